@@ -1,0 +1,58 @@
+import js from '@eslint/js';
+import tseslint from 'typescript-eslint';
+
+/** Who may import whom. `test/architecture.test.ts` holds the same rules over the built import graph. */
+const boundaries = [
+  { files: ['src/core/**'], forbid: '^(?!\\./)' },
+  { files: ['src/adapters/**'], forbid: '/(http|surfaces|cli)/|\\.\\./(app|config|main)\\.js$' },
+  { files: ['src/http/**'], forbid: '/(adapters|surfaces|cli)/|\\.\\./(app|config|main)\\.js$' },
+  { files: ['src/surfaces/**'], forbid: '/(adapters|cli)/|\\.\\./(app|config|main)\\.js$' },
+  { files: ['src/surfaces/current/**'], forbid: '/(adapters|cli|legacy)/|\\.\\./(app|config|main)\\.js$' },
+  { files: ['src/surfaces/legacy/**'], forbid: '/(adapters|cli|current)/|\\.\\./(app|config|main)\\.js$' },
+];
+
+export default tseslint.config(
+  { ignores: ['dist/**', 'coverage/**', 'data/**'] },
+  js.configs.recommended,
+  ...tseslint.configs.strictTypeChecked,
+  ...tseslint.configs.stylisticTypeChecked,
+  {
+    languageOptions: { parserOptions: { project: './tsconfig.json', tsconfigRootDir: import.meta.dirname } },
+    rules: {
+      '@typescript-eslint/consistent-type-imports': ['error', { fixStyle: 'inline-type-imports' }],
+      '@typescript-eslint/switch-exhaustiveness-check': [
+        'error',
+        { considerDefaultExhaustiveForUnions: true },
+      ],
+      '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: false }],
+      '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
+      'no-console': 'error',
+      'no-restricted-syntax': [
+        'error',
+        { selector: 'ExportDefaultDeclaration', message: 'No default exports.' },
+      ],
+      'max-lines': ['error', { max: 300 }],
+    },
+  },
+  ...boundaries.map(({ files, forbid }) => ({
+    files,
+    rules: { 'no-restricted-imports': ['error', { patterns: [{ regex: forbid }] }] },
+  })),
+  {
+    files: ['src/**'],
+    ignores: ['src/config.ts', 'src/main.ts', 'src/cli/**'],
+    rules: {
+      'no-restricted-properties': [
+        'error',
+        { object: 'process', property: 'env', message: 'Only config.ts reads the environment.' },
+      ],
+    },
+  },
+  { files: ['src/cli/**', 'test/**'], rules: { 'no-console': 'off' } },
+  { files: ['test/**'], rules: { 'max-lines': ['error', { max: 600 }] } },
+  {
+    files: ['*.config.js'],
+    extends: [tseslint.configs.disableTypeChecked],
+    rules: { 'no-restricted-syntax': 'off', '@typescript-eslint/no-deprecated': 'off' },
+  },
+);

@@ -1,0 +1,17 @@
+/** Tests are TypeScript, compiled file by file; types are checked by `npm run types`. */
+export default {
+  testEnvironment: 'node',
+  roots: ['<rootDir>/test'],
+  testMatch: ['**/*.test.ts'],
+  extensionsToTreatAsEsm: ['.ts'],
+  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
+  transform: {
+    '^.+\\.ts$': [
+      '@swc/jest',
+      { jsc: { parser: { syntax: 'typescript' }, target: 'es2022' }, module: { type: 'es6' } },
+    ],
+  },
+  injectGlobals: false,
+  // A bound against hanging, far above what any test takes, however busy the machine is.
+  testTimeout: 60_000,
+};

@@ -1,0 +1,16 @@
+import type { JsonValue } from '../../core/json.js';
+
+const MAX_INPUT = 60;
+const MAX_FOREIGN = 300;
+
+/** An argument as an error shows it: short. */
+export function shown(value: JsonValue | undefined): string {
+  const text = JSON.stringify(value ?? null);
+  return text.length > MAX_INPUT ? `${text.slice(0, MAX_INPUT)}…` : text;
+}
+
+/** Text that a contract gave, which anybody may have written: one line, of bounded length. */
+export function tamed(text: string, max = MAX_FOREIGN): string {
+  const line = text.replaceAll(/[\p{C}\p{Z}]+/gu, ' ').trim();
+  return line.length > max ? `${line.slice(0, max)}…` : line;
+}

@@ -1,0 +1,86 @@
+import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { McpFailure } from './failure.js';
+import { MAX_MESSAGE_BYTES, oversizedAnswer } from './oversize.js';
+
+const ELSEWHERE = 'The tool server points to another place, which is not followed.';
+const CR = 13;
+const LF = 10;
+
+/**
+ * `fetch` for one connection. It asks nothing of another origin than `url`'s, whatever redirects say, and reads no message
+ * (a body, or one event of a stream) of more than 4 MiB.
+ */
+export function createBoundedFetch(url: URL, closed: AbortSignal): FetchLike {
+  return async (target, init = {}) => {
+    const { origin } = new URL(target);
+    if (origin !== url.origin) throw new McpFailure('unreachable', ELSEWHERE);
+    const isStream = init.method === 'GET';
+    try {
+      const response = await fetch(target, { ...init, redirect: 'manual' });
+      const id = typeof init.body === 'string' ? requestId(init.body) : null;
+      return withBoundedBody(response, id);
+    } catch (error) {
+      // The SDK would come back to a stream that failed, even after it was closed itself. 405 means that there is none.
+      if (isStream && closed.aborted) return new Response(null, { status: 405 });
+      throw error;
+    }
+  };
+}
+
+function requestId(body: string): number | null {
+  const message: unknown = JSON.parse(body);
+  const isRequest = typeof message === 'object' && message !== null && 'id' in message && 'method' in message;
+  return isRequest && typeof message.id === 'number' ? message.id : null;
+}
+
+/** The same response, its body bounded; where a request is known, it gets an answer in place of one that is too large. */
+function withBoundedBody(response: Response, id: number | null): Response {
+  if (response.body === null || response.status === 204 || response.status === 304) return response;
+  const isEvents = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
+  const instead = isEvents && id !== null ? `\n\ndata: ${JSON.stringify(oversizedAnswer(id))}\n\n` : null;
+  const counter = isEvents ? eventSize() : totalSize();
+  const bound = new TransformStream<Uint8Array, Uint8Array>({
+    transform(chunk, controller) {
+      if (counter(chunk) <= MAX_MESSAGE_BYTES) {
+        controller.enqueue(chunk);
+      } else if (instead === null) {
+        controller.error(new McpFailure('refused', 'The tool server sent a message that is too large.'));
+      } else {
+        controller.enqueue(Buffer.from(instead));
+        controller.terminate();
+      }
+    },
+  });
+  const { status, statusText, headers } = response;
+  return new Response(response.body.pipeThrough(bound), { status, statusText, headers });
+}
+
+type Counter = (chunk: Uint8Array) => number;
+
+function totalSize(): Counter {
+  let total = 0;
+  return (chunk) => (total += chunk.length);
+}
+
+/** The size of the largest event that a chunk belongs to. Events are parted by a blank line. */
+function eventSize(): Counter {
+  let size = 0;
+  let isLineEmpty = true;
+  let previous = 0;
+  return (chunk) => {
+    let largest = 0;
+    for (const byte of chunk) {
+      size++;
+      const isSecondOfPair = byte === LF && previous === CR;
+      if (byte === LF || byte === CR) {
+        if (isLineEmpty && !isSecondOfPair) size = 0;
+        isLineEmpty = true;
+      } else {
+        isLineEmpty = false;
+      }
+      previous = byte;
+      if (size > largest) largest = size;
+    }
+    return largest;
+  };
+}

@@ -1,0 +1,71 @@
+/** A call or a connection failed. `message` is fit for the user: no URL, no header, no stack; the rest is in `cause`. */
+export class McpFailure extends Error {
+  override readonly name = 'McpFailure';
+
+  constructor(
+    /** `session_lost`: the server does not know the session any more, so that the call certainly did not happen. */
+    readonly kind: 'unreachable' | 'gone' | 'session_lost' | 'timeout' | 'refused',
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+}
+
+const MAX_WORDS = 2_000;
+const CONNECTION_CLOSED = -32000;
+const REQUEST_TIMEOUT = -32001;
+
+/** What the SDK throws, sorted by what it means for the server called `server`. */
+export function toFailure(error: unknown, server: string): McpFailure {
+  if (error instanceof McpFailure) return error;
+  const options = { cause: error };
+  const named = `The tool server ${server}`;
+  const code = codeOf(error);
+  const words = error instanceof Error ? error.message : '';
+  if (error instanceof Error && error.name === 'McpError') {
+    if (code === REQUEST_TIMEOUT) {
+      return new McpFailure('timeout', `${named} did not answer in time.`, options);
+    }
+    if (code === CONNECTION_CLOSED && words.endsWith('Connection closed')) {
+      const outcome = 'whether the call took effect is not known';
+      return new McpFailure('gone', `${named} went away; ${outcome}.`, options);
+    }
+    const told = bounded(words.replace(/^(MCP error -?\d+: )+/, ''));
+    return new McpFailure('refused', told === '' ? `${named} refused the call.` : told, options);
+  }
+  if (words.startsWith('Streamable HTTP error') && typeof code === 'number') {
+    return ofStatus(code, words, named, options);
+  }
+  return new McpFailure('unreachable', `${named} cannot be reached at the moment.`, options);
+}
+
+function ofStatus(code: number, words: string, named: string, options: ErrorOptions): McpFailure {
+  if (code === 404 || (code === 400 && /session/i.test(words))) {
+    return new McpFailure('session_lost', `${named} does not know this session any more.`, options);
+  }
+  if (code === 401 || code === 403) {
+    const message = `${named} refused the credentials (HTTP ${String(code)}).`;
+    return new McpFailure('refused', message, options);
+  }
+  if (code >= 300 && code < 400) {
+    const message = `${named} points to another place, which is not followed (HTTP ${String(code)}).`;
+    return new McpFailure('unreachable', message, options);
+  }
+  const what = code > 0 ? `answered HTTP ${String(code)}` : 'did not answer in the protocol';
+  return new McpFailure('unreachable', `${named} ${what}.`, options);
+}
+
+/** The words, with the rest cut off when there are too many. */
+export function bounded(words: string, most = MAX_WORDS): string {
+  return words.length <= most ? words : `${words.slice(0, most).toWellFormed()}…`;
+}
+
+/** True when the server itself answered, if only to say no. */
+export function isAnswer(error: unknown): boolean {
+  return toFailure(error, '').kind === 'refused';
+}
+
+function codeOf(error: unknown): unknown {
+  return typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
+}

@@ -1,0 +1,15 @@
+/** No message of a server may be larger, in bytes. */
+export const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
+
+/** What a call is told whose answer was too large to be read. */
+export function oversizedAnswer(id: number): object {
+  const text = `The result is larger than ${String(MAX_MESSAGE_BYTES / 1024 / 1024)} MiB.`;
+  return { jsonrpc: '2.0', id, result: { isError: true, content: [{ type: 'text', text }] } };
+}
+
+/** The id of an answer of which only both ends were kept, wherever its writer puts it; null when it cannot be told. */
+export function idOfCutAnswer(head: string, tail: string): number | null {
+  const found =
+    /^\{"jsonrpc":"2\.0","id":(\d{1,15}),"result":/.exec(head) ?? /[^}]"id":(\d{1,15})\}\s*$/.exec(tail);
+  return found?.[1] === undefined ? null : Number(found[1]);
+}

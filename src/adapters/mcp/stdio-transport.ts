@@ -1,0 +1,113 @@
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import { startChild, stopChild, whenEnded, type Child } from './child.js';
+import { LineReader } from './lines.js';
+import { idOfCutAnswer, MAX_MESSAGE_BYTES, oversizedAnswer } from './oversize.js';
+
+export interface StdioLaunch {
+  readonly command: string;
+  readonly args: readonly string[];
+  /** The whole environment of the child. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd: string | null;
+  readonly closeMs: number;
+  /** Reads a message. @throws Error when it is none */
+  parse(line: string): JSONRPCMessage;
+  /** Gets what the child writes to stderr; must not throw. */
+  onStderr(chunk: Buffer): void;
+}
+
+/**
+ * Messages to and from a child, a line each. Unlike the SDK's own: a message of any size holds bounded memory, no
+ * progress is lost, the child has a process group of its own, and `close` resolves when it has ended.
+ */
+export class StdioTransport implements Transport {
+  onclose?: (() => void) | undefined;
+  onerror?: ((error: Error) => void) | undefined;
+  onmessage?: Transport['onmessage'];
+  #child: Child | null = null;
+  #starting: Promise<void> | null = null;
+  #ended: Promise<void> = Promise.resolve();
+  #closing: Promise<void> | null = null;
+  #delivered: Promise<void> = Promise.resolve();
+
+  constructor(private readonly launch: StdioLaunch) {}
+
+  start(): Promise<void> {
+    this.#starting ??= this.#start();
+    return this.#starting;
+  }
+
+  async #start(): Promise<void> {
+    const child = await startChild(this.launch);
+    this.#child = child;
+    const lines = new LineReader(
+      MAX_MESSAGE_BYTES,
+      (line) => {
+        this.#receive(line);
+      },
+      (head, tail) => {
+        this.#answerInstead(head, tail);
+      },
+    );
+    const report = (error: Error): void => this.onerror?.(error);
+    child.on('error', report);
+    child.stdin.on('error', report);
+    child.stdout.on('error', report);
+    child.stderr.on('error', report);
+    child.stdout.on('data', (chunk: Buffer) => {
+      lines.push(chunk);
+    });
+    child.stderr.on('data', (chunk: Buffer) => {
+      this.launch.onStderr(chunk);
+    });
+    this.#ended = whenEnded(child)
+      .then(() => this.#delivered)
+      .then(() => this.onclose?.());
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    const stdin = this.#child?.stdin;
+    if (stdin?.writable !== true) throw new Error('The child is not running.');
+    // Resolves when it was handed to the system, and rejects when the child ends before that.
+    await new Promise<void>((resolve, reject) => {
+      stdin.write(`${JSON.stringify(message)}\n`, (error) => {
+        if (error) reject(error);
+        else resolve();
+      });
+    });
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#stop();
+    return this.#closing;
+  }
+
+  async #stop(): Promise<void> {
+    await Promise.allSettled([this.#starting]);
+    if (this.#child !== null) await stopChild(this.#child, this.#ended, this.launch.closeMs);
+  }
+
+  #receive(line: string): void {
+    let message: JSONRPCMessage;
+    try {
+      message = this.launch.parse(line);
+    } catch (error) {
+      this.onerror?.(new Error('The server wrote something that is no message.', { cause: error }));
+      return;
+    }
+    // One at a time, each a turn of the microtask queue after the last: the client looks at a notification that late, and
+    // would forget the progress of a call whose result stands right behind it.
+    this.#delivered = this.#delivered
+      .then(() => this.onmessage?.(message))
+      .catch((error: unknown) => {
+        this.onerror?.(new Error('A message could not be handled.', { cause: error }));
+      });
+  }
+
+  #answerInstead(head: string, tail: string): void {
+    const id = idOfCutAnswer(head, tail);
+    this.onerror?.(new Error('The server sent a message that is too large.'));
+    if (id !== null) this.#receive(JSON.stringify(oversizedAnswer(id)));
+  }
+}

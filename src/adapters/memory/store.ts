@@ -1,0 +1,160 @@
+import { StoreUnavailableError, type Prune, type Store, type StoredKey } from '../../core/store.js';
+import { isOpen } from '../../core/turn.js';
+import { claimAbandoned, releaseTurns, renewLeases, takeOver } from './leases.js';
+import { deleteSession, listSessions, loadThread, readMessages, saveSession } from './sessions.js';
+import { deleteSecrets, putSecrets, readSecrets, resealSecret } from './secrets.js';
+import { addUse, bury, commit, findExhausted, findLive, type State } from './state.js';
+import { acceptMessage, endTurn, findTurn, interruptTurns, readFlight, saveProgress } from './turns.js';
+
+/** A store in the memory of this process: what the contract means in plain words, and a fast one for tests. */
+export function createMemoryStore(): Store {
+  const state: State = { sessions: new Map(), keys: new Map(), secrets: new Map(), uses: new Map() };
+  let closed = false;
+
+  /** One step: nothing else happens while it runs. */
+  function step<T>(run: () => T): Promise<T> {
+    if (closed) return Promise.reject(new StoreUnavailableError('the store is closed'));
+    return new Promise((resolve) => {
+      resolve(run());
+    });
+  }
+
+  return {
+    loadThread: (id) => step(() => loadThread(state, id)),
+    revisionOf: (id) =>
+      step(() => {
+        const kept = state.sessions.get(id);
+        if (kept === undefined) return 'unknown';
+        return kept.deleted ? 'deleted' : kept.session.revision;
+      }),
+    heads: (ids) =>
+      step(() => {
+        const known = ids.flatMap((id) => state.sessions.get(id) ?? []);
+        return new Map(
+          known.map(({ deleted, session: { id, revision, lastEventId } }) => [
+            id,
+            deleted ? 'deleted' : { revision, lastEventId },
+          ]),
+        );
+      }),
+    saveSession: (change) => step(() => saveSession(state, change)),
+    deleteSession: (id) => step(() => deleteSession(state, id)),
+    listThreads: (wallet, page) =>
+      step(() =>
+        listSessions(state, (session) => session.wallet === wallet, page).map(
+          ({ id, title, createdAt, activeAt }) => ({ id, title, createdAt, activeAt }),
+        ),
+      ),
+    listSessions: (page) => step(() => listSessions(state, () => true, page)),
+    readMessages: (id, page) => step(() => readMessages(state, id, page)),
+
+    acceptMessage: (acceptance) => step(() => acceptMessage(state, acceptance)),
+    readTurn: (sessionId, turnId) =>
+      step(() => {
+        const found = findTurn(state, turnId)?.found;
+        if (found?.turn.sessionId !== sessionId) return undefined;
+        return { turn: found.turn, messages: [...found.messages] };
+      }),
+    readFlight: (sessionId) => step(() => readFlight(state, sessionId)),
+    interruptTurns: (sessionId, at) => step(() => interruptTurns(state, sessionId, at)),
+    takeOver: (turnId, lease) => step(() => takeOver(state, turnId, lease)),
+    claimAbandoned: (lease, limit) => step(() => claimAbandoned(state, lease, limit)),
+    renewLeases: (lease, turnIds) => step(() => renewLeases(state, lease, turnIds)),
+    releaseTurns: (owner, turnIds) =>
+      step(() => {
+        releaseTurns(state, owner, turnIds);
+      }),
+    saveProgress: (turn, progress, at) => step(() => saveProgress(state, turn, progress, at)),
+    endTurn: (turn, ending) => step(() => endTurn(state, turn, ending)),
+
+    appendEvents: (id, events, at) =>
+      step(() => {
+        const kept = findLive(state, id);
+        if (kept === undefined) return undefined;
+        if (events.length === 0) return { revision: kept.session.revision, events: [] };
+        return commit(kept, events, at);
+      }),
+    readEvents: (id, after, limit) =>
+      step(() => {
+        const kept = state.sessions.get(id);
+        const lastId = kept?.session.lastEventId ?? 0;
+        const events = kept?.events.filter((event) => event.id > after).slice(0, limit) ?? [];
+        return { events, oldestId: kept?.events[0]?.id ?? lastId + 1, lastId };
+      }),
+    readSystemEvents: (id, count) =>
+      step(() => {
+        const events = findLive(state, id)?.systemEvents ?? [];
+        return events.slice(Math.max(0, events.length - count)).map(({ kind, text }) => ({ kind, text }));
+      }),
+    markFaultsShown: (id, n) =>
+      step(() => {
+        const kept = findLive(state, id);
+        if (kept !== undefined) kept.faultsShown = Math.max(kept.faultsShown, n);
+      }),
+
+    putSecrets: (client, secrets) =>
+      step(() => {
+        putSecrets(state, client, secrets);
+      }),
+    readSecrets: (client, app) => step(() => readSecrets(state, client, app)),
+    deleteSecrets: (client, which) => step(() => deleteSecrets(state, client, which)),
+    readSecretsNotUnder: (keyId, limit) =>
+      step(() => [...state.secrets.values()].filter((secret) => secret.keyId !== keyId).slice(0, limit)),
+    resealSecret: (client, from, to) => step(() => resealSecret(state, client, from, to)),
+
+    countRequest: (quotas) =>
+      step(() => {
+        const exhausted = findExhausted(state, quotas);
+        if (exhausted === undefined) for (const quota of quotas) addUse(state, { ...quota, amount: 1 });
+        return exhausted;
+      }),
+
+    saveKey: (key) =>
+      step(() => {
+        state.keys.set(key.id, key);
+      }),
+    findKey: (digest) => step(() => [...state.keys.values()].find((key) => key.digest === digest)),
+    listKeys: () => step(() => [...state.keys.values()].sort(oldestFirst)),
+    revokeKey: (id, at) =>
+      step(() => {
+        const key = state.keys.get(id);
+        if (key !== undefined) state.keys.set(id, { ...key, revokedAt: key.revokedAt ?? at });
+        return key !== undefined;
+      }),
+
+    check: () => step(() => undefined),
+    prune: (prune) => step(() => pruneState(state, prune)),
+    close: () => {
+      closed = true;
+      return Promise.resolve();
+    },
+  };
+}
+
+function oldestFirst(a: StoredKey, b: StoredKey): number {
+  return a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1);
+}
+
+function pruneState(state: State, prune: Prune): string[] {
+  const deleted: string[] = [];
+  for (const [key, { from }] of state.uses) if (from < prune.usesBefore) state.uses.delete(key);
+  for (const [id, kept] of state.sessions) {
+    if (kept.deleted) continue;
+    const idle = !kept.turns.some(({ turn }) => isOpen(turn.status));
+    if (idle && prune.threadsBefore !== null && kept.session.activeAt < prune.threadsBefore) {
+      bury(kept);
+      deleted.push(id);
+      continue;
+    }
+    const stays = (at: number, newer: number) => at >= prune.eventsSince || newer < prune.eventsKept;
+    kept.events = kept.events.filter(({ id, at }) => stays(at, kept.session.lastEventId - id));
+    kept.systemEvents = kept.systemEvents.filter(
+      ({ kind, n, at }) =>
+        (kind === 'SystemError' && n > kept.faultsShown) || stays(at, kept.lastSystemNo - n),
+    );
+    for (const [key, { createdAt }] of kept.keys) {
+      if (createdAt < prune.idempotencyBefore) kept.keys.delete(key);
+    }
+  }
+  return deleted;
+}

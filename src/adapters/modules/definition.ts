@@ -1,0 +1,21 @@
+import type { JsonObject, JsonValue } from '../../core/json.js';
+import type { Tool, ToolContext } from '../../core/ports.js';
+
+/** A tool as an operator's module exports it: `export const tool = {…}` or `export const tools = [{…}, …]`. */
+export interface ToolDefinition {
+  /** 1 to 64 letters, digits, dashes or underscores. */
+  readonly name: string;
+  /** What it does and when to call it, for the model. */
+  readonly description: string;
+  /** A JSON Schema of the arguments, `type: 'object'` at its root. Arguments are checked against it before `run`. */
+  readonly parameters: JsonObject;
+  /** What a repetition does. After a crash `none` and `idempotent` may run again; `yes` never does. */
+  readonly sideEffects: Tool['sideEffects'];
+  /** How long a call may take in milliseconds; absent or null: the service's `TOOL_TIMEOUT`. */
+  readonly timeoutMs?: number | null;
+  /**
+   * Does it. The result is anything that JSON can carry; undefined counts as null.
+   * @throws any error: its message is shown to the model and to the user
+   */
+  run(args: JsonObject, context: ToolContext): JsonValue | undefined | Promise<JsonValue | undefined>;
+}

@@ -1,0 +1,50 @@
+import { readdir, stat } from 'node:fs/promises';
+import { isAbsolute, join, parse } from 'node:path';
+
+/**
+ * The files that a pattern names, sorted. `*` and `?` stand for what they do in a shell, within one part of the path;
+ * a name that begins with a dot is matched by one that does so only.
+ * @throws Error in words when there is none, or the pattern cannot be used
+ */
+export async function findFiles(pattern: string, folder: string): Promise<readonly string[]> {
+  const parts = pattern.split('/').filter((part) => part !== '' && part !== '.');
+  if (parts.length === 0) throw new Error('is blank');
+  if (parts.includes('**')) throw new Error('has "**", which is not known; name each folder');
+  const root = isAbsolute(pattern) ? parse(pattern).root : folder;
+  let found: readonly string[] = [root];
+  for (const part of parts) {
+    const next = found.map(async (place) => (isWild(part) ? matches(place, part) : [join(place, part)]));
+    found = (await Promise.all(next)).flat();
+  }
+  const checked = await Promise.all(found.map(async (file) => ((await isFile(file)) ? [file] : [])));
+  const files = checked.flat().sort();
+  if (files.length === 0) throw new Error(`there is no such file in ${root}`);
+  return files;
+}
+
+function isWild(part: string): boolean {
+  return /[*?]/.test(part);
+}
+
+async function matches(folder: string, part: string): Promise<readonly string[]> {
+  const escaped = part.replaceAll(/[.+^${}()|[\]\\]/g, '\\$&');
+  const shape = new RegExp(`^${escaped.replaceAll('*', '.*').replaceAll('?', '.')}$`, 'su');
+  const names = await readdir(folder).catch(missing<string[]>([]));
+  return names
+    .filter((name) => shape.test(name) && (part.startsWith('.') || !name.startsWith('.')))
+    .map((name) => join(folder, name));
+}
+
+async function isFile(path: string): Promise<boolean> {
+  const found = await stat(path).catch(missing(null));
+  return found?.isFile() === true;
+}
+
+/** What a failed look at the disk comes to when there is nothing. */
+function missing<T>(instead: T): (error: unknown) => T {
+  return (error) => {
+    const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return instead;
+    throw error;
+  };
+}

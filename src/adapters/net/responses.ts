@@ -1,0 +1,47 @@
+import { errors, type Dispatcher } from 'undici';
+import { GuardError } from './guard-error.js';
+import type { Hop } from './redirects.js';
+
+const BODILESS = new Set([204, 205, 304]);
+
+/** An answer as the platform's `Response`; its body comes as it is read. @throws GuardError when it is compressed */
+export function asResponse(
+  answer: Dispatcher.ResponseData,
+  { url, method }: Hop,
+  redirected: boolean,
+): Response {
+  const { statusCode, body } = answer;
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(answer.headers)) {
+    for (const one of Array.isArray(value) ? value : [value ?? '']) headers.append(name, one);
+  }
+  if (!['', 'identity'].includes(headers.get('content-encoding') ?? '')) {
+    discard(body);
+    throw new GuardError(`The host ${url.hostname} answers compressed, which was not asked for.`);
+  }
+  const isEmpty = BODILESS.has(statusCode) || method === 'HEAD';
+  if (isEmpty) discard(body);
+  const status = statusCode >= 200 && statusCode <= 599 ? statusCode : 502;
+  const response = new Response(isEmpty ? null : ReadableStream.from(piecesOf(body)), { status, headers });
+  Object.defineProperties(response, { url: { value: url.href }, redirected: { value: redirected } });
+  return response;
+}
+
+async function* piecesOf(body: AsyncIterable<unknown>): AsyncGenerator<Uint8Array> {
+  try {
+    for await (const piece of body) if (piece instanceof Uint8Array) yield piece;
+  } catch (error) {
+    if (error instanceof errors.ResponseExceededMaxSizeError) {
+      throw new GuardError('The answer is too large.', { cause: error });
+    }
+    if (error instanceof errors.BodyTimeoutError) {
+      throw new GuardError('The host stopped in the middle of its answer.', { cause: error });
+    }
+    throw error;
+  }
+}
+
+/** Ends an answer without reading it. */
+export function discard(body: Dispatcher.ResponseData['body']): void {
+  body.on('error', () => undefined).destroy(); // that it is cut off is what is wanted
+}

@@ -1,0 +1,62 @@
+import { randomBytes } from 'node:crypto';
+import { link, readFile, rm, writeFile } from 'node:fs/promises';
+
+const KEY_BYTES = 32;
+const BASE64_KEY = /^[A-Za-z0-9+/]{43}=$/;
+/** What file systems say that have no hard links. */
+const WITHOUT_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']);
+
+/**
+ * The keys that secrets are sealed under, newest first: the configured ones, else the one in `file`, which is made once, for its owner
+ * alone to read (mode 0600).
+ * @param configured base64, 32 bytes each
+ * @param file null: there is no place for one, so that they must be configured
+ * @throws Error when the file holds no key: a new one would leave what the old one sealed closed for ever
+ */
+export async function loadSecretsKeys(
+  configured: readonly string[] | null,
+  file: string | null,
+): Promise<readonly Buffer[]> {
+  if (configured !== null) return configured.map((key) => Buffer.from(key, 'base64'));
+  if (file === null) throw new Error('the keys of secrets must be configured here: SECRETS_KEY');
+  const kept = await readKey(file);
+  if (kept !== undefined) return [kept];
+  const made = randomBytes(KEY_BYTES);
+  const text = `${made.toString('base64')}\n`;
+  const draft = `${file}.${made.toString('hex', 0, 4)}`;
+  try {
+    await writeFile(draft, text, { flag: 'wx', mode: 0o600, flush: true });
+    // Whole or not at all, and only if there is none: of two processes that start at once, one makes the key and the other reads it.
+    await link(draft, file);
+    return [made];
+  } catch (error) {
+    const code = codeOf(error);
+    if (WITHOUT_LINKS.has(code)) {
+      await writeFile(file, text, { flag: 'wx', mode: 0o600, flush: true });
+      return [made];
+    }
+    const theirs = code === 'EEXIST' ? await readKey(file) : undefined;
+    if (theirs === undefined) throw error;
+    return [theirs];
+  } finally {
+    await rm(draft, { force: true });
+  }
+}
+
+/** @throws Error when there is a file that holds no key */
+async function readKey(file: string): Promise<Buffer | undefined> {
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+  if (!BASE64_KEY.test(text.trim()))
+    throw new Error(`${file} does not hold a key of ${String(KEY_BYTES)} bytes in base64`);
+  return Buffer.from(text.trim(), 'base64');
+}
+
+function codeOf(error: unknown): string {
+  return typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
+}

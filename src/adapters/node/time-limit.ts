@@ -1,0 +1,52 @@
+import { createContext, Script } from 'node:vm';
+
+/** Work was stopped because it took too long. */
+export class TimeLimitError extends Error {
+  override readonly name = 'TimeLimitError';
+}
+
+/** Runs synchronous work and stops it when it takes longer, even in the midst of a regular expression. */
+export interface TimeLimit {
+  /** @throws TimeLimitError after about `milliseconds`, or whatever `work` throws */
+  run<T>(milliseconds: number, work: () => T): T;
+}
+
+/**
+ * A time limit by the watchdog of `node:vm`, which can stop V8 from another thread; about 0.07 ms a run. The context is
+ * no sandbox and is not meant as one: `work` is our own code, only its input is not trusted.
+ */
+export function createTimeLimit(): TimeLimit {
+  const box: { work: (() => void) | null } = { work: null };
+  const context = createContext(box);
+  const script = new Script('work()');
+  return {
+    run<T>(milliseconds: number, work: () => T): T {
+      const results: T[] = [];
+      const outer = box.work;
+      box.work = () => {
+        results.push(work());
+      };
+      try {
+        script.runInContext(context, { timeout: milliseconds });
+      } catch (error) {
+        if (isTimeout(error)) {
+          throw new TimeLimitError(`took longer than ${milliseconds.toString()} ms`, { cause: error });
+        }
+        throw error;
+      } finally {
+        box.work = outer;
+      }
+      for (const result of results) return result;
+      throw new Error('The work neither returned nor threw.');
+    },
+  };
+}
+
+function isTimeout(error: unknown): boolean {
+  return (
+    typeof error === 'object' &&
+    error !== null &&
+    'code' in error &&
+    error.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT'
+  );
+}

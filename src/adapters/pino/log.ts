@@ -1,0 +1,106 @@
+import { pino, type DestinationStream } from 'pino';
+import type { Log } from '../../core/ports.js';
+
+/** Fields that never belong in a log, whatever their case and spelling; a belt, since nobody should log them. */
+const PRIVATE = new Set([
+  ...[
+    'authorization',
+    'cookie',
+    'setcookie',
+    'serviceappkey',
+    'xapikey',
+    'apikey',
+    'appkey',
+    'key',
+    'digest',
+  ],
+  ...['secret', 'secrets', 'secretskey', 'token', 'password', 'privatekey', 'mnemonic', 'seed', 'clientid'],
+  ...['text', 'content', 'message', 'messages', 'prompt', 'title', 'userstate', 'args', 'result', 'query'],
+]);
+const SESSION = new Set(['sessionid', 'xsessionid']);
+const MAX_DEPTH = 6;
+
+/** Errors whose words are this service's, the database's or the system's own: they quote nobody. */
+const OWN_WORDS = new Set(['RigError', 'StoreUnavailableError', 'ConfigError', 'SqliteError']);
+
+/**
+ * A log of JSON lines. Private fields are masked, session ids shortened, and errors are shown by name, code, stack frames and
+ * causes, but without their message unless it is known to quote nothing: others may hold what a user wrote.
+ */
+export function createLog(options: { level: string; destination?: DestinationStream }): Log {
+  const { level, destination } = options;
+  const settings = {
+    level,
+    base: null,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { level: (label: string) => ({ level: label }) },
+  };
+  const logger = destination === undefined ? pino(settings) : pino(settings, destination);
+  return {
+    info: (fields, message) => {
+      logger.info(mask(fields), message);
+    },
+    warn: (fields, message) => {
+      logger.warn(mask(fields), message);
+    },
+    error: (fields, message) => {
+      logger.error(mask(fields), message);
+    },
+  };
+}
+
+function mask(fields: object): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, shown(key, value, 0)]));
+}
+
+function shown(key: string, value: unknown, depth: number): unknown {
+  const plain = key.toLowerCase().replaceAll(/[^a-z]/g, '');
+  if (value === null || value === undefined || typeof value === 'boolean') return value;
+  if (PRIVATE.has(plain)) return '[redacted]';
+  if (SESSION.has(plain)) return typeof value === 'string' ? value.slice(0, 8) : '[redacted]';
+  if (value instanceof Error) return describeError(value, depth);
+  if (typeof value !== 'object') return value;
+  if (depth >= MAX_DEPTH) return '[deeper]';
+  if (Array.isArray(value)) return value.map((item) => shown('', item, depth + 1));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, item]) => [name, shown(name, item, depth + 1)]),
+  );
+}
+
+function describeError(error: Error, depth: number): object {
+  const isOwn = OWN_WORDS.has(error.name) || 'syscall' in error;
+  return {
+    type: error.name,
+    ...(isOwn ? { message: error.message } : {}),
+    ...facts(error),
+    stack: frames(error),
+    ...(error.cause === undefined || depth >= MAX_DEPTH
+      ? {}
+      : { cause: describeCause(error.cause, depth + 1) }),
+  };
+}
+
+function describeCause(cause: unknown, depth: number): unknown {
+  return cause instanceof Error ? describeError(cause, depth) : { type: typeof cause };
+}
+
+/** The short fields that say what kind of failure it was. */
+function facts(error: object): Record<string, unknown> {
+  const kept = ['code', 'errno', 'syscall', 'status', 'statusCode', 'reason', 'retryable'];
+  return Object.fromEntries(
+    Object.entries(error).filter(
+      ([key, value]) => kept.includes(key) && ['string', 'number', 'boolean'].includes(typeof value),
+    ),
+  );
+}
+
+/** The stack without its head, which repeats the message and could look like frames itself. */
+function frames(error: Error): string[] {
+  const head = `${error.name}: ${error.message}`;
+  const stack = error.stack ?? '';
+  const rest = stack.startsWith(head) ? stack.slice(head.length) : stack.replaceAll(error.message, '');
+  return rest
+    .split('\n')
+    .filter((line) => /^\s+at /.test(line))
+    .map((line) => line.trim());
+}

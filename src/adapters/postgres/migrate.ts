@@ -1,0 +1,79 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { Client } from 'pg';
+import { clientConfig, type PostgresOptions } from './connections.js';
+import { toStoreError } from './failure.js';
+
+/** A step of the schema: applied once, in order of its number, 1, 2, 3 … */
+export interface Migration {
+  readonly number: number;
+  readonly name: string;
+  readonly sql: string;
+}
+
+/** Stands for this program among all that take advisory locks in the database: `dipt` in ASCII. */
+const LOCK = 0x64697074;
+/** How long to wait while another process brings the database up to date, in milliseconds. */
+const LOCK_MS = 60_000;
+
+/** The migrations of a folder: its files `NNNN-name.sql`. @throws Error when a number is missing or used twice */
+export async function readMigrations(folder: URL): Promise<readonly Migration[]> {
+  const names = (await readdir(folder)).filter((name) => /^\d{4}-.*\.sql$/.test(name)).sort();
+  return Promise.all(
+    names.map(async (name, index) => {
+      const number = Number(name.slice(0, 4));
+      if (number !== index + 1) {
+        throw new Error(`migration ${name} is out of order: number ${String(index + 1)} was expected`);
+      }
+      return { number, name, sql: await readFile(new URL(name, folder), 'utf8') };
+    }),
+  );
+}
+
+/**
+ * Brings a database to the newest schema, all or nothing, one process at a time. Resolves with what must be set on every connection so
+ * that what was acknowledged is durable.
+ * @throws StoreUnavailableError when the database cannot be reached
+ * @throws Error when it is newer than the program
+ */
+export async function migrate(
+  options: PostgresOptions,
+  migrations: readonly Migration[],
+): Promise<Readonly<Record<string, string>>> {
+  const client = new Client(clientConfig(options));
+  // A connection that is lost between two statements fails the next one.
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    await client.query(`BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = ${String(LOCK_MS)}`);
+    await client.query('SELECT pg_advisory_xact_lock($1)', [LOCK]);
+    await apply(client, migrations);
+    await client.query('COMMIT');
+    const { rows } = await client.query<{ synchronous_commit: string }>('SHOW synchronous_commit');
+    return rows[0]?.synchronous_commit === 'off' ? { synchronous_commit: 'on' } : {};
+  } catch (error) {
+    throw toStoreError(error);
+  } finally {
+    await client.end();
+  }
+}
+
+async function apply(client: Client, migrations: readonly Migration[]): Promise<void> {
+  await client.query(
+    `CREATE TABLE IF NOT EXISTS schema_migrations (
+       number integer PRIMARY KEY, name text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`,
+  );
+  const { rows } = await client.query<{ found: number }>(
+    'SELECT coalesce(max(number), 0) AS found FROM schema_migrations',
+  );
+  const found = rows[0]?.found ?? 0;
+  if (found > migrations.length) {
+    throw new Error(
+      `the database was written by a newer version of this program: its schema is ${String(found)}, and this version ` +
+        `knows ${String(migrations.length)}. Start the newer version, or restore a backup made by this one.`,
+    );
+  }
+  for (const { number, name, sql } of migrations.slice(found)) {
+    await client.query(sql);
+    await client.query('INSERT INTO schema_migrations (number, name) VALUES ($1, $2)', [number, name]);
+  }
+}

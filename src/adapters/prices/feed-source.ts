@@ -1,0 +1,62 @@
+import { formatUnits, getAddress, parseAbi } from 'viem';
+import { ChainError } from '../evm/chain-error.js';
+import { openClient } from '../evm/client.js';
+import { createEndpoints } from '../evm/endpoints.js';
+import { asChainError } from '../evm/faults.js';
+import { isPricedBy, type Answer, type QuoteSource } from './quotes.js';
+import type { FeedSettings, PriceSettings } from './settings.js';
+
+const DEFAULT_HEARTBEAT_SECONDS = 3_600;
+/** The last one that a date can hold. */
+const LAST_SECOND = 8_640_000_000_000n;
+const AGGREGATOR = parseAbi([
+  'function decimals() view returns (uint8)',
+  'function latestRoundData() view returns (uint80 roundId, int256 answer, uint256 startedAt, uint256 updatedAt, uint80 answeredInRound)',
+]);
+
+/** Quotes of price feeds on chains: every symbol's feeds in their order, all symbols at the same time. */
+export function feedQuotes(settings: Pick<PriceSettings, 'chains' | 'feeds' | 'rpcTimeoutMs'>): QuoteSource {
+  const endpoints = createEndpoints(settings.rpcTimeoutMs);
+  const neverEnds = new AbortController().signal; // quotes are shared by callers; time is bounded by the endpoints
+
+  return async (symbols, currency) =>
+    new Map(
+      await Promise.all(symbols.map(async (symbol) => [symbol, await firstOf(symbol, currency)] as const)),
+    );
+
+  async function firstOf(symbol: string, currency: string): Promise<Answer> {
+    let answer: Answer = { kind: 'unknown', words: `No price source is configured for ${symbol}.` };
+    for (const feed of settings.feeds.filter((candidate) => isPricedBy(candidate, symbol, currency))) {
+      answer = await readFeed(feed);
+      if (answer.kind === 'quote') break;
+    }
+    return answer;
+  }
+
+  async function readFeed({ chainId, address, symbol, heartbeatSeconds }: FeedSettings): Promise<Answer> {
+    const chain = settings.chains.find(({ id }) => id === chainId);
+    if (chain === undefined)
+      throw new Error(`The price feed of ${symbol} is on a chain that is not configured`);
+    try {
+      const client = openClient(chain, endpoints, neverEnds, null);
+      const contract = { abi: AGGREGATOR, address: getAddress(address.toLowerCase()) } as const;
+      const reads = [
+        client.readContract({ ...contract, functionName: 'decimals' }),
+        client.readContract({ ...contract, functionName: 'latestRoundData' }),
+      ] as const;
+      await Promise.allSettled(reads); // when one fails, the other must not go on behind the answer
+      const [decimals, [, price, , updatedAt]] = await Promise.all(reads);
+      if (price <= 0n || updatedAt <= 0n || updatedAt > LAST_SECOND)
+        throw new ChainError(`The price feed of ${symbol} has no price.`);
+      return {
+        kind: 'quote',
+        price: formatUnits(price, decimals),
+        source: 'chainlink',
+        updatedAt: Number(updatedAt),
+        heartbeatSeconds: heartbeatSeconds ?? DEFAULT_HEARTBEAT_SECONDS,
+      };
+    } catch (error) {
+      return { kind: 'failed', words: asChainError(error, chain, endpoints.timeoutMs).message };
+    }
+  }
+}

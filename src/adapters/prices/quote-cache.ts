@@ -1,0 +1,49 @@
+import type { Answer, QuoteSource } from './quotes.js';
+
+interface Entry {
+  readonly answer: Promise<Answer>;
+  /** Infinity while it is being asked for. */
+  expires: number;
+}
+
+/**
+ * Keeps quotes for a while, and asks once for what several callers want at the same time. What failed is not kept.
+ * @param now milliseconds since the epoch
+ */
+export function cachedQuotes(source: QuoteSource, keepMs: number, now: () => number): QuoteSource {
+  const entries = new Map<string, Entry>();
+
+  return async (symbols, currency) => {
+    for (const [key, { expires }] of entries) if (expires <= now()) entries.delete(key);
+    const missing = symbols.filter((symbol) => !entries.has(keyOf(symbol)));
+    if (missing.length > 0) ask(missing);
+    const answers = await Promise.all(
+      symbols.map(async (symbol) => [symbol, await entries.get(keyOf(symbol))?.answer] as const),
+    );
+    return new Map(answers.map(([symbol, answer]) => [symbol, answer ?? NOTHING]));
+
+    function ask(wanted: readonly string[]): void {
+      const batch = source(wanted, currency);
+      for (const symbol of wanted) {
+        const entry: Entry = {
+          answer: batch.then((answers) => answers.get(symbol) ?? NOTHING),
+          expires: Infinity,
+        };
+        entries.set(keyOf(symbol), entry);
+        entry.answer.then(
+          ({ kind }) => {
+            if (kind === 'quote') entry.expires = now() + keepMs;
+            else entries.delete(keyOf(symbol));
+          },
+          () => entries.delete(keyOf(symbol)),
+        );
+      }
+    }
+
+    function keyOf(symbol: string): string {
+      return `${currency} ${symbol}`;
+    }
+  };
+}
+
+const NOTHING: Answer = { kind: 'failed', words: 'The source gave no answer.' };

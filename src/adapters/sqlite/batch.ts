@@ -1,0 +1,49 @@
+import type { Database } from 'better-sqlite3';
+import { StoreUnavailableError } from '../../core/store.js';
+import { isUnavailable, toFailure, type Failure } from './failure.js';
+import { runStep, type Call, type Handlers, type StepName, type Steps } from './steps.js';
+
+/** What a step came to, as it crosses to the main thread. */
+export type Outcome = { readonly value: Steps[StepName]['result'] } | { readonly failure: Failure };
+
+/**
+ * Makes a function that runs steps in one transaction, so that they share one commit. A step that fails leaves
+ * nothing behind and fails alone; when the database itself fails, all of them do. The outcomes are final:
+ * what they say was committed is on the disk.
+ */
+export function createBatch(db: Database, handlers: Handlers): (calls: readonly Call[]) => Outcome[] {
+  const begin = db.prepare('BEGIN IMMEDIATE');
+  const commit = db.prepare('COMMIT');
+  const rollback = db.prepare('ROLLBACK');
+  const open = db.prepare('SAVEPOINT step');
+  const undo = db.prepare('ROLLBACK TO step');
+  const release = db.prepare('RELEASE step');
+
+  function attempt(call: Call): Outcome {
+    open.run();
+    try {
+      const value = runStep(handlers, call);
+      release.run();
+      return { value };
+    } catch (error) {
+      // SQLite ends the transaction by itself after some failures: nothing of the batch is left then.
+      if (isUnavailable(error) || !db.inTransaction) throw error;
+      undo.run();
+      release.run();
+      return { failure: toFailure(error, error instanceof StoreUnavailableError ? 'unavailable' : 'defect') };
+    }
+  }
+
+  return (calls) => {
+    try {
+      begin.run();
+      const outcomes = calls.map(attempt);
+      commit.run();
+      return outcomes;
+    } catch (error) {
+      const failure = toFailure(error, 'unavailable');
+      if (db.inTransaction) rollback.run();
+      return calls.map(() => ({ failure }));
+    }
+  };
+}

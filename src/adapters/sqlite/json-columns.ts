@@ -1,0 +1,78 @@
+import { isJsonObject } from '../../core/json.js';
+import type { EventBody } from '../../core/event.js';
+import type { ToolCall, ToolResult } from '../../core/message.js';
+import { StoreUnavailableError } from '../../core/store.js';
+import type { UserState } from '../../core/user-state.js';
+
+/** Reads a column of JSON. @throws StoreUnavailableError when it does not hold what was written: the file is damaged */
+function parse<T>(text: string, what: string, fits: (value: unknown) => value is T): T {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new StoreUnavailableError(`the database is damaged: ${what} is not JSON`, { cause: error });
+  }
+  if (fits(value)) return value;
+  throw new StoreUnavailableError(`the database is damaged: ${what} is not what was written`);
+}
+
+export function parseUserState(text: string): UserState {
+  return parse(text, 'a user state', isUserState);
+}
+
+export function parseToolCalls(text: string): readonly ToolCall[] {
+  return parse(text, 'a list of tool calls', (value) => isListOf(value, isToolCall));
+}
+
+export function parseToolResults(text: string): readonly ToolResult[] {
+  return parse(text, 'a list of tool results', (value) => isListOf(value, isToolResult));
+}
+
+export function parseEventBody(text: string): EventBody {
+  return parse(text, 'an event', isEventBody);
+}
+
+export function parseApps(text: string): readonly string[] {
+  return parse(text, 'a list of Apps', (value) => isListOf(value, (item) => typeof item === 'string'));
+}
+
+function isListOf<T>(value: unknown, fits: (item: unknown) => item is T): value is readonly T[] {
+  return Array.isArray(value) && value.every(fits);
+}
+
+function isUserState(value: unknown): value is UserState {
+  return isJsonObject(value) && isJsonObject(value.tree) && typeof value.flat === 'boolean';
+}
+
+function isToolCall(value: unknown): value is ToolCall {
+  return isJsonObject(value) && isCall(value.callId, value.name) && isJsonObject(value.args);
+}
+
+function isToolResult(value: unknown): value is ToolResult {
+  return (
+    isJsonObject(value) &&
+    isCall(value.callId, value.name) &&
+    typeof value.failed === 'boolean' &&
+    typeof value.multiStep === 'boolean'
+  );
+}
+
+function isEventBody(value: unknown): value is EventBody {
+  if (!isJsonObject(value)) return false;
+  switch (value.type) {
+    case 'title_changed':
+      return typeof value.title === 'string';
+    case 'tool_update':
+      return isCall(value.callId, value.toolName);
+    case 'tool_complete':
+      return isCall(value.callId, value.toolName);
+    case 'system_notice':
+      return typeof value.message === 'string';
+    default:
+      return false;
+  }
+}
+
+function isCall(callId: unknown, name: unknown): boolean {
+  return typeof callId === 'string' && typeof name === 'string';
+}

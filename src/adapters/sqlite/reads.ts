@@ -1,0 +1,189 @@
+import type { Database } from 'better-sqlite3';
+import type { SystemEvent } from '../../core/event.js';
+import type { ThreadSummary } from '../../core/session.js';
+import type { SessionHead, Store, ThreadCursor } from '../../core/store.js';
+import { LOST_TURNS, WAITING_TURNS } from './lease-writes.js';
+import {
+  toEvent,
+  toKey,
+  toMessage,
+  toSession,
+  toTurn,
+  type EventRow,
+  type KeyRow,
+  type MessageRow,
+  type SessionRow,
+  type SystemEventRow,
+  type TurnRow,
+} from './rows.js';
+
+/** The methods of a store that only read, and are small enough to be answered at once. */
+type ReadName =
+  | 'revisionOf'
+  | 'heads'
+  | 'listThreads'
+  | 'listSessions'
+  | 'readMessages'
+  | 'readTurn'
+  | 'readEvents'
+  | 'readSystemEvents'
+  | 'readFlight'
+  | 'findKey'
+  | 'listKeys';
+
+/** Each of those, without its promise. */
+export type Reads = {
+  readonly [K in ReadName]: (...args: Parameters<Store[K]>) => Awaited<ReturnType<Store[K]>>;
+} & {
+  /** Whether there is a turn that nobody works on at a time. */
+  hasAbandoned(now: number): boolean;
+  /** Reads something. @throws when the database does not answer */
+  probe(): void;
+};
+
+type Head = Pick<SessionRow, 'ref' | 'revision' | 'last_event_id' | 'deleted_at'>;
+
+/** Before everything: the cursor of a first page. */
+const FIRST: ThreadCursor = { activeAt: Number.MAX_SAFE_INTEGER, id: '' };
+
+export function createReads(db: Database): Reads {
+  const selectHead = db.prepare<[string], Head>(
+    'SELECT ref, revision, last_event_id, deleted_at FROM sessions WHERE id = ?',
+  );
+  const selectThreads = db.prepare<[string, number, string, number], ThreadSummary>(
+    `SELECT id, title, created_at AS createdAt, active_at AS activeAt FROM sessions
+     WHERE deleted_at IS NULL AND wallet = ? AND (active_at, id) < (?, ?)
+     ORDER BY active_at DESC, id DESC LIMIT ?`,
+  );
+  const selectSessions = db.prepare<[number, string, number], SessionRow>(
+    `SELECT * FROM sessions WHERE deleted_at IS NULL AND (active_at, id) < (?, ?)
+     ORDER BY active_at DESC, id DESC LIMIT ?`,
+  );
+  const selectPlace = db.prepare<[string, number], { turn_no: number; position: number }>(
+    'SELECT turn_no, position FROM messages WHERE id = ? AND session = ?',
+  );
+  const selectMessages = db.prepare<[number, number, number, number], MessageRow>(
+    `SELECT m.*, t.id AS turn_id FROM messages m CROSS JOIN turns t ON t.session = m.session AND t.no = m.turn_no
+     WHERE m.session = ? AND (m.turn_no, m.position) < (?, ?) ORDER BY m.turn_no DESC, m.position DESC LIMIT ?`,
+  );
+  const selectTurn = db.prepare<[string, string], TurnRow>(
+    `SELECT t.*, s.id AS session_id FROM turns t JOIN sessions s ON s.ref = t.session WHERE t.id = ? AND s.id = ?`,
+  );
+  const selectTurnMessages = db.prepare<[turnId: string, session: number, turnNo: number], MessageRow>(
+    'SELECT m.*, ? AS turn_id FROM messages m WHERE m.session = ? AND m.turn_no = ? ORDER BY m.position',
+  );
+  const selectEvents = db.prepare<[number, number, number], EventRow>(
+    'SELECT id, at, body FROM events WHERE session = ? AND id > ? ORDER BY id LIMIT ?',
+  );
+  const selectOldest = db
+    .prepare<[number], number>('SELECT id FROM events WHERE session = ? ORDER BY id LIMIT 1')
+    .pluck();
+  const selectSystemEvents = db.prepare<[number, number], SystemEventRow>(
+    'SELECT n, kind, text FROM system_events WHERE session = ? ORDER BY n DESC LIMIT ?',
+  );
+  const selectFlight = db.prepare<
+    [string],
+    { id: string; attempt: number; partial_text: string; last: number | null }
+  >(
+    `SELECT t.id, t.attempt, t.partial_text,
+       (SELECT max(position) FROM messages m WHERE m.session = t.session AND m.turn_no = t.no) AS last
+     FROM sessions s JOIN turns t ON t.session = s.ref AND t.status = 'running'
+     WHERE s.id = ? AND s.deleted_at IS NULL`,
+  );
+  const selectKey = db.prepare<[string], KeyRow>('SELECT * FROM app_keys WHERE digest = ?');
+  const selectKeys = db.prepare<[], KeyRow>('SELECT * FROM app_keys ORDER BY created_at, id');
+  const selectLost = db.prepare<[number, number], TurnRow>(LOST_TURNS);
+  const selectWaiting = db.prepare<[number], TurnRow>(WAITING_TURNS);
+  const selectProbe = db.prepare('SELECT at FROM probe');
+
+  function headOf(id: string): SessionHead | 'deleted' | undefined {
+    const head = selectHead.get(id);
+    if (head === undefined) return undefined;
+    return head.deleted_at === null
+      ? { revision: head.revision, lastEventId: head.last_event_id }
+      : 'deleted';
+  }
+
+  const reads: Reads = {
+    revisionOf(id) {
+      const head = headOf(id);
+      if (head === undefined) return 'unknown';
+      return head === 'deleted' ? 'deleted' : head.revision;
+    },
+
+    heads: (ids) =>
+      new Map(
+        ids.flatMap((id) => {
+          const head = headOf(id);
+          return head === undefined ? [] : [[id, head] as const];
+        }),
+      ),
+
+    listThreads(wallet, { limit, after }) {
+      const { activeAt, id } = after ?? FIRST;
+      return selectThreads.all(wallet, activeAt, id, limit);
+    },
+
+    listSessions({ limit, after }) {
+      const { activeAt, id } = after ?? FIRST;
+      return selectSessions.all(activeAt, id, limit).map(toSession);
+    },
+
+    readMessages(id, { limit, before }) {
+      const ref = selectHead.get(id)?.ref ?? -1;
+      const end =
+        before === null ? { turn_no: Number.MAX_SAFE_INTEGER, position: 0 } : selectPlace.get(before, ref);
+      if (end === undefined) return 'unknown_message';
+      const rows = selectMessages.all(ref, end.turn_no, end.position, limit + 1);
+      return { messages: rows.slice(0, limit).reverse().map(toMessage), hasMore: rows.length > limit };
+    },
+
+    readTurn(sessionId, turnId) {
+      const row = selectTurn.get(turnId, sessionId);
+      if (row === undefined) return undefined;
+      const messages = selectTurnMessages.all(turnId, row.session, row.no).map(toMessage);
+      return { turn: toTurn(row), messages };
+    },
+
+    readEvents(id, after, limit) {
+      const head = selectHead.get(id);
+      const lastId = head?.last_event_id ?? 0;
+      if (head === undefined) return { events: [], oldestId: lastId + 1, lastId };
+      const events = selectEvents.all(head.ref, after, limit).map(toEvent);
+      return { events, oldestId: selectOldest.get(head.ref) ?? lastId + 1, lastId };
+    },
+
+    readSystemEvents(id, count) {
+      const rows = selectSystemEvents.all(selectHead.get(id)?.ref ?? -1, count);
+      return rows.reverse().map(({ kind, text }): SystemEvent => ({ kind, text }));
+    },
+
+    readFlight(sessionId) {
+      const row = selectFlight.get(sessionId);
+      if (row === undefined) return undefined;
+      return { turnId: row.id, attempt: row.attempt, position: (row.last ?? -1) + 1, text: row.partial_text };
+    },
+    findKey(digest) {
+      const row = selectKey.get(digest);
+      return row === undefined ? undefined : toKey(row);
+    },
+
+    listKeys: () => selectKeys.all().map(toKey),
+
+    hasAbandoned: (now) => selectLost.get(now, 1) !== undefined || selectWaiting.get(1) !== undefined,
+
+    probe() {
+      selectProbe.get();
+    },
+  };
+
+  // Several statements of one answer must see the same moment.
+  return {
+    ...reads,
+    heads: db.transaction(reads.heads),
+    readMessages: db.transaction(reads.readMessages),
+    readTurn: db.transaction(reads.readTurn),
+    readEvents: db.transaction(reads.readEvents),
+    readSystemEvents: db.transaction(reads.readSystemEvents),
+  };
+}

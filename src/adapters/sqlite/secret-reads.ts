@@ -1,0 +1,30 @@
+import type { Database } from 'better-sqlite3';
+import type { SealedSecret } from '../../core/secret-store.js';
+
+interface SecretRow {
+  readonly client: string;
+  readonly app: string;
+  readonly name: string;
+  readonly key_id: string;
+  readonly sealed: string;
+}
+
+/** The reads of sealed secrets. */
+export function createSecretReads(db: Database) {
+  const select = db.prepare<[{ client: string; app: string | null }], SecretRow>(
+    'SELECT * FROM secrets WHERE client = @client AND (@app IS NULL OR app = @app) ORDER BY app, name',
+  );
+  const selectOld = db.prepare<[{ keyId: string; limit: number }], SecretRow>(
+    'SELECT * FROM secrets WHERE key_id < @keyId OR key_id > @keyId LIMIT @limit',
+  );
+  return {
+    readSecrets: (client: string, app: string | null): SealedSecret[] =>
+      select.all({ client, app }).map(toSecret),
+    readSecretsNotUnder: (keyId: string, limit: number): (SealedSecret & { client: string })[] =>
+      selectOld.all({ keyId, limit }).map((row) => ({ ...toSecret(row), client: row.client })),
+  };
+}
+
+function toSecret({ app, name, key_id, sealed }: SecretRow): SealedSecret {
+  return { app, name, keyId: key_id, sealed };
+}

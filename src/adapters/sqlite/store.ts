@@ -1,0 +1,158 @@
+import { mkdtemp, mkdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { StoreUnavailableError, type Prune, type Store } from '../../core/store.js';
+import { backupDatabase } from './backup.js';
+import { openReading } from './connections.js';
+import { readError } from './failure.js';
+import { PRUNE_START } from './prune.js';
+import { createReads } from './reads.js';
+import { createSecretReads } from './secret-reads.js';
+import { createThreadReader } from './thread-reads.js';
+import { Writer } from './writer.js';
+
+export interface SqliteOptions {
+  /** A file, which is made with its folder when there is none, or `:memory:`: a temporary file, removed on close. */
+  readonly path: string;
+  /** The compiled module of the writing thread; absent: the one beside this module. */
+  readonly worker?: URL;
+  /** How long a write waits for another process that has the database locked, in milliseconds. */
+  readonly busyTimeoutMs?: number;
+  /** How large the file may grow, in pages of 4 KiB; absent: as far as the disk goes. */
+  readonly maxPages?: number;
+}
+
+/** A store in a SQLite file. */
+export interface SqliteStore extends Store {
+  /** Copies the database while it is in use. @throws Error when the file exists */
+  backup(file: string): Promise<void>;
+}
+
+/**
+ * Opens a store in a SQLite file. Other processes may have the same file open. Writes run in a thread of their own;
+ * what is small is read on the calling one.
+ * @throws StoreUnavailableError when the file is damaged, locked, or cannot be made
+ * @throws Error when it was written by a newer version of this program
+ */
+export async function openSqliteStore(options: SqliteOptions): Promise<SqliteStore> {
+  const place = await findPlace(options.path);
+  const url = options.worker ?? new URL('./worker.js', import.meta.url);
+  try {
+    const writer = await Writer.open(url, {
+      path: place.file,
+      busyTimeoutMs: options.busyTimeoutMs ?? 5000,
+      maxPages: options.maxPages ?? null,
+    });
+    return createStore(place, writer);
+  } catch (error) {
+    await place.leave();
+    throw error;
+  }
+}
+
+/** Where the file is, and what to do when it is no longer needed. */
+interface Place {
+  readonly file: string;
+  leave(): Promise<void>;
+}
+
+async function findPlace(path: string): Promise<Place> {
+  if (path === ':memory:') {
+    // A file all the same, for reader and writer are two connections.
+    const folder = await mkdtemp(join(tmpdir(), 'diptych-'));
+    return { file: join(folder, 'diptych.db'), leave: () => rm(folder, { recursive: true, force: true }) };
+  }
+  await mkdir(dirname(path), { recursive: true }).catch((cause: unknown) => {
+    throw new StoreUnavailableError(`cannot make the folder of the database ${path}`, { cause });
+  });
+  return { file: path, leave: () => Promise.resolve() };
+}
+
+function createStore(place: Place, writer: Writer): SqliteStore {
+  const db = openReading(place.file);
+  const reads = createReads(db);
+  const secrets = createSecretReads(db);
+  const loadThread = createThreadReader(db);
+  let closing: Promise<void> | undefined;
+
+  async function read<T>(run: () => T | Promise<T>): Promise<T> {
+    if (closing !== undefined) throw new StoreUnavailableError('the store is closed');
+    try {
+      return await run();
+    } catch (error) {
+      throw readError(error);
+    }
+  }
+
+  async function close(): Promise<void> {
+    // Before the writer, whose closing then is the last and folds the log into the file.
+    db.close();
+    await writer.close();
+    await place.leave();
+  }
+
+  return {
+    loadThread: (id) => read(() => loadThread(id)),
+    revisionOf: (id) => read(() => reads.revisionOf(id)),
+    heads: (ids) => read(() => reads.heads(ids)),
+    listThreads: (wallet, page) => read(() => reads.listThreads(wallet, page)),
+    listSessions: (page) => read(() => reads.listSessions(page)),
+    readMessages: (id, page) => read(() => reads.readMessages(id, page)),
+    readTurn: (sessionId, turnId) => read(() => reads.readTurn(sessionId, turnId)),
+    readFlight: (sessionId) => read(() => reads.readFlight(sessionId)),
+    readEvents: (id, after, limit) => read(() => reads.readEvents(id, after, limit)),
+    readSystemEvents: (id, count) => read(() => reads.readSystemEvents(id, count)),
+    readSecrets: (client, app) => read(() => secrets.readSecrets(client, app)),
+    readSecretsNotUnder: (keyId, limit) => read(() => secrets.readSecretsNotUnder(keyId, limit)),
+    findKey: (digest) => read(() => reads.findKey(digest)),
+    listKeys: () => read(() => reads.listKeys()),
+
+    saveSession: (change) => writer.run('saveSession', change),
+    deleteSession: (id, at) => writer.run('deleteSession', id, at),
+    acceptMessage: (acceptance) => writer.run('acceptMessage', acceptance),
+    interruptTurns: (sessionId, at) => writer.run('interruptTurns', sessionId, at),
+    takeOver: (turnId, lease) => writer.run('takeOver', turnId, lease),
+    async claimAbandoned(lease, limit) {
+      // An idle server asks often: it must not write each time.
+      const some = await read(() => reads.hasAbandoned(Date.now()));
+      return some ? writer.run('claimAbandoned', lease, limit) : [];
+    },
+    renewLeases: (lease, turnIds) => writer.run('renewLeases', lease, turnIds),
+    releaseTurns: (owner, turnIds) => writer.run('releaseTurns', owner, turnIds),
+    saveProgress: (turn, progress, at) => writer.run('saveProgress', turn, progress, at),
+    endTurn: (turn, ending) => writer.run('endTurn', turn, ending),
+    appendEvents: (id, events, at) => writer.run('appendEvents', id, events, at),
+    markFaultsShown: (id, n) => writer.run('markFaultsShown', id, n),
+    putSecrets: (client, secrets, at) => writer.run('putSecrets', client, secrets, at),
+    deleteSecrets: (client, which) => writer.run('deleteSecrets', client, which),
+    resealSecret: (client, from, to) => writer.run('resealSecret', client, from, to),
+    countRequest: (quotas) =>
+      quotas.length === 0 ? Promise.resolve(undefined) : writer.run('countRequest', quotas),
+    saveKey: (key) => writer.run('saveKey', key),
+    revokeKey: (id, at) => writer.run('revokeKey', id, at),
+
+    async check() {
+      await writer.run('probe', Date.now());
+      await read(() => {
+        reads.probe();
+      });
+    },
+    prune: (prune) => pruneAll(writer, prune),
+    backup: (file) => read(() => backupDatabase(place.file, file)),
+    close() {
+      closing ??= close();
+      return closing;
+    },
+  };
+}
+
+/** Removes in small steps, between which other writes get their turn. */
+async function pruneAll(writer: Writer, prune: Prune): Promise<string[]> {
+  const deleted: string[] = [];
+  for (let from = PRUNE_START; ;) {
+    const done = await writer.run('pruneSome', prune, from);
+    deleted.push(...done.deleted);
+    if (done.next === null) return deleted;
+    from = done.next;
+  }
+}

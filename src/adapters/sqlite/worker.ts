@@ -1,0 +1,57 @@
+/** The entry of the writing thread. It commits whatever waits as one transaction, and answers after the commit. */
+import { parentPort, receiveMessageOnPort, workerData, type MessagePort } from 'node:worker_threads';
+import type { Database } from 'better-sqlite3';
+import { createBatch } from './batch.js';
+import { openWriting, type WriterOptions } from './connections.js';
+import { toFailure } from './failure.js';
+import { NewerDatabaseError } from './migrate.js';
+import type { Reply, Request } from './messages.js';
+import type { Call } from './steps.js';
+import { createWrites } from './writes.js';
+
+/** More would make the first of them wait too long. */
+const MAX_BATCH = 512;
+
+function isWriterOptions(value: unknown): value is WriterOptions {
+  return typeof value === 'object' && value !== null && 'path' in value && 'busyTimeoutMs' in value;
+}
+
+function serve(port: MessagePort, db: Database): void {
+  const runBatch = createBatch(db, createWrites(db));
+  const tell = (reply: Reply) => {
+    port.postMessage(reply);
+  };
+
+  port.on('message', (first: Request) => {
+    const calls: Call[] = [];
+    let request: Request | undefined = first;
+    while (request?.type === 'run') {
+      calls.push(...request.calls);
+      const waiting: { message: Request } | undefined =
+        calls.length < MAX_BATCH ? receiveMessageOnPort(port) : undefined;
+      request = waiting?.message;
+    }
+    if (calls.length > 0) tell({ type: 'outcomes', outcomes: runBatch(calls) });
+    if (request?.type === 'close') {
+      db.close();
+      port.close();
+    }
+  });
+  tell({ type: 'ready' });
+}
+
+function start(port: MessagePort, options: unknown): void {
+  if (!isWriterOptions(options)) throw new Error('the writing thread was started without its options');
+  try {
+    serve(port, openWriting(options));
+  } catch (error) {
+    const failure = toFailure(error, error instanceof NewerDatabaseError ? 'newer' : 'unavailable');
+    const message = `cannot open ${options.path}: ${failure.message}`;
+    const reply: Reply = { type: 'refused', failure: { ...failure, message } };
+    port.postMessage(reply);
+    port.close();
+  }
+}
+
+if (parentPort === null) throw new Error('this module runs in a worker thread');
+start(parentPort, workerData);

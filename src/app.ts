@@ -1,0 +1,159 @@
+import type { Server } from 'node:http';
+import { findDangling } from './config/references.js';
+import { refuseMistakes } from './config/mistakes.js';
+import type { Config } from './config.js';
+import type { Log, Rig } from './core/ports.js';
+import type { CoreService } from './core/service.js';
+import type { CoreSettings } from './core/settings.js';
+import { openBus, openStore } from './assembly/data.js';
+import { createRigs } from './assembly/rigs.js';
+import { createTools } from './assembly/tools.js';
+import { systemClock } from './adapters/uuid/clock.js';
+import { readVersion } from './version.js';
+
+/** The service, put together. */
+export interface Application {
+  readonly server: Server;
+  readonly core: CoreService;
+  readonly log: Log;
+  readonly version: string;
+  readonly rigs: readonly Rig[];
+  /** Starts the work and listens. Resolves with the base URL. @throws the system's error, such as `EADDRINUSE` */
+  listen(): Promise<string>;
+  /** Takes no new messages, lets running turns finish for `DRAIN_TIMEOUT`, ends streams, and stops listening. */
+  drain(): Promise<void>;
+  /** Lets go of everything, drained or not. Safe to call more than once. */
+  close(): Promise<void>;
+}
+
+/** How long requests may go on after the drain. */
+const GRACE_MS = 2_000;
+/** Events so young are kept whatever their number, so that a stream can come back. */
+const EVENTS_MS = 30 * 60_000;
+/** How long an idempotency key is remembered. */
+const DAY_MS = 86_400_000;
+/** A turn's owner renews its lease; without renewal it is taken for lost. */
+const LEASE_MS = 6_000;
+const RENEW_MS = 2_000;
+
+/**
+ * Builds the service from its configuration; nothing listens yet.
+ * @throws ConfigError when an App names a rig or a tool that there is not
+ */
+export async function createApp(config: Config): Promise<Application> {
+  const [
+    { createLog },
+    { createCore },
+    { createSchemas },
+    { nodeDigests },
+    { createSealer },
+    { loadSecretsKeys },
+    { seedPhrases },
+    surfaces,
+    http,
+  ] = await Promise.all([
+    import('./adapters/pino/log.js'),
+    import('./core/service.js'),
+    import('./adapters/ajv/schemas.js'),
+    import('./adapters/node/digests.js'),
+    import('./adapters/node/sealer.js'),
+    import('./adapters/node/secrets-keys.js'),
+    import('./adapters/bip39/seed-phrases.js'),
+    import('./surfaces/index.js'),
+    import('./http/server.js'),
+  ]);
+  const log = createLog({ level: config.logLevel });
+  const version = readVersion();
+  const schemas = createSchemas();
+  const [rigs, tools] = await Promise.all([
+    createRigs(config),
+    createTools(config, { schemas, log, version }),
+  ]);
+  refuseMistakes(
+    findDangling(config, { rigs: rigs.map(({ id }) => id), tools: tools.own.map(({ name }) => name) }),
+  );
+  const opened = await openStore(config, log);
+  try {
+    const { store } = opened;
+    const bus = await openBus(config, log);
+    const core = createCore({
+      ...{ store, bus, rigs, tools, schemas, log, seedPhrases },
+      apps: config.apps,
+      digests: nodeDigests,
+      clock: systemClock,
+      sealer: createSealer(await loadSecretsKeys(config.secretsKeys, opened.secretsKeyFile)),
+      settings: coreSettings(config),
+    });
+    const httpSettings = {
+      corsOrigins: config.corsOrigins,
+      rateLimit: config.rateLimit,
+      trustProxy: typeof config.trustProxy === 'object' ? config.trustProxy.join(',') : config.trustProxy,
+      keepAliveMs: config.sseKeepaliveMs,
+      version,
+    };
+    const routed = surfaces.createRouter({ core, surfaces: config.surfaces, http: httpSettings });
+    const httpServer = http.createHttpServer({ ...routed, log, http: httpSettings });
+    const { server } = httpServer;
+    let closing: Promise<void> | undefined;
+    return {
+      server,
+      core,
+      log,
+      version,
+      rigs,
+      async listen() {
+        // The port first: a second instance must not claim turns before it learns that the first one is there.
+        const url = await listenOn(server, config.host, config.port);
+        await core.start();
+        tools.start();
+        return url;
+      },
+      async drain() {
+        // Still answering meanwhile: the state, interrupts, and a health of 503.
+        httpServer.drain();
+        await core.drain(config.drainTimeoutMs);
+        await httpServer.close(GRACE_MS);
+      },
+      close() {
+        closing ??= (async () => {
+          if (server.listening) await httpServer.close(GRACE_MS);
+          await core.close();
+          await tools.close();
+          await bus.close();
+          await opened.close();
+        })();
+        return closing;
+      },
+    };
+  } catch (error) {
+    await opened.close();
+    throw error;
+  }
+}
+
+function coreSettings(config: Config): CoreSettings {
+  const { maxMessageBytes, maxQueued, maxSteps, turnTimeoutMs, toolTimeoutMs, busyStrategy } = config;
+  return {
+    limits: config.limits,
+    ...{ maxMessageBytes, maxQueued, maxSteps, turnTimeoutMs, toolTimeoutMs, busyStrategy },
+    eventsKept: config.eventsKept,
+    eventsKeptMs: EVENTS_MS,
+    idempotencyMs: DAY_MS,
+    retentionMs: config.retentionMs,
+    leaseMs: LEASE_MS,
+    renewMs: RENEW_MS,
+  };
+}
+
+async function listenOn(server: Server, host: string, port: number): Promise<string> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('The server has no port');
+  return `http://${host.includes(':') ? `[${host}]` : host}:${String(address.port)}`;
+}

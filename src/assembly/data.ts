@@ -1,0 +1,59 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { Config } from '../config.js';
+import type { Bus, Log } from '../core/ports.js';
+import type { Store } from '../core/store.js';
+
+/** The store, and how to let go of it. */
+export interface OpenedStore {
+  readonly store: Store;
+  /** Where the key of secrets is made when none is configured; null where it must be. */
+  readonly secretsKeyFile: string | null;
+  /** Copies the data to a new file while it is in use; null where the database has tools of its own for that. */
+  readonly backup: ((file: string) => Promise<void>) | null;
+  close(): Promise<void>;
+}
+
+/** The file of the key of secrets, beside the database. */
+export const SECRETS_KEY_FILE = 'secrets.key';
+
+/** Opens the data. A temporary database goes away with `close`. */
+export async function openStore({ database }: Pick<Config, 'database'>, log?: Log): Promise<OpenedStore> {
+  if (database.kind === 'postgres') {
+    const { openPostgresStore } = await import('../adapters/postgres/store.js');
+    const store = await openPostgresStore({ url: database.url, ...(log !== undefined && { log }) });
+    return { store, secretsKeyFile: null, backup: null, close: () => store.close() };
+  }
+  const { openSqliteStore } = await import('../adapters/sqlite/store.js');
+  const { path } = database;
+  const directory = path === null ? await mkdtemp(join(tmpdir(), 'diptych-')) : dirname(path);
+  // What people write is for its operator alone.
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  const store = await openSqliteStore({ path: path ?? join(directory, 'diptych.db') });
+  return {
+    store,
+    secretsKeyFile: join(directory, SECRETS_KEY_FILE),
+    backup: (file) => store.backup(file),
+    async close() {
+      await store.close();
+      if (path === null) await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Begins every channel where `REDIS_PREFIX` is not set, as it is to be where deployments share a Redis. */
+const CHANNEL_PREFIX = 'diptych';
+
+/** Opens what carries signals: between all nodes with Redis, within this process without. */
+export async function openBus(
+  { redisUrl, redisPrefix }: Pick<Config, 'redisUrl' | 'redisPrefix'>,
+  log: Log,
+): Promise<Bus> {
+  if (redisUrl === null) {
+    const { createMemoryBus } = await import('../adapters/memory/bus.js');
+    return createMemoryBus();
+  }
+  const { openRedisBus } = await import('../adapters/redis/bus.js');
+  return openRedisBus({ url: redisUrl, prefix: redisPrefix ?? CHANNEL_PREFIX, log });
+}

@@ -1,0 +1,37 @@
+import type { Config } from '../config.js';
+import { DEMO_RIG, KEYED_PROVIDERS } from '../config/crosscheck.js';
+import type { Rig } from '../core/ports.js';
+
+/** The rigs in their order: the configured ones, else those that keys in the environment register; `demo` last unless placed. */
+export async function createRigs(config: Config): Promise<readonly Rig[]> {
+  const [{ createAiSdkRig }, { createDemoRig }, { usualModels }] = await Promise.all([
+    import('../adapters/ai-sdk/rig.js'),
+    import('../adapters/demo/rig.js'),
+    import('../adapters/ai-sdk/usual-models.js'),
+  ]);
+  const demo = createDemoRig({ tokenMs: config.demoTokenMs });
+  if (config.rigs.length === 0) {
+    const usual = KEYED_PROVIDERS.flatMap((provider) => {
+      const apiKey = config.providerKeys[provider];
+      const models = apiKey === undefined ? [] : usualModels[provider];
+      return models.map((model) =>
+        createAiSdkRig({ ...model, provider, baseUrl: null, apiKey: apiKey ?? null }),
+      );
+    });
+    return [...usual, demo];
+  }
+  const rigs = config.rigs.map((rig) => (rig.provider === 'demo' ? renamed(demo, rig) : createAiSdkRig(rig)));
+  return rigs.some(({ id }) => id === DEMO_RIG) ? rigs : [...rigs, demo];
+}
+
+/** The same rig under another name. */
+function renamed(rig: Rig, { id, name }: { readonly id: string; readonly name: string }): Rig {
+  return {
+    id,
+    name,
+    provider: rig.provider,
+    contextTokens: rig.contextTokens,
+    respond: (request, signal) => rig.respond(request, signal),
+    check: (signal) => rig.check(signal),
+  };
+}

@@ -1,0 +1,116 @@
+import { dirname, resolve } from 'node:path';
+import type { McpServers } from '../adapters/mcp/servers.js';
+import { systemClock } from '../adapters/uuid/clock.js';
+import type { Config } from '../config.js';
+import type { ToolServerConfig } from '../config/tools.js';
+import { refuseMistakes } from '../config/mistakes.js';
+import type { Log, Schemas, Tool, ToolSource } from '../core/ports.js';
+
+/** The tools that there are, and the servers that some of them come from. */
+export interface AssembledTools extends ToolSource {
+  /** Those that are there from the start: built in, for chains and prices, and the operator's own. */
+  readonly own: readonly Tool[];
+  /** Begins to connect to tool servers, in the background. */
+  start(): void;
+  close(): Promise<void>;
+}
+
+/** @throws ConfigError when the operator's modules cannot be used */
+export async function createTools(
+  config: Config,
+  deps: { readonly schemas: Schemas; readonly log: Log; readonly version: string },
+): Promise<AssembledTools> {
+  const own = await createOwnTools(config, deps.schemas);
+  const servers = await createServers(config, deps);
+  let listed: readonly Tool[] | null = null;
+  servers?.onChange(() => (listed = null));
+  return {
+    own,
+    list: () => (listed ??= [...own, ...(servers?.list() ?? [])]),
+    start() {
+      servers?.start();
+    },
+    async close() {
+      await servers?.close();
+    },
+  };
+}
+
+/** Every tool but those of tool servers. @throws ConfigError */
+export async function createOwnTools(config: Config, schemas: Schemas): Promise<readonly Tool[]> {
+  const { chains, prices, modules, allowHosts } = config.tools;
+  const { builtinTools } = await import('../adapters/builtin/tools.js');
+  const tools = [...builtinTools(systemClock)];
+  if (chains.length > 0) {
+    const { evmTools } = await import('../adapters/evm/tools.js');
+    tools.push(...evmTools({ chains, allowHosts }));
+  }
+  if (prices !== null) {
+    const { priceTools } = await import('../adapters/prices/tools.js');
+    const { cacheSeconds, feeds, http } = prices;
+    const settings = {
+      chains,
+      cacheSeconds,
+      feeds: feeds.map(({ heartbeatSeconds, ...feed }) => ({
+        ...feed,
+        ...(heartbeatSeconds !== null && { heartbeatSeconds }),
+      })),
+      http:
+        http === null
+          ? null
+          : { baseUrl: http.baseUrl, apiKey: http.apiKey, ids: http.ids, vsCurrency: http.currency },
+    };
+    tools.push(...priceTools(settings, systemClock));
+  }
+  if (modules.length === 0) return tools;
+  const { loadToolModules, ToolModuleError } = await import('../adapters/modules/modules.js');
+  const folder = folderOf(config.file);
+  const taken = tools.map(({ name }) => name);
+  try {
+    return [...tools, ...(await loadToolModules(modules, { folder, schemas, taken }))];
+  } catch (error) {
+    if (error instanceof ToolModuleError) refuseMistakes(error.mistakes);
+    throw error;
+  }
+}
+
+async function createServers(
+  { tools, apps, childEnvironment, file }: Config,
+  { schemas, log, version }: { readonly schemas: Schemas; readonly log: Log; readonly version: string },
+): Promise<McpServers | undefined> {
+  if (tools.servers.length === 0) return undefined;
+  const [{ createMcpServers }, { mcpProblems, secretsOf }] = await Promise.all([
+    import('../adapters/mcp/servers.js'),
+    import('../adapters/mcp/settings.js'),
+  ]);
+  const name = file ?? 'configuration';
+  const servers = tools.servers.map((server) => placed(server, folderOf(file)));
+  const wrong = mcpProblems(servers).map(({ path, message }) => ({
+    where: `${name}: mcp${path}`,
+    what: message,
+  }));
+  const slotless = apps.flatMap((app) => {
+    const slots = new Set(app.secrets.map((slot) => slot.name));
+    const needed = servers.filter((server) => app.toolServers.includes(server.name)).flatMap(secretsOf);
+    return needed
+      .filter((secret) => !slots.has(secret))
+      .map((secret) => ({
+        where: `${name}: App ${app.name}: secrets`,
+        what: `a tool server of this App needs a slot named ${secret}`,
+      }));
+  });
+  refuseMistakes([...wrong, ...slotless]);
+  return createMcpServers(servers, { log, schemas, env: childEnvironment, version });
+}
+
+/** What relative paths of the configuration are relative to. */
+function folderOf(file: string | null): string {
+  return file === null ? process.cwd() : dirname(file);
+}
+
+/** The same server, started where the configuration says. */
+function placed(server: ToolServerConfig, folder: string): ToolServerConfig {
+  const { transport } = server;
+  if (transport.kind === 'http') return server;
+  return { ...server, transport: { ...transport, cwd: resolve(folder, transport.cwd ?? '.') } };
+}

@@ -1,0 +1,100 @@
+import { Command } from 'commander';
+import { openStore } from '../assembly/data.js';
+import { createRigs } from '../assembly/rigs.js';
+import { createOwnTools } from '../assembly/tools.js';
+import { createSchemas } from '../adapters/ajv/schemas.js';
+import { ConfigError, refuseMistakes } from '../config/mistakes.js';
+import { describeDatabase } from '../config/network.js';
+import { findDangling } from '../config/references.js';
+import type { Config } from '../config.js';
+import { configOf, withConfig, type ConfigFlags } from './configured.js';
+import { printable, printJson, type Terminal } from './terminal.js';
+
+/** How long a rig's endpoint may take. */
+const RIG_MS = 15_000;
+
+interface Finding {
+  readonly name: string;
+  readonly ok: boolean;
+  readonly message: string;
+}
+
+/** `check`: says whether the service could start and work. */
+export function checkCommand(terminal: Terminal): Command {
+  return withConfig(new Command('check'))
+    .description("read the configuration, try the store and each rig's endpoint, and say what is wrong")
+    .option('--json', 'print JSON')
+    .action(async (flags: ConfigFlags & { json?: boolean }) => {
+      const findings = await findAll(flags);
+      const ok = findings.every((finding) => finding.ok);
+      if (flags.json === true) printJson(terminal, { ok, checks: findings });
+      else {
+        for (const { name, ok: fine, message } of findings) {
+          terminal.output.write(`${fine ? 'ok  ' : 'FAIL'}  ${printable(`${name}: ${message}`)}\n`);
+        }
+      }
+      if (!ok) terminal.setExitCode(1);
+    });
+}
+
+async function findAll(flags: ConfigFlags): Promise<readonly Finding[]> {
+  let config: Config;
+  try {
+    config = await configOf(flags);
+  } catch (error) {
+    return mistakes(error);
+  }
+  const configuration: Finding = {
+    name: 'configuration',
+    ok: true,
+    message: config.file ?? 'no file, all from the environment',
+  };
+  const store = checkStore(config);
+  try {
+    const [rigs, tools] = await Promise.all([createRigs(config), createOwnTools(config, createSchemas())]);
+    refuseMistakes(
+      findDangling(config, { rigs: rigs.map(({ id }) => id), tools: tools.map(({ name }) => name) }),
+    );
+    const answers = rigs.map((rig) =>
+      attempt(`rig ${rig.id}`, 'answers', () => rig.check(AbortSignal.timeout(RIG_MS))),
+    );
+    return [configuration, await store, ...(await Promise.all(answers))];
+  } catch (error) {
+    return [...mistakes(error), await store];
+  }
+}
+
+function checkStore(config: Config): Promise<Finding> {
+  return attempt('store', describeDatabase(config.database), async () => {
+    const opened = await openStore(config);
+    try {
+      await opened.store.check();
+    } finally {
+      await opened.close();
+    }
+  });
+}
+
+function mistakes(error: unknown): Finding[] {
+  if (!(error instanceof ConfigError)) throw error;
+  return error.mistakes.map(({ where, what }) => ({
+    name: 'configuration',
+    ok: false,
+    message: `${where}: ${what}`,
+  }));
+}
+
+async function attempt(name: string, fine: string, work: () => Promise<void>): Promise<Finding> {
+  try {
+    await work();
+    return { name, ok: true, message: fine };
+  } catch (error) {
+    return { name, ok: false, message: wordsOf(error) };
+  }
+}
+
+function wordsOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if (error.name === 'TimeoutError') return `did not answer within ${String(RIG_MS / 1000)} s`;
+  return error.message;
+}

@@ -1,0 +1,47 @@
+#!/usr/bin/env node
+import { CommanderError } from 'commander';
+import { processSources } from '../config.js';
+import { ConfigError } from '../config/mistakes.js';
+import { createProgram } from './program.js';
+import { CommandError, type Terminal } from './terminal.js';
+
+const terminal: Terminal = {
+  input: process.stdin,
+  output: process.stdout,
+  errors: process.stderr,
+  env: processSources().env,
+  onInterrupt: (listener) => {
+    process.on('SIGINT', listener);
+    return () => process.off('SIGINT', listener);
+  },
+  setExitCode: (code) => {
+    process.exitCode = code;
+  },
+};
+
+// A reader that has seen enough (`| head`) is no failure.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit(0);
+  throw error;
+});
+
+try {
+  await createProgram(terminal).parseAsync(process.argv);
+} catch (error) {
+  process.exitCode = report(error);
+}
+
+/** Tells what went wrong on stderr; returns the exit code. */
+function report(error: unknown): number {
+  if (error instanceof CommanderError) {
+    // Commander has printed it; asking for help or the version is no mistake.
+    return ['commander.helpDisplayed', 'commander.version'].includes(error.code) ? 0 : 2;
+  }
+  if (error instanceof ConfigError) {
+    const lines = error.mistakes.map(({ where, what }) => `  ${where}: ${what}`);
+    process.stderr.write(`The configuration cannot be used:\n${lines.join('\n')}\n`);
+    return 2;
+  }
+  process.stderr.write(`diptych: ${error instanceof Error ? error.message : String(error)}\n`);
+  return error instanceof CommandError ? error.exitCode : 1;
+}

@@ -1,0 +1,135 @@
+import { randomBytes } from 'node:crypto';
+import { Command } from 'commander';
+import { nodeDigests } from '../adapters/node/digests.js';
+import { systemClock } from '../adapters/uuid/clock.js';
+import { isInForce, mintKey } from '../core/keys.js';
+import type { StoredKey } from '../core/store.js';
+import { withConfig, withStore, type ConfigFlags } from './configured.js';
+import { CommandError, isoTime, printJson, printTable, type Terminal } from './terminal.js';
+
+interface CreateFlags extends ConfigFlags {
+  readonly app: readonly string[];
+  readonly label: string;
+  readonly expires?: string;
+  readonly json?: boolean;
+}
+
+/** `keys create|list|revoke`: the App keys. */
+export function keysCommand(terminal: Terminal): Command {
+  const keys = new Command('keys').description('make, list and revoke App keys');
+  withConfig(keys.command('create'))
+    .description('make a key; it is shown this once and kept only as a digest')
+    .requiredOption('--app <name>', 'an App that it authorizes (may be repeated)', collect)
+    .option('--label <text>', 'what it is for', '')
+    .option('--expires <when>', 'such as 30d, 12h, 45m, or a date such as 2027-01-31')
+    .option('--json', 'print JSON')
+    .action((flags: CreateFlags) => create(terminal, flags));
+  withConfig(keys.command('list'))
+    .description('list the keys, never the secret part')
+    .option('--json', 'print JSON')
+    .action((flags: ConfigFlags & { json?: boolean }) => list(terminal, flags));
+  withConfig(keys.command('revoke'))
+    .description('revoke a key; a running service refuses it within 5 seconds')
+    .argument('<id>', 'the id that `keys list` shows')
+    .option('--json', 'print JSON')
+    .action((id: string, flags: ConfigFlags & { json?: boolean }) => revoke(terminal, id, flags));
+  return keys;
+}
+
+function collect(value: string, previous: readonly string[] | undefined): readonly string[] {
+  return [...(previous ?? []), value];
+}
+
+async function create(terminal: Terminal, flags: CreateFlags): Promise<void> {
+  const expiresAt = flags.expires === undefined ? null : expiry(flags.expires, systemClock.now());
+  await withStore(flags, async ({ store }, config) => {
+    const { key, stored } = mintKey({
+      apps: flags.app,
+      label: flags.label,
+      expiresAt,
+      randomBytes,
+      clock: systemClock,
+      digests: nodeDigests,
+    });
+    const known = config.apps.map(({ name }) => name);
+    const unknown = stored.apps.filter((name) => !known.includes(name));
+    if (unknown.length > 0) {
+      terminal.errors.write(
+        `note: not in the configuration yet: ${unknown.join(', ')}; there are ${known.join(', ')}\n`,
+      );
+    }
+    await store.saveKey(stored);
+    if (flags.json === true) {
+      const { id, apps, label } = stored;
+      printJson(terminal, { id, key, apps, label, expires_at: timeOrNull(stored.expiresAt) });
+      return;
+    }
+    const until = stored.expiresAt === null ? 'does not expire' : `expires ${isoTime(stored.expiresAt)}`;
+    terminal.output.write(`${key}\n`);
+    terminal.errors.write(
+      `Key ${stored.id} for ${stored.apps.join(', ')} (${until}). It is not shown again: keep it now.\n`,
+    );
+  });
+}
+
+async function list(terminal: Terminal, flags: ConfigFlags & { json?: boolean }): Promise<void> {
+  const keys = await withStore(flags, ({ store }) => store.listKeys());
+  const now = systemClock.now();
+  if (flags.json === true) {
+    const rows = keys.map((key) => ({
+      id: key.id,
+      apps: key.apps,
+      label: key.label,
+      status: statusOf(key, now),
+      created_at: isoTime(key.createdAt),
+      expires_at: timeOrNull(key.expiresAt),
+      revoked_at: timeOrNull(key.revokedAt),
+    }));
+    printJson(terminal, rows);
+    return;
+  }
+  const rows = keys.map((key) => [
+    key.id,
+    statusOf(key, now),
+    key.apps.join(','),
+    isoTime(key.createdAt),
+    timeOrNull(key.expiresAt) ?? 'never',
+    key.label,
+  ]);
+  printTable(terminal, ['ID', 'STATUS', 'APPS', 'CREATED', 'EXPIRES', 'LABEL'], rows, 'There are no keys.');
+}
+
+async function revoke(
+  terminal: Terminal,
+  id: string,
+  flags: ConfigFlags & { json?: boolean },
+): Promise<void> {
+  const found = await withStore(flags, ({ store }) => store.revokeKey(id, systemClock.now()));
+  if (!found) throw new CommandError(`There is no key ${id}; \`keys list\` shows the ids`);
+  if (flags.json === true) printJson(terminal, { id, revoked: true });
+  else terminal.output.write(`Revoked ${id}.\n`);
+}
+
+function statusOf(key: StoredKey, at: number): 'active' | 'revoked' | 'expired' {
+  if (isInForce(key, at)) return 'active';
+  return key.revokedAt === null ? 'expired' : 'revoked';
+}
+
+function timeOrNull(at: number | null): string | null {
+  return at === null ? null : isoTime(at);
+}
+
+const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** A time from now (`30d`) or a date. */
+function expiry(text: string, now: number): number {
+  const [, count = '', unit = ''] = /^(\d{1,6})([mhd])$/.exec(text) ?? [];
+  const milliseconds = UNITS[unit];
+  const at = milliseconds === undefined ? dateOf(text) : now + Number(count) * milliseconds;
+  if (at > now) return at;
+  throw new CommandError('--expires takes a time to come, such as 30d, 12h, 45m, or 2027-01-31', 2);
+}
+
+function dateOf(text: string): number {
+  return /^\d{4}-\d{2}-\d{2}(T.*)?$/.test(text) ? Date.parse(text) : NaN;
+}

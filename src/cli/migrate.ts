@@ -1,0 +1,206 @@
+import { existsSync } from 'node:fs';
+import { realpath } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { Command, InvalidArgumentError } from 'commander';
+import { nodeDigests } from '../adapters/node/digests.js';
+import { SECRETS_KEY_FILE } from '../assembly/data.js';
+import { databaseUrl, describeDatabase, type DatabaseLocation } from '../config/network.js';
+import { copyAll, summarize, type Summary, type TableCopy, type Transfer } from '../core/transfer.js';
+import { TRANSFER_TABLES } from '../core/transfer-tables.js';
+import { CommandError, printJson, printTable, type Terminal } from './terminal.js';
+
+interface Flags {
+  readonly from: DatabaseLocation;
+  readonly to: DatabaseLocation;
+  readonly force?: boolean;
+  readonly json?: boolean;
+}
+
+/** A table on both sides after the copy. */
+interface Compared extends TableCopy {
+  readonly source: Summary;
+  readonly target: Summary;
+  readonly same: boolean;
+}
+
+/** What ends by Ctrl-C ends with this code. */
+const INTERRUPTED = 130;
+
+/** `migrate --from URL --to URL`: all data into another database. */
+export function migrateCommand(terminal: Terminal): Command {
+  return new Command('migrate')
+    .description(
+      'copy all data to another database, and compare both; stop the service before. Cut off, run it again: it goes on',
+    )
+    .requiredOption('--from <url>', 'the database that has the data: sqlite:PATH or postgres://…', location)
+    .requiredOption('--to <url>', 'the database that gets it; it may be empty or not exist yet', location)
+    .option('--force', 'also while a node seems to work on one of them')
+    .option('--json', 'print JSON')
+    .action((flags: Flags) => migrate(terminal, flags));
+}
+
+function location(value: string): DatabaseLocation {
+  const parsed = databaseUrl(value);
+  if ('wrong' in parsed) throw new InvalidArgumentError(`It ${parsed.wrong}.`);
+  if (parsed.value.kind === 'postgres') return parsed.value;
+  if (parsed.value.path === null) throw new InvalidArgumentError('sqlite::memory: ends with its process.');
+  return { kind: 'sqlite', path: resolve(parsed.value.path) };
+}
+
+async function migrate(terminal: Terminal, flags: Flags): Promise<void> {
+  if ((await placeOf(flags.from)) === (await placeOf(flags.to))) {
+    throw new CommandError('--from and --to are the same database', 2);
+  }
+  const stop = new AbortController();
+  const release = terminal.onInterrupt(() => {
+    stop.abort(new Error('Interrupted'));
+  });
+  try {
+    await between(flags, async (from, to) => {
+      if (flags.force !== true) await refuseServed({ from, to });
+      const compared = await copyAndCompare(terminal, { from, to }, stop.signal);
+      if (compared === undefined) {
+        terminal.errors.write('Stopped before the end; run it again to go on.\n');
+        terminal.setExitCode(INTERRUPTED);
+      } else {
+        report(terminal, flags, compared);
+      }
+    });
+  } finally {
+    release();
+  }
+}
+
+async function placeOf(database: DatabaseLocation): Promise<string> {
+  if (database.kind === 'postgres') return database.url;
+  return database.path !== null && existsSync(database.path)
+    ? realpath(database.path)
+    : String(database.path);
+}
+
+/** Opens both sides, and closes them after. */
+async function between(flags: Flags, work: (from: Transfer, to: Transfer) => Promise<void>): Promise<void> {
+  const from = await open(flags.from, { mustExist: true });
+  try {
+    const to = await open(flags.to, { mustExist: false });
+    try {
+      await work(from, to);
+    } finally {
+      await to.close();
+    }
+  } finally {
+    await from.close();
+  }
+}
+
+async function open(database: DatabaseLocation, options: { mustExist: boolean }): Promise<Transfer> {
+  if (database.kind === 'postgres') {
+    const { openPostgresTransfer } = await import('../adapters/postgres/transfer.js');
+    return openPostgresTransfer(database.url, options);
+  }
+  const { openSqliteTransfer } = await import('../adapters/sqlite/transfer.js');
+  return openSqliteTransfer(String(database.path), options);
+}
+
+/** A node that is idle holds nothing: this is a help, no guarantee. */
+async function refuseServed(sides: { readonly from: Transfer; readonly to: Transfer }): Promise<void> {
+  for (const [flag, side] of Object.entries(sides)) {
+    const { held } = await side.openTurns();
+    if (held === 0) continue;
+    throw new CommandError(
+      `A node works on --${flag}: ${String(held)} turn${held === 1 ? ' runs' : 's run'} there. Stop it and wait 6 seconds ` +
+        'if it was killed; what it left unfinished goes on in the new place. Or use --force.',
+    );
+  }
+}
+
+/** Undefined: it was stopped. */
+async function copyAndCompare(
+  terminal: Terminal,
+  { from, to }: { readonly from: Transfer; readonly to: Transfer },
+  signal: AbortSignal,
+): Promise<readonly Compared[] | undefined> {
+  const show = showProgress(terminal);
+  const copies = await copyAll({ from, to }, signal, (table, rows) => {
+    show(`${table}: ${String(rows)} rows`);
+  });
+  if (copies.length < TRANSFER_TABLES.length) return undefined;
+  await to.settle();
+  const compared: Compared[] = [];
+  for (const copy of copies) {
+    if (signal.aborted) return undefined;
+    show(`${copy.table}: comparing`);
+    const [source, target] = await Promise.all([
+      summarize(from, copy.table, nodeDigests),
+      summarize(to, copy.table, nodeDigests),
+    ]);
+    const same = source.digest === target.digest && source.rows === target.rows;
+    compared.push({ ...copy, source, target, same });
+  }
+  show('');
+  return compared;
+}
+
+/** One line in place where a person watches, and silence elsewhere. */
+function showProgress({ errors }: Terminal): (text: string) => void {
+  if (errors.isTTY !== true) return () => undefined;
+  return (text) => {
+    errors.write(`\r\u001B[K${text}`);
+  };
+}
+
+function report(terminal: Terminal, flags: Flags, tables: readonly Compared[]): void {
+  const complete = tables.every(({ same }) => same);
+  if (flags.json === true) {
+    const shown = tables.map(({ source, target, ...table }) => ({
+      ...table,
+      rows: target.rows,
+      source_rows: source.rows,
+      digest: target.digest,
+      source_digest: source.digest,
+    }));
+    printJson(terminal, {
+      from: describeDatabase(flags.from),
+      to: describeDatabase(flags.to),
+      complete,
+      tables: shown,
+    });
+  } else {
+    printTable(
+      terminal,
+      ['TABLE', 'ROWS', 'COPIED', 'PRESENT', 'SHA-256', ''],
+      tables.map(({ table, target, copied, present, same }) => [
+        ...[table, target.rows, copied, present].map(String),
+        target.digest.slice(0, 12),
+        same ? 'same' : 'DIFFERS',
+      ]),
+      '',
+    );
+    terminal.output.write(complete ? nextSteps(flags, tables) : `${differences(tables).join('\n')}\n`);
+  }
+  if (!complete) terminal.setExitCode(1);
+}
+
+function differences(tables: readonly Compared[]): readonly string[] {
+  const lines = tables
+    .filter(({ same }) => !same)
+    .map(
+      ({ table, source, target, different, extra }) =>
+        `${table}: ${String(source.rows)} rows in the source, ${String(target.rows)} in the target; ` +
+        `${String(different)} with another content, ${String(extra)} that the source does not have`,
+    );
+  return [
+    ...lines,
+    'The databases differ. The source was written to meanwhile, or the target had data of its own, which was left as it is.',
+    'Stop what serves them, and copy into an empty database.',
+  ];
+}
+
+function nextSteps({ from, to }: Flags, tables: readonly Compared[]): string {
+  const done = `${describeDatabase(to)} holds what ${describeDatabase(from)} holds. Set DATABASE_URL to the new place, and do not serve the old one again.\n`;
+  const sealed = tables.some(({ table, source }) => table === 'secrets' && source.rows > 0);
+  if (!sealed) return done;
+  const file = from.kind === 'sqlite' ? join(dirname(String(from.path)), SECRETS_KEY_FILE) : null;
+  const key = file !== null && existsSync(file) ? `the content of ${file}` : 'what it was';
+  return `${done}Clients' secrets were copied sealed: SECRETS_KEY must be ${key}.\n`;
+}

@@ -1,0 +1,105 @@
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { Command } from 'commander';
+import { createSealer } from '../adapters/node/sealer.js';
+import { loadSecretsKeys } from '../adapters/node/secrets-keys.js';
+import type { Config } from '../config.js';
+import { rotateSecrets, type Rotated } from '../core/rotation.js';
+import type { Sealer } from '../core/secret-store.js';
+import { withConfig, withStore, type ConfigFlags } from './configured.js';
+import { SECRETS_KEY_FILE } from '../assembly/data.js';
+import { CommandError, printJson, printTable, type Terminal } from './terminal.js';
+
+type Flags = ConfigFlags & { readonly json?: boolean };
+
+/** What ends by Ctrl-C ends with this code. */
+const INTERRUPTED = 130;
+
+/** `secrets rotate`: the values that clients have stored for tools. */
+export function secretsCommand(terminal: Terminal): Command {
+  const secrets = new Command('secrets').description('the values that clients have stored for tools');
+  withConfig(secrets.command('rotate'))
+    .description(
+      'seal every stored value under the newest key of SECRETS_KEY; also while the service runs, and again at any time',
+    )
+    .option('--json', 'print JSON')
+    .action((flags: Flags) => rotate(terminal, flags));
+  return secrets;
+}
+
+async function rotate(terminal: Terminal, flags: Flags): Promise<void> {
+  const stop = new AbortController();
+  const release = terminal.onInterrupt(() => {
+    stop.abort(new Error('Interrupted'));
+  });
+  try {
+    await withStore(flags, async ({ store }, config) => {
+      const sealer = await sealerOf(config);
+      const done = await rotateSecrets({ store, sealer }, stop.signal, showProgress(terminal));
+      report(terminal, flags, sealer, done, stop.signal.aborted);
+    });
+  } finally {
+    release();
+  }
+}
+
+/** @throws CommandError when there is no key to seal under: one that is made now would open nothing */
+async function sealerOf({ secretsKeys, database }: Config): Promise<Sealer> {
+  const isFile = database.kind === 'sqlite' && database.path !== null;
+  const file = isFile ? join(dirname(database.path), SECRETS_KEY_FILE) : null;
+  if (secretsKeys === null && (file === null || !existsSync(file))) {
+    throw new CommandError(
+      `There is no key: SECRETS_KEY is not set${file === null ? '' : `, and there is no file ${file}`}`,
+    );
+  }
+  return createSealer(await loadSecretsKeys(secretsKeys, file));
+}
+
+/** Counts in place where a person watches, and is silent elsewhere. */
+function showProgress({ errors }: Terminal): (rotated: number) => void {
+  if (errors.isTTY !== true) return () => undefined;
+  return (rotated) => {
+    errors.write(`\r${String(rotated)} values sealed anew …`);
+  };
+}
+
+function report(terminal: Terminal, flags: Flags, sealer: Sealer, done: Rotated, stopped: boolean): void {
+  const { rotated, unopened } = done;
+  const places = counted(unopened);
+  if (terminal.errors.isTTY === true && rotated + unopened.length > 0) terminal.errors.write('\n');
+  if (flags.json === true) {
+    printJson(terminal, {
+      key_id: sealer.keyId,
+      rotated,
+      complete: !stopped && unopened.length === 0,
+      unopened: places.map(({ app, name, keyId, count }) => ({ app, name, key_id: keyId, count })),
+    });
+  } else {
+    terminal.output.write(`${String(rotated)} values were sealed anew under the key ${sealer.keyId}.\n`);
+    if (unopened.length > 0) {
+      terminal.output.write(
+        `${String(unopened.length)} values are sealed under keys that are not configured, or are damaged:\n`,
+      );
+      const rows = places.map(({ app, name, keyId, count }) => [app, name, keyId, String(count)]);
+      printTable(terminal, ['APP', 'NAME', 'KEY', 'VALUES'], rows, '');
+      terminal.output.write(
+        'Add the key that they need to SECRETS_KEY and run this again, or have their clients store them anew.\n',
+      );
+    }
+    if (stopped) terminal.output.write('Stopped before the end; run it again to go on.\n');
+  }
+  if (stopped) terminal.setExitCode(INTERRUPTED);
+  else if (unopened.length > 0) terminal.setExitCode(1);
+}
+
+/** How many values there are of each App, name and key: whose they are is told to nobody. */
+function counted(
+  unopened: Rotated['unopened'],
+): readonly (Rotated['unopened'][number] & { count: number })[] {
+  const counts = new Map<string, Rotated['unopened'][number] & { count: number }>();
+  for (const place of unopened) {
+    const key = JSON.stringify([place.app, place.name, place.keyId]);
+    counts.set(key, { ...place, count: (counts.get(key)?.count ?? 0) + 1 });
+  }
+  return [...counts.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, place]) => place);
+}

@@ -1,0 +1,31 @@
+import { Command } from 'commander';
+import { processSources } from '../config.js';
+import { serve } from '../main.js';
+
+/** Flags by the variable that they go before. */
+const FLAGS = [
+  ['HOST', '--host <address>', 'address to listen on'],
+  ['PORT', '--port <number>', 'port to listen on; 0: any free one'],
+  ['SURFACES', '--surfaces <names>', 'current, legacy, or both with a comma'],
+  ['DATABASE_URL', '--database-url <url>', 'where the data is, such as sqlite:./data/diptych.db'],
+  ['CONFIG_FILE', '--config <file>', 'configuration file'],
+  ['LOG_LEVEL', '--log-level <level>', 'trace, debug, info, warn, error, fatal or silent'],
+  ['CORS_ORIGINS', '--cors-origins <origins>', '* or origins with commas'],
+  ['RATE_LIMIT', '--rate-limit <number>', 'requests a minute per address; 0: no limit'],
+  ['TRUST_PROXY', '--trust-proxy <value>', "as Express's setting"],
+  ['DRAIN_TIMEOUT', '--drain-timeout <seconds>', 'how long running turns may finish on Ctrl-C and SIGTERM'],
+  ['DEMO_TOKEN_MS', '--demo-token-ms <number>', 'pace of the demo rig, milliseconds a token'],
+] as const;
+
+/** `serve`: the service itself, as `npm start` runs it. */
+export function serveCommand(): Command {
+  const command = new Command('serve').description('run the service; Ctrl-C and SIGTERM drain it');
+  for (const [variable, flag, description] of FLAGS) command.option(flag, `${description} (${variable})`);
+  return command.action(async (_flags: unknown, self: Command) => {
+    const overrides = command.options.map((option, index) => {
+      const value: unknown = self.getOptionValue(option.attributeName());
+      return [FLAGS[index]?.[0] ?? '', typeof value === 'string' ? value : undefined] as const;
+    });
+    await serve(processSources(Object.fromEntries(overrides)));
+  });
+}

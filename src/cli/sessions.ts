@@ -1,0 +1,194 @@
+import { open } from 'node:fs/promises';
+import { Command } from 'commander';
+import { validate } from 'uuid';
+import { systemClock } from '../adapters/uuid/clock.js';
+import { resultText, type Message } from '../core/message.js';
+import type { Session } from '../core/session.js';
+import type { Store, ThreadCursor } from '../core/store.js';
+import { withConfig, withStore, type ConfigFlags } from './configured.js';
+import { CommandError, isoTime, printable, printJson, printTable, type Terminal } from './terminal.js';
+
+interface Flags extends ConfigFlags {
+  readonly json?: boolean;
+}
+
+/** How many a page of a list or of records has. */
+const PAGE = 500;
+
+/** `sessions list|show|export|delete`, for the operator. */
+export function sessionsCommand(terminal: Terminal): Command {
+  const sessions = new Command('sessions').description('look at, export and delete sessions');
+  withConfig(sessions.command('list'))
+    .description('list the sessions, newest activity first')
+    .option('--wallet <address>', 'only those bound to this wallet')
+    .option('--limit <count>', 'at most so many', '100')
+    .option('--json', 'print JSON')
+    .action((flags: Flags & { limit: string; wallet?: string }) => list(terminal, flags));
+  withConfig(sessions.command('show'))
+    .description('show a session and its last messages')
+    .argument('<id>', 'its UUID')
+    .option('--limit <count>', 'at most so many messages', '50')
+    .option('--json', 'print JSON')
+    .action((id: string, flags: Flags & { limit: string }) => show(terminal, id, flags));
+  withConfig(sessions.command('export'))
+    .description('write a session with all its messages as JSON')
+    .argument('<id>', 'its UUID')
+    .option('--out <file>', 'a new file to write to, instead of the output')
+    .option('--json', 'print JSON (an export always is)')
+    .action((id: string, flags: Flags & { out?: string }) => exportOne(terminal, id, flags));
+  withConfig(sessions.command('delete'))
+    .description('delete a session and its messages; a turn that runs is interrupted')
+    .argument('<id>', 'its UUID')
+    .option('--json', 'print JSON')
+    .action((id: string, flags: Flags) => deleteOne(terminal, id, flags));
+  return sessions;
+}
+
+async function list(terminal: Terminal, flags: Flags & { limit: string; wallet?: string }): Promise<void> {
+  const limit = countOf(flags.limit);
+  const wallet = flags.wallet?.trim().replace(/^0x[0-9a-f]{40}$/i, (address) => address.toLowerCase());
+  const found = await withStore(flags, async ({ store }) => {
+    const sessions: Session[] = [];
+    let after: ThreadCursor | null = null;
+    while (sessions.length < limit) {
+      const page: Session[] = await store.listSessions({ limit: PAGE, after });
+      sessions.push(...page.filter((session) => wallet === undefined || session.wallet === wallet));
+      after = page.at(-1) ?? null;
+      if (page.length < PAGE) break;
+    }
+    return sessions.slice(0, limit);
+  });
+  if (flags.json === true) {
+    printJson(terminal, found.map(describeSession));
+    return;
+  }
+  const rows = found.map(({ id, title, app, rig, wallet: bound, activeAt }) => [
+    id,
+    isoTime(activeAt),
+    app ?? '-',
+    rig ?? '-',
+    bound ?? '-',
+    title,
+  ]);
+  printTable(terminal, ['ID', 'ACTIVE', 'APP', 'RIG', 'WALLET', 'TITLE'], rows, 'There are no sessions.');
+}
+
+async function show(terminal: Terminal, id: string, flags: Flags & { limit: string }): Promise<void> {
+  const limit = countOf(flags.limit);
+  const { session, messages, hasMore } = await withStore(flags, ({ store }) => readSession(store, id, limit));
+  if (flags.json === true) {
+    printJson(terminal, {
+      ...describeSession(session),
+      messages: messages.map(describeMessage),
+      has_more: hasMore,
+    });
+    return;
+  }
+  const facts = Object.entries(describeSession(session)).map(
+    ([name, value]) => `${name}: ${shownFact(value)}`,
+  );
+  const earlier = hasMore ? ['… earlier messages are left out'] : [];
+  const lines = [...facts, '', ...earlier, ...messages.flatMap(messageLines)];
+  terminal.output.write(`${lines.map((line) => printable(line, { lines: true })).join('\n')}\n`);
+}
+
+async function exportOne(terminal: Terminal, id: string, flags: Flags & { out?: string }): Promise<void> {
+  const { session, messages } = await withStore(flags, ({ store }) => readSession(store, id, Infinity));
+  const text = JSON.stringify(
+    { ...describeSession(session), messages: messages.map(describeMessage) },
+    null,
+    2,
+  );
+  if (flags.out === undefined) {
+    terminal.output.write(`${text}\n`);
+    return;
+  }
+  // Only the operator may read it, and nothing is overwritten.
+  const file = await open(flags.out, 'wx', 0o600);
+  try {
+    await file.writeFile(`${text}\n`);
+  } finally {
+    await file.close();
+  }
+  terminal.errors.write(`Exported to ${flags.out}.\n`);
+}
+
+async function deleteOne(terminal: Terminal, id: string, flags: Flags): Promise<void> {
+  const session = sessionId(id);
+  const found = await withStore(flags, ({ store }) => store.deleteSession(session, systemClock.now()));
+  if (!found) throw notThere(id);
+  if (flags.json === true) printJson(terminal, { session_id: session, deleted: true });
+  else terminal.output.write(`Deleted ${session}.\n`);
+}
+
+/** A session with its last records, in order. */
+async function readSession(
+  store: Store,
+  text: string,
+  limit: number,
+): Promise<{ session: Session; messages: Message[]; hasMore: boolean }> {
+  const id = sessionId(text);
+  const thread = await store.loadThread(id);
+  if (thread === 'deleted' || thread === 'unknown') throw notThere(text);
+  const messages: Message[] = [];
+  let hasMore = true;
+  while (hasMore && messages.length < limit) {
+    const size = Math.min(PAGE, limit - messages.length);
+    const page = await store.readMessages(id, { limit: size, before: messages[0]?.id ?? null });
+    // Deleted meanwhile.
+    if (page === 'unknown_message') throw notThere(text);
+    messages.unshift(...page.messages);
+    hasMore = page.hasMore;
+  }
+  return { session: thread.session, messages, hasMore };
+}
+
+function describeSession(session: Session): Record<string, unknown> {
+  return {
+    session_id: session.id,
+    title: session.title,
+    public_key: session.wallet,
+    app: session.app,
+    rig: session.rig,
+    user_state: session.userState?.tree ?? null,
+    created_at: isoTime(session.createdAt),
+    updated_at: isoTime(session.activeAt),
+  };
+}
+
+/** A record as §2.4 has it. */
+function describeMessage(message: Message): Record<string, unknown> {
+  return {
+    id: message.id,
+    role: message.role,
+    content: message.content,
+    tool_calls: message.toolCalls?.map(({ callId, name, args }) => ({ call_id: callId, name, args })) ?? null,
+    tool_results:
+      message.toolResults?.map(({ callId, name, result }) => ({ call_id: callId, name, result })) ?? null,
+    created_at: isoTime(message.createdAt),
+  };
+}
+
+function messageLines(message: Message): string[] {
+  const tools = (message.toolResults ?? []).map(({ name, result }) => `  [${name}] ${resultText(result)}`);
+  return [`${isoTime(message.createdAt)} ${message.role}: ${message.content}`, ...tools];
+}
+
+function shownFact(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function sessionId(text: string): string {
+  if (!validate(text)) throw new CommandError(`${text} is not a UUID`, 2);
+  return text.toLowerCase();
+}
+
+function countOf(text: string): number {
+  const count = /^\d{1,6}$/.test(text) ? Number(text) : 0;
+  if (count < 1) throw new CommandError('--limit takes a whole number from 1 to 999999', 2);
+  return count;
+}
+
+function notThere(id: string): CommandError {
+  return new CommandError(`There is no session ${id}`);
+}

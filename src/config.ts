@@ -1,0 +1,228 @@
+import { readFileSync } from 'node:fs';
+import { isAbsolute, join, resolve } from 'node:path';
+import { toolsOf, type ToolConfig } from './config/tools.js';
+import { appsOf, limitsOf, rigsOf, type RigConfig } from './config/contents.js';
+import {
+  crossCheck,
+  isSet,
+  KEYED_PROVIDERS,
+  PROVIDER_KEYS,
+  type KeyedProvider,
+} from './config/crosscheck.js';
+import { pathText, readYaml } from './config/file.js';
+import { ConfigError, refuseMistakes, type Mistake } from './config/mistakes.js';
+import * as network from './config/network.js';
+import * as settings from './config/settings.js';
+import type { FileContents } from './config/schema.js';
+import type { App } from './core/app.js';
+import { isJsonObject } from './core/json.js';
+import type { BusyStrategy } from './core/store.js';
+
+export type SurfaceName = 'current' | 'legacy';
+
+const DEFAULT_FILE = 'diptych.yaml';
+
+/** Where the configuration is read from. */
+export interface ConfigSources {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Values that go before the environment, by the names of the variables: the flags of a command. */
+  readonly overrides?: Readonly<Record<string, string | undefined>>;
+  /** The directory that relative paths begin at. */
+  readonly cwd: string;
+  /** Reads a text file. @throws an error with code `ENOENT` when there is none */
+  readonly readFile: (path: string) => string;
+}
+
+/** The environment, the working directory and the files of this process. */
+export function processSources(overrides: Readonly<Record<string, string | undefined>> = {}): ConfigSources {
+  const { env } = process;
+  return { env, overrides, cwd: process.cwd(), readFile: (path) => readFileSync(path, 'utf8') };
+}
+
+/** Everything that can be configured. Times are in milliseconds. */
+export type Config = Awaited<ReturnType<typeof readConfig>>;
+
+/**
+ * Reads the configuration: overrides first, then the environment, then the file, then the defaults.
+ * A blank value counts as not given.
+ * @throws ConfigError that lists every mistake at once, and shows no secret
+ */
+export async function readConfig(sources: ConfigSources) {
+  const { env, overrides = {}, cwd } = sources;
+  const file = await readContents(sources);
+  const given = file.settings;
+  const reader = new settings.SettingsReader((name) => {
+    const flag = overrides[name];
+    if (isSet(flag)) return { text: flag, where: flagOf(name), quotable: true };
+    const variable = env[name];
+    if (isSet(variable)) return { text: variable, where: name, quotable: true };
+    const value = given[name];
+    if (!isSet(value)) return undefined;
+    return { text: value, where: `${file.name}: settings.${name}`, quotable: false };
+  });
+  const { integer, seconds, oneOf, isoDate } = settings;
+  const secret = { secret: true };
+  const database = reader.read<network.DatabaseLocation>(
+    'DATABASE_URL',
+    { kind: 'sqlite', path: './data/diptych.db' },
+    network.databaseUrl,
+    secret,
+  );
+  const read = {
+    host: reader.read('HOST', '127.0.0.1', settings.text),
+    /** 0: any free one. */
+    port: reader.read('PORT', 8080, integer(0, 65_535)),
+    surfaces: reader.read<readonly SurfaceName[]>(
+      'SURFACES',
+      ['current', 'legacy'],
+      settings.someOf(['current', 'legacy']),
+    ),
+    database: located(database, cwd),
+    redisUrl: reader.read('REDIS_URL', null, network.redisUrl, secret),
+    /** Begins the names of channels, for deployments that share a Redis; null: the usual one. */
+    redisPrefix: reader.read('REDIS_PREFIX', null, settings.text),
+    /** Newest first, base64; null: made once beside the database. */
+    secretsKeys: reader.read('SECRETS_KEY', null, network.secretsKeys, secret),
+    corsOrigins: reader.read<network.CorsOrigins>('CORS_ORIGINS', '*', network.corsOrigins),
+    /** Requests a minute and address; 0: no limit. */
+    rateLimit: reader.read('RATE_LIMIT', 6000, integer(0, 1e9)),
+    trustProxy: reader.read<network.TrustProxy>('TRUST_PROXY', false, network.trustProxy),
+    logLevel: reader.read(
+      'LOG_LEVEL',
+      'info',
+      oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']),
+    ),
+    maxMessageBytes: reader.read('MAX_MESSAGE_BYTES', 65_536, integer(1, 1_048_576)),
+    maxQueued: reader.read('MAX_QUEUED', 50, integer(0, 10_000)),
+    maxSteps: reader.read('MAX_STEPS', 16, integer(1, 1000)),
+    turnTimeoutMs: reader.read('TURN_TIMEOUT', 600_000, seconds),
+    toolTimeoutMs: reader.read('TOOL_TIMEOUT', 60_000, seconds),
+    busyStrategy: reader.read<BusyStrategy>(
+      'BUSY_STRATEGY',
+      'enqueue',
+      oneOf(['enqueue', 'interrupt', 'reject']),
+    ),
+    eventsKept: reader.read('EVENTS_KEPT', 1000, integer(1, 1_000_000)),
+    sseKeepaliveMs: reader.read('SSE_KEEPALIVE', 15_000, seconds),
+    drainTimeoutMs: reader.read('DRAIN_TIMEOUT', 10_000, seconds),
+    /** Threads without activity for so long are deleted; null: none is. */
+    retentionMs: reader.read('RETENTION_DAYS', null, settings.daysOrOff),
+    demoTokenMs: reader.read('DEMO_TOKEN_MS', 15, integer(0, 60_000)),
+    legacy: {
+      deprecatedAt: reader.read('LEGACY_DEPRECATED_AT', null, isoDate),
+      sunsetAt: reader.read('LEGACY_SUNSET_AT', null, isoDate),
+      link: reader.read('LEGACY_LINK', null, settings.webUrl),
+    },
+  };
+  const known = reader.names.join(', ');
+  const unknown = Object.keys(given)
+    .filter((name) => !reader.names.includes(name))
+    .map((name) => ({
+      where: `${file.name}: settings.${name}`,
+      what: `is not a setting; there are ${known}`,
+    }));
+  const unsealed =
+    database.kind === 'postgres' && read.secretsKeys === null
+      ? [
+          {
+            where: 'SECRETS_KEY',
+            what: 'is needed with PostgreSQL, the same on every node: `openssl rand -base64 32` makes one',
+          },
+        ]
+      : [];
+  refuseMistakes([...reader.mistakes, ...unsealed, ...file.mistakes, ...unknown]);
+
+  const apps: readonly App[] = appsOf(file.contents?.apps ?? []);
+  const rigs: readonly RigConfig[] = rigsOf(file.contents?.rigs ?? [], env);
+  const tools: ToolConfig = toolsOf(file.contents);
+  const limits = limitsOf(file.contents?.limits);
+  return {
+    ...read,
+    apps,
+    rigs,
+    tools,
+    limits,
+    providerKeys: providerKeys(env),
+    childEnvironment: env,
+    file: file.path,
+  };
+}
+
+/** A path is relative to where the service was started. */
+function located(database: network.DatabaseLocation, cwd: string): network.DatabaseLocation {
+  if (database.kind === 'postgres' || database.path === null) return database;
+  return { kind: 'sqlite', path: resolve(cwd, database.path) };
+}
+
+/** The keys in the environment that register a provider's usual models when no rig is configured. */
+function providerKeys(env: ConfigSources['env']): Readonly<Partial<Record<KeyedProvider, string>>> {
+  const set = KEYED_PROVIDERS.map((provider) => [provider, env[PROVIDER_KEYS[provider]]] as const);
+  return Object.fromEntries(set.filter(([, key]) => isSet(key)));
+}
+
+interface ReadFile {
+  /** How mistakes name it. */
+  readonly name: string;
+  /** Null when there is none. */
+  readonly path: string | null;
+  /** What stands under `settings`, also when other parts are wrong. */
+  readonly settings: Readonly<Record<string, string>>;
+  readonly contents: FileContents | undefined;
+  readonly mistakes: readonly Mistake[];
+}
+
+const NOTHING = { settings: {}, contents: undefined } as const;
+
+async function readContents({ env, overrides, cwd, readFile }: ConfigSources): Promise<ReadFile> {
+  const flag = overrides?.CONFIG_FILE;
+  const asked = [flag, env.CONFIG_FILE].find(isSet)?.trim();
+  const name = asked ?? DEFAULT_FILE;
+  const path = isAbsolute(name) ? name : join(cwd, name);
+  const where = isSet(flag) ? flagOf('CONFIG_FILE') : 'CONFIG_FILE';
+  let source: string;
+  try {
+    source = readFile(path);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code === 'ENOENT' && asked === undefined) return { name, path: null, ...NOTHING, mistakes: [] };
+    const what =
+      code === 'ENOENT' ? `there is no file ${path}` : `${path} cannot be read (${String(code ?? error)})`;
+    return { name, path, ...NOTHING, mistakes: [{ where, what }] };
+  }
+  // These two cost 90 ms, which only a configuration file is worth.
+  const { checkFile } = await import('./config/schema.js');
+  try {
+    const { tree, unset } = await readYaml(source, name, env);
+    const missing = unset.map(({ path: at, variable }) => ({
+      where: `${name}: ${pathText(at)}`,
+      what: `the environment variable ${variable} is not set`,
+    }));
+    const checked = checkFile(
+      tree,
+      name,
+      unset.map(({ path: at }) => at),
+    );
+    const mistakes = [...missing, ...checked.mistakes, ...crossCheck(tree, name, env)];
+    const given = settingsIn(tree, new Set(unset.map(({ path: at }) => pathText(at))));
+    return { name, path, settings: given, contents: checked.contents, mistakes };
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return { name, path, ...NOTHING, mistakes: error.mistakes };
+  }
+}
+
+/** The settings of a file as text; those whose variable is not set are left out. */
+function settingsIn(tree: unknown, unset: ReadonlySet<string>): Readonly<Record<string, string>> {
+  const given: unknown = isJsonObject(tree) ? tree.settings : undefined;
+  const entries = isJsonObject(given) ? Object.entries(given) : [];
+  return Object.fromEntries(
+    entries.flatMap(([name, value]) => {
+      const isScalar = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
+      return isScalar && !unset.has(`settings.${name}`) ? [[name, String(value)]] : [];
+    }),
+  );
+}
+
+function flagOf(name: string): string {
+  return name === 'CONFIG_FILE' ? '--config' : `--${name.toLowerCase().replaceAll('_', '-')}`;
+}

@@ -1,0 +1,75 @@
+import { DEFAULT_APP, type App } from '../core/app.js';
+import { DEMO_RIG, isSet, PROVIDER_KEYS } from './crosscheck.js';
+import type { LimitSettings, Limits } from '../core/quota.js';
+import type { FileApp, FileLimits, FileRig } from './schema.js';
+
+/** A rig as it is configured. */
+export type RigConfig =
+  | {
+      readonly provider: 'openai-compatible' | 'openai' | 'anthropic' | 'google';
+      /** What clients see and send. */
+      readonly id: string;
+      readonly name: string;
+      /** The provider's name of the model. */
+      readonly model: string;
+      readonly baseUrl: string | null;
+      readonly apiKey: string | null;
+      readonly contextTokens: number;
+    }
+  | { readonly provider: 'demo'; readonly id: string; readonly name: string };
+
+const INSTRUCTIONS = 'You are a helpful assistant.';
+const CONTEXT_TOKENS = 128_000;
+
+/** The configured rigs in their order; a provider's key comes from the environment where the file gives none. */
+export function rigsOf(
+  rigs: readonly FileRig[],
+  env: Readonly<Record<string, string | undefined>>,
+): readonly RigConfig[] {
+  return rigs.map(({ id, name = id, provider, model = id, baseUrl = null, apiKey, contextTokens }) => {
+    if (provider === 'demo') return { provider, id, name: name === DEMO_RIG ? 'Demo' : name };
+    const fallback = provider === 'openai-compatible' ? undefined : env[PROVIDER_KEYS[provider]];
+    return {
+      provider,
+      id,
+      name,
+      model,
+      baseUrl,
+      apiKey: apiKey ?? (isSet(fallback) ? fallback : null),
+      contextTokens: contextTokens ?? CONTEXT_TOKENS,
+    };
+  });
+}
+
+/** The configured Apps in their order; `default` comes first unless the file places it. */
+export function appsOf(apps: readonly FileApp[]): readonly App[] {
+  const named = apps.map((app): App => ({
+    name: app.name,
+    instructions: app.instructions ?? INSTRUCTIONS,
+    rigs: app.rigs ?? null,
+    tools: app.tools ?? null,
+    toolServers: app.mcp ?? [],
+    secrets: (app.secrets ?? []).map(({ name, description = '', required = false }) => ({
+      name,
+      description,
+      required,
+    })),
+    busyStrategy: app.busyStrategy ?? null,
+  }));
+  return named.some(({ name }) => name === DEFAULT_APP)
+    ? named
+    : [...appsOf([{ name: DEFAULT_APP }]), ...named];
+}
+
+/** The configured limits per session and per App key; what is not given has none. */
+export function limitsOf(
+  limits:
+    { readonly session?: FileLimits | undefined; readonly key?: FileLimits | undefined } | null | undefined,
+): LimitSettings {
+  const all = (given: FileLimits | undefined): Limits => ({
+    requestsPerMinute: given?.requestsPerMinute ?? null,
+    turnsPerDay: given?.turnsPerDay ?? null,
+    tokensPerDay: given?.tokensPerDay ?? null,
+  });
+  return { session: all(limits?.session), key: all(limits?.key) };
+}

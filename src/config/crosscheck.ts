@@ -1,0 +1,124 @@
+import { isJsonObject } from '../core/json.js';
+import type { Mistake } from './mistakes.js';
+
+/** The id of the built-in rig. */
+export const DEMO_RIG = 'demo';
+
+/** The variable that holds each provider's key. */
+export const PROVIDER_KEYS = {
+  openai: 'OPENAI_API_KEY',
+  anthropic: 'ANTHROPIC_API_KEY',
+  google: 'GOOGLE_GENERATIVE_AI_API_KEY',
+} as const;
+
+export type KeyedProvider = keyof typeof PROVIDER_KEYS;
+
+/** The providers that need a key of their own. */
+export const KEYED_PROVIDERS = ['openai', 'anthropic', 'google'] as const satisfies readonly KeyedProvider[];
+
+/**
+ * What is wrong between the parts of a file: names given twice, rigs that there are not, keys that are missing. It reads the
+ * tree leniently and passes over what has the wrong shape, so that these mistakes are listed beside those of shape.
+ */
+export function crossCheck(
+  tree: unknown,
+  file: string,
+  env: Readonly<Record<string, string | undefined>>,
+): readonly Mistake[] {
+  const mistakes: Mistake[] = [];
+  const rigs = entries(tree, 'rigs');
+  const apps = entries(tree, 'apps');
+  twice(rigs, 'rigs', 'id');
+  twice(apps, 'apps', 'name');
+  rigs.forEach(checkRig);
+
+  const known = new Set([...rigs.map((rig) => field(rig, 'id')), DEMO_RIG]);
+  // Without rigs here, the environment's keys decide which there are.
+  const open = rigs.length === 0 && KEYED_PROVIDERS.some((provider) => isSet(env[PROVIDER_KEYS[provider]]));
+  const servers = entries(tree, 'mcp');
+  twice(servers, 'mcp', 'name');
+  const serverNames = new Set(servers.map((server) => field(server, 'name')));
+  apps.forEach((app, index) => {
+    const where = `apps[${String(index)}]`;
+    twice(entries(app, 'secrets'), `${where}.secrets`, 'name');
+    for (const key of ['rigs', 'tools', 'mcp'] as const) repeated(entries(app, key), `${where}.${key}`);
+    entries(app, 'mcp').forEach((name, at) => {
+      if (typeof name === 'string' && !serverNames.has(name)) {
+        const what = `there is no tool server ${JSON.stringify(name)}; there are ${spoken(serverNames)}`;
+        add(`${where}.mcp[${String(at)}]`, what);
+      }
+    });
+    if (open) return;
+    entries(app, 'rigs').forEach((id, at) => {
+      if (typeof id === 'string' && !known.has(id)) {
+        add(
+          `${where}.rigs[${String(at)}]`,
+          `there is no rig ${JSON.stringify(id)}; there are ${spoken(known)}`,
+        );
+      }
+    });
+  });
+  return mistakes;
+
+  function checkRig(rig: unknown, index: number): void {
+    const where = `rigs[${String(index)}]`;
+    const provider = field(rig, 'provider');
+    const has = (key: string): boolean => isJsonObject(rig) && rig[key] !== undefined;
+    if (provider === 'openai-compatible' && !has('baseUrl')) {
+      add(`${where}.baseUrl`, 'is needed with openai-compatible: the URL that ends before /chat/completions');
+    }
+    const keyed = KEYED_PROVIDERS.find((candidate) => candidate === provider);
+    if (keyed !== undefined && !has('apiKey') && !isSet(env[PROVIDER_KEYS[keyed]])) {
+      add(
+        `${where}.apiKey`,
+        `is needed with ${keyed}, here or as ${PROVIDER_KEYS[keyed]} in the environment`,
+      );
+    }
+    if (provider === 'demo') {
+      for (const key of ['model', 'baseUrl', 'apiKey']) {
+        if (has(key)) add(`${where}.${key}`, 'has no meaning with the provider demo; leave it out');
+      }
+    } else if (typeof provider === 'string' && field(rig, 'id') === DEMO_RIG) {
+      add(`${where}.id`, `${DEMO_RIG} is the built-in rig's id; choose another`);
+    }
+  }
+
+  function twice(items: readonly unknown[], where: string, key: 'id' | 'name'): void {
+    repeated(
+      items.map((item) => field(item, key)),
+      where,
+      `.${key}`,
+    );
+  }
+
+  function repeated(names: readonly unknown[], where: string, suffix = ''): void {
+    names.forEach((name, index) => {
+      const first = names.indexOf(name);
+      if (typeof name !== 'string' || first === index) return;
+      add(`${where}[${String(index)}]${suffix}`, `is the same as ${where}[${String(first)}]${suffix}`);
+    });
+  }
+
+  function add(where: string, what: string): void {
+    mistakes.push({ where: `${file}: ${where}`, what });
+  }
+}
+
+/** Blank counts as not set, as in `PORT=`. */
+export function isSet(value: string | undefined): value is string {
+  return value !== undefined && value.trim() !== '';
+}
+
+/** Names in a sentence. */
+export function spoken(names: Iterable<unknown>): string {
+  return [...names].filter((name) => typeof name === 'string').join(', ');
+}
+
+function entries(tree: unknown, key: string): readonly unknown[] {
+  const list: unknown = isJsonObject(tree) ? tree[key] : undefined;
+  return Array.isArray(list) ? list : [];
+}
+
+function field(item: unknown, key: string): unknown {
+  return isJsonObject(item) ? item[key] : undefined;
+}

@@ -1,0 +1,91 @@
+import { isIP } from 'node:net';
+import { listed, type Parse } from './settings.js';
+
+/** Which origins a browser may call from. */
+export type CorsOrigins = '*' | readonly string[];
+
+/** Express's `trust proxy`: how many proxies, or which addresses, are believed on who the client is. */
+export type TrustProxy = boolean | number | readonly string[];
+
+/** `*`, or origins separated by commas. */
+export const corsOrigins: Parse<CorsOrigins> = (value) => {
+  if (value === '*') return { value };
+  const origins = listed(value);
+  const fits = origins.length > 0 && origins.every((origin) => originOf(origin) === origin.toLowerCase());
+  if (fits) return { value: origins.map((origin) => origin.toLowerCase()) };
+  return {
+    wrong: 'must be * or origins such as https://app.example.com, separated by commas, without a path',
+  };
+};
+
+function originOf(value: string): string | undefined {
+  return URL.canParse(value) ? new URL(value).origin : undefined;
+}
+
+const PROXY_WORDS = new Set(['loopback', 'linklocal', 'uniquelocal']);
+
+/** `off`, `on`, a number of proxies, or addresses, networks and Express's names for them. */
+export const trustProxy: Parse<TrustProxy> = (value) => {
+  if (/^(off|false|no)$/i.test(value)) return { value: false };
+  if (/^(on|true|yes)$/i.test(value)) return { value: true };
+  if (/^\d{1,3}$/.test(value)) return { value: Number(value) };
+  const places = listed(value);
+  if (places.length > 0 && places.every(isNetwork)) return { value: places };
+  return {
+    wrong:
+      'must be off, on, a number of proxies, or addresses such as loopback or 10.0.0.0/8, separated by commas',
+  };
+};
+
+function isNetwork(value: string): boolean {
+  if (PROXY_WORDS.has(value)) return true;
+  const [address = '', bits, ...rest] = value.split('/');
+  const family = isIP(address);
+  if (family === 0 || rest.length > 0) return false;
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
+}
+
+/** Where the data is. `path` null: a temporary file that goes away with the process. */
+export type DatabaseLocation =
+  | { readonly kind: 'sqlite'; readonly path: string | null }
+  /** The URL may hold a password: it is never shown. */
+  | { readonly kind: 'postgres'; readonly url: string };
+
+/** `sqlite:PATH`, `sqlite::memory:` or `postgres://…`. */
+export const databaseUrl: Parse<DatabaseLocation> = (value) => {
+  if (/^postgres(ql)?:\/\//i.test(value) && URL.canParse(value))
+    return { value: { kind: 'postgres', url: value } };
+  const path = /^sqlite:(.+)$/.exec(value)?.[1];
+  if (path === undefined) {
+    return {
+      wrong:
+        'must be sqlite:PATH, such as sqlite:./data/diptych.db, sqlite::memory:, or postgres://user@host/database',
+    };
+  }
+  return { value: { kind: 'sqlite', path: path === ':memory:' ? null : path.replace(/^\/\/(?=\/)/, '') } };
+};
+
+/** The database in words, without user and password. */
+export function describeDatabase(database: DatabaseLocation): string {
+  if (database.kind === 'sqlite') return database.path ?? 'in a temporary file, gone with this process';
+  const { host, pathname } = new URL(database.url);
+  return `PostgreSQL at ${host === '' ? 'its usual socket' : host}${pathname}`;
+}
+
+/** `redis://` or `rediss://`. */
+export const redisUrl: Parse<string> = (value) =>
+  /^rediss?:\/\//.test(value) && URL.canParse(value)
+    ? { value }
+    : { wrong: 'must be a URL such as redis://host:6379, or rediss://… for TLS' };
+
+/** Keys of 32 bytes in base64, separated by commas, newest first. */
+export const secretsKeys: Parse<readonly string[]> = (value) => {
+  const keys = listed(value);
+  const fits = keys.length > 0 && keys.every((key) => /^[A-Za-z0-9+/]{43}=$/.test(key));
+  if (fits && new Set(keys).size === keys.length) return { value: keys };
+  return {
+    wrong:
+      'must be 32 bytes in base64 (`openssl rand -base64 32` makes such a key); several are separated by commas, ' +
+      'newest first, each once',
+  };
+};

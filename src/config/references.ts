@@ -1,0 +1,28 @@
+import type { App } from '../core/app.js';
+import { spoken } from './crosscheck.js';
+import type { Mistake } from './mistakes.js';
+
+/** The rigs and tools that Apps name and that there are not, once both are known. */
+export function findDangling(
+  config: { readonly file: string | null; readonly apps: readonly App[] },
+  known: { readonly rigs: readonly string[]; readonly tools: readonly string[] },
+): readonly Mistake[] {
+  const kinds = [
+    ['rigs', 'rig'],
+    ['tools', 'tool'],
+  ] as const;
+  return config.apps.flatMap((app) =>
+    kinds.flatMap(([key, word]) =>
+      (app[key] ?? [])
+        // The tools of a server come and go: which it has is known only while it runs.
+        .filter(
+          (name) =>
+            !known[key].includes(name) && !app.toolServers.some((server) => name.startsWith(`${server}.`)),
+        )
+        .map((name) => ({
+          where: `${config.file ?? 'configuration'}: App ${app.name}: ${key}`,
+          what: `there is no ${word} ${JSON.stringify(name)}; there are ${spoken(known[key])}`,
+        })),
+    ),
+  );
+}

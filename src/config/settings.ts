@@ -1,0 +1,114 @@
+import type { Mistake } from './mistakes.js';
+
+/** Reads a setting's text. Returns the value, or `wrong` with what would be right. */
+export type Parse<T> = (text: string) => { readonly value: T } | { readonly wrong: string };
+
+/** Where a setting's text was found. */
+export interface Found {
+  readonly text: string;
+  /** How a mistake names the place. */
+  readonly where: string;
+  /** Whether a mistake may quote the text. */
+  readonly quotable: boolean;
+}
+
+/** Looks settings up, and collects what is wrong with them. */
+export class SettingsReader {
+  readonly mistakes: Mistake[] = [];
+  readonly names: string[] = [];
+
+  constructor(private readonly find: (name: string) => Found | undefined) {}
+
+  /** The setting's value; its default when it is not given, and also when it is wrong (then `mistakes` has grown). */
+  read<T>(name: string, byDefault: T, parse: Parse<T>, options: { secret?: boolean } = {}): T {
+    this.names.push(name);
+    const found = this.find(name);
+    if (found === undefined) return byDefault;
+    const parsed = parse(found.text.trim());
+    if ('value' in parsed) return parsed.value;
+    const quote = found.quotable && options.secret !== true && found.text.length <= 60;
+    const what = quote ? `${parsed.wrong}, not ${JSON.stringify(found.text)}` : parsed.wrong;
+    this.mistakes.push({ where: found.where, what });
+    return byDefault;
+  }
+}
+
+/** Any text that is not blank. */
+export const text: Parse<string> = (value) => ({ value });
+
+/** A whole number within bounds, both included. */
+export function integer(min: number, max: number): Parse<number> {
+  return (value) => {
+    const number = /^\d{1,15}$/.test(value) ? Number(value) : NaN;
+    if (number >= min && number <= max) return { value: number };
+    return { wrong: `must be a whole number from ${String(min)} to ${String(max)}` };
+  };
+}
+
+/** setTimeout takes no more than 2^31 - 1 ms. */
+const MAX_SECONDS = 2_147_483;
+
+/** Seconds, with decimals; the value is in milliseconds. */
+export const seconds: Parse<number> = (value) => {
+  const number = /^\d{1,9}(\.\d{1,9})?$/.test(value) ? Number(value) : NaN;
+  if (number >= 0.001 && number <= MAX_SECONDS) return { value: Math.round(number * 1000) };
+  return { wrong: `must be a number of seconds from 0.001 to ${String(MAX_SECONDS)}` };
+};
+
+/** Days, or `off`; the value is in milliseconds. */
+export const daysOrOff: Parse<number | null> = (value) => {
+  if (value === 'off') return { value: null };
+  const number = /^\d{1,6}(\.\d{1,6})?$/.test(value) ? Number(value) : NaN;
+  if (number > 0) return { value: Math.round(number * 86_400_000) };
+  return { wrong: 'must be a number of days above 0, or off' };
+};
+
+/** One of a few words. */
+export function oneOf<T extends string>(words: readonly T[]): Parse<T> {
+  return (value) => {
+    const word = words.find((candidate) => candidate === value);
+    return word === undefined ? { wrong: `must be one of ${words.join(', ')}` } : { value: word };
+  };
+}
+
+/** Some of a few words, separated by commas: at least one, each once. */
+export function someOf<T extends string>(words: readonly T[]): Parse<readonly T[]> {
+  return (value) => {
+    const parts = listed(value);
+    const known = words.filter((word) => parts.includes(word));
+    const fits = known.length > 0 && known.length === parts.length;
+    return fits
+      ? { value: known }
+      : { wrong: `must be one or more of ${words.join(', ')}, separated by commas` };
+  };
+}
+
+/** An ISO 8601 date, with or without a time; the value is in milliseconds since the epoch. */
+export const isoDate: Parse<number> = (value) => {
+  const at = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2}))?$/.test(value)
+    ? Date.parse(value)
+    : NaN;
+  // Date.parse rolls the 30th of February over into March.
+  const day = Number(value.slice(8, 10));
+  const exists =
+    day <= new Date(Date.UTC(Number(value.slice(0, 4)), Number(value.slice(5, 7)), 0)).getUTCDate();
+  if (!Number.isNaN(at) && exists) return { value: at };
+  return { wrong: 'must be an ISO 8601 date such as 2026-01-31 or 2026-01-31T12:00:00Z' };
+};
+
+/** An http or https URL. */
+export const webUrl: Parse<string> = (value) => {
+  return isWebUrl(value) ? { value } : { wrong: 'must be an http or https URL' };
+};
+
+export function isWebUrl(value: string): boolean {
+  return /^https?:\/\//i.test(value) && URL.canParse(value);
+}
+
+/** The parts of a list separated by commas, without blanks around them. */
+export function listed(value: string): string[] {
+  return value
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+}

@@ -1,0 +1,45 @@
+/** Why a turn was stopped from outside. */
+export type StopReason =
+  | 'interrupted' // somebody asked for it
+  | 'timeout' // it took longer than a turn may
+  | 'deleted' // its thread is gone
+  | 'handover' // the service drains: another process, or this one restarted, goes on
+  | 'lost'; // a later attempt has it, or the store could not be reached for so long that one may
+
+/** The reason of a turn's `AbortSignal`. */
+export class TurnStopped extends Error {
+  override readonly name = 'TurnStopped';
+
+  constructor(readonly stop: StopReason) {
+    super(`The turn was stopped: ${stop}`);
+  }
+}
+
+/** Settles as the promise does, or rejects with the signal's reason if that comes first. */
+export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise<T>((resolve, reject) => {
+    const onAbort = (): void => {
+      reject(asError(signal.reason));
+    };
+    if (signal.aborted) onAbort();
+    signal.addEventListener('abort', onAbort, { once: true });
+    promise.then(resolve, reject).finally(() => {
+      signal.removeEventListener('abort', onAbort);
+    });
+  });
+}
+
+function asError(reason: unknown): Error {
+  return reason instanceof Error ? reason : new Error('Aborted', { cause: reason });
+}
+
+/** Waits. @throws the signal's reason, at once when it aborts */
+export async function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const elapsed = new Promise<void>((resolve) => (timer = setTimeout(resolve, milliseconds)));
+  try {
+    await untilAborted(elapsed, signal);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,156 @@
+import type { App } from './app.js';
+import type { Sent, SendRequest } from './core.js';
+import { announce, type Parts } from './parts.js';
+import type { Digests } from './ports.js';
+import { overQuota, turnQuotas } from './quota.js';
+import { RefusedError } from './refusal.js';
+import type { Runner } from './runner.js';
+import { walletAddress, wellFormed, type Session, type SessionFields } from './session.js';
+import type { Acceptance } from './store.js';
+import type { ActiveThread } from './thread.js';
+import { patchedUserState } from './user-state.js';
+
+/** Takes messages. */
+export class Chat {
+  constructor(
+    private readonly parts: Parts,
+    private readonly digests: Digests,
+    private readonly runner: Runner,
+  ) {}
+
+  /** Stores a message and queues its turn. Durable when it resolves. */
+  async send(request: SendRequest): Promise<Sent> {
+    const text = this.#text(request.text);
+    const app = await this.parts.access.authorize(request.app, request.key);
+    if (this.runner.claim === null) throw unavailable();
+    const idempotency = this.#idempotency(request, text);
+    for (;;) {
+      const thread = await this.parts.threads.openForWrite(request.session);
+      const sent = await this.parts.threads.hold(thread, () =>
+        this.#accept(thread, request, { text, app, idempotency }),
+      );
+      if (sent !== undefined) return sent;
+      // Somebody else changed the session meanwhile: read it again.
+      thread.stale = true;
+    }
+  }
+
+  /** Undefined: the session has changed since it was read, and nothing was stored. */
+  async #accept(
+    thread: ActiveThread,
+    request: SendRequest,
+    { text, app, idempotency }: { text: string; app: App; idempotency: Acceptance['idempotency'] },
+  ): Promise<Sent | undefined> {
+    const { store, clock, settings, threads, secrets, access } = this.parts;
+    const sessionId = thread.id;
+    const client = secrets.clientFor(request.clientId, thread.session);
+    await secrets.requireSlots(app, client);
+    const keyId = await access.keyIdFor(app, request.key);
+    const busy = app.busyStrategy ?? settings.busyStrategy;
+    const accepted = await store.acceptMessage({
+      sessionId,
+      ifVersion: thread.session.version,
+      set: fieldsOf(request, thread.session, app),
+      text,
+      messageId: clock.newId(),
+      turnId: clock.newId(),
+      app: app.name,
+      clientId: client,
+      keyId,
+      quotas: turnQuotas(settings.limits, { sessionId, keyId }, clock.now()),
+      idempotency,
+      busy,
+      maxQueued: settings.maxQueued,
+      claim: this.runner.claim,
+      at: clock.now(),
+    });
+    switch (accepted.kind) {
+      case 'stale':
+        return undefined;
+      case 'repeated':
+        return { sessionId, turnId: accepted.turnId, repeated: true };
+      case 'busy':
+        throw new RefusedError(
+          'busy',
+          'The thread is still working on an earlier message; wait for it or interrupt it',
+        );
+      case 'queue_full': {
+        const limit = String(settings.maxQueued);
+        throw new RefusedError('too_many', `${limit} messages are waiting in this thread already`, [], 5);
+      }
+      case 'over_quota':
+        throw overQuota(accepted.quota, clock.now());
+      case 'key_reused':
+        throw new RefusedError('key_reused', 'This Idempotency-Key was used with another message or App');
+      case 'accepted':
+        break;
+    }
+    const { turn, message, claimed, commit, interruption } = accepted;
+    thread.apply(commit, () => {
+      thread.session = accepted.session;
+      thread.endTurns(interruption.cancelled);
+      thread.addTurn(claimed ?? turn, message);
+      thread.session = { ...thread.session, interrupted: false };
+    });
+    threads.adopt(thread);
+    announce(this.parts.bus, sessionId, commit);
+    for (const { id: turnId } of interruption.cancelled) {
+      this.parts.bus.publish(sessionId, { type: 'turn_ended', turnId, outcome: 'interrupted', error: null });
+    }
+    if (interruption.running !== null) this.#interruptOne(sessionId, interruption.running.id);
+    if (claimed !== null) this.runner.start(claimed);
+    return { sessionId, turnId: turn.id, repeated: false };
+  }
+
+  #interruptOne(sessionId: string, turnId: string): void {
+    const running = this.runner.inSession(sessionId);
+    if (running?.turn.id === turnId) running.stop('interrupted');
+    else this.parts.bus.publish(sessionId, { type: 'interrupt', turnId });
+  }
+
+  #text(given: string): string {
+    const text = wellFormed(given);
+    if (text.trim() === '')
+      throw new RefusedError('invalid', 'The message is empty', [
+        { path: 'message', message: 'must not be blank' },
+      ]);
+    const bytes = Buffer.byteLength(text);
+    const { maxMessageBytes } = this.parts.settings;
+    if (bytes > maxMessageBytes) {
+      const message = `The message has ${String(bytes)} bytes; at most ${String(maxMessageBytes)} are taken`;
+      throw new RefusedError('invalid', message, [{ path: 'message', message: 'is too long' }]);
+    }
+    return text;
+  }
+
+  #idempotency({ idempotencyKey, app }: SendRequest, text: string): Acceptance['idempotency'] {
+    if (idempotencyKey === undefined) return null;
+    const { clock, settings } = this.parts;
+    const fingerprint = this.digests.sha256(JSON.stringify([app, text]));
+    return { key: idempotencyKey, fingerprint, notBefore: clock.now() - settings.idempotencyMs };
+  }
+}
+
+/** What a message changes of its session: only what is really new. */
+function fieldsOf(request: SendRequest, session: Session, app: App): SessionFields {
+  const wallet = request.wallet === undefined ? session.wallet : walletAddress(request.wallet);
+  const userState =
+    request.userState === undefined
+      ? session.userState
+      : patchedUserState(session.userState, request.userState);
+  return {
+    ...(app.name !== session.app && { app: app.name }),
+    ...(wallet !== session.wallet && { wallet }),
+    ...(userState !== session.userState && { userState }),
+  };
+}
+
+/** The refusal while the service drains. */
+function unavailable(): RefusedError {
+  return new RefusedError(
+    'unavailable',
+    'The service is restarting; send the message again in a moment',
+    [],
+    2,
+  );
+}

@@ -1,0 +1,142 @@
+import { pause } from './abort.js';
+import { closeTurn } from './closing.js';
+import type { SessionRef } from './core.js';
+import { INTERRUPTED_RESULT } from './message.js';
+import { announce, type Parts } from './parts.js';
+import type { Runner } from './runner.js';
+import { NO_USAGE, type Turn, type TurnOutcome } from './turn.js';
+
+/** How long an interrupt waits for the turn's owner to store what was shown. */
+const PATIENCE_MS = 3_000;
+
+/** Cancels what runs and what waits in a session. */
+export class Interrupts {
+  constructor(
+    private readonly parts: Parts,
+    private readonly runner: Runner,
+  ) {}
+
+  /** True when there was a turn to cancel. All of them have ended when it resolves. */
+  async interrupt(ref: SessionRef): Promise<boolean> {
+    const { threads, store, bus, clock } = this.parts;
+    const thread = await threads.open(ref);
+    if (!thread.stored) return false;
+    return threads.hold(thread, async () => {
+      const ended = await this.#endOf(thread.id);
+      try {
+        // The order of these two matters: the store marks the queue before it can hear of the turn's end and claim the next.
+        const marking = store.interruptTurns(thread.id, clock.now());
+        const here = this.runner.inSession(thread.id);
+        here?.stop('interrupted');
+        const interruption = await marking;
+        if (interruption === undefined) {
+          // What ran here has ended in the store: by itself, or by this very order, which may be quicker than the mark.
+          // Memory must know before the state is shown.
+          if (here !== undefined) await untilOver(here.ended, PATIENCE_MS);
+          return here !== undefined && ended.wasInterrupted(here.turn.id);
+        }
+        const { cancelled, running, commit } = interruption;
+        thread.apply(commit, () => {
+          thread.endTurns(cancelled);
+        });
+        announce(bus, thread.id, commit);
+        for (const { id: turnId } of cancelled) {
+          bus.publish(thread.id, { type: 'turn_ended', turnId, outcome: 'interrupted', error: null });
+        }
+        if (running !== null) await this.#stop(running, ended);
+        return true;
+      } finally {
+        ended.close();
+      }
+    });
+  }
+
+  async #stop(turn: Turn, ended: EndWatch): Promise<void> {
+    const order = (): void => {
+      const here = this.runner.inSession(turn.sessionId);
+      if (here?.turn.id === turn.id) here.stop('interrupted');
+      else this.parts.bus.publish(turn.sessionId, { type: 'interrupt', turnId: turn.id });
+    };
+    // Again when it starts: it may be claimed, and nobody works on it yet who could hear.
+    ended.onStart(turn.id, order);
+    order();
+    if (!(await ended.of(turn.id, PATIENCE_MS))) await this.#fence(turn);
+  }
+
+  /** The owner does not answer: its later writes are refused, and the last checkpoint stands. */
+  async #fence(turn: Turn): Promise<void> {
+    const { store, bus, clock, threads, log } = this.parts;
+    log.warn({ turn: turn.id }, 'the owner of an interrupted turn did not answer and was fenced off');
+    const claimed = await store.takeOver(turn.id, this.runner.lease);
+    if (claimed === undefined) return;
+    this.runner.inSession(turn.sessionId)?.stop('lost');
+    const records = (await store.readTurn(turn.sessionId, turn.id))?.messages ?? [];
+    const closing = { text: claimed.partialText, error: null, words: INTERRUPTED_RESULT };
+    const { messages, events } = closeTurn(turn, records, closing, clock);
+    const stored = await store.endTurn(claimed, {
+      ...{
+        outcome: 'interrupted',
+        messages,
+        events,
+        error: null,
+        rig: null,
+        usage: NO_USAGE,
+        shownTokens: 0,
+        uses: [],
+      },
+      ...{ claimNext: this.runner.claim, at: clock.now() },
+    });
+    if (stored === 'lost') return;
+    const thread = threads.peek(turn.sessionId);
+    if (thread !== undefined) thread.stale = true;
+    announce(bus, turn.sessionId, stored.commit);
+    bus.publish(turn.sessionId, { type: 'turn_ended', turnId: turn.id, outcome: 'interrupted', error: null });
+    if (stored.next !== null) this.runner.start(stored.next);
+  }
+
+  /** Watches for ends from before the order is given, so that none is missed. */
+  async #endOf(sessionId: string): Promise<EndWatch> {
+    const ends = new Map<string, TurnOutcome>();
+    const starts = new Map<string, () => void>();
+    let wake: (() => void) | null = null;
+    const close = await this.parts.bus.subscribe(sessionId, (signal) => {
+      if (signal.type === 'turn_ended') ends.set(signal.turnId, signal.outcome);
+      if (signal.type === 'turn_started') starts.get(signal.turnId)?.();
+      if (signal.type === 'session_changed') this.parts.threads.heard(sessionId, signal.revision);
+      wake?.();
+    });
+    const of = (turnId: string, milliseconds: number): Promise<boolean> =>
+      new Promise((resolve) => {
+        const timer = setTimeout(() => {
+          resolve(ends.has(turnId));
+        }, milliseconds);
+        wake = () => {
+          if (!ends.has(turnId)) return;
+          clearTimeout(timer);
+          resolve(true);
+        };
+        wake();
+      });
+    const onStart = (turnId: string, act: () => void): void => {
+      starts.set(turnId, act);
+    };
+    return { wasInterrupted: (turnId) => ends.get(turnId) === 'interrupted', of, onStart, close };
+  }
+}
+
+interface EndWatch {
+  /** Whether it has ended, and so, since the watch began. */
+  wasInterrupted(turnId: string): boolean;
+  /** True once the turn has ended; false when the time is over before. */
+  of(turnId: string, milliseconds: number): Promise<boolean>;
+  /** Does this whenever an attempt at the turn begins. */
+  onStart(turnId: string, act: () => void): void;
+  close(): void;
+}
+
+/** Resolves with the promise, or when the time is over. */
+async function untilOver(promise: Promise<void>, milliseconds: number): Promise<void> {
+  const patience = new AbortController();
+  await Promise.race([promise, pause(milliseconds, patience.signal).catch(() => undefined)]);
+  patience.abort(new Error('No more patience is needed'));
+}

@@ -1,0 +1,30 @@
+import type { App } from './app.js';
+import type { Access } from './apps.js';
+import type { Bus, Clock, Log } from './ports.js';
+import type { Rigs } from './rig-choice.js';
+import type { Secrets } from './secrets.js';
+import type { CoreSettings } from './settings.js';
+import type { Commit, Store } from './store.js';
+import type { Threads } from './threads.js';
+import type { Toolbox } from './toolbox.js';
+
+/** What the core's own modules share. */
+export interface Parts {
+  readonly store: Store;
+  readonly bus: Bus;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly settings: CoreSettings;
+  readonly access: Access;
+  readonly apps: ReadonlyMap<string, App>;
+  readonly rigs: Rigs;
+  readonly secrets: Secrets;
+  readonly toolbox: Toolbox;
+  readonly threads: Threads;
+}
+
+/** Tells every watcher what a commit logged. Stored first, then announced. */
+export function announce(bus: Bus, sessionId: string, commit: Commit): void {
+  for (const event of commit.events) bus.publish(sessionId, { type: 'logged', event });
+  bus.publish(sessionId, { type: 'session_changed', revision: commit.revision });
+}

@@ -1,0 +1,70 @@
+import { TurnStopped, type StopReason } from './abort.js';
+import type { Message } from './message.js';
+import { NO_USAGE, type ClaimedTurn, type Usage } from './turn.js';
+
+/** A turn that this process works on: what of it is not in the store yet. */
+export class RunningTurn {
+  /** The text of the step in flight. */
+  text = '';
+  /** When its first character came. */
+  textSince = 0;
+  /** What an earlier attempt showed of the step that is now made anew: kept until there is new text, or for good at an end. */
+  leftover: string;
+  usage: Usage = NO_USAGE;
+  /** About how many tokens of text were shown. */
+  shownTokens = 0;
+  rigId: string | null = null;
+  readonly ended: Promise<void>;
+  #last: Promise<unknown> = Promise.resolve();
+  readonly #controller = new AbortController();
+  #resolveEnded: () => void = () => undefined;
+
+  /** @param messages the turn's stored records, the user's message first */
+  constructor(
+    readonly turn: ClaimedTurn,
+    readonly messages: Message[],
+  ) {
+    this.leftover = turn.partialText;
+    this.ended = new Promise((resolve) => (this.#resolveEnded = resolve));
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** Where in the turn the next record goes. */
+  get nextPosition(): number {
+    return (this.messages.at(-1)?.position ?? -1) + 1;
+  }
+
+  /** The first reason counts. */
+  stop(reason: StopReason): void {
+    this.#controller.abort(new TurnStopped(reason));
+  }
+
+  /** Puts a record in the place of the one with its id, or at the end. */
+  put(message: Message): void {
+    const index = this.messages.findIndex(({ id }) => id === message.id);
+    if (index === -1) this.messages.push(message);
+    else this.messages[index] = message;
+  }
+
+  addUsage(usage: Usage): void {
+    this.usage = {
+      inputTokens: this.usage.inputTokens + usage.inputTokens,
+      outputTokens: this.usage.outputTokens + usage.outputTokens,
+    };
+  }
+
+  /** Runs writes of this turn one after the other: a later one must not overtake an earlier one in the store. */
+  async inSequence<T>(write: () => Promise<T>): Promise<T> {
+    const mine = this.#last.then(write, write);
+    this.#last = mine.catch(() => undefined);
+    return mine;
+  }
+
+  /** This process has nothing more to do with it. */
+  finish(): void {
+    this.#resolveEnded();
+  }
+}

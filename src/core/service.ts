@@ -1,0 +1,187 @@
+import type { App } from './app.js';
+import { createAccess } from './apps.js';
+import { Chat } from './chat.js';
+import { Control } from './control.js';
+import type { Core, Sent } from './core.js';
+import { Interrupts } from './interrupts.js';
+import { Health } from './health.js';
+import { Housekeeping } from './housekeeping.js';
+import { Leases } from './leases.js';
+import type { Parts } from './parts.js';
+import type { Bus, Clock, Digests, Log, Rig, Schemas, SeedPhrases, ToolSource } from './ports.js';
+import { overQuota, requestQuotas } from './quota.js';
+import { describeRig, Rigs } from './rig-choice.js';
+import { Runner } from './runner.js';
+import type { Sealer } from './secret-store.js';
+import { Secrets } from './secrets.js';
+import { Sessions } from './sessions.js';
+import type { CoreSettings } from './settings.js';
+import { Snapshots } from './snapshots.js';
+import type { Store } from './store.js';
+import { Streams } from './streams.js';
+import { Threads } from './threads.js';
+import { Titles } from './titles.js';
+import { ToolCalls } from './tool-calls.js';
+import { ToolInvocations } from './tool-invocations.js';
+import { Toolbox } from './toolbox.js';
+import { TurnSteps } from './turn-steps.js';
+import { TurnWriter } from './turn-writer.js';
+
+/** What the core is made of: its ports, and what the configuration says. */
+export interface CorePorts {
+  readonly store: Store;
+  readonly bus: Bus;
+  /** The first is the default of an App that names none. */
+  readonly rigs: readonly Rig[];
+  /** `default` is among them. */
+  readonly apps: readonly App[];
+  readonly tools: ToolSource;
+  readonly seedPhrases: SeedPhrases;
+  readonly sealer: Sealer;
+  readonly schemas: Schemas;
+  readonly digests: Digests;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly settings: CoreSettings;
+}
+
+/** The core with its life: begun, drained, closed. */
+export interface CoreService extends Core {
+  /** Takes over what was left unfinished, and begins to keep leases. */
+  start(): Promise<void>;
+  /**
+   * Takes no more messages, lets running turns end for so long, gives the rest back so that they go on after the restart, and
+   * ends all streams last.
+   */
+  drain(timeoutMs: number): Promise<void>;
+  /** Stops everything else. The store and the bus are closed by whoever opened them. */
+  close(): Promise<void>;
+}
+
+/** Puts the core together. */
+export function createCore(ports: CorePorts): CoreService {
+  const { store, bus, clock, log, settings, digests } = ports;
+  const access = createAccess({
+    apps: ports.apps,
+    findKey: (digest) => store.findKey(digest),
+    digests,
+    clock,
+  });
+  const secrets = new Secrets({ secretStore: store, sealer: ports.sealer, digests, access, clock });
+  const parts: Parts = {
+    ...{ store, bus, clock, log, settings, access, secrets },
+    apps: new Map(ports.apps.map((app) => [app.name, app])),
+    rigs: new Rigs(ports.rigs),
+    toolbox: new Toolbox(ports.tools, ports.schemas, settings, log),
+    threads: new Threads(store, clock),
+  };
+  const writer = new TurnWriter(parts);
+  const steps = new TurnSteps(parts, writer, new ToolCalls(parts, writer));
+  const titles = new Titles(parts);
+  const runner = new Runner(parts, steps, titles, clock.newId());
+  const sessions = new Sessions(parts, runner);
+  const snapshots = new Snapshots(parts, runner);
+  const chat = new Chat(parts, digests, runner);
+  const interrupts = new Interrupts(parts, runner);
+  const streams = new Streams(parts, runner);
+  const control = new Control(parts, sessions);
+  const invocations = new ToolInvocations(parts, sessions, ports.seedPhrases);
+  const leases = new Leases(parts, runner);
+  const housekeeping = new Housekeeping(parts);
+  const health = new Health(store, clock, log);
+  const draining = new AbortController();
+
+  return {
+    createSession: (request) => sessions.create(request),
+    getSession: (id) => sessions.get(id),
+    touch: (ref) => sessions.touch(ref),
+    getThreads: (id) => sessions.threadsOf(id),
+    listThreads: (request) => sessions.list(request),
+    renameSession: (id, title) => sessions.rename(id, title),
+    deleteSession: (id) => sessions.delete(id),
+    readMessages: (id, page) => sessions.readMessages(id, page),
+
+    send: (request) => chat.send(request),
+    turnEnded: (sent, signal) =>
+      untilEnded(streams, sent, [signal, draining.signal]).catch((error: unknown) => {
+        // The message is stored: whoever waits gets the state as it is.
+        log.warn({ err: error }, 'the end of a turn could not be waited for');
+      }),
+    async snapshot(ref, options = {}) {
+      if (options.userState !== undefined) await sessions.mergeState(ref, options.userState);
+      const thread = await parts.threads.open(ref);
+      const runsElsewhere = thread.processing && runner.inSession(thread.id) === undefined;
+      if (runsElsewhere) await parts.threads.refreshFlight(thread);
+      return snapshots.take(thread);
+    },
+    interrupt: (ref) => interrupts.interrupt(ref),
+
+    updates: (ref, options) => streams.updates(ref, options),
+    watchTurn: (sent) => streams.watchTurn(sent),
+    async systemEvents(ref, count) {
+      const thread = await parts.threads.open(ref);
+      return thread.stored ? store.readSystemEvents(thread.id, count) : [];
+    },
+
+    listApps: (key, options) => parts.access.listAuthorized(key, options),
+    allRigs: () => parts.rigs.all.map(describeRig),
+    listRigs: (request) => control.listRigs(request),
+    selectRig: (request) => control.selectRig(request),
+
+    listTools: (app, key) => invocations.list(app, key),
+    invokeTool: (request) => invocations.invoke(request),
+    async storeSecrets({ session, ...request }) {
+      const handles = await secrets.store(request);
+      if (session !== undefined) await sessions.bindClient(session, secrets.clientOf(request.clientId));
+      return handles;
+    },
+    bindClient: (session, clientId) => sessions.bindClient(session, secrets.clientOf(clientId)),
+    listSecrets: (clientId) => secrets.names(clientId),
+    deleteSecrets: (clientId, which) => secrets.delete(clientId, which),
+
+    countsRequests: [settings.limits.session, settings.limits.key].some(
+      ({ requestsPerMinute }) => requestsPerMinute !== null,
+    ),
+    async admit({ sessionId, key }) {
+      const subjects = { sessionId: sessionId ?? null, keyId: await access.keyId(key) };
+      const exhausted = await store.countRequest(requestQuotas(settings.limits, subjects, clock.now()));
+      if (exhausted !== undefined) throw overQuota(exhausted, clock.now());
+    },
+
+    health: async () => ({ status: draining.signal.aborted ? 'draining' : await health.status() }),
+
+    async start() {
+      streams.start();
+      await leases.start();
+      housekeeping.start();
+    },
+    async drain(timeoutMs) {
+      draining.abort(new Error('The service drains'));
+      await runner.drain(timeoutMs);
+      invocations.close();
+      leases.stop();
+      streams.close();
+    },
+    async close() {
+      draining.abort(new Error('The service closes'));
+      leases.stop();
+      invocations.close();
+      await housekeeping.close();
+      await titles.close();
+      await runner.drain(0);
+      streams.close();
+    },
+  };
+}
+
+/** Resolves when the turn has ended or one of the signals aborts. Not `AbortSignal.any`: a signal that outlives it keeps a trace of each. */
+async function untilEnded(streams: Streams, sent: Sent, signals: readonly AbortSignal[]): Promise<void> {
+  const feed = await streams.watchTurn(sent);
+  const stop = (): void => {
+    feed.close();
+  };
+  for (const signal of signals) signal.addEventListener('abort', stop, { once: true });
+  if (signals.some(({ aborted }) => aborted)) stop();
+  for await (const update of feed) if (update.type === 'turn_ended') break;
+  for (const signal of signals) signal.removeEventListener('abort', stop);
+}

@@ -1,0 +1,182 @@
+import type { SessionRef } from './core.js';
+import type { EventBody } from './event.js';
+import type { JsonObject } from './json.js';
+import { announce, type Parts } from './parts.js';
+import { RefusedError } from './refusal.js';
+import type { Runner } from './runner.js';
+import {
+  personTitle,
+  walletAddress,
+  type Session,
+  type SessionFields,
+  type ThreadSummary,
+} from './session.js';
+import type { ThreadCursor } from './store.js';
+import type { ActiveThread } from './thread.js';
+import { sessionNotFound } from './threads.js';
+import { patchedUserState } from './user-state.js';
+
+/** What a write to a session decides from what the session is now. */
+interface Change {
+  readonly set: SessionFields;
+  readonly events?: readonly EventBody[];
+  readonly isActivity: boolean;
+}
+
+/** How many threads of a wallet the earlier revision's list has beside the session's own. */
+const MAX_OTHER_THREADS = 1_000;
+
+/** What can be done with sessions beside talking. */
+export class Sessions {
+  constructor(
+    private readonly parts: Parts,
+    private readonly runner: Runner,
+  ) {}
+
+  async create(request: {
+    sessionId: string;
+    wallet?: string | undefined;
+  }): Promise<{ session: ThreadSummary; created: boolean }> {
+    const wallet = request.wallet === undefined ? undefined : walletAddress(request.wallet);
+    const ref: SessionRef = { id: request.sessionId, ifUnknown: 'create' };
+    const thread = await this.parts.threads.openForWrite(ref);
+    if (thread.stored && (wallet === undefined || wallet === thread.session.wallet)) {
+      return { session: thread.session, created: false };
+    }
+    return this.write(ref, () => ({ set: wallet === undefined ? {} : { wallet }, isActivity: true }));
+  }
+
+  async get(id: string): Promise<Session> {
+    return (await this.parts.threads.open({ id, ifUnknown: 'refuse' })).session;
+  }
+
+  async threadsOf(id: string): Promise<readonly ThreadSummary[]> {
+    const own = await this.get(id);
+    if (own.wallet === null) return [own];
+    const page = { limit: MAX_OTHER_THREADS, after: null };
+    const others = await this.parts.store.listThreads(own.wallet, page);
+    return [own, ...others.filter((other) => other.id !== own.id)];
+  }
+
+  async list(request: {
+    session: SessionRef;
+    wallet: string;
+    limit: number;
+    after: ThreadCursor | null;
+  }): Promise<{ threads: readonly ThreadSummary[]; next: ThreadCursor | null }> {
+    const wallet = walletAddress(request.wallet);
+    await this.touch(request.session);
+    // One more than asked for shows whether there is more.
+    const page = { limit: request.limit + 1, after: request.after };
+    const found = await this.parts.store.listThreads(wallet, page);
+    const threads = found.slice(0, request.limit);
+    const last = threads.at(-1);
+    const next =
+      found.length > request.limit && last !== undefined ? { activeAt: last.activeAt, id: last.id } : null;
+    return { threads, next };
+  }
+
+  async rename(id: string, given: string): Promise<ThreadSummary> {
+    const title = personTitle(given);
+    // A session of memory alone is found by its id, and written by this.
+    await this.parts.threads.open({ id, ifUnknown: 'refuse' });
+    const { session } = await this.write({ id, ifUnknown: 'refuse' }, (present) => ({
+      set: { title, titleSource: 'person' },
+      events: present.title === title ? [] : [{ type: 'title_changed', title }],
+      isActivity: true,
+    }));
+    return session;
+  }
+
+  async delete(id: string): Promise<void> {
+    const { threads, store, bus, clock } = this.parts;
+    const thread = await threads.open({ id, ifUnknown: 'refuse' });
+    const running = this.runner.inSession(id);
+    running?.stop('deleted');
+    const wasStored = thread.stored;
+    const wasThere = wasStored ? await store.deleteSession(id, clock.now()) : true;
+    threads.forget(id, wasStored);
+    bus.publish(id, { type: 'session_deleted' });
+    if (!wasThere) throw sessionNotFound();
+  }
+
+  async readMessages(
+    id: string,
+    page: { limit: number; before: string | null },
+  ): Promise<Exclude<Awaited<ReturnType<Parts['store']['readMessages']>>, string>> {
+    await this.parts.threads.open({ id, ifUnknown: 'refuse' });
+    const found = await this.parts.store.readMessages(id, page);
+    if (found !== 'unknown_message') return found;
+    const message = 'before must be the id of a message of this session';
+    throw new RefusedError('invalid', message, [{ path: 'before', message }]);
+  }
+
+  /** Merges a patch into the session's user state; writes only when that changes something. */
+  async mergeState(ref: SessionRef, patch: JsonObject): Promise<void> {
+    const thread = await this.parts.threads.openForWrite(ref);
+    if (patchedUserState(thread.session.userState, patch) === thread.session.userState) return;
+    await this.write(ref, (present) => ({
+      set: { userState: patchedUserState(present.userState, patch) },
+      isActivity: false,
+    }));
+  }
+
+  /** Binds a session to the client whose secrets its tools use. */
+  async bindClient(ref: SessionRef, client: string): Promise<void> {
+    const thread = await this.parts.threads.openForWrite(ref);
+    if (thread.session.client === client) return;
+    await this.write(ref, () => ({ set: { client }, isActivity: false }));
+  }
+
+  /** Any request that names a session makes it exist, as §3 has it; one that was deleted stays so. */
+  async touch(ref: SessionRef): Promise<void> {
+    if (ref.ifUnknown === 'refuse') await this.parts.threads.open(ref);
+    else {
+      await this.parts.threads.open(ref).catch((error: unknown) => {
+        if (!(error instanceof RefusedError)) throw error;
+      });
+    }
+  }
+
+  /** Writes what `decide` makes of the session as it is, as often as it takes until nobody wrote in between. */
+  async write(
+    ref: SessionRef,
+    decide: (present: Session) => Change,
+  ): Promise<{ session: Session; created: boolean }> {
+    for (;;) {
+      const thread = await this.parts.threads.openForWrite(ref);
+      const written = await this.parts.threads.hold(thread, () =>
+        this.#save(thread, ref, decide(thread.session)),
+      );
+      if (written !== undefined) return written;
+      thread.stale = true;
+    }
+  }
+
+  async #save(
+    thread: ActiveThread,
+    ref: SessionRef,
+    change: Change,
+  ): Promise<{ session: Session; created: boolean } | undefined> {
+    const { store, clock, threads, bus } = this.parts;
+    const { version } = thread.session;
+    const saved = await store.saveSession({
+      id: thread.id,
+      ifMissing: thread.stored && ref.ifUnknown === 'refuse' ? 'refuse' : 'create',
+      ifVersion: version,
+      set: change.set,
+      events: change.events ?? [],
+      isActivity: change.isActivity,
+      at: clock.now(),
+    });
+    if (saved.kind === 'stale') return undefined;
+    if (saved.kind === 'missing') throw sessionNotFound();
+    // Nothing but a time was written, if anything: then the revision may be that of another write, which memory has not seen.
+    const isIdle = saved.session.version === version && saved.commit.events.length === 0;
+    if (isIdle) thread.heard(saved.commit.revision);
+    else thread.apply(saved.commit, () => (thread.session = saved.session));
+    threads.adopt(thread);
+    announce(bus, thread.id, saved.commit);
+    return { session: saved.session, created: saved.created };
+  }
+}

@@ -1,0 +1,289 @@
+/**
+ * What the core needs of a store. Every method is one whole atomic step, none is optional, and there is no
+ * `transaction(callback)`: a synchronous driver would have committed before an async callback ran.
+ */
+import type { EventBody, LoggedEvent, SystemEvent, SystemFault } from './event.js';
+import type { Message } from './message.js';
+import type { Quota, Use } from './quota.js';
+import type { SecretStore } from './secret-store.js';
+import type { Session, SessionFields, ThreadSummary } from './session.js';
+import type { ClaimedTurn, Turn, TurnOutcome, Usage } from './turn.js';
+
+/** A store fails with this when it cannot answer now (down, locked, full, corrupt): the surfaces answer 503. */
+export class StoreUnavailableError extends Error {
+  override readonly name = 'StoreUnavailableError';
+}
+
+/** Who claims turns, and for how long a claim holds without renewal. */
+export interface Lease {
+  readonly owner: string;
+  readonly milliseconds: number;
+}
+
+/** What a write left behind: the session's new revision and the events that it logged, in order. */
+export interface Commit {
+  readonly revision: number;
+  readonly events: readonly LoggedEvent[];
+}
+
+/** A session with everything that a snapshot needs, read at one moment. */
+export interface StoredThread {
+  readonly session: Session;
+  /** The records of ended turns, in order. */
+  readonly settled: readonly Message[];
+  /** The running turn, if any, then the queued ones in order. */
+  readonly open: readonly {
+    readonly turn: Turn;
+    readonly messages: readonly Message[];
+    readonly partialText: string;
+  }[];
+  /** What no snapshot has carried yet, in order. */
+  readonly faults: readonly SystemFault[];
+}
+
+/** How far a session has come. */
+export type SessionHead = Pick<Session, 'revision' | 'lastEventId'>;
+
+/** The text of a running turn's unfinished step. */
+export interface Flight {
+  readonly turnId: string;
+  readonly attempt: number;
+  /** Where the record will be that it belongs to. */
+  readonly position: number;
+  readonly text: string;
+}
+
+export interface SessionChange {
+  readonly id: string;
+  /** What to do when the id is not stored, or was deleted. */
+  readonly ifMissing: 'create' | 'refuse';
+  /** Write only if the session's `version` still is this (0: not stored). Absent: write whatever it is. */
+  readonly ifVersion?: number;
+  readonly set: SessionFields;
+  readonly events: readonly EventBody[];
+  /** True when this counts as activity, which orders lists. */
+  readonly isActivity: boolean;
+  /** The time of it, in milliseconds since the epoch. */
+  readonly at: number;
+}
+
+export type SavedSession =
+  | { readonly kind: 'saved'; readonly session: Session; readonly created: boolean; readonly commit: Commit }
+  | { readonly kind: 'stale' }
+  | { readonly kind: 'missing' };
+
+export type BusyStrategy = 'enqueue' | 'interrupt' | 'reject';
+
+export interface Acceptance {
+  readonly sessionId: string;
+  /** As in `SessionChange`; a missing session is always created. */
+  readonly ifVersion: number;
+  readonly set: SessionFields;
+  readonly text: string;
+  readonly messageId: string;
+  readonly turnId: string;
+  readonly app: string;
+  readonly clientId: string | null;
+  readonly keyId: string | null;
+  /** What bounds it. The first that is used up refuses it; else it counts as one turn against those of turns. */
+  readonly quotas: readonly Quota[];
+  /** `fingerprint` stands for the message and the App. A key older than `notBefore` counts as never used. */
+  readonly idempotency: {
+    readonly key: string;
+    readonly fingerprint: string;
+    readonly notBefore: number;
+  } | null;
+  readonly busy: BusyStrategy;
+  /** How many turns may wait, the running one not counted. */
+  readonly maxQueued: number;
+  /** Given: when no turn runs, the new one is claimed in the same step. */
+  readonly claim: Lease | null;
+  readonly at: number;
+}
+
+export type Accepted =
+  | {
+      readonly kind: 'accepted';
+      readonly session: Session;
+      readonly created: boolean;
+      readonly turn: Turn;
+      readonly message: Message;
+      readonly claimed: ClaimedTurn | null;
+      /** With `busy: 'interrupt'`: what was cancelled to make room. */
+      readonly interruption: Interruption;
+      readonly commit: Commit;
+    }
+  /** The key was used for the same message: `turnId` is the turn that it started. */
+  | { readonly kind: 'repeated'; readonly turnId: string }
+  | { readonly kind: 'over_quota'; readonly quota: Quota }
+  | { readonly kind: 'stale' }
+  | { readonly kind: 'busy' }
+  | { readonly kind: 'queue_full' }
+  | { readonly kind: 'key_reused' };
+
+/** What an interrupt met. */
+export interface Interruption {
+  /** Queued turns that it ended, in order. */
+  readonly cancelled: readonly Turn[];
+  /** The turn that runs and is now marked, if any. */
+  readonly running: Turn | null;
+}
+
+/** What a running turn has to store. Records with the id of a stored one replace it. */
+export interface Progress {
+  readonly messages: readonly Message[];
+  readonly events: readonly EventBody[];
+  /** The text of the unfinished step so far. */
+  readonly partialText: string;
+}
+
+export interface TurnEnding {
+  readonly outcome: TurnOutcome;
+  readonly messages: readonly Message[];
+  readonly events: readonly EventBody[];
+  /** Words for the user on why it failed: kept with the turn, and as a `SystemError`. */
+  readonly error: string | null;
+  /** The rig that answered, if one was reached. */
+  readonly rig: string | null;
+  /** What the provider bills, or an estimate of it where the answer was cut short. */
+  readonly usage: Usage;
+  /** About how many tokens of text were shown. */
+  readonly shownTokens: number;
+  /** What it adds to the use of those who have a limit. */
+  readonly uses: readonly Use[];
+  /** Given: the session's next queued turn is claimed in the same step. */
+  readonly claimNext: Lease | null;
+  readonly at: number;
+}
+
+export interface Prune {
+  readonly at: number;
+  /** Threads without activity since then are deleted; null: none is. */
+  readonly threadsBefore: number | null;
+  readonly eventsKept: number;
+  /** Events since then stay, whatever their number. */
+  readonly eventsSince: number;
+  readonly idempotencyBefore: number;
+  /** Counts of windows that began before are forgotten. */
+  readonly usesBefore: number;
+}
+
+/** Where a list of threads goes on: after this one. */
+export interface ThreadCursor {
+  readonly activeAt: number;
+  readonly id: string;
+}
+
+/** An App key as it is kept: its digest, never itself. */
+export interface StoredKey {
+  readonly id: string;
+  /** SHA-256 of the key, in lower-case hex. */
+  readonly digest: string;
+  readonly apps: readonly string[];
+  readonly label: string;
+  readonly createdAt: number;
+  readonly expiresAt: number | null;
+  readonly revokedAt: number | null;
+}
+
+/** Where sessions, messages, turns, events and keys are kept. The truth: memory is only a cache of it. */
+export interface Store extends SecretStore {
+  // --- sessions
+
+  /** Reads a session with its thread. `deleted`: it was, and nothing was written since. */
+  loadThread(id: string): Promise<StoredThread | 'deleted' | 'unknown'>;
+  /** The revision that `loadThread` would find now. Cheap: a cache asks it to learn whether it is still right. */
+  revisionOf(id: string): Promise<number | 'deleted' | 'unknown'>;
+  /** Where each of these sessions is, in one read: what watches many of them asks it to learn what it missed. Unknown ids are absent. */
+  heads(ids: readonly string[]): Promise<ReadonlyMap<string, SessionHead | 'deleted'>>;
+  /** Creates or changes a session. A deleted one that comes back starts empty, with its event ids and revisions going on. */
+  saveSession(change: SessionChange): Promise<SavedSession>;
+  /** Removes a session, its messages, turns, events and keys. False when there is none. */
+  deleteSession(id: string, at: number): Promise<boolean>;
+  /** The threads of a wallet, newest activity first, then by id, descending. Reads no message. */
+  listThreads(
+    wallet: string,
+    page: { readonly limit: number; readonly after: ThreadCursor | null },
+  ): Promise<ThreadSummary[]>;
+  /** All sessions, in the same order, for the operator. */
+  listSessions(page: { readonly limit: number; readonly after: ThreadCursor | null }): Promise<Session[]>;
+  /** A page of records in order: the last `limit` ones before the record `before`. `unknown_message`: no such record here. */
+  readMessages(
+    id: string,
+    page: { readonly limit: number; readonly before: string | null },
+  ): Promise<{ readonly messages: Message[]; readonly hasMore: boolean } | 'unknown_message'>;
+
+  // --- turns
+
+  /** Stores a user message and its queued turn, with the idempotency key and the session if it is new. Durable when it resolves. */
+  acceptMessage(acceptance: Acceptance): Promise<Accepted>;
+  /** A turn of a session with its records in order. */
+  readTurn(
+    sessionId: string,
+    turnId: string,
+  ): Promise<{ readonly turn: Turn; readonly messages: Message[] } | undefined>;
+  /** The text in flight of a session's running turn as last checkpointed. Cheap. Undefined: none runs. */
+  readFlight(sessionId: string): Promise<Flight | undefined>;
+  /** Ends the queued turns of a session as interrupted and marks the running one. Undefined when there is no turn to cancel. */
+  interruptTurns(
+    sessionId: string,
+    at: number,
+  ): Promise<(Interruption & { readonly commit: Commit }) | undefined>;
+  /** Takes a running turn from its owner, dead or alive, whose later writes are then refused. Undefined when it has ended. */
+  takeOver(turnId: string, lease: Lease): Promise<ClaimedTurn | undefined>;
+  /**
+   * Claims turns that nobody works on: running ones whose lease is lost, then queued ones of sessions where nothing runs.
+   * At most one of a session, at most `limit`.
+   */
+  claimAbandoned(lease: Lease, limit: number): Promise<ClaimedTurn[]>;
+  /** Renews what `lease.owner` still owns of these turns, and says of each whether an interrupt waits. Others are lost. */
+  renewLeases(
+    lease: Lease,
+    turnIds: readonly string[],
+  ): Promise<{ readonly turnId: string; readonly cancelRequested: boolean }[]>;
+  /** Gives these turns up without counting a loss: anybody may claim them at once. */
+  releaseTurns(owner: string, turnIds: readonly string[]): Promise<void>;
+  /** Stores finished steps, events and the checkpoint of a running turn. `lost`: a later attempt has it, nothing was written. */
+  saveProgress(turn: ClaimedTurn, progress: Progress, at: number): Promise<Commit | 'lost'>;
+  /** Ends a turn and stores its reply, in one step. `lost`: a later attempt has it, nothing was written. */
+  endTurn(
+    turn: ClaimedTurn,
+    ending: TurnEnding,
+  ): Promise<{ readonly commit: Commit; readonly next: ClaimedTurn | null } | 'lost'>;
+
+  // --- events
+
+  /** Logs events outside a turn. Undefined when the session is not stored. */
+  appendEvents(id: string, events: readonly EventBody[], at: number): Promise<Commit | undefined>;
+  /** Events with ids above `after`, in order, and the oldest id that is kept (`lastId + 1` when none is). */
+  readEvents(
+    id: string,
+    after: number,
+    limit: number,
+  ): Promise<{ readonly events: LoggedEvent[]; readonly oldestId: number; readonly lastId: number }>;
+  /** The last system events of all kinds, in order. */
+  readSystemEvents(id: string, count: number): Promise<SystemEvent[]>;
+  /** Remembers that snapshots have carried the faults up to `n`. */
+  markFaultsShown(id: string, n: number): Promise<void>;
+
+  // --- use
+
+  /** Counts a request against its quotas, unless one of them is used up: then it is returned, and nothing is counted. */
+  countRequest(quotas: readonly Quota[]): Promise<Quota | undefined>;
+
+  // --- App keys
+
+  saveKey(key: StoredKey): Promise<void>;
+  findKey(digest: string): Promise<StoredKey | undefined>;
+  listKeys(): Promise<StoredKey[]>;
+  /** False when there is no such key. */
+  revokeKey(id: string, at: number): Promise<boolean>;
+
+  // --- housekeeping
+
+  /** Resolves when the store answers and can be written to. @throws StoreUnavailableError */
+  check(): Promise<void>;
+  /** Removes what has had its time. Returns the ids of the threads that it deleted. */
+  prune(prune: Prune): Promise<string[]>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,176 @@
+import type { SystemFault } from './event.js';
+import { byOrder, type Message } from './message.js';
+import type { Session } from './session.js';
+import type { Commit, StoredThread } from './store.js';
+import { isOpen, type Turn } from './turn.js';
+
+/** A turn that has not been settled: it waits, works, or has ended behind one that still works. */
+export interface OpenTurn {
+  turn: Turn;
+  messages: Message[];
+  /** The last checkpoint of the step in flight, as far as this process has read it. */
+  partialText: string;
+}
+
+/**
+ * What memory holds of an active session: a mirror of the store, never ahead of it. Every commit carries the revision that
+ * it made; one that follows directly is applied in place, one already seen is skipped, and a hole means that somebody else
+ * wrote, so that the mirror is stale and must be read again.
+ */
+export class ActiveThread {
+  session: Session;
+  /** Append-only as long as the array is the same object. */
+  settled: Message[] = [];
+  open: OpenTurn[] = [];
+  faults: SystemFault[] = [];
+  /** The numbers of faults that went out: a read that began before the store noted it brings none of them back. */
+  readonly told = new Set<number>();
+  stale = false;
+  /** Somebody works with it: it must stay in memory. */
+  pins = 0;
+  /** When it was last known to equal the store. */
+  checkedAt: number;
+  usedAt: number;
+  /** When the text in flight of a turn that runs elsewhere was last read. */
+  flightAt = 0;
+  /** Characters of text held, for the bound of the cache. */
+  weight = 0;
+  /** How much of `weight` the cache has counted. */
+  countedWeight = 0;
+  /** The newest revision that the session is known to have come to. */
+  #heard = 0;
+
+  constructor(session: Session, now: number) {
+    this.session = session;
+    this.checkedAt = now;
+    this.usedAt = now;
+  }
+
+  get id(): string {
+    return this.session.id;
+  }
+
+  /** False for a session that only reads have touched. */
+  get stored(): boolean {
+    return this.session.revision > 0;
+  }
+
+  /** The newest revision that is known of, whether memory has come to it or not. */
+  get newestRevision(): number {
+    return Math.max(this.session.revision, this.#heard);
+  }
+
+  get processing(): boolean {
+    return this.open.some(({ turn }) => isOpen(turn.status));
+  }
+
+  /** The session has come to this revision, here or elsewhere: what is older is stale. */
+  heard(revision: number): void {
+    this.#heard = Math.max(this.#heard, revision);
+    if (this.session.revision < revision) this.stale = true;
+  }
+
+  /** Takes over what the store says, unless memory is already further. Stays stale when the read was made before the newest commit. */
+  reset(stored: StoredThread, now: number): void {
+    this.checkedAt = now;
+    if (stored.session.revision < this.session.revision && !this.stale) return;
+    this.stale = stored.session.revision < this.#heard;
+    this.session = stored.session;
+    for (const n of this.told) if (!stored.faults.some((fault) => fault.n === n)) this.told.delete(n);
+    this.faults = stored.faults.filter(({ n }) => !this.told.has(n));
+    this.open = stored.open.map(({ turn, messages, partialText }) => ({
+      turn,
+      messages: [...messages],
+      partialText,
+    }));
+    const first = this.open[0]?.turn;
+    this.settled = [...stored.settled];
+    if (first !== undefined) this.#holdBack(first);
+    this.weight = weightOf(this.settled);
+  }
+
+  /** Applies a commit of this process. `change` runs only if the mirror is exactly one revision behind. */
+  apply(commit: Commit, change: () => void): void {
+    const { revision, lastEventId } = this.session;
+    if (commit.revision <= revision) return;
+    if (commit.revision > revision + 1) {
+      this.heard(commit.revision);
+      return;
+    }
+    this.#heard = Math.max(this.#heard, commit.revision);
+    change();
+    const newest = commit.events.at(-1)?.id ?? lastEventId;
+    this.session = { ...this.session, revision: commit.revision, lastEventId: newest };
+    this.#settle();
+  }
+
+  findOpen(turnId: string): OpenTurn | undefined {
+    return this.open.find(({ turn }) => turn.id === turnId);
+  }
+
+  /** Adds a turn with its user message. */
+  addTurn(turn: Turn, message: Message): void {
+    this.open.push({ turn, messages: [message], partialText: '' });
+    this.open.sort((a, b) => a.turn.no - b.turn.no);
+  }
+
+  /** Adds records of an open turn, or replaces those with the same id. */
+  putMessages(turnId: string, messages: readonly Message[]): void {
+    const open = this.findOpen(turnId);
+    if (open === undefined) return;
+    for (const message of messages) {
+      const index = open.messages.findIndex(({ id }) => id === message.id);
+      if (index === -1) open.messages.push(message);
+      else open.messages[index] = message;
+    }
+  }
+
+  /** Notes the end of turns. What was shown of them stays where it is. */
+  endTurns(turns: readonly Turn[]): void {
+    for (const turn of turns) {
+      const open = this.findOpen(turn.id);
+      if (open !== undefined) open.turn = turn;
+    }
+    const interrupted = turns.some(({ status }) => status === 'interrupted') && !this.processing;
+    this.session = { ...this.session, interrupted };
+  }
+
+  /** Ended turns leave the open ones from the front only: the order of turns is the order of the thread. */
+  #settle(): void {
+    for (let [head] = this.open; head !== undefined && !isOpen(head.turn.status); [head] = this.open) {
+      this.open.shift();
+      const messages = head.messages.sort(byOrder);
+      this.settled.push(...messages);
+      this.weight += weightOf(messages);
+    }
+  }
+
+  /** Turns that were cancelled behind a running one are kept behind it. */
+  #holdBack(first: Turn): void {
+    const cut = this.settled.findIndex(({ turnNo }) => turnNo > first.no);
+    if (cut === -1) return;
+    for (const message of this.settled.splice(cut)) {
+      const held = this.findOpen(message.turnId);
+      if (held !== undefined) held.messages.push(message);
+      else {
+        const turn: Turn = {
+          ...first,
+          id: message.turnId,
+          no: message.turnNo,
+          status: 'interrupted',
+          error: null,
+        };
+        this.open.push({ turn, messages: [message], partialText: '' });
+      }
+    }
+    this.open.sort((a, b) => a.turn.no - b.turn.no);
+  }
+}
+
+function weightOf(messages: readonly Message[]): number {
+  let weight = 0;
+  for (const { content, toolResults } of messages) {
+    weight += 200 + content.length + (toolResults === null ? 0 : JSON.stringify(toolResults).length);
+  }
+  return weight;
+}

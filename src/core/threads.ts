@@ -1,0 +1,200 @@
+import type { SessionRef } from './core.js';
+import type { Clock } from './ports.js';
+import { RefusedError } from './refusal.js';
+import { newSession } from './session.js';
+import type { Store } from './store.js';
+import { ActiveThread } from './thread.js';
+
+/** How many sessions memory holds, and how many characters of their messages. */
+const MAX_ACTIVE = 10_000;
+const MAX_WEIGHT = 64 * 1_048_576;
+/** How many ids of deleted sessions that were never stored are remembered. */
+const MAX_GONE = 10_000;
+/** How long a session that only reads have touched lives. */
+const UNSTORED_MS = 3_600_000;
+/** How old the knowledge may be that memory equals the store: another process may have written. */
+const CHECK_MS = 1_000;
+/** How old the text in flight of a turn that runs elsewhere may be, beside its owner's own pace of checkpoints. */
+const FLIGHT_MS = 250;
+
+/**
+ * The active sessions: the three tiers of §3. First memory, then the store, then a new one, which lives in memory alone
+ * until something is written, so that a scanner of random ids cannot fill the disk.
+ */
+export class Threads {
+  readonly #active = new Map<string, ActiveThread>();
+  readonly #loading = new Map<string, Promise<ActiveThread | 'deleted' | 'unknown'>>();
+  readonly #gone = new Set<string>();
+  #weight = 0;
+
+  constructor(
+    private readonly store: Store,
+    private readonly clock: Clock,
+  ) {}
+
+  /** The session, for a read. @throws RefusedError `not_found` when deleted, or unknown and not to be created */
+  async open(ref: SessionRef): Promise<ActiveThread> {
+    return this.#fresh(ref.id) ?? this.openChecked(ref);
+  }
+
+  /** The same, surely as the store has it now, whoever wrote last. */
+  async openChecked(ref: SessionRef): Promise<ActiveThread> {
+    const found = await this.#find(ref.id);
+    if (found instanceof ActiveThread) return found;
+    if (found === 'deleted' || ref.ifUnknown === 'refuse') throw sessionNotFound();
+    const present = this.#active.get(ref.id);
+    if (present !== undefined) return present;
+    const thread = new ActiveThread(newSession(ref.id, this.clock.now()), this.clock.now());
+    this.#keep(thread);
+    return thread;
+  }
+
+  /** The session, for a write: one that was deleted may come back by it. It is kept only once it is stored. */
+  async openForWrite(ref: SessionRef): Promise<ActiveThread> {
+    const found = this.#fresh(ref.id) ?? (await this.#find(ref.id));
+    if (found instanceof ActiveThread) return found;
+    if (ref.ifUnknown === 'refuse') throw sessionNotFound();
+    return new ActiveThread(newSession(ref.id, this.clock.now()), this.clock.now());
+  }
+
+  /** Runs a write with the session held in memory, so that its commit meets the very mirror that others read. */
+  async hold<T>(thread: ActiveThread, write: () => Promise<T>): Promise<T> {
+    thread.pins++;
+    try {
+      return await write();
+    } finally {
+      thread.pins--;
+    }
+  }
+
+  /** After a write to a session that was not stored: from now on it is active like any other. */
+  adopt(thread: ActiveThread): void {
+    this.#gone.delete(thread.id);
+    const present = this.#active.get(thread.id);
+    if (present === undefined) this.#keep(thread);
+    else if (present !== thread) present.heard(thread.newestRevision);
+  }
+
+  /** A session has come to this revision, here or elsewhere. */
+  heard(id: string, revision: number): void {
+    this.#active.get(id)?.heard(revision);
+  }
+
+  /** Refreshes the text in flight of a turn that runs elsewhere, at most every quarter of a second. */
+  async refreshFlight(thread: ActiveThread): Promise<void> {
+    const now = this.clock.now();
+    if (now - thread.flightAt < FLIGHT_MS) return;
+    thread.flightAt = now;
+    const flight = await this.store.readFlight(thread.id);
+    const open = flight === undefined ? undefined : thread.findOpen(flight.turnId);
+    if (flight === undefined || open === undefined) return;
+    const next = (open.messages.at(-1)?.position ?? -1) + 1;
+    if (flight.position === next) open.partialText = flight.text;
+    // A step has ended that memory does not know of.
+    else if (flight.position > next) thread.stale = true;
+  }
+
+  /** Lets go of a session that was deleted. */
+  forget(id: string, wasStored: boolean): void {
+    const thread = this.#active.get(id);
+    if (thread !== undefined) this.#drop(thread);
+    if (wasStored) return;
+    this.#gone.add(id);
+    const [oldest] = this.#gone;
+    if (this.#gone.size > MAX_GONE && oldest !== undefined) this.#gone.delete(oldest);
+  }
+
+  /** The mirror of a session if memory has one, however old. */
+  peek(id: string): ActiveThread | undefined {
+    return this.#active.get(id);
+  }
+
+  #fresh(id: string): ActiveThread | undefined {
+    const thread = this.#active.get(id);
+    if (thread === undefined || thread.stale) return undefined;
+    const now = this.clock.now();
+    if (now - thread.checkedAt > CHECK_MS) return undefined;
+    thread.usedAt = now;
+    return thread;
+  }
+
+  async #find(id: string): Promise<ActiveThread | 'deleted' | 'unknown'> {
+    // A second read is made when the first one, which others may have begun, was older than what memory knows by then.
+    const found = await this.#read(id);
+    return found instanceof ActiveThread && found.stale ? this.#read(id) : found;
+  }
+
+  async #read(id: string): Promise<ActiveThread | 'deleted' | 'unknown'> {
+    const present = this.#active.get(id);
+    if (present !== undefined && !present.stale) {
+      const before = present.session.revision;
+      const revision = await this.store.revisionOf(id);
+      // Forgotten or written to meanwhile: the answer is of the past.
+      if (this.#active.get(id) !== present) return this.#read(id);
+      if (present.session.revision !== before) return this.#keep(present);
+      const now = this.clock.now();
+      present.usedAt = now;
+      const isOurs = revision === before || (revision === 'unknown' && !present.stored);
+      if (isOurs) {
+        present.checkedAt = now;
+        return this.#keep(present);
+      }
+      if (revision === 'deleted' || revision === 'unknown') {
+        if (present.pins === 0) this.#drop(present);
+        return revision;
+      }
+    }
+    let loading = this.#loading.get(id);
+    if (loading === undefined) {
+      loading = this.#load(id).finally(() => this.#loading.delete(id));
+      this.#loading.set(id, loading);
+    }
+    return loading;
+  }
+
+  async #load(id: string): Promise<ActiveThread | 'deleted' | 'unknown'> {
+    const before = this.#active.get(id);
+    const stored = await this.store.loadThread(id);
+    const present = this.#active.get(id);
+    if (stored === 'deleted' || stored === 'unknown') {
+      // It was written to while nothing of it was found.
+      if (present !== undefined && (present !== before || stored === 'unknown')) return present;
+      return this.#gone.has(id) ? 'deleted' : stored;
+    }
+    const thread = present ?? new ActiveThread(stored.session, this.clock.now());
+    if (present === undefined) thread.session = { ...stored.session, revision: 0 };
+    thread.reset(stored, this.clock.now());
+    return this.#keep(thread);
+  }
+
+  /** Puts a session at the young end of the order of eviction. */
+  #keep(thread: ActiveThread): ActiveThread {
+    this.#active.delete(thread.id);
+    this.#active.set(thread.id, thread);
+    this.#weight += thread.weight - thread.countedWeight;
+    thread.countedWeight = thread.weight;
+    this.#evict();
+    return thread;
+  }
+
+  #drop(thread: ActiveThread): void {
+    if (this.#active.get(thread.id) !== thread) return;
+    this.#active.delete(thread.id);
+    this.#weight -= thread.countedWeight;
+    thread.countedWeight = 0;
+  }
+
+  #evict(): void {
+    const now = this.clock.now();
+    for (const thread of this.#active.values()) {
+      const isOld = !thread.stored && now - thread.usedAt > UNSTORED_MS;
+      if (!isOld && this.#active.size <= MAX_ACTIVE && this.#weight <= MAX_WEIGHT) return;
+      if (thread.pins === 0 && !thread.processing && this.#active.size > 1) this.#drop(thread);
+    }
+  }
+}
+
+/** The refusal for a session that does not exist. */
+export function sessionNotFound(): RefusedError {
+  return new RefusedError('not_found', 'There is no session with this id');
+}

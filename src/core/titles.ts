@@ -1,0 +1,132 @@
+import type { Message } from './message.js';
+import { announce, type Parts } from './parts.js';
+import type { PromptMessage, Rig } from './ports.js';
+import type { RunningTurn } from './running-turn.js';
+import { wellFormed } from './session.js';
+import type { ActiveThread } from './thread.js';
+
+const INSTRUCTIONS =
+  'Give the conversation a title of at most six words, in its language. Answer with the title alone: no quotes, no full stop.';
+const TIMEOUT_MS = 30_000;
+const MAX_TITLE = 80;
+const MAX_FALLBACK = 48;
+/** How much of each message the rig gets to read. */
+const MAX_EXCERPT = 2_000;
+
+/** Gives a thread its title after its first finished turn: in the background, never in the way of a turn. */
+export class Titles {
+  readonly #making = new Map<string, Promise<void>>();
+  readonly #stop = new AbortController();
+
+  constructor(private readonly parts: Parts) {}
+
+  /** Makes a title unless the thread has one or is getting one. */
+  make(thread: ActiveThread, running: RunningTurn): void {
+    if (thread.session.titleSource !== 'placeholder' || this.#making.has(thread.id)) return;
+    const making = this.#make(thread, running)
+      .catch((error: unknown) => {
+        this.parts.log.warn({ err: error }, 'a title could not be stored');
+      })
+      .finally(() => this.#making.delete(thread.id));
+    this.#making.set(thread.id, making);
+  }
+
+  /** Stops what is being made; resolves when nothing is. */
+  async close(): Promise<void> {
+    this.#stop.abort(new Error('The service stops'));
+    await Promise.all(this.#making.values());
+  }
+
+  async #make(thread: ActiveThread, running: RunningTurn): Promise<void> {
+    const rig = this.parts.rigs.all.find(({ id }) => id === running.rigId);
+    const user = running.messages.find(({ role }) => role === 'user');
+    if (user === undefined) return;
+    const asked =
+      rig === undefined
+        ? ''
+        : await this.#ask(
+            rig,
+            thread.settled.filter(({ turnId }) => turnId === running.turn.id),
+          );
+    const title = cleanTitle(asked) ?? fallbackTitle(user.content);
+    if (title === undefined) return;
+    while (!(await this.#save(thread.id, running.turn.id, title)));
+  }
+
+  /** False: the session was changed in between, and nothing was stored. */
+  async #save(id: string, turnId: string, title: string): Promise<boolean> {
+    const { store, clock, bus, threads } = this.parts;
+    // Opened each time: memory may have let go of it while the rig thought.
+    const thread = await threads.openForWrite({ id, ifUnknown: 'create' });
+    return threads.hold(thread, async () => {
+      const { titleSource, version } = thread.session;
+      const isThere = thread.settled.some((message) => message.turnId === turnId);
+      // A person's title came first, or the thread was deleted, and its id may be another thread's by now.
+      if (titleSource !== 'placeholder' || !isThere) return true;
+      const saved = await store.saveSession({
+        ...{ id, ifMissing: 'refuse', ifVersion: version, isActivity: false, at: clock.now() },
+        ...{ set: { title, titleSource: 'automatic' }, events: [{ type: 'title_changed', title }] },
+      });
+      if (saved.kind === 'saved') {
+        thread.apply(saved.commit, () => (thread.session = saved.session));
+        announce(bus, id, saved.commit);
+      } else if (saved.kind === 'stale') thread.stale = true;
+      return saved.kind !== 'stale';
+    });
+  }
+
+  /** What the rig proposes; empty when it fails: a title is not worth an error. */
+  async #ask(rig: Rig, records: readonly Message[]): Promise<string> {
+    const messages: PromptMessage[] = [];
+    for (const { role, content } of records) {
+      const excerpt = content.slice(0, MAX_EXCERPT).toWellFormed();
+      if (role === 'user') messages.push({ role, content: excerpt });
+      else if (role === 'assistant' && excerpt !== '')
+        messages.push({ role, content: excerpt, toolCalls: [], toolResults: [] });
+    }
+    const signal = AbortSignal.any([this.#stop.signal, AbortSignal.timeout(TIMEOUT_MS)]);
+    let text = '';
+    try {
+      for await (const part of rig.respond(
+        { purpose: 'title', instructions: INSTRUCTIONS, messages, tools: [] },
+        signal,
+      )) {
+        if (part.type === 'text') text += part.text;
+        if (text.length > 1_000) return '';
+      }
+    } catch (error) {
+      this.parts.log.warn({ err: error, rig: rig.id }, 'no title from the rig');
+      return '';
+    }
+    return text;
+  }
+}
+
+/** A rig's proposal as one short line; undefined when it is of no use. */
+export function cleanTitle(text: string): string | undefined {
+  const line = wellFormed(text).trim().split('\n')[0] ?? '';
+  const bare = line
+    .replace(/^(title:|#+)\s*/i, '')
+    .replace(/^["'“”«»`*]+|["'“”«»`*.]+$/g, '')
+    .trim();
+  return bare === '' || bare.length > MAX_TITLE ? undefined : bare;
+}
+
+/** The first words of the first message. */
+export function fallbackTitle(message: string): string | undefined {
+  const words = message.split(/\s+/).filter((word) => word !== '');
+  let title = '';
+  for (const word of words) {
+    const longer = title === '' ? word : `${title} ${word}`;
+    if (longer.length > MAX_FALLBACK) break;
+    title = longer;
+  }
+  if (title === words.join(' ')) return title === '' ? undefined : title;
+  return `${
+    title === ''
+      ? Array.from(words[0] ?? '')
+          .slice(0, MAX_FALLBACK)
+          .join('')
+      : title
+  }…`;
+}

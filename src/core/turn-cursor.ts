@@ -1,0 +1,130 @@
+import type { TurnEvent } from './event.js';
+import type { Message } from './message.js';
+
+/**
+ * How far a watcher of a turn has come. Fed with records from the store, or with live events, in any mixture, it lets
+ * each character, call and result through once, in order.
+ */
+export class TurnCursor {
+  #attempt: number | null = null;
+  #ended = false;
+  /** Characters shown of the record at each position. */
+  readonly #shown = new Map<number, number>();
+  readonly #calls = new Set<string>();
+  readonly #results = new Set<string>();
+  /** The place of the newest text, and whether it is known to be stored: a call follows it. */
+  #position = -1;
+  #isStored = false;
+  /** Text heard beyond a hole, in order. */
+  #ahead: Extract<TurnEvent, { type: 'text' }>[] = [];
+
+  constructor(readonly turnId: string) {}
+
+  get ended(): boolean {
+    return this.#ended;
+  }
+
+  /** What of these records (in order) was not shown yet, then of the text in flight at `position`. */
+  *read(
+    records: readonly Message[],
+    flight?: { readonly position: number; readonly text: string },
+  ): Generator<TurnEvent> {
+    for (const { role, position, content, toolCalls, toolResults } of records) {
+      if (role !== 'assistant') continue;
+      yield* this.#text(position, content);
+      for (const call of toolCalls ?? [])
+        yield* this.#called({ type: 'tool_called', turnId: this.turnId, call });
+      for (const result of toolResults ?? []) {
+        yield* this.#returned({ type: 'tool_returned', turnId: this.turnId, result });
+      }
+    }
+    if (flight !== undefined) yield* this.#text(flight.position, flight.text);
+    yield* this.#catchUp();
+  }
+
+  /** True when text is known that what was shown does not reach to: some between was missed. */
+  get hasHole(): boolean {
+    return this.#ahead.length > 0;
+  }
+
+  /** Text that was heard after a hole, once that is filled; what its record has covered is dropped. */
+  *#catchUp(): Generator<TurnEvent> {
+    const ahead = this.#ahead;
+    this.#ahead = [];
+    for (const event of ahead) {
+      if (event.position < this.#position) continue;
+      const isEarly = event.position > this.#position && this.#calls.size > this.#results.size;
+      if (event.offset > (this.#shown.get(event.position) ?? 0) || isEarly) this.#ahead.push(event);
+      else yield* this.#text(event.position, event.content, event.offset);
+    }
+  }
+
+  /** What of a live event was not shown yet. */
+  *pass(event: TurnEvent): Generator<TurnEvent> {
+    if (event.turnId !== this.turnId || this.#ended) return;
+    switch (event.type) {
+      case 'turn_started':
+        if (this.#attempt === event.attempt) return;
+        this.#ahead = [];
+        this.#attempt = event.attempt;
+        yield event;
+        return;
+      case 'text': {
+        const shown = this.#shown.get(event.position) ?? 0;
+        if (event.position < this.#position || event.attempt < (this.#attempt ?? 0)) return;
+        // Text of a later step, while a call of the one before has no result yet: that was missed.
+        const isEarly = event.position > this.#position && this.#calls.size > this.#results.size;
+        if (event.offset > shown || isEarly) {
+          this.#ahead.push(event);
+          return;
+        }
+        yield* this.#text(event.position, event.content, event.offset);
+        return;
+      }
+      case 'tool_called':
+        yield* this.#called(event);
+        return;
+      case 'tool_returned':
+        yield* this.#returned(event);
+        return;
+      case 'turn_ended':
+        this.#ended = true;
+        yield event;
+        return;
+    }
+    event satisfies never;
+  }
+
+  /** True when a new attempt makes text anew of which some was shown: what was shown cannot be taken back. */
+  isContradictedBy(event: TurnEvent): boolean {
+    if (event.type !== 'turn_started' || event.turnId !== this.turnId) return false;
+    const isNew = this.#attempt !== null && event.attempt !== this.#attempt;
+    return isNew && !this.#isStored && (this.#shown.get(this.#position) ?? 0) > 0;
+  }
+
+  *#text(position: number, content: string, offset = 0): Generator<TurnEvent> {
+    const shown = this.#shown.get(position) ?? 0;
+    const fresh = content.slice(shown - offset);
+    if (fresh === '') return;
+    if (position > this.#position) {
+      this.#position = position;
+      this.#isStored = false;
+    }
+    this.#shown.set(position, offset + content.length);
+    const { turnId } = this;
+    yield { type: 'text', turnId, attempt: this.#attempt ?? 0, position, offset: shown, content: fresh };
+  }
+
+  *#called(event: Extract<TurnEvent, { type: 'tool_called' }>): Generator<TurnEvent> {
+    if (this.#calls.has(event.call.callId)) return;
+    this.#calls.add(event.call.callId);
+    this.#isStored = true;
+    yield event;
+  }
+
+  *#returned(event: Extract<TurnEvent, { type: 'tool_returned' }>): Generator<TurnEvent> {
+    if (this.#results.has(event.result.callId)) return;
+    this.#results.add(event.result.callId);
+    yield event;
+  }
+}

@@ -1,0 +1,186 @@
+import { pause, TurnStopped, untilAborted } from './abort.js';
+import type { App } from './app.js';
+import { estimateTokens, instructionsFor, promptMessages, promptTokens } from './history.js';
+import { danglingCalls, UNKNOWN_OUTCOME_RESULT, type ToolCall } from './message.js';
+import type { Parts } from './parts.js';
+import { RigError, type Rig, type RigRequest, type ToolDescription } from './ports.js';
+import type { RunningTurn } from './running-turn.js';
+import type { ActiveThread } from './thread.js';
+import type { ToolCalls } from './tool-calls.js';
+import type { TurnWriter } from './turn-writer.js';
+import type { TurnOutcome } from './turn.js';
+
+/** How a turn came out, before it is stored. */
+export interface Ending {
+  readonly outcome: TurnOutcome;
+  /** Words for the user on what went wrong. */
+  readonly error: string | null;
+  /** What a call without a result gets. */
+  readonly closeWords?: string;
+}
+
+/** A turn that lost its process this often is not tried again. */
+const MAX_LOSSES = 3;
+const MAX_TRIES = 4;
+/** An upstream that asks for more patience than this is given up on. */
+const MAX_BACKOFF_MS = 30_000;
+
+/** The work of a turn: ask the rig, run the tools it calls, ask again, until it has answered. Each finished step is stored. */
+export class TurnSteps {
+  constructor(
+    private readonly parts: Parts,
+    private readonly writer: TurnWriter,
+    private readonly calls: ToolCalls,
+  ) {}
+
+  /** @throws TurnStopped | RigError | StoreUnavailableError, or whatever a part threw */
+  async work(running: RunningTurn, thread: ActiveThread): Promise<Ending> {
+    const { turn } = running;
+    if (turn.cancelRequested) throw new TurnStopped('interrupted');
+    if (turn.losses >= MAX_LOSSES) {
+      const error =
+        'The service stopped three times while working on this answer, so it was given up. Send the message again.';
+      return { outcome: 'interrupted', error, closeWords: UNKNOWN_OUTCOME_RESULT };
+    }
+    const app = this.parts.apps.get(turn.app);
+    if (app === undefined) return { outcome: 'failed', error: `The App ${turn.app} is no longer configured` };
+    const unknown = await this.#resume(running, thread, app);
+    return unknown ?? this.#converse(running, thread, app);
+  }
+
+  /** Calls that had no result when their process died: made again where that is harmless, else told. */
+  async #resume(running: RunningTurn, thread: ActiveThread, app: App): Promise<Ending | undefined> {
+    const last = running.messages.at(-1);
+    const dangling = last === undefined ? [] : danglingCalls(last);
+    if (last === undefined || dangling.length === 0) return undefined;
+    const risky = dangling.find(({ name }) => !this.parts.toolbox.isRepeatable(name));
+    if (risky !== undefined) {
+      const error = `The service stopped while the tool ${risky.name} was running. Whether it took effect is unknown; it was not run again.`;
+      return { outcome: 'interrupted', error, closeWords: UNKNOWN_OUTCOME_RESULT };
+    }
+    await this.calls.run(running, thread, app, last, dangling);
+    return undefined;
+  }
+
+  async #converse(running: RunningTurn, thread: ActiveThread, app: App): Promise<Ending> {
+    const chosen = this.parts.rigs.choose(app, thread.session.rig);
+    if (chosen === undefined)
+      return { outcome: 'failed', error: `The App ${app.name} has no model to answer with` };
+    const { rig, replaced } = chosen;
+    running.rigId = rig.id;
+    if (replaced && running.messages.length === 1) {
+      const message = `The selected model is not available in the App ${app.name}; ${rig.id} answers instead.`;
+      await this.writer.save(running, thread, [], [{ type: 'system_notice', message }]);
+    }
+    const taken = running.messages.filter(({ role }) => role === 'assistant').length;
+    for (let step = taken; step < this.parts.settings.maxSteps; step++) {
+      const calls = await this.#ask(running, rig, this.#request(running, thread, app, rig));
+      if (calls.length === 0) {
+        const isEmpty =
+          running.text === '' &&
+          !running.messages.some(({ role, content }) => role === 'assistant' && content !== '');
+        return isEmpty
+          ? { outcome: 'failed', error: 'The model gave an empty answer. Send the message again.' }
+          : { outcome: 'complete', error: null };
+      }
+      await this.calls.call(running, thread, app, calls);
+    }
+    const error = `The answer was stopped after ${String(this.parts.settings.maxSteps)} steps. Ask again, more narrowly.`;
+    return { outcome: 'failed', error };
+  }
+
+  #request(running: RunningTurn, thread: ActiveThread, app: App, rig: Rig): RigRequest {
+    const { userState, wallet } = thread.session;
+    const instructions = instructionsFor(app.instructions, userState?.tree ?? null, wallet);
+    const tools = this.parts.toolbox.describe(app);
+    const answer = Math.min(4096, Math.floor(rig.contextTokens / 4));
+    const reserved = answer + estimateTokens(instructions) + toolTokens(tools);
+    const messages = promptMessages([...thread.settled, ...running.messages], rig.contextTokens, reserved);
+    return { purpose: 'answer', instructions, messages, tools };
+  }
+
+  /** Asks the rig, again with growing patience as long as nothing of its answer was shown. Returns the calls that it makes. */
+  async #ask(running: RunningTurn, rig: Rig, request: RigRequest): Promise<readonly ToolCall[]> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await this.#listen(running, rig, request);
+      } catch (error) {
+        running.signal.throwIfAborted();
+        const canRetry =
+          error instanceof RigError && error.info.retryable && running.text === '' && tries < MAX_TRIES;
+        if (!canRetry) throw error;
+        const wait = error.info.retryAfterMs ?? 250 * 2 ** tries;
+        if (wait > MAX_BACKOFF_MS) throw error;
+        this.parts.log.warn({ err: error, rig: rig.id, tries, wait_ms: wait }, 'rig failed, trying again');
+        await pause(wait, running.signal);
+      }
+    }
+  }
+
+  async #listen(running: RunningTurn, rig: Rig, request: RigRequest): Promise<readonly ToolCall[]> {
+    const { signal } = running;
+    // Stopped before it began: then nobody is asked, and nothing is billed.
+    signal.throwIfAborted();
+    const calls: ToolCall[] = [];
+    const known = new Set(
+      running.messages.flatMap(({ toolCalls }) => toolCalls?.map(({ callId }) => callId) ?? []),
+    );
+    const checkpoints = this.writer.checkpoints(running);
+    const consume = async (): Promise<void> => {
+      for await (const part of rig.respond(request, signal)) {
+        // A rig that does not heed the signal is not heeded either: what it says late is never shown.
+        if (signal.aborted) return;
+        if (part.type === 'text') this.#show(running, part.text, checkpoints.due);
+        else if (part.type === 'end') running.addUsage(part.usage);
+        else {
+          const callId =
+            part.call.callId === '' || known.has(part.call.callId)
+              ? this.parts.clock.newId()
+              : part.call.callId;
+          known.add(callId);
+          calls.push({ ...part.call, callId });
+        }
+      }
+    };
+    let isBilled = false;
+    try {
+      await untilAborted(consume(), signal);
+      isBilled = true;
+    } finally {
+      checkpoints.stop();
+      const shown = estimateTokens(running.text);
+      running.shownTokens += shown;
+      // Cut short after it began: the provider bills it and does not say how much.
+      if (!isBilled && shown > 0)
+        running.addUsage({ inputTokens: requestTokens(request), outputTokens: shown });
+    }
+    return calls;
+  }
+
+  #show(running: RunningTurn, text: string, due: () => void): void {
+    if (text === '') return;
+    if (running.text === '') {
+      running.textSince = this.parts.clock.now();
+      running.leftover = '';
+    }
+    const { id: turnId, attempt, sessionId } = running.turn;
+    const [position, offset] = [running.nextPosition, running.text.length];
+    running.text += text;
+    this.parts.bus.publish(sessionId, { type: 'text', turnId, attempt, position, offset, content: text });
+    due();
+  }
+}
+
+/** About how many tokens a request has. */
+function requestTokens({ instructions, messages }: RigRequest): number {
+  return messages.reduce((sum, message) => sum + promptTokens(message), estimateTokens(instructions));
+}
+
+const tokensOfTools = new WeakMap<readonly ToolDescription[], number>();
+
+/** About how many tokens the descriptions of an App's tools have, counted once. */
+function toolTokens(tools: readonly ToolDescription[]): number {
+  let tokens = tokensOfTools.get(tools);
+  if (tokens === undefined) tokensOfTools.set(tools, (tokens = estimateTokens(JSON.stringify(tools))));
+  return tokens;
+}

@@ -1,0 +1,67 @@
+import { TurnStopped } from './abort.js';
+import type { EventBody } from './event.js';
+import type { Message } from './message.js';
+import { storePatiently } from './patience.js';
+import { announce, type Parts } from './parts.js';
+import type { RunningTurn } from './running-turn.js';
+import { wellFormed } from './session.js';
+import type { ActiveThread } from './thread.js';
+
+const CHECKPOINT_MS = 500;
+
+/** What a running turn stores before its end. */
+export class TurnWriter {
+  constructor(private readonly parts: Parts) {}
+
+  /** Stores records and events, and shows them once they are stored. */
+  async save(
+    running: RunningTurn,
+    thread: ActiveThread,
+    messages: readonly Message[],
+    events: readonly EventBody[],
+  ): Promise<void> {
+    await running.inSequence(async () => {
+      running.signal.throwIfAborted();
+      const isStep = messages.some(({ id }) => !running.messages.some((known) => known.id === id));
+      const progress = { messages, events, partialText: isStep ? '' : wellFormed(running.text) };
+      const commit = await storePatiently(this.parts, running.turn.id, () =>
+        this.parts.store.saveProgress(running.turn, progress, this.parts.clock.now()),
+      );
+      if (commit === 'lost') {
+        running.stop('lost');
+        throw new TurnStopped('lost');
+      }
+      // In one breath: the text in flight becomes a record, so that no snapshot shows it twice or not at all.
+      for (const message of messages) running.put(message);
+      if (isStep) running.text = running.leftover = '';
+      thread.apply(commit, () => {
+        thread.putMessages(running.turn.id, messages);
+      });
+      announce(this.parts.bus, running.turn.sessionId, commit);
+    });
+  }
+
+  /** Stores the text in flight about every half second while it grows, never per token. */
+  checkpoints(running: RunningTurn): { due: () => void; stop: () => void } {
+    let timer: NodeJS.Timeout | undefined;
+    const checkpoint = async (): Promise<void> => {
+      timer = undefined;
+      if (running.signal.aborted || running.text === '') return;
+      const progress = { messages: [], events: [], partialText: wellFormed(running.text) };
+      const commit = await this.parts.store.saveProgress(running.turn, progress, this.parts.clock.now());
+      if (commit === 'lost') running.stop('lost');
+    };
+    return {
+      due: () => {
+        timer ??= setTimeout(() => {
+          running.inSequence(checkpoint).catch((error: unknown) => {
+            this.parts.log.warn({ err: error }, 'checkpoint failed');
+          });
+        }, CHECKPOINT_MS);
+      },
+      stop: () => {
+        clearTimeout(timer);
+      },
+    };
+  }
+}

@@ -1,0 +1,59 @@
+import { randomUUID } from 'node:crypto';
+import { STATUS_CODES, type Server, type ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { Dialect, Failure } from './errors.js';
+
+/** How long a client that still sends may go on before its connection is cut, so that it can read the answer. */
+const LINGER_MS = 2000;
+
+/**
+ * Answers requests that Node's parser refuses, in JSON, where the connection still allows it.
+ * @param options `answering`: the response that each connection is busy with
+ */
+export function answerBrokenRequests(
+  server: Server,
+  options: {
+    readonly answering: WeakMap<Duplex, ServerResponse>;
+    readonly anyOrigin: boolean;
+    readonly dialect: Dialect;
+  },
+): void {
+  const answered = new WeakSet<Duplex>();
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    if (answered.has(socket)) return;
+    answered.add(socket);
+    const busy = options.answering.get(socket);
+    // In the middle of an answer, or after one that announced itself as the last, nothing more may be said.
+    const hasSaidAll =
+      busy !== undefined && busy.headersSent && (!busy.writableFinished || !busy.shouldKeepAlive);
+    if (error.code === 'ECONNRESET' || !socket.writable || hasSaidAll) {
+      socket.destroy(error);
+      return;
+    }
+    const { status, reason } = describe(error.code);
+    const requestId = randomUUID();
+    const failure: Failure = { status, code: 'invalid', message: reason, details: [] };
+    const body = JSON.stringify(options.dialect.error(failure, requestId));
+    const head = [
+      `HTTP/1.1 ${String(status)} ${STATUS_CODES[status] ?? ''}`,
+      'Content-Type: application/json; charset=utf-8',
+      `Content-Length: ${String(Buffer.byteLength(body))}`,
+      `X-Request-Id: ${requestId}`,
+      ...(options.anyOrigin ? ['Access-Control-Allow-Origin: *'] : []),
+      'Connection: close',
+    ];
+    socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+    setTimeout(() => socket.destroy(), LINGER_MS).unref();
+  });
+}
+
+function describe(code: string | undefined): { status: number; reason: string } {
+  switch (code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return { status: 431, reason: 'the request line and headers are larger than 1 MiB' };
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return { status: 408, reason: 'the request did not arrive in time' };
+    default:
+      return { status: 400, reason: 'the request is not valid HTTP' };
+  }
+}

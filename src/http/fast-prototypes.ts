@@ -1,0 +1,23 @@
+/**
+ * Express gives each request and response the prototype of its app, by `Object.setPrototypeOf`, which throws away what
+ * the engine had learned about the object: measured, a request through an Express app took four times as long for it.
+ * Here the server creates its objects with these prototypes from the start, so that the call changes nothing.
+ */
+import { IncomingMessage, ServerResponse, type ServerOptions } from 'node:http';
+import { request, response, type Express } from 'express';
+
+/** Makes the app's prototypes those of two classes, and returns the classes for `http.createServer`. */
+export function fastPrototypes(app: Express): Pick<ServerOptions, 'IncomingMessage' | 'ServerResponse'> {
+  class AppRequest extends IncomingMessage {}
+  class AppResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {}
+  adopt(AppRequest.prototype, request);
+  adopt(AppResponse.prototype, response);
+  Object.defineProperty(app, 'request', { value: AppRequest.prototype });
+  Object.defineProperty(app, 'response', { value: AppResponse.prototype });
+  return { IncomingMessage: AppRequest, ServerResponse: AppResponse };
+
+  function adopt(prototype: object, expressMethods: object): void {
+    Object.setPrototypeOf(prototype, expressMethods);
+    Object.defineProperty(prototype, 'app', { value: app });
+  }
+}

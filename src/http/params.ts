@@ -1,0 +1,130 @@
+import { buildCheckFunction, type ValidationChain } from 'express-validator';
+import { isJsonObject, type JsonObject } from '../core/json.js';
+
+/**
+ * Where a parameter travels. `query`: in the query, or, where the input reads a body and the query lacks the name,
+ * in the JSON body. `body`: in the JSON body alone.
+ */
+export type Place = 'query' | 'body' | 'headers' | 'params';
+
+/** One parameter of a request: the chain that checks it, and its type once checked. */
+export interface Param<T> {
+  readonly name: string;
+  readonly place: Place;
+  readonly required: boolean;
+  readonly chain: ValidationChain;
+  /** Gives the checked value its type. */
+  readonly typed: (checked: unknown) => T;
+  /** What a log line may say of it. */
+  logged?(value: T): Record<string, string>;
+}
+
+/** Checks text further. `chain` has text by then. */
+type Refine = (chain: ValidationChain) => ValidationChain;
+
+const same: Refine = (chain) => chain;
+
+/** Text that must be there. `purpose` says what is missing when it is. */
+export function requiredText(place: Place, name: string, purpose: string, refine = same): Param<string> {
+  const chain = start(place, name)
+    .exists({ values: 'null' })
+    .withMessage(`${name} is required: ${purpose}`)
+    .bail()
+    .custom(isText)
+    .withMessage(`${name} must be given once, as text`)
+    .bail();
+  return { name, place, required: true, chain: refine(chain), typed: asText };
+}
+
+/** Text that may be absent; JSON's null counts as absent. */
+export function optionalText(place: Place, name: string, refine = same): Param<string | undefined> {
+  const chain = start(place, name)
+    .optional({ values: 'null' })
+    .custom(isText)
+    .withMessage(`${name} must be given once, as text`)
+    .bail();
+  const typed = (checked: unknown) => (typeof checked === 'string' ? checked : undefined);
+  return { name, place, required: false, chain: refine(chain), typed };
+}
+
+/** A header whose value is taken as it is; an empty one counts as absent. */
+export function optionalHeader(name: string): Param<string | undefined> {
+  const param = optionalText('headers', name);
+  const typed = (checked: unknown) => (checked === '' ? undefined : param.typed(checked));
+  return { ...param, typed };
+}
+
+/** The same parameter, with a value for when it is absent. */
+export function withDefault<T>(param: Param<T | undefined>, value: T): Param<T> {
+  const { name, place, required, chain } = param;
+  return { name, place, required, chain, typed: (checked) => param.typed(checked) ?? value };
+}
+
+/** A whole number within bounds, in decimal digits. */
+export function optionalInteger(
+  place: Place,
+  name: string,
+  { min, max = Number.MAX_SAFE_INTEGER }: { readonly min: number; readonly max?: number },
+): Param<number | undefined> {
+  const bounds =
+    max === Number.MAX_SAFE_INTEGER ? `of at least ${String(min)}` : `from ${String(min)} to ${String(max)}`;
+  const isWithin = (text: string) => /^\d{1,16}$/.test(text) && Number(text) >= min && Number(text) <= max;
+  const { chain, typed } = optionalText(place, name, (text) =>
+    text.custom(isWithin).withMessage(`${name} must be an integer ${bounds}`),
+  );
+  const asNumber = (checked: unknown) => {
+    const text = typed(checked);
+    return text === undefined ? undefined : Number(text);
+  };
+  return { name, place, required: false, chain, typed: asNumber };
+}
+
+/** A JSON object, encoded as text in the query; in a body it may also stand as it is. Null counts as absent. */
+export function optionalObject(place: Place, name: string): Param<JsonObject | undefined> {
+  const chain = start(place, name)
+    .customSanitizer(parsedJson)
+    .optional({ values: 'null' })
+    .custom(isJsonObject)
+    .withMessage(`${name} must be a JSON-encoded object`);
+  const typed = (checked: unknown) => (isJsonObject(checked) ? checked : undefined);
+  return { name, place, required: false, chain, typed };
+}
+
+/** A JSON object that must be there. */
+export function requiredObject(place: Place, name: string, purpose: string): Param<JsonObject> {
+  const chain = start(place, name)
+    .exists({ values: 'null' })
+    .withMessage(`${name} is required: ${purpose}`)
+    .bail()
+    .custom(isJsonObject)
+    .withMessage(`${name} must be a JSON object`);
+  const typed = (checked: unknown) => {
+    if (!isJsonObject(checked)) throw new TypeError('a checked object is not one');
+    return checked;
+  };
+  return { name, place, required: true, chain, typed };
+}
+
+function start(place: Place, name: string): ValidationChain {
+  return buildCheckFunction([place])(name);
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === 'string';
+}
+
+function asText(checked: unknown): string {
+  if (typeof checked !== 'string') throw new TypeError('a checked text is not text');
+  return checked;
+}
+
+/** Text that is not JSON stays text, which is then refused for not being an object. */
+function parsedJson(value: unknown): unknown {
+  if (typeof value !== 'string') return value;
+  try {
+    const parsed: unknown = JSON.parse(value);
+    return parsed;
+  } catch {
+    return value;
+  }
+}

@@ -1,0 +1,13 @@
+/**
+ * The seconds of `wait` in a `Prefer` header (RFC 7240), at most `most`; undefined when it is absent or not a number,
+ * as a preference that cannot be honoured is ignored. The first mention counts.
+ */
+export function preferredWait(header: string | undefined, most: number): number | undefined {
+  for (const preference of header?.split(',') ?? []) {
+    const [, name, value = ''] = /^\s*([^=;\s]+)\s*(?:=\s*([^;]*))?/.exec(preference) ?? [];
+    if (name?.toLowerCase() !== 'wait') continue;
+    const digits = /^"?(\d{1,9})"?$/.exec(value.trim())?.[1];
+    return digits === undefined ? undefined : Math.min(Number(digits), most);
+  }
+  return undefined;
+}

@@ -1,0 +1,21 @@
+import { randomUUID } from 'node:crypto';
+import type { RequestHandler } from 'express';
+import type { Dialect } from './errors.js';
+import { beginExchange } from './exchange.js';
+
+/** What may come in as an id and go out into logs and headers again. */
+const SANE = /^[\w.:-]{1,128}$/;
+
+/**
+ * Begins the exchange: takes the caller's `X-Request-Id` if it is sane, else makes one, and answers with it.
+ * @param dialect the shape of errors until a route has said more
+ */
+export function begin(dialect: Dialect): RequestHandler {
+  return (req, res, next) => {
+    const given = req.headers['x-request-id'];
+    const requestId = typeof given === 'string' && SANE.test(given) ? given : randomUUID();
+    beginExchange(req, { requestId, dialect, route: 'none', logged: {} });
+    res.setHeader('X-Request-Id', requestId);
+    next();
+  };
+}

@@ -1,0 +1,119 @@
+import type { Request, Response } from 'express';
+
+/** What a stream is fed from: it ends by itself, or at once when closed. */
+export interface Feed<T> extends AsyncIterable<T> {
+  /** Says, after the end, that the consumer was too slow. */
+  readonly overflowed: boolean;
+  close(): void;
+}
+
+/** Turns an item into the bytes of a frame; undefined: it is not shown. */
+export type Frame<T> = (item: T) => string | Buffer | undefined;
+
+/** The streams that one server has open. */
+export interface Streams {
+  /**
+   * Answers with the feed as Server-Sent Events, until it ends or the client goes. Sends a comment after silence.
+   * A client too slow for its feed is cut off.
+   * @param lastWords the frame to end with, if any, when the feed has ended or failed
+   * @throws what the feed threw, after the stream has been ended
+   */
+  stream<T>(
+    req: Request,
+    res: Response,
+    feed: Feed<T>,
+    frame: Frame<T>,
+    lastWords?: () => string | undefined,
+  ): Promise<void>;
+  /** Ends all of them. */
+  endAll(): void;
+}
+
+const HEADERS = {
+  'Content-Type': 'text/event-stream',
+  'Cache-Control': 'no-cache, no-transform',
+  'X-Accel-Buffering': 'no',
+};
+const KEEP_ALIVE = ': keep-alive\n\n';
+
+interface OpenStream {
+  readonly res: Response;
+  readonly feed: Feed<unknown>;
+  writtenAt: number;
+}
+
+/** @param keepAliveMs after how much silence a comment is sent; 0: never */
+export function createStreams({ keepAliveMs }: { readonly keepAliveMs: number }): Streams {
+  const open = new Set<OpenStream>();
+  let timer: NodeJS.Timeout | undefined;
+
+  return {
+    async stream(req, res, feed, frame, lastWords) {
+      if (req.method === 'HEAD' || isGone(res)) {
+        feed.close();
+        if (!isGone(res)) res.writeHead(200, HEADERS).end();
+        return;
+      }
+      const entry: OpenStream = { res, feed, writtenAt: Date.now() };
+      let proceed: (() => void) | undefined;
+      const onDrain = () => proceed?.();
+      const onClose = () => {
+        feed.close();
+        proceed?.();
+      };
+      res.on('drain', onDrain).on('close', onClose);
+      add(entry);
+      try {
+        res.writeHead(200, HEADERS).flushHeaders();
+        for await (const item of feed) {
+          const bytes = frame(item);
+          if (bytes === undefined || isGone(res)) continue;
+          entry.writtenAt = Date.now();
+          if (res.write(bytes)) continue;
+          await new Promise<void>((resolve) => (proceed = resolve));
+        }
+      } finally {
+        remove(entry);
+        res.off('drain', onDrain).off('close', onClose);
+        feed.close();
+        if (feed.overflowed) res.destroy();
+        else if (!isGone(res)) res.end(lastWords?.());
+      }
+    },
+    endAll() {
+      for (const { feed } of open) feed.close();
+    },
+  };
+
+  function add(entry: OpenStream): void {
+    open.add(entry);
+    timer ??= setInterval(tick, Math.min(Math.max(keepAliveMs / 10, 10), 1000)).unref();
+  }
+
+  function remove(entry: OpenStream): void {
+    open.delete(entry);
+    if (open.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  }
+
+  /** One timer for all streams. */
+  function tick(): void {
+    const now = Date.now();
+    for (const entry of open) {
+      const { res, feed } = entry;
+      if (res.writableNeedDrain) {
+        // Its loop waits for a client that does not read, and cannot see that the feed is over.
+        if (feed.overflowed) res.destroy();
+      } else if (keepAliveMs > 0 && now - entry.writtenAt >= keepAliveMs) {
+        entry.writtenAt = now;
+        res.write(KEEP_ALIVE);
+      }
+    }
+  }
+}
+
+/** True once the connection is closed. A function, as the compiler would take a first answer for the last. */
+function isGone(res: Response): boolean {
+  return res.closed;
+}

@@ -1,0 +1,115 @@
+import { existsSync, realpathSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { createApp, type Application } from './app.js';
+import { describeStart } from './banner.js';
+import { processSources, readConfig, type Config, type ConfigSources } from './config.js';
+import { ConfigError } from './config/mistakes.js';
+
+/** Exit codes: 0 drained, 1 failed, 2 bad configuration, 128 + the signal's number when a second signal came. */
+const FAILED = 1;
+const BAD_CONFIGURATION = 2;
+const SIGNALS = { SIGINT: 130, SIGTERM: 143 } as const;
+/** How much longer than the drain the end may take before it is forced. */
+const CLOSE_MS = 15_000;
+
+/** Runs the service in this process until a signal ends it. Owns the signals and the exit from here on. */
+export async function serve(sources: ConfigSources): Promise<void> {
+  let app: Application | undefined;
+  try {
+    const config = await readConfig(sources);
+    app = await createApp(config);
+    watchCrashes(app);
+    endOnSignals(app, config);
+    const url = await app.listen();
+    announce(app, config, url);
+  } catch (error) {
+    process.stderr.write(`${startFailure(error)}\n`);
+    await app?.close().catch((reason: unknown) => {
+      app?.log.error({ err: reason }, 'could not close');
+    });
+    process.exit(error instanceof ConfigError ? BAD_CONFIGURATION : FAILED);
+  }
+}
+
+/** Logs go to stdout as JSON lines; the banner for people goes where it cannot mix with them: stderr, unless a person sees both. */
+function announce({ log, version, rigs }: Application, config: Config, url: string): void {
+  const port = Number(new URL(url).port || '80');
+  log.info(
+    { url, host: config.host, port, surfaces: config.surfaces, version, pid: process.pid },
+    'listening',
+  );
+  const out = process.stdout.isTTY ? process.stdout : process.stderr;
+  out.write(`${describeStart(config, { url, version, rigs })}\n`);
+}
+
+/** State is durable: after what nobody foresaw, a clean start is better than going on. */
+function watchCrashes({ log }: Application): void {
+  const crash = (error: unknown): void => {
+    log.error(
+      { err: error instanceof Error ? error : new Error('not an error', { cause: error }) },
+      'crashed',
+    );
+    process.stderr.write('Diptych crashed; the log has the details.\n');
+    process.exit(FAILED);
+  };
+  process.on('uncaughtException', crash);
+  process.on('unhandledRejection', crash);
+}
+
+/** The first signal drains, a second one ends at once. */
+function endOnSignals(app: Application, config: Config): void {
+  let ending = false;
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.on(signal, () => {
+      if (ending) process.exit(SIGNALS[signal]);
+      ending = true;
+      app.log.info({ signal }, 'draining');
+      if (process.stderr.isTTY) process.stderr.write('\nDraining; again to end at once.\n');
+      setTimeout(() => {
+        app.log.error({}, 'the end took too long');
+        process.exit(FAILED);
+      }, config.drainTimeoutMs + CLOSE_MS).unref();
+      end(app).catch((error: unknown) => {
+        app.log.error({ err: error }, 'could not end cleanly');
+        process.exit(FAILED);
+      });
+    });
+  }
+}
+
+async function end(app: Application): Promise<void> {
+  await app.drain();
+  await app.close();
+  app.log.info({}, 'stopped');
+  process.exit(0);
+}
+
+function startFailure(error: unknown): string {
+  if (error instanceof ConfigError) {
+    const lines = error.mistakes.map(({ where, what }) => `  ${where}: ${what}`);
+    return `Diptych cannot start: the configuration has ${String(lines.length)} mistake${lines.length === 1 ? '' : 's'}:\n${lines.join('\n')}`;
+  }
+  if (!(error instanceof Error)) return `Diptych cannot start: ${String(error)}`;
+  const code = 'code' in error ? error.code : undefined;
+  const place = 'port' in error ? `port ${String(error.port)}` : 'the port';
+  if (code === 'EADDRINUSE') {
+    return `Diptych cannot start: ${place} is in use by another process; set PORT to a free one (0: any)`;
+  }
+  if (code === 'EACCES' && 'port' in error) {
+    return `Diptych cannot start: ${place} needs privileges; set PORT to 1024 or above`;
+  }
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
+    return 'Diptych cannot start: HOST is no address of this machine; 127.0.0.1 and 0.0.0.0 always are';
+  }
+  return `Diptych cannot start: ${error.message}`;
+}
+
+/** True when node was started with this very file, also through a link. */
+function isEntry(): boolean {
+  const [, script] = process.argv;
+  return (
+    script !== undefined && existsSync(script) && realpathSync(script) === fileURLToPath(import.meta.url)
+  );
+}
+
+if (isEntry()) await serve(processSources());

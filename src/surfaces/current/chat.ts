@@ -1,0 +1,79 @@
+import type { Request } from 'express';
+import { RefusedError } from '../../core/refusal.js';
+import { handle } from '../../http/input.js';
+import { preferredWait } from '../../http/prefer.js';
+import type { Route } from '../../http/routes.js';
+import { cursorOf } from '../cursor.js';
+import { updateFrame } from '../events.js';
+import type { SurfaceParts } from '../parts.js';
+import { sentByHeader } from '../session.js';
+import { sendSnapshot, sendState } from './answer.js';
+import { appEndpoint, endpoint } from './endpoint.js';
+import * as input from './input.js';
+import * as output from './output.js';
+import { waitForTurn } from './waiting.js';
+
+/** How long `Prefer: wait` may hold an answer, in seconds. */
+const MAX_WAIT = 60;
+
+/** Messages, state, interrupt and updates: §4.5 to §4.8. */
+export function chatRoutes({ core, streams }: Pick<SurfaceParts, 'core' | 'streams'>): readonly Route[] {
+  return [
+    appEndpoint(
+      'POST',
+      '/api/chat',
+      handle(input.sendMessage, async ({ sessionId, message, appKey, ...asked }, req, res) => {
+        const session = sentByHeader(sessionId);
+        const sent = await core.send({ ...asked, session, text: message, key: appKey });
+        const seconds = preferredWait(req.get('prefer'), MAX_WAIT);
+        if (seconds !== undefined) {
+          await waitForTurn(core, sent, res, seconds);
+          res.setHeader('Preference-Applied', `wait=${String(seconds)}`);
+        }
+        sendSnapshot(req, res, await core.snapshot(session));
+      }),
+    ),
+    endpoint(
+      'GET',
+      '/api/state',
+      handle(input.readState, async ({ sessionId, tail, ...patch }, req, res) => {
+        sendState(req, res, await core.snapshot(sentByHeader(sessionId), patch), tail);
+      }),
+    ),
+    endpoint(
+      'POST',
+      '/api/interrupt',
+      handle(input.interrupt, async ({ sessionId }, req, res) => {
+        const session = sentByHeader(sessionId);
+        await core.interrupt(session);
+        sendSnapshot(req, res, await core.snapshot(session));
+      }),
+    ),
+    endpoint(
+      'GET',
+      '/api/updates',
+      handle(input.subscribe, async ({ sessionId, include, ...cursor }, req, res) => {
+        requireEventStream(req);
+        const options = { after: cursorOf(cursor), turns: include !== undefined };
+        const feed = await core.updates(sentByHeader(sessionId), options);
+        await streams.stream(req, res, feed, (update) => updateFrame(sessionId, update, { ids: true }));
+      }),
+    ),
+    endpoint(
+      'GET',
+      '/api/events',
+      handle(input.listEvents, async ({ sessionId, count }, _req, res) => {
+        const events = await core.systemEvents(sentByHeader(sessionId), count);
+        res.json(events.map(output.systemEvent));
+      }),
+    ),
+  ];
+}
+
+/** @throws RefusedError `invalid` when the `Accept` header (§4.8) rules an event stream out */
+function requireEventStream(req: Request): void {
+  const accept = req.get('accept')?.trim() ?? '';
+  if (accept === '' || req.accepts('text/event-stream') !== false) return;
+  const message = 'this is an event stream: Accept must allow text/event-stream';
+  throw new RefusedError('invalid', message, [{ path: 'Accept', message }]);
+}

@@ -1,0 +1,40 @@
+import { handle } from '../../http/input.js';
+import type { Route } from '../../http/routes.js';
+import type { SurfaceParts } from '../parts.js';
+import { sentByHeader } from '../session.js';
+import { appEndpoint, endpoint } from './endpoint.js';
+import * as input from './input.js';
+import * as output from './output.js';
+
+/** Models and Apps: §4.9 to §4.11. */
+export function controlRoutes({ core }: Pick<SurfaceParts, 'core'>): readonly Route[] {
+  return [
+    appEndpoint(
+      'POST',
+      '/api/control/model',
+      handle(input.selectModel, async ({ sessionId, rig, baml, app, appKey }, _req, res) => {
+        const session = sentByHeader(sessionId);
+        const { created } = await core.selectRig({ session, rig, app, key: appKey });
+        res.json(output.selection(rig, baml, created));
+      }),
+    ),
+    appEndpoint(
+      'GET',
+      '/api/control/models',
+      handle(input.listModels, async ({ sessionId, app, appKey }, _req, res) => {
+        const session = sessionId === undefined ? undefined : sentByHeader(sessionId);
+        const rigs = await core.listRigs({ session, app, key: appKey });
+        res.json(rigs.map(({ id }) => id));
+      }),
+    ),
+    endpoint(
+      'GET',
+      '/api/control/apps',
+      handle(input.listApps, async ({ sessionId, appKey }, _req, res) => {
+        const apps = await core.listApps(appKey, { keyRequired: false });
+        await core.touch(sentByHeader(sessionId));
+        res.json(apps.map(output.appDescriptor));
+      }),
+    ),
+  ];
+}

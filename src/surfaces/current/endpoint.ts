@@ -1,0 +1,13 @@
+import type { RequestHandler } from 'express';
+import type { Method, Route } from '../../http/routes.js';
+import { currentDialect } from './output.js';
+
+/** A route of the current surface. */
+export function endpoint(method: Method, path: string, handler: RequestHandler): Route {
+  return { method, path, targetsApp: false, dialect: currentDialect, handlers: [handler] };
+}
+
+/** A route of the current surface where `app` is a parameter and the App key decides. */
+export function appEndpoint(method: Method, path: string, handler: RequestHandler): Route {
+  return { ...endpoint(method, path, handler), targetsApp: true };
+}

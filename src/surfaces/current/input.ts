@@ -1,0 +1,151 @@
+import { DEFAULT_APP } from '../../core/app.js';
+import { input } from '../../http/input.js';
+import {
+  optionalHeader,
+  optionalInteger,
+  optionalObject,
+  optionalText,
+  requiredObject,
+  requiredText,
+  withDefault,
+} from '../../http/params.js';
+import { cursorParams } from '../cursor.js';
+import { idempotencyKey } from '../idempotency.js';
+import { optionalSessionHeader, sessionHeader, sessionPath } from '../session.js';
+import { decodeCursor } from './page-cursor.js';
+
+const app = optionalText('query', 'app', (chain) => chain.notEmpty().withMessage('app must name an App'));
+const clientId = optionalText('query', 'client_id');
+const userState = optionalObject('query', 'user_state');
+const message = requiredText('query', 'message', 'the text of the user message', (chain) =>
+  chain.custom((text: string) => text.trim() !== '').withMessage('message must not be blank'),
+);
+const include = optionalText('query', 'include', (chain) =>
+  chain.matches(/^turns(,turns)*$/).withMessage('include must be: turns'),
+);
+const cursor = optionalText('query', 'cursor', (chain) =>
+  chain
+    .custom((text: string) => decodeCursor(text) !== undefined)
+    .withMessage('cursor must be one that a Link header gave'),
+);
+
+/** The App key, which the core alone judges. */
+const appKey = optionalHeader('SERVICE-APP-KEY');
+
+/** §4.1 */
+export const createSession = input('documented', {
+  sessionId: sessionHeader,
+  wallet: optionalText('query', 'public_key'),
+});
+
+/** §4.2, and DELETE of §4.4. */
+export const nameSession = input('ignored', { sessionId: sessionPath });
+
+/** §4.3 */
+export const listThreads = input('ignored', {
+  sessionId: sessionHeader,
+  wallet: requiredText('query', 'public_key', 'the wallet address whose threads are wanted'),
+  limit: withDefault(optionalInteger('query', 'limit', { min: 1, max: 1000 }), 1000),
+  cursor,
+});
+
+/** PATCH of §4.4. */
+export const renameSession = input('needed', {
+  sessionId: sessionPath,
+  title: requiredText('body', 'title', 'the new title'),
+});
+
+/** The records of §2.4, by pages. */
+export const readMessages = input('ignored', {
+  sessionId: sessionPath,
+  limit: withDefault(optionalInteger('query', 'limit', { min: 1, max: 1000 }), 100),
+  before: optionalText('query', 'before', (chain) =>
+    chain.isUUID('loose').withMessage('before must be the id of a message').toLowerCase(),
+  ),
+});
+
+/** §4.5 */
+export const sendMessage = input('fills', {
+  sessionId: sessionHeader,
+  message,
+  app: withDefault(app, DEFAULT_APP),
+  wallet: optionalText('query', 'public_key'),
+  userState,
+  clientId,
+  appKey,
+  idempotencyKey,
+});
+
+/** §4.6 */
+export const readState = input('ignored', {
+  sessionId: sessionHeader,
+  userState,
+  clientId,
+  tail: optionalInteger('query', 'tail', { min: 0 }),
+});
+
+/** §4.7 */
+export const interrupt = input('ignored', { sessionId: sessionHeader });
+
+/** §4.8 */
+export const subscribe = input('ignored', { sessionId: sessionHeader, include, ...cursorParams });
+
+/** The system events of §2.2, again. */
+export const listEvents = input('ignored', {
+  sessionId: sessionHeader,
+  count: withDefault(optionalInteger('query', 'count', { min: 1, max: 1000 }), 100),
+});
+
+/** §4.9 */
+export const selectModel = input('fills', {
+  sessionId: sessionHeader,
+  rig: requiredText('query', 'rig', 'the model to switch to'),
+  baml: optionalText('query', 'baml'),
+  app,
+  appKey,
+});
+
+/** §4.10 */
+export const listModels = input('ignored', { sessionId: optionalSessionHeader, app, appKey });
+
+/** §4.11 */
+export const listApps = input('ignored', { sessionId: sessionHeader, appKey });
+
+/** `POST /api/tools` of §4.12: small, explicit payloads. */
+export const invokeTool = {
+  ...input('needed', {
+    sessionId: sessionHeader,
+    name: requiredText('body', 'name', 'the tool to run'),
+    args: optionalObject('body', 'args'),
+    app,
+    clientId,
+    appKey,
+  }),
+  maxBytes: 16_384,
+};
+
+export const listTools = input('ignored', { app, appKey });
+
+const requiredClient = requiredText('query', 'client_id', 'the client whose secrets are meant');
+
+export const storeSecrets = input('needed', {
+  sessionId: optionalSessionHeader,
+  clientId: requiredText('body', 'client_id', 'the client that the secrets belong to'),
+  values: requiredObject('body', 'secrets', 'an object of names and values'),
+  app,
+  appKey,
+});
+
+/** Names, and removal of all. */
+export const clientSecrets = input('ignored', {
+  sessionId: optionalSessionHeader,
+  clientId: requiredClient,
+  app,
+});
+
+export const oneSecret = input('ignored', {
+  sessionId: optionalSessionHeader,
+  name: requiredText('params', 'name', 'the secret to remove'),
+  clientId: requiredClient,
+  app,
+});

@@ -1,0 +1,85 @@
+import type { App } from '../../core/app.js';
+import type { SystemEvent } from '../../core/event.js';
+import type { JsonObject } from '../../core/json.js';
+import type { Message } from '../../core/message.js';
+import type { ToolDescription } from '../../core/ports.js';
+import type { ThreadSummary } from '../../core/session.js';
+import type { Snapshot } from '../../core/snapshot.js';
+import type { Invocation } from '../../core/tool-invocations.js';
+import { shownUserState } from '../../core/user-state.js';
+import type { Dialect } from '../../http/errors.js';
+import { encodeMessages } from '../messages.js';
+
+/** Errors: `{error, code, request_id, details?}`. */
+export const currentDialect: Dialect = {
+  name: 'current',
+  error({ message, code, details }, requestId) {
+    const shown = details.map((problem) => ({ path: problem.path, message: problem.message }));
+    return { error: message, code, request_id: requestId, ...(shown.length > 0 ? { details: shown } : {}) };
+  },
+};
+
+/** A session snapshot (§2.2) as JSON, its fields in the order of the table, and how many messages the thread has. */
+export function snapshotJson(snapshot: Snapshot, tail?: number): { body: Buffer; total: number } {
+  const { session, status, faults } = snapshot;
+  const { json, total } = encodeMessages(snapshot, tail);
+  const rest = {
+    system_events: faults.texts.map((text) => ({ SystemError: text })),
+    title: session.title,
+    is_processing: status === 'processing',
+    user_state: session.userState === null ? null : shownUserState(session.userState),
+  };
+  const end = `,${JSON.stringify(rest).slice(1)}`;
+  return { body: Buffer.concat([Buffer.from('{"messages":'), json, Buffer.from(end)]), total };
+}
+
+/** A thread (§2.1). */
+export function thread({ id, title }: Pick<ThreadSummary, 'id' | 'title'>): JsonObject {
+  return { session_id: id, title };
+}
+
+/** A persisted record with exactly the fields of §2.4. */
+export function record(sessionId: string, message: Message): JsonObject {
+  return {
+    id: message.id,
+    session_id: sessionId,
+    thread_id: sessionId,
+    role: message.role,
+    content: message.content,
+    tool_calls: message.toolCalls?.map(({ callId, name, args }) => ({ call_id: callId, name, args })) ?? null,
+    tool_results:
+      message.toolResults?.map(({ callId, name, result }) => ({ call_id: callId, name, result })) ?? null,
+    created_at: new Date(message.createdAt).toISOString(),
+  };
+}
+
+/** An entry of `system_events`. */
+export function systemEvent({ kind, text }: SystemEvent): JsonObject {
+  return { [kind]: text };
+}
+
+/** An App descriptor (§2.5): `secrets` only where slots are declared. */
+export function appDescriptor({ name, secrets }: App): JsonObject {
+  if (secrets.length === 0) return { name };
+  const slots = secrets.map((slot) => ({
+    name: slot.name,
+    description: slot.description,
+    required: slot.required,
+  }));
+  return { name, secrets: slots };
+}
+
+/** A model selection result (§2.6). `baml` comes back as it was given, else it equals `rig`. */
+export function selection(rig: string, baml: string | undefined, created: boolean): JsonObject {
+  return { success: true, rig, baml: baml ?? rig, created };
+}
+
+/** A tool as `GET /api/tools` lists it. */
+export function tool({ name, description, parameters }: ToolDescription): JsonObject {
+  return { name, description, parameters };
+}
+
+/** What a call of `POST /api/tools` came to: a `result`, or the tool's own failure as `error`. */
+export function invocation({ callId, name, ...outcome }: Invocation): JsonObject {
+  return { call_id: callId, name, ...outcome };
+}

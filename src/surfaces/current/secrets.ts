@@ -1,0 +1,51 @@
+import { handle } from '../../http/input.js';
+import type { Route } from '../../http/routes.js';
+import type { SurfaceParts } from '../parts.js';
+import { sentByHeader } from '../session.js';
+import { appEndpoint, endpoint } from './endpoint.js';
+import * as input from './input.js';
+
+/** The values for the secret slots of Apps (§2.5, §5). They go in and never come out again. */
+export function secretRoutes({ core }: Pick<SurfaceParts, 'core'>): readonly Route[] {
+  return [
+    appEndpoint(
+      'POST',
+      '/api/secrets',
+      handle(input.storeSecrets, async ({ sessionId, appKey, ...asked }, _req, res) => {
+        const session = sessionId === undefined ? undefined : sentByHeader(sessionId);
+        res.json({ handles: await core.storeSecrets({ ...asked, session, key: appKey }) });
+      }),
+    ),
+    endpoint(
+      'GET',
+      '/api/secrets',
+      handle(input.clientSecrets, async ({ sessionId, clientId }, _req, res) => {
+        await bind(sessionId, clientId);
+        res.json({ by_app: await core.listSecrets(clientId) });
+      }),
+    ),
+    endpoint(
+      'DELETE',
+      '/api/secrets',
+      handle(input.clientSecrets, async ({ sessionId, clientId, app }, _req, res) => {
+        await bind(sessionId, clientId);
+        const removed = await core.deleteSecrets(clientId, { app: app ?? null, name: null });
+        res.json({ cleared: removed > 0 });
+      }),
+    ),
+    endpoint(
+      'DELETE',
+      '/api/secrets/:name',
+      handle(input.oneSecret, async ({ sessionId, name, clientId, app }, _req, res) => {
+        await bind(sessionId, clientId);
+        const removed = await core.deleteSecrets(clientId, { app: app ?? null, name });
+        res.json({ deleted: removed > 0 });
+      }),
+    ),
+  ];
+
+  /** A session that is sent along uses this client's secrets from now on. */
+  async function bind(sessionId: string | undefined, clientId: string): Promise<void> {
+    if (sessionId !== undefined) await core.bindClient(sentByHeader(sessionId), clientId);
+  }
+}

@@ -1,0 +1,71 @@
+import { handle } from '../../http/input.js';
+import type { Route } from '../../http/routes.js';
+import { sentByHeader } from '../session.js';
+import type { SurfaceParts } from '../parts.js';
+import { endpoint } from './endpoint.js';
+import * as input from './input.js';
+import * as output from './output.js';
+import { decodeCursor, encodeCursor } from './page-cursor.js';
+
+/** Sessions and threads: §4.1 to §4.4, and the records of §2.4. */
+export function sessionRoutes({ core }: Pick<SurfaceParts, 'core'>): readonly Route[] {
+  return [
+    endpoint(
+      'POST',
+      '/api/sessions',
+      handle(input.createSession, async (asked, _req, res) => {
+        const { session } = await core.createSession(asked);
+        res.json(output.thread(session));
+      }),
+    ),
+    endpoint(
+      'GET',
+      '/api/sessions',
+      handle(input.listThreads, async ({ sessionId, wallet, limit, cursor }, req, res) => {
+        const after = cursor === undefined ? null : (decodeCursor(cursor) ?? null);
+        const session = sentByHeader(sessionId);
+        const { threads, next } = await core.listThreads({ session, wallet, limit, after });
+        if (next !== null) {
+          const query = new URLSearchParams({
+            public_key: wallet,
+            limit: String(limit),
+            cursor: encodeCursor(next),
+          });
+          res.setHeader('Link', `<${req.baseUrl}${req.path}?${query.toString()}>; rel="next"`);
+        }
+        res.json(threads.map(output.thread));
+      }),
+    ),
+    endpoint(
+      'GET',
+      '/api/sessions/:id',
+      handle(input.nameSession, async ({ sessionId }, _req, res) => {
+        res.json(output.thread(await core.getSession(sessionId)));
+      }),
+    ),
+    endpoint(
+      'PATCH',
+      '/api/sessions/:id',
+      handle(input.renameSession, async ({ sessionId, title }, _req, res) => {
+        res.json(output.thread(await core.renameSession(sessionId, title)));
+      }),
+    ),
+    endpoint(
+      'DELETE',
+      '/api/sessions/:id',
+      handle(input.nameSession, async ({ sessionId }, _req, res) => {
+        await core.deleteSession(sessionId);
+        res.json({ session_id: sessionId, deleted: true });
+      }),
+    ),
+    endpoint(
+      'GET',
+      '/api/sessions/:id/messages',
+      handle(input.readMessages, async ({ sessionId, limit, before }, _req, res) => {
+        const page = await core.readMessages(sessionId, { limit, before: before ?? null });
+        const messages = page.messages.map((message) => output.record(sessionId, message));
+        res.json({ messages, has_more: page.hasMore });
+      }),
+    ),
+  ];
+}

@@ -1,0 +1,40 @@
+import { handle } from '../../http/input.js';
+import type { Route } from '../../http/routes.js';
+import type { SurfaceParts } from '../parts.js';
+import { sentByHeader } from '../session.js';
+import { appEndpoint } from './endpoint.js';
+import * as input from './input.js';
+import * as output from './output.js';
+
+/** Tools as a client calls them: §4.12. */
+export function toolRoutes({ core }: Pick<SurfaceParts, 'core'>): readonly Route[] {
+  return [
+    appEndpoint(
+      'POST',
+      '/api/tools',
+      handle(input.invokeTool, async ({ sessionId, args, appKey, ...asked }, _req, res) => {
+        const gone = new AbortController();
+        const leave = () => {
+          gone.abort(new Error('The client went away'));
+        };
+        res.once('close', leave);
+        if (res.closed) leave();
+        const session = sentByHeader(sessionId);
+        const request = { ...asked, session, args: args ?? {}, key: appKey, signal: gone.signal };
+        const call = await core.invokeTool(request).catch((error: unknown) => {
+          if (error !== gone.signal.reason) throw error;
+        });
+        // Undefined: nobody is left to be answered.
+        if (call !== undefined) res.json(output.invocation(call));
+      }),
+    ),
+    appEndpoint(
+      'GET',
+      '/api/tools',
+      handle(input.listTools, async ({ app, appKey }, _req, res) => {
+        const tools = await core.listTools(app, appKey);
+        res.json({ tools: tools.map(output.tool) });
+      }),
+    ),
+  ];
+}

@@ -1,0 +1,81 @@
+/**
+ * What the composition root needs of the surfaces:
+ *
+ *     const http = createHttpServer({ ...createRouter({ core, surfaces, http: settings }), log, http: settings });
+ *     http.server.listen(port, host);
+ *     …
+ *     http.drain(); await core.drain(ms); await http.close(graceMs);
+ */
+import { Router } from 'express';
+import type { Core } from '../core/core.js';
+import type { Dialect } from '../http/errors.js';
+import { mountRoutes, speak, unknownPath, withoutThose, type Route } from '../http/routes.js';
+import { limitRate } from '../http/security.js';
+import type { HttpSettings } from '../http/settings.js';
+import { createStreams, type Streams } from '../http/sse.js';
+import { admit } from './admission.js';
+import { currentDialect } from './current/output.js';
+import { currentRoutes } from './current/router.js';
+import { healthProbe, healthWord } from './health.js';
+import { legacyDialect } from './legacy/output.js';
+import { legacyRoutes } from './legacy/router.js';
+import { mergedDialect, mergeRoutes } from './merged.js';
+import type { SurfaceParts } from './parts.js';
+
+/** Every surface there is: a line each. */
+const SURFACES = {
+  current: { routes: currentRoutes, dialect: currentDialect },
+  legacy: { routes: legacyRoutes, dialect: legacyDialect },
+} as const;
+
+export type SurfaceName = keyof typeof SURFACES;
+
+/** What is served under one base URL. */
+export interface Mount {
+  readonly base: string;
+  readonly routes: readonly Route[];
+  /** The shape of errors on paths that no route knows. */
+  readonly dialect: Dialect;
+}
+
+/**
+ * Everything that is served: at the root the single exposed surface or the merger of all, with the health probes; and
+ * each exposed surface at a base URL of its own.
+ */
+export function listMounts(parts: SurfaceParts, names: readonly SurfaceName[]): readonly [Mount, ...Mount[]] {
+  const own = names.map((name): Mount => {
+    const { routes, dialect } = SURFACES[name];
+    return { base: `/${name}`, routes: routes(parts), dialect };
+  });
+  const [only, ...others] = own;
+  if (only === undefined) throw new RangeError('at least one surface must be exposed');
+  const { routes, dialect } =
+    others.length === 0 ? only : { routes: mergeRoutes(parts), dialect: mergedDialect };
+  const probes = [healthProbe(parts, dialect), healthWord(parts, dialect)];
+  return [{ base: '', routes: [...routes, ...withoutThose(probes, routes)], dialect }, ...own];
+}
+
+/**
+ * Every path of the exposed surfaces.
+ * @param options `surfaces`: at least one
+ * @returns the router, the streams that it has open, and the shape of errors before a route is known
+ */
+export function createRouter(options: {
+  readonly core: Core;
+  readonly surfaces: readonly SurfaceName[];
+  readonly http: HttpSettings;
+}): { readonly router: Router; readonly streams: Streams; readonly dialect: Dialect } {
+  const { core, http } = options;
+  const streams = createStreams(http);
+  const names = [...new Set(options.surfaces)];
+  const mounts = listMounts({ core, streams, about: { version: http.version, surfaces: names } }, names);
+  const router = Router();
+  const before = [...limitRate(http.rateLimit), ...(core.countsRequests ? [admit(core)] : [])];
+  for (const { base, dialect } of mounts) if (base !== '') router.use(base, speak(dialect));
+  for (const { base, routes } of mounts) mountRoutes(router, base, { routes, before });
+  // A base of its own before the root, whose '' covers everything.
+  for (const { base, dialect } of mounts.toReversed()) {
+    router.use(base === '' ? '/' : base, ...unknownPath(dialect, before));
+  }
+  return { router, streams, dialect: mounts[0].dialect };
+}

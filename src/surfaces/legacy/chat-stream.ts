@@ -1,0 +1,22 @@
+import type { Request, Response } from 'express';
+import type { Feed, TurnUpdate } from '../../core/core.js';
+import type { Streams } from '../../http/sse.js';
+import { dataFrame } from '../events.js';
+import { BROKEN_OFF, chatEvent } from './output.js';
+
+/** Streams a turn as the six events of §4.13. The last one is a `complete` or an `error`, and there is only one of them. */
+export async function streamTurn(
+  streams: Streams,
+  req: Request,
+  res: Response,
+  feed: Feed<TurnUpdate>,
+): Promise<void> {
+  let isOver = false;
+  const frame = (update: TurnUpdate) => {
+    if (isOver) return undefined;
+    isOver = update.type === 'turn_ended' || update.type === 'cut';
+    const event = chatEvent(update);
+    return event === undefined ? undefined : dataFrame(event);
+  };
+  await streams.stream(req, res, feed, frame, () => (isOver ? undefined : dataFrame(BROKEN_OFF)));
+}

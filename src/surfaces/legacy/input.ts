@@ -1,0 +1,53 @@
+import { DEFAULT_APP } from '../../core/app.js';
+import { input } from '../../http/input.js';
+import { optionalHeader, optionalText, requiredText, withDefault } from '../../http/params.js';
+import { cursorParams } from '../cursor.js';
+import { idempotencyKey } from '../idempotency.js';
+import {
+  optionalSessionHeader,
+  optionalSessionQuery,
+  sessionHeader,
+  sessionPath,
+  sessionQuery,
+} from '../session.js';
+
+// What each path of §4.13 takes.
+
+/** The App key, which the core alone judges. */
+const appKey = optionalHeader('X-API-Key');
+
+const app = optionalText('query', 'app', (chain) => chain.notEmpty().withMessage('app must name an App'));
+
+const text = requiredText('body', 'text', 'the text of the user message', (chain) =>
+  chain.custom((value: string) => value.trim() !== '').withMessage('text must not be blank'),
+);
+
+export const createSession = input('ignored', { sessionId: sessionHeader });
+
+export const nameSession = input('ignored', { sessionId: sessionPath });
+
+export const sendMessage = input('needed', {
+  sessionId: sessionHeader,
+  text,
+  app: withDefault(app, DEFAULT_APP),
+  clientId: optionalText('query', 'client_id'),
+  appKey,
+  idempotencyKey,
+});
+
+/** State and interrupt. */
+export const querySession = input('ignored', { sessionId: sessionQuery });
+
+export const subscribe = input('ignored', {
+  byHeader: optionalSessionHeader,
+  byQuery: optionalSessionQuery,
+  ...cursorParams,
+});
+
+/** `POST /api/control/model`. */
+export const selectModel = input('needed', {
+  sessionId: sessionQuery,
+  model: requiredText('body', 'model', 'the model to switch to'),
+});
+
+export const listApps = input('ignored', { appKey });

@@ -1,0 +1,81 @@
+import type { App } from '../../core/app.js';
+import type { RigChoice, TurnUpdate } from '../../core/core.js';
+import type { JsonObject } from '../../core/json.js';
+import type { ThreadSummary } from '../../core/session.js';
+import type { Snapshot } from '../../core/snapshot.js';
+import { flatUserState } from '../../core/user-state.js';
+import type { Dialect } from '../../http/errors.js';
+import { encodeMessages } from '../messages.js';
+
+/** Errors: `{error}` and nothing else. */
+export const legacyDialect: Dialect = {
+  name: 'legacy',
+  error: ({ message }) => ({ error: message }),
+};
+
+/** The state of a session (§4.13) as JSON, its fields in the order of the table. */
+export function stateJson(snapshot: Snapshot): Buffer {
+  const { session, status } = snapshot;
+  const { address, chainId, isConnected } = flatUserState(session.userState);
+  const start = JSON.stringify({ session_id: session.id, status });
+  const end = JSON.stringify({ user_state: { address, chain_id: chainId, is_connected: isConnected } });
+  return Buffer.concat([
+    Buffer.from(`${start.slice(0, -1)},"messages":`),
+    encodeMessages(snapshot).json,
+    Buffer.from(`,${end.slice(1)}`),
+  ]);
+}
+
+/** An entry of `threads`. */
+export function thread({ id, title, createdAt, activeAt }: ThreadSummary): JsonObject {
+  const created_at = new Date(createdAt).toISOString();
+  const updated_at = new Date(activeAt).toISOString();
+  return { id, title, created_at, updated_at };
+}
+
+/** An entry of `models`. */
+export function model({ id, name, provider }: RigChoice): JsonObject {
+  return { id, name, provider };
+}
+
+/** An entry of `apps`. */
+export function app({ name }: App): JsonObject {
+  return { id: name, name };
+}
+
+/** An event of the chat stream: `type` first, then the fields in the document's order; undefined: it is not shown. */
+export function chatEvent(update: TurnUpdate): JsonObject | undefined {
+  switch (update.type) {
+    case 'turn_started':
+      return undefined;
+    case 'text':
+      return { type: 'text', content: update.content };
+    case 'tool_called': {
+      const { name, callId, args } = update.call;
+      return { type: 'tool_call', name, call_id: callId, args };
+    }
+    case 'tool_returned': {
+      const { callId, name, result, multiStep } = update.result;
+      return { type: multiStep ? 'async_tool_result' : 'tool_result', call_id: callId, name, result };
+    }
+    case 'turn_ended':
+      return update.outcome === 'failed'
+        ? { type: 'error', message: update.error ?? 'The assistant could not finish its answer.' }
+        : { type: 'complete' };
+    case 'cut':
+      return { type: 'error', message: CUT[update.reason] };
+  }
+  return update satisfies never;
+}
+
+/** What a stream says that ends before its turn does. */
+const CUT = {
+  deleted: 'This thread was deleted while the answer was being written.',
+  draining: 'The service is restarting. The answer goes on: read it with GET /api/thread/state.',
+} as const;
+
+/** What a stream says when its feed breaks off without a word. */
+export const BROKEN_OFF: JsonObject = {
+  type: 'error',
+  message: 'The stream broke off. The answer goes on: read it with GET /api/thread/state.',
+};

@@ -1,0 +1,111 @@
+import type { RequestHandler } from 'express';
+import type { SessionRef } from '../../core/core.js';
+import { RefusedError } from '../../core/refusal.js';
+import { handle } from '../../http/input.js';
+import type { Method, Route } from '../../http/routes.js';
+import { cursorOf } from '../cursor.js';
+import { updateFrame } from '../events.js';
+import type { SurfaceParts } from '../parts.js';
+import { sentByHeader, sentByQuery } from '../session.js';
+import { streamTurn } from './chat-stream.js';
+import * as input from './input.js';
+import * as output from './output.js';
+
+/** The earlier revision: the paths of §4.13, in the order of its table. */
+export function legacyRoutes({ core, streams }: SurfaceParts): readonly Route[] {
+  return [
+    endpoint(
+      'POST',
+      '/api/sessions',
+      handle(input.createSession, async ({ sessionId }, _req, res) => {
+        const { session, created } = await core.createSession({ sessionId });
+        res.json({ session_id: session.id, created });
+      }),
+    ),
+    endpoint(
+      'GET',
+      '/api/sessions/:id',
+      handle(input.nameSession, async ({ sessionId }, _req, res) => {
+        const threads = await core.getThreads(sessionId);
+        res.json({ session_id: sessionId, threads: threads.map(output.thread) });
+      }),
+    ),
+    {
+      ...endpoint(
+        'POST',
+        '/api/thread/chat',
+        handle(input.sendMessage, async ({ sessionId, appKey, ...asked }, req, res) => {
+          const sent = await core.send({ ...asked, session: sentByHeader(sessionId), key: appKey });
+          await streamTurn(streams, req, res, await core.watchTurn(sent));
+        }),
+      ),
+      targetsApp: true,
+    },
+    endpoint(
+      'GET',
+      '/api/thread/state',
+      handle(input.querySession, async ({ sessionId }, _req, res) => {
+        const snapshot = await core.snapshot(sentByQuery(sessionId));
+        // This state has no place for them: the next snapshot that has one carries them.
+        snapshot.faults.release();
+        res.type('application/json').send(output.stateJson(snapshot));
+      }),
+    ),
+    endpoint(
+      'POST',
+      '/api/thread/interrupt',
+      handle(input.querySession, async ({ sessionId }, _req, res) => {
+        res.json({ interrupted: await core.interrupt(sentByQuery(sessionId)) });
+      }),
+    ),
+    endpoint(
+      'GET',
+      '/api/thread/updates',
+      handle(input.subscribe, async ({ byHeader, byQuery, ...cursor }, req, res) => {
+        const session = subscribed(byHeader, byQuery);
+        const after = cursorOf(cursor);
+        const feed = await core.updates(session, { after, turns: false });
+        const ids = after !== null;
+        await streams.stream(req, res, feed, (update) => updateFrame(session.id, update, { ids }));
+      }),
+    ),
+    endpoint(
+      'POST',
+      // The only action that there is.
+      '/api/control/model',
+      handle(input.selectModel, async ({ sessionId, model }, _req, res) => {
+        await core.selectRig({ session: sentByQuery(sessionId), rig: model, key: undefined });
+        res.json({ success: true });
+      }),
+    ),
+    { ...endpoint('POST', '/api/control/:action', refuseAction), isLoose: true },
+    endpoint('GET', '/api/session/models', (_req, res) => {
+      res.json({ models: core.allRigs().map(output.model) });
+    }),
+    endpoint(
+      'GET',
+      '/api/session/apps',
+      handle(input.listApps, async ({ appKey }, _req, res) => {
+        const apps = await core.listApps(appKey, { keyRequired: true });
+        res.json({ apps: apps.map(output.app) });
+      }),
+    ),
+  ];
+}
+
+function endpoint(method: Method, path: string, ...handlers: RequestHandler[]): Route {
+  return { method, path, targetsApp: false, dialect: output.legacyDialect, handlers };
+}
+
+const refuseAction: RequestHandler = () => {
+  throw new RefusedError('not_found', 'there is no such control action: the only one is model');
+};
+
+/** The header names a session as everywhere; a query is for clients that can send no header. */
+function subscribed(byHeader: string | undefined, byQuery: string | undefined): SessionRef {
+  if (byHeader !== undefined) return sentByHeader(byHeader);
+  if (byQuery !== undefined) return sentByQuery(byQuery);
+  const message =
+    'X-Session-Id is required: the UUID of the session, as a header or as the query parameter session_id';
+  throw new RefusedError('invalid', message, [{ path: 'X-Session-Id', message }]);
+}

@@ -1,0 +1,76 @@
+import type { Request, RequestHandler, Response } from 'express';
+import { readBody } from '../http/body.js';
+import type { Dialect } from '../http/errors.js';
+import { handle } from '../http/input.js';
+import { withoutThose, type Method, type Route } from '../http/routes.js';
+import * as currentInput from './current/input.js';
+import * as currentOutput from './current/output.js';
+import { currentRoutes } from './current/router.js';
+import * as legacyInput from './legacy/input.js';
+import * as legacyOutput from './legacy/output.js';
+import { legacyRoutes } from './legacy/router.js';
+import type { SurfaceParts } from './parts.js';
+import { sentByHeader, sentByQuery } from './session.js';
+
+/** Errors on the paths of both surfaces have the shape of the current one, whose `error` is the legacy one's too. */
+export const mergedDialect: Dialect = { ...currentOutput.currentDialect, name: 'merged' };
+
+/** Both surfaces under one base. The three paths that both claim answer with every field that either document promises. */
+export function mergeRoutes(parts: SurfaceParts): readonly Route[] {
+  const shared = sharedRoutes(parts);
+  // The legacy routes come last: `/api/control/:action` would else take the current surface's paths.
+  const current = withoutThose(currentRoutes(parts), shared);
+  return [...shared, ...current, ...withoutThose(legacyRoutes(parts), [...shared, ...current])];
+}
+
+function sharedRoutes({ core }: Pick<SurfaceParts, 'core'>): readonly Route[] {
+  const selectAsCurrent = handle(
+    currentInput.selectModel,
+    async ({ sessionId, rig, baml, app, appKey }, _req, res) => {
+      const session = sentByHeader(sessionId);
+      const { created } = await core.selectRig({ session, rig, app, key: appKey });
+      res.json(currentOutput.selection(rig, baml, created));
+    },
+  );
+  const selectAsLegacy = handle(legacyInput.selectModel, async ({ sessionId, model }, _req, res) => {
+    const { created } = await core.selectRig({ session: sentByQuery(sessionId), rig: model, key: undefined });
+    res.json(currentOutput.selection(model, undefined, created));
+  });
+  return [
+    endpoint(
+      'POST',
+      '/api/sessions',
+      handle(currentInput.createSession, async (asked, _req, res) => {
+        const { session, created } = await core.createSession(asked);
+        res.json({ ...currentOutput.thread(session), created });
+      }),
+    ),
+    endpoint(
+      'GET',
+      '/api/sessions/:id',
+      handle(currentInput.nameSession, async ({ sessionId }, _req, res) => {
+        const session = await core.getSession(sessionId);
+        const threads = await core.getThreads(sessionId);
+        res.json({ ...currentOutput.thread(session), threads: threads.map(legacyOutput.thread) });
+      }),
+    ),
+    {
+      ...endpoint('POST', '/api/control/model', async (req, res, next) => {
+        await ((await isLegacySelection(req, res)) ? selectAsLegacy : selectAsCurrent)(req, res, next);
+      }),
+      targetsApp: true,
+    },
+  ];
+}
+
+/** A `rig` speaks the current surface; without one, a `session_id` or a `model` speaks the legacy one. */
+async function isLegacySelection(req: Request, res: Response): Promise<boolean> {
+  const body = await readBody(req, res);
+  const fields = body.kind === 'object' ? body.fields : {};
+  const has = (name: string) => Object.hasOwn(req.query, name) || Object.hasOwn(fields, name);
+  return !has('rig') && (has('session_id') || has('model'));
+}
+
+function endpoint(method: Method, path: string, handler: RequestHandler): Route {
+  return { method, path, targetsApp: false, dialect: mergedDialect, handlers: [handler] };
+}

@@ -1,0 +1,101 @@
+import { resultText, type Message } from '../core/message.js';
+import type { OpenTurnView, Snapshot } from '../core/snapshot.js';
+
+/**
+ * The messages of a snapshot (§2.2) as JSON. Records that have settled never change, so each is encoded once: polling a
+ * thread of 1,000 messages copies bytes and turns no record into text again.
+ */
+
+interface Encoded {
+  /** A JSON array, and how many messages it has. */
+  readonly json: Buffer;
+  /** How many the thread has. */
+  readonly total: number;
+}
+
+const encodings = new WeakMap<readonly Message[], SettledMessages>();
+const COMMA = Buffer.from(',');
+
+/** @param tail how many of the last messages are wanted; absent: all */
+export function encodeMessages({ settled, open }: Snapshot, tail = Infinity): Encoded {
+  let kept = encodings.get(settled);
+  if (kept === undefined) encodings.set(settled, (kept = new SettledMessages()));
+  kept.follow(settled);
+
+  const fresh = open.flatMap(encodeOpenTurn);
+  const total = kept.count + fresh.length;
+  const shown = fresh.slice(Math.max(fresh.length - tail, 0)).join(',');
+  const old = kept.last(Math.max(tail - fresh.length, 0));
+  const needsComma = old.length > 0 && shown !== '';
+  const parts = [Buffer.from('['), old, ...(needsComma ? [COMMA] : []), Buffer.from(`${shown}]`)];
+  return { json: Buffer.concat(parts), total };
+}
+
+/** The encoding of an array of records that only grows at its end: messages one after another, with commas between. */
+class SettledMessages {
+  private bytes = Buffer.alloc(0);
+  private used = 0;
+  /** Where each message ends in `bytes`. */
+  private readonly ends: number[] = [];
+  private records = 0;
+
+  get count(): number {
+    return this.ends.length;
+  }
+
+  /** Encodes the records that came since. */
+  follow(settled: readonly Message[]): void {
+    if (this.records === settled.length) return;
+    for (const record of settled.slice(this.records)) {
+      for (const message of encodeRecord(record)) this.append(Buffer.from(message));
+    }
+    this.records = settled.length;
+  }
+
+  /** The last `wanted` messages, with the commas between them. */
+  last(wanted: number): Buffer {
+    const skipped = Math.max(this.count - wanted, 0);
+    if (skipped === this.count) return this.bytes.subarray(0, 0);
+    const before = this.ends[skipped - 1];
+    return this.bytes.subarray(before === undefined ? 0 : before + 1, this.used);
+  }
+
+  private append(message: Buffer): void {
+    const separated = this.used === 0 ? [message] : [COMMA, message];
+    const needed = this.used + message.length + 1;
+    if (needed > this.bytes.length) {
+      // What earlier answers still hold of the old buffer stays as it is.
+      const larger = Buffer.alloc(Math.max(needed, this.bytes.length * 2));
+      this.bytes.copy(larger, 0, 0, this.used);
+      this.bytes = larger;
+    }
+    for (const part of separated) this.used += part.copy(this.bytes, this.used);
+    this.ends.push(this.used);
+  }
+}
+
+function encodeOpenTurn({ messages, streaming }: OpenTurnView): string[] {
+  const fragments = messages.flatMap((record) => [...encodeRecord(record)]);
+  if (streaming !== null)
+    fragments.push(encode('agent', streaming.text, streaming.since, { isStreaming: true }));
+  return fragments;
+}
+
+/** A record becomes its text, if any, and then one message for each tool's outcome. */
+function* encodeRecord({ role, content, createdAt, toolResults }: Message): Generator<string> {
+  const sender = role === 'assistant' ? 'agent' : role;
+  if (content !== '' || role !== 'assistant') yield encode(sender, content, createdAt, {});
+  for (const { name, result } of toolResults ?? []) {
+    yield encode('agent', '', createdAt, { toolResult: [name, resultText(result)] });
+  }
+}
+
+function encode(
+  sender: 'user' | 'agent' | 'system',
+  content: string,
+  at: number,
+  { isStreaming = false, toolResult = null }: { isStreaming?: boolean; toolResult?: [string, string] | null },
+): string {
+  const timestamp = new Date(at).toISOString();
+  return JSON.stringify({ sender, content, timestamp, is_streaming: isStreaming, tool_result: toolResult });
+}

@@ -1,0 +1,53 @@
+import { createHash } from 'node:crypto';
+import type { SessionRef } from '../core/core.js';
+import { optionalText, requiredText, type Param, type Place } from '../http/params.js';
+
+const PURPOSE = 'the UUID of the session';
+
+/** The `X-Session-Id` header (§5), required. */
+export const sessionHeader = requiredId('headers', 'X-Session-Id');
+
+/** The `session_id` query parameter (§4.13), required. */
+export const sessionQuery = requiredId('query', 'session_id');
+
+/** The `id` of a path (§4.2, §4.4), required. */
+export const sessionPath = requiredId('params', 'id');
+
+/** The `X-Session-Id` header where it may be absent. */
+export const optionalSessionHeader = optionalId('headers', 'X-Session-Id');
+
+/** The `session_id` query parameter where it may be absent. */
+export const optionalSessionQuery = optionalId('query', 'session_id');
+
+/** A session that a header names: unknown, it is created (§3). */
+export function sentByHeader(id: string): SessionRef {
+  return { id, ifUnknown: 'create' };
+}
+
+/** A session that a query names: unknown, it is not found, as a query never creates one. */
+export function sentByQuery(id: string): SessionRef {
+  return { id, ifUnknown: 'refuse' };
+}
+
+/** The first 8 hex digits of a session id's SHA-256: what logs and tags may show of it. */
+export function sessionMark(id: string): string {
+  return createHash('sha256').update(id).digest('hex').slice(0, 8);
+}
+
+/** A UUID of any version in any case, kept in lower case. */
+function requiredId(place: Place, name: string): Param<string> {
+  const param = requiredText(place, name, PURPOSE, (chain) =>
+    chain.isUUID('loose').withMessage(`${name} must be a UUID`).toLowerCase(),
+  );
+  return { ...param, logged: (id) => ({ session: sessionMark(id) }) };
+}
+
+function optionalId(place: Place, name: string): Param<string | undefined> {
+  const param = optionalText(place, name, (chain) =>
+    chain.isUUID('loose').withMessage(`${name} must be a UUID`).toLowerCase(),
+  );
+  return {
+    ...param,
+    logged: (id): Record<string, string> => (id === undefined ? {} : { session: sessionMark(id) }),
+  };
+}

@@ -1,0 +1,9 @@
+import { readFileSync } from 'node:fs';
+import { isJsonObject } from './core/json.js';
+
+/** The version in the package's manifest, which lies beside both `src` and `dist`. */
+export function readVersion(): string {
+  const manifest: unknown = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+  const version = isJsonObject(manifest) ? manifest.version : undefined;
+  return typeof version === 'string' ? version : 'unknown';
+}

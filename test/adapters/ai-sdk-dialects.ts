@@ -1,0 +1,167 @@
+import type { JsonObject } from '../../src/core/json.js';
+import type { RigPart, RigRequest } from '../../src/core/ports.js';
+import { createAiSdkRig, type RigSettings } from '../../src/adapters/ai-sdk/rig.js';
+import { endChunk, textChunk, type Reply } from '../support/upstream.js';
+
+/** How a provider writes on the wire, as far as faults need it. */
+export interface Dialect {
+  readonly provider: RigSettings['provider'];
+  readonly basePath: string;
+  readonly model: string;
+  /** The header that carries the key, and its value. */
+  readonly auth: readonly [string, string];
+  /** Opens the stream and says one piece of text. */
+  say(reply: Reply, text: string): void;
+  /** Ends the stream as a complete answer. */
+  finish(reply: Reply): void;
+}
+
+export const KEY = 'sk-very-secret-0123456789';
+
+export const dialects: readonly Dialect[] = [
+  {
+    provider: 'openai-compatible',
+    basePath: '/v1',
+    model: 'local-model',
+    auth: ['authorization', `Bearer ${KEY}`],
+    say(reply, text) {
+      reply.open();
+      reply.event(textChunk(text));
+    },
+    finish(reply) {
+      reply.event(endChunk());
+      reply.event('[DONE]');
+    },
+  },
+  {
+    provider: 'openai',
+    basePath: '/v1',
+    model: 'gpt-4o',
+    auth: ['authorization', `Bearer ${KEY}`],
+    say(reply, text) {
+      const item = { type: 'message', id: 'msg_1', role: 'assistant', status: 'in_progress', content: [] };
+      reply.open();
+      reply.event({
+        type: 'response.created',
+        response: { id: 'resp_1', created_at: 1_700_000_000, model: 'gpt-4o' },
+      });
+      reply.event({ type: 'response.output_item.added', output_index: 0, item });
+      reply.event({
+        type: 'response.output_text.delta',
+        item_id: 'msg_1',
+        output_index: 0,
+        content_index: 0,
+        delta: text,
+      });
+    },
+    finish(reply) {
+      const usage = { input_tokens: 7, output_tokens: 3, total_tokens: 10 };
+      reply.event({
+        type: 'response.completed',
+        response: { id: 'resp_1', created_at: 1_700_000_000, model: 'gpt-4o', status: 'completed', usage },
+      });
+    },
+  },
+  {
+    provider: 'anthropic',
+    basePath: '/v1',
+    model: 'claude-sonnet-4-5',
+    auth: ['x-api-key', KEY],
+    say(reply, text) {
+      const message = {
+        id: 'msg_1',
+        type: 'message',
+        role: 'assistant',
+        model: 'claude-sonnet-4-5',
+        content: [],
+        stop_reason: null,
+        stop_sequence: null,
+        usage: { input_tokens: 7, output_tokens: 1 },
+      };
+      reply.open();
+      named(reply, { type: 'message_start', message });
+      named(reply, { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } });
+      named(reply, { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } });
+    },
+    finish(reply) {
+      named(reply, { type: 'content_block_stop', index: 0 });
+      named(reply, {
+        type: 'message_delta',
+        delta: { stop_reason: 'end_turn', stop_sequence: null },
+        usage: { output_tokens: 3 },
+      });
+      named(reply, { type: 'message_stop' });
+    },
+  },
+  {
+    provider: 'google',
+    basePath: '/v1beta',
+    model: 'gemini-2.5-flash',
+    auth: ['x-goog-api-key', KEY],
+    say(reply, text) {
+      reply.open();
+      reply.event({ candidates: [{ content: { role: 'model', parts: [{ text }] }, index: 0 }] });
+    },
+    finish(reply) {
+      reply.event({
+        candidates: [{ content: { role: 'model', parts: [{ text: '' }] }, finishReason: 'STOP', index: 0 }],
+        usageMetadata: { promptTokenCount: 7, candidatesTokenCount: 3, totalTokenCount: 10 },
+      });
+    },
+  },
+];
+
+function named(reply: Reply, event: { type: string } & Record<string, unknown>): void {
+  reply.event(event, event.type);
+}
+
+/** A rig of a dialect at an upstream. */
+export function rigAt(url: string, dialect: Dialect, changes: Partial<RigSettings> = {}) {
+  return createAiSdkRig({
+    id: 'under-test',
+    name: 'Under test',
+    provider: dialect.provider,
+    model: dialect.model,
+    baseUrl: `${url}${dialect.basePath}`,
+    apiKey: KEY,
+    contextTokens: 8_000,
+    ...changes,
+  });
+}
+
+/** A request that asks one thing. */
+export function ask(text: string, changes: Partial<RigRequest> = {}): RigRequest {
+  return {
+    purpose: 'answer',
+    instructions: 'Be kind.',
+    messages: [{ role: 'user', content: text }],
+    tools: [],
+    ...changes,
+  };
+}
+
+export const ADD: RigRequest['tools'][number] = {
+  name: 'math.add',
+  description: 'Adds two numbers.',
+  parameters: {
+    type: 'object',
+    properties: { a: { type: 'number' }, b: { type: 'number' } },
+  } satisfies JsonObject,
+};
+
+/** Everything that a stream yields. */
+export async function collect(parts: AsyncIterable<RigPart>): Promise<RigPart[]> {
+  const all: RigPart[] = [];
+  for await (const part of parts) all.push(part);
+  return all;
+}
+
+/** What a promise rejects with. */
+export async function failure(promise: Promise<unknown>): Promise<unknown> {
+  try {
+    await promise;
+  } catch (error) {
+    return error;
+  }
+  throw new Error('it should have failed');
+}

@@ -1,0 +1,297 @@
+import { afterEach, beforeEach, describe, expect, it, test } from '@jest/globals';
+import { RigError } from '../../src/core/ports.js';
+import { retryAfter } from '../../src/adapters/ai-sdk/retry-after.js';
+import { endChunk, startUpstream, textChunk, toolChunk, type Upstream } from '../support/upstream.js';
+import { ADD, ask, collect, dialects, failure, KEY, rigAt } from './ai-sdk-dialects.js';
+
+const never = new AbortController().signal;
+
+let upstream: Upstream;
+beforeEach(async () => {
+  upstream = await startUpstream();
+});
+afterEach(() => upstream.close());
+
+/** The error is one for who chats: nothing in it, and nothing in its causes, gives the key or what was said away. */
+function rigErrorOf(error: unknown): RigError {
+  if (!(error instanceof RigError)) throw new Error('not a RigError', { cause: error });
+  expect(error.message).not.toMatch(/https?:|127\.0\.0\.1|localhost|sk-|\/v1|at .*\.[jt]s|[{}]/);
+  expect(error.message).toMatch(/[.]$/);
+  const causes: string[] = [];
+  for (let cause = error.cause; cause instanceof Error; cause = cause.cause) {
+    causes.push(cause.name, cause.message, JSON.stringify(cause));
+  }
+  expect(causes.length).toBeGreaterThan(0);
+  expect(causes.join(' ')).not.toMatch(/sk-very-secret|my question|upstream says/);
+  return error;
+}
+
+describe.each(dialects)('the $provider rig, when the provider fails', (dialect) => {
+  const question = ask('my question');
+  const fail = async (): Promise<RigError> =>
+    rigErrorOf(await failure(collect(rigAt(upstream.url, dialect).respond(question, never))));
+
+  it.each([
+    [401, false, /API key/],
+    [403, false, /API key/],
+    [402, false, /credit/],
+    [404, false, /does not know this model/],
+    [413, false, /too long/],
+    [422, false, /did not accept/],
+    [429, true, /Wait a little/],
+    [500, true, /has a problem/],
+    [503, true, /has a problem/],
+    [529, true, /has a problem/],
+    [302, false, /not set up correctly/],
+  ])('says what a status %i means', async (status, retryable, words) => {
+    upstream.next((reply) => {
+      reply.json(status, { error: { message: `upstream says ${KEY}`, type: 'x y', code: status } });
+    });
+    const error = await fail();
+    expect(error.message).toMatch(words);
+    expect(error.info).toEqual({ retryable });
+    expect(upstream.requests).toHaveLength(1);
+  });
+
+  it('says when the conversation is too long', async () => {
+    const message = 'upstream says: prompt is too long: 9000 tokens > 8000 maximum context length';
+    upstream.next((reply) => {
+      reply.json(400, {
+        error: { message, type: 'invalid_request_error', code: 400, status: 'INVALID_ARGUMENT' },
+      });
+    });
+    const error = await fail();
+    expect(error.message).toMatch(/too long for this model/);
+    expect(error.info.retryable).toBe(false);
+  });
+
+  it('passes on how long to wait', async () => {
+    upstream.next((reply) => {
+      reply.json(429, { error: { message: 'x', code: 429 } }, { 'retry-after': '7' });
+    });
+    expect((await fail()).info).toEqual({ retryable: true, retryAfterMs: 7_000 });
+  });
+
+  it('says that an error page is not a model', async () => {
+    upstream.next((reply) => {
+      reply.open({ 'content-type': 'text/html; charset=utf-8' });
+      reply.raw('<html>upstream says welcome</html>');
+    });
+    expect((await fail()).message).toMatch(/not set up correctly/);
+  });
+
+  it('keeps what was said before the connection was dropped', async () => {
+    upstream.next(async (reply) => {
+      dialect.say(reply, 'Hel');
+      await saidHel;
+      reply.drop();
+    });
+    let release: () => void = () => undefined;
+    const saidHel = new Promise<void>((resolve) => (release = resolve));
+    const texts: string[] = [];
+    const reading = (async () => {
+      for await (const part of rigAt(upstream.url, dialect).respond(question, never)) {
+        if (part.type === 'text') texts.push(part.text);
+        release();
+      }
+    })();
+    const error = rigErrorOf(await failure(reading));
+    expect(texts).toEqual(['Hel']);
+    expect(error.message).toMatch(/connection was cut/);
+    expect(error.info.retryable).toBe(true);
+  });
+
+  it('takes a stream that ends too early for a cut one', async () => {
+    upstream.next((reply) => {
+      dialect.say(reply, 'Hel');
+    });
+    const error = await fail();
+    expect(error.message).toMatch(/connection was cut/);
+    expect(error.info.retryable).toBe(true);
+  });
+
+  it('fails on garbage in the stream', async () => {
+    upstream.next((reply) => {
+      dialect.say(reply, 'Hel');
+      reply.raw('data: {"upstream says\n\n');
+      dialect.finish(reply);
+    });
+    const error = await fail();
+    expect(error.message).toMatch(/could not be read/);
+    expect(error.info.retryable).toBe(true);
+  });
+
+  it('closes the connection at once on an abort, and throws its reason', async () => {
+    upstream.next(async (reply) => {
+      dialect.say(reply, 'Hel');
+      await reply.hang();
+    });
+    const abort = new AbortController();
+    const reason = new Error('enough');
+    const reading = (async () => {
+      for await (const part of rigAt(upstream.url, dialect).respond(question, abort.signal)) {
+        expect(part).toEqual({ type: 'text', text: 'Hel' });
+        setImmediate(() => {
+          abort.abort(reason);
+        });
+      }
+    })();
+    const request = await upstream.request(0);
+    expect(await failure(reading)).toBe(reason);
+    expect(await request.closed).toBe('aborted');
+  });
+
+  it('throws the reason of an abort before the first byte', async () => {
+    upstream.next((reply) => reply.hang());
+    const abort = new AbortController();
+    const reading = failure(collect(rigAt(upstream.url, dialect).respond(question, abort.signal)));
+    const request = await upstream.request(0);
+    abort.abort('no more');
+    expect(await reading).toBe('no more');
+    expect(await request.closed).toBe('aborted');
+  });
+
+  it('closes the connection when nobody listens any more', async () => {
+    upstream.next(async (reply) => {
+      dialect.say(reply, 'Hel');
+      await reply.hang();
+    });
+    for await (const part of rigAt(upstream.url, dialect).respond(question, never)) {
+      expect(part.type).toBe('text');
+      break;
+    }
+    expect(await upstream.requests[0]?.closed).toBe('aborted');
+  });
+
+  it('says that nobody answers', async () => {
+    await upstream.close();
+    const error = await fail();
+    upstream = await startUpstream();
+    expect(error.message).toMatch(/cannot be reached/);
+    expect(error.info.retryable).toBe(true);
+  });
+
+  it('does not send a key that no header can carry', async () => {
+    const rig = rigAt(upstream.url, dialect, { apiKey: `${KEY}\u2026` });
+    const error = rigErrorOf(await failure(collect(rig.respond(question, never))));
+    expect(error.message).toMatch(/API key/);
+    expect(upstream.requests).toHaveLength(0);
+  });
+});
+
+describe('an answer in the chat completions dialect', () => {
+  const rig = () => {
+    const [dialect] = dialects;
+    if (dialect === undefined) throw new Error('openai-compatible');
+    return rigAt(upstream.url, dialect);
+  };
+  const answer = async (...events: readonly object[]) => {
+    upstream.next((reply) => {
+      reply.open();
+      for (const event of events) reply.event(event);
+      reply.event('[DONE]');
+    });
+    return collect(rig().respond(ask('my question', { tools: [ADD] }), never));
+  };
+  const call = (args: string) => toolChunk(0, { id: 'call_a', name: 'math_add', arguments: args });
+
+  it('that is a web page is not waited for', async () => {
+    upstream.next(async (reply) => {
+      reply.open({ 'content-type': 'text/html' });
+      reply.raw('<html>');
+      await reply.hang();
+    });
+    const error = rigErrorOf(await failure(collect(rig().respond(ask('my question'), never))));
+    expect(error.message).toMatch(/not set up correctly/);
+    expect(await upstream.requests[0]?.closed).toBe('aborted');
+  });
+
+  it('that reached its limit keeps its text', async () => {
+    const parts = await answer(textChunk('so far'), endChunk('length'));
+    expect(parts.map(({ type }) => type)).toEqual(['text', 'end']);
+  });
+
+  it('that reached its limit before a word fails', async () => {
+    const error = rigErrorOf(await failure(answer(endChunk('length'))));
+    expect(error.message).toMatch(/ran out of room/);
+    expect(error.info.retryable).toBe(false);
+  });
+
+  it('that was stopped by a filter fails for good', async () => {
+    const error = rigErrorOf(await failure(answer(textChunk('so'), endChunk('content_filter'))));
+    expect(error.message).toMatch(/content rules/);
+    expect(error.info.retryable).toBe(false);
+  });
+
+  it.each(['{"a": 1', '[1]', '"text"', '7'])('whose call has arguments %s runs nothing', async (args) => {
+    const error = rigErrorOf(await failure(answer(call(args), endChunk('tool_calls'))));
+    expect(error.message).toMatch(/use a tool/);
+    expect(error.info.retryable).toBe(true);
+  });
+
+  it.each(['null', '{}', ''])('whose call has arguments %j has none', async (args) => {
+    const [part] = await answer(call(args), endChunk('tool_calls'));
+    expect(part).toEqual({ type: 'tool_call', call: { callId: 'call_a', name: 'math.add', args: {} } });
+  });
+
+  it('whose call was cut off by the limit runs nothing', async () => {
+    const error = rigErrorOf(await failure(answer(call('{"a": '), endChunk('length'))));
+    expect(error.message).toMatch(/ran out of room/);
+  });
+
+  it('that is cut after a whole call runs nothing', async () => {
+    upstream.next((reply) => {
+      reply.open();
+      reply.event(call('{"a":1}'));
+    });
+    const seen: string[] = [];
+    const reading = (async () => {
+      for await (const part of rig().respond(ask('my question'), never)) seen.push(part.type);
+    })();
+    expect(rigErrorOf(await failure(reading)).message).toMatch(/connection was cut/);
+    expect(seen).toEqual([]);
+  });
+
+  it.each([
+    [{ error: { message: 'upstream says no', type: 'overloaded_error' } }, /has a problem/, true],
+    [{ error: { message: 'upstream says no', code: 'insufficient_quota' } }, /no credit/, false],
+    [{ error: { message: 'upstream says no', code: 429 } }, /Wait a little/, true],
+    [{ error: { message: 'upstream says no' } }, /has a problem/, true],
+  ])('that has an error in it says which: %j', async (event, words, retryable) => {
+    const error = rigErrorOf(await failure(answer(textChunk('so'), event)));
+    expect(error.message).toMatch(words);
+    expect(error.info.retryable).toBe(retryable);
+  });
+});
+
+test('an account without credit is not asked again', async () => {
+  const [, dialect] = dialects;
+  if (dialect === undefined) throw new Error('openai');
+  upstream.next((reply) => {
+    reply.json(429, { error: { message: 'x', type: 'insufficient_quota', code: 'insufficient_quota' } });
+  });
+  const error = rigErrorOf(await failure(collect(rigAt(upstream.url, dialect).respond(ask('hi'), never))));
+  expect(error.message).toMatch(/no credit/);
+  expect(error.info.retryable).toBe(false);
+});
+
+test('a key is needed where the provider needs one', async () => {
+  for (const dialect of dialects.slice(1)) {
+    const rig = rigAt(upstream.url, dialect, { apiKey: null });
+    const error = rigErrorOf(await failure(collect(rig.respond(ask('hi'), never))));
+    expect(error.message).toMatch(/API key/);
+  }
+  expect(upstream.requests).toHaveLength(0);
+});
+
+test.each([
+  [{ 'retry-after-ms': '250', 'retry-after': '9' }, '', 250],
+  [{ 'retry-after': '1.5' }, '', 1_500],
+  [{ 'retry-after': 'Thu, 01 Jan 1970 00:01:00 GMT' }, '', 59_000],
+  [{ 'retry-after': 'Thu, 01 Jan 1970 00:00:00 GMT' }, '', 0],
+  [{ 'retry-after': 'soon' }, '', undefined],
+  [{}, '{"error":{"details":[{"retryDelay": "34s"}]}}', 34_000],
+  [{}, '', undefined],
+])('the wait in %j %s is %p ms', (headers, body, expected) => {
+  expect(retryAfter({ status: 429, headers: { ...headers }, body }, 1_000)).toBe(expected);
+});

@@ -1,0 +1,193 @@
+import { createServer, type Server } from 'node:net';
+import { once } from 'node:events';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { ConnectionError } from '../../src/adapters/ai-sdk/connection-error.js';
+import { createFetch } from '../../src/adapters/ai-sdk/fetch.js';
+import { sayScript, startUpstream, type Upstream } from '../support/upstream.js';
+import { failure } from './ai-sdk-dialects.js';
+
+describe('fetch', () => {
+  let upstream: Upstream;
+  beforeEach(async () => {
+    upstream = await startUpstream();
+  });
+  afterEach(() => upstream.close());
+
+  it('keeps connections', async () => {
+    const fetch = createFetch();
+    upstream.always(sayScript('hello'));
+    for (let n = 0; n < 3; n++) expect(await (await fetch(upstream.url)).text()).toContain('hello');
+    expect(upstream.connections).toBe(1);
+    expect(upstream.requests).toHaveLength(3);
+  });
+
+  it('passes each chunk on as it comes', async () => {
+    let release: () => void = () => undefined;
+    const gate = new Promise<void>((resolve) => (release = resolve));
+    upstream.next(async (reply) => {
+      reply.open();
+      reply.raw('one');
+      await gate;
+      reply.raw('two');
+    });
+    const reader = (await createFetch()(upstream.url)).body?.getReader();
+    expect(Buffer.from((await reader?.read())?.value ?? []).toString()).toBe('one');
+    release();
+    expect(Buffer.from((await reader?.read())?.value ?? []).toString()).toBe('two');
+    expect((await reader?.read())?.done).toBe(true);
+  });
+
+  it('delivers everything of a large body to a slow reader', async () => {
+    const size = 8 * 1024 * 1024;
+    upstream.next((reply) => {
+      reply.open({ connection: 'close' });
+      reply.raw('x'.repeat(size));
+    });
+    const response = await createFetch()(upstream.url);
+    await upstream.request(0);
+    let received = 0;
+    const reader = response.body?.getReader();
+    for (let read = await reader?.read(); read?.done === false; read = await reader?.read()) {
+      const chunk: unknown = read.value;
+      received += chunk instanceof Uint8Array ? chunk.length : Number.NaN;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(received).toBe(size);
+  });
+
+  it('delivers what waits here when the provider has closed the connection', async () => {
+    upstream.next((reply) => {
+      reply.open({ connection: 'close' });
+      for (let n = 0; n < 60; n++) reply.raw('piece');
+    });
+    const response = await createFetch()(upstream.url);
+    expect(await upstream.requests[0]?.closed).toBe('complete');
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(await response.text()).toBe('piece'.repeat(60));
+  });
+
+  it('holds the provider back while nobody reads', async () => {
+    upstream.next((reply) => {
+      reply.open();
+      for (let n = 0; n < 64; n++) reply.raw('x'.repeat(1024 * 1024));
+    });
+    const response = await createFetch()(upstream.url);
+    let how = 'open';
+    const closed = upstream.requests[0]?.closed.then((ending) => (how = ending));
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(how).toBe('open');
+    await response.body?.cancel();
+    expect(await closed).toBe('aborted');
+  });
+
+  it('sends what it is given', async () => {
+    upstream.next((reply) => {
+      reply.json(418, { tea: true }, { 'x-kind': 'pot' });
+    });
+    const body = JSON.stringify({ a: 'ä' });
+    const headers = { 'content-type': 'application/json', 'x-mine': '1' };
+    const response = await createFetch()(`${upstream.url}/path?q=1`, { method: 'POST', headers, body });
+    expect(response.status).toBe(418);
+    expect(response.headers.get('x-kind')).toBe('pot');
+    expect(await response.json()).toEqual({ tea: true });
+    expect(upstream.requests[0]).toMatchObject({
+      method: 'POST',
+      path: '/path?q=1',
+      body: { a: 'ä' },
+      headers: { 'x-mine': '1' },
+    });
+  });
+
+  it('gives up on a silent provider, before and in an answer', async () => {
+    const fetch = createFetch({ connectMs: 1_000, idleMs: 30 });
+    upstream.next((reply) => reply.hang());
+    expect(await failure(fetch(upstream.url))).toMatchObject({ fault: 'idle' });
+    upstream.next(async (reply) => {
+      reply.open();
+      await reply.hang();
+    });
+    const response = await fetch(upstream.url);
+    expect(await failure(response.text())).toMatchObject({ fault: 'idle' });
+    expect(await upstream.requests[1]?.closed).toBe('aborted');
+  });
+
+  it('does not wait for a reader who takes his time', async () => {
+    const size = 16 * 1024 * 1024;
+    upstream.next((reply) => {
+      reply.open();
+      reply.raw('x'.repeat(size));
+    });
+    const response = await createFetch({ connectMs: 1_000, idleMs: 50 })(upstream.url);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect((await response.arrayBuffer()).byteLength).toBe(size);
+  });
+
+  it('throws the reason of an abort, and does not start after one', async () => {
+    const abort = new AbortController();
+    upstream.next((reply) => reply.hang());
+    const fetching = failure(createFetch()(upstream.url, { signal: abort.signal }));
+    const request = await upstream.request(0);
+    abort.abort('enough');
+    expect(await fetching).toBe('enough');
+    expect(await request.closed).toBe('aborted');
+    expect(await failure(createFetch()(upstream.url, { signal: abort.signal }))).toBe('enough');
+    expect(upstream.requests).toHaveLength(1);
+  });
+
+  it('names what is unreachable or not HTTP', async () => {
+    const { url } = upstream;
+    await upstream.close();
+    const error = await failure(createFetch()(url));
+    upstream = await startUpstream();
+    expect(error).toBeInstanceOf(ConnectionError);
+    expect(error).toMatchObject({ fault: 'unreachable', code: 'ECONNREFUSED' });
+    upstream.next((reply) => {
+      reply.drop();
+    });
+    expect(await failure(createFetch()(upstream.url))).toMatchObject({ fault: 'cut' });
+  });
+});
+
+describe('a kept connection that died', () => {
+  let server: Server;
+  afterEach(() => new Promise((resolve) => server.close(resolve)));
+
+  /** Answers the first request of the first connection, then resets it on the second, before a byte of an answer. */
+  async function startFickle(resets: { count: number }): Promise<string> {
+    server = createServer((socket) => {
+      let requests = 0;
+      socket.on('error', () => undefined);
+      socket.on('data', () => {
+        requests++;
+        if (requests > 1 || resets.count < 0) {
+          resets.count++;
+          socket.resetAndDestroy();
+        } else {
+          socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok');
+        }
+      });
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const address = server.address();
+    if (address === null || typeof address === 'string') throw new Error('no address');
+    return `http://127.0.0.1:${String(address.port)}`;
+  }
+
+  it('is replaced, once, without a word', async () => {
+    const resets = { count: 0 };
+    const url = await startFickle(resets);
+    const fetch = createFetch();
+    expect(await (await fetch(url)).text()).toBe('ok');
+    const response = await fetch(url, { method: 'POST', body: '{}' });
+    expect(await response.text()).toBe('ok');
+    expect(resets.count).toBe(1);
+  });
+
+  it('is not retried when it was new', async () => {
+    const resets = { count: -5 };
+    const url = await startFickle(resets);
+    expect(await failure(createFetch()(url))).toMatchObject({ fault: 'cut', code: 'ECONNRESET' });
+    expect(resets.count).toBe(-4);
+  });
+});

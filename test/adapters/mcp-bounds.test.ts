@@ -1,0 +1,108 @@
+import { createServer, type Server } from 'node:http';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { pauseAfter } from '../../src/adapters/mcp/backoff.js';
+import { createBoundedFetch } from '../../src/adapters/mcp/bounded-fetch.js';
+import { LineReader } from '../../src/adapters/mcp/lines.js';
+import { idOfCutAnswer, MAX_MESSAGE_BYTES } from '../../src/adapters/mcp/oversize.js';
+
+describe('lines', () => {
+  function read(limit: number, chunks: readonly Buffer[]): string[] {
+    const seen: string[] = [];
+    const reader = new LineReader(
+      limit,
+      (line) => seen.push(line),
+      (head, tail) => seen.push(`long: ${head.slice(0, 3)}…${tail.slice(-3)}`),
+    );
+    for (const chunk of chunks) reader.push(chunk);
+    return seen;
+  }
+  const text = 'first\nsecond is éxtra long\n\n third\r\nnot ended';
+
+  it('come out the same however the bytes are cut', () => {
+    const bytes = Buffer.from(text);
+    for (let size = 1; size <= bytes.length; size++) {
+      const chunks = Array.from({ length: Math.ceil(bytes.length / size) }, (_, n) =>
+        bytes.subarray(n * size, (n + 1) * size),
+      );
+      expect(read(100, chunks)).toEqual(['first', 'second is éxtra long', ' third\r']);
+      expect(read(8, chunks)).toEqual(['first', 'long: sec…ong', ' third\r']);
+    }
+  });
+
+  it('have the limit itself as their greatest length', () => {
+    expect(read(5, [Buffer.from('12345\n123456\n')])).toEqual(['12345', 'long: 123…456']);
+  });
+});
+
+describe('an answer of which the middle was cut', () => {
+  it('shows its id where its writer put it, and nowhere else', () => {
+    expect(idOfCutAnswer('{"jsonrpc":"2.0","id":7,"result":{"content', '"}]}}')).toBe(7);
+    expect(idOfCutAnswer('{"result":{"content', '"}]},"jsonrpc":"2.0","id":12}')).toBe(12);
+    expect(idOfCutAnswer('{"result":{"content', '"x":{"id":12}}}')).toBeNull();
+    expect(idOfCutAnswer('{"jsonrpc":"2.0","method":"x","id":3', '"}]}}')).toBeNull();
+  });
+});
+
+describe('pauses', () => {
+  it('double, are spread over half of themselves, and have a greatest', () => {
+    const timing = { firstRetryMs: 100, maxRetryMs: 1_000 };
+    const longest = [1, 2, 3, 4, 5, 500].map((failures) => pauseAfter(failures, timing, () => 1));
+    expect(longest).toEqual([100, 200, 400, 800, 1_000, 1_000]);
+    expect(pauseAfter(3, timing, () => 0)).toBe(200);
+  });
+});
+
+describe('a bounded fetch', () => {
+  const servers: Server[] = [];
+  afterEach(async () => {
+    await Promise.all(servers.splice(0).map((server) => new Promise((resolve) => server.close(resolve))));
+  });
+
+  async function ask(type: string, parts: readonly string[], init: RequestInit = {}): Promise<string> {
+    const server = createServer((_, res) => {
+      res.writeHead(200, { 'content-type': type, connection: 'close' });
+      for (const part of parts) res.write(part);
+      res.end();
+    });
+    servers.push(server);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const address = server.address();
+    if (address === null || typeof address === 'string') throw new Error('no port');
+    const url = new URL(`http://127.0.0.1:${String(address.port)}/mcp`);
+    const response = await createBoundedFetch(url, new AbortController().signal)(url, init);
+    return response.text();
+  }
+  const quarter = 'x'.repeat(MAX_MESSAGE_BYTES / 4);
+  const call = { method: 'POST', body: JSON.stringify({ jsonrpc: '2.0', id: 5, method: 'tools/call' }) };
+
+  it.each(['\n\n', '\r\n\r\n', '\r\r'])(
+    'takes a stream of any length whose events are small (%j)',
+    async (end) => {
+      const events = Array.from({ length: 8 }, () => `data: ${quarter}${end}`);
+      expect(await ask('text/event-stream', events, call)).toHaveLength(events.join('').length);
+    },
+  );
+
+  it('puts a failure in the place of an event that is too large', async () => {
+    const lines = Array.from({ length: 5 }, () => `data: ${quarter}\n`);
+    const got = await ask('text/event-stream', ['data: {}\n\n', ...lines, '\n'], call);
+    expect(got.length).toBeLessThan(MAX_MESSAGE_BYTES + 1_000);
+    const events = got.split('\n\n').filter((event) => event !== '');
+    expect(JSON.parse(events.at(-1)?.replace('data: ', '') ?? '')).toMatchObject({
+      id: 5,
+      result: { isError: true },
+    });
+  });
+
+  it('ends a body, or a stream that answers nothing, with an error', async () => {
+    const five = Array.from({ length: 5 }, () => quarter);
+    await expect(ask('application/json', five, call)).rejects.toThrow('too large');
+    await expect(ask('text/event-stream', ['data: ', ...five])).rejects.toThrow('too large');
+  });
+
+  it('asks nothing of another origin', async () => {
+    const fetched = createBoundedFetch(new URL('http://127.0.0.1:1/mcp'), new AbortController().signal);
+    await expect(fetched('https://127.0.0.1:1/mcp')).rejects.toThrow('points to another place');
+    await expect(fetched('http://localhost:1/mcp')).rejects.toThrow('points to another place');
+  });
+});

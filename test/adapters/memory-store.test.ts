@@ -1,0 +1,7 @@
+import { createMemoryStore } from '../../src/adapters/memory/store.js';
+import { storeContract } from '../contracts/store.js';
+
+storeContract('the memory store', () => {
+  const store = createMemoryStore();
+  return Promise.resolve({ store, close: () => store.close() });
+});

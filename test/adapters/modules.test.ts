@@ -1,0 +1,156 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { createSchemas } from '../../src/adapters/ajv/schemas.js';
+import { loadToolModules, ToolModuleError } from '../../src/adapters/modules/modules.js';
+import type { Tool } from '../../src/core/ports.js';
+import { withFolder } from '../support/folder.js';
+import { toolContext } from '../support/mcp.js';
+
+const load = (
+  folder: string,
+  patterns: readonly string[],
+  taken: readonly string[] = [],
+): Promise<readonly Tool[]> => loadToolModules(patterns, { folder, schemas: createSchemas(), taken });
+
+function write(folder: string, files: Record<string, string>): void {
+  for (const [name, source] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), source);
+  }
+}
+
+const tool = (name: string, fields = ''): string =>
+  `{ name: '${name}', description: 'Does it.', parameters: { type: 'object' }, sideEffects: 'none', run: () => 1, ${fields} }`;
+
+async function mistakesOf(loading: Promise<unknown>): Promise<string[]> {
+  try {
+    await loading;
+  } catch (error) {
+    if (error instanceof ToolModuleError) return error.message.split('\n');
+    throw error;
+  }
+  return [];
+}
+
+describe('modules of tools', () => {
+  it('are loaded in the order of patterns and names, each file once', async () => {
+    await withFolder(async (folder) => {
+      write(folder, {
+        'tools/b.mjs': `export const tool = ${tool('b')};`,
+        'tools/a.mjs': `export const tools = [${tool('a2')}, ${tool('a1')}]; export const other = 1;`,
+        'tools/.hidden.mjs': `export const tool = ${tool('hidden')};`,
+        'tools/notes.txt': 'no module',
+        'more/one/c.mjs': `export const tool = ${tool('c')};`,
+        'more/two/c.mjs': `export const tool = ${tool('d', 'timeoutMs: 5')};`,
+      });
+      const tools = await load(folder, [
+        'more/*/?.mjs',
+        './tools/*.mjs',
+        'tools/b.mjs',
+        join(folder, 'tools/b.mjs'),
+      ]);
+      expect(tools.map(({ name }) => name)).toEqual(['c', 'd', 'a2', 'a1', 'b']);
+      expect(tools.map(({ timeoutMs }) => timeoutMs)).toEqual([null, 5, null, null, null]);
+    });
+    expect(await load('/nowhere', [])).toEqual([]);
+  });
+
+  it('run with the context, and return what JSON can carry', async () => {
+    await withFolder(async (folder) => {
+      const run = `async (args, { wallet, secrets, progress, signal }) => {
+        progress('looking');
+        signal.throwIfAborted();
+        return { args, wallet, key: secrets.get('API_KEY'), when: new Date(0), none: undefined };
+      }`;
+      write(folder, {
+        't.mjs': `export const tools = [
+          ${tool('look').replace('() => 1', run)},
+          ${tool('nothing').replace('() => 1', '() => {}')},
+          ${tool('big').replace('() => 1', '() => 1n')},
+          ${tool('odd').replace('() => 1', '() => () => 1')},
+          ${tool('fails').replace('() => 1', "() => { throw new Error('no such coin') }")},
+        ];`,
+      });
+      const [look, nothing, big, odd, fails] = await load(folder, ['t.mjs']);
+      const told: string[] = [];
+      const context = toolContext({
+        wallet: '0xabc',
+        secrets: new Map([['API_KEY', 'k']]),
+        progress: (words) => told.push(words),
+      });
+      expect(await look?.run({ coin: 'x' }, context)).toEqual({
+        ...{ args: { coin: 'x' }, wallet: '0xabc', key: 'k' },
+        when: '1970-01-01T00:00:00.000Z',
+      });
+      expect(told).toEqual(['looking']);
+      const stopped = toolContext({ signal: AbortSignal.abort(new Error('stopped')) });
+      await expect(look?.run({}, stopped)).rejects.toThrow('stopped');
+      expect(await nothing?.run({}, context)).toBeNull();
+      await expect(big?.run({}, context)).rejects.toThrow("The tool's result cannot be told in JSON");
+      await expect(odd?.run({}, context)).rejects.toThrow("The tool's result cannot be told in JSON");
+      await expect(fails?.run({}, context)).rejects.toThrow(/^no such coin$/);
+    });
+  });
+
+  it('are refused with every mistake: file, export, field, and what would be right', async () => {
+    await withFolder(async (folder) => {
+      write(folder, {
+        'a.mjs': `export const tool = {
+          name: 'two words', description: ' ', parameters: { type: 'array' }, sideEffects: 'maybe', timeoutMs: 0.5,
+          timeout: 5, execute: () => 1,
+        };`,
+        'b.mjs': `export const tools = [${tool('same')}, ${tool('same')}, ${tool('get_time')}, 7];`,
+        'c.mjs': 'export default {}; export const run = 1;',
+        'd.mjs': 'export const tool = ;',
+        'e.mjs': "throw new TypeError('no database')",
+        'f.mjs': `export const tools = ${tool('f')};`,
+        'g.mjs': `export const tools = [
+          { ...${tool('g1')}, parameters: { type: 'object', properties: { a: { type: 'nonsense' } } } },
+          { ...${tool('g2')}, parameters: { type: 'object', check() {} } },
+          { ...${tool('g3')}, parameters: new (class Schema { type = 'object' })() },
+        ];`,
+        'h.txt': '',
+      });
+      const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((name) => `${name}.mjs`);
+      const patterns = [...names, 'h.txt', 'tools/*.mjs', 'tools/**/x.mjs', ' '];
+      const mistakes = await mistakesOf(load(folder, patterns, ['get_time']));
+      const fields = 'name, description, parameters, sideEffects, timeoutMs, run';
+      expect(mistakes).toEqual([
+        `tools: tools/*.mjs: there is no such file in ${folder}`,
+        'tools: tools/**/x.mjs: has "**", which is not known; name each folder',
+        `tools:  : there is no such file in ${folder}`,
+        'a.mjs: tool.name: must have 1 to 64 letters, digits, dashes or underscores',
+        'a.mjs: tool.description: must say in 1 to 4000 characters what the tool does',
+        "a.mjs: tool.parameters.type: must be 'object'",
+        "a.mjs: tool.sideEffects: must be 'none', 'idempotent' or 'yes'",
+        'a.mjs: tool.timeoutMs: must be a whole number of milliseconds from 1 on; absent: TOOL_TIMEOUT',
+        'a.mjs: tool.run: must be a function (args, context) => result',
+        `a.mjs: tool.timeout: is not a known field; known are ${fields}`,
+        `a.mjs: tool.execute: is not a known field; known are ${fields}`,
+        'b.mjs: tools[1].name: "same" is the name of b.mjs: tools[0] already',
+        'b.mjs: tools[2].name: "get_time" is the name of a built-in tool already',
+        'b.mjs: tools[3]: must be an object with name, description, parameters …',
+        'c.mjs: must export `tool` or `tools`, and exports default, run',
+        expect.stringMatching(/^d\.mjs: cannot be loaded: SyntaxError: /),
+        'e.mjs: cannot be loaded: TypeError: no database',
+        'f.mjs: tools: must be a list; one alone is exported as `tool`',
+        expect.stringMatching(/^g\.mjs: tools\[0\]\.parameters: must be a JSON Schema: /),
+        expect.stringMatching(/^g\.mjs: tools\[1\]\.parameters: must be a JSON Schema as plain data/),
+        expect.stringMatching(/^g\.mjs: tools\[2\]\.parameters: must be a JSON Schema as plain data/),
+        'h.txt: must be an ES module whose name ends in .mjs or .js',
+      ]);
+    });
+  });
+
+  it('work as docs/tool-modules.md shows them', async () => {
+    await withFolder(async (folder) => {
+      const guide = readFileSync('docs/tool-modules.md', 'utf8');
+      const source = /```js\n([^]*?)```/.exec(guide)?.[1] ?? '';
+      write(folder, { 'example.mjs': source });
+      const tools = await load(folder, ['example.mjs']);
+      expect(tools.length).toBeGreaterThan(0);
+      for (const one of tools) expect(one.description).not.toBe('');
+    });
+  });
+});

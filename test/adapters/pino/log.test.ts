@@ -1,0 +1,94 @@
+import { describe, expect, it } from '@jest/globals';
+import { createLog } from '../../../src/adapters/pino/log.js';
+import { RigError, type Log } from '../../../src/core/ports.js';
+
+function logged(write: (log: Log) => void, level = 'info'): string {
+  const lines: string[] = [];
+  write(createLog({ level, destination: { write: (line: string) => lines.push(line) } }));
+  return lines.join('');
+}
+
+describe('createLog', () => {
+  it('writes one JSON line with level, time, fields and message', () => {
+    const line: unknown = JSON.parse(
+      logged((log) => {
+        log.info({ url: 'http://x', port: 1 }, 'listening');
+      }),
+    );
+    expect(line).toEqual({
+      level: 'info',
+      time: expect.any(String),
+      url: 'http://x',
+      port: 1,
+      msg: 'listening',
+    });
+  });
+
+  it('keeps to its level', () => {
+    const text = logged((log) => {
+      log.info({}, 'one');
+      log.warn({}, 'two');
+    }, 'warn');
+    expect(text).not.toContain('one');
+    expect(text).toContain('two');
+  });
+
+  it('masks private fields, at any depth and in any spelling, and shortens session ids', () => {
+    const secret = 'do-not-log-me';
+    const text = logged((log) => {
+      const headers = {
+        'service-app-key': secret,
+        'X-API-Key': secret,
+        Authorization: secret,
+        cookie: [secret],
+      };
+      log.warn(
+        {
+          headers,
+          a: { b: [{ client_id: secret, apiKey: secret, user_state: { evm: secret } }] },
+          text: secret,
+        },
+        'x',
+      );
+      log.info({ sessionId: '12345678-do-not-log-me', 'x-session-id': '12345678-do-not-log-me' }, 'x');
+    });
+    expect(text).not.toContain(secret);
+    expect(text).toContain('"sessionId":"12345678"');
+    expect(text).toContain('"x-session-id":"12345678"');
+  });
+
+  it('shows errors by name, code, frames and causes, without words that may quote somebody', () => {
+    const secret = 'my seed phrase';
+    const cause = Object.assign(new TypeError(`upstream said ${secret}`), {
+      statusCode: 400,
+      requestBody: secret,
+    });
+    const error = new Error(`not JSON:\n    at ${secret} x\n ${secret}`, { cause });
+    const text = logged((log) => {
+      log.error({ err: error }, 'request failed');
+    });
+    expect(text).not.toContain(secret);
+    const line: unknown = JSON.parse(text);
+    expect(line).toMatchObject({
+      err: {
+        type: 'Error',
+        stack: expect.arrayContaining([expect.stringContaining('log.test.ts')]),
+        cause: { type: 'TypeError', statusCode: 400, stack: expect.any(Array) },
+      },
+    });
+  });
+
+  it("keeps the words of the service's own and the system's errors", () => {
+    const own = new RigError('The model is overloaded', { retryable: true });
+    const system = Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:1'), {
+      code: 'ECONNREFUSED',
+      syscall: 'connect',
+    });
+    const text = logged((log) => {
+      log.error({ err: own, other: system }, 'x');
+    });
+    expect(text).toContain('The model is overloaded');
+    expect(text).toContain('connect ECONNREFUSED 127.0.0.1:1');
+    expect(text).toContain('"code":"ECONNREFUSED"');
+  });
+});

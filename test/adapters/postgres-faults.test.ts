@@ -1,0 +1,157 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { Client } from 'pg';
+import { openPostgresStore } from '../../src/adapters/postgres/store.js';
+import { StoreUnavailableError, type Store } from '../../src/core/store.js';
+import { change, loaded, record, send, sendAndClaim, T0 } from '../contracts/store-fixtures.js';
+import { describeWithPostgres, POSTGRES_URL, runSql, testDatabase } from '../support/postgres.js';
+import { startProxy, type Proxy } from '../support/proxy.js';
+import { collectLines, type Lines } from '../support/lines.js';
+
+describeWithPostgres('a PostgreSQL store when the connection fails', () => {
+  const database = testDatabase();
+  let url: string;
+  /** The same by the proxy. */
+  let nearUrl: string;
+  let proxy: Proxy;
+  let lines: Lines;
+  let store: Store;
+
+  beforeEach(async () => {
+    url = await database.newUrl();
+    const near = new URL(url);
+    proxy = await startProxy(Number(new URL(POSTGRES_URL).port || '5432'));
+    near.hostname = '127.0.0.1';
+    near.port = String(proxy.port);
+    lines = collectLines();
+    nearUrl = near.href;
+    store = await openPostgresStore({ url: nearUrl, poolSize: 3, log: lines.log });
+  });
+
+  /** Opens another store in place of the first. */
+  async function reopen(timeouts: { connectTimeoutMs: number; statementTimeoutMs: number }): Promise<void> {
+    await store.close();
+    store = await openPostgresStore({ url: nearUrl, poolSize: 3, ...timeouts });
+  }
+
+  afterEach(async () => {
+    await store.close();
+    await proxy.close();
+  });
+
+  /** Calls of every kind, which must all say the same. */
+  const calls = (): Promise<unknown>[] => {
+    const id = randomUUID();
+    return [
+      store.loadThread(id),
+      store.heads([id]),
+      store.saveSession(change(id)),
+      send(store, randomUUID()),
+      store.claimAbandoned({ owner: 'a', milliseconds: 1 }, 1),
+      store.renewLeases({ owner: 'a', milliseconds: 1 }, [id]),
+      store.deleteSession(id, T0),
+      store.findKey('d'),
+      store.check(),
+    ];
+  };
+  const allUnavailable = async (): Promise<void> => {
+    const results = await Promise.allSettled(calls());
+    for (const result of results) {
+      expect(result).toEqual({ status: 'rejected', reason: expect.any(StoreUnavailableError) });
+    }
+  };
+
+  it('is unavailable while the network is cut, and well again by itself', async () => {
+    const id = randomUUID();
+    await send(store, id);
+    await proxy.cut();
+    await allUnavailable();
+    await allUnavailable();
+    await proxy.restore();
+    await Promise.all(calls());
+    expect((await loaded(store, id)).open).toHaveLength(1);
+  });
+
+  it('fails within its limits while the server does not answer, and is well again by itself', async () => {
+    await reopen({ connectTimeoutMs: 1_500, statementTimeoutMs: 700 });
+    await Promise.all(calls());
+    proxy.stall();
+    const began = performance.now();
+    await allUnavailable();
+    // Nine calls share three connections: a query has 1.7 s, and the wait for a connection 1.5 s.
+    expect(performance.now() - began).toBeLessThan(4_500);
+    await proxy.restore();
+    await Promise.all(calls());
+  });
+
+  it('outlives connections that the server ends, idle or at work', async () => {
+    const id = randomUUID();
+    const turn = await sendAndClaim(store, id);
+    const blocker = new Client({ connectionString: url });
+    blocker.on('error', () => undefined);
+    await blocker.connect();
+    await blocker.query('BEGIN; SELECT FROM sessions FOR UPDATE');
+    const writes = [1, 2].map((n) =>
+      store.saveProgress(turn, { messages: [record(turn, n)], events: [], partialText: '' }, T0),
+    );
+    const outcomes = Promise.allSettled(writes);
+    await runSql(
+      url,
+      'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
+    );
+    for (const outcome of await outcomes) {
+      expect(outcome).toEqual({ status: 'rejected', reason: expect.any(StoreUnavailableError) });
+    }
+    await blocker.end();
+    expect((await loaded(store, id)).open[0]?.messages).toHaveLength(1);
+    await Promise.all([store.check(), store.check(), store.check()]);
+    await runSql(
+      url,
+      'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
+    );
+    await lines.has('an idle connection to PostgreSQL was lost', 3);
+    await Promise.all([store.check(), store.check(), store.check()]);
+  });
+
+  it('gives up a statement that waits for a lock too long', async () => {
+    await reopen({ connectTimeoutMs: 3_000, statementTimeoutMs: 500 });
+    const id = randomUUID();
+    await send(store, id);
+    const blocker = new Client({ connectionString: url });
+    await blocker.connect();
+    await blocker.query('BEGIN; SELECT FROM sessions FOR UPDATE');
+    try {
+      await expect(send(store, id)).rejects.toThrow(StoreUnavailableError);
+      expect((await loaded(store, id)).open).toHaveLength(1);
+    } finally {
+      await blocker.end();
+    }
+    await send(store, id);
+    expect((await loaded(store, id)).open).toHaveLength(2);
+  });
+
+  it('is unavailable where it can only read', async () => {
+    await runSql(url, `ALTER DATABASE ${database.name} SET default_transaction_read_only = on`);
+    try {
+      await proxy.cut();
+      await proxy.restore();
+      await expect(store.check()).rejects.toThrow(StoreUnavailableError);
+      await expect(store.saveSession(change(randomUUID()))).rejects.toThrow(StoreUnavailableError);
+      expect(await store.loadThread(randomUUID())).toBe('unknown');
+    } finally {
+      // The statement itself must be allowed to write.
+      const admin = new URL(POSTGRES_URL);
+      await runSql(admin.href, `ALTER DATABASE ${database.name} RESET default_transaction_read_only`);
+    }
+  });
+
+  it('tells a defect from a database that cannot be used', async () => {
+    const id = randomUUID();
+    const turn = await sendAndClaim(store, id);
+    const clash = { messages: [record(turn, 1), record(turn, 1)], events: [], partialText: '' };
+    const saving = store.saveProgress(turn, clash, T0);
+    await expect(saving).rejects.toThrow('PostgreSQL refused a statement (23505)');
+    await expect(saving).rejects.not.toBeInstanceOf(StoreUnavailableError);
+    await store.check();
+  });
+});

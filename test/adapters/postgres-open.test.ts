@@ -1,0 +1,101 @@
+import { expect, it } from '@jest/globals';
+import { migrate, readMigrations, type Migration } from '../../src/adapters/postgres/migrate.js';
+import { openPostgresStore } from '../../src/adapters/postgres/store.js';
+import { StoreUnavailableError } from '../../src/core/store.js';
+import { change, loaded, sendAndClaim } from '../contracts/store-fixtures.js';
+import { describeWithPostgres, runSql, testDatabase } from '../support/postgres.js';
+
+const ID = '00000000-0000-4000-8000-000000000001';
+
+function migration(number: number, sql: string): Migration {
+  return { number, name: `${String(number).padStart(4, '0')}-test.sql`, sql };
+}
+
+describeWithPostgres('opening a PostgreSQL store', () => {
+  const database = testDatabase();
+
+  it('makes the schema once when several open it together, and finds the data again', async () => {
+    const url = await database.newUrl();
+    const stores = await Promise.all([1, 2, 3, 4].map(() => openPostgresStore({ url, poolSize: 1 })));
+    await sendAndClaim(stores[0] ?? fail(), ID);
+    expect((await loaded(stores[3] ?? fail(), ID)).open).toHaveLength(1);
+    await Promise.all(stores.map((store) => store.close()));
+
+    const again = await openPostgresStore({ url });
+    expect((await loaded(again, ID)).open).toHaveLength(1);
+    await again.close();
+    const applied = await runSql<{ number: number }>(
+      url,
+      'SELECT number FROM schema_migrations ORDER BY number',
+    );
+    expect(applied.map(({ number }) => number)).toEqual(applied.map((_, index) => index + 1));
+  });
+
+  it('applies what is missing, in order, once', async () => {
+    const url = await database.newUrl();
+    const first = migration(1, 'CREATE TABLE steps (n integer)');
+    const second = migration(2, 'INSERT INTO steps VALUES (2)');
+    await migrate({ url }, [first]);
+    await migrate({ url }, [first, second]);
+    await Promise.all([1, 2, 3].map(() => migrate({ url }, [first, second])));
+    expect(await runSql(url, 'SELECT n FROM steps')).toEqual([{ n: 2 }]);
+  });
+
+  it('leaves nothing behind when a migration fails', async () => {
+    const url = await database.newUrl();
+    const broken = [
+      migration(1, 'CREATE TABLE steps (n integer)'),
+      migration(2, 'INSERT INTO nowhere VALUES (1)'),
+    ];
+    await expect(migrate({ url }, broken)).rejects.toThrow('PostgreSQL refused a statement (42P01)');
+    expect(
+      await runSql(url, "SELECT to_regclass('steps') AS steps, to_regclass('schema_migrations') AS known"),
+    ).toEqual([{ steps: null, known: null }]);
+  });
+
+  it('refuses a database that is newer than the program', async () => {
+    const url = await database.newUrl();
+    const store = await openPostgresStore({ url });
+    await store.close();
+    await runSql(url, "INSERT INTO schema_migrations (number, name) VALUES (9999, 'from the future')");
+    await expect(openPostgresStore({ url })).rejects.toThrow(
+      'newer version of this program: its schema is 9999',
+    );
+  });
+
+  it('numbers its migrations without a gap', async () => {
+    const folder = new URL('../../src/adapters/postgres/migrations/', import.meta.url);
+    expect((await readMigrations(folder)).length).toBeGreaterThan(0);
+  });
+
+  it('is durable also where the server is set up not to be', async () => {
+    const url = await database.newUrl();
+    await runSql(url, `ALTER DATABASE ${database.name} SET synchronous_commit = off`);
+    expect(await migrate({ url }, [])).toEqual({ synchronous_commit: 'on' });
+    await runSql(url, `ALTER DATABASE ${database.name} RESET synchronous_commit`);
+    expect(await migrate({ url }, [])).toEqual({});
+  });
+
+  it('says that it is unavailable when nobody listens, the password is wrong, or there is no such database', async () => {
+    const url = new URL(await database.newUrl());
+    url.pathname = '/no_such_database';
+    for (const wrong of ['postgres://postgres:hunter2@127.0.0.1:1/x', url.href]) {
+      const opening = openPostgresStore({ url: wrong });
+      await expect(opening).rejects.toThrow(StoreUnavailableError);
+      await expect(opening).rejects.not.toThrow('hunter2');
+    }
+  });
+
+  it('lets a store be closed twice, and by many', async () => {
+    const store = await database.open();
+    const write = store.saveSession(change(ID));
+    await Promise.all([store.close(), store.close()]);
+    await expect(write).resolves.toMatchObject({ kind: 'saved' });
+    await store.close();
+    await expect(store.check()).rejects.toThrow(StoreUnavailableError);
+  });
+});
+
+function fail(): never {
+  throw new Error('there is no such store');
+}

@@ -1,0 +1,220 @@
+import { randomUUID } from 'node:crypto';
+import { expect, it } from '@jest/globals';
+import { openRedisBus } from '../../src/adapters/redis/bus.js';
+import { MAX_SIGNAL } from '../../src/adapters/redis/outbox.js';
+import type { Signal } from '../../src/core/event.js';
+import { busContract } from '../contracts/bus.js';
+import { collectLines } from '../support/lines.js';
+import { describeWithRedis, listen, REDIS_URL, withNodes, withRedis } from '../support/redis.js';
+
+const changed = (revision: number): Signal => ({ type: 'session_changed', revision });
+const isChange = (revision: number) => (signal: Signal) =>
+  signal.type === 'session_changed' && signal.revision === revision;
+const MISSED: Signal = { type: 'missed' };
+
+function text(content: string, offset: number): Signal {
+  return { type: 'text', turnId: 't', attempt: 1, position: 1, offset, content };
+}
+
+describeWithRedis('the Redis bus', () => {
+  busContract('one node', async () => {
+    const { log } = collectLines();
+    const bus = await openRedisBus({ url: REDIS_URL, prefix: `test:${randomUUID()}`, log });
+    return { bus, close: () => bus.close() };
+  });
+
+  it('delivers here before publish returns, and elsewhere in the same order, once', () =>
+    withNodes(2, async ([a, b]) => {
+      if (a === undefined || b === undefined) throw new Error('there are no nodes');
+      const id = randomUUID();
+      const [here, there] = [await listen(a.bus, id), await listen(b.bus, id)];
+      const signals: Signal[] = [
+        { type: 'turn_started', turnId: 't', attempt: 1 },
+        text('é🎭\u0000\ud800', 0),
+        ...Array.from({ length: 3_000 }, (_, n) => text(String(n), n)),
+        { type: 'tool_called', turnId: 't', call: { callId: 'c', name: 'add', args: { b: 1, a: [null] } } },
+        {
+          type: 'tool_returned',
+          turnId: 't',
+          result: { callId: 'c', name: 'add', result: null, failed: false, multiStep: true },
+        },
+        { type: 'logged', event: { id: 1, at: 5, body: { type: 'title_changed', title: 'T' } } },
+        {
+          type: 'logged',
+          event: { id: 2, at: 5, body: { type: 'tool_update', callId: 'c', toolName: 'add', message: 'm' } },
+        },
+        {
+          type: 'logged',
+          event: {
+            id: 3,
+            at: 5,
+            body: { type: 'tool_complete', callId: 'c', toolName: 'add', failed: false, result: false },
+          },
+        },
+        { type: 'logged', event: { id: 4, at: 5, body: { type: 'system_notice', message: 'm' } } },
+        { type: 'interrupt', turnId: 't' },
+        { type: 'turn_ended', turnId: 't', outcome: 'failed', error: 'why' },
+        { type: 'session_deleted' },
+        changed(7),
+      ];
+      for (const signal of signals) a.bus.publish(id, signal);
+      expect(here.seen).toEqual(signals);
+      await there.heard(isChange(7));
+      expect(there.seen).toEqual(signals);
+      // What b sends now comes after everything that a could still have heard of itself.
+      b.bus.publish(id, changed(8));
+      await here.heard(isChange(8));
+      expect(here.seen).toEqual([...signals, changed(8)]);
+      expect([...a.lines, ...b.lines]).toEqual([]);
+    }));
+
+  it('keeps nodes with another prefix, and other sessions, apart', () =>
+    withNodes(2, ([a, b]) =>
+      withNodes(2, async ([c, d]) => {
+        if (a === undefined || b === undefined || c === undefined || d === undefined) {
+          throw new Error('there are no nodes');
+        }
+        const [id, another] = [randomUUID(), randomUUID()];
+        const [friends, strangers] = [await listen(b.bus, id), await listen(d.bus, id)];
+        a.bus.publish(id, changed(1));
+        await friends.heard(isChange(1));
+        c.bus.publish(another, changed(2));
+        c.bus.publish(id, changed(3));
+        await strangers.heard(isChange(3));
+        expect(friends.seen).toEqual([changed(1)]);
+        expect(strangers.seen).toEqual([changed(3)]);
+      }),
+    ));
+
+  it('keeps one order for everybody when a listener publishes', () =>
+    withNodes(2, async ([a, b]) => {
+      if (a === undefined || b === undefined) throw new Error('there are no nodes');
+      const id = randomUUID();
+      await a.bus.subscribe(id, (signal) => {
+        if (isChange(1)(signal)) a.bus.publish(id, changed(2));
+      });
+      const [here, there] = [await listen(a.bus, id), await listen(b.bus, id)];
+      a.bus.publish(id, changed(1));
+      await there.heard(isChange(2));
+      expect([here.seen, there.seen]).toEqual([
+        [changed(1), changed(2)],
+        [changed(1), changed(2)],
+      ]);
+    }));
+
+  it('listens to a channel as long as somebody here does', () =>
+    withNodes(2, async ([a, b], prefix) => {
+      if (a === undefined || b === undefined) throw new Error('there are no nodes');
+      const id = randomUUID();
+      const subscribers = () =>
+        withRedis(async (client) => (await client.pubsub('NUMSUB', `${prefix}:session:${id}`))[1]);
+      const [first, second] = [await listen(a.bus, id), await listen(a.bus, id)];
+      expect(await subscribers()).toBe(1);
+      first.detach();
+      first.detach();
+      b.bus.publish(id, changed(1));
+      await second.heard(isChange(1));
+      second.detach();
+      const again = await listen(a.bus, id);
+      b.bus.publish(id, changed(2));
+      await again.heard(isChange(2));
+      again.detach();
+      // Commands of a connection are done in order: once this is attached, the one before is gone.
+      await listen(a.bus, randomUUID());
+      expect(await subscribers()).toBe(0);
+    }));
+
+  it('keeps large signals here, and tells the others to look into the store', () =>
+    withNodes(2, async ([a, b], prefix) => {
+      if (a === undefined || b === undefined) throw new Error('there are no nodes');
+      const id = randomUUID();
+      const [here, there] = [await listen(a.bus, id), await listen(b.bus, id)];
+      await withRedis(async (client) => {
+        const sizes: number[] = [];
+        client.on('message', (_channel: string, message: string) => sizes.push(Buffer.byteLength(message)));
+        await client.subscribe(`${prefix}:session:${id}`);
+        const large = (result: string): Signal => ({
+          type: 'logged',
+          event: {
+            id: 1,
+            at: 1,
+            body: { type: 'tool_complete', callId: 'c', toolName: 't', failed: false, result },
+          },
+        });
+        const signals = [large('x'.repeat(MAX_SIGNAL)), large('€'.repeat(MAX_SIGNAL / 2)), changed(5)];
+        for (const signal of signals) a.bus.publish(id, signal);
+        await there.heard(isChange(5));
+        expect(here.seen).toEqual(signals);
+        expect(there.seen).toEqual([MISSED, changed(5)]);
+        expect(Math.max(...sizes)).toBeLessThan(200);
+      });
+    }));
+
+  it('sends what is published in one tick as one message', () =>
+    withNodes(2, async ([a, b], prefix) => {
+      if (a === undefined || b === undefined) throw new Error('there are no nodes');
+      const id = randomUUID();
+      const there = await listen(b.bus, id);
+      await withRedis(async (client) => {
+        let messages = 0;
+        client.on('message', () => (messages += 1));
+        await client.subscribe(`${prefix}:session:${id}`);
+        for (let n = 0; n < 100; n++) a.bus.publish(id, text('word ', 5 * n));
+        a.bus.publish(id, changed(9));
+        await there.heard(isChange(9));
+        await client.ping();
+        expect(there.seen).toHaveLength(101);
+        expect(messages).toBe(1);
+      });
+    }));
+
+  it('ignores a message that it does not understand, and says so', () =>
+    withNodes(1, async ([a], prefix) => {
+      if (a === undefined) throw new Error('there is no node');
+      const id = randomUUID();
+      const here = await listen(a.bus, id);
+      const channel = `${prefix}:session:${id}`;
+      const node = randomUUID();
+      await withRedis(async (client) => {
+        for (const bad of [
+          '',
+          'junk',
+          node,
+          `${node}{}`,
+          `${node}[1]`,
+          `${node}[{"type":"unheard_of"}]`,
+          `${node}[{"type":"session_changed"}]`,
+          `${node}[{"type":"logged","event":{"id":1,"at":1,"body":{"type":"title_changed"}}}]`,
+          `${node}[{"type":"text","turnId":"t","attempt":1,"position":1,"offset":"0","content":"x"}]`,
+        ]) {
+          await client.publish(channel, bad);
+        }
+        await client.publish(channel, `${node}[${JSON.stringify(changed(1))}]`);
+      });
+      await here.heard(isChange(1));
+      expect(here.seen).toEqual([changed(1)]);
+      expect(a.lines).toEqual(['warn a message from Redis could not be understood and was ignored']);
+    }));
+
+  it('delivers nothing once it is closed, and sends what was published before', () =>
+    withNodes(2, async ([a, b]) => {
+      if (a === undefined || b === undefined) throw new Error('there are no nodes');
+      const id = randomUUID();
+      const [here, there] = [await listen(a.bus, id), await listen(b.bus, id)];
+      a.bus.publish(id, changed(1));
+      await a.bus.close();
+      a.bus.publish(id, changed(2));
+      await there.heard(isChange(1));
+      b.bus.publish(id, changed(3));
+      expect(here.seen).toEqual([changed(1)]);
+      expect(there.seen).toEqual([changed(1), changed(3)]);
+    }));
+
+  it('refuses a URL that is none of Redis, without showing it', async () => {
+    const { log } = collectLines();
+    const url = 'http://user:hunter2@127.0.0.1';
+    const opening = openRedisBus({ url, prefix: 'test', log });
+    await expect(opening).rejects.toThrow('must begin with redis://');
+    await expect(opening).rejects.not.toThrow('hunter2');
+  });
+});

@@ -1,0 +1,152 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import type { Signal } from '../../src/core/event.js';
+import { startProxy, type Proxy } from '../support/proxy.js';
+import { describeWithRedis, listen, REDIS_URL, withNodes, withRedis } from '../support/redis.js';
+
+const changed = (revision: number): Signal => ({ type: 'session_changed', revision });
+const isChange = (revision: number) => (signal: Signal) =>
+  signal.type === 'session_changed' && signal.revision === revision;
+const AWAY = 'Redis is away';
+const BACK = 'Redis is back';
+
+describeWithRedis('the Redis bus when the connection fails', () => {
+  let proxy: Proxy;
+  let url: string;
+
+  beforeEach(async () => {
+    const server = new URL(REDIS_URL);
+    proxy = await startProxy(Number(server.port === '' ? 6379 : server.port));
+    server.port = String(proxy.port);
+    server.hostname = '127.0.0.1';
+    url = server.href;
+  });
+
+  afterEach(() => proxy.close());
+
+  it('delivers here while Redis is away, says so once, and reaches the others when it is back', () =>
+    withNodes(
+      2,
+      async ([a, b]) => {
+        if (a === undefined || b === undefined) throw new Error('there are no nodes');
+        const id = randomUUID();
+        const [here, there] = [await listen(a.bus, id), await listen(b.bus, id)];
+        await proxy.cut();
+        await Promise.all([a.has(AWAY), b.has(AWAY)]);
+
+        a.bus.publish(id, changed(1));
+        expect(here.seen).toEqual([changed(1)]);
+        const late = await listen(b.bus, id);
+        b.bus.publish(id, changed(2));
+        expect(late.seen).toEqual([changed(2)]);
+
+        await proxy.restore();
+        await Promise.all([a.has(BACK), b.has(BACK)]);
+        // Everybody is told to look into the store, for something may have been missed.
+        await Promise.all([here, there, late].map(({ heard }) => heard(({ type }) => type === 'missed')));
+        a.bus.publish(id, changed(3));
+        await Promise.all([there.heard(isChange(3)), late.heard(isChange(3))]);
+        b.bus.publish(id, changed(4));
+        await here.heard(isChange(4));
+        expect(a.lines).toEqual([expect.stringContaining(AWAY), expect.stringContaining(BACK)]);
+      },
+      { url },
+    ));
+
+  it('starts while Redis is away, and finds the others later', async () => {
+    await proxy.cut();
+    await withNodes(
+      1,
+      ([away]) =>
+        withNodes(1, async () => {
+          if (away === undefined) throw new Error('there is no node');
+          const id = randomUUID();
+          const here = await listen(away.bus, id);
+          away.bus.publish(id, changed(1));
+          expect(here.seen).toEqual([changed(1)]);
+          expect(away.lines).toEqual([expect.stringContaining(AWAY)]);
+          await proxy.restore();
+          await away.has(BACK);
+        }),
+      { url },
+    );
+  });
+
+  it('hears again after its connections were killed', () =>
+    withNodes(2, async ([a, b], prefix) => {
+      if (a === undefined || b === undefined) throw new Error('there are no nodes');
+      const ids = Array.from({ length: 1_200 }, () => randomUUID());
+      const listeners = await Promise.all(ids.map((id) => listen(b.bus, id)));
+      await withRedis(async (client) => {
+        const channel = `${prefix}:session:${ids[0] ?? ''}`;
+        expect((await client.pubsub('NUMSUB', channel))[1]).toBe(1);
+        // Only ours: other tests use the same server.
+        const list = String(await client.client('LIST'));
+        const found = new RegExp(`^id=(\\d+) .* name=${prefix}:hearing `, 'gm');
+        for (const [, clientId] of list.matchAll(found)) await client.client('KILL', 'ID', clientId ?? '');
+      });
+      await b.has(BACK);
+      for (const id of ids) a.bus.publish(id, changed(1));
+      await Promise.all(listeners.map(({ heard }) => heard(isChange(1))));
+      for (const { seen } of listeners) expect(seen.filter(isChange(1))).toHaveLength(1);
+    }));
+
+  it('neither waits nor grows while Redis does not answer', () =>
+    withNodes(
+      1,
+      ([stalled], prefix) =>
+        withRedis(async (client) => {
+          if (stalled === undefined) throw new Error('there is no node');
+          const id = randomUUID();
+          const here = await listen(stalled.bus, id);
+          let received = 0;
+          client.on('message', (_channel: string, message: string) => (received += message.length));
+          await client.subscribe(`${prefix}:session:${id}`);
+          proxy.stall();
+
+          // Attached within a bound all the same.
+          await listen(stalled.bus, randomUUID());
+          const words = 'x'.repeat(7_000);
+          const text: Signal = {
+            type: 'text',
+            turnId: 't',
+            attempt: 1,
+            position: 1,
+            offset: 0,
+            content: words,
+          };
+          for (let round = 0; round < 50; round++) {
+            for (let n = 0; n < 100; n++) stalled.bus.publish(id, text);
+            await new Promise((resolve) => setImmediate(resolve));
+          }
+          expect(here.seen).toHaveLength(5_000);
+
+          await proxy.restore();
+          stalled.bus.publish(id, changed(1));
+          // Something was dropped: everybody is told.
+          await here.heard(isChange(1));
+          const last = await listen(stalled.bus, randomUUID());
+          last.detach();
+          await stalled.bus.close();
+          await client.ping();
+          expect(received).toBeGreaterThan(0);
+          // 35 MB were published; what was kept is bounded.
+          expect(received).toBeLessThan(8_000_000);
+        }),
+      { url },
+    ));
+
+  it('gives up a connection that has died without a word', () =>
+    withNodes(
+      1,
+      ([stalled]) =>
+        withNodes(1, async () => {
+          if (stalled === undefined) throw new Error('there is no node');
+          proxy.stall();
+          await stalled.has(AWAY);
+          await proxy.restore();
+          await stalled.has(BACK);
+        }),
+      { url, heartbeatMs: 100 },
+    ));
+});

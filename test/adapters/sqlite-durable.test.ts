@@ -1,0 +1,154 @@
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { describe, expect, it } from '@jest/globals';
+import type { Store } from '../../src/core/store.js';
+import { acceptance, contents, loaded, send } from '../contracts/store-fixtures.js';
+import { withFolder } from '../support/folder.js';
+import { openTestSqlite } from '../support/sqlite.js';
+
+const STORE_MODULE = new URL('../../dist/adapters/sqlite/store.js', import.meta.url);
+
+/** A process that sends messages to one session, `count` in all, by eight writers, and prints each turn id once it is acknowledged. */
+function startSender(path: string, sessionId: string, count: number) {
+  const script = `
+    import { randomUUID } from 'node:crypto';
+    import { writeSync } from 'node:fs';
+    import { openSqliteStore } from ${JSON.stringify(STORE_MODULE.href)};
+    const store = await openSqliteStore({ path: ${JSON.stringify(path)} });
+    let left = ${String(count)};
+    await Promise.all(Array.from({ length: 8 }, async () => {
+      while (left-- > 0) {
+        const turnId = randomUUID();
+        const sent = await store.acceptMessage({
+          sessionId: ${JSON.stringify(sessionId)}, ifVersion: 1, set: {}, text: turnId, messageId: randomUUID(), turnId,
+          app: 'default', clientId: null, keyId: null, quotas: [], idempotency: null, busy: 'enqueue', maxQueued: 1e9, claim: null, at: Date.now(),
+        });
+        if (sent.kind !== 'accepted') throw new Error(sent.kind);
+        writeSync(1, turnId + '\\n');
+      }
+    }));
+    await store.close();`;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const exited = once(child, 'exit');
+  return { child, exited, lines: createInterface({ input: child.stdout }) };
+}
+
+async function turnsOf(store: Store, sessionId: string) {
+  const { open } = await loaded(store, sessionId);
+  return open.map(({ turn, messages }) => ({
+    no: turn.no,
+    id: turn.id,
+    texts: messages.map((m) => m.content),
+  }));
+}
+
+describe('durability of the SQLite store', () => {
+  it(
+    'keeps every acknowledged message when the process is killed',
+    () =>
+      withFolder(async (folder) => {
+        const path = join(folder, 'a.db');
+        const id = randomUUID();
+        const first = await openTestSqlite({ path });
+        await send(first, id);
+        await first.close();
+
+        const { child, exited, lines } = startSender(path, id, 1_000_000);
+        const acknowledged: string[] = [];
+        for await (const line of lines) {
+          acknowledged.push(line);
+          if (acknowledged.length === 300) child.kill('SIGKILL');
+        }
+        expect(await exited).toEqual([null, 'SIGKILL']);
+
+        const store = await openTestSqlite({ path });
+        const turns = await turnsOf(store, id);
+        expect(turns.map(({ no }) => no)).toEqual(turns.map((_, index) => index + 1));
+        const stored = new Map(turns.map((turn) => [turn.id, turn.texts]));
+        expect(acknowledged.length).toBeGreaterThanOrEqual(300);
+        for (const turnId of acknowledged) expect(stored.get(turnId)).toEqual([turnId]);
+        await store.close();
+      }),
+    20_000,
+  );
+
+  it(
+    'shares a file with another process that writes at the same time',
+    () =>
+      withFolder(async (folder) => {
+        const path = join(folder, 'a.db');
+        const id = randomUUID();
+        const store = await openTestSqlite({ path });
+        await send(store, id);
+
+        const { exited, lines } = startSender(path, id, 150);
+        const theirs: string[] = [];
+        const mine: string[] = [];
+        for await (const line of lines) {
+          theirs.push(line);
+          const sent = await send(store, id, { ifVersion: 1, maxQueued: 10_000 });
+          mine.push(sent.turn.id);
+          // What the other process was told is stored can be read here.
+          expect(await store.readTurn(id, line)).toBeDefined();
+        }
+        expect(await exited).toEqual([0, null]);
+        const turns = await turnsOf(store, id);
+        expect(turns.map(({ no }) => no)).toEqual(Array.from({ length: 301 }, (_, index) => index + 1));
+        const stored = new Set(turns.map((turn) => turn.id));
+        expect([...theirs, ...mine].filter((turnId) => !stored.has(turnId))).toEqual([]);
+        await store.close();
+      }),
+    20_000,
+  );
+});
+
+describe('backups of the SQLite store', () => {
+  it('copies a database that is being written to, as it was when it was asked', () =>
+    withFolder(async (folder) => {
+      const store = await openTestSqlite();
+      const ids = Array.from({ length: 200 }, () => randomUUID());
+      const big = 'x'.repeat(20_000);
+      await Promise.all(ids.map((id) => store.acceptMessage(acceptance(id, { text: big }))));
+
+      const file = join(folder, 'backup.db');
+      const copying = { now: true };
+      const backup = store.backup(file).finally(() => {
+        copying.now = false;
+      });
+      const later: string[] = [];
+      while (copying.now) {
+        const id = randomUUID();
+        await store.acceptMessage(acceptance(id));
+        later.push(id);
+      }
+      await backup;
+      expect(later.length).toBeGreaterThan(0);
+      await store.deleteSession(ids[0] ?? '', 0);
+      await store.close();
+
+      const restored = await openTestSqlite({ path: file });
+      expect((await restored.heads(ids)).size).toBe(ids.length);
+      expect(await contents(restored, ids[0] ?? '')).toEqual([big]);
+      const present = later.map((id) => restored.revisionOf(id));
+      expect((await Promise.all(present)).at(-1)).toBe('unknown');
+      await send(restored, ids[0] ?? '', { text: 'goes on' });
+      await restored.close();
+    }));
+
+  it('does not write over a file', () =>
+    withFolder(async (folder) => {
+      const store = await openTestSqlite();
+      const file = join(folder, 'mine.txt');
+      writeFileSync(file, 'mine');
+      await expect(store.backup(file)).rejects.toThrow(/mine\.txt/);
+      expect(readFileSync(file, 'utf8')).toBe('mine');
+      await expect(store.backup(join(folder, 'no', 'such', 'folder'))).rejects.toThrow();
+      await store.close();
+    }));
+});

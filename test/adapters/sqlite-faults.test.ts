@@ -1,0 +1,167 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
+import { describe, expect, it } from '@jest/globals';
+import Database from 'better-sqlite3';
+import { StoreUnavailableError, type Store } from '../../src/core/store.js';
+import { acceptance, change, contents, send } from '../contracts/store-fixtures.js';
+import { withFolder } from '../support/folder.js';
+import { openTestSqlite, SQLITE_WORKER } from '../support/sqlite.js';
+
+/** A writing thread with something added before it. */
+function workerWith(folder: string, lines: string): URL {
+  const file = join(folder, 'worker.mjs');
+  const imports = `import { parentPort } from 'node:worker_threads';\nimport { appendFileSync, readFileSync } from 'node:fs';\n`;
+  writeFileSync(file, `${imports}${lines}\nawait import(${JSON.stringify(SQLITE_WORKER.href)});\n`);
+  return pathToFileURL(file);
+}
+
+/** Waits until the store takes writes again. */
+async function recovered(store: Store): Promise<void> {
+  for (;;) {
+    try {
+      await store.check();
+      return;
+    } catch (error) {
+      if (!(error instanceof StoreUnavailableError)) throw error;
+      await delay(10);
+    }
+  }
+}
+
+describe('faults of the SQLite store', () => {
+  it('lets a bad write fail alone among those of its batch', async () => {
+    const store = await openTestSqlite();
+    const used = await send(store, randomUUID());
+    const asked = Array.from({ length: 9 }, (_, n) =>
+      acceptance(randomUUID(), n === 4 ? { turnId: used.turn.id } : {}),
+    );
+    const outcomes = await Promise.allSettled(asked.map((one) => store.acceptMessage(one)));
+    expect(outcomes.map(({ status }) => status === 'rejected')).toEqual(asked.map((_, n) => n === 4));
+    for (const [n, { sessionId }] of asked.entries()) {
+      expect(await store.revisionOf(sessionId)).toBe(n === 4 ? 'unknown' : 1);
+    }
+    const bad = outcomes[4]?.status === 'rejected' ? String(outcomes[4].reason) : '';
+    expect(bad).toMatch(/UNIQUE constraint failed: turns.id/);
+    await store.close();
+  });
+
+  it('is unavailable while another has the database locked, and works again after', () =>
+    withFolder(async (folder) => {
+      const path = join(folder, 'a.db');
+      const store = await openTestSqlite({ path, busyTimeoutMs: 60 });
+      const id = randomUUID();
+      await send(store, id);
+      const other = new Database(path);
+      other.exec('BEGIN EXCLUSIVE');
+      const writes = await Promise.allSettled([
+        store.saveSession(change(id, { set: { title: 'no' } })),
+        store.check(),
+        store.acceptMessage(acceptance(randomUUID())),
+      ]);
+      for (const write of writes) {
+        const reason: unknown = write.status === 'rejected' ? write.reason : undefined;
+        expect(reason).toBeInstanceOf(StoreUnavailableError);
+      }
+      expect(await contents(store, id)).toEqual(['hello']);
+      other.exec('ROLLBACK');
+      other.close();
+      await store.check();
+      expect(await store.saveSession(change(id, { set: { title: 'yes' } }))).toMatchObject({
+        session: { title: 'yes', revision: 2 },
+      });
+      await store.close();
+    }));
+
+  it('stores all of a write or nothing when the disk is full, and works again when there is room', async () => {
+    const store = await openTestSqlite({ maxPages: 80 });
+    const taken: string[] = [];
+    let refused: string[] = [];
+    while (refused.length === 0) {
+      const asked = Array.from({ length: 5 }, () => acceptance(randomUUID(), { text: 'x'.repeat(9000) }));
+      const outcomes = await Promise.allSettled(asked.map((one) => store.acceptMessage(one)));
+      refused = asked.filter((_, n) => outcomes[n]?.status === 'rejected').map(({ sessionId }) => sessionId);
+      taken.push(...asked.map(({ sessionId }) => sessionId).filter((id) => !refused.includes(id)));
+      for (const outcome of outcomes) {
+        if (outcome.status === 'rejected') expect(outcome.reason).toBeInstanceOf(StoreUnavailableError);
+      }
+    }
+    expect(taken.length).toBeGreaterThan(0);
+    for (const id of refused) expect(await store.loadThread(id)).toBe('unknown');
+    for (const id of taken) expect(await contents(store, id)).toHaveLength(1);
+
+    for (const id of taken) await store.deleteSession(id, 0);
+    const [again] = refused;
+    expect(await send(store, again ?? '')).toMatchObject({ created: true });
+    await store.close();
+  });
+
+  it('fails what a dying writing thread had been given, and starts another', () =>
+    withFolder(async (folder) => {
+      const worker = workerWith(
+        folder,
+        `const on = parentPort.on.bind(parentPort);
+         parentPort.on = (name, listener) => on(name, (message) => {
+           if (JSON.stringify(message).includes('poison')) process.exit(3);
+           listener(message);
+         });`,
+      );
+      const store = await openTestSqlite({ worker });
+      const id = randomUUID();
+      await send(store, id);
+      const outcomes = await Promise.allSettled([
+        store.saveSession(change(id, { set: { title: 'fine' } })),
+        store.saveSession(change(id, { set: { title: 'poison' } })),
+      ]);
+      for (const outcome of outcomes) {
+        const reason: unknown = outcome.status === 'rejected' ? outcome.reason : undefined;
+        expect(reason).toBeInstanceOf(StoreUnavailableError);
+      }
+      await expect(store.check()).rejects.toThrow(StoreUnavailableError);
+      expect(await contents(store, id)).toEqual(['hello']);
+      await recovered(store);
+      expect(await send(store, id)).toMatchObject({ turn: { no: 2 }, session: { title: 'New Chat' } });
+      await store.close();
+    }));
+
+  it('starts a thread that keeps dying ever more seldom, and can be closed meanwhile', () =>
+    withFolder(async (folder) => {
+      const starts = join(folder, 'starts');
+      writeFileSync(starts, '');
+      const file = JSON.stringify(starts);
+      const worker = workerWith(
+        folder,
+        `appendFileSync(${file}, Date.now() + '\\n');
+         if (readFileSync(${file}, 'utf8').split('\\n').length > 2) process.exit(3);
+         parentPort.on('message', () => { process.exit(3); });`,
+      );
+      const times = () => readFileSync(starts, 'utf8').split('\n').filter(Boolean).map(Number);
+      const store = await openTestSqlite({ worker });
+      await expect(store.check()).rejects.toThrow(StoreUnavailableError);
+      while (times().length < 4) {
+        // Asking does not make it start sooner.
+        await expect(store.check()).rejects.toThrow(StoreUnavailableError);
+        await delay(5);
+      }
+      const [, second = 0, third = 0, fourth = 0] = times();
+      expect(third - second).toBeGreaterThanOrEqual(95);
+      expect(fourth - third).toBeGreaterThanOrEqual(195);
+      await store.close();
+    }));
+
+  it('stores what was asked before it was closed', () =>
+    withFolder(async (folder) => {
+      const path = join(folder, 'a.db');
+      const store = await openTestSqlite({ path });
+      const ids = Array.from({ length: 700 }, () => randomUUID());
+      const writes = Promise.all(ids.map((id) => store.saveSession(change(id))));
+      const closing = store.close();
+      expect(await writes).toHaveLength(ids.length);
+      await closing;
+      const again = await openTestSqlite({ path });
+      expect((await again.heads(ids)).size).toBe(ids.length);
+      await again.close();
+    }));
+});

@@ -1,0 +1,160 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { describe, expect, it } from '@jest/globals';
+import Database from 'better-sqlite3';
+import { migrate, readMigrations } from '../../src/adapters/sqlite/migrate.js';
+import { StoreUnavailableError } from '../../src/core/store.js';
+import { change, loaded, send, T0 } from '../contracts/store-fixtures.js';
+import { withFolder } from '../support/folder.js';
+import { openTestSqlite } from '../support/sqlite.js';
+
+const MIGRATIONS = new URL('../../src/adapters/sqlite/migrations/', import.meta.url);
+
+function schemaOf(file: string) {
+  const db = new Database(file, { readonly: true });
+  try {
+    return {
+      version: db.pragma('user_version', { simple: true }),
+      tables: db.prepare("SELECT count(*) FROM sqlite_schema WHERE type = 'table'").pluck().get(),
+    };
+  } finally {
+    db.close();
+  }
+}
+
+describe('opening a SQLite store', () => {
+  it('makes the file with its folder, and finds everything again', () =>
+    withFolder(async (folder) => {
+      const path = join(folder, 'deep', 'er', 'a.db');
+      const id = randomUUID();
+      const first = await openTestSqlite({ path });
+      await send(first, id, { text: 'kept' });
+      const before = await loaded(first, id);
+      await first.close();
+      expect(readdirSync(join(folder, 'deep', 'er'))).toEqual(['a.db']);
+
+      const schema = schemaOf(path);
+      expect(schema.version).toBe(readMigrations(MIGRATIONS).length);
+      const again = await openTestSqlite({ path });
+      expect(await loaded(again, id)).toEqual(before);
+      await again.close();
+      expect(schemaOf(path)).toEqual(schema);
+    }));
+
+  it('removes a temporary database when it is closed', async () => {
+    const folders = () => readdirSync(tmpdir()).filter((name) => /^diptych-[^t]/.test(name));
+    const before = new Set(folders());
+    const store = await openTestSqlite();
+    const made = folders().filter((name) => !before.has(name));
+    expect(made.some((name) => existsSync(join(tmpdir(), name, 'diptych.db')))).toBe(true);
+    await store.saveSession(change(randomUUID()));
+    await store.close();
+    await store.close();
+    expect(made.filter((name) => existsSync(join(tmpdir(), name, 'diptych.db')))).toEqual([]);
+  });
+
+  it('refuses a database that a newer version wrote, and leaves it as it is', () =>
+    withFolder(async (folder) => {
+      const path = join(folder, 'newer.db');
+      const db = new Database(path);
+      db.pragma('user_version = 999');
+      db.close();
+      await expect(openTestSqlite({ path })).rejects.toThrow(/newer version .* schema is 999/);
+      expect(schemaOf(path)).toEqual({ version: 999, tables: 0 });
+    }));
+
+  it('says what is wrong with a file that is no database', () =>
+    withFolder(async (folder) => {
+      const path = join(folder, 'broken.db');
+      writeFileSync(path, 'this is not a database. '.repeat(1000));
+      const opening = openTestSqlite({ path });
+      await expect(opening).rejects.toThrow(StoreUnavailableError);
+      await expect(opening).rejects.toThrow(/file is not a database/);
+      await expect(opening).rejects.toThrow(path);
+      expect(readFileSync(path, 'utf8')).toMatch(/^this is not/);
+    }));
+
+  it('fails reads of a damaged file with StoreUnavailableError', () =>
+    withFolder(async (folder) => {
+      const path = join(folder, 'damaged.db');
+      const ids = Array.from({ length: 100 }, () => randomUUID());
+      const store = await openTestSqlite({ path });
+      for (const id of ids) await send(store, id, { text: 'x'.repeat(2000) });
+      await store.close();
+      const bytes = readFileSync(path);
+      bytes.fill(0xa5, bytes.length / 2);
+      writeFileSync(path, bytes);
+
+      const damaged = await openTestSqlite({ path });
+      const reads = await Promise.allSettled(ids.map((id) => damaged.loadThread(id)));
+      const reasons = reads.flatMap((read): unknown[] => (read.status === 'rejected' ? [read.reason] : []));
+      expect(reasons.length).toBeGreaterThan(0);
+      for (const reason of reasons) expect(reason).toBeInstanceOf(StoreUnavailableError);
+      await damaged.close();
+    }));
+
+  it('fails when the folder cannot be made', () =>
+    withFolder(async (folder) => {
+      writeFileSync(join(folder, 'file'), '');
+      const opening = openTestSqlite({ path: join(folder, 'file', 'a.db') });
+      await expect(opening).rejects.toThrow(StoreUnavailableError);
+    }));
+
+  it('can be opened by several at once, also for the first time', () =>
+    withFolder(async (folder) => {
+      const path = join(folder, 'a.db');
+      const stores = await Promise.all([1, 2, 3].map(() => openTestSqlite({ path })));
+      const id = randomUUID();
+      await stores[0]?.saveSession(change(id));
+      expect(await stores[1]?.revisionOf(id)).toBe(1);
+      expect(await stores[2]?.saveSession(change(id, { set: { title: 'x' }, at: T0 }))).toMatchObject({
+        session: { revision: 2 },
+      });
+      await Promise.all(stores.map((store) => store.close()));
+    }));
+});
+
+describe('migrations', () => {
+  it('are applied once, in order, and only those that are missing', () =>
+    withFolder((folder) => {
+      const steps = [
+        { number: 1, sql: 'CREATE TABLE a (x); INSERT INTO a VALUES (1)' },
+        { number: 2, sql: 'ALTER TABLE a ADD COLUMN y; INSERT INTO a VALUES (2, 2)' },
+      ];
+      const db = new Database(join(folder, 'a.db'));
+      migrate(db, steps.slice(0, 1));
+      migrate(db, steps);
+      migrate(db, steps);
+      expect(db.prepare('SELECT x, y FROM a').raw().all()).toEqual([
+        [1, null],
+        [2, 2],
+      ]);
+      db.close();
+      return Promise.resolve();
+    }));
+
+  it('leave nothing of one that fails', () =>
+    withFolder((folder) => {
+      const db = new Database(join(folder, 'a.db'));
+      const broken = [{ number: 1, sql: 'CREATE TABLE a (x); CREATE TABLE a (x)' }];
+      expect(() => {
+        migrate(db, broken);
+      }).toThrow(/already exists/);
+      expect(db.pragma('user_version', { simple: true })).toBe(0);
+      expect(db.prepare('SELECT count(*) FROM sqlite_schema').pluck().get()).toBe(0);
+      db.close();
+      return Promise.resolve();
+    }));
+
+  it('must be numbered without a gap', () =>
+    withFolder((folder) => {
+      mkdirSync(join(folder, 'm'));
+      writeFileSync(join(folder, 'm', '0001-a.sql'), '');
+      writeFileSync(join(folder, 'm', '0003-b.sql'), '');
+      expect(() => readMigrations(pathToFileURL(join(folder, 'm/')))).toThrow(/0003-b.sql is out of order/);
+      return Promise.resolve();
+    }));
+});

@@ -1,0 +1,62 @@
+import { describe, expect, it } from '@jest/globals';
+import Database from 'better-sqlite3';
+import { createReads } from '../../src/adapters/sqlite/reads.js';
+import { migrate, readMigrations } from '../../src/adapters/sqlite/migrate.js';
+import { createThreadReader } from '../../src/adapters/sqlite/thread-reads.js';
+import { createWrites } from '../../src/adapters/sqlite/writes.js';
+
+/** Statements that walk a whole table, and may: it is small, or the walk is bounded by a LIMIT along a key. */
+const MAY_SCAN = [/^SELECT \* FROM app_keys ORDER BY/, /^SELECT at FROM probe/];
+
+/** Every statement that the store prepares, with SQLite's plan for it. */
+function plans(): Map<string, string[]> {
+  const db = new Database(':memory:');
+  migrate(db, readMigrations(new URL('../../src/adapters/sqlite/migrations/', import.meta.url)));
+  const sources = new Set<string>();
+  const recorder = new Proxy(db, {
+    get(target, name) {
+      if (name === 'prepare') {
+        return (source: string) => {
+          sources.add(source);
+          return target.prepare(source);
+        };
+      }
+      const value: unknown = Reflect.get(target, name);
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+    },
+  });
+  createReads(recorder);
+  createThreadReader(recorder);
+  createWrites(recorder);
+  const found = new Map<string, string[]>();
+  for (const source of sources) {
+    const rows = db.prepare<[], { detail: string }>(`EXPLAIN QUERY PLAN ${source}`);
+    const places = (source.match(/\?/g) ?? []).map(() => null);
+    const names = Object.fromEntries((source.match(/@\w+/g) ?? []).map((name) => [name.slice(1), null]));
+    const values: unknown[] = places.length > 0 ? places : Object.keys(names).length > 0 ? [names] : [];
+    const details = db
+      .prepare<unknown[], { detail: string }>(rows.source)
+      .all(...values)
+      .map(({ detail }) => detail);
+    found.set(source, details);
+  }
+  db.close();
+  return found;
+}
+
+describe('the statements of the SQLite store', () => {
+  const all = plans();
+
+  it('are all found', () => {
+    expect(all.size).toBeGreaterThan(40);
+  });
+
+  it('read by an index, never a whole table, and never sort', () => {
+    const slow = [...all].filter(([source, plan]) => {
+      if (MAY_SCAN.some((pattern) => pattern.test(source.trim()))) return false;
+      const scans = plan.filter((step) => step.startsWith('SCAN ') && !/USING (COVERING )?INDEX/.test(step));
+      return scans.length > 0 || plan.some((step) => step.includes('TEMP B-TREE'));
+    });
+    expect(slow).toEqual([]);
+  });
+});

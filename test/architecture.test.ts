@@ -1,0 +1,172 @@
+import { describe, expect, it } from '@jest/globals';
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename, dirname, join, normalize } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+interface Module {
+  /** From the root of the repository, with `/`. */
+  readonly path: string;
+  readonly text: string;
+  /** Modules of the house as paths from the root, packages and built-ins as they are named. */
+  readonly imports: readonly string[];
+}
+
+function modulesUnder(folder: string): Module[] {
+  return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .map((name) => join(folder, name))
+    .filter((path) => /\.tsx?$/.test(path) && !path.endsWith('.d.ts'))
+    .map((path) => {
+      const text = readFileSync(join(root, path), 'utf8');
+      return { path, text, imports: importsOf(path, text) };
+    });
+}
+
+function importsOf(path: string, text: string): string[] {
+  const named = text.matchAll(
+    /^(?:import|export)\s[^;]*?from\s+'([^']+)'|^import\s+'([^']+)'|\bimport\('([^']+)'\)/gms,
+  );
+  return [...named]
+    .map(([, from, bare, dynamic]) => from ?? bare ?? dynamic ?? '')
+    .map((name) =>
+      name.startsWith('.') ? normalize(join(dirname(path), name)).replace(/\.js$/, '.ts') : name,
+    );
+}
+
+const src = modulesUnder('src');
+const isPackage = (name: string) => !name.startsWith('src/');
+
+/** Imports that a rule does not allow, as `from → to`. */
+function strays(folder: RegExp, isAllowed: (imported: string, importer: string) => boolean): string[] {
+  return src
+    .filter(({ path }) => folder.test(path))
+    .flatMap(({ path, imports }) =>
+      imports.filter((imported) => !isAllowed(imported, path)).map((imported) => `${path} → ${imported}`),
+    );
+}
+
+describe('the layers', () => {
+  it('has modules to look at', () => {
+    for (const folder of ['src/core/', 'src/http/', 'src/surfaces/current/', 'src/adapters/']) {
+      const inside = src.filter(({ path }) => path.startsWith(folder));
+      expect(inside.length).toBeGreaterThan(5);
+      expect(inside.flatMap(({ imports }) => imports).length).toBeGreaterThan(5);
+    }
+  });
+
+  it('core imports nothing outside itself, no package either', () => {
+    expect(strays(/^src\/core\//, (imported) => imported.startsWith('src/core/'))).toEqual([]);
+  });
+
+  it('an adapter imports the core, itself, what Node and the network give, and packages', () => {
+    const platform = ['src/adapters/node/', 'src/adapters/net/'];
+    const own = (path: string) => /^src\/adapters\/[^/]+\//.exec(path)?.[0] ?? 'none';
+    // Prices are read from feeds, which are contracts on chains.
+    const driver = new Map([['src/adapters/prices/', 'src/adapters/evm/']]);
+    const isAllowed = (imported: string, importer: string) =>
+      isPackage(imported) ||
+      ['src/core/', ...platform, own(importer), driver.get(own(importer)) ?? 'none'].some((folder) =>
+        imported.startsWith(folder),
+      );
+    expect(strays(/^src\/adapters\//, isAllowed)).toEqual([]);
+  });
+
+  it('http imports of the core its refusals, its log and plain types', () => {
+    const core = ['refusal', 'store', 'ports', 'json'].map((name) => `src/core/${name}.ts`);
+    const isAllowed = (imported: string) =>
+      isPackage(imported) || imported.startsWith('src/http/') || core.includes(imported);
+    expect(strays(/^src\/http\//, isAllowed)).toEqual([]);
+  });
+
+  it('a surface imports the core, http, what surfaces share, and never another surface', () => {
+    const isShared = (imported: string) => /^src\/surfaces\/(?!index|merged)[\w-]+\.ts$/.test(imported);
+    for (const name of ['current', 'legacy']) {
+      const isAllowed = (imported: string) =>
+        isPackage(imported) ||
+        ['src/core/', 'src/http/', `src/surfaces/${name}/`].some((folder) => imported.startsWith(folder)) ||
+        isShared(imported);
+      expect(strays(new RegExp(`^src/surfaces/${name}/`), isAllowed)).toEqual([]);
+    }
+  });
+
+  it('what surfaces share knows no surface; merged and index alone read both', () => {
+    const isAllowed = (imported: string, importer: string) =>
+      isPackage(imported) ||
+      imported.startsWith('src/core/') ||
+      imported.startsWith('src/http/') ||
+      /^src\/surfaces\/[\w-]+\.ts$/.test(imported) ||
+      ['merged.ts', 'index.ts'].includes(basename(importer));
+    expect(strays(/^src\/surfaces\/[\w-]+\.ts$/, isAllowed)).toEqual([]);
+  });
+
+  it('Express is known to http and surfaces alone', () => {
+    const users = src.filter(({ imports }) => imports.some((name) => name.startsWith('express')));
+    expect(users.filter(({ path }) => !/^src\/(http|surfaces)\//.test(path)).map(({ path }) => path)).toEqual(
+      [],
+    );
+  });
+
+  it('no modules import each other in a circle', () => {
+    const byPath = new Map(src.map((module) => [module.path, module]));
+    const values = (module: Module) =>
+      importsOf(
+        module.path,
+        module.text.replace(/^import type [^;]*;|^export type [^;]*from[^;]*;/gms, ''),
+      ).filter((name) => byPath.has(name));
+    const done = new Set<string>();
+    const circles: string[] = [];
+    const visit = (path: string, trail: readonly string[]): void => {
+      if (trail.includes(path)) circles.push([...trail.slice(trail.indexOf(path)), path].join(' → '));
+      const module = byPath.get(path);
+      if (done.has(path) || trail.includes(path) || module === undefined) return;
+      for (const next of values(module)) visit(next, [...trail, path]);
+      done.add(path);
+    };
+    for (const { path } of src) visit(path, []);
+    expect(circles).toEqual([]);
+  });
+});
+
+describe('the files', () => {
+  const linesOf = (text: string) => text.trimEnd().split('\n').length;
+
+  it('are small', () => {
+    const long = src.filter(({ text }) => linesOf(text) > 300).map(({ path }) => path);
+    expect(long).toEqual([]);
+    const tests = modulesUnder('test').filter(({ text }) => linesOf(text) > 600);
+    expect(tests.map(({ path }) => path)).toEqual([]);
+    const sizes = src.map(({ text }) => linesOf(text)).sort((a, b) => a - b);
+    expect(sizes[Math.floor(sizes.length / 2)]).toBeLessThanOrEqual(100);
+  });
+
+  it('have names that say something', () => {
+    const empty = /(^|[-.])(utils?|helpers?|common|misc|managers?)([-.]|$)/i;
+    const nameless = src.filter(({ path }) => path.split('/').some((part) => empty.test(part)));
+    expect(nameless.map(({ path }) => path)).toEqual([]);
+  });
+
+  it('speak the wire’s spelling only where the wire is', () => {
+    const spelled = src.filter(
+      ({ path, text }) => path.startsWith('src/core/') && /\bsession_id\b/.test(text),
+    );
+    expect(spelled.map(({ path }) => path)).toEqual([]);
+  });
+
+  it('read the environment in one place, and never console', () => {
+    const isFree = (path: string) =>
+      path === 'src/config.ts' || path === 'src/main.ts' || path.startsWith('src/cli/');
+    const readers = src.filter(
+      ({ path, text }) => !isFree(path) && /\bprocess\.env\b|\bconsole\./.test(text),
+    );
+    expect(readers.map(({ path }) => path)).toEqual([]);
+  });
+
+  it('hold no default export, no silenced rule, no unfinished business', () => {
+    const marks = /^export default|eslint-disable|@ts-ignore|@ts-expect-error|\b(TODO|FIXME|XXX)\b/m;
+    const marked = [...src, ...modulesUnder('test')].filter(
+      ({ path, text }) => path !== 'test/architecture.test.ts' && marks.test(text),
+    );
+    expect(marked.map(({ path }) => path)).toEqual([]);
+  });
+});

@@ -1,0 +1,176 @@
+import { Conversation } from './conversation.js';
+import { deliver, repeat } from './delivery.js';
+import { Follower } from './follower.js';
+import { pollLegacy, pollState } from './polling.js';
+import { Random } from './random.js';
+import { read, Snapshot } from './shapes.js';
+import { ask, Cut, Hung } from './wire.js';
+import { judgeStatus, sleep, type World } from './world.js';
+
+const MAX_OPEN = 5;
+const MESSAGES_PER_SESSION = 12;
+
+type Action =
+  'send' | 'burst' | 'interrupt' | 'poll' | 'legacyPoll' | 'settle' | 'reconnect' | 'repeat' | 'new' | 'idle';
+
+/** A conversation with those who follow it. */
+export interface Followed {
+  readonly conversation: Conversation;
+  readonly followers: Follower[];
+}
+
+/** One person with one conversation at a time. */
+export class Client {
+  readonly conversations: Followed[] = [];
+  readonly #random: Random;
+  readonly #background = new Set<Promise<void>>();
+  #current: Followed;
+
+  constructor(
+    private readonly world: World,
+    readonly index: number,
+  ) {
+    this.#random = new Random(world.seed, 'client', index);
+    this.#current = this.#begin();
+  }
+
+  /** Acts until the world is ending; resolves when nothing of it is under way. */
+  async run(): Promise<void> {
+    while (!this.world.isEnding) {
+      await this.#act();
+      await sleep(this.#random.between(20, 250));
+    }
+    await Promise.all(this.#background);
+  }
+
+  async #act(): Promise<void> {
+    const random = this.#random;
+    const { conversation, followers } = this.#current;
+    const isBusy = conversation.open.length > 0;
+    const action = random.weigh<Action>(
+      [
+        ['send', conversation.open.length >= MAX_OPEN ? 0 : isBusy ? 12 : 45],
+        ['burst', conversation.open.length + 3 > MAX_OPEN ? 0 : 6],
+        ['interrupt', isBusy ? 3 : 1],
+        ['poll', 14],
+        ['legacyPoll', 8],
+        ['settle', isBusy ? 10 : 0],
+        ['reconnect', 8],
+        ['repeat', 4],
+        ['new', conversation.sent.length >= MESSAGES_PER_SESSION ? 60 : 1],
+        ['idle', 6],
+      ],
+      'idle',
+    );
+    switch (action) {
+      case 'send':
+        await this.#send();
+        return;
+      case 'burst':
+        await Promise.all([this.#send(), this.#send(), this.#send()]);
+        return;
+      case 'interrupt':
+        await this.#interrupt(conversation);
+        return;
+      case 'poll':
+        await pollState(this.world, conversation, random);
+        return;
+      case 'legacyPoll':
+        await pollLegacy(this.world, conversation);
+        return;
+      case 'settle':
+        await this.#settle(conversation);
+        return;
+      case 'reconnect':
+        followers[random.integer(0, followers.length - 1)]?.reconnect();
+        return;
+      case 'repeat': {
+        const known = conversation.sent.filter(({ key, ackedAt }) => key !== null && ackedAt !== null);
+        const sent = known[random.integer(0, known.length - 1)];
+        if (sent !== undefined) await repeat(this.world, conversation, sent);
+        return;
+      }
+      case 'new':
+        this.#current = this.#begin();
+        return;
+      case 'idle':
+        await sleep(random.between(100, 600));
+    }
+  }
+
+  #begin(): Followed {
+    const { world } = this;
+    const name = `c${String(this.index)}s${String(this.conversations.length + 1)}`;
+    const conversation = new Conversation(
+      name,
+      new Random(world.seed, 'id', name).uuid(),
+      world.seed,
+      world.figures,
+    );
+    world.figures.count('sessions');
+    const followers = Array.from(
+      { length: this.#random.integer(1, 2) },
+      (_, at) =>
+        new Follower(world, conversation, `${name}f${String(at)}`, this.#random.chance(0.8) ? 0 : null),
+    );
+    for (const follower of followers) follower.start();
+    const followed = { conversation, followers };
+    this.conversations.push(followed);
+    return followed;
+  }
+
+  /** Resolves once it is decided, at times before: then the next thing is done while nobody knows. */
+  async #send(): Promise<void> {
+    const { conversation } = this.#current;
+    const { decided, done } = deliver(this.world, conversation, conversation.compose());
+    this.#background.add(done);
+    void done.finally(() => this.#background.delete(done));
+    if (this.#random.chance(0.75)) await decided;
+    else await sleep(this.#random.between(0, 100));
+  }
+
+  async #interrupt(conversation: Conversation): Promise<void> {
+    const { world } = this;
+    const isLegacy = this.#random.chance(0.5);
+    const wasQuiet = isQuiet(conversation);
+    const end = conversation.beginInterrupt();
+    world.figures.count('interrupts');
+    const since = world.generation;
+    const askedAt = Date.now();
+    try {
+      const path = isLegacy ? `/api/thread/interrupt?session_id=${conversation.id}` : '/api/interrupt';
+      const headers = { 'X-Session-Id': conversation.id };
+      const answer = await ask({ method: 'POST', url: world.base + path, headers });
+      const expected = isLegacy && !conversation.isStored ? [200, 404] : [200];
+      const what = `interrupt of ${conversation.name} (${conversation.id})`;
+      if (!judgeStatus(world, what, answer, { since, expected }) || isLegacy) return;
+      const snapshot = read(Snapshot, answer.body);
+      if (snapshot === undefined) {
+        world.figures.fault('unexpected', `${what}: ${answer.body.slice(0, 300)}`);
+        return;
+      }
+      conversation.compare(snapshot.messages, snapshot.is_processing, askedAt, 'interrupt');
+      if (snapshot.is_processing && wasQuiet && isQuiet(conversation)) {
+        world.figures.fault('snapshot', `${what}: still processing`);
+      }
+    } catch (error) {
+      if (error instanceof Hung) world.figures.fault('hung', error.message);
+      else if (!(error instanceof Cut)) throw error;
+      await world.whenUp();
+    } finally {
+      end();
+    }
+  }
+
+  async #settle(conversation: Conversation): Promise<void> {
+    for (let tries = 0; tries < 12 && conversation.open.length > 0 && !this.world.isEnding; tries++) {
+      await pollState(this.world, conversation, this.#random);
+      await sleep(this.#random.between(100, 300));
+    }
+  }
+}
+
+/** No message of it is on its way, nor may be. */
+function isQuiet({ sending, brokenAt }: Conversation): boolean {
+  return sending === 0 && Date.now() - brokenAt > 1000;
+}

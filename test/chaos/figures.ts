@@ -1,0 +1,116 @@
+import { appendFileSync } from 'node:fs';
+
+/** What must not happen. */
+const FAULTS = {
+  lost: 'acknowledged messages lost',
+  doubled: 'messages doubled',
+  refusedStored: 'refused messages stored all the same',
+  altered: 'messages altered',
+  disorder: 'messages or turns out of the order of acknowledgement',
+  wrongAnswer: 'answers wrong, mixed, doubled or out of place',
+  cutShort: 'turns cut short without a reason that shows',
+  neverEnded: 'turns that never ended',
+  stuck: 'threads stuck 10 s after a restart',
+  eventGap: 'events lost or skipped',
+  eventDouble: 'events doubled',
+  eventChanged: 'events whose content changed',
+  toolEvents: 'tool calls not announced exactly once',
+  toolFailed: 'tools that failed although they were called rightly',
+  fellShort: 'followers that were not brought up to date',
+  turnEvents: 'live turn texts that differ from the answer',
+  legacyEnd: 'legacy streams without exactly one end',
+  legacyText: 'legacy streams that differ from the record',
+  snapshot: 'snapshots that contradict what is known',
+  history: 'broken histories sent to the model',
+  status: 'answers with a 5xx, but for 503 while draining',
+  unexpected: 'answers of another unexpected status or shape',
+  hung: 'requests without an answer',
+  drain: 'drains that did not end with exit code 0 in time',
+  crash: 'exits of the server by itself',
+} as const;
+export type Fault = keyof typeof FAULTS;
+
+/** What was done. */
+const COUNTS = {
+  kills: 'SIGKILL',
+  doubleKills: '… of them in the recovery from another',
+  drains: 'SIGTERM (drain)',
+  killedDrains: '… of them killed while draining',
+  sessions: 'sessions',
+  sentCurrent: 'sends on the current surface',
+  sentWait: '… with Prefer: wait',
+  sentLegacy: 'sends on the legacy surface',
+  queued: 'sends to a busy thread',
+  retries: 'repeats of unacknowledged sends',
+  repeats: 'repeats of acknowledged sends',
+  acked: 'messages acknowledged',
+  unknown: 'messages of unknown fate (no key)',
+  refused: 'messages refused while draining',
+  turnsComplete: 'turns complete',
+  turnsInterrupted: 'turns interrupted',
+  turnsFailed: 'turns ended with a SystemError',
+  openAtKill: 'sessions with open turns at a kill or drain',
+  takeovers: 'turns taken over',
+  interrupts: 'interrupts',
+  polls: 'state polls',
+  notModified: '… answered by 304',
+  legacyStreams: 'legacy streams read to their end',
+  legacyCut: '… cut by a kill',
+  legacyLeft: '… left by the client',
+  connects: 'update streams opened',
+  reconnects: '… with a cursor',
+  events: 'events followed',
+  upstream: 'requests to the model',
+  upstreamDrop: '… dropped in mid-stream',
+  upstream429: '… answered by 429',
+  upstream500: '… answered by 500',
+  upstreamSlow: '… answered slowly',
+  upstreamCalls: '… answered with tool calls',
+} as const;
+export type Count = keyof typeof COUNTS;
+
+const SHOWN = 5;
+
+/** The figures of a run. Every fault is also written to a file with its details. */
+export class Figures {
+  readonly #faults = new Map<Fault, string[]>();
+  readonly #counts = new Map<Count, number>();
+
+  constructor(private readonly file: string) {}
+
+  fault(kind: Fault, detail: string): void {
+    const line = `${new Date().toISOString()} ${kind}: ${detail}`;
+    this.#faults.set(kind, [...(this.#faults.get(kind) ?? []), line]);
+    appendFileSync(this.file, `${line}\n`);
+  }
+
+  count(kind: Count, by = 1): void {
+    this.#counts.set(kind, (this.#counts.get(kind) ?? 0) + by);
+  }
+
+  of(kind: Count): number {
+    return this.#counts.get(kind) ?? 0;
+  }
+
+  get faults(): number {
+    return [...this.#faults.values()].reduce((sum, lines) => sum + lines.length, 0);
+  }
+
+  table(): string {
+    const row = (name: string, value: number, mark = ''): string =>
+      `  ${String(value).padStart(8)}  ${name}${mark}`;
+    const counts = keysOf(COUNTS).map((kind) => row(COUNTS[kind], this.of(kind)));
+    const faults = keysOf(FAULTS).flatMap((kind) => {
+      const lines = this.#faults.get(kind) ?? [];
+      const shown = lines.slice(0, SHOWN).map((line) => `              ${line.slice(0, 600)}`);
+      return [row(FAULTS[kind], lines.length, lines.length > 0 ? '   <-- must be 0' : ''), ...shown];
+    });
+    return ['What it did', ...counts, '', 'What must be 0', ...faults].join('\n');
+  }
+}
+
+function keysOf<T extends string>(record: Readonly<Record<T, unknown>>): T[] {
+  const keys: T[] = [];
+  for (const key in record) keys.push(key);
+  return keys;
+}

@@ -1,0 +1,158 @@
+import type { Conversation } from './conversation.js';
+import { Random } from './random.js';
+import { markerIn, planOf, textOf } from './script.js';
+import { UpdateEvent } from './shapes.js';
+import { Cut, eventsOf, Hung, open, type Ask, type OpenAnswer } from './wire.js';
+import { judgeStatus, sleep, type World } from './world.js';
+
+/** Follows a session's updates, leaves and comes back with its cursor at random, and checks that it misses nothing. */
+export class Follower {
+  /** The last event seen; null: it wants only what is new. */
+  cursor: number | null;
+  readonly #random: Random;
+  #isStopped = false;
+  #open: OpenAnswer | null = null;
+  #running: Promise<void> = Promise.resolve();
+
+  constructor(
+    private readonly world: World,
+    private readonly conversation: Conversation,
+    readonly name: string,
+    start: number | null,
+  ) {
+    this.cursor = start;
+    this.#random = new Random(world.seed, 'follower', name);
+  }
+
+  start(): void {
+    this.#running = this.#run();
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#open?.close();
+    await this.#running;
+  }
+
+  /** Goes away, and comes back with its cursor. */
+  reconnect(): void {
+    this.#open?.close();
+  }
+
+  async #run(): Promise<void> {
+    for (;;) {
+      if (this.#isStopped) return;
+      try {
+        await this.#connect();
+      } catch (error) {
+        if (error instanceof Hung)
+          this.world.figures.fault('hung', `follower ${this.name}: ${error.message}`);
+        else if (!(error instanceof Cut)) throw error;
+        if (this.#random.chance(0.8)) await this.world.whenUp();
+      }
+      await sleep(this.#random.between(5, 150));
+    }
+  }
+
+  async #connect(): Promise<void> {
+    const { world } = this;
+    const since = world.generation;
+    const { ask, withTurns } = this.#request();
+    world.figures.count('connects');
+    if (this.cursor !== null) world.figures.count('reconnects');
+    const answer = await open(ask);
+    if (!judgeStatus(world, `follower ${this.name}`, answer, { since, expected: [200] })) {
+      answer.message.resume();
+      return;
+    }
+    if (this.#isStopped) {
+      answer.close();
+      return;
+    }
+    this.#open = answer;
+    const turns = withTurns ? new Map<string, string>() : null;
+    try {
+      for await (const { id, data } of eventsOf(answer.message)) this.#see(id, data, turns);
+    } finally {
+      this.#open = null;
+    }
+  }
+
+  #request(): { ask: Ask; withTurns: boolean } {
+    const random = this.#random;
+    const isLegacy = this.cursor !== null && random.chance(0.25) && this.conversation.isStored;
+    const withTurns = !isLegacy && random.chance(0.4);
+    const query = new URLSearchParams(withTurns ? { include: 'turns' } : {});
+    const headers: Record<string, string> = {
+      Accept: 'text/event-stream',
+      'X-Session-Id': this.conversation.id,
+    };
+    if (this.cursor !== null) {
+      if (random.chance(0.5)) headers['Last-Event-ID'] = String(this.cursor);
+      else query.set('since', String(this.cursor));
+    }
+    const path = isLegacy ? '/api/thread/updates' : '/api/updates';
+    return {
+      ask: { method: 'GET', url: `${this.world.base}${path}?${query.toString()}`, headers },
+      withTurns,
+    };
+  }
+
+  #see(id: number | undefined, data: unknown, turns: Map<string, string> | null): void {
+    const { figures } = this.world;
+    const where = `${this.name} (${this.conversation.id})`;
+    const parsed = UpdateEvent.safeParse(data);
+    if (!parsed.success || parsed.data.session_id !== this.conversation.id) {
+      figures.fault('unexpected', `${where}: event ${JSON.stringify(data)}`);
+      return;
+    }
+    const event = parsed.data;
+    switch (event.type) {
+      case 'turn_started':
+        turns?.set(event.turn_id, '');
+        return;
+      case 'text_delta':
+        turns?.set(event.turn_id, (turns.get(event.turn_id) ?? '') + event.content);
+        return;
+      case 'turn_ended':
+        this.#compareTurn(event, turns?.get(event.turn_id));
+        turns?.delete(event.turn_id);
+        return;
+      case 'gap':
+        figures.fault(
+          'eventGap',
+          `${where}: gap ${String(event.from)} to ${String(event.to)}, cursor ${String(this.cursor)}`,
+        );
+        this.cursor = event.to;
+        return;
+      case 'title_changed':
+      case 'tool_update':
+      case 'tool_complete':
+      case 'system_notice':
+        break;
+    }
+    if (id === undefined) {
+      figures.fault('unexpected', `${where}: an event without an id: ${JSON.stringify(data)}`);
+      return;
+    }
+    figures.count('events');
+    if (this.cursor !== null && id <= this.cursor) {
+      figures.fault('eventDouble', `${where}: ${String(id)} after ${String(this.cursor)}`);
+    } else if (this.cursor !== null && id !== this.cursor + 1) {
+      figures.fault('eventGap', `${where}: ${String(id)} after ${String(this.cursor)}`);
+    }
+    this.cursor = Math.max(id, this.cursor ?? 0);
+    this.conversation.saw(id, JSON.stringify(data), this.name);
+  }
+
+  /** Whoever joined in the middle of a turn has the text of its later steps alone. */
+  #compareTurn({ turn_id, status }: { turn_id: string; status: string }, text: string | undefined): void {
+    if (status !== 'complete' || text === undefined) return;
+    const marker = markerIn(text);
+    const expected = marker === undefined ? '' : textOf(planOf(this.world.seed, marker));
+    if (text === '' || !expected.endsWith(text)) {
+      const detail = `${this.name} (${this.conversation.id}): turn ${turn_id} showed ${JSON.stringify(text)}`;
+      this.world.figures.fault('turnEvents', `${detail} of ${JSON.stringify(expected)}`);
+    }
+  }
+}

@@ -1,0 +1,85 @@
+import type { Conversation } from './conversation.js';
+import type { Random } from './random.js';
+import { LegacyState, read, Snapshot } from './shapes.js';
+import { ask, Cut, Hung, type Answer } from './wire.js';
+import { judgeStatus, type World } from './world.js';
+
+/** Polls the state of the current surface, at times with the tag of the last one. Undefined: no answer. */
+export async function pollState(
+  world: World,
+  conversation: Conversation,
+  random?: Random,
+): Promise<Snapshot | undefined> {
+  const askedAt = Date.now();
+  const before = conversation.newestCursor;
+  const known = random?.chance(0.5) === true ? conversation.etag : null;
+  const headers = {
+    'X-Session-Id': conversation.id,
+    ...(known === null ? {} : { 'If-None-Match': known.tag }),
+  };
+  const expected = known === null ? [200] : [200, 304];
+  const answer = await poll(world, conversation, { path: '/api/state', headers, expected });
+  if (answer === undefined) return undefined;
+  if (answer.status === 304) world.figures.count('notModified');
+  const body = answer.status === 304 && known !== null ? known.body : answer.body;
+  const snapshot = read(Snapshot, body);
+  if (snapshot === undefined) {
+    world.figures.fault('unexpected', `state of ${conversation.name}: ${body.slice(0, 300)}`);
+    return undefined;
+  }
+  const from = answer.status === 304 ? 'state, not modified' : 'state';
+  conversation.compare(snapshot.messages, snapshot.is_processing, askedAt, from);
+  const { etag } = answer.headers;
+  if (answer.status === 200 && etag !== undefined) conversation.etag = { tag: etag, body };
+  compareCursor(world, conversation, answer, before);
+  return snapshot;
+}
+
+/** Polls the state of the legacy surface. */
+export async function pollLegacy(world: World, conversation: Conversation): Promise<void> {
+  const askedAt = Date.now();
+  const path = `/api/thread/state?session_id=${conversation.id}`;
+  const expected = conversation.isStored ? [200] : [200, 404];
+  const answer = await poll(world, conversation, { path, headers: {}, expected });
+  if (answer?.status !== 200) return;
+  const state = read(LegacyState, answer.body);
+  if (state === undefined) {
+    world.figures.fault('unexpected', `legacy state of ${conversation.name}: ${answer.body.slice(0, 300)}`);
+    return;
+  }
+  conversation.compare(state.messages, state.status === 'processing', askedAt, 'legacy state');
+}
+
+async function poll(
+  world: World,
+  conversation: Conversation,
+  options: { path: string; headers: Record<string, string>; expected: number[] },
+): Promise<Answer | undefined> {
+  const { path, headers, expected } = options;
+  const since = world.generation;
+  world.figures.count('polls');
+  try {
+    const answer = await ask({ method: 'GET', url: world.base + path, headers });
+    const what = `GET ${path} of ${conversation.name} (${conversation.id})`;
+    return judgeStatus(world, what, answer, { since, expected }) ? answer : undefined;
+  } catch (error) {
+    if (error instanceof Hung) world.figures.fault('hung', error.message);
+    else if (!(error instanceof Cut)) throw error;
+    await world.whenUp();
+    return undefined;
+  }
+}
+
+/** The newest event's id never goes back behind what was known when it was asked for: what was announced is durable. */
+function compareCursor(world: World, conversation: Conversation, answer: Answer, before: number): void {
+  const cursor = Number(answer.headers['x-event-cursor']);
+  if (!Number.isInteger(cursor)) {
+    world.figures.fault('unexpected', `state of ${conversation.name}: no X-Event-Cursor`);
+    return;
+  }
+  if (cursor < before) {
+    const detail = `${conversation.name} (${conversation.id}): the cursor went from ${String(before)}`;
+    world.figures.fault('eventGap', `${detail} back to ${String(cursor)}`);
+  }
+  conversation.newestCursor = Math.max(conversation.newestCursor, cursor);
+}

@@ -1,0 +1,178 @@
+import { z } from 'zod';
+import { endChunk, startUpstream, textChunk, toolChunk, type Reply } from '../support/upstream.js';
+import type { Figures } from './figures.js';
+import { Random } from './random.js';
+import { markerIn, planOf, sessionOf, type PlannedStep } from './script.js';
+
+/** A model provider that says what the script says, unless one of its faults comes between. */
+export interface ScriptedUpstream {
+  readonly url: string;
+  /** When an answer for this session (`c3s2`) was last asked for; 0: never. */
+  lastAsked(session: string): number;
+  /** Where an answer to this message (`c3s2n5`) came among all that were asked for; undefined: none was. */
+  turnOf(marker: string): number | undefined;
+  /** From now on it answers at once and without faults. */
+  calmDown(): void;
+  close(): Promise<void>;
+}
+
+const Call = z.object({ id: z.string() });
+const Message = z.discriminatedUnion('role', [
+  z.object({ role: z.literal('system'), content: z.string() }),
+  z.object({ role: z.literal('user'), content: z.string() }),
+  z.object({ role: z.literal('assistant'), tool_calls: z.array(Call).nullish() }),
+  z.object({ role: z.literal('tool'), tool_call_id: z.string() }),
+]);
+type Message = z.infer<typeof Message>;
+const Body = z.object({ messages: z.array(Message), tools: z.array(z.unknown()).optional() });
+
+type Trouble = 'none' | 'drop' | '429' | '500' | 'slow' | 'late';
+
+export async function startScriptedUpstream(seed: string, figures: Figures): Promise<ScriptedUpstream> {
+  const upstream = await startUpstream();
+  const asked = new Map<string, number>();
+  const turns = new Map<string, number>();
+  const times = new Map<string, number>();
+  let isCalm = false;
+
+  upstream.always(async (reply, request) => {
+    figures.count('upstream');
+    const parsed = Body.safeParse(request.body);
+    if (!parsed.success) {
+      figures.fault('history', `unreadable request: ${parsed.error.message}`);
+      reply.json(400, { error: { message: 'unreadable' } });
+      return;
+    }
+    const { messages, tools = [] } = parsed.data;
+    const last = messages.findLastIndex(({ role }) => role === 'user');
+    const question = messages[last];
+    const marker = question?.role === 'user' ? markerIn(question.content) : undefined;
+    if (marker === undefined) {
+      figures.fault('history', `no question in ${JSON.stringify(messages).slice(-500)}`);
+      reply.json(400, { error: { message: 'no question' } });
+      return;
+    }
+    const isTitle = tools.length === 0;
+    const after = messages.slice(last + 1).filter(({ role }) => role === 'assistant').length;
+    const name = isTitle ? `title ${marker}` : `${marker} ${String(after)}`;
+    const ordinal = times.get(name) ?? 0;
+    times.set(name, ordinal + 1);
+    if (!isTitle) {
+      asked.set(sessionOf(marker), Date.now());
+      if (!turns.has(marker)) turns.set(marker, turns.size);
+      checkHistory(messages, marker, figures);
+    }
+    const random = new Random(seed, 'upstream', name, ordinal);
+    const isDoomed = new Random(seed, 'doomed', marker).chance(0.03);
+    const trouble = isCalm ? 'none' : isDoomed && !isTitle ? '500' : troubleOf(random);
+    const step = isTitle ? titleStep(marker) : planOf(seed, marker)[after];
+    if (step === undefined) {
+      figures.fault('history', `${marker} was asked for step ${String(after)}, which there is not`);
+      reply.json(400, { error: { message: 'no such step' } });
+      return;
+    }
+    if (step.calls.length > 0) figures.count('upstreamCalls');
+    await answer(reply, step, { trouble, random, isCalm, figures, gone: request.closed });
+  });
+
+  return {
+    url: `${upstream.url}/v1`,
+    lastAsked: (session) => asked.get(session) ?? 0,
+    turnOf: (marker) => turns.get(marker),
+    calmDown() {
+      isCalm = true;
+    },
+    close: () => upstream.close(),
+  };
+}
+
+interface Manner {
+  readonly trouble: Trouble;
+  readonly random: Random;
+  readonly isCalm: boolean;
+  readonly figures: Figures;
+  readonly gone: Promise<unknown>;
+}
+
+async function answer(reply: Reply, step: PlannedStep, manner: Manner): Promise<void> {
+  const { trouble, random, isCalm, figures, gone } = manner;
+  const client = { isGone: false };
+  void gone.then(() => (client.isGone = true));
+  const pause = async (milliseconds: number): Promise<void> => {
+    let timer: NodeJS.Timeout | undefined;
+    await Promise.race([gone, new Promise((resolve) => (timer = setTimeout(resolve, milliseconds)))]);
+    clearTimeout(timer);
+  };
+  if (trouble === '429' || trouble === '500') {
+    figures.count(trouble === '429' ? 'upstream429' : 'upstream500');
+    const headers = random.chance(0.5) ? { 'retry-after': random.pick(['0', '1']) } : {};
+    reply.json(Number(trouble), { error: { message: 'scripted', type: 'server_error' } }, headers);
+    return;
+  }
+  if (trouble === 'late') await pause(random.between(500, 2500));
+  if (trouble === 'slow') figures.count('upstreamSlow');
+  const [least, most] = isCalm ? [0, 1] : trouble === 'slow' ? [40, 110] : random.pick([[0, 2], [5, 20], [15, 50]]); // prettier-ignore
+  const chunks = [...step.pieces.map(textChunk), ...callChunks(step)];
+  const dropAt = trouble === 'drop' ? random.integer(0, chunks.length) : Infinity;
+  reply.open();
+  for (const [index, chunk] of chunks.entries()) {
+    if (client.isGone) return;
+    if (index === dropAt) break;
+    reply.event(chunk);
+    const wait = random.between(least, most);
+    if (wait >= 1) await pause(wait);
+  }
+  if (dropAt !== Infinity) {
+    figures.count('upstreamDrop');
+    // What was written before must leave first, or nothing of it would be seen.
+    await pause(10);
+    reply.drop();
+    return;
+  }
+  reply.event(endChunk(step.calls.length > 0 ? 'tool_calls' : 'stop'));
+  reply.event('[DONE]');
+}
+
+/** Arguments come in two parts, those of parallel calls one after the other. */
+function callChunks({ calls }: PlannedStep): object[] {
+  return calls.flatMap(({ id, name, args }, index) => {
+    const text = JSON.stringify(args);
+    const cut = Math.floor(text.length / 2);
+    return [
+      toolChunk(index, { id, name, arguments: text.slice(0, cut) }),
+      toolChunk(index, { arguments: text.slice(cut) }),
+    ];
+  });
+}
+
+function titleStep(marker: string): PlannedStep {
+  const text = `About ${sessionOf(marker)}`;
+  return { pieces: [text], text, calls: [] };
+}
+
+function troubleOf(random: Random): Trouble {
+  return random.weigh([['none', 70], ['drop', 8], ['429', 5], ['500', 5], ['slow', 8], ['late', 4]], 'none'); // prettier-ignore
+}
+
+/** Every call has its result right behind it, every question is there once, all of one session. */
+function checkHistory(messages: readonly Message[], marker: string, figures: Figures): void {
+  const wanted = new Set<string>();
+  const wrong = (what: string): void => {
+    figures.fault('history', `${marker}: ${what}`);
+  };
+  for (const message of messages) {
+    if (message.role === 'tool') {
+      if (!wanted.delete(message.tool_call_id)) wrong(`a result without its call: ${message.tool_call_id}`);
+      continue;
+    }
+    if (wanted.size > 0) wrong(`calls without results: ${[...wanted].join(' ')}`);
+    wanted.clear();
+    if (message.role === 'assistant') for (const { id } of message.tool_calls ?? []) wanted.add(id);
+    if (message.role !== 'user') continue;
+    const found = markerIn(message.content) ?? '';
+    if (sessionOf(found) !== sessionOf(marker)) wrong(`a question of another session: ${found}`);
+  }
+  if (wanted.size > 0) wrong(`calls without results at the end: ${[...wanted].join(' ')}`);
+  const questions = messages.flatMap((message) => (message.role === 'user' ? [message.content] : []));
+  if (new Set(questions).size !== questions.length) wrong('a question is there twice');
+}

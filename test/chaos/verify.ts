@@ -1,0 +1,194 @@
+import type { Followed } from './client.js';
+import { judgeTurn } from './judge-turn.js';
+import { Random } from './random.js';
+import { planOf } from './script.js';
+import { LegacyState, read, RecordPage, Snapshot, type StoredRecord } from './shapes.js';
+import { compareEvents, replay } from './verify-events.js';
+import { ask } from './wire.js';
+import type { World } from './world.js';
+
+/** Compares a session that nobody works on any more, as the service has it, with everything that was seen of it. */
+export async function verify(world: World, followed: Followed): Promise<void> {
+  const { conversation } = followed;
+  const where = `${conversation.name} (${conversation.id})`;
+  const records = await readRecords(world, conversation.id);
+  verifyMessages(world, followed, records, where);
+  verifyTurns(world, followed, records, where);
+  const headers = { 'X-Session-Id': conversation.id };
+  const answer = await ask({ method: 'GET', url: `${world.base}/api/state`, headers });
+  const snapshot = read(Snapshot, answer.body);
+  if (snapshot === undefined) {
+    world.figures.fault(
+      'unexpected',
+      `${where}: state ${String(answer.status)} ${answer.body.slice(0, 300)}`,
+    );
+    return;
+  }
+  if (snapshot.is_processing) world.figures.fault('neverEnded', `${where} is processing at the end`);
+  await verifyShown(world, conversation.id, { records, snapshot, where });
+  await verifyFaults(world, conversation.id, records, where);
+  if (conversation.etag !== null) {
+    const again = { ...headers, 'If-None-Match': conversation.etag.tag };
+    const { status } = await ask({ method: 'GET', url: `${world.base}/api/state`, headers: again });
+    const held = read(Snapshot, conversation.etag.body);
+    const isSame =
+      JSON.stringify([held?.messages, held?.title]) === JSON.stringify([snapshot.messages, snapshot.title]);
+    if (status === 304 && !isSame)
+      world.figures.fault('snapshot', `${where}: 304 for a state that has changed`);
+  }
+  const cursor = Number(answer.headers['x-event-cursor']);
+  const events = await replay(world, conversation.id, cursor);
+  compareEvents(world, followed, { events, cursor, records, title: snapshot.title });
+}
+
+/** All records, by pages of a random size. */
+async function readRecords(world: World, id: string): Promise<readonly StoredRecord[]> {
+  const random = new Random(world.seed, 'pages', id);
+  const records: StoredRecord[] = [];
+  for (;;) {
+    const first = records[0];
+    const before = first === undefined ? '' : `&before=${first.id}`;
+    const url = `${world.base}/api/sessions/${id}/messages?limit=${String(random.integer(3, 40))}${before}`;
+    const answer = await ask({ method: 'GET', url });
+    // Nothing of it was stored.
+    if (answer.status === 404) return records;
+    const page = read(RecordPage, answer.body);
+    if (answer.status !== 200 || page === undefined) {
+      world.figures.fault('unexpected', `${url}: ${String(answer.status)} ${answer.body.slice(0, 300)}`);
+      return records;
+    }
+    records.unshift(...page.messages);
+    if (!page.has_more) return records;
+  }
+}
+
+function verifyMessages(
+  world: World,
+  { conversation }: Followed,
+  records: readonly StoredRecord[],
+  where: string,
+): void {
+  const { figures } = world;
+  const positions = new Map<string, number>();
+  for (const [at, { role, content }] of records.entries()) {
+    if (role !== 'user') continue;
+    const sent = conversation.sent.find(({ text }) => text === content);
+    if (sent === undefined) figures.fault('altered', `${where}: nobody sent ${JSON.stringify(content)}`);
+    else if (positions.has(sent.marker)) figures.fault('doubled', `${where}: ${sent.marker}`);
+    else positions.set(sent.marker, at);
+  }
+  for (const { marker, ackedAt, isRefused } of conversation.sent) {
+    const isThere = positions.has(marker);
+    if (ackedAt !== null && !isThere) figures.fault('lost', `${where}: ${marker}`);
+    if (ackedAt === null && isRefused && isThere) figures.fault('refusedStored', `${where}: ${marker}`);
+  }
+  const acked = conversation.sent.filter(({ marker, ackedAt }) => ackedAt !== null && positions.has(marker));
+  for (const first of acked) {
+    for (const second of acked) {
+      const isLater = (first.ackedAt ?? 0) < second.startedAt;
+      if (isLater && (positions.get(first.marker) ?? 0) > (positions.get(second.marker) ?? 0)) {
+        figures.fault('disorder', `${where}: ${first.marker} stands behind ${second.marker}`);
+      }
+    }
+  }
+  if (new Set(records.map(({ id }) => id)).size !== records.length)
+    figures.fault('doubled', `${where}: a record`);
+}
+
+function verifyTurns(
+  world: World,
+  { conversation }: Followed,
+  records: readonly StoredRecord[],
+  where: string,
+): void {
+  const { figures } = world;
+  if (records.length > 0 && records[0]?.role !== 'user')
+    figures.fault('wrongAnswer', `${where} begins with an answer`);
+  let asked = -1;
+  for (const [at, { role, content }] of records.entries()) {
+    const sent = role === 'user' ? conversation.sent.find(({ text }) => text === content) : undefined;
+    if (sent === undefined) continue;
+    const turn = world.upstream.turnOf(sent.marker) ?? asked;
+    if (turn < asked)
+      figures.fault('disorder', `${where}: ${sent.marker} was answered after a later message`);
+    asked = Math.max(asked, turn);
+    const next = records.findIndex((record, index) => index > at && record.role === 'user');
+    const own = records.slice(at + 1, next === -1 ? undefined : next);
+    const { outcome, problems, failures } = judgeTurn(planOf(world.seed, sent.marker), own);
+    const about = `${where} ${sent.marker}`;
+    for (const problem of problems) figures.fault('wrongAnswer', `${about}: ${problem}`);
+    for (const failure of failures) figures.fault('toolFailed', `${about}: ${failure}`);
+    if (outcome === 'complete') figures.count('turnsComplete');
+    else if (outcome === 'failed') figures.count('turnsFailed');
+    else if (sent.mayBeInterrupted) figures.count('turnsInterrupted');
+    else figures.fault('cutShort', `${about}: ${outcome}, records ${JSON.stringify(own).slice(0, 400)}`);
+    const text = own.flatMap((record) => (record.role === 'assistant' ? [record.content] : [])).join('');
+    const { streamed } = sent;
+    if (streamed === null) continue;
+    const fits = streamed.end === 'complete' ? streamed.text === text : text.startsWith(streamed.text);
+    if (!fits) {
+      const shown = JSON.stringify(streamed.text);
+      figures.fault(
+        'legacyText',
+        `${about}: streamed ${shown} (${streamed.end}), stored ${JSON.stringify(text)}`,
+      );
+    }
+    if (streamed.end === 'error' && outcome !== 'failed') {
+      figures.fault('legacyText', `${about}: the stream ended with an error, the turn ${outcome}`);
+    }
+  }
+}
+
+/** Both states show exactly what the records say. */
+async function verifyShown(
+  world: World,
+  id: string,
+  { records, snapshot, where }: { records: readonly StoredRecord[]; snapshot: Snapshot; where: string },
+): Promise<void> {
+  const expected = JSON.stringify(records.flatMap(shown));
+  const current = JSON.stringify(
+    snapshot.messages.map((message) => [message.sender, message.content, message.tool_result]),
+  );
+  if (current !== expected)
+    world.figures.fault('snapshot', `${where}: records ${expected}, state ${current}`);
+  const answer = await ask({ method: 'GET', url: `${world.base}/api/thread/state?session_id=${id}` });
+  // A session that nothing was stored of may be unknown.
+  if (answer.status === 404 && records.length === 0) return;
+  const legacy = read(LegacyState, answer.body);
+  if (JSON.stringify(legacy?.messages) !== JSON.stringify(snapshot.messages)) {
+    world.figures.fault('snapshot', `${where}: the legacy state differs: ${answer.body.slice(0, 300)}`);
+  }
+}
+
+function shown({ role, content, tool_results }: StoredRecord): unknown[] {
+  const sender = role === 'assistant' ? 'agent' : role;
+  const text = content === '' && role === 'assistant' ? [] : [[sender, content, null]];
+  const results = (tool_results ?? []).map(({ name, result }) => [
+    'agent',
+    '',
+    [name, typeof result === 'string' ? result : JSON.stringify(result)],
+  ]);
+  return [...text, ...results];
+}
+
+/** Every failure in the history is among the system events once. */
+async function verifyFaults(
+  world: World,
+  id: string,
+  records: readonly StoredRecord[],
+  where: string,
+): Promise<void> {
+  const headers = { 'X-Session-Id': id };
+  const answer = await ask({ method: 'GET', url: `${world.base}/api/events?count=1000`, headers });
+  const events: unknown = JSON.parse(answer.body);
+  const errors = Array.isArray(events)
+    ? events.flatMap((event: unknown) =>
+        typeof event === 'object' && event !== null && 'SystemError' in event ? [event.SystemError] : [],
+      )
+    : [];
+  const told = records.filter(({ role }) => role === 'system').map(({ content }) => content);
+  if (JSON.stringify([...errors].sort()) !== JSON.stringify([...told].sort())) {
+    const detail = `${JSON.stringify(errors)} among the events, ${JSON.stringify(told)} in the history`;
+    world.figures.fault('snapshot', `${where}: ${detail}`);
+  }
+}

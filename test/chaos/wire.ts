@@ -1,0 +1,114 @@
+import { Agent, request, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
+import { createParser } from 'eventsource-parser';
+
+const agent = new Agent({ keepAlive: true, maxSockets: Infinity, scheduling: 'lifo' });
+
+/** Nothing but a stream may take this long. */
+const TIMEOUT_MS = 30_000;
+
+/** The connection failed or broke: nobody answered, or not to the end. */
+export class Cut extends Error {
+  override readonly name = 'Cut';
+}
+
+/** There was no answer for half a minute. */
+export class Hung extends Error {
+  override readonly name = 'Hung';
+}
+
+export interface Ask {
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  /** Base URL and path with query. */
+  readonly url: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  /** Told as soon as the status is known: for a message, that is its acknowledgement. */
+  readonly onHead?: (status: number) => void;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+/** An answer whose body is still coming. */
+export interface OpenAnswer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly message: IncomingMessage;
+  /** Goes away. */
+  close(): void;
+}
+
+/** @throws Cut | Hung */
+export function open({ method, url, headers = {}, body, onHead }: Ask): Promise<OpenAnswer> {
+  return new Promise((resolve, reject) => {
+    const asked = request(url, { method, headers: { ...headers }, agent });
+    const timer = setTimeout(() => {
+      reject(new Hung(`${method} ${url.slice(0, 200)}`));
+      asked.destroy();
+    }, TIMEOUT_MS);
+    asked.on('error', (error) => {
+      clearTimeout(timer);
+      reject(new Cut(error.message, { cause: error }));
+    });
+    asked.once('response', (message) => {
+      clearTimeout(timer);
+      const status = message.statusCode ?? 0;
+      onHead?.(status);
+      // Whoever reads the body hears of its errors; they must not be thrown where nobody reads.
+      message.on('error', () => undefined);
+      const close = (): void => {
+        asked.destroy();
+      };
+      resolve({ status, headers: message.headers, message, close });
+    });
+    asked.end(body);
+  });
+}
+
+/** @throws Cut | Hung */
+export async function ask(options: Ask): Promise<Answer> {
+  const { status, headers, message } = await open(options);
+  message.setTimeout(TIMEOUT_MS, () => message.destroy());
+  let body = '';
+  for await (const text of textOf(message)) body += text;
+  return { status, headers, body };
+}
+
+/** An event of a stream. */
+export interface StreamEvent {
+  readonly id: number | undefined;
+  readonly data: unknown;
+}
+
+/** The events of a stream until its end. @throws Cut when it breaks off */
+export async function* eventsOf(message: IncomingMessage): AsyncGenerator<StreamEvent, void, undefined> {
+  const ready: StreamEvent[] = [];
+  const parser = createParser({
+    onEvent: ({ id, data }) => {
+      const parsed: unknown = JSON.parse(data);
+      ready.push({ id: id === undefined ? undefined : Number(id), data: parsed });
+    },
+  });
+  for await (const text of textOf(message)) {
+    parser.feed(text);
+    yield* ready.splice(0);
+  }
+}
+
+async function* textOf(message: IncomingMessage): AsyncGenerator<string, void, undefined> {
+  const chunks: AsyncIterable<string> = message.setEncoding('utf8');
+  try {
+    for await (const chunk of chunks) yield chunk;
+  } catch (error) {
+    throw new Cut('the answer broke off', { cause: error });
+  }
+  if (!message.complete) throw new Cut('the answer broke off');
+}
+
+/** Gives the kept connections up. */
+export function closeConnections(): void {
+  agent.destroy();
+}

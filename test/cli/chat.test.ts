@@ -1,0 +1,115 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { CLI, Place } from './running.js';
+
+const SESSION = '6f1ff4a2-1f0a-4a53-9a3c-0a1f5f9a2001';
+const NUMBERS = Array.from({ length: 200 }, (_, index) => String(index + 1));
+
+// Each test starts processes; a lost lease alone takes 6 seconds.
+jest.setTimeout(60_000);
+
+let place: Place;
+beforeEach(() => {
+  place = new Place();
+});
+afterEach(() => place.clear());
+
+function numbersIn(text: string): string[] {
+  return text.match(/\d+/g) ?? [];
+}
+
+describe.each(['current', 'legacy'] as const)('chat over the %s surface', (surface) => {
+  const flags = (url: string): string[] => ['chat', '--url', url, '--surface', surface, '--session', SESSION];
+
+  it('answers each line, shows tools beside it, and keeps the session', async () => {
+    const { url } = await place.serve();
+    const input = 'remember the number 42\n\n/tool get_time {}\nwhat number did I ask you to remember?\n';
+    const { code, out, err } = await place.run(flags(url), { input });
+    expect(code).toBe(0);
+    expect(out.trim().split('\n')).toHaveLength(3);
+    expect(out.trim().split('\n')[2]).toContain('42');
+    expect(err).toMatch(/→ get_time.*\n← get_time .*UTC/);
+    const again = await place.run(flags(url), { input: 'what number did I ask you to remember?' });
+    expect(again.out).toContain('42');
+  });
+
+  it('tells each word once', async () => {
+    const { url } = await place.serve({ DEMO_TOKEN_MS: '1' });
+    const { out } = await place.run(flags(url), { input: 'count from 1 to 200\n' });
+    expect(numbersIn(out)).toEqual(NUMBERS);
+  });
+
+  it('interrupts on Ctrl-C and goes on with the next line', async () => {
+    const { url } = await place.serve({ DEMO_TOKEN_MS: '20' });
+    const chat = place.start(CLI, flags(url));
+    chat.child.stdin?.write('count from 1 to 1000\n');
+    await chat.says(/\b5\b/);
+    chat.child.kill('SIGINT');
+    chat.child.stdin?.end('remember the number 7777\n');
+    expect(await chat.ended).toBe(0);
+    expect(numbersIn(chat.out())).not.toContain('1000');
+    expect(chat.out()).toMatch(/\n.*7777/);
+    const state: unknown = await (
+      await fetch(`${url}/api/state`, { headers: { 'X-Session-Id': SESSION } })
+    ).json();
+    expect(state).toMatchObject({ is_processing: false });
+  });
+
+  it('leaves on Ctrl-C when nothing is under way', async () => {
+    const { url } = await place.serve();
+    const chat = place.start(CLI, flags(url));
+    chat.child.stdin?.write('remember the number 7\n');
+    await chat.says(/7.*\n/);
+    chat.child.kill('SIGINT');
+    expect(await chat.ended).toBe(130);
+  });
+
+  it('comes back by itself after the service was killed', async () => {
+    const first = await place.serve({ DEMO_TOKEN_MS: '10' });
+    const { port } = new URL(first.url);
+    const chat = place.start(CLI, flags(first.url));
+    chat.child.stdin?.end('count from 1 to 200\n');
+    await chat.says(/\b30\b/);
+    first.running.child.kill('SIGKILL');
+    await first.running.ended;
+    await place.serve({ PORT: port });
+    expect(await chat.ended).toBe(0);
+    // The unfinished step is made anew: what is shown ends with the whole answer.
+    expect(numbersIn(chat.out()).slice(-NUMBERS.length)).toEqual(NUMBERS);
+  });
+
+  it('uses the App key, and says why it is refused', async () => {
+    writeFileSync(join(place.directory, 'diptych.yaml'), 'apps: [{ name: coin }]');
+    const { url } = await place.serve();
+    const args = [...flags(url), '--app', 'coin'];
+    const refused = await place.run(args, { input: 'Hello\n' });
+    expect(refused).toMatchObject({
+      code: 1,
+      out: '',
+      err: expect.stringMatching(/^diptych: .*key.*\(HTTP 401\)\n$/),
+    });
+    const { out: key } = await place.run(['keys', 'create', '--app', 'coin']);
+    const env = { DIPTYCH_APP_KEY: key.trim() };
+    expect(await place.run(args, { input: 'Hello\n', env })).toMatchObject({ code: 0, err: '' });
+  });
+
+  it('fails at once when nobody is there', async () => {
+    const { code, err } = await place.run(flags('http://127.0.0.1:9'), { input: 'Hello\n' });
+    expect({ code, err }).toEqual({
+      code: 1,
+      err: 'diptych: The service at http://127.0.0.1:9 cannot be reached\n',
+    });
+  });
+
+  it('shows why an answer failed, and ends with 1', async () => {
+    writeFileSync(
+      join(place.directory, 'diptych.yaml'),
+      "rigs: [{ id: away, provider: openai-compatible, baseUrl: 'http://127.0.0.1:9/v1' }]",
+    );
+    const { url } = await place.serve({ TURN_TIMEOUT: '1' });
+    const { code, err } = await place.run(flags(url), { input: 'Hello\n' });
+    expect(code).toBe(1);
+    expect(err).toMatch(/^! .+\n$/);
+  });
+});

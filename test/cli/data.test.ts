@@ -1,0 +1,334 @@
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { Place } from './running.js';
+
+const SESSION = '6f1ff4a2-1f0a-4a53-9a3c-0a1f5f9a1001';
+
+// Each test starts processes; a lost lease alone takes 6 seconds.
+jest.setTimeout(60_000);
+
+let place: Place;
+beforeEach(() => {
+  place = new Place();
+});
+afterEach(() => place.clear());
+
+async function json(args: readonly string[]): Promise<unknown> {
+  const { code, out, err } = await place.run([...args, '--json']);
+  expect({ code, err }).toEqual({ code: 0, err: '' });
+  return JSON.parse(out);
+}
+
+function configure(yaml: string): void {
+  writeFileSync(join(place.directory, 'diptych.yaml'), yaml);
+}
+
+function field(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null
+    ? Object.entries(value).find(([key]) => key === name)?.[1]
+    : undefined;
+}
+
+describe('help and usage', () => {
+  it('shows every command, and help for each', async () => {
+    const { code, out } = await place.run(['--help']);
+    expect(code).toBe(0);
+    const commands = [
+      ['serve'],
+      ['keys', 'create'],
+      ['keys', 'list'],
+      ['keys', 'revoke'],
+      ['apps', 'list'],
+      ['rigs', 'list'],
+      ['check'],
+      ['chat'],
+      ['sessions', 'list'],
+      ['sessions', 'show'],
+      ['sessions', 'export'],
+      ['sessions', 'delete'],
+      ['backup'],
+      ['migrate'],
+      ['secrets', 'rotate'],
+    ];
+    const helps = await Promise.all(commands.map((command) => place.run([...command, '--help'])));
+    for (const [index, command] of commands.entries()) {
+      expect(out).toContain(command[0]);
+      expect(helps[index]).toMatchObject({
+        code: 0,
+        err: '',
+        out: expect.stringContaining(`diptych ${command.join(' ')}`),
+      });
+    }
+  });
+
+  it.each([
+    [['fly']],
+    [['keys', 'create']],
+    [['keys', 'create', '--app', 'default', '--expires', 'tomorrow']],
+    [['keys', 'create', '--app', 'default', '--expires', '2001-01-01']],
+    [['sessions', 'show', 'not-a-uuid']],
+    [['sessions', 'list', '--limit', '0']],
+    [['chat', '--surface', 'modern']],
+    [['chat', '--url', 'ftp://x']],
+  ])('%j is a usage error: 2', async (args) => {
+    const { code, out, err } = await place.run(args);
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+    expect(err).not.toBe('');
+    expect(err).not.toContain('    at ');
+  });
+
+  it('a bad configuration is told with every mistake', async () => {
+    const { code, err } = await place.run(['keys', 'list'], { env: { PORT: 'x', RATE_LIMIT: 'y' } });
+    expect(code).toBe(2);
+    expect(err).toMatch(/PORT: .*\n.*RATE_LIMIT: /);
+  });
+});
+
+describe('keys', () => {
+  it('are created as JSON with exactly the promised fields', async () => {
+    configure('apps: [{ name: a }, { name: b }]');
+    const before = Date.now();
+    const made = await json([
+      'keys',
+      'create',
+      '--app',
+      'a',
+      '--app',
+      'b',
+      '--label',
+      'bot',
+      '--expires',
+      '30d',
+    ]);
+    expect(made).toEqual({
+      id: expect.any(String),
+      key: expect.stringMatching(/^sk-app-[A-Za-z0-9_-]{43}$/),
+      apps: ['a', 'b'],
+      label: 'bot',
+      expires_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
+    });
+    const days = (Date.parse(String(field(made, 'expires_at'))) - before) / 86_400_000;
+    expect(days).toBeGreaterThanOrEqual(30);
+    expect(days).toBeLessThan(30.01);
+  });
+
+  it('without an end expire never; the key alone is on the output', async () => {
+    const { code, out } = await place.run(['keys', 'create', '--app', 'default']);
+    expect(code).toBe(0);
+    expect(out).toMatch(/^sk-app-[A-Za-z0-9_-]{43}\n$/);
+    expect(await json(['keys', 'list'])).toEqual([
+      expect.objectContaining({ expires_at: null, status: 'active' }),
+    ]);
+  });
+
+  it('are noted when their App is not configured', async () => {
+    const { code, err } = await place.run(['keys', 'create', '--app', 'typo', '--json']);
+    expect(code).toBe(0);
+    expect(err).toContain('not in the configuration yet: typo');
+  });
+
+  it('are listed and revoked without being shown', async () => {
+    configure('apps: [{ name: a }]');
+    const made = await json(['keys', 'create', '--app', 'a', '--label', 'bot']);
+    const id = String(field(made, 'id'));
+    expect(await json(['keys', 'revoke', id])).toEqual({ id, revoked: true });
+    const listed = await place.run(['keys', 'list', '--json']);
+    expect(JSON.parse(listed.out)).toEqual([
+      {
+        id,
+        apps: ['a'],
+        label: 'bot',
+        status: 'revoked',
+        created_at: expect.any(String),
+        expires_at: null,
+        revoked_at: expect.any(String),
+      },
+    ]);
+    const table = await place.run(['keys', 'list']);
+    expect(table.out).toContain(id);
+    expect(`${listed.out}${table.out}`).not.toContain(String(field(made, 'key')));
+    expect(readFileSync(place.database).includes(String(field(made, 'key')))).toBe(false);
+    expect(await place.run(['keys', 'revoke', 'nope'])).toMatchObject({
+      code: 1,
+      out: '',
+      err: expect.stringMatching(/^diptych: There is no key nope.*\n$/),
+    });
+  });
+
+  it('open and close an App of a running service', async () => {
+    configure('apps: [{ name: a }]');
+    const { url } = await place.serve();
+    const made = await json(['keys', 'create', '--app', 'a']);
+    const say = async (): Promise<number> => {
+      const headers = { 'X-Session-Id': SESSION, 'SERVICE-APP-KEY': String(field(made, 'key')) };
+      return (await fetch(`${url}/api/chat?message=hi&app=a`, { method: 'POST', headers })).status;
+    };
+    expect(await say()).toBe(200);
+    await json(['keys', 'revoke', String(field(made, 'id'))]);
+    const deadline = Date.now() + 5_000;
+    while ((await say()) === 200) expect(Date.now()).toBeLessThan(deadline);
+    expect(await say()).toBe(401);
+  });
+});
+
+describe('what the configuration gives', () => {
+  const yaml = `
+rigs:
+  - { id: m1, name: Model One, provider: openai-compatible, baseUrl: 'http://127.0.0.1:9', apiKey: '\${K}' }
+apps:
+  - { name: coin, rigs: [demo], tools: [get_time], secrets: [{ name: API_KEY, description: d, required: true }] }
+`;
+  const env = { K: 'sk-hunter2' };
+
+  it('apps list', async () => {
+    configure(yaml);
+    const { out } = await place.run(['apps', 'list', '--json'], { env });
+    expect(JSON.parse(out)).toEqual([
+      { name: 'default', rigs: null, tools: null, secrets: [], busy_strategy: 'enqueue' },
+      {
+        name: 'coin',
+        rigs: ['demo'],
+        tools: ['get_time'],
+        secrets: [{ name: 'API_KEY', description: 'd', required: true }],
+        busy_strategy: 'enqueue',
+      },
+    ]);
+    expect((await place.run(['apps', 'list'], { env })).out).toContain('API_KEY*');
+  });
+
+  it('rigs list, with demo last', async () => {
+    configure(yaml);
+    const { out } = await place.run(['rigs', 'list', '--json'], { env });
+    expect(JSON.parse(out)).toEqual([
+      { id: 'm1', name: 'Model One', provider: 'openai-compatible', context_tokens: 128_000 },
+      {
+        id: 'demo',
+        name: expect.any(String),
+        provider: expect.any(String),
+        context_tokens: expect.any(Number),
+      },
+    ]);
+  });
+
+  it('rigs list, from keys in the environment', async () => {
+    const { out } = await place.run(['rigs', 'list', '--json'], { env: { ANTHROPIC_API_KEY: 'x' } });
+    const rigs: unknown = JSON.parse(out);
+    const providers = Array.isArray(rigs) ? rigs.map((rig: unknown) => field(rig, 'provider')) : [];
+    expect(providers.slice(0, -1).every((provider) => provider === 'anthropic')).toBe(true);
+    expect(providers.length).toBeGreaterThan(1);
+    expect(Array.isArray(rigs) ? field(rigs.at(-1), 'id') : undefined).toBe('demo');
+  });
+
+  it('check says what is wrong, each part by itself, and never a key', async () => {
+    configure(yaml);
+    const { code, out, err } = await place.run(['check', '--json'], { env });
+    expect(code).toBe(1);
+    expect(JSON.parse(out)).toEqual({
+      ok: false,
+      checks: [
+        { name: 'configuration', ok: true, message: join(place.directory, 'diptych.yaml') },
+        { name: 'store', ok: true, message: place.database },
+        { name: 'rig m1', ok: false, message: expect.any(String) },
+        { name: 'rig demo', ok: true, message: expect.any(String) },
+      ],
+    });
+    expect(out + err).not.toContain('hunter2');
+  });
+
+  it('check is content with the defaults', async () => {
+    const { code, out } = await place.run(['check']);
+    expect(code).toBe(0);
+    expect(out).not.toContain('FAIL');
+  });
+
+  it('check tells a bad configuration and a store that cannot be opened', async () => {
+    const bad = await place.run(['check'], { env: { PORT: 'x' } });
+    expect(bad).toMatchObject({ code: 1, out: expect.stringContaining('FAIL  configuration: PORT: ') });
+    writeFileSync(join(place.directory, 'file'), 'not a directory');
+    const store = await place.run(['check'], { env: { DATABASE_URL: 'sqlite:./file/x.db' } });
+    expect(store).toMatchObject({ code: 1, out: expect.stringContaining('FAIL  store: ') });
+  });
+});
+
+describe('sessions and backup', () => {
+  async function said(message: string): Promise<string> {
+    const { url } = await place.serve();
+    const answer = await fetch(
+      `${url}/api/chat?public_key=0xAbCdefabcdefabcdefabcdefabcdefabcdefabcd&message=${message}`,
+      {
+        method: 'POST',
+        headers: { 'X-Session-Id': SESSION, Prefer: 'wait=20' },
+      },
+    );
+    expect(answer.status).toBe(200);
+    return url;
+  }
+
+  it('are listed, shown, exported and deleted beside a running service', async () => {
+    const url = await said('/tool%20get_time%20%7B%7D');
+    expect(await json(['sessions', 'list'])).toEqual([
+      expect.objectContaining({
+        session_id: SESSION,
+        public_key: '0xabcdefabcdefabcdefabcdefabcdefabcdefabcd',
+      }),
+    ]);
+    expect(
+      await json(['sessions', 'list', '--wallet', '0xABCDEFabcdefabcdefabcdefabcdefabcdefabcd']),
+    ).toHaveLength(1);
+    expect(await json(['sessions', 'list', '--wallet', 'other'])).toEqual([]);
+
+    const shown = await json(['sessions', 'show', SESSION.toUpperCase()]);
+    expect(shown).toMatchObject({
+      session_id: SESSION,
+      has_more: false,
+      messages: [
+        { role: 'user' },
+        { tool_calls: [{ name: 'get_time' }], tool_results: [{ name: 'get_time' }] },
+        { role: 'assistant' },
+      ],
+    });
+    expect(await json(['sessions', 'show', SESSION, '--limit', '1'])).toMatchObject({ has_more: true });
+
+    const file = join(place.directory, 'export.json');
+    const exported = await place.run(['sessions', 'export', SESSION, '--out', file]);
+    expect(exported.code).toBe(0);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({
+      session_id: SESSION,
+      messages: field(shown, 'messages'),
+    });
+    expect((await place.run(['sessions', 'export', SESSION, '--out', file])).code).toBe(1);
+
+    expect(await json(['sessions', 'delete', SESSION])).toEqual({ session_id: SESSION, deleted: true });
+    expect(await place.run(['sessions', 'delete', SESSION])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining(SESSION),
+    });
+    const deadline = Date.now() + 5_000;
+    while ((await fetch(`${url}/api/sessions/${SESSION}`)).status !== 404)
+      expect(Date.now()).toBeLessThan(deadline);
+  });
+
+  it('backup copies a database in use, and overwrites nothing', async () => {
+    await said('Hello');
+    const copy = join(place.directory, 'copy.db');
+    expect(await json(['backup', copy])).toEqual({ file: copy });
+    expect((await place.run(['backup', copy])).code).toBe(1);
+    const { out } = await place.run([
+      'sessions',
+      'show',
+      SESSION,
+      '--json',
+      '--database-url',
+      `sqlite:${copy}`,
+    ]);
+    expect(JSON.parse(out)).toMatchObject({ messages: [{ content: 'Hello' }, { role: 'assistant' }] });
+  });
+
+  it('need a database that outlives the process', async () => {
+    const { code, err } = await place.run(['sessions', 'list', '--database-url', 'sqlite::memory:']);
+    expect(code).toBe(1);
+    expect(err).toMatch(/^diptych: .*\n$/);
+  });
+});

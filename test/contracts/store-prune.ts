@@ -1,0 +1,122 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, it } from '@jest/globals';
+import type { EventBody, SystemEvent } from '../../src/core/event.js';
+import type { Prune } from '../../src/core/store.js';
+import { acceptance, change, end, loaded, send, sendAndClaim, T0, type WithStore } from './store-fixtures.js';
+
+function prune(over: Partial<Prune> = {}): Prune {
+  return {
+    at: T0,
+    threadsBefore: null,
+    eventsKept: 1000,
+    eventsSince: 0,
+    idempotencyBefore: 0,
+    usesBefore: 0,
+    ...over,
+  };
+}
+
+function notices(count: number): EventBody[] {
+  return Array.from({ length: count }, (_, n) => ({ type: 'system_notice', message: String(n) }));
+}
+
+/** What housekeeping must do. */
+export function pruneContract(withStore: WithStore): void {
+  describe('pruning', () => {
+    it(
+      'removes events that are both beyond the number kept and older than the time kept',
+      withStore(async (store) => {
+        const id = randomUUID();
+        await store.saveSession(change(id, { events: notices(10), at: T0 }));
+        await store.appendEvents(id, notices(5), T0 + 10);
+        const oldest = async () => (await store.readEvents(id, 0, 100)).oldestId;
+
+        await store.prune(prune({ eventsKept: 8, eventsSince: T0 }));
+        expect(await oldest()).toBe(1);
+        await store.prune(prune({ eventsKept: 8, eventsSince: T0 + 5 }));
+        expect(await oldest()).toBe(8);
+        await store.prune(prune({ eventsKept: 2, eventsSince: T0 + 5 }));
+        expect(await oldest()).toBe(11);
+        await store.prune(prune({ eventsKept: 0, eventsSince: T0 + 50 }));
+        expect(await store.readEvents(id, 0, 100)).toEqual({ events: [], oldestId: 16, lastId: 15 });
+        const next = await store.appendEvents(id, notices(1), T0);
+        expect(next?.events[0]?.id).toBe(16);
+      }),
+    );
+
+    it(
+      'removes many events of many sessions',
+      withStore(async (store) => {
+        const ids = Array.from({ length: 3 }, () => randomUUID());
+        for (const id of ids) await store.saveSession(change(id, { events: notices(2500) }));
+        await store.prune(prune({ eventsKept: 10, eventsSince: T0 + 1 }));
+        for (const id of ids) {
+          const { events, oldestId } = await store.readEvents(id, 0, 100);
+          expect({ count: events.length, oldestId }).toEqual({ count: 10, oldestId: 2491 });
+        }
+      }),
+    );
+
+    it(
+      'keeps a fault until it was shown, and does not number the next one anew',
+      withStore(async (store) => {
+        const id = randomUUID();
+        await end(store, await sendAndClaim(store, id), { outcome: 'failed', error: 'it broke' });
+        await store.appendEvents(id, notices(3), T0);
+        const all: Prune = prune({ eventsKept: 0, eventsSince: T0 + 1 });
+        await store.prune(all);
+        const fault: SystemEvent = { kind: 'SystemError', text: 'it broke' };
+        expect(await store.readSystemEvents(id, 9)).toEqual([fault]);
+        await store.markFaultsShown(id, (await loaded(store, id)).faults[0]?.n ?? 0);
+        await store.prune(all);
+        expect(await store.readSystemEvents(id, 9)).toEqual([]);
+        await end(store, await sendAndClaim(store, id), { outcome: 'failed', error: 'again' });
+        expect((await loaded(store, id)).faults).toMatchObject([{ text: 'again' }]);
+      }),
+    );
+
+    it(
+      'deletes threads without activity, unless a turn is open or nobody asked',
+      withStore(async (store) => {
+        const [old, busy, queued, young] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()];
+        await store.saveSession(change(old, { set: { wallet: 'w' } }));
+        await sendAndClaim(store, busy);
+        await send(store, queued);
+        await store.saveSession(change(young, { at: T0 + 10 }));
+        expect(await store.prune(prune())).toEqual([]);
+        expect(await store.prune(prune({ threadsBefore: T0 }))).toEqual([]);
+        expect(await store.prune(prune({ threadsBefore: T0 + 10 }))).toEqual([old]);
+        expect(await store.loadThread(old)).toBe('deleted');
+        expect(await store.listThreads('w', { limit: 5, after: null })).toEqual([]);
+        for (const id of [busy, queued, young]) expect(await store.revisionOf(id)).toBe(1);
+        expect(await store.prune(prune({ threadsBefore: T0 + 10 }))).toEqual([]);
+      }),
+    );
+
+    it(
+      'deletes many threads',
+      withStore(async (store) => {
+        const ids = Array.from({ length: 90 }, () => randomUUID());
+        await Promise.all(ids.map((id) => store.saveSession(change(id))));
+        const deleted = await store.prune(prune({ threadsBefore: T0 + 1 }));
+        expect([...deleted].sort()).toEqual([...ids].sort());
+        expect(await store.listSessions({ limit: 5, after: null })).toEqual([]);
+      }),
+    );
+
+    it(
+      'forgets old idempotency keys',
+      withStore(async (store) => {
+        const id = randomUUID();
+        const key = (name: string) => ({ key: name, fingerprint: name, notBefore: 0 });
+        await send(store, id, { idempotency: key('old'), at: T0 });
+        await send(store, id, { idempotency: key('new'), at: T0 + 10 });
+        await store.prune(prune({ idempotencyBefore: T0 + 5 }));
+        const again = (name: string) =>
+          store.acceptMessage(acceptance(id, { ifVersion: 1, idempotency: key(name) }));
+        expect(await again('new')).toMatchObject({ kind: 'repeated' });
+        expect(await again('old')).toMatchObject({ kind: 'accepted' });
+      }),
+    );
+  });
+}

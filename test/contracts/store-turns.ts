@@ -1,0 +1,346 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, it } from '@jest/globals';
+import type { Progress } from '../../src/core/store.js';
+import {
+  contents,
+  end,
+  ending,
+  expectRevision,
+  LEASE,
+  loaded,
+  LOST,
+  record,
+  send,
+  sendAndClaim,
+  T0,
+  type WithStore,
+} from './store-fixtures.js';
+
+const OTHER = { owner: 'node-b', milliseconds: 600_000 };
+
+function progress(over: Partial<Progress> = {}): Progress {
+  return { messages: [], events: [], partialText: '', ...over };
+}
+
+/** What turns must do between their acceptance and their end. */
+export function turnContract(withStore: WithStore): void {
+  describe('progress of a turn', () => {
+    it(
+      'keeps finished steps and events, and replaces a record by its id',
+      withStore(async (store) => {
+        const id = randomUUID();
+        const turn = await sendAndClaim(store, id);
+        const call = { callId: 'c1', name: 'add', args: { a: 1, deep: { b: [true, null] } } };
+        const step = record(turn, 1, { content: '', toolCalls: [call] });
+        const body = { type: 'tool_update', callId: 'c1', toolName: 'add' } as const;
+        const saved = await store.saveProgress(turn, progress({ messages: [step], events: [body] }), T0 + 1);
+        expect(saved).toEqual({ revision: 2, events: [{ id: 1, at: T0 + 1, body }] });
+
+        const result = { callId: 'c1', name: 'add', result: { sum: 3 }, failed: false, multiStep: true };
+        const done = { ...step, toolResults: [result], content: 'done' };
+        const next = record(turn, 2);
+        await store.saveProgress(turn, progress({ messages: [done, next], partialText: 'and' }), T0 + 2);
+        const { open, settled, session } = await loaded(store, id);
+        expect(settled).toEqual([]);
+        expect(open[0]?.messages.slice(1)).toEqual([done, next]);
+        expect(open[0]?.partialText).toBe('and');
+        expect(session).toMatchObject({ revision: 3, version: 1, lastEventId: 1, activeAt: T0 });
+      }),
+    );
+
+    it(
+      'keeps a checkpoint without counting a revision',
+      withStore(async (store) => {
+        const id = randomUUID();
+        const turn = await sendAndClaim(store, id);
+        await expectRevision(store, id, 0, async () => {
+          const saved = await store.saveProgress(turn, progress({ partialText: 'so far' }), T0);
+          expect(saved).toEqual({ revision: 1, events: [] });
+        });
+        expect((await loaded(store, id)).open[0]?.partialText).toBe('so far');
+        expect(await store.takeOver(turn.id, OTHER)).toMatchObject({ partialText: 'so far', attempt: 2 });
+      }),
+    );
+
+    it(
+      'writes nothing for an owner that has lost the turn',
+      withStore(async (store) => {
+        const id = randomUUID();
+        const turn = await sendAndClaim(store, id);
+        const taken = await store.takeOver(turn.id, LEASE);
+        if (taken === undefined) throw new Error('the turn was not taken over');
+        const late = progress({ messages: [record(turn, 1)], partialText: 'late' });
+        await expectRevision(store, id, 0, async () => {
+          expect(await store.saveProgress(turn, late, T0)).toBe('lost');
+          expect(await store.endTurn(turn, ending({ messages: late.messages, error: 'late' }))).toBe('lost');
+          expect(await store.saveProgress({ ...taken, owner: 'x' }, late, T0)).toBe('lost');
+        });
+        expect(await loaded(store, id)).toMatchObject({ faults: [], open: [{ partialText: '' }] });
+        expect(await contents(store, id)).toEqual(['hello']);
+        await end(store, taken);
+        expect(await store.saveProgress(taken, late, T0)).toBe('lost');
+        expect(await store.endTurn(taken, ending({ messages: late.messages }))).toBe('lost');
+        await store.deleteSession(id, T0);
+        expect(await store.endTurn(taken, ending())).toBe('lost');
+      }),
+    );
+
+    it(
+      'fails whole when two records would have one place, or one record two turns',
+      withStore(async (store) => {
+        const id = randomUUID();
+        const first = await sendAndClaim(store, id);
+        const kept = record(first, 1);
+        await end(store, first, { messages: [kept] });
+        const turn = await sendAndClaim(store, id);
+        const clash = progress({ messages: [record(turn, 1), record(turn, 1)], partialText: 'x' });
+        await expectRevision(store, id, 0, async () => {
+          await expect(store.saveProgress(turn, clash, T0)).rejects.toThrow();
+        });
+        expect(await contents(store, id)).toEqual(['hello', kept.content, 'hello']);
+        const stolen = progress({
+          messages: [{ ...kept, position: 5, content: 'stolen' }],
+          partialText: 'x',
+        });
+        await expectRevision(store, id, 0, async () => {
+          await expect(store.saveProgress(turn, stolen, T0)).rejects.toThrow();
+        });
+        expect(await contents(store, id)).toEqual(['hello', kept.content, 'hello']);
+        expect((await loaded(store, id)).open[0]?.partialText).toBe('');
+        await end(store, turn, { messages: [record(turn, 1)] });
+      }),
+    );
+  });
+
+  describe('the end of a turn', () => {
+    it(
+      'stores the reply, the events and the outcome in one step',
+      withStore(async (store) => {
+        const id = randomUUID();
+        const turn = await sendAndClaim(store, id);
+        await store.saveProgress(turn, progress({ partialText: 'half' }), T0);
+        const reply = record(turn, 1);
+        const body = { type: 'system_notice', message: 'm' } as const;
+        const ended = await end(store, turn, { messages: [reply], events: [body], at: T0 + 7 });
+        expect(ended).toEqual({ commit: { revision: 2, events: [{ id: 1, at: T0 + 7, body }] }, next: null });
+        const { session, open, settled, faults } = await loaded(store, id);
+        expect({ open, faults }).toEqual({ open: [], faults: [] });
+        expect(settled[1]).toEqual(reply);
+        expect(session).toMatchObject({ interrupted: false, activeAt: T0 + 7, revision: 2, version: 1 });
+        expect(await store.readTurn(id, turn.id)).toMatchObject({
+          turn: { status: 'complete', error: null },
+        });
+      }),
+    );
+
+    it(
+      'keeps the reason of a failure with the turn and as a fault',
+      withStore(async (store) => {
+        const id = randomUUID();
+        const turn = await sendAndClaim(store, id);
+        await end(store, turn, { outcome: 'failed', error: 'The model is away.' });
+        expect(await store.readTurn(id, turn.id)).toMatchObject({
+          turn: { status: 'failed', error: 'The model is away.' },
+        });
+        const { faults, session } = await loaded(store, id);
+        expect(faults.map(({ text }) => text)).toEqual(['The model is away.']);
+        expect(session.interrupted).toBe(false);
+      }),
+    );
+
+    it(
+      'orders all records of a turn before those of the next, whenever they were stored',
+      withStore(async (store) => {
+        const id = randomUUID();
+        let turn = await sendAndClaim(store, id, { text: 'q1' });
+        await send(store, id, { text: 'q2' });
+        await store.saveProgress(turn, progress({ messages: [record(turn, 1)] }), T0);
+        await send(store, id, { text: 'q3' });
+        expect(await contents(store, id)).toEqual(['q1', 'answer 1.1', 'q2', 'q3']);
+        for (const no of [1, 2]) {
+          const position = no === 1 ? 2 : 1;
+          const { next } = await end(store, turn, { messages: [record(turn, position)], claimNext: LEASE });
+          expect(next).toMatchObject({ no: no + 1, attempt: 1, status: 'running', owner: LEASE.owner });
+          if (next !== null) turn = next;
+        }
+        expect(await contents(store, id)).toEqual([
+          'q1',
+          'answer 1.1',
+          'answer 1.2',
+          'q2',
+          'answer 2.1',
+          'q3',
+        ]);
+        const page = await store.readMessages(id, { limit: 2, before: null });
+        expect(page).toMatchObject({ messages: [{ content: 'answer 2.1' }, { content: 'q3' }] });
+        expect((await end(store, turn, { claimNext: LEASE })).next).toBeNull();
+      }),
+    );
+
+    it(
+      'leaves the next turn waiting unless asked to claim it',
+      withStore(async (store) => {
+        const id = randomUUID();
+        const turn = await sendAndClaim(store, id);
+        const waiting = await send(store, id);
+        expect((await end(store, turn)).next).toBeNull();
+        expect(await store.readTurn(id, waiting.turn.id)).toMatchObject({ turn: { status: 'queued' } });
+      }),
+    );
+  });
+
+  describe('interrupting', () => {
+    it(
+      'has nothing to cancel in an idle session',
+      withStore(async (store) => {
+        const id = randomUUID();
+        expect(await store.interruptTurns(id, T0)).toBeUndefined();
+        await end(store, await sendAndClaim(store, id));
+        await expectRevision(store, id, 0, async () => {
+          expect(await store.interruptTurns(id, T0)).toBeUndefined();
+        });
+        expect((await loaded(store, id)).session.interrupted).toBe(false);
+      }),
+    );
+
+    it(
+      'ends what waits and marks what runs; the session is interrupted once that has ended',
+      withStore(async (store) => {
+        const id = randomUUID();
+        const turn = await sendAndClaim(store, id, { text: 'q1' });
+        const waiting = await send(store, id, { text: 'q2' });
+        const { revision } = (await loaded(store, id)).session;
+        const interruption = await store.interruptTurns(id, T0 + 1);
+        expect(interruption).toEqual({
+          cancelled: [{ ...waiting.turn, status: 'interrupted' }],
+          running: expect.objectContaining({ id: turn.id, status: 'running' }),
+          commit: { revision: revision + 1, events: [] },
+        });
+        expect((await loaded(store, id)).session.interrupted).toBe(false);
+        expect(await store.takeOver(turn.id, OTHER)).toMatchObject({ cancelRequested: true });
+        const taken = await store.takeOver(turn.id, LEASE);
+        if (taken === undefined) throw new Error('the turn was not taken over');
+        await end(store, taken, { outcome: 'interrupted', messages: [record(turn, 1)] });
+        expect((await loaded(store, id)).session.interrupted).toBe(true);
+        expect(await contents(store, id)).toEqual(['q1', 'answer 1.1', 'q2']);
+        expect(await store.claimAbandoned(LEASE, 5)).toEqual([]);
+
+        await send(store, id);
+        expect((await loaded(store, id)).session.interrupted).toBe(false);
+      }),
+    );
+
+    it(
+      'interrupts the session at once when nothing runs',
+      withStore(async (store) => {
+        const id = randomUUID();
+        await send(store, id);
+        expect(await store.interruptTurns(id, T0)).toMatchObject({ running: null, cancelled: [{ no: 1 }] });
+        expect((await loaded(store, id)).session).toMatchObject({ interrupted: true, revision: 2 });
+      }),
+    );
+
+    it(
+      'does not say interrupted while another turn waits',
+      withStore(async (store) => {
+        const id = randomUUID();
+        const turn = await sendAndClaim(store, id);
+        await store.interruptTurns(id, T0);
+        await send(store, id);
+        await end(store, turn, { outcome: 'interrupted' });
+        expect((await loaded(store, id)).session.interrupted).toBe(false);
+      }),
+    );
+  });
+
+  describe('leases', () => {
+    it(
+      'gives a turn whose lease is lost to whoever asks, and counts the loss',
+      withStore(async (store) => {
+        const id = randomUUID();
+        const turn = await sendAndClaim(store, id, { claim: LOST });
+        await store.saveProgress(turn, progress({ partialText: 'half' }), T0);
+        const [again, ...more] = await store.claimAbandoned(OTHER, 5);
+        expect(more).toEqual([]);
+        expect(again).toEqual({ ...turn, owner: OTHER.owner, attempt: 2, losses: 1, partialText: 'half' });
+        expect(await store.claimAbandoned(OTHER, 5)).toEqual([]);
+        expect(await store.saveProgress(turn, progress(), T0)).toBe('lost');
+      }),
+    );
+
+    it(
+      'leaves a held turn alone, and keeps it held by renewals of its owner alone',
+      withStore(async (store) => {
+        const turn = await sendAndClaim(store, randomUUID());
+        expect(await store.claimAbandoned(OTHER, 5)).toEqual([]);
+        expect(await store.renewLeases(OTHER, [turn.id])).toEqual([]);
+        const held = [{ turnId: turn.id, cancelRequested: false }];
+        expect(await store.renewLeases({ ...LEASE, milliseconds: -1 }, [turn.id, randomUUID()])).toEqual(
+          held,
+        );
+        expect(await store.renewLeases(LEASE, [turn.id])).toEqual(held);
+        expect(await store.claimAbandoned(OTHER, 5)).toEqual([]);
+        await store.renewLeases({ ...LEASE, milliseconds: -1 }, [turn.id]);
+        expect(await store.claimAbandoned(OTHER, 5)).toMatchObject([{ id: turn.id, losses: 1 }]);
+        expect(await store.renewLeases(LEASE, [turn.id])).toEqual([]);
+      }),
+    );
+
+    it(
+      'gives a released turn to anybody without counting a loss',
+      withStore(async (store) => {
+        const turn = await sendAndClaim(store, randomUUID());
+        await store.releaseTurns('somebody else', [turn.id]);
+        expect(await store.claimAbandoned(OTHER, 5)).toEqual([]);
+        await store.releaseTurns(LEASE.owner, [turn.id]);
+        expect(await store.endTurn(turn, ending())).toBe('lost');
+        expect(await store.renewLeases(LEASE, [turn.id])).toEqual([]);
+        expect(await store.claimAbandoned(OTHER, 5)).toMatchObject([{ id: turn.id, attempt: 2, losses: 0 }]);
+      }),
+    );
+
+    it(
+      'takes over a running turn from a living owner, and only a running one',
+      withStore(async (store) => {
+        const id = randomUUID();
+        const turn = await sendAndClaim(store, id);
+        const waiting = await send(store, id);
+        const taken = await store.takeOver(turn.id, OTHER);
+        expect(taken).toEqual({ ...turn, owner: OTHER.owner, attempt: 2 });
+        expect(await store.takeOver(waiting.turn.id, OTHER)).toBeUndefined();
+        expect(await store.takeOver(randomUUID(), OTHER)).toBeUndefined();
+        if (taken !== undefined) await end(store, taken);
+        expect(await store.takeOver(turn.id, OTHER)).toBeUndefined();
+      }),
+    );
+
+    it(
+      'claims lost turns first, then the heads of idle queues, one of a session, up to the limit',
+      withStore(async (store) => {
+        const [lost, idle, busy] = [randomUUID(), randomUUID(), randomUUID()];
+        const idleHead = await send(store, idle);
+        await send(store, idle);
+        await sendAndClaim(store, busy);
+        await send(store, busy);
+        const lostTurn = await sendAndClaim(store, lost, { claim: LOST });
+        await send(store, lost);
+
+        expect(await store.claimAbandoned(OTHER, 1)).toMatchObject([{ id: lostTurn.id, attempt: 2 }]);
+        const rest = await store.claimAbandoned(OTHER, 5);
+        expect(rest).toMatchObject([{ id: idleHead.turn.id, attempt: 1, losses: 0, owner: OTHER.owner }]);
+        expect(await store.claimAbandoned(OTHER, 5)).toEqual([]);
+      }),
+    );
+
+    it(
+      'gives a turn to one of several who ask together',
+      withStore(async (store) => {
+        await sendAndClaim(store, randomUUID(), { claim: LOST });
+        const claims = await Promise.all(
+          ['a', 'b', 'c', 'd'].map((owner) => store.claimAbandoned({ owner, milliseconds: 60_000 }, 5)),
+        );
+        expect(claims.flat()).toHaveLength(1);
+      }),
+    );
+  });
+}

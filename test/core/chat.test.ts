@@ -1,0 +1,321 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { v4 as uuid } from 'uuid';
+import { RigError, type Tool } from '../../src/core/ports.js';
+import { RefusedError } from '../../src/core/refusal.js';
+import { closeTestCores, collect, created, message, spoken, testApp, testCore } from '../support/core.js';
+import { ScriptedRig } from '../support/scripted-rig.js';
+
+afterEach(closeTestCores);
+
+const never = new AbortController().signal;
+
+function tool(fields: Partial<Tool> & Pick<Tool, 'name' | 'run'>): Tool {
+  return {
+    description: fields.name,
+    parameters: { type: 'object' },
+    sideEffects: 'none',
+    timeoutMs: null,
+    ...fields,
+  };
+}
+
+describe('a turn', () => {
+  it('shows its message at once, its text as it comes, and its answer at the end', async () => {
+    const rig = new ScriptedRig();
+    const { core } = testCore({ rigs: [rig] });
+    const id = uuid();
+    const sent = await core.send(message(id, 'Hello'));
+    const before = await core.snapshot(created(id));
+    expect([spoken(before), before.status]).toEqual([['user: Hello'], 'processing']);
+
+    const feed = await core.watchTurn(sent);
+    const asked = await rig.next();
+    expect(asked.request.messages).toEqual([{ role: 'user', content: 'Hello' }]);
+    asked.text('Good ', 'day');
+    const live = feed[Symbol.asyncIterator]();
+    await live.next();
+    await live.next();
+    await live.next();
+    const during = await core.snapshot(created(id));
+    expect([spoken(during), during.status]).toEqual([['user: Hello', 'assistant~ Good day'], 'processing']);
+
+    asked.end();
+    await core.turnEnded(sent, never);
+    const after = await core.snapshot(created(id));
+    expect([spoken(after), after.status]).toEqual([['user: Hello', 'assistant: Good day'], 'idle']);
+    expect(new Set([before.tag, during.tag, after.tag]).size).toBe(3);
+  });
+
+  it('runs the tools that the rig calls, side by side, and goes on with their results', async () => {
+    const rig = new ScriptedRig();
+    const tools = [
+      tool({ name: 'add', run: ({ a, b }) => Promise.resolve(Number(a) + Number(b)) }),
+      tool({ name: 'broken', run: () => Promise.reject(new Error('no luck')) }),
+    ];
+    const { core } = testCore({ rigs: [rig], tools });
+    const id = uuid();
+    const sent = await core.send(message(id, 'Add'));
+    const feed = await core.watchTurn(sent);
+    const first = await rig.next();
+    first
+      .text('Let me see.')
+      .call('c1', 'add', { a: 1, b: 2 })
+      .call('c2', 'broken')
+      .call('c3', 'absent')
+      .end();
+    const second = await rig.next();
+    const [, step] = second.request.messages;
+    expect(step).toMatchObject({ role: 'assistant', content: 'Let me see.' });
+    const results = step?.role === 'assistant' ? step.toolResults : [];
+    expect(new Map(results.map(({ callId, result }) => [callId, result]))).toEqual(
+      new Map<string, unknown>([
+        ['c1', 3],
+        ['c2', 'no luck'],
+        ['c3', 'There is no tool named absent'],
+      ]),
+    );
+    second.text('It is 3.').end();
+    const events = await collect(feed);
+    expect(events.map(({ type }) => type)).toEqual([
+      ...['turn_started', 'text', 'tool_called', 'tool_called', 'tool_called'],
+      ...['tool_returned', 'tool_returned', 'tool_returned', 'text', 'turn_ended'],
+    ]);
+    const end = await core.snapshot(created(id));
+    expect(spoken(end).slice(0, 2)).toEqual(['user: Add', 'assistant: Let me see.']);
+    expect(spoken(end).at(-1)).toBe('assistant: It is 3.');
+  });
+
+  it('runs queued messages in order of arrival, each after everything of the one before', async () => {
+    const rig = new ScriptedRig();
+    const { core } = testCore({ rigs: [rig] });
+    const id = uuid();
+    await core.send(message(id, 'one'));
+    await core.send(message(id, 'two'));
+    const third = await core.send(message(id, 'three'));
+    expect(spoken(await core.snapshot(created(id)))).toEqual(['user: one', 'user: two', 'user: three']);
+    (await rig.next()).text('1').end();
+    const second = await rig.next();
+    expect(spoken(await core.snapshot(created(id)))).toEqual([
+      'user: one',
+      'assistant: 1',
+      'user: two',
+      'user: three',
+    ]);
+    expect(second.request.messages.map(({ content }) => content)).toEqual(['one', '1', 'two']);
+    second.text('2').end();
+    (await rig.next()).text('3').end();
+    await core.turnEnded(third, never);
+    const end = spoken(await core.snapshot(created(id)));
+    expect(end).toEqual([
+      'user: one',
+      'assistant: 1',
+      'user: two',
+      'assistant: 2',
+      'user: three',
+      'assistant: 3',
+    ]);
+  });
+
+  it('keeps what was shown and says why when the rig fails', async () => {
+    const rig = new ScriptedRig();
+    const { core } = testCore({ rigs: [rig] });
+    const id = uuid();
+    const sent = await core.send(message(id, 'Hi'));
+    (await rig.next())
+      .text('Well')
+      .fail(new RigError('The model went away. Try again.', { retryable: true }));
+    await core.turnEnded(sent, never);
+    const first = await core.snapshot(created(id));
+    expect(spoken(first)).toEqual(['user: Hi', 'assistant: Well', 'system: The model went away. Try again.']);
+    expect([first.status, first.faults.texts]).toEqual(['idle', ['The model went away. Try again.']]);
+    // On its way in one answer: no other carries it, until that one turns out not to have been sent.
+    expect((await core.snapshot(created(id))).faults.texts).toEqual([]);
+    first.faults.release();
+    const second = await core.snapshot(created(id));
+    expect(second.faults.texts).toHaveLength(1);
+    second.faults.confirm();
+    expect((await core.snapshot(created(id))).faults.texts).toEqual([]);
+    expect(await core.systemEvents(created(id), 10)).toEqual([
+      { kind: 'SystemError', text: 'The model went away. Try again.' },
+    ]);
+  });
+
+  it('asks again when the rig failed before it said anything, and hides an error that is not its own', async () => {
+    const rig = new ScriptedRig();
+    const { core } = testCore({ rigs: [rig] });
+    const id = uuid();
+    const sent = await core.send(message(id, 'Hi'));
+    (await rig.next()).fail(new RigError('busy', { retryable: true, retryAfterMs: 1 }));
+    (await rig.next()).fail(new Error('secret stack'));
+    await core.turnEnded(sent, never);
+    const { faults } = await core.snapshot(created(id));
+    expect(faults.texts).toEqual([
+      'Something went wrong inside the service while answering. Send the message again.',
+    ]);
+  });
+
+  it('ends when it takes too long, even if the rig heeds nothing', async () => {
+    const rig = new ScriptedRig();
+    rig.heedsSignal = false;
+    const { core } = testCore({ rigs: [rig], settings: { turnTimeoutMs: 20 } });
+    const id = uuid();
+    const sent = await core.send(message(id, 'Hi'));
+    await core.turnEnded(sent, never);
+    const snapshot = await core.snapshot(created(id));
+    expect([snapshot.status, snapshot.faults.texts[0]]).toEqual(['idle', expect.stringContaining('0.02 s')]);
+  });
+
+  it('is titled in the background by its rig, or from its first words, but never over a title of a person', async () => {
+    for (const [given, expected] of [
+      ['"A fine title."', 'A fine title'],
+      [null, 'What is the weather like in the town of Ulm…'],
+    ] as const) {
+      const rig = new ScriptedRig();
+      rig.titles = given;
+      const { core } = testCore({ rigs: [rig] });
+      const id = uuid();
+      const feed = await core.updates(created(id), { after: null, turns: false });
+      await core.send(message(id, 'What is the weather like in the town of Ulm today, please?'));
+      (await rig.next()).text('Fair').end();
+      for await (const update of feed) {
+        expect(update).toMatchObject({
+          type: 'logged',
+          event: { id: 1, body: { type: 'title_changed', title: expected } },
+        });
+        break;
+      }
+      expect((await core.getSession(id)).title).toBe(expected);
+      expect((await core.renameSession(id, '  Mine ')).title).toBe('Mine');
+      const sent = await core.send(message(id, 'And now?'));
+      (await rig.next()).text('Rain').end();
+      await core.turnEnded(sent, never);
+      await core.close();
+      expect((await core.getSession(id)).title).toBe('Mine');
+    }
+  });
+});
+
+describe('an interrupt', () => {
+  it('keeps what was shown, closes calls, ends the queue, and leaves the next turn alone', async () => {
+    const rig = new ScriptedRig();
+    let aborted = false;
+    const slow = tool({
+      name: 'slow',
+      run: (_, { signal }) =>
+        new Promise(() => {
+          signal.addEventListener('abort', () => (aborted = true));
+        }),
+    });
+    const { core } = testCore({ rigs: [rig], tools: [slow] });
+    const id = uuid();
+    const first = await core.send(message(id, 'one'));
+    const queued = await core.send(message(id, 'two'));
+    const feeds = [await core.watchTurn(first), await core.watchTurn(queued)];
+    const [watched] = feeds;
+    (await rig.next()).text('Wait').call('c1', 'slow').end();
+    for await (const update of watched ?? []) if (update.type === 'tool_called') break;
+    expect(await core.interrupt(created(id))).toBe(true);
+    const snapshot = await core.snapshot(created(id));
+    expect(spoken(snapshot)).toEqual(['user: one', 'assistant: Wait', 'slow = "interrupted"', 'user: two']);
+    expect([snapshot.status, aborted]).toEqual(['interrupted', true]);
+    expect(await collect(feeds[1] ?? (await core.watchTurn(queued)))).toMatchObject([
+      { type: 'turn_ended', outcome: 'interrupted' },
+    ]);
+    expect(await core.interrupt(created(id))).toBe(false);
+
+    const third = await core.send(message(id, 'three'));
+    const asked = await rig.next();
+    expect(asked.request.messages.map(({ content }) => content)).toEqual(['one', 'Wait', 'two', 'three']);
+    asked.text('Here').end();
+    await core.turnEnded(third, never);
+    expect((await core.snapshot(created(id))).status).toBe('idle');
+  });
+
+  it('stops the rig at once and keeps the text in flight as the answer', async () => {
+    const rig = new ScriptedRig();
+    const { core } = testCore({ rigs: [rig] });
+    const id = uuid();
+    const sent = await core.send(message(id, 'count'));
+    const feed = await core.watchTurn(sent);
+    const asked = await rig.next();
+    asked.text('1 2 ');
+    for await (const update of feed) if (update.type === 'text') break;
+    await core.interrupt(created(id));
+    expect(asked.signal.aborted).toBe(true);
+    await asked.left;
+    expect(spoken(await core.snapshot(created(id)))).toEqual(['user: count', 'assistant: 1 2 ']);
+  });
+
+  it('does not wait for a rig that heeds nothing, and never shows what that says late', async () => {
+    const rig = new ScriptedRig();
+    rig.heedsSignal = false;
+    const { core } = testCore({ rigs: [rig] });
+    const id = uuid();
+    await core.send(message(id, 'Hi'));
+    const asked = await rig.next();
+    expect(await core.interrupt(created(id))).toBe(true);
+    asked.text('too late').end();
+    await asked.left;
+    expect(spoken(await core.snapshot(created(id)))).toEqual(['user: Hi']);
+  });
+});
+
+describe('a busy thread', () => {
+  it('rejects or interrupts where the App says so', async () => {
+    const rig = new ScriptedRig();
+    const { core } = testCore({ rigs: [rig], apps: [testApp({ busyStrategy: 'reject' })] });
+    const id = uuid();
+    await core.send(message(id, 'one'));
+    await expect(core.send(message(id, 'two'))).rejects.toMatchObject({ reason: 'busy' });
+    expect(spoken(await core.snapshot(created(id)))).toEqual(['user: one']);
+
+    const other = new ScriptedRig();
+    const { core: interrupting } = testCore({
+      rigs: [other],
+      apps: [testApp({ busyStrategy: 'interrupt' })],
+    });
+    await interrupting.send(message(id, 'one'));
+    (await other.next()).text('part');
+    const second = await interrupting.send(message(id, 'two'));
+    const asked = await other.next();
+    expect(asked.request.messages.at(-1)).toEqual({ role: 'user', content: 'two' });
+    asked.text('done').end();
+    await interrupting.turnEnded(second, never);
+    const end = await interrupting.snapshot(created(id));
+    expect([spoken(end).at(-1), end.status]).toEqual(['assistant: done', 'idle']);
+  });
+
+  it('refuses more than may wait', async () => {
+    const { core } = testCore({ rigs: [new ScriptedRig()], settings: { maxQueued: 1 } });
+    const id = uuid();
+    await core.send(message(id, 'runs'));
+    await core.send(message(id, 'waits'));
+    const refusal = await core.send(message(id, 'too many')).catch((error: unknown) => error);
+    expect(refusal).toBeInstanceOf(RefusedError);
+    expect(refusal).toMatchObject({ reason: 'too_many', retryAfter: 5 });
+  });
+});
+
+describe('an idempotency key', () => {
+  it('starts one turn however often and from wherever it is sent', async () => {
+    const rig = new ScriptedRig();
+    const { core } = testCore({ rigs: [rig] });
+    const id = uuid();
+    const sends = Array.from({ length: 5 }, () => core.send(message(id, 'once', { idempotencyKey: 'k' })));
+    const sent = await Promise.all(sends);
+    expect(new Set(sent.map(({ turnId }) => turnId)).size).toBe(1);
+    expect(sent.filter(({ repeated }) => !repeated)).toHaveLength(1);
+    await expect(core.send(message(id, 'other', { idempotencyKey: 'k' }))).rejects.toMatchObject({
+      reason: 'key_reused',
+    });
+    const [first] = sent;
+    (await rig.next()).text('a', 'b').end();
+    if (first !== undefined) await core.turnEnded(first, never);
+    const repeat = await core.send(message(id, 'once', { idempotencyKey: 'k' }));
+    expect(await collect(await core.watchTurn(repeat))).toMatchObject([
+      { type: 'text', content: 'ab' },
+      { type: 'turn_ended', outcome: 'complete' },
+    ]);
+    expect(rig.asked).toHaveLength(1);
+  });
+});

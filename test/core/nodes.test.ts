@@ -1,0 +1,154 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { v4 as uuid } from 'uuid';
+import { createMemoryBus } from '../../src/adapters/memory/bus.js';
+import { createMemoryStore } from '../../src/adapters/memory/store.js';
+import type { Signal } from '../../src/core/event.js';
+import type { Bus } from '../../src/core/ports.js';
+import {
+  closeTestCores,
+  collect,
+  collectUntil,
+  created,
+  message,
+  spoken,
+  testCore,
+} from '../support/core.js';
+import { ScriptedRig } from '../support/scripted-rig.js';
+
+afterEach(closeTestCores);
+
+/** Two buses that tell each other what is published, but for what `drops` says is lost on the way. */
+function joinedBuses(drops: (signal: Signal) => boolean): [Bus, Bus] {
+  const [one, other] = [createMemoryBus(), createMemoryBus()];
+  const join = (mine: Bus, theirs: Bus): Bus => ({
+    ...mine,
+    publish(sessionId, signal) {
+      mine.publish(sessionId, signal);
+      if (!drops(signal)) theirs.publish(sessionId, signal);
+    },
+  });
+  return [join(one, other), join(other, one)];
+}
+
+function twoNodes(drops: (signal: Signal) => boolean = () => false) {
+  const store = createMemoryStore();
+  const [busA, busB] = joinedBuses(drops);
+  const rig = new ScriptedRig();
+  const { core: owner } = testCore({ rigs: [rig], store, bus: busA });
+  const { core: other } = testCore({ rigs: [new ScriptedRig()], store, bus: busB });
+  return { owner, other, rig };
+}
+
+describe('a node that does not work on the turn', () => {
+  it('streams it from beginning to end', async () => {
+    const { owner, other, rig } = twoNodes();
+    const sent = await owner.send(message(uuid(), 'Hi'));
+    const asked = await rig.next();
+    asked.text('one ');
+    const feed = await other.watchTurn(sent);
+    asked.text('two').end();
+    const texts = (await collect(feed)).flatMap((update) => (update.type === 'text' ? [update.content] : []));
+    expect(texts.join('')).toBe('one two');
+  });
+
+  it.each([
+    ['text', 'all'],
+    ['text', 'some'],
+    ['turn_ended', 'all'],
+  ])('loses nothing when the bus loses %s (%s)', async (type, share) => {
+    let n = 0;
+    const { owner, other, rig } = twoNodes(
+      (signal) => signal.type === type && (share === 'all' || n++ % 3 === 1),
+    );
+    await other.start();
+    const sent = await owner.send(message(uuid(), 'Hi'));
+    const feed = await other.watchTurn(sent);
+    const asked = await rig.next();
+    const words = Array.from({ length: 30 }, (_, index) => `${String(index)} `);
+    asked.text(...words).end();
+    const updates = await collect(feed);
+    const texts = updates.flatMap((update) => (update.type === 'text' ? [update.content] : []));
+    expect(texts.join('')).toBe(words.join(''));
+    expect(updates.at(-1)).toMatchObject({ type: 'turn_ended', outcome: 'complete' });
+  });
+
+  it('shows its text in flight, by poll and by push', async () => {
+    const { owner, other, rig } = twoNodes();
+    const id = uuid();
+    await owner.send(message(id, 'Hi'));
+    const asked = await rig.next();
+    asked.text('Some words');
+    let seen = spoken(await other.snapshot(created(id)));
+    // The owner stores its checkpoint about every half second.
+    while (seen.length < 2) {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      seen = spoken(await other.snapshot(created(id)));
+    }
+    expect(seen).toEqual(['user: Hi', 'assistant~ Some words']);
+    const feed = await other.updates(created(id), { after: null, turns: true });
+    const begun = await collectUntil(feed, ({ type }) => type === 'text');
+    expect(begun).toMatchObject([{ type: 'turn_started' }, { type: 'text', content: 'Some words' }]);
+    asked.text(' more').end();
+  });
+
+  it('interrupts it', async () => {
+    const { owner, other, rig } = twoNodes();
+    const id = uuid();
+    await owner.send(message(id, 'Hi'));
+    const asked = await rig.next();
+    asked.text('Some');
+    expect(await other.interrupt(created(id))).toBe(true);
+    expect(asked.signal.aborted).toBe(true);
+    const { status } = await other.snapshot(created(id));
+    expect([status, spoken(await other.snapshot(created(id)))]).toEqual([
+      'interrupted',
+      ['user: Hi', 'assistant: Some'],
+    ]);
+    await owner.close();
+  });
+
+  it('sees what another wrote within a second', async () => {
+    const { owner, other, rig } = twoNodes();
+    const id = uuid();
+    await other.createSession({ sessionId: id });
+    const sent = await owner.send(message(id, 'Hi'));
+    (await rig.next()).text('Hello').end();
+    await owner.turnEnded(sent, new AbortController().signal);
+    let seen = spoken(await other.snapshot(created(id)));
+    while (seen.length < 2) {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      seen = spoken(await other.snapshot(created(id)));
+    }
+    expect(seen).toEqual(['user: Hi', 'assistant: Hello']);
+  });
+});
+
+describe('deltas on a node that does not work on the turn', () => {
+  it('are shown once and in order, whatever the bus loses and however late the stream begins', async () => {
+    let n = 0;
+    const { owner, other, rig } = twoNodes((signal) => signal.type === 'text' && n++ % 5 === 2);
+    const id = uuid();
+    const early = await other.updates(created(id), { after: null, turns: true });
+    await owner.send(message(id, 'Hi'));
+    const asked = await rig.next();
+    const words = Array.from({ length: 40 }, (_, index) => `${String(index)} `);
+    asked.text(...words.slice(0, 20));
+    await collectUntil(
+      await owner.updates(created(id), { after: null, turns: true }),
+      ({ type }) => type === 'text',
+    );
+    const late = await other.updates(created(id), { after: null, turns: true });
+    asked.text(...words.slice(20));
+    for (const feed of [early, late]) {
+      let text = '';
+      for await (const update of feed) {
+        if (update.type === 'turn_started') text = '';
+        if (update.type === 'text') text += update.content;
+        if (text === words.join('')) break;
+        expect(words.join('').startsWith(text)).toBe(true);
+      }
+      expect(text).toBe(words.join(''));
+    }
+    asked.end();
+  });
+});

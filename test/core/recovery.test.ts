@@ -1,0 +1,218 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { v4 as uuid } from 'uuid';
+import { createMemoryStore } from '../../src/adapters/memory/store.js';
+import type { Message } from '../../src/core/message.js';
+import type { Tool } from '../../src/core/ports.js';
+import { newSession } from '../../src/core/session.js';
+import type { Store } from '../../src/core/store.js';
+import type { ClaimedTurn } from '../../src/core/turn.js';
+import { closeTestCores, collect, created, message, spoken, testCore } from '../support/core.js';
+import { ScriptedRig } from '../support/scripted-rig.js';
+
+afterEach(closeTestCores);
+
+const never = new AbortController().signal;
+
+/** A message whose turn was claimed by a process that is dead: its lease has run out. */
+async function abandoned(store: Store, id: string, text: string): Promise<ClaimedTurn> {
+  const accepted = await store.acceptMessage({
+    ...{
+      sessionId: id,
+      ifVersion: newSession(id, 0).version,
+      set: { app: 'default' },
+      text,
+      app: 'default',
+      clientId: null,
+      keyId: null,
+      quotas: [],
+    },
+    ...{
+      messageId: uuid(),
+      turnId: uuid(),
+      idempotency: null,
+      busy: 'enqueue',
+      maxQueued: 50,
+      at: Date.now(),
+    },
+    claim: { owner: 'dead', milliseconds: -1 },
+  });
+  if (accepted.kind !== 'accepted' || accepted.claimed === null) throw new Error('not claimed');
+  return accepted.claimed;
+}
+
+function called(turn: ClaimedTurn, name: string): Message {
+  return {
+    ...{
+      id: uuid(),
+      turnId: turn.id,
+      turnNo: turn.no,
+      position: 1,
+      role: 'assistant',
+      content: 'Let me see.',
+    },
+    ...{ toolCalls: [{ callId: 'c1', name, args: {} }], toolResults: null, createdAt: Date.now() },
+  };
+}
+
+function counted(sideEffects: Tool['sideEffects']): Tool & { runs: number } {
+  return {
+    ...{
+      name: 'counted',
+      description: '',
+      parameters: { type: 'object' },
+      timeoutMs: null,
+      sideEffects,
+      runs: 0,
+    },
+    run() {
+      this.runs++;
+      return Promise.resolve('ok');
+    },
+  };
+}
+
+describe('a turn whose process died', () => {
+  it('is taken over and goes on; the late writes of the lost attempt are refused', async () => {
+    const store = createMemoryStore();
+    const id = uuid();
+    const lost = await abandoned(store, id, 'Hi');
+    await store.saveProgress(lost, { messages: [], events: [], partialText: 'Go' }, Date.now());
+    const rig = new ScriptedRig();
+    const { core } = testCore({ rigs: [rig], store });
+    await core.start();
+    const asked = await rig.next();
+    // What was shown stands until there is something new.
+    expect(spoken(await core.snapshot(created(id)))).toEqual(['user: Hi', 'assistant~ Go']);
+    expect(
+      await store.saveProgress(lost, { messages: [], events: [], partialText: 'late' }, Date.now()),
+    ).toBe('lost');
+    asked.text('Good day').end();
+    await core.turnEnded({ sessionId: id, turnId: lost.id, repeated: false }, never);
+    expect(spoken(await core.snapshot(created(id)))).toEqual(['user: Hi', 'assistant: Good day']);
+  });
+
+  it('runs a harmless call again and goes on from there', async () => {
+    const store = createMemoryStore();
+    const id = uuid();
+    const lost = await abandoned(store, id, 'Hi');
+    await store.saveProgress(
+      lost,
+      { messages: [called(lost, 'counted')], events: [], partialText: '' },
+      Date.now(),
+    );
+    const rig = new ScriptedRig();
+    const tool = counted('idempotent');
+    const { core } = testCore({ rigs: [rig], store, tools: [tool] });
+    await core.start();
+    const asked = await rig.next();
+    expect([tool.runs, asked.request.messages.length]).toEqual([1, 2]);
+    asked.text('Done').end();
+    await core.turnEnded({ sessionId: id, turnId: lost.id, repeated: false }, never);
+    const end = await core.snapshot(created(id));
+    expect(spoken(end)).toEqual(['user: Hi', 'assistant: Let me see.', 'counted = "ok"', 'assistant: Done']);
+  });
+
+  it('never repeats a call with side effects, and says that its outcome is unknown', async () => {
+    const store = createMemoryStore();
+    const id = uuid();
+    const lost = await abandoned(store, id, 'Pay');
+    await store.saveProgress(
+      lost,
+      { messages: [called(lost, 'counted')], events: [], partialText: '' },
+      Date.now(),
+    );
+    const rig = new ScriptedRig();
+    const tool = counted('yes');
+    const { core } = testCore({ rigs: [rig], store, tools: [tool] });
+    await core.start();
+    await core.turnEnded({ sessionId: id, turnId: lost.id, repeated: false }, never);
+    const end = await core.snapshot(created(id));
+    expect(spoken(end).slice(0, 3)).toEqual([
+      'user: Pay',
+      'assistant: Let me see.',
+      'counted = "outcome unknown"',
+    ]);
+    expect([tool.runs, rig.asked.length, end.status]).toEqual([0, 0, 'interrupted']);
+    expect(end.faults.texts).toEqual([expect.stringContaining('counted')]);
+  });
+
+  it('is given up after three losses, with what was shown', async () => {
+    const store = createMemoryStore();
+    const id = uuid();
+    await abandoned(store, id, 'Hi');
+    for (let losses = 1; losses <= 2; losses++) {
+      const [turn] = await store.claimAbandoned({ owner: `dead-${String(losses)}`, milliseconds: -1 }, 1);
+      expect(turn?.losses).toBe(losses);
+      if (turn) await store.saveProgress(turn, { messages: [], events: [], partialText: 'Half' }, Date.now());
+    }
+    const rig = new ScriptedRig();
+    const { core } = testCore({ rigs: [rig], store });
+    const queued = await core.send(message(id, 'Still there?'));
+    await core.start();
+    const asked = await rig.next();
+    const between = await core.snapshot(created(id));
+    expect(spoken(between)).toEqual([
+      ...[
+        'user: Hi',
+        'assistant: Half',
+        expect.stringMatching(/^system: .*three times/),
+        'user: Still there?',
+      ],
+    ]);
+    asked.text('Yes').end();
+    await core.turnEnded(queued, never);
+    expect((await core.snapshot(created(id))).status).toBe('idle');
+  });
+
+  it('ends when an interrupt finds it before its successor does', async () => {
+    const store = createMemoryStore();
+    const id = uuid();
+    const lost = await abandoned(store, id, 'Hi');
+    await store.saveProgress(lost, { messages: [], events: [], partialText: 'Some' }, Date.now());
+    const { core } = testCore({ rigs: [new ScriptedRig()], store });
+    expect(await core.interrupt(created(id))).toBe(true);
+    const end = await core.snapshot(created(id));
+    expect([spoken(end), end.status]).toEqual([['user: Hi', 'assistant: Some'], 'interrupted']);
+  });
+});
+
+describe('many turns whose process died', () => {
+  it('are all taken over at once', async () => {
+    const store = createMemoryStore();
+    for (let n = 0; n < 150; n++) await abandoned(store, uuid(), 'Hi');
+    const { core } = testCore({ rigs: [new ScriptedRig()], store });
+    await core.start();
+    expect(await store.claimAbandoned({ owner: 'another', milliseconds: 1_000 }, 1_000)).toEqual([]);
+  });
+});
+
+describe('a drain', () => {
+  it('takes no message, lets a turn end, and hands back what does not', async () => {
+    const store = createMemoryStore();
+    const rig = new ScriptedRig();
+    const { core } = testCore({ rigs: [rig], store });
+    await core.start();
+    const [quick, slow] = [uuid(), uuid()];
+    await core.send(message(quick, 'quick'));
+    const first = await rig.next();
+    const sent = await core.send(message(slow, 'slow'));
+    await rig.next();
+    const feed = await core.watchTurn(sent);
+    const updates = await core.updates(created(slow), { after: null, turns: false });
+    const drained = core.drain(50);
+    await expect(core.send(message(quick, 'more'))).rejects.toMatchObject({ reason: 'unavailable' });
+    expect((await core.health()).status).toBe('draining');
+    first.text('there').end();
+    await drained;
+    expect((await collect(feed)).at(-1)).toEqual({ type: 'cut', reason: 'draining' });
+    expect(await collect(updates)).toEqual([]);
+    expect(spoken(await core.snapshot(created(quick)))).toEqual(['user: quick', 'assistant: there']);
+
+    const next = new ScriptedRig();
+    const { core: restarted } = testCore({ rigs: [next], store });
+    await restarted.start();
+    (await next.next()).text('at last').end();
+    await restarted.turnEnded(sent, never);
+    expect(spoken(await restarted.snapshot(created(slow)))).toEqual(['user: slow', 'assistant: at last']);
+  });
+});

@@ -1,0 +1,141 @@
+import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { CLI, MAIN, Place } from './cli/running.js';
+
+// Each test starts processes; a lost lease alone takes 6 seconds.
+jest.setTimeout(60_000);
+
+let place: Place;
+beforeEach(() => {
+  place = new Place();
+});
+afterEach(() => place.clear());
+
+describe('the service', () => {
+  it('tells its real port in the log, keeps the log pure JSON, and shows a banner beside it', async () => {
+    const { running, url } = await place.serve();
+    await running.says('Try the legacy surface');
+    expect(new URL(url).port).not.toBe('0');
+    const health = await fetch(`${url}/api/health`);
+    expect(health.status).toBe(200);
+    expect(await health.json()).toMatchObject({ status: 'ok' });
+    const banner = running.err();
+    expect(banner).toContain(`listens on ${url}`);
+    expect(banner).toContain('Surfaces  current, legacy');
+    running.child.kill('SIGTERM');
+    expect(await running.ended).toBe(0);
+    for (const line of running.out().trim().split('\n')) {
+      expect(JSON.parse(line)).toMatchObject({ level: 'info', msg: expect.any(String) });
+    }
+  });
+
+  it('prints commands that work when copied', async () => {
+    const { running } = await place.serve();
+    const [, url = '', id = ''] = await running
+      .says(/X-Session-Id: (.*?)'(?:.*?)'(http:[^']*)'/)
+      .then((found) => ['', found[2], found[1]]);
+    const answer = await fetch(url, { method: 'POST', headers: { 'X-Session-Id': id, Prefer: 'wait=30' } });
+    expect(answer.status).toBe(200);
+    expect(await answer.json()).toMatchObject({ is_processing: false });
+  });
+
+  it.each(['SIGTERM', 'SIGINT'] as const)(
+    'drains on %s: a running turn may finish, then it exits with 0',
+    async (signal) => {
+      const { running, url } = await place.serve({ DEMO_TOKEN_MS: '5' });
+      const sessionId = '6f1ff4a2-1f0a-4a53-9a3c-0a1f5f9a0001';
+      const answer = await fetch(`${url}/api/chat?message=count%20from%201%20to%2020`, {
+        method: 'POST',
+        headers: { 'X-Session-Id': sessionId },
+      });
+      expect(answer.status).toBe(200);
+      running.child.kill(signal);
+      expect(await running.ended).toBe(0);
+      expect(running.out()).toContain('"msg":"stopped"');
+      const shown = await place.run(['sessions', 'show', sessionId, '--json']);
+      expect(JSON.parse(shown.out)).toMatchObject({
+        messages: [{ role: 'user' }, { role: 'assistant', content: expect.stringMatching(/\b20\b/) }],
+      });
+    },
+  );
+
+  it('exits at once on a second signal', async () => {
+    const { running, url } = await place.serve({ DEMO_TOKEN_MS: '1000', DRAIN_TIMEOUT: '600' });
+    await fetch(`${url}/api/chat?message=count%20from%201%20to%201000`, {
+      method: 'POST',
+      headers: { 'X-Session-Id': '6f1ff4a2-1f0a-4a53-9a3c-0a1f5f9a0002' },
+    });
+    running.child.kill('SIGTERM');
+    await running.says('"msg":"draining"');
+    running.child.kill('SIGINT');
+    expect(await running.ended).toBe(130);
+  });
+
+  it('says that its port is in use, and exits with 1', async () => {
+    const taken = createServer();
+    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
+    const address = taken.address();
+    const port = typeof address === 'object' && address !== null ? String(address.port) : '';
+    const running = place.start(MAIN, [], { PORT: port });
+    expect(await running.ended).toBe(1);
+    expect(running.err()).toContain(`port ${port} is in use`);
+    await new Promise((resolve) => taken.close(resolve));
+  });
+
+  it('lists every mistake of a bad configuration, and exits with 2', async () => {
+    writeFileSync(join(place.directory, 'diptych.yaml'), 'apps: [{ name: a, rigs: [ghost], color: red }]');
+    const running = place.start(MAIN, [], { PORT: 'many', SURFACES: 'old' });
+    expect(await running.ended).toBe(2);
+    for (const part of [
+      '4 mistakes',
+      'PORT: ',
+      'SURFACES: ',
+      'apps[0]: has unknown keys: color',
+      '"ghost"',
+    ]) {
+      expect(running.err()).toContain(part);
+    }
+    expect(running.out()).toBe('');
+  });
+
+  it('refuses an App that names a tool that there is not', async () => {
+    writeFileSync(join(place.directory, 'diptych.yaml'), 'apps: [{ name: a, tools: [get_time, warp] }]');
+    const running = place.start(MAIN, []);
+    expect(await running.ended).toBe(2);
+    expect(running.err()).toMatch(/App a: tools: there is no tool "warp"; there are .*get_time/);
+  });
+
+  it('is the same by `serve`, whose flags go before the environment', async () => {
+    const running = place.start(CLI, ['serve', '--port', '0', '--surfaces', 'legacy'], { PORT: 'wrong' });
+    const [, url = ''] = await running.says(/"url":"(http:[^"]+)"/);
+    expect((await fetch(`${url}/api/session/models`)).status).toBe(200);
+    expect((await fetch(`${url}/api/state`)).status).toBe(404);
+    running.child.kill('SIGTERM');
+    expect(await running.ended).toBe(0);
+    const refused = place.start(CLI, ['serve', '--port', 'x']);
+    expect(await refused.ended).toBe(2);
+    expect(refused.err()).toContain('--port: must be a whole number');
+  });
+
+  it('keeps what was said over a kill -9, in a temporary database nothing', async () => {
+    const sessionId = '6f1ff4a2-1f0a-4a53-9a3c-0a1f5f9a0003';
+    const say = (url: string, prefer: string): Promise<Response> =>
+      fetch(`${url}/api/chat?message=Hello`, {
+        method: 'POST',
+        headers: { 'X-Session-Id': sessionId, Prefer: prefer },
+      });
+    const first = await place.serve();
+    await say(first.url, 'wait=20');
+    first.running.child.kill('SIGKILL');
+    await first.running.ended;
+    const second = await place.serve();
+    const state: unknown = await (
+      await fetch(`${second.url}/api/state`, { headers: { 'X-Session-Id': sessionId } })
+    ).json();
+    expect(state).toMatchObject({ messages: [{ sender: 'user' }, { sender: 'agent' }] });
+    const memory = await place.serve({ DATABASE_URL: 'sqlite::memory:' });
+    expect((await fetch(`${memory.url}/api/sessions/${sessionId}`)).status).toBe(404);
+  });
+});

@@ -1,0 +1,142 @@
+import { randomBytes } from 'node:crypto';
+import { createSchemas } from '../../src/adapters/ajv/schemas.js';
+import { createMemoryBus } from '../../src/adapters/memory/bus.js';
+import { createMemoryStore } from '../../src/adapters/memory/store.js';
+import { createSealer } from '../../src/adapters/node/sealer.js';
+import { nodeDigests } from '../../src/adapters/node/digests.js';
+import { systemClock } from '../../src/adapters/uuid/clock.js';
+import { DEFAULT_APP, type App } from '../../src/core/app.js';
+import type { Feed, SendRequest, SessionRef } from '../../src/core/core.js';
+import type { Bus, Log, Rig, Tool } from '../../src/core/ports.js';
+import { NO_LIMITS } from '../../src/core/quota.js';
+import { createCore, type CoreService } from '../../src/core/service.js';
+import type { CoreSettings } from '../../src/core/settings.js';
+import type { Snapshot } from '../../src/core/snapshot.js';
+import type { Store } from '../../src/core/store.js';
+
+export const TEST_SETTINGS: CoreSettings = {
+  maxMessageBytes: 65_536,
+  maxQueued: 50,
+  maxSteps: 16,
+  turnTimeoutMs: 60_000,
+  toolTimeoutMs: 60_000,
+  busyStrategy: 'enqueue',
+  limits: { session: NO_LIMITS, key: NO_LIMITS },
+  eventsKept: 1000,
+  eventsKeptMs: 1_800_000,
+  idempotencyMs: 86_400_000,
+  retentionMs: null,
+  leaseMs: 6_000,
+  renewMs: 2_000,
+};
+
+/** An App with nothing set but its name. */
+export function testApp(fields: Partial<App> = {}): App {
+  return {
+    name: DEFAULT_APP,
+    instructions: 'Help.',
+    rigs: null,
+    tools: null,
+    toolServers: [],
+    secrets: [],
+    busyStrategy: null,
+    ...fields,
+  };
+}
+
+/** A log that keeps its lines. */
+export function keptLog(): Log & { readonly lines: string[] } {
+  const lines: string[] = [];
+  const keep = (fields: object, message: string): void => {
+    lines.push(
+      `${message} ${JSON.stringify(fields, (_, value: unknown) => (value instanceof Error ? value.message : value))}`,
+    );
+  };
+  return { lines, info: keep, warn: keep, error: keep };
+}
+
+export interface TestCore {
+  readonly core: CoreService;
+  readonly store: Store;
+  readonly bus: Bus;
+  readonly log: ReturnType<typeof keptLog>;
+}
+
+const opened: CoreService[] = [];
+
+/** Closes every core that `testCore` made: for `afterEach`. */
+export async function closeTestCores(): Promise<void> {
+  await Promise.all(opened.splice(0).map((core) => core.close()));
+}
+
+/** A core over the memory store, not started: no timers run unless the test starts it. */
+export function testCore(options: {
+  rigs: readonly Rig[];
+  apps?: readonly App[];
+  tools?: readonly Tool[];
+  settings?: Partial<CoreSettings>;
+  store?: Store;
+  bus?: Bus;
+}): TestCore {
+  const store = options.store ?? createMemoryStore();
+  const bus = options.bus ?? createMemoryBus();
+  const log = keptLog();
+  const tools = options.tools ?? [];
+  const core = createCore({
+    ...{
+      store,
+      bus,
+      log,
+      rigs: options.rigs,
+      apps: options.apps ?? [testApp()],
+      tools: { list: () => tools },
+    },
+    ...{ seedPhrases: { isSeedPhrase: () => false }, sealer: createSealer([randomBytes(32)]) },
+    ...{ schemas: createSchemas(), digests: nodeDigests, clock: systemClock },
+    settings: { ...TEST_SETTINGS, ...options.settings },
+  });
+  opened.push(core);
+  return { core, store, bus, log };
+}
+
+export function created(id: string): SessionRef {
+  return { id, ifUnknown: 'create' };
+}
+
+/** A message to the default App. */
+export function message(id: string, text: string, fields: Partial<SendRequest> = {}): SendRequest {
+  return { session: created(id), text, app: DEFAULT_APP, key: undefined, ...fields };
+}
+
+/** A snapshot as lines: who said what; `~` marks text in flight. */
+export function spoken({ settled, open }: Snapshot): string[] {
+  const lines = (records: Snapshot['settled']): string[] =>
+    records.flatMap(({ role, content, toolResults }) => [
+      ...(content === '' ? [] : [`${role}: ${content}`]),
+      ...(toolResults ?? []).map(({ name, result }) => `${name} = ${JSON.stringify(result)}`),
+    ]);
+  return [
+    ...lines(settled),
+    ...open.flatMap(({ messages, streaming }) => [
+      ...lines(messages),
+      ...(streaming === null ? [] : [`assistant~ ${streaming.text}`]),
+    ]),
+  ];
+}
+
+/** Everything of a feed that ends by itself. */
+export async function collect<T>(feed: Feed<T>): Promise<T[]> {
+  const items: T[] = [];
+  for await (const item of feed) items.push(item);
+  return items;
+}
+
+/** Reads from a feed until `isLast` holds. */
+export async function collectUntil<T>(feed: Feed<T>, isLast: (item: T) => boolean): Promise<T[]> {
+  const items: T[] = [];
+  for await (const item of feed) {
+    items.push(item);
+    if (isLast(item)) break;
+  }
+  return items;
+}

@@ -1,0 +1,54 @@
+import type { Core } from '../../src/core/core.js';
+import { newSession } from '../../src/core/session.js';
+import type { Snapshot } from '../../src/core/snapshot.js';
+
+/** A core whose every method fails, but for those that the test gives. */
+export function fakeCore(methods: Partial<Core>): Core {
+  const fail = (): never => {
+    throw new Error('the test does not expect this call');
+  };
+  return {
+    createSession: fail,
+    getSession: fail,
+    touch: fail,
+    getThreads: fail,
+    listThreads: fail,
+    renameSession: fail,
+    deleteSession: fail,
+    readMessages: fail,
+    send: fail,
+    turnEnded: fail,
+    snapshot: fail,
+    interrupt: fail,
+    updates: fail,
+    watchTurn: fail,
+    systemEvents: fail,
+    listApps: fail,
+    allRigs: fail,
+    listRigs: fail,
+    selectRig: fail,
+    listTools: fail,
+    invokeTool: fail,
+    storeSecrets: fail,
+    bindClient: fail,
+    countsRequests: false,
+    admit: fail,
+    listSecrets: fail,
+    deleteSecrets: fail,
+    health: fail,
+    ...methods,
+  };
+}
+
+/** An idle snapshot of a session without messages. */
+export function fakeSnapshot(fields: Partial<Snapshot> = {}): Snapshot {
+  return {
+    session: newSession('00000000-0000-4000-8000-000000000001', 0),
+    status: 'idle',
+    settled: [],
+    open: [],
+    faults: { texts: [], confirm: () => undefined, release: () => undefined },
+    tag: '1',
+    ...fields,
+  };
+}

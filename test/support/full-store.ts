@@ -1,0 +1,136 @@
+import type { EventBody } from '../../src/core/event.js';
+import type { Store } from '../../src/core/store.js';
+import { end, LOST, record, send, sendAndClaim, T0, change } from '../contracts/store-fixtures.js';
+
+const id = (n: number) => `6f1ff4a2-1f0a-4a53-9a3c-${String(n).padStart(12, '0')}`;
+
+/** Sessions of `fillStore`: some that talked, one that works, one renamed, one deleted, one that came back. */
+export const SESSIONS = Array.from({ length: 12 }, (_, n) => id(n));
+const WORKING = id(20);
+const RENAMED = id(21);
+const DELETED = id(22);
+const REVIVED = id(23);
+const WALLET = '0x00000000000000000000000000000000000000aa';
+const CLIENT = 'c'.repeat(64);
+
+/** Text that databases are known to spoil: quotes, beyond the basic plane, escapes, blanks at the ends. */
+const ODD = " “it's” \\u0000 \\ 🦑 \uFFFD \n\t ";
+
+const TOOL_EVENTS: readonly EventBody[] = [
+  { type: 'tool_update', callId: 'call-1', toolName: 'get_time', message: ODD },
+  { type: 'system_notice', message: `notice ${ODD}` },
+];
+
+async function talk(store: Store, sessionId: string, turns: number): Promise<void> {
+  for (let no = 1; no <= turns; no += 1) {
+    const turn = await sendAndClaim(store, sessionId, {
+      text: `question ${String(no)}${ODD}`,
+      idempotency: { key: `key-${String(no)}-🦑`, fingerprint: 'f'.repeat(64), notBefore: 0 },
+      at: T0 + no,
+      set: {
+        wallet: WALLET,
+        app: 'default',
+        userState: { tree: { note: ODD, nested: [1, null] }, flat: true },
+      },
+      quotas: [
+        {
+          subject: `session:${sessionId}`,
+          measure: 'turns',
+          from: T0,
+          limit: 1_000,
+          milliseconds: 86_400_000,
+        },
+      ],
+    });
+    const call = { callId: `call-${String(no)}`, name: 'get_time', args: { zone: ODD } };
+    const result = {
+      callId: call.callId,
+      name: call.name,
+      result: { at: [ODD] },
+      failed: false,
+      multiStep: false,
+    };
+    await store.saveProgress(
+      turn,
+      {
+        messages: [record(turn, 1, { content: ODD, toolCalls: [call], toolResults: [result] })],
+        events: TOOL_EVENTS,
+        partialText: 'half',
+      },
+      T0 + no,
+    );
+    await end(store, turn, {
+      messages: [record(turn, 2)],
+      ...(no % 2 === 0 && { outcome: 'failed', error: `it failed ${ODD}` }),
+      usage: { inputTokens: 12, outputTokens: 34 },
+      shownTokens: 5,
+      at: T0 + no + 1,
+    });
+  }
+}
+
+/** Puts something of every kind that a store keeps into it. */
+export async function fillStore(store: Store): Promise<void> {
+  for (const [n, sessionId] of SESSIONS.entries()) await talk(store, sessionId, (n % 3) + 1);
+  // One turn whose owner is gone, with text in flight, and one behind it.
+  const running = await sendAndClaim(store, WORKING, { claim: LOST, at: T0 + 5 });
+  await store.saveProgress(running, { messages: [], events: [], partialText: `half a ${ODD}` }, T0 + 6);
+  await send(store, WORKING, { text: 'and then', at: T0 + 7 });
+  await store.saveSession(
+    change(RENAMED, {
+      set: { title: `Mine ${ODD}`, titleSource: 'person', wallet: WALLET, rig: 'demo', client: CLIENT },
+      events: [{ type: 'title_changed', title: `Mine ${ODD}` }],
+      isActivity: true,
+      at: T0 + 9,
+    }),
+  );
+  for (const sessionId of [DELETED, REVIVED]) {
+    await talk(store, sessionId, 2);
+    await store.deleteSession(sessionId, T0 + 10);
+  }
+  await store.saveSession(change(REVIVED, { set: { title: 'Again' }, isActivity: true, at: T0 + 11 }));
+  const first = { id: 'key-1', digest: 'd'.repeat(64), apps: ['default', 'mycoindex'], label: `for ${ODD}` };
+  await store.saveKey({ ...first, createdAt: T0, expiresAt: T0 + 1_000, revokedAt: null });
+  await store.saveKey({
+    ...first,
+    id: 'key-2',
+    digest: 'e'.repeat(64),
+    createdAt: T0,
+    expiresAt: null,
+    revokedAt: T0,
+  });
+  await store.putSecrets(
+    CLIENT,
+    ['ALPHA', 'a_lpha', 'BETA'].map((name) => ({ app: 'default', name, keyId: 'k1', sealed: 'c2VhbGVk' })),
+    T0,
+  );
+}
+
+/** All that a store says about what `fillStore` put into it. */
+export async function describeStore(store: Store): Promise<unknown> {
+  const all = [...SESSIONS, WORKING, RENAMED, DELETED, REVIVED];
+  const sessions = await Promise.all(
+    all.map(async (sessionId) => {
+      const thread = await store.loadThread(sessionId);
+      const messages = await store.readMessages(sessionId, { limit: 1_000, before: null });
+      const turnIds = messages === 'unknown_message' ? [] : messages.messages.map(({ turnId }) => turnId);
+      return {
+        thread,
+        messages,
+        turns: await Promise.all([...new Set(turnIds)].map((turnId) => store.readTurn(sessionId, turnId))),
+        revision: await store.revisionOf(sessionId),
+        events: await store.readEvents(sessionId, 0, 1_000),
+        systemEvents: await store.readSystemEvents(sessionId, 1_000),
+        flight: await store.readFlight(sessionId),
+      };
+    }),
+  );
+  const page = { limit: 1_000, after: null };
+  return {
+    sessions,
+    ofWallet: await store.listThreads(WALLET, page),
+    all: await store.listSessions(page),
+    keys: (await store.listKeys()).sort((a, b) => (a.id < b.id ? -1 : 1)),
+    secrets: await store.readSecrets(CLIENT, null),
+  };
+}

@@ -1,0 +1,100 @@
+import { RigError, type Rig, type RigPart, type RigRequest } from '../../src/core/ports.js';
+import { NO_USAGE, type Usage } from '../../src/core/turn.js';
+
+/** One question that a rig was asked, answered by the test, part by part. */
+export class Asked {
+  readonly #parts: (RigPart | Error)[] = [];
+  #wake: (() => void) | null = null;
+  /** Resolves when the core stops listening, however that comes. */
+  readonly left: Promise<void>;
+  #leave: () => void = () => undefined;
+
+  constructor(
+    readonly request: RigRequest,
+    readonly signal: AbortSignal,
+    private readonly heedsSignal: boolean,
+  ) {
+    this.left = new Promise((resolve) => (this.#leave = resolve));
+    if (heedsSignal) signal.addEventListener('abort', () => this.#wake?.(), { once: true });
+  }
+
+  text(...texts: string[]): this {
+    for (const text of texts) this.#add({ type: 'text', text });
+    return this;
+  }
+
+  call(callId: string, name: string, args: Record<string, string | number> = {}): this {
+    return this.#add({ type: 'tool_call', call: { callId, name, args } });
+  }
+
+  end(usage: Usage = NO_USAGE): this {
+    return this.#add({ type: 'end', usage });
+  }
+
+  fail(error: Error): this {
+    return this.#add(error);
+  }
+
+  async *parts(): AsyncGenerator<RigPart> {
+    try {
+      for (;;) {
+        if (this.heedsSignal) this.signal.throwIfAborted();
+        const part = this.#parts.shift();
+        if (part instanceof Error) throw part;
+        if (part === undefined) await new Promise<void>((resolve) => (this.#wake = resolve));
+        else {
+          yield part;
+          if (part.type === 'end') return;
+        }
+      }
+    } finally {
+      this.#leave();
+    }
+  }
+
+  #add(part: RigPart | Error): this {
+    this.#parts.push(part);
+    this.#wake?.();
+    return this;
+  }
+}
+
+/** A rig whose every answer the test gives. Titles are answered by failing, unless `titles` says otherwise. */
+export class ScriptedRig implements Rig {
+  readonly name: string;
+  readonly provider = 'test';
+  readonly contextTokens = 100_000;
+  titles: string | null = null;
+  heedsSignal = true;
+  readonly asked: Asked[] = [];
+  readonly #waiting: ((asked: Asked) => void)[] = [];
+  #taken = 0;
+
+  constructor(readonly id = 'scripted') {
+    this.name = id;
+  }
+
+  /** The next question, as soon as there is one. */
+  async next(): Promise<Asked> {
+    const asked = this.asked[this.#taken];
+    this.#taken++;
+    return asked ?? new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  async *respond(request: RigRequest, signal: AbortSignal): AsyncGenerator<RigPart> {
+    if (request.purpose === 'title') {
+      if (this.titles === null) throw new RigError('no titles here', { retryable: false });
+      yield { type: 'text', text: this.titles };
+      yield { type: 'end', usage: NO_USAGE };
+      return;
+    }
+    const asked = new Asked(request, signal, this.heedsSignal);
+    this.asked.push(asked);
+    this.#waiting.shift()?.(asked);
+    yield* asked.parts();
+  }
+
+  check(): Promise<void> {
+    return Promise.resolve();
+  }
+}

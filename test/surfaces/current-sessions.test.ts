@@ -1,0 +1,225 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { isJsonObject } from '../../src/core/json.js';
+import { serveScripted } from '../support/http.js';
+import { ISO_TIME, listOf, messagesOf } from '../support/snapshot.js';
+import { getTime } from '../support/tools.js';
+
+let server: Awaited<ReturnType<typeof serveScripted>>;
+let session: string;
+
+beforeEach(async () => {
+  server = await serveScripted({ surfaces: ['current'], tools: [getTime] });
+  session = randomUUID();
+});
+afterEach(() => server.close());
+
+/** Makes a thread of a wallet. */
+async function create(wallet?: string, id: string = randomUUID()): Promise<string> {
+  await server.ask('POST', '/api/sessions', {
+    session: id,
+    ...(wallet === undefined ? {} : { body: { public_key: wallet } }),
+  });
+  return id;
+}
+
+describe('POST /api/sessions', () => {
+  it('answers with the session, again and again', async () => {
+    for (let i = 0; i < 2; i++) {
+      const { status, json } = await server.ask('POST', '/api/sessions', { session: session.toUpperCase() });
+      expect([status, json]).toEqual([200, { session_id: session, title: 'New Chat' }]);
+    }
+  });
+
+  it('binds the wallet of the body, or of the query', async () => {
+    await create('0xABCDEFabcdef00112233445566778899aabbccdd', session);
+    const listed = await server.ask(
+      'GET',
+      '/api/sessions?public_key=0xabcdefabcdef00112233445566778899AABBCCDD',
+      {
+        session,
+      },
+    );
+    expect(listed.json).toEqual([{ session_id: session, title: 'New Chat' }]);
+    await server.ask('POST', '/api/sessions?public_key=other', { session });
+    const moved = await server.ask('GET', '/api/sessions?public_key=other', { session });
+    expect(moved.json).toEqual([{ session_id: session, title: 'New Chat' }]);
+  });
+
+  it.each([
+    ['{"public_key":', 'the request body is not valid JSON'],
+    ['[]', 'the request body must be a JSON object'],
+    ['null', 'the request body must be a JSON object'],
+    ['{"public_key":5}', 'public_key must be given once, as text'],
+    ['{"public_key":""}', expect.stringContaining('public_key')],
+    [JSON.stringify({ public_key: 'w'.repeat(129) }), expect.stringContaining('public_key')],
+  ])('refuses the body %s', async (body, error) => {
+    const { status, json } = await server.ask('POST', '/api/sessions', { session, body });
+    expect(status).toBe(400);
+    expect(json).toMatchObject({ error, code: 'invalid' });
+    expect((await server.ask('GET', `/api/sessions/${session}`)).status).toBe(404);
+  });
+
+  it('takes an empty body, null for no wallet, and needs no body when the query has it', async () => {
+    for (const body of ['', '{}', '{"public_key":null}']) {
+      expect((await server.ask('POST', '/api/sessions', { session, body })).status).toBe(200);
+    }
+    const { status } = await server.ask('POST', '/api/sessions?public_key=w', { session, body: '{' });
+    expect(status).toBe(200);
+  });
+});
+
+describe('/api/sessions/{id}', () => {
+  it('answers 404 for an unknown id, whatever header comes with it', async () => {
+    for (const method of ['GET', 'PATCH', 'DELETE']) {
+      const body = method === 'PATCH' ? { title: 'T' } : undefined;
+      const { status, json } = await server.ask(method, `/api/sessions/${randomUUID()}`, {
+        session: 'no uuid',
+        body,
+      });
+      expect([method, status]).toEqual([method, 404]);
+      expect(json).toEqual({ error: expect.any(String), code: 'not_found', request_id: expect.any(String) });
+    }
+  });
+
+  it.each(['x', '123', '%20', 'a%2Fb'])('answers 400 for the malformed id %s', async (id) => {
+    for (const path of [`/api/sessions/${id}`, `/api/sessions/${id}/messages`]) {
+      const { status, json } = await server.ask('GET', path);
+      expect(status).toBe(400);
+      expect(json).toMatchObject({ error: 'id must be a UUID', details: [{ path: 'id' }] });
+    }
+  });
+
+  it('answers 400 for a path that is not valid percent-encoding', async () => {
+    const { status, json } = await server.ask('GET', '/api/sessions/%zz');
+    expect(status).toBe(400);
+    expect(json).toMatchObject({ code: 'invalid', request_id: expect.any(String) });
+  });
+
+  it('renames', async () => {
+    await create(undefined, session);
+    const { status, json } = await server.ask('PATCH', `/api/sessions/${session}`, {
+      body: { title: '  Mine  ' },
+    });
+    expect([status, json]).toEqual([200, { session_id: session, title: 'Mine' }]);
+    expect((await server.ask('GET', `/api/sessions/${session}`)).json).toEqual({
+      session_id: session,
+      title: 'Mine',
+    });
+  });
+
+  it.each(['', '{', '[]', '{}', '{"title":7}', '{"title":" "}', JSON.stringify({ title: 'x'.repeat(201) })])(
+    'refuses the title in %s',
+    async (body) => {
+      await create(undefined, session);
+      const { status, json } = await server.ask('PATCH', `/api/sessions/${session}?title=query`, { body });
+      expect(status).toBe(400);
+      expect(json).toMatchObject({ code: 'invalid' });
+    },
+  );
+
+  it('deletes', async () => {
+    await create('w', session);
+    const { status, json } = await server.ask('DELETE', `/api/sessions/${session}`);
+    expect([status, json]).toEqual([200, { session_id: session, deleted: true }]);
+    expect((await server.ask('GET', `/api/sessions/${session}`)).status).toBe(404);
+    expect((await server.ask('DELETE', `/api/sessions/${session}`)).status).toBe(404);
+    expect((await server.ask('GET', '/api/sessions?public_key=w', { session: randomUUID() })).json).toEqual(
+      [],
+    );
+  });
+});
+
+describe('GET /api/sessions', () => {
+  it('goes through the threads of a wallet by its Link header, newest first', async () => {
+    const ids: string[] = [];
+    for (let i = 0; i < 5; i++) ids.unshift(await create('My wallet'));
+    const seen: unknown[] = [];
+    let path: string | undefined = '/api/sessions?public_key=My%20wallet&limit=2';
+    let pages = 0;
+    while (path !== undefined) {
+      const { status, json, headers } = await server.ask('GET', path, { session });
+      expect(status).toBe(200);
+      seen.push(...listOf(json));
+      pages++;
+      path = /^<(\/api\/sessions\?[^>]+)>; rel="next"$/.exec(headers.get('link') ?? '')?.[1];
+    }
+    expect(pages).toBe(3);
+    expect(seen).toHaveLength(5);
+    expect(new Set(seen.map((thread) => JSON.stringify(thread)))).toEqual(
+      new Set(ids.map((id) => JSON.stringify({ session_id: id, title: 'New Chat' }))),
+    );
+  });
+
+  it.each([
+    ['', 'public_key'],
+    ['?public_key=', 'public_key'],
+    ['?public_key=a&public_key=b', 'public_key'],
+    ['?public_key=a&limit=0', 'limit'],
+    ['?public_key=a&limit=1001', 'limit'],
+    ['?public_key=a&limit=ten', 'limit'],
+    ['?public_key=a&cursor=nonsense', 'cursor'],
+  ])('refuses %s', async (query, path) => {
+    const { status, json } = await server.ask('GET', `/api/sessions${query}`, { session });
+    expect(status).toBe(400);
+    expect(json).toMatchObject({ code: 'invalid', details: [{ path }] });
+  });
+});
+
+describe('GET /api/sessions/{id}/messages', () => {
+  beforeEach(async () => {
+    const whole = server.ask('POST', '/api/chat?message=What%20time%3F', {
+      session,
+      headers: { Prefer: 'wait=60' },
+    });
+    (await server.rig.next()).text('Let me see.').call('c1', 'get_time', { zone: 'UTC' }).end();
+    (await server.rig.next()).text('Noon.').end();
+    await whole;
+  });
+
+  it('answers with the records, with exactly their fields', async () => {
+    const { status, json } = await server.ask('GET', `/api/sessions/${session}/messages`);
+    const common = { id: expect.any(String), session_id: session, thread_id: session, created_at: ISO_TIME };
+    const record = (role: string, content: string, calls: unknown = null, results: unknown = null) => ({
+      ...{ ...common, role, content, tool_calls: calls, tool_results: results },
+    });
+    expect(status).toBe(200);
+    expect(json).toEqual({
+      messages: [
+        record('user', 'What time?'),
+        record(
+          'assistant',
+          'Let me see.',
+          [{ call_id: 'c1', name: 'get_time', args: { zone: 'UTC' } }],
+          [{ call_id: 'c1', name: 'get_time', result: { time: '12:00', zone: 'UTC' } }],
+        ),
+        record('assistant', 'Noon.'),
+      ],
+      has_more: false,
+    });
+  });
+
+  it('goes back page by page, each in order', async () => {
+    const contents: unknown[] = [];
+    let before = '';
+    for (let more = true; more;) {
+      const { json } = await server.ask('GET', `/api/sessions/${session}/messages?limit=2${before}`);
+      if (!isJsonObject(json)) throw new Error('no page');
+      const messages = messagesOf(json);
+      contents.push(messages.map(({ content }) => content));
+      const id = messages[0]?.id;
+      before = typeof id === 'string' ? `&before=${id}` : '';
+      more = json.has_more === true;
+    }
+    expect(contents).toEqual([['Let me see.', 'Noon.'], ['What time?']]);
+  });
+
+  it('refuses what is no page', async () => {
+    for (const query of ['limit=0', 'limit=1001', 'before=x', 'before=']) {
+      expect((await server.ask('GET', `/api/sessions/${session}/messages?${query}`)).status).toBe(400);
+    }
+    const unknown = await server.ask('GET', `/api/sessions/${session}/messages?before=${randomUUID()}`);
+    expect([400, 404]).toContain(unknown.status);
+    expect((await server.ask('GET', `/api/sessions/${randomUUID()}/messages`)).status).toBe(404);
+  });
+});

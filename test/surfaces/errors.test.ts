@@ -1,0 +1,404 @@
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { once } from 'node:events';
+import { randomUUID } from 'node:crypto';
+import { RefusedError, type RefusalReason } from '../../src/core/refusal.js';
+import { StoreUnavailableError } from '../../src/core/store.js';
+import { keptLog } from '../support/core.js';
+import { fakeCore, fakeSnapshot } from '../support/fake-core.js';
+import { serveCore, type TestServer } from '../support/http.js';
+import { connectTo, sendRaw } from '../support/raw.js';
+import { fieldsOf } from '../support/snapshot.js';
+
+const session = randomUUID();
+let server: TestServer;
+let log = keptLog();
+
+async function serve(
+  ...[methods, options]: [Parameters<typeof fakeCore>[0], Partial<Parameters<typeof serveCore>[1]>?]
+) {
+  log = keptLog();
+  server = await serveCore(fakeCore(methods), { log, ...options });
+  return server;
+}
+
+afterEach(() => server.close());
+
+it('a path that no route can read is refused in the shape of its own surface', async () => {
+  await serve({});
+  expect((await server.ask('GET', '/legacy/api/sessions/%zz')).json).toEqual({ error: expect.any(String) });
+  const own = await server.ask('GET', '/current/api/sessions/%zz');
+  expect([own.status, own.json]).toMatchObject([400, { code: 'invalid' }]);
+});
+
+describe('refusals', () => {
+  const expected: Record<RefusalReason, number> = {
+    invalid: 400,
+    unauthenticated: 401,
+    forbidden: 403,
+    not_found: 404,
+    busy: 409,
+    key_reused: 422,
+    too_many: 429,
+    unavailable: 503,
+  };
+
+  it.each(Object.entries(expected))(
+    '%s is %i on both surfaces, each in its shape',
+    async (reason, status) => {
+      const refuse = () => {
+        throw new RefusedError(reason as RefusalReason, 'No, thank you', [{ path: 'a', message: 'b' }]);
+      };
+      await serve({ snapshot: refuse });
+      const current = await server.ask('GET', '/api/state', {
+        session,
+        headers: { 'X-Request-Id': 'mine-1' },
+      });
+      expect([current.status, current.text]).toEqual([
+        status,
+        JSON.stringify({
+          error: 'No, thank you',
+          code: reason,
+          request_id: 'mine-1',
+          details: [{ path: 'a', message: 'b' }],
+        }),
+      ]);
+      expect(current.headers.get('x-request-id')).toBe('mine-1');
+      const legacy = await server.ask('GET', `/api/thread/state?session_id=${session}`);
+      expect([legacy.status, legacy.text]).toEqual([status, '{"error":"No, thank you"}']);
+      for (const { headers } of [current, legacy]) {
+        expect(headers.get('retry-after')).toBe(status === 429 || status === 503 ? '1' : null);
+        expect(headers.get('access-control-allow-origin')).toBe('*');
+        expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
+      }
+    },
+  );
+
+  it('says after how long to try again when the core knows', async () => {
+    await serve({
+      snapshot: () => {
+        throw new RefusedError('too_many', 'Too many', [], 17);
+      },
+    });
+    expect((await server.ask('GET', '/api/state', { session })).headers.get('retry-after')).toBe('17');
+  });
+});
+
+describe('failures', () => {
+  it('are 500 and say nothing but the id that the log has', async () => {
+    await serve({ snapshot: () => Promise.reject(new Error('password=hunter2')) });
+    const current = await server.ask('GET', '/api/state', { session });
+    expect([current.status, current.json]).toEqual([
+      500,
+      { error: 'internal error', code: 'internal', request_id: current.headers.get('x-request-id') },
+    ]);
+    const legacy = await server.ask('GET', `/api/thread/state?session_id=${session}`);
+    expect([legacy.status, legacy.text]).toEqual([500, '{"error":"internal error"}']);
+    const ids = [current, legacy].map(({ headers }) => headers.get('x-request-id') ?? 'none');
+    const failures = log.lines.filter((line) => line.startsWith('request failed'));
+    expect(failures).toHaveLength(2);
+    ids.forEach((id, i) => {
+      expect(failures[i]).toContain(id);
+      expect(failures[i]).toContain('hunter2');
+    });
+  });
+
+  it('are 503 when the store does not answer', async () => {
+    await serve({ snapshot: () => Promise.reject(new StoreUnavailableError('disk full at /data')) });
+    const { status, headers, json, text } = await server.ask('GET', '/api/state', { session });
+    expect([status, headers.get('retry-after')]).toEqual([503, '1']);
+    expect(json).toMatchObject({ code: 'unavailable' });
+    expect(text).not.toContain('/data');
+  });
+
+  it('releases the faults of an answer that was not sent', async () => {
+    const confirm = jest.fn();
+    const release = jest.fn();
+    const gone = new AbortController();
+    await serve({
+      send: (request) => Promise.resolve({ sessionId: request.session.id, turnId: 't', repeated: false }),
+      turnEnded: (_, signal) => {
+        setTimeout(() => {
+          gone.abort();
+        });
+        return new Promise((resolve) => {
+          signal.addEventListener('abort', () => {
+            resolve();
+          });
+        });
+      },
+      snapshot: () => Promise.resolve(fakeSnapshot({ faults: { texts: ['Oh'], confirm, release } })),
+    });
+    const url = `${server.url}/api/chat?message=Hi`;
+    const headers = { 'X-Session-Id': session, Prefer: 'wait=60' };
+    await expect(fetch(url, { method: 'POST', headers, signal: gone.signal })).rejects.toThrow();
+    while (release.mock.calls.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    expect([confirm.mock.calls.length, release.mock.calls.length]).toEqual([0, 1]);
+  });
+
+  it('confirms the faults of an answer that was sent', async () => {
+    const confirm = jest.fn();
+    const release = jest.fn();
+    const texts = ['Oh'];
+    await serve({ snapshot: () => Promise.resolve(fakeSnapshot({ faults: { texts, confirm, release } })) });
+    const { json } = await server.ask('GET', '/api/state', { session, headers: { 'If-None-Match': '*' } });
+    expect(json).toMatchObject({ system_events: [{ SystemError: 'Oh' }] });
+    expect([confirm.mock.calls.length, release.mock.calls.length]).toEqual([1, 0]);
+    await server.ask('HEAD', '/api/state', { session });
+    expect([confirm.mock.calls.length, release.mock.calls.length]).toEqual([1, 1]);
+  });
+});
+
+describe('the list of Apps', () => {
+  it('brings the session into being, and takes no fault away from the snapshots', async () => {
+    const touch = jest.fn(() => Promise.resolve());
+    await serve({ listApps: () => Promise.resolve([]), touch });
+    expect((await server.ask('GET', '/api/control/apps', { session })).json).toEqual([]);
+    expect(touch.mock.calls).toEqual([[{ id: session, ifUnknown: 'create' }]]);
+  });
+});
+
+describe('paths and methods', () => {
+  it('answers 404 in JSON for what is not there', async () => {
+    await serve({});
+    for (const path of ['/', '/api', '/api/', '/api/nothing', '/api/chat/more', '/currently/api/state']) {
+      const { status, json } = await server.ask('GET', path);
+      expect([path, status, json]).toEqual([
+        path,
+        404,
+        { error: `there is nothing at ${path}`, code: 'not_found', request_id: expect.any(String) },
+      ]);
+    }
+    expect((await server.ask('GET', '/legacy/api/nothing?secret=1')).text).toBe(
+      '{"error":"there is nothing at /legacy/api/nothing"}',
+    );
+  });
+
+  it.each([
+    ['GET', '/api/chat', 'POST, OPTIONS'],
+    ['PUT', '/api/state', 'GET, HEAD, OPTIONS'],
+    ['PUT', '/api/sessions', 'POST, GET, HEAD, OPTIONS'],
+    ['POST', `/api/sessions/${session}`, 'GET, HEAD, PATCH, DELETE, OPTIONS'],
+    ['DELETE', '/legacy/api/thread/chat', 'POST, OPTIONS'],
+    ['PROPFIND', '/health', 'GET, HEAD, OPTIONS'],
+  ])('answers %s %s with 405 and what is allowed', async (method, path, allow) => {
+    await serve({});
+    const { status, headers, json } = await server.ask(method, path);
+    expect([status, headers.get('allow')]).toEqual([405, allow]);
+    expect(json).toMatchObject({ error: `${method} is not allowed here: use ${allow}` });
+    if (!path.startsWith('/legacy')) expect(json).toMatchObject({ code: 'method_not_allowed' });
+    const options = await server.ask('OPTIONS', path);
+    expect([options.status, options.headers.get('allow'), options.text]).toEqual([204, allow, '']);
+  });
+});
+
+describe('CORS', () => {
+  const preflight = {
+    Origin: 'https://page.example',
+    'Access-Control-Request-Method': 'PATCH',
+    'Access-Control-Request-Headers': 'x-session-id',
+  };
+
+  it('answers preflights, on unknown paths too', async () => {
+    await serve({});
+    for (const path of [`/api/sessions/${session}`, '/legacy/api/thread/chat', '/nowhere']) {
+      const { status, headers } = await server.ask('OPTIONS', path, { headers: preflight });
+      expect([path, status]).toEqual([path, 204]);
+      expect(headers.get('access-control-allow-origin')).toBe('*');
+      expect(headers.get('access-control-allow-methods')).toBe('GET,HEAD,POST,PATCH,DELETE,OPTIONS');
+      expect(headers.get('access-control-allow-headers')).toBe(
+        'X-Session-Id,SERVICE-APP-KEY,X-API-Key,Content-Type,Accept,Prefer,Idempotency-Key,If-None-Match,Last-Event-ID,X-Request-Id',
+      );
+    }
+  });
+
+  it('exposes every response header, on errors too', async () => {
+    await serve({});
+    const { headers } = await server.ask('GET', '/nowhere', { headers: { Origin: 'https://page.example' } });
+    const exposed = headers.get('access-control-expose-headers')?.split(',');
+    expect(exposed).toEqual(
+      expect.arrayContaining([
+        ...['X-Event-Cursor', 'X-Total-Messages', 'ETag', 'Link', 'Preference-Applied', 'Retry-After'],
+        ...['X-Request-Id', 'Deprecation', 'Sunset', 'Allow', 'RateLimit-Limit', 'RateLimit-Remaining'],
+      ]),
+    );
+  });
+
+  it('lets only the given origins in', async () => {
+    await serve({}, { http: { corsOrigins: ['https://a.example', 'https://b.example'] } });
+    const allowed = async (origin: string) => {
+      const { headers } = await server.ask('GET', '/nowhere', { headers: { Origin: origin } });
+      expect(headers.get('vary')).toContain('Origin');
+      return headers.get('access-control-allow-origin');
+    };
+    expect(await allowed('https://b.example')).toBe('https://b.example');
+    expect(await allowed('https://c.example')).toBeNull();
+  });
+
+  it('guards against sniffing, framing and caching', async () => {
+    await serve({});
+    const { headers } = await server.ask('GET', '/nowhere');
+    expect(Object.fromEntries(headers)).toMatchObject({
+      'x-content-type-options': 'nosniff',
+      'content-security-policy': "default-src 'none';frame-ancestors 'none'",
+      'cache-control': 'no-store',
+    });
+    expect(headers.has('x-powered-by')).toBe(false);
+  });
+});
+
+describe('the rate limit', () => {
+  it('answers 429 in the shape of the surface, and spares probes and preflights', async () => {
+    await serve({ health: () => Promise.resolve({ status: 'ok' }) }, { http: { rateLimit: 2 } });
+    const statuses: number[] = [];
+    for (let i = 0; i < 3; i++) statuses.push((await server.ask('GET', '/api/chat')).status);
+    expect(statuses).toEqual([405, 405, 429]);
+    const current = await server.ask('GET', '/api/state', { session });
+    expect([current.status, current.json]).toEqual([
+      429,
+      { error: expect.any(String), code: 'rate_limited', request_id: expect.any(String) },
+    ]);
+    expect(Number(current.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(current.headers.get('ratelimit-limit')).toBe('2');
+    const legacy = await server.ask('POST', '/api/thread/chat', { session });
+    expect([legacy.status, fieldsOf(legacy.json)]).toEqual([429, ['error']]);
+    expect((await server.ask('GET', '/nowhere')).status).toBe(429);
+    expect((await server.ask('GET', '/api/health')).status).toBe(200);
+    expect((await server.ask('OPTIONS', '/api/state')).status).toBe(204);
+  });
+});
+
+describe('requests that are hardly HTTP', () => {
+  it.each([
+    [
+      'headers over 1 MiB',
+      `GET /api/state HTTP/1.1\r\nHost: x\r\nX-Big: ${'x'.repeat(1_100_000)}\r\n\r\n`,
+      431,
+    ],
+    ['a URL over 1 MiB', `GET /api/state?x=${'x'.repeat(3_000_000)} HTTP/1.1\r\nHost: x\r\n\r\n`, 431],
+    ['garbage', 'what is this\r\n\r\n', 400],
+    ['a bad header', 'GET / HTTP/1.1\r\nHost: x\r\nBad Header: y\r\n\r\n', 400],
+  ])('answers %s in JSON', async (_, bytes, status) => {
+    await serve({ health: () => Promise.resolve({ status: 'ok' }) });
+    const answer = await sendRaw(server.url, bytes);
+    const [head = '', body = ''] = answer.split('\r\n\r\n');
+    expect(head).toMatch(new RegExp(`^HTTP/1.1 ${String(status)} `));
+    expect(head).toContain('Content-Type: application/json; charset=utf-8');
+    expect(head).toContain('Access-Control-Allow-Origin: *');
+    expect(JSON.parse(body)).toEqual({
+      error: expect.any(String),
+      code: 'invalid',
+      request_id: expect.any(String),
+    });
+    expect((await server.ask('GET', '/api/health')).status).toBe(200);
+  });
+
+  it('takes headers of just under 1 MiB', async () => {
+    await serve({});
+    const { status } = await server.ask('GET', `/api/chat?x=${'x'.repeat(1_000_000)}`);
+    expect(status).toBe(405);
+  });
+
+  it('writes no error into an answer that has begun', async () => {
+    await serve({ updates: () => Promise.resolve(idleFeed()) });
+    const socket = connectTo(server.url);
+    socket.write(`GET /api/updates HTTP/1.1\r\nHost: x\r\nX-Session-Id: ${session}\r\n\r\n`);
+    let answer = '';
+    socket.setEncoding('utf8').on('data', (text: string) => (answer += text));
+    socket.on('error', () => undefined);
+    await once(socket, 'data');
+    socket.write('garbage\r\n\r\n');
+    await once(socket, 'close');
+    expect(answer.match(/HTTP\/1\.1/g)).toHaveLength(1);
+  });
+});
+
+describe('request ids and log lines', () => {
+  it('takes a sane id from the caller and makes one otherwise', async () => {
+    await serve({});
+    const idOf = async (id: string) =>
+      (await server.ask('GET', '/nowhere', { headers: { 'X-Request-Id': id } })).headers.get('x-request-id');
+    expect(await idOf('abc-123_X.y:z')).toBe('abc-123_X.y:z');
+    for (const bad of ['', 'two words', 'x'.repeat(129), '{"a":1}']) {
+      expect(await idOf(bad)).toMatch(/^[0-9a-f-]{36}$/);
+    }
+  });
+
+  it('logs one line for each request, with nothing of what was sent', async () => {
+    await serve({ snapshot: () => Promise.resolve(fakeSnapshot()) });
+    await server.ask('GET', `/api/state?user_state=%7B%22a%22%3A%22private%22%7D&client_id=capability`, {
+      session,
+    });
+    await server.ask('GET', `/api/thread/state?session_id=${session}`);
+    await server.ask('GET', '/private/path?q=private');
+    await server.ask('GET', `/api/sessions/private`);
+    const requests = log.lines.filter((line) => line.startsWith('request {'));
+    const lines = requests.map((line): unknown => JSON.parse(line.slice('request '.length)));
+    const common = { method: 'GET', ms: expect.any(Number), request_id: expect.any(String) };
+    const mark = { session: expect.stringMatching(/^[0-9a-f]{8}$/) };
+    expect(lines).toEqual([
+      { ...common, ...mark, route: '/api/state', status: 200, surface: 'current' },
+      { ...common, ...mark, route: '/api/thread/state', status: 200, surface: 'legacy' },
+      { ...common, route: 'unknown', status: 404, surface: 'merged' },
+      { ...common, route: '/api/sessions/:id', status: 400, surface: 'merged' },
+    ]);
+    expect(log.lines.join('\n')).not.toMatch(new RegExp(`private|capability|${session}`));
+  });
+});
+
+/** A feed without items that ends when it is closed. */
+function idleFeed() {
+  let end: () => void = () => undefined;
+  const over = new Promise<IteratorResult<never>>((resolve) => {
+    end = () => {
+      resolve({ done: true, value: undefined });
+    };
+  });
+  const close = () => {
+    end();
+  };
+  return { overflowed: false, close, [Symbol.asyncIterator]: () => ({ next: () => over }) };
+}
+
+describe('the end', () => {
+  it('closes connections once it drains, and ends streams at the close', async () => {
+    await serve({
+      updates: () => Promise.resolve(idleFeed()),
+      snapshot: () => Promise.resolve(fakeSnapshot()),
+    });
+    const stream = await fetch(`${server.url}/api/updates`, { headers: { 'X-Session-Id': session } });
+    server.http.drain();
+    const { status, headers } = await server.ask('GET', '/api/state', { session });
+    expect([status, headers.get('connection')]).toEqual([200, 'close']);
+    const closed = server.http.close(60_000);
+    expect(await stream.text()).toBe('');
+    await closed;
+    expect(server.http.server.listening).toBe(false);
+  });
+
+  it('closes the connection of a stream that had begun before the drain, once the stream is over', async () => {
+    const feed = idleFeed();
+    await serve({ updates: () => Promise.resolve(feed) });
+    const socket = connectTo(server.url);
+    socket.write(`GET /api/updates HTTP/1.1\r\nHost: x\r\nX-Session-Id: ${session}\r\n\r\n`);
+    await once(socket.resume(), 'data');
+    server.http.drain();
+    feed.close();
+    await once(socket, 'close');
+  });
+
+  it('cuts what does not end within the grace', async () => {
+    let arrived: () => void = () => undefined;
+    const asked = new Promise<void>((resolve) => (arrived = resolve));
+    await serve({
+      snapshot: () => {
+        arrived();
+        return new Promise(() => undefined);
+      },
+    });
+    const answer = server.ask('GET', '/api/state', { session });
+    const failed = expect(answer).rejects.toThrow();
+    await asked;
+    await server.http.close(1);
+    await failed;
+  });
+});

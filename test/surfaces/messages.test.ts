@@ -1,0 +1,110 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { resultText, type Message } from '../../src/core/message.js';
+import type { Snapshot } from '../../src/core/snapshot.js';
+import { encodeMessages } from '../../src/surfaces/messages.js';
+import { fakeSnapshot } from '../support/fake-core.js';
+
+let n = 0;
+function record(fields: Partial<Message>): Message {
+  n++;
+  const place = { id: String(n), turnId: 't', turnNo: 1, position: n };
+  return { ...place, role: 'user', content: '', toolCalls: null, toolResults: null, createdAt: n, ...fields };
+}
+
+/** What the snapshot says, put together without any cache. */
+function plainly({ settled, open }: Snapshot): unknown[] {
+  const shown = (sender: string, content: string, at: number, streaming: boolean, tool: unknown) => ({
+    ...{ sender, content, timestamp: new Date(at).toISOString() },
+    ...{ is_streaming: streaming, tool_result: tool },
+  });
+  const records = (list: readonly Message[]) =>
+    list.flatMap(({ role, content, createdAt, toolResults }) => [
+      ...(role === 'assistant' && content === ''
+        ? []
+        : [shown(role === 'assistant' ? 'agent' : role, content, createdAt, false, null)]),
+      ...(toolResults ?? []).map(({ name, result }) =>
+        shown('agent', '', createdAt, false, [name, resultText(result)]),
+      ),
+    ]);
+  const turns = open.flatMap(({ messages, streaming }) => [
+    ...records(messages),
+    ...(streaming === null ? [] : [shown('agent', streaming.text, streaming.since, true, null)]),
+  ]);
+  return [...records(settled), ...turns];
+}
+
+const message = fc
+  .record({
+    role: fc.constantFrom('user' as const, 'assistant' as const, 'system' as const),
+    content: fc.string({ unit: 'grapheme' }),
+    results: fc.array(fc.oneof(fc.string(), fc.integer(), fc.constant(null)), { maxLength: 2 }),
+  })
+  .map(({ role, content, results }) => {
+    const toolResults = results.map((result) => ({
+      ...{ callId: 'c', name: 'tool', result },
+      ...{ failed: false, multiStep: false },
+    }));
+    return record({ role, content, ...(role === 'assistant' ? { toolResults } : {}) });
+  });
+
+describe('the messages of a snapshot', () => {
+  it('are the same as without a cache, however the thread grows and whatever tail is asked for', () => {
+    const open = fc.record({
+      messages: fc.array(message, { maxLength: 3 }),
+      streaming: fc.option(fc.record({ text: fc.string(), since: fc.nat() })),
+    });
+    const step = fc.record({
+      added: fc.array(message, { maxLength: 4 }),
+      open: fc.array(open, { maxLength: 2 }),
+      tail: fc.nat(12),
+    });
+    fc.assert(
+      fc.property(fc.array(step, { minLength: 1, maxLength: 6 }), (steps) => {
+        const settled: Message[] = [];
+        for (const { added, open: turns, tail } of steps) {
+          settled.push(...added);
+          const snapshot = fakeSnapshot({ settled, open: turns });
+          const whole = encodeMessages(snapshot);
+          const expected = plainly(snapshot);
+          expect(JSON.parse(whole.json.toString())).toEqual(expected);
+          expect(whole.total).toBe(expected.length);
+          const last = encodeMessages(snapshot, tail);
+          expect(JSON.parse(last.json.toString())).toEqual(tail === 0 ? [] : expected.slice(-tail));
+          expect(last.total).toBe(expected.length);
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('are encoded once each', () => {
+    let reads = 0;
+    const counted = (): Message => ({
+      ...record({}),
+      get content() {
+        reads++;
+        return 'Hello';
+      },
+    });
+    const settled = [counted(), counted()];
+    encodeMessages(fakeSnapshot({ settled }));
+    const once = reads;
+    encodeMessages(fakeSnapshot({ settled }));
+    expect(reads).toBe(once);
+    settled.push(counted());
+    encodeMessages(fakeSnapshot({ settled }));
+    expect(reads).toBe(once * 1.5);
+  });
+
+  it('leaves earlier answers as they were when the thread grows', () => {
+    const settled = [record({ content: 'one' })];
+    const { json } = encodeMessages(fakeSnapshot({ settled }));
+    const before = json.toString();
+    for (let i = 0; i < 50; i++) {
+      settled.push(record({ content: `more ${String(i)}` }));
+      encodeMessages(fakeSnapshot({ settled }));
+    }
+    expect(json.toString()).toBe(before);
+  });
+});
