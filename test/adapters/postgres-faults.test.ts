@@ -8,6 +8,10 @@ import { describeWithPostgres, POSTGRES_URL, runSql, testDatabase } from '../sup
 import { startProxy, type Proxy } from '../support/proxy.js';
 import { collectLines, type Lines } from '../support/lines.js';
 
+/** The server's processes that wait for a lock in the test's database. */
+const WAITING =
+  "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+
 describeWithPostgres('a PostgreSQL store when the connection fails', () => {
   const database = testDatabase();
   let url: string;
@@ -95,10 +99,9 @@ describeWithPostgres('a PostgreSQL store when the connection fails', () => {
       store.saveProgress(turn, { messages: [record(turn, n)], events: [], partialText: '' }, T0),
     );
     const outcomes = Promise.allSettled(writes);
-    await runSql(
-      url,
-      'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
-    );
+    // Ended only once both wait for the lock, and while its holder lives: else a write may be done first.
+    while ((await runSql(url, WAITING)).length < writes.length);
+    await runSql(url, `SELECT pg_terminate_backend(pid) FROM (${WAITING}) AS waiting`);
     for (const outcome of await outcomes) {
       expect(outcome).toEqual({ status: 'rejected', reason: expect.any(StoreUnavailableError) });
     }
