@@ -14,6 +14,13 @@ type Fields = Partial<Parameters<typeof createSiweMessage>[0]>;
 
 let house: House;
 
+/** A field that must be text. */
+function fieldOf(json: unknown, name: string): string {
+  const value = objectOf(json)[name];
+  if (typeof value !== 'string') throw new Error(`${name} is no text`);
+  return value;
+}
+
 /** Everything that a wallet does to sign in. */
 async function signIn(fields: Fields = {}, signer = alice) {
   const { json } = await house.ask('GET', '/api/wallet/nonce');
@@ -21,7 +28,7 @@ async function signIn(fields: Fields = {}, signer = alice) {
     address: alice.address,
     chainId: 1,
     domain: DOMAIN,
-    nonce: String(objectOf(json).nonce),
+    nonce: fieldOf(json, 'nonce'),
     uri: `https://${DOMAIN}`,
     version: '1',
     ...fields,
@@ -33,7 +40,7 @@ async function signIn(fields: Fields = {}, signer = alice) {
 async function proofOf(fields: Fields = {}, signer = alice): Promise<string> {
   const { answer } = await signIn(fields, signer);
   expect(answer.status).toBe(200);
-  return String(objectOf(answer.json).proof);
+  return fieldOf(answer.json, 'proof');
 }
 
 const proven = (proof: string) => ({ headers: { 'X-Wallet-Proof': proof } });
@@ -137,7 +144,7 @@ describe('where wallets have to sign in', () => {
   it('logs neither proof nor signature', async () => {
     const { body, answer } = await signIn();
     expect(house.log()).not.toContain(body.signature);
-    expect(house.log()).not.toContain(String(objectOf(answer.json).proof));
+    expect(house.log()).not.toContain(fieldOf(answer.json, 'proof'));
   });
 });
 
