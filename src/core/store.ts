@@ -4,6 +4,7 @@
  */
 import type { EventBody, LoggedEvent, SystemEvent, SystemFault } from './event.js';
 import type { Message } from './message.js';
+import type { OverviewStore } from './overview-store.js';
 import type { Quota, Use } from './quota.js';
 import type { SecretStore } from './secret-store.js';
 import type { Session, SessionFields, ThreadSummary } from './session.js';
@@ -187,7 +188,7 @@ export interface StoredKey {
 }
 
 /** Where sessions, messages, turns, events and keys are kept. The truth: memory is only a cache of it. */
-export interface Store extends SecretStore {
+export interface Store extends SecretStore, OverviewStore {
   // --- sessions
 
   /** Reads a session with its thread. `deleted`: it was, and nothing was written since. */

@@ -1,6 +1,7 @@
 import { StoreUnavailableError, type Prune, type Store, type StoredKey } from '../../core/store.js';
 import { isOpen } from '../../core/turn.js';
 import { claimAbandoned, releaseTurns, renewLeases, takeOver } from './leases.js';
+import { countSessions, readOpenTurns, readUses } from './overview.js';
 import { deleteSession, listSessions, loadThread, readMessages, saveSession } from './sessions.js';
 import { deleteSecrets, putSecrets, readSecrets, resealSecret } from './secrets.js';
 import { addUse, bury, commit, findExhausted, findLive, type State } from './state.js';
@@ -121,6 +122,10 @@ export function createMemoryStore(): Store {
         if (key !== undefined) state.keys.set(id, { ...key, revokedAt: key.revokedAt ?? at });
         return key !== undefined;
       }),
+
+    readOpenTurns: (limit) => step(() => readOpenTurns(state, limit)),
+    countSessions: (since, limit) => step(() => countSessions(state, since, limit)),
+    readUses: (from, limit) => step(() => readUses(state, from, limit)),
 
     check: () => step(() => undefined),
     prune: (prune) => step(() => pruneState(state, prune)),
