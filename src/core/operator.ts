@@ -3,8 +3,9 @@ import type { HealthStatus } from './health.js';
 import { isInForce, mintKey } from './keys.js';
 
 import type { Clock, Digests } from './ports.js';
-import type { LimitSettings, Use } from './quota.js';
-import { limitOf } from './quota.js';
+import type { OpenTurn } from './overview-store.js';
+import { limitOf, type LimitSettings, type Use } from './quota.js';
+
 import type { Recent, RecentFailure, RecentPoint } from './recent.js';
 import { RefusedError } from './refusal.js';
 import type { Session } from './session.js';
@@ -15,7 +16,9 @@ export interface Overview {
   readonly status: HealthStatus;
   /** Since the epoch, in milliseconds. */
   readonly startedAt: number;
-  readonly turns: Awaited<ReturnType<Store['readOpenTurns']>>;
+  /** The oldest that run or wait. */
+  readonly turns: readonly OpenTurn[];
+  readonly counts: Awaited<ReturnType<Store['countTurns']>>;
   /** How many sessions were active in the last hour and day; counted to `most`. */
   readonly sessions: { readonly hour: number; readonly day: number; readonly most: number };
   /** Of the last hour by the minute, or of the last day by the quarter of an hour. */
@@ -77,9 +80,10 @@ export function createOperator(parts: OperatorParts): Operator {
   return {
     async overview(span) {
       const now = clock.now();
-      const [{ status }, turns, hour, day, failures] = await Promise.all([
+      const [{ status }, turns, counts, hour, day, failures] = await Promise.all([
         parts.health(),
         store.readOpenTurns(MAX_TURNS),
+        store.countTurns(),
         store.countSessions(now - HOUR_MS, MAX_COUNTED),
         store.countSessions(now - DAY_MS, MAX_COUNTED),
         Promise.all(recent.failures().slice(0, MAX_FAILURES).map(withWords)),
@@ -87,7 +91,8 @@ export function createOperator(parts: OperatorParts): Operator {
       const points =
         span === 'hour' ? recent.points(HOUR_MS, MINUTE_MS) : recent.points(DAY_MS, 15 * MINUTE_MS);
       const { startedAt } = recent;
-      return { status, startedAt, turns, sessions: { hour, day, most: MAX_COUNTED }, points, failures };
+      const sessions = { hour, day, most: MAX_COUNTED };
+      return { status, startedAt, turns, counts, sessions, points, failures };
     },
 
     async listSessions({ limit, after }) {

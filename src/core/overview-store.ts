@@ -15,12 +15,8 @@ export interface OpenTurn {
 
 /** What an operator's view reads of a store, on all nodes alike. */
 export interface OverviewStore {
-  /** The turns that run or wait, oldest first, at most `limit`; and how many there are. */
-  readOpenTurns(limit: number): Promise<{
-    readonly turns: readonly OpenTurn[];
-    readonly running: number;
-    readonly queued: number;
-  }>;
+  /** The turns that run or wait, oldest first, at most `limit`. */
+  readOpenTurns(limit: number): Promise<readonly OpenTurn[]>;
   /** How many sessions had activity at or after a time. Counts no further than `limit`. */
   countSessions(since: number, limit: number): Promise<number>;
   /** What sessions and App keys have used in windows that began at or after a time: the most first, at most `limit`. */

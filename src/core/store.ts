@@ -225,6 +225,8 @@ export interface Store extends SecretStore, OverviewStore {
   ): Promise<{ readonly turn: Turn; readonly messages: Message[] } | undefined>;
   /** The text in flight of a session's running turn as last checkpointed. Cheap. Undefined: none runs. */
   readFlight(sessionId: string): Promise<Flight | undefined>;
+  /** How many turns wait and run now, whoever works on them. Cheap. */
+  countTurns(): Promise<{ readonly queued: number; readonly running: number }>;
   /** Ends the queued turns of a session as interrupted and marks the running one. Undefined when there is no turn to cancel. */
   interruptTurns(
     sessionId: string,

@@ -9,6 +9,7 @@
 import { Router } from 'express';
 import type { Core } from '../core/core.js';
 import type { Dialect } from '../http/errors.js';
+import type { RequestObserver } from '../http/observer.js';
 import { mountRoutes, speak, unknownPath, withoutThose, type Route } from '../http/routes.js';
 import { limitRate } from '../http/security.js';
 import type { HttpSettings } from '../http/settings.js';
@@ -38,11 +39,18 @@ export interface Mount {
   readonly dialect: Dialect;
 }
 
+/** Paths that belong to no surface: served at the root alone, with errors in the shape that the root has. */
+export type RootPages = (dialect: Dialect) => readonly Route[];
+
 /**
- * Everything that is served: at the root the single exposed surface or the merger of all, with the health probes; and
- * each exposed surface at a base URL of its own.
+ * Everything that is served: at the root the single exposed surface or the merger of all, with the health probes and the pages
+ * that belong to no surface; and each exposed surface at a base URL of its own.
  */
-export function listMounts(parts: SurfaceParts, names: readonly SurfaceName[]): readonly [Mount, ...Mount[]] {
+export function listMounts(
+  parts: SurfaceParts,
+  names: readonly SurfaceName[],
+  pages: readonly RootPages[] = [],
+): readonly [Mount, ...Mount[]] {
   const own = names.map((name): Mount => {
     const { routes, dialect } = SURFACES[name];
     return { base: `/${name}`, routes: routes(parts), dialect };
@@ -52,23 +60,27 @@ export function listMounts(parts: SurfaceParts, names: readonly SurfaceName[]): 
   const { routes, dialect } =
     others.length === 0 ? only : { routes: mergeRoutes(parts), dialect: mergedDialect };
   const probes = [healthProbe(parts, dialect), healthWord(parts, dialect)];
-  return [{ base: '', routes: [...routes, ...withoutThose(probes, routes)], dialect }, ...own];
+  const beside = [...probes, ...pages.flatMap((page) => page(dialect))];
+  return [{ base: '', routes: [...routes, ...withoutThose(beside, routes)], dialect }, ...own];
 }
 
 /**
  * Every path of the exposed surfaces.
- * @param options `surfaces`: at least one
+ * @param options `surfaces`: at least one; `pages`: what is served beside them; `observer`: is told of streams
  * @returns the router, the streams that it has open, and the shape of errors before a route is known
  */
 export function createRouter(options: {
   readonly core: Core;
   readonly surfaces: readonly SurfaceName[];
   readonly http: HttpSettings;
+  readonly pages?: readonly RootPages[];
+  readonly observer?: RequestObserver | undefined;
 }): { readonly router: Router; readonly streams: Streams; readonly dialect: Dialect } {
   const { core, http } = options;
-  const streams = createStreams(http);
+  const streams = createStreams(http, options.observer);
   const names = [...new Set(options.surfaces)];
-  const mounts = listMounts({ core, streams, about: { version: http.version, surfaces: names } }, names);
+  const about = { version: http.version, surfaces: names };
+  const mounts = listMounts({ core, streams, about }, names, options.pages);
   const router = Router();
   const before = [...limitRate(http.rateLimit), ...(core.countsRequests ? [admit(core)] : [])];
   for (const { base, dialect } of mounts) if (base !== '') router.use(base, speak(dialect));

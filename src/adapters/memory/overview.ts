@@ -4,16 +4,15 @@ import type { State } from './state.js';
 type Answer<K extends keyof OverviewStore> = Awaited<ReturnType<OverviewStore[K]>>;
 
 export function readOpenTurns(state: State, limit: number): Answer<'readOpenTurns'> {
-  const open = [...state.sessions.values()]
+  return [...state.sessions.values()]
     .flatMap(({ turns }) => turns)
     .flatMap(({ turn: { id, sessionId, status, app, keyId, createdAt }, attempt }) =>
       status === 'queued' || status === 'running'
         ? [{ turnId: id, sessionId, status, app, keyId, attempt, createdAt }]
         : [],
     )
-    .sort((a, b) => a.createdAt - b.createdAt);
-  const running = open.filter(({ status }) => status === 'running').length;
-  return { turns: open.slice(0, limit), running, queued: open.length - running };
+    .sort((a, b) => a.createdAt - b.createdAt)
+    .slice(0, limit);
 }
 
 export function countSessions(state: State, since: number, limit: number): number {

@@ -18,11 +18,6 @@ const OPEN_TURNS: Statement = {
     FROM (SELECT * FROM turns WHERE status = 'running' UNION ALL SELECT * FROM turns WHERE status = 'queued') t
     JOIN sessions s ON s.ref = t.session WHERE s.deleted_at IS NULL ORDER BY t.created_at, t.ref LIMIT $1`,
 };
-const COUNT_OPEN: Statement = {
-  name: 'count_open_turns',
-  text: `SELECT (SELECT count(*) FROM turns t JOIN sessions s ON s.ref = t.session WHERE t.status = 'running') AS running,
-      (SELECT count(*) FROM turns t JOIN sessions s ON s.ref = t.session WHERE t.status = 'queued') AS queued`,
-};
 const COUNT_SESSIONS: Statement = {
   name: 'count_sessions',
   text: `SELECT count(*) AS sessions FROM
@@ -39,16 +34,12 @@ const USES: Statement = {
 export function createOverview(run: Run): OverviewStore {
   return {
     async readOpenTurns(limit) {
-      const [rows, [counts]] = await Promise.all([
-        run<OpenRow>(OPEN_TURNS, [limit]),
-        run<{ running: number; queued: number }>(COUNT_OPEN, []),
-      ]);
-      const turns = rows.map(({ id, session_id, status, app, key_id, attempt, created_at }) => ({
+      const rows = await run<OpenRow>(OPEN_TURNS, [limit]);
+      return rows.map(({ id, session_id, status, app, key_id, attempt, created_at }) => ({
         ...{ turnId: id, sessionId: session_id, status, app, attempt },
         keyId: key_id,
         createdAt: created_at,
       }));
-      return { turns, running: counts?.running ?? 0, queued: counts?.queued ?? 0 };
     },
     async countSessions(since, limit) {
       const [row] = await run<{ sessions: number }>(COUNT_SESSIONS, [since, limit]);

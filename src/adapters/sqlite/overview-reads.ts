@@ -9,8 +9,6 @@ export function createOverviewReads(db: Database) {
      FROM (SELECT * FROM turns WHERE status = 'running' UNION ALL SELECT * FROM turns WHERE status = 'queued') t
      JOIN sessions s ON s.ref = t.session ORDER BY t.created_at, t.ref LIMIT ?`,
   );
-  const countRunning = db.prepare<[], number>("SELECT count(*) FROM turns WHERE status = 'running'").pluck();
-  const countQueued = db.prepare<[], number>("SELECT count(*) FROM turns WHERE status = 'queued'").pluck();
   const countSessions = db
     .prepare<[number, number], number>(
       `SELECT count(*) FROM
@@ -26,11 +24,7 @@ export function createOverviewReads(db: Database) {
      ORDER BY amount DESC, subject, measure LIMIT ?`,
   );
   return {
-    readOpenTurns: db.transaction((limit: number) => ({
-      turns: selectOpen.all(limit),
-      running: countRunning.get() ?? 0,
-      queued: countQueued.get() ?? 0,
-    })),
+    readOpenTurns: (limit: number): OpenTurn[] => selectOpen.all(limit),
     countSessions: (since: number, limit: number): number => countSessions.get(since, limit) ?? 0,
     readUses: (from: number, limit: number): Use[] =>
       selectUses.all(from, limit).map(({ at, ...use }) => ({ ...use, from: at })),

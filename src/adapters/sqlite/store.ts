@@ -102,6 +102,7 @@ function createStore(place: Place, writer: Writer): SqliteStore {
     readMessages: (id, page) => read(() => reads.readMessages(id, page)),
     readTurn: (sessionId, turnId) => read(() => reads.readTurn(sessionId, turnId)),
     readFlight: (sessionId) => read(() => reads.readFlight(sessionId)),
+    countTurns: () => read(() => reads.countTurns()),
     readEvents: (id, after, limit) => read(() => reads.readEvents(id, after, limit)),
     readSystemEvents: (id, count) => read(() => reads.readSystemEvents(id, count)),
     readSecrets: (client, app) => read(() => secrets.readSecrets(client, app)),

@@ -4,13 +4,12 @@ import type { Session } from '../../core/session.js';
 import type { StoredKey } from '../../core/store.js';
 
 /** An overview as JSON. Times are ISO 8601, durations milliseconds. */
-export function overview({ status, startedAt, turns, sessions, points, failures }: Overview) {
+export function overview({ status, startedAt, turns, counts, sessions, points, failures }: Overview) {
   return {
     status,
     started_at: time(startedAt),
-    running: turns.running,
-    queued: turns.queued,
-    turns: turns.turns.map(({ turnId, sessionId, status: state, app, keyId, attempt, createdAt }) => ({
+    ...counts,
+    turns: turns.map(({ turnId, sessionId, status: state, app, keyId, attempt, createdAt }) => ({
       turn_id: turnId,
       session_id: sessionId,
       status: state,
