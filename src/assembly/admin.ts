@@ -14,7 +14,7 @@ export interface Admin {
 
 /** Null without an `ADMIN_TOKEN`: then nothing is remembered, and nothing is served. */
 export async function createAdmin(
-  { adminToken, apps, limits }: Config,
+  { adminToken, apps, limits }: Pick<Config, 'adminToken' | 'apps' | 'limits'>,
   { store, clock, digests }: { readonly store: Store; readonly clock: Clock; readonly digests: Digests },
 ): Promise<Admin | null> {
   if (adminToken === null) return null;

@@ -6,6 +6,7 @@ import { nodeDigests } from '../../src/adapters/node/digests.js';
 import { createSealer } from '../../src/adapters/node/sealer.js';
 import { createLog } from '../../src/adapters/pino/log.js';
 import { systemClock } from '../../src/adapters/uuid/clock.js';
+import { createAdmin } from '../../src/assembly/admin.js';
 import type { App } from '../../src/core/app.js';
 import { isJsonObject, type JsonObject } from '../../src/core/json.js';
 import type { Rig, Tool } from '../../src/core/ports.js';
@@ -51,6 +52,8 @@ export async function openHouse(
     readonly surfaces?: readonly SurfaceName[];
     readonly settings?: Partial<CoreSettings>;
     readonly walletSignIn?: WalletSignIn;
+    /** Opens the operator's view. */
+    readonly adminToken?: string;
   } = {},
 ): Promise<House> {
   const rig = new ScriptedRig();
@@ -58,17 +61,28 @@ export async function openHouse(
   const tools = options.tools ?? [];
   let logged = '';
   const log = createLog({ level: 'trace', destination: { write: (line) => (logged += line) } });
+  const settings = { ...TEST_SETTINGS, ...options.settings };
+  const apps = options.apps ?? [testApp()];
+  const admin = await createAdmin(
+    { adminToken: options.adminToken ?? null, apps, limits: settings.limits },
+    { store, clock: systemClock, digests: nodeDigests },
+  );
   const core = createCore({
     ...{ store, bus: createMemoryBus(), log, seedPhrases },
     rigs: options.rigs ?? [rig],
-    apps: options.apps ?? [testApp()],
+    ...{ apps, settings },
+    ...(admin !== null && { observer: admin.observer }),
     tools: { list: () => tools },
     sealer: createSealer(options.keys ?? [randomBytes(32)]),
     ...{ schemas: createSchemas(), digests: nodeDigests, clock: systemClock },
     walletSignIn: options.walletSignIn ?? null,
-    settings: { ...TEST_SETTINGS, ...options.settings },
   });
-  const server = await serveCore(core, { log, ...(options.surfaces && { surfaces: options.surfaces }) });
+  const pages = admin === null ? [] : [admin.pages(core)];
+  const server = await serveCore(core, {
+    log,
+    pages,
+    ...(options.surfaces && { surfaces: options.surfaces }),
+  });
   const answers: string[] = [];
   return {
     ...server,

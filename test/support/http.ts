@@ -5,7 +5,7 @@ import type { Log, Rig, Tool } from '../../src/core/ports.js';
 import type { CoreSettings } from '../../src/core/settings.js';
 import { createHttpServer, type HttpServer } from '../../src/http/server.js';
 import type { HttpSettings } from '../../src/http/settings.js';
-import { createRouter, type SurfaceName } from '../../src/surfaces/index.js';
+import { createRouter, type RootPages, type SurfaceName } from '../../src/surfaces/index.js';
 import { createMemoryStore } from '../../src/adapters/memory/store.js';
 import type { Store } from '../../src/core/store.js';
 import { testDatabase } from './postgres.js';
@@ -46,10 +46,16 @@ export interface AskOptions {
 /** Serves a core on a free port. */
 export async function serveCore(
   core: Core,
-  options: { surfaces?: readonly SurfaceName[]; http?: Partial<HttpSettings>; log: Log },
+  options: {
+    surfaces?: readonly SurfaceName[];
+    http?: Partial<HttpSettings>;
+    pages?: readonly RootPages[];
+    log: Log;
+  },
 ): Promise<TestServer> {
   const settings = { ...TEST_HTTP, ...options.http };
-  const routed = createRouter({ core, surfaces: options.surfaces ?? ['current', 'legacy'], http: settings });
+  const { surfaces = ['current', 'legacy'], pages = [] } = options;
+  const routed = createRouter({ core, surfaces, pages, http: settings });
   const http = createHttpServer({ ...routed, log: options.log, http: settings });
   const url = await listen(http.server);
   return {
