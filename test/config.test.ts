@@ -52,6 +52,7 @@ describe('defaults', () => {
       corsOrigins: '*',
       rateLimit: 6000,
       trustProxy: false,
+      adminToken: null,
       walletProof: 'off',
       walletProofDomains: null,
       logLevel: 'info',
