@@ -1,4 +1,5 @@
 import type { Server } from 'node:http';
+import { fileURLToPath } from 'node:url';
 import { findDangling } from './config/references.js';
 import { refuseMistakes } from './config/mistakes.js';
 import type { Config } from './config.js';
@@ -18,6 +19,8 @@ export interface Application {
   readonly log: Log;
   readonly version: string;
   readonly rigs: readonly Rig[];
+  /** Whether there is a page at `/`. */
+  readonly hasPage: boolean;
   /** Starts the work and listens. Resolves with the base URL. @throws the system's error, such as `EADDRINUSE` */
   listen(): Promise<string>;
   /** Takes no new messages, lets running turns finish for `DRAIN_TIMEOUT`, ends streams, and stops listening. */
@@ -25,6 +28,10 @@ export interface Application {
   /** Lets go of everything, drained or not. Safe to call more than once. */
   close(): Promise<void>;
 }
+
+/** The built pages, by their paths. They lie beside the program, whether it runs from `dist` or from `src`. */
+const PAGES_FOLDER = fileURLToPath(new URL('../dist/web', import.meta.url));
+const PAGES = { '/': 'index.html' } as const;
 
 /** How long requests may go on after the drain. */
 const GRACE_MS = 2_000;
@@ -51,6 +58,7 @@ export async function createApp(config: Config): Promise<Application> {
     { seedPhrases },
     surfaces,
     http,
+    { pageRoutes },
   ] = await Promise.all([
     import('./adapters/pino/log.js'),
     import('./core/service.js'),
@@ -61,6 +69,7 @@ export async function createApp(config: Config): Promise<Application> {
     import('./adapters/bip39/seed-phrases.js'),
     import('./surfaces/index.js'),
     import('./http/server.js'),
+    import('./http/static-files.js'),
   ]);
   const log = createLog({ level: config.logLevel });
   const version = readVersion();
@@ -91,7 +100,15 @@ export async function createApp(config: Config): Promise<Application> {
       keepAliveMs: config.sseKeepaliveMs,
       version,
     };
-    const routed = surfaces.createRouter({ core, surfaces: config.surfaces, http: httpSettings });
+    let hasPage = false;
+    const routed = surfaces.createRouter({
+      ...{ core, surfaces: config.surfaces, http: httpSettings },
+      pages(dialect) {
+        const routes = config.page === 'on' ? pageRoutes(PAGES_FOLDER, PAGES, dialect) : [];
+        hasPage = routes.length > 0;
+        return routes;
+      },
+    });
     const httpServer = http.createHttpServer({ ...routed, log, http: httpSettings });
     const { server } = httpServer;
     let closing: Promise<void> | undefined;
@@ -101,6 +118,7 @@ export async function createApp(config: Config): Promise<Application> {
       log,
       version,
       rigs,
+      hasPage,
       async listen() {
         // The port first: a second instance must not claim turns before it learns that the first one is there.
         const url = await listenOn(server, config.host, config.port);

@@ -57,13 +57,14 @@ export function listMounts(parts: SurfaceParts, names: readonly SurfaceName[]): 
 
 /**
  * Every path of the exposed surfaces.
- * @param options `surfaces`: at least one
+ * @param options `surfaces`: at least one; `pages`: what is served at the root for browsers, in the dialect of the root
  * @returns the router, the streams that it has open, and the shape of errors before a route is known
  */
 export function createRouter(options: {
   readonly core: Core;
   readonly surfaces: readonly SurfaceName[];
   readonly http: HttpSettings;
+  readonly pages?: (dialect: Dialect) => readonly Route[];
 }): { readonly router: Router; readonly streams: Streams; readonly dialect: Dialect } {
   const { core, http } = options;
   const streams = createStreams(http);
@@ -73,6 +74,7 @@ export function createRouter(options: {
   const before = [...limitRate(http.rateLimit), ...(core.countsRequests ? [admit(core)] : [])];
   for (const { base, dialect } of mounts) if (base !== '') router.use(base, speak(dialect));
   for (const { base, routes } of mounts) mountRoutes(router, base, { routes, before });
+  mountRoutes(router, '', { routes: options.pages?.(mounts[0].dialect) ?? [], before });
   // A base of its own before the root, whose '' covers everything.
   for (const { base, dialect } of mounts.toReversed()) {
     router.use(base === '' ? '/' : base, ...unknownPath(dialect, before));
