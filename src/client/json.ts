@@ -3,11 +3,16 @@ import type { JsonObject, JsonValue } from './types.js';
 /** The value, or undefined when the text is not JSON. */
 export function parseJson(text: string): JsonValue | undefined {
   try {
-    const value: JsonValue = JSON.parse(text);
-    return value;
+    const value: unknown = JSON.parse(text);
+    return isJson(value) ? value : undefined;
   } catch {
     return undefined;
   }
+}
+
+/** What a parser of JSON gives is JSON. */
+function isJson(value: unknown): value is JsonValue {
+  return value !== undefined;
 }
 
 export function isObject(value: JsonValue | undefined): value is JsonObject {

@@ -40,12 +40,16 @@ export function isAborted(signal: AbortSignal): boolean {
   return signal.aborted;
 }
 
-/** A signal that aborts with the first of the given ones, until it is released. */
-export function linked(...signals: readonly (AbortSignal | undefined)[]): {
+/** A signal of its own, as long as what it is for. */
+export interface Life {
   readonly signal: AbortSignal;
-  abort(reason?: unknown): void;
-  release(): void;
-} {
+  readonly abort: (reason?: unknown) => void;
+  /** It listens to no other signal any more. */
+  readonly release: () => void;
+}
+
+/** Its signal aborts with the first of the given ones, until it is released. */
+export function linked(...signals: readonly (AbortSignal | undefined)[]): Life {
   const controller = new AbortController();
   const releases = signals.map((signal) => {
     if (signal === undefined) return () => undefined;

@@ -1,7 +1,7 @@
 import { createParser } from 'eventsource-parser';
 import { ClientError } from './error.js';
 import { isObject, objectsIn, parseJson, textOf } from './json.js';
-import { linked } from './pacing.js';
+import { linked, type Life } from './pacing.js';
 import type { ClientOptions, JsonObject, JsonValue, WireEvent } from './types.js';
 
 /** One call of the service. */
@@ -51,7 +51,7 @@ export class Wire {
 
   /** Makes a call and reads its JSON. @throws ClientError, or the reason of the call's signal */
   async ask(call: Call): Promise<Answer> {
-    const { response, release } = await this.#open(call);
+    const { response, life } = await this.#open(call);
     try {
       if (response.status === 304) return { headers: response.headers, body: undefined };
       const body = parseJson(await this.#reading(call, () => response.text()));
@@ -59,7 +59,7 @@ export class Wire {
         throw new ClientError('unreachable', 'The service answered with something that is no JSON');
       return { headers: response.headers, body };
     } finally {
-      release();
+      life.release();
     }
   }
 
@@ -74,16 +74,11 @@ export class Wire {
   /** Opens a stream; resolves with its head. The events end with the stream, and throw when it breaks off. */
   async stream(call: Call): Promise<AsyncGenerator<WireEvent, void, undefined>> {
     const headers = { Accept: 'text/event-stream', ...call.headers };
-    const { response, abort, release } = await this.#open({ ...call, headers });
-    return this.#events(call, response, abort, release);
+    const { response, life } = await this.#open({ ...call, headers });
+    return this.#events(call, response, life);
   }
 
-  async *#events(
-    call: Call,
-    response: Response,
-    abort: () => void,
-    release: () => void,
-  ): AsyncGenerator<WireEvent, void, undefined> {
+  async *#events(call: Call, response: Response, life: Life): AsyncGenerator<WireEvent, void, undefined> {
     const ready: WireEvent[] = [];
     const parser = createParser({
       onEvent: ({ id, data }) => {
@@ -92,37 +87,38 @@ export class Wire {
       },
     });
     const decoder = new TextDecoder();
-    const reader = response.body?.getReader();
+    const body: ReadableStream<Uint8Array> | null = response.body;
+    const reader = body?.getReader();
     try {
       while (reader !== undefined) {
-        const timer = setTimeout(abort, SILENCE_MS);
-        const { done, value } = await this.#reading(call, () => reader.read()).finally(() => {
+        const timer = setTimeout(life.abort, SILENCE_MS);
+        const chunk = await this.#reading(call, () => reader.read()).finally(() => {
           clearTimeout(timer);
         });
-        if (done) return;
-        const bytes: Uint8Array = value;
-        parser.feed(decoder.decode(bytes, { stream: true }));
+        if (chunk.done) return;
+        parser.feed(decoder.decode(chunk.value, { stream: true }));
         for (const event of ready.splice(0)) {
           this.options.onWireEvent?.(event);
           yield event;
         }
       }
     } finally {
-      abort();
-      release();
+      life.abort();
+      life.release();
     }
   }
 
-  async #open(call: Call): Promise<{ response: Response; abort: () => void; release: () => void }> {
-    const { signal, abort, release } = linked(this.closed, call.signal);
-    const timer = setTimeout(abort, HEAD_MS);
+  async #open(call: Call): Promise<{ response: Response; life: Life }> {
+    const life = linked(this.closed, call.signal);
+    const { signal } = life;
+    const timer = setTimeout(life.abort, HEAD_MS);
     try {
       signal.throwIfAborted();
       const response = await this.#fetchOnce(call, signal);
-      if (response.ok || response.status === 304) return { response, abort, release };
+      if (response.ok || response.status === 304) return { response, life };
       throw await this.#refusal(call, response);
     } catch (error) {
-      release();
+      life.release();
       throw error;
     } finally {
       clearTimeout(timer);

@@ -17,7 +17,8 @@ export async function* askCurrent(
   options: SendOptions,
   onSent: () => void,
 ): AsyncGenerator<SessionEvent, void, undefined> {
-  const { signal, abort, release } = linked(wire.closed, options.signal);
+  const life = linked(wire.closed, options.signal);
+  const { signal } = life;
   const key = options.idempotencyKey ?? randomId();
   const question = new Question(text, options.idempotencyKey !== undefined);
   try {
@@ -43,8 +44,8 @@ export async function* askCurrent(
     }
     signal.throwIfAborted();
   } finally {
-    abort();
-    release();
+    life.abort();
+    life.release();
   }
 }
 

@@ -71,11 +71,16 @@ export class CurrentFollower {
         life.abort();
         life.release();
       }
-      if (this.#isReopening) continue;
+      if (this.#mustReopen()) continue;
       if (!isLost) yield { type: 'connection', state: 'lost' };
       isLost = true;
       await backoff.pause(this.signal, failure?.retryAfterMs ?? null);
     }
+  }
+
+  /** A function, as the compiler would take what was set before an `await` for what is. */
+  #mustReopen(): boolean {
+    return this.#isReopening;
   }
 
   async *#follow(stream: AsyncGenerator<WireEvent>, backoff: Backoff): AsyncGenerator<InnerEvent> {

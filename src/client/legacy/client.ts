@@ -1,6 +1,6 @@
 import { ClientError, unsupported } from '../error.js';
 import { shown } from '../inner-event.js';
-import { linked } from '../pacing.js';
+import { linked, type Life } from '../pacing.js';
 import { randomId } from '../random-id.js';
 import type { Client, ClientOptions, SendOptions, SessionEvent } from '../types.js';
 import type { Wire } from '../wire.js';
@@ -66,11 +66,7 @@ export function legacyClient(wire: Wire, options: ClientOptions): Client {
   }
 
   /** Never rejects: what goes wrong now is told as the turn's end. */
-  async function readOn(
-    id: string,
-    steps: AsyncIterable<TurnStep>,
-    life: ReturnType<typeof linked>,
-  ): Promise<void> {
+  async function readOn(id: string, steps: AsyncIterable<TurnStep>, life: Life): Promise<void> {
     try {
       if (listeners.size === 0) return;
       for await (const step of steps) {
@@ -83,6 +79,7 @@ export function legacyClient(wire: Wire, options: ClientOptions): Client {
     } finally {
       life.abort();
       life.release();
+      tell(id, { type: 'left' });
     }
   }
 
@@ -93,12 +90,13 @@ export function legacyClient(wire: Wire, options: ClientOptions): Client {
     try {
       for await (const step of new LegacyTurn(calls, text, id, life.signal).run()) {
         tell(id, step);
-        if (step.type !== 'accepted') yield shown(step);
+        if (step.type !== 'accepted' && step.type !== 'left') yield shown(step);
       }
       life.signal.throwIfAborted();
     } finally {
       life.abort();
       life.release();
+      tell(id, { type: 'left' });
     }
   }
 }

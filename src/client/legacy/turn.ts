@@ -1,5 +1,5 @@
 import { passes } from '../delivery.js';
-import { ClientError } from '../error.js';
+import { type ClientError } from '../error.js';
 import type { InnerEvent } from '../inner-event.js';
 import { textOf, isObject } from '../json.js';
 import { Backoff, isAborted } from '../pacing.js';
@@ -9,8 +9,8 @@ import type { LegacyCalls } from './calls.js';
 /** How often a message is sent until its loss is final. */
 const ATTEMPTS = 12;
 
-/** What happens to one message; `accepted` once, when it is stored. */
-export type TurnStep = InnerEvent | { readonly type: 'accepted' };
+/** What happens to one message; `accepted` once, when it is stored. `left`: its stream is not read any more. */
+export type TurnStep = InnerEvent | { readonly type: 'accepted' } | { readonly type: 'left' };
 
 /**
  * Sends one message over the legacy surface, and follows its stream to its end. When the stream breaks off, the same message

@@ -63,6 +63,8 @@ class LegacyWatch {
   readonly #text = new LiveText();
   /** Own turns that were accepted and have not begun. */
   readonly #waiting = new Set<string>();
+  /** Steps of own turns that come after the one that is being streamed. */
+  readonly #later: { readonly turnId: string; readonly step: TurnStep }[] = [];
   /** What tools have told. */
   readonly #tools = new Set<string>();
   #poll = linked();
@@ -88,6 +90,13 @@ class LegacyWatch {
 
   /** A step of a turn that this client has started. */
   hearOwn(turnId: string, step: TurnStep): void {
+    const isTelling = !['accepted', 'connection', 'left'].includes(step.type);
+    // The one before has ended too, only the state of its end is still being read.
+    if (isTelling && this.#own !== undefined && this.#own !== turnId) this.#later.push({ turnId, step });
+    else this.#hearNow(turnId, step);
+  }
+
+  #hearNow(turnId: string, step: TurnStep): void {
     switch (step.type) {
       case 'accepted':
         this.#waiting.add(turnId);
@@ -109,11 +118,13 @@ class LegacyWatch {
         this.#more();
         return;
       case 'turn_ended':
-        this.#waiting.delete(turnId);
-        this.#own = undefined;
-        this.#text.end();
         this.queue.push(step);
-        this.#pollNow();
+        this.#leave(turnId);
+        return;
+      case 'left':
+        // What began is told to its end by the state.
+        if (this.#own === turnId) this.#foreign = turnId;
+        this.#leave(turnId);
         return;
       case 'state':
         this.#text.end();
@@ -126,6 +137,15 @@ class LegacyWatch {
       case 'notice':
         this.queue.push(step);
     }
+  }
+
+  #leave(turnId: string): void {
+    this.#waiting.delete(turnId);
+    if (this.#own !== turnId) return;
+    this.#own = undefined;
+    this.#text.end();
+    this.#pollNow();
+    for (const held of this.#later.splice(0)) this.hearOwn(held.turnId, held.step);
   }
 
   #hearOwnTool(tool: ToolProgress): void {
@@ -198,7 +218,8 @@ class LegacyWatch {
   /** Of this client's own turns the streams tell more: the arguments too. */
   #hearTool(data: JsonObject): void {
     const tool = showTool(data, undefined);
-    const isTold = this.#own !== undefined || this.#tools.has(`${tool.status} ${tool.callId}`);
+    const isOwn = this.#own !== undefined || (this.#waiting.size > 0 && this.#foreign === undefined);
+    const isTold = isOwn || this.#tools.has(`${tool.status} ${tool.callId}`);
     if (tool.message === undefined && isTold) return;
     if (tool.message === undefined) this.#tools.add(`${tool.status} ${tool.callId}`);
     this.queue.push(tool);
