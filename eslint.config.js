@@ -4,6 +4,8 @@ import tseslint from 'typescript-eslint';
 /** Who may import whom. `test/architecture.test.ts` holds the same rules over the built import graph. */
 const boundaries = [
   { files: ['src/core/**'], forbid: '^(?!\\./)' },
+  { files: ['src/client/*.ts'], forbid: '^(?!\\./|eventsource-parser$)' },
+  { files: ['src/client/*/**'], forbid: '^(?!\\.\\.?/)|\\.\\./\\.\\./' },
   { files: ['src/adapters/**'], forbid: '/(http|surfaces|cli)/|\\.\\./(app|config|main)\\.js$' },
   { files: ['src/http/**'], forbid: '/(adapters|surfaces|cli)/|\\.\\./(app|config|main)\\.js$' },
   { files: ['src/surfaces/**'], forbid: '/(adapters|cli)/|\\.\\./(app|config|main)\\.js$' },

@@ -25,6 +25,7 @@ export function chatRoutes({ core, streams }: Pick<SurfaceParts, 'core' | 'strea
       handle(input.sendMessage, async ({ sessionId, message, appKey, ...asked }, req, res) => {
         const session = sentByHeader(sessionId);
         const sent = await core.send({ ...asked, session, text: message, key: appKey });
+        res.setHeader('X-Turn-Id', sent.turnId);
         const seconds = preferredWait(req.get('prefer'), MAX_WAIT);
         if (seconds !== undefined) {
           await waitForTurn(core, sent, res, seconds);
