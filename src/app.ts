@@ -5,7 +5,6 @@ import type { Config } from './config.js';
 import type { Log, Rig } from './core/ports.js';
 import type { CoreService } from './core/service.js';
 import type { CoreSettings } from './core/settings.js';
-import type { Dialect } from './http/errors.js';
 import { createAdmin } from './assembly/admin.js';
 import { openBus, openStore } from './assembly/data.js';
 import { createRigs } from './assembly/rigs.js';
@@ -25,6 +24,8 @@ export interface Application {
   readonly rigs: readonly Rig[];
   /** What the service has counted; null when metrics are off. */
   readonly metrics: Metrics | null;
+  /** Whether there is a page at `/`. */
+  readonly hasPage: boolean;
   /** Starts the work and listens. Resolves with the base URL. @throws the system's error, such as `EADDRINUSE` */
   listen(): Promise<string>;
   /** Takes no new messages, lets running turns finish for `DRAIN_TIMEOUT`, ends streams, and stops listening. */
@@ -58,9 +59,9 @@ export async function createApp(config: Config): Promise<Application> {
     { seedPhrases },
     surfaces,
     http,
-    { metricsRoute },
     { requestObservers },
     { observers },
+    { createPages },
   ] = await Promise.all([
     import('./adapters/pino/log.js'),
     import('./core/service.js'),
@@ -71,9 +72,9 @@ export async function createApp(config: Config): Promise<Application> {
     import('./adapters/bip39/seed-phrases.js'),
     import('./surfaces/index.js'),
     import('./http/server.js'),
-    import('./http/metrics-page.js'),
     import('./http/observer.js'),
     import('./core/observers.js'),
+    import('./assembly/pages.js'),
   ]);
   const log = createLog({ level: config.logLevel });
   const version = readVersion();
@@ -111,13 +112,9 @@ export async function createApp(config: Config): Promise<Application> {
       version,
     };
     const requests = requestObservers(telemetry.requests);
-    const page = telemetry.page;
+    const pages = createPages(config, { metrics: telemetry.page, admin: admin?.pages(core) ?? null });
     const routed = surfaces.createRouter({
-      ...{ core, surfaces: config.surfaces, http: httpSettings, observer: requests },
-      pages: [
-        ...(page === null ? [] : [(dialect: Dialect) => [metricsRoute(page, dialect)]]),
-        ...(admin === null ? [] : [admin.pages(core)]),
-      ],
+      ...{ core, surfaces: config.surfaces, http: httpSettings, observer: requests, pages: pages.routes },
     });
     const httpServer = http.createHttpServer({ ...routed, log, http: httpSettings, observer: requests });
     const { server } = httpServer;
@@ -129,6 +126,7 @@ export async function createApp(config: Config): Promise<Application> {
       version,
       rigs,
       metrics: telemetry.metrics,
+      hasPage: pages.hasPage,
       async listen() {
         // The port first: a second instance must not claim turns before it learns that the first one is there.
         const url = await listenOn(server, config.host, config.port);

@@ -78,6 +78,8 @@ export async function readConfig(sources: ConfigSources) {
       ['current', 'legacy'],
       settings.someOf(['current', 'legacy']),
     ),
+    /** Whether the page for people is served at `/`. */
+    page: reader.read('PAGE', 'on', oneOf(['on', 'off'])),
     database: located(database, cwd),
     redisUrl: reader.read('REDIS_URL', null, network.redisUrl, secret),
     /** Begins the names of channels, for deployments that share a Redis; null: the usual one. */

@@ -43,14 +43,10 @@ export interface Mount {
 export type RootPages = (dialect: Dialect) => readonly Route[];
 
 /**
- * Everything that is served: at the root the single exposed surface or the merger of all, with the health probes and the pages
- * that belong to no surface; and each exposed surface at a base URL of its own.
+ * Everything that is served: at the root the single exposed surface or the merger of all, with the health probes; and
+ * each exposed surface at a base URL of its own.
  */
-export function listMounts(
-  parts: SurfaceParts,
-  names: readonly SurfaceName[],
-  pages: readonly RootPages[] = [],
-): readonly [Mount, ...Mount[]] {
+export function listMounts(parts: SurfaceParts, names: readonly SurfaceName[]): readonly [Mount, ...Mount[]] {
   const own = names.map((name): Mount => {
     const { routes, dialect } = SURFACES[name];
     return { base: `/${name}`, routes: routes(parts), dialect };
@@ -60,8 +56,7 @@ export function listMounts(
   const { routes, dialect } =
     others.length === 0 ? only : { routes: mergeRoutes(parts), dialect: mergedDialect };
   const probes = [healthProbe(parts, dialect), healthWord(parts, dialect)];
-  const beside = [...probes, ...pages.flatMap((page) => page(dialect))];
-  return [{ base: '', routes: [...routes, ...withoutThose(beside, routes)], dialect }, ...own];
+  return [{ base: '', routes: [...routes, ...withoutThose(probes, routes)], dialect }, ...own];
 }
 
 /**
@@ -80,11 +75,13 @@ export function createRouter(options: {
   const streams = createStreams(http, options.observer);
   const names = [...new Set(options.surfaces)];
   const about = { version: http.version, surfaces: names };
-  const mounts = listMounts({ core, streams, about }, names, options.pages);
+  const mounts = listMounts({ core, streams, about }, names);
   const router = Router();
   const before = [...limitRate(http.rateLimit), ...(core.countsRequests ? [admit(core)] : [])];
   for (const { base, dialect } of mounts) if (base !== '') router.use(base, speak(dialect));
   for (const { base, routes } of mounts) mountRoutes(router, base, { routes, before });
+  const beside = options.pages?.flatMap((page) => page(mounts[0].dialect)) ?? [];
+  mountRoutes(router, '', { routes: beside, before });
   // A base of its own before the root, whose '' covers everything.
   for (const { base, dialect } of mounts.toReversed()) {
     router.use(base === '' ? '/' : base, ...unknownPath(dialect, before));
