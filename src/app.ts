@@ -93,7 +93,12 @@ export async function createApp(config: Config): Promise<Application> {
       keepAliveMs: config.sseKeepaliveMs,
       version,
     };
-    const routed = surfaces.createRouter({ core, surfaces: config.surfaces, http: httpSettings });
+    const routed = surfaces.createRouter({
+      core,
+      surfaces: config.surfaces,
+      http: httpSettings,
+      legacy: config.legacy,
+    });
     const httpServer = http.createHttpServer({ ...routed, log, http: httpSettings });
     const { server } = httpServer;
     let closing: Promise<void> | undefined;

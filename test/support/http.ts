@@ -5,6 +5,7 @@ import type { Log, Rig, Tool } from '../../src/core/ports.js';
 import type { CoreSettings } from '../../src/core/settings.js';
 import { createHttpServer, type HttpServer } from '../../src/http/server.js';
 import type { HttpSettings } from '../../src/http/settings.js';
+import type { LegacySettings } from '../../src/surfaces/deprecation.js';
 import { createRouter, type SurfaceName } from '../../src/surfaces/index.js';
 import { createMemoryStore } from '../../src/adapters/memory/store.js';
 import type { Store } from '../../src/core/store.js';
@@ -46,10 +47,20 @@ export interface AskOptions {
 /** Serves a core on a free port. */
 export async function serveCore(
   core: Core,
-  options: { surfaces?: readonly SurfaceName[]; http?: Partial<HttpSettings>; log: Log },
+  options: {
+    surfaces?: readonly SurfaceName[];
+    http?: Partial<HttpSettings>;
+    legacy?: LegacySettings;
+    log: Log;
+  },
 ): Promise<TestServer> {
   const settings = { ...TEST_HTTP, ...options.http };
-  const routed = createRouter({ core, surfaces: options.surfaces ?? ['current', 'legacy'], http: settings });
+  const routed = createRouter({
+    core,
+    surfaces: options.surfaces ?? ['current', 'legacy'],
+    http: settings,
+    ...(options.legacy && { legacy: options.legacy }),
+  });
   const http = createHttpServer({ ...routed, log: options.log, http: settings });
   const url = await listen(http.server);
   return {
@@ -82,6 +93,7 @@ export async function serveScripted(
   options: {
     surfaces?: readonly SurfaceName[];
     http?: Partial<HttpSettings>;
+    legacy?: LegacySettings;
     apps?: readonly App[];
     tools?: readonly Tool[];
     rigs?: readonly Rig[];

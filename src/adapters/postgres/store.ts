@@ -7,6 +7,7 @@ import { createReads } from './reads.js';
 import { createRemoval } from './removal.js';
 import { createSecrets } from './secrets.js';
 import { createThreadReads } from './thread-reads.js';
+import { createUsage } from './usage.js';
 import { createWrites } from './writes.js';
 
 /**
@@ -26,6 +27,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
     ...createLeases(run),
     ...createKeys(run),
     ...createSecrets(run),
+    ...createUsage(run),
     ...createRemoval(run, options.log),
     close: () => connections.close(),
   };
