@@ -115,6 +115,7 @@ export async function createApp(config: Config): Promise<Application> {
     const pages = createPages(config, { metrics: telemetry.page, admin: admin?.pages(core) ?? null });
     const routed = surfaces.createRouter({
       ...{ core, surfaces: config.surfaces, http: httpSettings, observer: requests, pages: pages.routes },
+      legacy: config.legacy,
     });
     const httpServer = http.createHttpServer({ ...routed, log, http: httpSettings, observer: requests });
     const { server } = httpServer;

@@ -154,7 +154,14 @@ export async function readConfig(sources: ConfigSources) {
           },
         ]
       : [];
-  refuseMistakes([...reader.mistakes, ...unsealed, ...siteless, ...file.mistakes, ...unknown]);
+  refuseMistakes([
+    ...reader.mistakes,
+    ...unsealed,
+    ...settings.endMistakes(read.legacy),
+    ...siteless,
+    ...file.mistakes,
+    ...unknown,
+  ]);
 
   const apps: readonly App[] = appsOf(file.contents?.apps ?? []);
   const rigs: readonly RigConfig[] = rigsOf(file.contents?.rigs ?? [], env);

@@ -124,3 +124,13 @@ export function listed(value: string): string[] {
     .map((part) => part.trim())
     .filter((part) => part !== '');
 }
+
+/** What is wrong with the dates of an end: nothing goes before it is deprecated (RFC 9745). */
+export function endMistakes(dates: {
+  readonly deprecatedAt: number | null;
+  readonly sunsetAt: number | null;
+}): readonly Mistake[] {
+  const { deprecatedAt, sunsetAt } = dates;
+  if (deprecatedAt === null || sunsetAt === null || sunsetAt >= deprecatedAt) return [];
+  return [{ where: 'LEGACY_SUNSET_AT', what: 'must not be before LEGACY_DEPRECATED_AT' }];
+}

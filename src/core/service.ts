@@ -27,6 +27,8 @@ import { ToolInvocations } from './tool-invocations.js';
 import { Toolbox } from './toolbox.js';
 import { TurnSteps } from './turn-steps.js';
 import { TurnWriter } from './turn-writer.js';
+import { Usage } from './usage.js';
+import type { UsageReport } from './usage-report.js';
 import { WalletProofs, type WalletSignIn } from './wallet-proofs.js';
 
 /** What the core is made of: its ports, and what the configuration says. */
@@ -53,6 +55,8 @@ export interface CorePorts {
 
 /** The core with its life: begun, drained, closed. */
 export interface CoreService extends Core {
+  /** Who used the legacy surface in the last so many days, and whether it may be switched off. */
+  usageReport(asked: { days: number }): Promise<UsageReport>;
   /** Takes over what was left unfinished, and begins to keep leases. */
   start(): Promise<void>;
   /**
@@ -100,6 +104,7 @@ export function createCore(ports: CorePorts): CoreService {
   const housekeeping = new Housekeeping(parts);
   const health = new Health(store, clock, log);
   const draining = new AbortController();
+  const usage = new Usage({ store, clock, digests, log });
 
   return {
     createSession: (request) => sessions.create(request),
@@ -161,12 +166,16 @@ export function createCore(ports: CorePorts): CoreService {
       if (exhausted !== undefined) throw overQuota(exhausted, clock.now());
     },
 
+    usageCounter: (surface, endpoint) => usage.counter(surface, endpoint),
+    usageReport: (asked) => usage.report(asked),
+
     health: async () => ({ status: draining.signal.aborted ? 'draining' : await health.status() }),
 
     async start() {
       streams.start();
       await leases.start();
       housekeeping.start();
+      usage.start();
     },
     async drain(timeoutMs) {
       draining.abort(new Error('The service drains'));
@@ -174,6 +183,7 @@ export function createCore(ports: CorePorts): CoreService {
       invocations.close();
       leases.stop();
       streams.close();
+      await usage.flush();
     },
     async close() {
       draining.abort(new Error('The service closes'));
@@ -181,6 +191,7 @@ export function createCore(ports: CorePorts): CoreService {
       invocations.close();
       await housekeeping.close();
       await titles.close();
+      await usage.close();
       await runner.drain(0);
       streams.close();
     },

@@ -9,6 +9,7 @@ import type { Quota, Use } from './quota.js';
 import type { SecretStore } from './secret-store.js';
 import type { Session, SessionFields, ThreadSummary } from './session.js';
 import type { ClaimedTurn, Turn, TurnOutcome, Usage } from './turn.js';
+import type { UsageStore } from './usage-store.js';
 
 /** A store fails with this when it cannot answer now (down, locked, full, corrupt): the surfaces answer 503. */
 export class StoreUnavailableError extends Error {
@@ -167,6 +168,8 @@ export interface Prune {
   readonly idempotencyBefore: number;
   /** Counts of windows that began before are forgotten. */
   readonly usesBefore: number;
+  /** Counts of requests of days before this one (its first millisecond) are forgotten. */
+  readonly usageBefore: number;
 }
 
 /** Where a list of threads goes on: after this one. */
@@ -188,7 +191,7 @@ export interface StoredKey {
 }
 
 /** Where sessions, messages, turns, events and keys are kept. The truth: memory is only a cache of it. */
-export interface Store extends SecretStore, OverviewStore {
+export interface Store extends SecretStore, OverviewStore, UsageStore {
   // --- sessions
 
   /** Reads a session with its thread. `deleted`: it was, and nothing was written since. */

@@ -17,11 +17,13 @@ import { createStreams, type Streams } from '../http/sse.js';
 import { admit } from './admission.js';
 import { currentDialect } from './current/output.js';
 import { currentRoutes } from './current/router.js';
+import { createNotice, noticeAll, noticeDialect, type LegacySettings } from './deprecation.js';
 import { healthProbe, healthWord } from './health.js';
 import { legacyDialect } from './legacy/output.js';
 import { legacyRoutes } from './legacy/router.js';
 import { mergedDialect, mergeRoutes } from './merged.js';
 import type { SurfaceParts } from './parts.js';
+import { countRoutes } from './usage.js';
 
 /** Every surface there is: a line each. */
 const SURFACES = {
@@ -70,6 +72,8 @@ export function createRouter(options: {
   readonly http: HttpSettings;
   readonly pages?: readonly RootPages[];
   readonly observer?: RequestObserver | undefined;
+  /** Absent: nothing is said of the legacy surface's end. */
+  readonly legacy?: LegacySettings;
 }): { readonly router: Router; readonly streams: Streams; readonly dialect: Dialect } {
   const { core, http } = options;
   const streams = createStreams(http, options.observer);
@@ -78,13 +82,22 @@ export function createRouter(options: {
   const mounts = listMounts({ core, streams, about }, names);
   const router = Router();
   const before = [...limitRate(http.rateLimit), ...(core.countsRequests ? [admit(core)] : [])];
-  for (const { base, dialect } of mounts) if (base !== '') router.use(base, speak(dialect));
-  for (const { base, routes } of mounts) mountRoutes(router, base, { routes, before });
+  const successor = names.includes('current') ? '/current/api' : null;
+  const notice = options.legacy && createNotice(options.legacy, successor);
+  for (const { base, dialect } of mounts) {
+    if (base !== '')
+      router.use(base, speak(dialect), ...(dialect === legacyDialect ? noticeAll(notice) : []));
+  }
+  const atRoot = [...noticeDialect(notice, legacyDialect.name), ...before];
+  for (const { base, routes } of mounts) {
+    const counted = countRoutes(routes, { core, notice });
+    mountRoutes(router, base, { routes: counted, before: base === '' ? atRoot : before });
+  }
   const beside = options.pages?.flatMap((page) => page(mounts[0].dialect)) ?? [];
   mountRoutes(router, '', { routes: beside, before });
   // A base of its own before the root, whose '' covers everything.
   for (const { base, dialect } of mounts.toReversed()) {
-    router.use(base === '' ? '/' : base, ...unknownPath(dialect, before));
+    router.use(base === '' ? '/' : base, ...unknownPath(dialect, base === '' ? atRoot : before));
   }
   return { router, streams, dialect: mounts[0].dialect };
 }

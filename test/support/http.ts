@@ -5,6 +5,7 @@ import type { Log, Rig, Tool } from '../../src/core/ports.js';
 import type { CoreSettings } from '../../src/core/settings.js';
 import { createHttpServer, type HttpServer } from '../../src/http/server.js';
 import type { HttpSettings } from '../../src/http/settings.js';
+import type { LegacySettings } from '../../src/surfaces/deprecation.js';
 import { createRouter, type RootPages, type SurfaceName } from '../../src/surfaces/index.js';
 import { createMemoryStore } from '../../src/adapters/memory/store.js';
 import type { Store } from '../../src/core/store.js';
@@ -50,12 +51,13 @@ export async function serveCore(
     surfaces?: readonly SurfaceName[];
     http?: Partial<HttpSettings>;
     pages?: readonly RootPages[];
+    legacy?: LegacySettings;
     log: Log;
   },
 ): Promise<TestServer> {
   const settings = { ...TEST_HTTP, ...options.http };
-  const { surfaces = ['current', 'legacy'], pages = [] } = options;
-  const routed = createRouter({ core, surfaces, pages, http: settings });
+  const { surfaces = ['current', 'legacy'], pages = [], legacy } = options;
+  const routed = createRouter({ core, surfaces, pages, http: settings, ...(legacy && { legacy }) });
   const http = createHttpServer({ ...routed, log: options.log, http: settings });
   const url = await listen(http.server);
   return {
@@ -88,6 +90,7 @@ export async function serveScripted(
   options: {
     surfaces?: readonly SurfaceName[];
     http?: Partial<HttpSettings>;
+    legacy?: LegacySettings;
     apps?: readonly App[];
     tools?: readonly Tool[];
     rigs?: readonly Rig[];

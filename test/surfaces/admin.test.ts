@@ -35,6 +35,7 @@ describe('the operator’s paths', () => {
     ['POST', `/sessions/${randomUUID()}/interrupt`],
     ['DELETE', `/sessions/${randomUUID()}`],
     ['GET', '/uses'],
+    ['GET', '/report'],
     ['GET', '/keys'],
     ['POST', '/keys'],
     ['DELETE', '/keys/some'],
@@ -142,6 +143,24 @@ describe('use', () => {
         window_from: expect.stringMatching(/T00:00:00.000Z$/),
       },
     ]);
+  });
+});
+
+describe('the report of the legacy API', () => {
+  it('names who used it, and judges', async () => {
+    const session = randomUUID();
+    expect(await get('/report')).toMatchObject({ days: 30, users: [], verdict: { kind: 'too_early' } });
+    const headers = { 'User-Agent': 'WalletApp/2.1' };
+    await house.ask('POST', '/legacy/api/sessions', { session, headers });
+    await house.ask('GET', '/current/api/state', { session, headers });
+    const report = await get('/report?days=7');
+    expect(report).toMatchObject({
+      days: 7,
+      users: [{ name: 'WalletApp', requests: 1, endpoints: [{ endpoint: 'POST /api/sessions', requests: 1 }] }],
+      verdict: { kind: 'used', text: expect.stringContaining('WalletApp') },
+    });
+    expect(listOf(report, 'history').at(-1)).toMatchObject({ current: 1, legacy: 1 });
+    expect((await house.ask('GET', '/admin/api/report?days=0', bearer)).status).toBe(400);
   });
 });
 

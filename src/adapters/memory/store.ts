@@ -5,11 +5,18 @@ import { countSessions, readOpenTurns, readUses } from './overview.js';
 import { deleteSession, listSessions, loadThread, readMessages, saveSession } from './sessions.js';
 import { deleteSecrets, putSecrets, readSecrets, resealSecret } from './secrets.js';
 import { addUse, bury, commit, findExhausted, findLive, type State } from './state.js';
+import { addUsage, readUsage, readUsageClients } from './usage.js';
 import { acceptMessage, endTurn, findTurn, interruptTurns, readFlight, saveProgress } from './turns.js';
 
 /** A store in the memory of this process: what the contract means in plain words, and a fast one for tests. */
 export function createMemoryStore(): Store {
-  const state: State = { sessions: new Map(), keys: new Map(), secrets: new Map(), uses: new Map() };
+  const state: State = {
+    sessions: new Map(),
+    keys: new Map(),
+    secrets: new Map(),
+    uses: new Map(),
+    usage: new Map(),
+  };
   let closed = false;
 
   /** One step: nothing else happens while it runs. */
@@ -118,6 +125,13 @@ export function createMemoryStore(): Store {
         return exhausted;
       }),
 
+    addUsage: (rows) =>
+      step(() => {
+        addUsage(state, rows);
+      }),
+    readUsage: (since) => step(() => readUsage(state, since)),
+    readUsageClients: (since) => step(() => readUsageClients(state, since)),
+
     saveKey: (key) =>
       step(() => {
         state.keys.set(key.id, key);
@@ -151,6 +165,7 @@ function oldestFirst(a: StoredKey, b: StoredKey): number {
 function pruneState(state: State, prune: Prune): string[] {
   const deleted: string[] = [];
   for (const [key, { from }] of state.uses) if (from < prune.usesBefore) state.uses.delete(key);
+  for (const [key, { day }] of state.usage) if (day < prune.usageBefore) state.usage.delete(key);
   for (const [id, kept] of state.sessions) {
     if (kept.deleted) continue;
     const idle = !kept.turns.some(({ turn }) => isOpen(turn.status));

@@ -8,6 +8,7 @@ import { createReads } from './reads.js';
 import { createRemoval } from './removal.js';
 import { createSecrets } from './secrets.js';
 import { createThreadReads } from './thread-reads.js';
+import { createUsage } from './usage.js';
 import { createWrites } from './writes.js';
 
 /**
@@ -28,6 +29,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
     ...createKeys(run),
     ...createSecrets(run),
     ...createOverview(run),
+    ...createUsage(run),
     ...createRemoval(run, options.log),
     close: () => connections.close(),
   };

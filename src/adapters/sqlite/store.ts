@@ -10,6 +10,7 @@ import { PRUNE_START } from './prune.js';
 import { createReads } from './reads.js';
 import { createSecretReads } from './secret-reads.js';
 import { createThreadReader } from './thread-reads.js';
+import { createUsageReads } from './usage-table.js';
 import { Writer } from './writer.js';
 
 export interface SqliteOptions {
@@ -74,6 +75,7 @@ function createStore(place: Place, writer: Writer): SqliteStore {
   const reads = createReads(db);
   const secrets = createSecretReads(db);
   const overview = createOverviewReads(db);
+  const usage = createUsageReads(db);
   const loadThread = createThreadReader(db);
   let closing: Promise<void> | undefined;
 
@@ -134,6 +136,11 @@ function createStore(place: Place, writer: Writer): SqliteStore {
     resealSecret: (client, from, to) => writer.run('resealSecret', client, from, to),
     countRequest: (quotas) =>
       quotas.length === 0 ? Promise.resolve(undefined) : writer.run('countRequest', quotas),
+    addUsage: async (rows) => {
+      if (rows.length > 0) await writer.run('addUsage', rows);
+    },
+    readUsage: (since) => read(() => usage.readUsage(since)),
+    readUsageClients: (since) => read(() => usage.readUsageClients(since)),
     saveKey: (key) => writer.run('saveKey', key),
     revokeKey: (id, at) => writer.run('revokeKey', id, at),
 

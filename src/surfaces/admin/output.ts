@@ -1,5 +1,6 @@
 import type { Operator, Overview, SpentUse } from '../../core/operator.js';
 import type { RecentPoint } from '../../core/recent.js';
+import { nameOf, type UsageReport } from '../../core/usage-report.js';
 import type { Session } from '../../core/session.js';
 import type { StoredKey } from '../../core/store.js';
 
@@ -62,6 +63,24 @@ function keyFields({ id, apps, label, createdAt, expiresAt }: StoredKey) {
 export function use({ subject, measure, from, amount, limit }: SpentUse) {
   const [kind, id] = subject.split(':', 2);
   return { kind, id, measure, window_from: time(from), amount, limit };
+}
+
+/** The report of the legacy surface's use. */
+export function report({ days, countingSince, lastUsedAt, users, history, verdict }: UsageReport) {
+  return {
+    days,
+    counting_since: timeOrNull(countingSince),
+    last_used_at: timeOrNull(lastUsedAt),
+    users: users.map((user) => ({
+      name: nameOf(user),
+      requests: user.requests,
+      first_at: time(user.firstAt),
+      last_at: time(user.lastAt),
+      endpoints: user.endpoints,
+    })),
+    history: history.map(({ day, current, legacy }) => ({ day: time(day), current, legacy })),
+    verdict,
+  };
 }
 
 function time(at: number): string {

@@ -1,6 +1,6 @@
 import type { RequestHandler } from 'express';
-import type { Core } from '../../core/core.js';
 import type { Operator } from '../../core/operator.js';
+import type { CoreService } from '../../core/service.js';
 import { RefusedError } from '../../core/refusal.js';
 import { carriesToken } from '../../http/bearer.js';
 import { handle } from '../../http/input.js';
@@ -13,7 +13,7 @@ import * as output from './output.js';
 /** What the operator's paths are made from. */
 export interface AdminParts {
   readonly operator: Operator;
-  readonly core: Pick<Core, 'interrupt' | 'deleteSession' | 'listApps'>;
+  readonly core: Pick<CoreService, 'interrupt' | 'deleteSession' | 'usageReport'>;
   /** Whoever carries it is the operator. */
   readonly token: string;
   /** The names of the Apps, for new keys. */
@@ -68,6 +68,13 @@ export function adminRoutes({ operator, core, token, apps }: AdminParts, dialect
     endpoint('GET', '/uses', async (_req, res) => {
       res.json({ uses: (await operator.listUses()).map(output.use) });
     }),
+    endpoint(
+      'GET',
+      '/report',
+      handle(input.report, async ({ days }, _req, res) => {
+        res.json(output.report(await core.usageReport({ days })));
+      }),
+    ),
     endpoint('GET', '/keys', async (_req, res) => {
       res.json({ keys: (await operator.listKeys()).map(output.key) });
     }),

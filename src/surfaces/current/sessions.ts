@@ -33,7 +33,8 @@ export function sessionRoutes({ core }: Pick<SurfaceParts, 'core'>): readonly Ro
             limit: String(limit),
             cursor: encodeCursor(next),
           });
-          res.setHeader('Link', `<${req.baseUrl}${req.path}?${query.toString()}>; rel="next"`);
+          // Beside any other link that is said.
+          res.append('Link', `<${req.baseUrl}${req.path}?${query.toString()}>; rel="next"`);
         }
         res.json(threads.map(output.thread));
       }),
