@@ -156,7 +156,9 @@ describe('the report of the legacy API', () => {
     const report = await get('/report?days=7');
     expect(report).toMatchObject({
       days: 7,
-      users: [{ name: 'WalletApp', requests: 1, endpoints: [{ endpoint: 'POST /api/sessions', requests: 1 }] }],
+      users: [
+        { name: 'WalletApp', requests: 1, endpoints: [{ endpoint: 'POST /api/sessions', requests: 1 }] },
+      ],
       verdict: { kind: 'used', text: expect.stringContaining('WalletApp') },
     });
     expect(listOf(report, 'history').at(-1)).toMatchObject({ current: 1, legacy: 1 });

@@ -87,5 +87,5 @@ function shapeOf(kind: keyof typeof CHARTS, name: string, color: string): ReactN
   if (kind === 'areas') {
     return <Area {...still} key={name} stackId="all" stroke={color} fill={color} fillOpacity={0.25} />;
   }
-  return <Line {...still} key={name} stroke={color} strokeWidth={2} dot={false} connectNulls={false} />;
+  return <Line {...still} key={name} stroke={color} strokeWidth={2} dot={{ r: 2 }} connectNulls={false} />;
 }

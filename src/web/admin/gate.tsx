@@ -45,6 +45,8 @@ function SignIn({ onToken }: { readonly onToken: (token: string) => void }): Rea
           void enter();
         }}
       >
+        {/* For managers of passwords. */}
+        <input type="text" autoComplete="username" value="operator" readOnly hidden />
         <div className="field">
           <label htmlFor="token">Admin token</label>
           <input

@@ -13,7 +13,11 @@ const EVERY_MS = 30_000;
 /** The App keys: made here, shown once, revoked here. */
 export function Keys({ api }: { readonly api: AdminApi }): ReactNode {
   const readKeys = useCallback(() => api.keys(), [api]);
-  const readApps = useCallback(async () => (await api.overview('hour')).apps, [api]);
+  // The App `default` needs no key.
+  const readApps = useCallback(
+    async () => (await api.overview('hour')).apps.filter((app) => app !== 'default'),
+    [api],
+  );
   const keys = usePolled(readKeys, EVERY_MS);
   const apps = usePolled(readApps, EVERY_MS);
   const [made, setMade] = useState<NewKey>();
@@ -21,7 +25,12 @@ export function Keys({ api }: { readonly api: AdminApi }): ReactNode {
   return (
     <>
       <div role="alert">{error !== undefined && <p className="problem">{error.message}</p>}</div>
-      {apps.value !== undefined && (
+      {apps.value?.length === 0 && (
+        <p className="hint">
+          The one App is default, which needs no key. Others come from the configuration file.
+        </p>
+      )}
+      {apps.value !== undefined && apps.value.length > 0 && (
         <KeyForm
           apps={apps.value}
           create={async (asked) => {

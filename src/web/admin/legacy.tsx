@@ -38,12 +38,6 @@ export function Legacy({ api }: { readonly api: AdminApi }): ReactNode {
   );
 }
 
-const TITLES = {
-  used: 'May it be switched off? Not yet',
-  unused: 'It may be switched off',
-  too_early: 'Too early to say',
-};
-
 function Report({ report }: { readonly report: LegacyReport }): ReactNode {
   const { verdict, history, users } = report;
   const total = (name: 'current' | 'legacy'): number => history.reduce((sum, day) => sum + day[name], 0);
@@ -52,7 +46,7 @@ function Report({ report }: { readonly report: LegacyReport }): ReactNode {
   return (
     <>
       <section className={`verdict ${verdict.kind}`} aria-label="Verdict">
-        <h2>{TITLES[verdict.kind]}</h2>
+        <h2>May it be switched off?</h2>
         <p>{verdict.text}</p>
       </section>
       <Chart
