@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { openTelemetry, type Telemetry } from '../../src/assembly/telemetry.js';
 import { createSchemas } from '../../src/adapters/ajv/schemas.js';
 import { seedPhrases } from '../../src/adapters/bip39/seed-phrases.js';
 import { createMemoryBus } from '../../src/adapters/memory/bus.js';
@@ -31,6 +32,7 @@ export interface House extends TestServer {
   readonly core: CoreService;
   readonly store: Store;
   readonly rig: ScriptedRig;
+  readonly telemetry: Telemetry;
   /** Every answer so far: status, headers and body. */
   readonly answers: readonly string[];
   /** All lines of the log so far. */
@@ -49,6 +51,10 @@ export async function openHouse(
     readonly keys?: readonly Buffer[];
     readonly surfaces?: readonly SurfaceName[];
     readonly settings?: Partial<CoreSettings>;
+    /** Who may read the metrics; absent: there are none. */
+    readonly metrics?: { readonly token: string | null };
+    /** Where traces go; absent: nowhere. */
+    readonly collector?: string;
   } = {},
 ): Promise<House> {
   const rig = new ScriptedRig();
@@ -56,22 +62,42 @@ export async function openHouse(
   const tools = options.tools ?? [];
   let logged = '';
   const log = createLog({ level: 'trace', destination: { write: (line) => (logged += line) } });
+  const apps = options.apps ?? [testApp()];
+  const { metrics, collector } = options;
+  const telemetry = await openTelemetry(
+    {
+      ...{ apps, rigs: [], metrics: metrics !== undefined, metricsToken: metrics?.token ?? null },
+      traces:
+        collector === undefined
+          ? null
+          : {
+              url: `${collector}/v1/traces`,
+              ...{ serviceName: 'house', resource: {}, root: 'all', followsParent: true },
+            },
+    },
+    { store, busUp: null, clock: systemClock, log, version: '1.2.3' },
+  );
   const core = createCore({
-    ...{ store, bus: createMemoryBus(), log, seedPhrases },
+    ...{ store: telemetry.store, observer: telemetry.observer, bus: createMemoryBus(), log, seedPhrases },
     rigs: options.rigs ?? [rig],
-    apps: options.apps ?? [testApp()],
+    apps,
     tools: { list: () => tools },
     sealer: createSealer(options.keys ?? [randomBytes(32)]),
     ...{ schemas: createSchemas(), digests: nodeDigests, clock: systemClock },
     settings: { ...TEST_SETTINGS, ...options.settings },
   });
-  const server = await serveCore(core, { log, ...(options.surfaces && { surfaces: options.surfaces }) });
+  const server = await serveCore(core, {
+    log,
+    telemetry,
+    ...(options.surfaces && { surfaces: options.surfaces }),
+  });
   const answers: string[] = [];
   return {
     ...server,
     core,
     store,
     rig,
+    telemetry,
     answers,
     log: () => logged,
     async ask(method: string, path: string, asked?: AskOptions): Promise<Answer> {
@@ -85,6 +111,7 @@ export async function openHouse(
     async close() {
       await server.close();
       await core.close();
+      await telemetry.close();
       if (options.store === undefined) await store.close();
     },
   };

@@ -5,6 +5,9 @@ import type { Log, Rig, Tool } from '../../src/core/ports.js';
 import type { CoreSettings } from '../../src/core/settings.js';
 import { createHttpServer, type HttpServer } from '../../src/http/server.js';
 import type { HttpSettings } from '../../src/http/settings.js';
+import { metricsRoute } from '../../src/http/metrics-page.js';
+import { requestObservers } from '../../src/http/observer.js';
+import type { Telemetry } from '../../src/assembly/telemetry.js';
 import { createRouter, type SurfaceName } from '../../src/surfaces/index.js';
 import { createMemoryStore } from '../../src/adapters/memory/store.js';
 import type { Store } from '../../src/core/store.js';
@@ -46,11 +49,21 @@ export interface AskOptions {
 /** Serves a core on a free port. */
 export async function serveCore(
   core: Core,
-  options: { surfaces?: readonly SurfaceName[]; http?: Partial<HttpSettings>; log: Log },
+  options: {
+    surfaces?: readonly SurfaceName[];
+    http?: Partial<HttpSettings>;
+    telemetry?: Telemetry;
+    log: Log;
+  },
 ): Promise<TestServer> {
   const settings = { ...TEST_HTTP, ...options.http };
-  const routed = createRouter({ core, surfaces: options.surfaces ?? ['current', 'legacy'], http: settings });
-  const http = createHttpServer({ ...routed, log: options.log, http: settings });
+  const observer = requestObservers(options.telemetry?.requests ?? []);
+  const page = options.telemetry?.page ?? null;
+  const routed = createRouter({
+    ...{ core, surfaces: options.surfaces ?? ['current', 'legacy'], http: settings, observer },
+    pages: page === null ? [] : [(dialect) => metricsRoute(page, dialect)],
+  });
+  const http = createHttpServer({ ...routed, log: options.log, http: settings, observer });
   const url = await listen(http.server);
   return {
     url,
