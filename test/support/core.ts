@@ -7,6 +7,7 @@ import { nodeDigests } from '../../src/adapters/node/digests.js';
 import { systemClock } from '../../src/adapters/uuid/clock.js';
 import { DEFAULT_APP, type App } from '../../src/core/app.js';
 import type { Feed, SendRequest, SessionRef } from '../../src/core/core.js';
+import type { Observer } from '../../src/core/observer.js';
 import type { Bus, Log, Rig, Tool } from '../../src/core/ports.js';
 import { NO_LIMITS } from '../../src/core/quota.js';
 import { createCore, type CoreService } from '../../src/core/service.js';
@@ -77,6 +78,7 @@ export function testCore(options: {
   settings?: Partial<CoreSettings>;
   store?: Store;
   bus?: Bus;
+  observer?: Observer;
 }): TestCore {
   const store = options.store ?? createMemoryStore();
   const bus = options.bus ?? createMemoryBus();
@@ -94,6 +96,7 @@ export function testCore(options: {
     ...{ seedPhrases: { isSeedPhrase: () => false }, sealer: createSealer([randomBytes(32)]) },
     ...{ schemas: createSchemas(), digests: nodeDigests, clock: systemClock },
     settings: { ...TEST_SETTINGS, ...options.settings },
+    ...(options.observer && { observer: options.observer }),
   });
   opened.push(core);
   return { core, store, bus, log };

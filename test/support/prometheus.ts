@@ -9,7 +9,7 @@ export interface Sample {
 export interface Scrape {
   readonly samples: readonly Sample[];
   /** The sum of the samples of this name that have these labels; undefined when there is none. */
-  value(name: string, labels?: Readonly<Record<string, string>>): number | undefined;
+  readonly value: (name: string, labels?: Readonly<Record<string, string>>) => number | undefined;
 }
 
 const NAME = '[a-zA-Z_:][a-zA-Z0-9_:]*';
@@ -73,29 +73,31 @@ function parseLine(line: string): Sample {
   const number = line.slice(line.lastIndexOf(' ') + 1);
   if (name === undefined) throw new Error(`no sample: ${line}`);
   if (!/^([+-]?Inf|NaN|[+-]?\d+(\.\d+)?(e[+-]?\d+)?)$/i.test(number)) throw new Error(`no number: ${line}`);
-  const labels = [...pairs.matchAll(new RegExp(LABEL, 'g'))].map(([, label = '', value = '']) => [
-    label,
-    value.replaceAll(/\\(.)/g, (_, character: string) => (character === 'n' ? '\n' : character)),
-  ]);
+  const labels = [...pairs.matchAll(new RegExp(LABEL, 'g'))].map(
+    ([, label = '', value = '']): [string, string] => [
+      label,
+      value.replaceAll(/\\(.)/g, (_, character: string) => (character === 'n' ? '\n' : character)),
+    ],
+  );
   return { name, labels: Object.fromEntries(labels), value: Number(number.replace('Inf', 'Infinity')) };
 }
 
 /** Buckets only grow, end with `+Inf`, and the last one counts all. */
 function checkHistogram(name: string, samples: readonly Sample[]): void {
-  const series = new Map<string, { le: number; value: number }[]>();
+  const series = new Map<string, { labels: Sample['labels']; buckets: { le: number; value: number }[] }>();
   for (const { name: full, labels, value } of samples) {
     if (full !== `${name}_bucket`) continue;
     const { le, ...others } = labels;
     const key = JSON.stringify(Object.entries(others).sort());
-    const buckets = series.get(key) ?? [];
-    series.set(key, [...buckets, { le: le === '+Inf' ? Infinity : Number(le), value }]);
+    const known = series.get(key) ?? { labels: others, buckets: [] };
+    known.buckets.push({ le: le === '+Inf' ? Infinity : Number(le), value });
+    series.set(key, known);
   }
-  for (const [key, buckets] of series) {
-    const labels = new Map<string, unknown>(JSON.parse(key) as [string, string][]);
+  for (const [key, { labels, buckets }] of series) {
     const count = samples.find(
       (sample) =>
         sample.name === `${name}_count` &&
-        Object.entries(sample.labels).every(([label, value]) => labels.get(label) === value),
+        Object.entries(sample.labels).every(([label, value]) => labels[label] === value),
     );
     const grows = buckets.every(
       ({ le, value }, index) =>
