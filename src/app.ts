@@ -10,6 +10,7 @@ import { createRigs } from './assembly/rigs.js';
 import { openTelemetry } from './assembly/telemetry.js';
 import { createTools } from './assembly/tools.js';
 import type { Metrics } from './adapters/prometheus/metrics.js';
+import { createWalletSignIn } from './assembly/wallets.js';
 import { systemClock } from './adapters/uuid/clock.js';
 import { readVersion } from './version.js';
 
@@ -73,6 +74,7 @@ export async function createApp(config: Config): Promise<Application> {
   const log = createLog({ level: config.logLevel });
   const version = readVersion();
   const schemas = createSchemas();
+  const walletSignIn = await createWalletSignIn(config);
   const [rigs, tools] = await Promise.all([
     createRigs(config),
     createTools(config, { schemas, log, version }),
@@ -88,7 +90,7 @@ export async function createApp(config: Config): Promise<Application> {
     });
     const { store, observer } = telemetry;
     const core = createCore({
-      ...{ store, bus, rigs, tools, schemas, log, observer, seedPhrases },
+      ...{ store, bus, rigs, tools, schemas, log, observer, seedPhrases, walletSignIn },
       apps: config.apps,
       digests: nodeDigests,
       clock: systemClock,

@@ -13,6 +13,7 @@ import type { Rig, Tool } from '../../src/core/ports.js';
 import { createCore, type CoreService } from '../../src/core/service.js';
 import type { CoreSettings } from '../../src/core/settings.js';
 import type { Store } from '../../src/core/store.js';
+import type { WalletSignIn } from '../../src/core/wallet-proofs.js';
 import type { SurfaceName } from '../../src/surfaces/index.js';
 import { testApp, TEST_SETTINGS } from './core.js';
 import { serveCore, type Answer, type AskOptions, type TestServer } from './http.js';
@@ -55,6 +56,7 @@ export async function openHouse(
     readonly metrics?: { readonly token: string | null };
     /** Where traces go; absent: nowhere. */
     readonly collector?: string;
+    readonly walletSignIn?: WalletSignIn;
   } = {},
 ): Promise<House> {
   const rig = new ScriptedRig();
@@ -84,6 +86,7 @@ export async function openHouse(
     tools: { list: () => tools },
     sealer: createSealer(options.keys ?? [randomBytes(32)]),
     ...{ schemas: createSchemas(), digests: nodeDigests, clock: systemClock },
+    walletSignIn: options.walletSignIn ?? null,
     settings: { ...TEST_SETTINGS, ...options.settings },
   });
   const server = await serveCore(core, {
