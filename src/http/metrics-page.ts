@@ -1,5 +1,5 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { isIP } from 'node:net';
-import type { Request } from 'express';
 import { RefusedError } from '../core/refusal.js';
 import { carriesToken } from './bearer.js';
 import type { Dialect } from './errors.js';
@@ -32,7 +32,7 @@ export function metricsRoute(page: MetricsPage, dialect: Dialect): Route {
             'Authorization: Bearer with the METRICS_TOKEN is required',
           );
         }
-        if (page.token === null && !isFromHere(req)) {
+        if (page.token === null && !isFromHere(req.socket.remoteAddress, req.headers)) {
           throw new RefusedError(
             'forbidden',
             'without METRICS_TOKEN the metrics are shown on this machine alone, at http://127.0.0.1 or http://localhost',
@@ -48,12 +48,15 @@ export function metricsRoute(page: MetricsPage, dialect: Dialect): Route {
 
 const FORWARDED = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip'];
 
-/** A proxy on this machine asks from here, too, but for others; and a name that leads here may be a stranger's. */
-function isFromHere({ socket, headers }: Request): boolean {
+/**
+ * Whether somebody on this machine asks for themselves. A proxy on it asks from here, too, but for others; and a name that leads here
+ * may be a stranger's.
+ */
+export function isFromHere(remoteAddress = '', headers: IncomingHttpHeaders): boolean {
   if (FORWARDED.some((name) => headers[name] !== undefined)) return false;
   const host = headers.host ?? '';
   const name = URL.canParse(`http://${host}`) ? new URL(`http://${host}`).hostname : '';
-  return isLoopback(socket.remoteAddress ?? '') && (name === 'localhost' || isLoopback(name));
+  return isLoopback(remoteAddress) && (name === 'localhost' || isLoopback(name));
 }
 
 function isLoopback(address: string): boolean {

@@ -82,7 +82,9 @@ function reporting(exporter: SpanExporter, log: Log): SpanExporter {
   return {
     export(spans, done) {
       exporter.export(spans, (result) => {
-        const failed = result.code !== 0;
+        // 0 is the specification's word for success.
+        const code: number = result.code;
+        const failed = code !== 0;
         if (failed && !isFailing) {
           log.warn({ err: result.error, spans: spans.length }, 'traces cannot be delivered');
         }

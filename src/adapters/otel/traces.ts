@@ -21,11 +21,12 @@ export interface Traces {
 export function createTraces(
   options: ProviderSettings & { readonly models: ReadonlyMap<string, TracedModel>; readonly log: Log },
 ): Traces {
-  const { tracer, close } = openProvider(options, options.log);
+  const provider = openProvider(options, options.log);
+  const { tracer } = provider;
   const current = new AsyncLocalStorage<Span>();
   return {
     observer: traceWork(tracer, current, options.models),
     requests: traceRequests(tracer, current),
-    close,
+    close: () => provider.close(),
   };
 }

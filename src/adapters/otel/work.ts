@@ -37,6 +37,13 @@ export function traceWork(
 ): Observer {
   const waiting = new Map<string, SpanContext>();
 
+  function modelOf({ id, provider }: Rig): Attributes {
+    return {
+      'gen_ai.provider.name': PROVIDERS[provider] ?? provider,
+      'gen_ai.request.model': models.get(id)?.model ?? id,
+    };
+  }
+
   function callTool(parent: Context, { name, callId, sessionId }: ObservedCall): ToolCallObserver {
     const tool = name ?? 'unknown';
     const span = tracer.startSpan(
@@ -70,8 +77,7 @@ export function traceWork(
         attributes: {
           ...base,
           'gen_ai.operation.name': 'chat',
-          'gen_ai.provider.name': PROVIDERS[rig.provider] ?? rig.provider,
-          'gen_ai.request.model': model,
+          ...modelOf(rig),
           'gen_ai.request.stream': true,
           'diptych.rig': rig.id,
           ...(address !== null && { 'server.address': address }),
@@ -125,12 +131,15 @@ export function traceWork(
       let isOver = false;
       return {
         toolCalled: (call) => callTool(inside, call),
-        asked: (rig, purpose) => ask(inside, rig, { ...conversation(sessionId), 'diptych.purpose': purpose }),
-        ended(outcome, rigId) {
+        asked(rig, purpose) {
+          // A title is made after the turn's end.
+          if (!isOver) span.setAttributes(modelOf(rig));
+          return ask(inside, rig, { ...conversation(sessionId), 'diptych.purpose': purpose });
+        },
+        ended(outcome) {
           if (isOver) return;
           isOver = true;
           span.setAttribute('diptych.outcome', outcome);
-          if (rigId !== null) span.setAttribute('gen_ai.request.model', models.get(rigId)?.model ?? rigId);
           if (outcome === 'failed') fail(span, outcome);
           span.end();
         },
