@@ -18,6 +18,7 @@ import {
   type WithStore,
 } from './store-fixtures.js';
 import { pruneContract } from './store-prune.js';
+import { usageContract } from './store-usage.js';
 import { turnContract } from './store-turns.js';
 
 /** What every store must do. `open` gives one that no other test uses. */
@@ -38,6 +39,7 @@ export function storeContract(name: string, open: OpenStore): void {
     turnContract(withStore);
     eventContract(withStore);
     pruneContract(withStore);
+    usageContract(withStore);
 
     it('answers a check, and nothing once it is closed', async () => {
       const opened = await open();
