@@ -1,8 +1,9 @@
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { chartLines } from '../../src/cli/legacy-chart.js';
-import { createProgram } from '../../src/cli/program.js';
+import { printReport } from '../../src/cli/legacy.js';
 import type { Store } from '../../src/core/store.js';
+import { reportUsage } from '../../src/core/usage-report.js';
 import type { UsageRow } from '../../src/core/usage-store.js';
 import { describeWithPostgres, testDatabase } from '../support/postgres.js';
 import { openTestSqlite } from '../support/sqlite.js';
@@ -101,17 +102,18 @@ describe('legacy report', () => {
     }
   });
 
-  it('draws the shares on a terminal', async () => {
-    await inFile([used(2 * HOUR), used(2 * HOUR, { surface: 'current', requests: 9 })]);
-    const output = Object.assign(new PassThrough(), { isTTY: true });
-    const unused = { input: new PassThrough(), errors: new PassThrough(), env: {} };
-    const program = createProgram({
-      ...{ ...unused, output, onInterrupt: () => () => undefined, setExitCode: () => undefined },
-    });
-    const url = `sqlite:${place.database}`;
-    await program.parseAsync(['node', 'diptych', 'legacy', 'report', '--database-url', url]);
-    output.end();
-    expect(String(output.read())).toMatch(/^\d{4}-\d\d-\d\d {2}▓{10}░{30} +3 of 12 \(25 %\)$/m);
+  it('draws the shares on a terminal, and lets no name steer it', () => {
+    const rows = [used(HOUR, { keyId: 'k' }), used(HOUR, { surface: 'current', requests: 9 })];
+    const at = Date.now();
+    const seen = [{ surface: 'legacy', firstAt: at, lastAt: at } as const];
+    const report = reportUsage({ rows, seen, keys: [{ id: 'k', label: 'mo\u001Bbile' }], days: 1, at });
+    for (const isTTY of [true, false]) {
+      const output = Object.assign(new PassThrough({ encoding: 'utf8' }), { isTTY });
+      printReport({ output }, report, true);
+      const text = String(output.read());
+      expect(text).toContain('it was WalletApp (key mo bile), 1 hour ago.\n');
+      expect(/^\d{4}-\d\d-\d\d {2}▓{10}░{30} +3 of 12 \(25 %\)$/m.test(text)).toBe(isTTY);
+    }
   });
 });
 
