@@ -121,6 +121,16 @@ describe('precedence', () => {
   });
 });
 
+describe('the end of the legacy surface', () => {
+  it('is not before its deprecation', async () => {
+    const dates = { LEGACY_DEPRECATED_AT: '2027-06-30', LEGACY_SUNSET_AT: '2027-06-29' };
+    await expect(read(dates)).rejects.toMatchObject({
+      mistakes: [{ where: 'LEGACY_SUNSET_AT', what: 'must not be before LEGACY_DEPRECATED_AT' }],
+    });
+    await expect(read({ ...dates, LEGACY_SUNSET_AT: '2027-06-30' })).resolves.toBeDefined();
+  });
+});
+
 describe('settings', () => {
   it.each<[string, string, (config: Config) => unknown, unknown]>([
     ['SURFACES', 'legacy', (c) => c.surfaces, ['legacy']],

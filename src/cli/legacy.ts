@@ -36,12 +36,17 @@ async function report(terminal: Terminal, flags: Flags): Promise<void> {
   await withStore(flags, async ({ store }, { surfaces }) => {
     const found = await readReport(store, { days, at: systemClock.now() });
     if (flags.json === true) printJson(terminal, toJson(found));
-    else print(terminal, found, surfaces.includes('legacy'));
+    else printReport(terminal, found, surfaces.includes('legacy'));
     if (flags.check === true && found.verdict.kind !== 'unused') terminal.setExitCode(1);
   });
 }
 
-function print(terminal: Terminal, found: UsageReport, isExposed: boolean): void {
+/** Prints the report for people; on a terminal with a chart. */
+export function printReport(
+  terminal: Pick<Terminal, 'output'>,
+  found: UsageReport,
+  isExposed: boolean,
+): void {
   const say = (line: string): void => {
     terminal.output.write(`${printable(line)}\n`);
   };

@@ -33,7 +33,7 @@ export function printJson(terminal: Terminal, value: unknown): void {
 
 /** Prints rows under their headings, columns aligned; `empty` when there is none. */
 export function printTable(
-  terminal: Terminal,
+  terminal: Pick<Terminal, 'output'>,
   headings: readonly string[],
   rows: readonly (readonly string[])[],
   empty: string,

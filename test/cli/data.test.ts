@@ -47,6 +47,7 @@ describe('help and usage', () => {
       ['sessions', 'show'],
       ['sessions', 'export'],
       ['sessions', 'delete'],
+      ['legacy', 'report'],
       ['backup'],
       ['migrate'],
       ['secrets', 'rotate'],

@@ -19,6 +19,7 @@ import {
 } from './store-fixtures.js';
 import { overviewContract } from './store-overview.js';
 import { pruneContract } from './store-prune.js';
+import { usageContract } from './store-usage.js';
 import { turnContract } from './store-turns.js';
 
 /** What every store must do. `open` gives one that no other test uses. */
@@ -40,6 +41,7 @@ export function storeContract(name: string, open: OpenStore): void {
     eventContract(withStore);
     pruneContract(withStore);
     overviewContract(withStore);
+    usageContract(withStore);
 
     it('answers a check, and nothing once it is closed', async () => {
       const opened = await open();

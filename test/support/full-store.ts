@@ -99,6 +99,11 @@ export async function fillStore(store: Store): Promise<void> {
     expiresAt: null,
     revokedAt: T0,
   });
+  const counted = { day: 0, surface: 'legacy', endpoint: 'GET /api/sessions/:id' } as const;
+  await store.addUsage([
+    { ...counted, keyId: 'key-1', client: 'WalletApp', requests: 3, firstAt: 1, lastAt: 9 },
+    { ...counted, keyId: null, client: 'none', requests: 1, firstAt: 2, lastAt: 2 },
+  ]);
   await store.putSecrets(
     CLIENT,
     ['ALPHA', 'a_lpha', 'BETA'].map((name) => ({ app: 'default', name, keyId: 'k1', sealed: 'c2VhbGVk' })),
@@ -132,5 +137,6 @@ export async function describeStore(store: Store): Promise<unknown> {
     all: await store.listSessions(page),
     keys: (await store.listKeys()).sort((a, b) => (a.id < b.id ? -1 : 1)),
     secrets: await store.readSecrets(CLIENT, null),
+    usage: await store.readUsage(0),
   };
 }
