@@ -50,6 +50,7 @@ export async function createApp(config: Config): Promise<Application> {
     { loadSecretsKeys },
     { seedPhrases },
     surfaces,
+    { referencePages },
     http,
   ] = await Promise.all([
     import('./adapters/pino/log.js'),
@@ -60,6 +61,7 @@ export async function createApp(config: Config): Promise<Application> {
     import('./adapters/node/secrets-keys.js'),
     import('./adapters/bip39/seed-phrases.js'),
     import('./surfaces/index.js'),
+    import('./pages/reference.js'),
     import('./http/server.js'),
   ]);
   const log = createLog({ level: config.logLevel });
@@ -91,7 +93,8 @@ export async function createApp(config: Config): Promise<Application> {
       keepAliveMs: config.sseKeepaliveMs,
       version,
     };
-    const routed = surfaces.createRouter({ core, surfaces: config.surfaces, http: httpSettings });
+    const pages = referencePages(surfaces.listDescriptions({ version, surfaces: config.surfaces }));
+    const routed = surfaces.createRouter({ core, surfaces: config.surfaces, http: httpSettings, pages });
     const httpServer = http.createHttpServer({ ...routed, log, http: httpSettings });
     const { server } = httpServer;
     let closing: Promise<void> | undefined;

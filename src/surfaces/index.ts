@@ -1,7 +1,8 @@
 /**
  * What the composition root needs of the surfaces:
  *
- *     const http = createHttpServer({ ...createRouter({ core, surfaces, http: settings }), log, http: settings });
+ *     const routed = createRouter({ core, surfaces, http: settings, pages });
+ *     const http = createHttpServer({ ...routed, log, http: settings });
  *     http.server.listen(port, host);
  *     …
  *     http.drain(); await core.drain(ms); await http.close(graceMs);
@@ -9,6 +10,7 @@
 import { Router } from 'express';
 import type { Core } from '../core/core.js';
 import type { Dialect } from '../http/errors.js';
+import { pageRoutes, type Page } from '../http/pages.js';
 import { mountRoutes, speak, unknownPath, withoutThose, type Route } from '../http/routes.js';
 import { limitRate } from '../http/security.js';
 import type { HttpSettings } from '../http/settings.js';
@@ -20,12 +22,13 @@ import { healthProbe, healthWord } from './health.js';
 import { legacyDialect } from './legacy/output.js';
 import { legacyRoutes } from './legacy/router.js';
 import { mergedDialect, mergeRoutes } from './merged.js';
+import type { Deployment, Document } from './openapi/document.js';
 import type { SurfaceParts } from './parts.js';
 
-/** Every surface there is: a line each. */
+/** Every surface there is: a line each. Its OpenAPI document is loaded when somebody reads it. */
 const SURFACES = {
-  current: { routes: currentRoutes, dialect: currentDialect },
-  legacy: { routes: legacyRoutes, dialect: legacyDialect },
+  current: { routes: currentRoutes, dialect: currentDialect, describe: describeCurrent },
+  legacy: { routes: legacyRoutes, dialect: legacyDialect, describe: describeLegacy },
 } as const;
 
 export type SurfaceName = keyof typeof SURFACES;
@@ -55,24 +58,43 @@ export function listMounts(parts: SurfaceParts, names: readonly SurfaceName[]): 
   return [{ base: '', routes: [...routes, ...withoutThose(probes, routes)], dialect }, ...own];
 }
 
+/** The exposed surfaces by name, each with what makes its OpenAPI document. */
+export function listDescriptions(
+  deployment: Deployment & { readonly surfaces: readonly SurfaceName[] },
+): readonly { readonly name: SurfaceName; describe(): Promise<Document> }[] {
+  const names = [...new Set(deployment.surfaces)];
+  return names.map((name) => ({ name, describe: () => SURFACES[name].describe(deployment) }));
+}
+
+async function describeCurrent(deployment: Deployment): Promise<Document> {
+  return (await import('./current/openapi/document.js')).describeCurrent(deployment);
+}
+
+async function describeLegacy(deployment: Deployment): Promise<Document> {
+  return (await import('./legacy/openapi/document.js')).describeLegacy(deployment);
+}
+
 /**
  * Every path of the exposed surfaces.
- * @param options `surfaces`: at least one
+ * @param options `surfaces`: at least one; `pages`: what is served beside them
  * @returns the router, the streams that it has open, and the shape of errors before a route is known
  */
 export function createRouter(options: {
   readonly core: Core;
   readonly surfaces: readonly SurfaceName[];
   readonly http: HttpSettings;
+  readonly pages: readonly Page[];
 }): { readonly router: Router; readonly streams: Streams; readonly dialect: Dialect } {
   const { core, http } = options;
   const streams = createStreams(http);
   const names = [...new Set(options.surfaces)];
   const mounts = listMounts({ core, streams, about: { version: http.version, surfaces: names } }, names);
   const router = Router();
-  const before = [...limitRate(http.rateLimit), ...(core.countsRequests ? [admit(core)] : [])];
+  const limited = limitRate(http.rateLimit);
+  const before = [...limited, ...(core.countsRequests ? [admit(core)] : [])];
   for (const { base, dialect } of mounts) if (base !== '') router.use(base, speak(dialect));
   for (const { base, routes } of mounts) mountRoutes(router, base, { routes, before });
+  mountRoutes(router, '', { routes: pageRoutes(options.pages, mounts[0].dialect), before: limited });
   // A base of its own before the root, whose '' covers everything.
   for (const { base, dialect } of mounts.toReversed()) {
     router.use(base === '' ? '/' : base, ...unknownPath(dialect, before));

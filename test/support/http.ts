@@ -5,7 +5,8 @@ import type { Log, Rig, Tool } from '../../src/core/ports.js';
 import type { CoreSettings } from '../../src/core/settings.js';
 import { createHttpServer, type HttpServer } from '../../src/http/server.js';
 import type { HttpSettings } from '../../src/http/settings.js';
-import { createRouter, type SurfaceName } from '../../src/surfaces/index.js';
+import { referencePages } from '../../src/pages/reference.js';
+import { createRouter, listDescriptions, type SurfaceName } from '../../src/surfaces/index.js';
 import { createMemoryStore } from '../../src/adapters/memory/store.js';
 import type { Store } from '../../src/core/store.js';
 import { testDatabase } from './postgres.js';
@@ -49,7 +50,9 @@ export async function serveCore(
   options: { surfaces?: readonly SurfaceName[]; http?: Partial<HttpSettings>; log: Log },
 ): Promise<TestServer> {
   const settings = { ...TEST_HTTP, ...options.http };
-  const routed = createRouter({ core, surfaces: options.surfaces ?? ['current', 'legacy'], http: settings });
+  const surfaces = options.surfaces ?? ['current', 'legacy'];
+  const pages = referencePages(listDescriptions({ version: settings.version, surfaces }));
+  const routed = createRouter({ core, surfaces, http: settings, pages });
   const http = createHttpServer({ ...routed, log: options.log, http: settings });
   const url = await listen(http.server);
   return {
