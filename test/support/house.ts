@@ -83,9 +83,12 @@ export async function openHouse(
     watch: (path, session, init = {}) =>
       openStream(server.url + path, { ...init, headers: { 'X-Session-Id': session, ...init.headers } }),
     async close() {
-      await server.close();
-      await core.close();
-      if (options.store === undefined) await store.close();
+      try {
+        await server.close();
+      } finally {
+        await core.close();
+        if (options.store === undefined) await store.close();
+      }
     },
   };
 }

@@ -11,6 +11,7 @@ import { createMemoryStore } from '../../src/adapters/memory/store.js';
 import type { Store } from '../../src/core/store.js';
 import { testDatabase } from './postgres.js';
 import { openTestSqlite } from './sqlite.js';
+import { tapAnswers } from './openapi/tap.js';
 import { testApp, testCore, type TestCore } from './core.js';
 import { ScriptedRig } from './scripted-rig.js';
 
@@ -35,6 +36,7 @@ export interface TestServer {
   readonly http: HttpServer;
   /** Sends a request and reads its answer. A body that is not text is sent as JSON. */
   ask(method: string, path: string, options?: AskOptions): Promise<Answer>;
+  /** @throws Error when any answer was not as the OpenAPI documents say */
   close(): Promise<void>;
 }
 
@@ -54,12 +56,16 @@ export async function serveCore(
   const pages = referencePages(listDescriptions({ version: settings.version, surfaces }));
   const routed = createRouter({ core, surfaces, http: settings, pages });
   const http = createHttpServer({ ...routed, log: options.log, http: settings });
+  const tap = tapAnswers(http.server, surfaces);
   const url = await listen(http.server);
   return {
     url,
     http,
     ask: (method, path, asked) => ask(url, method, path, asked),
-    close: () => http.close(0),
+    async close() {
+      await http.close(0);
+      tap.verify();
+    },
   };
 }
 
@@ -106,9 +112,12 @@ export async function serveScripted(
     ...server,
     rig,
     async close() {
-      await server.close();
-      await parts.core.close();
-      await store.close();
+      try {
+        await server.close();
+      } finally {
+        await parts.core.close();
+        await store.close();
+      }
     },
   };
 }
