@@ -11,7 +11,7 @@ export function findStreamMistakes(
   media: MediaType,
   { request, body }: Exchange,
 ): readonly string[] {
-  const schema = media['x-event-schema'];
+  const { 'x-event-schema': schema } = media;
   if (schema === undefined) return ['the events of the stream are not documented'];
   const logged = document.components.schemas.LoggedEvent;
   const hasIds =
@@ -20,9 +20,7 @@ export function findStreamMistakes(
   const frames = body.split('\n\n');
   const rest = frames.pop();
   const broken = rest === '' ? [] : [`the stream ends within a frame: ${String(rest).slice(0, 200)}`];
-  return [...broken, ...frames.flatMap(mistakesOf)];
-
-  function mistakesOf(frame: string): string[] {
+  const mistakesOf = (frame: string): string[] => {
     if (/^:[^\n]*$/.test(frame)) return [];
     const { id, data } = FRAME.exec(frame)?.groups ?? {};
     if (data === undefined) return [`this is no frame: ${frame.slice(0, 200)}`];
@@ -33,7 +31,8 @@ export function findStreamMistakes(
       ...(mistake === undefined ? [] : [`the event ${data.slice(0, 300)}${mistake}`]),
       ...(needsId === (id !== undefined) ? [] : [`the event ${data.slice(0, 300)} has id ${String(id)}`]),
     ];
-  }
+  };
+  return [...broken, ...frames.flatMap(mistakesOf)];
 }
 
 function hasCursor({ url, headers }: NonNullable<Exchange['request']>): boolean {

@@ -57,9 +57,9 @@ export const schemas: Readonly<Record<string, Schema>> = {
   ),
   Deletion: record({ session_id: uuid('The session that was.'), deleted: { const: true } }),
   Message: message,
-  SystemError: record({ SystemError: text() }, { description: 'Why something could not be done.' }),
-  SystemNotice: record({ SystemNotice: text() }, { description: 'A notice of the service to the session.' }),
-  SystemEvent: { oneOf: [named('SystemError'), named('SystemNotice')] },
+  ErrorEntry: record({ SystemError: text() }, { description: 'Why something could not be done.' }),
+  NoticeEntry: record({ SystemNotice: text() }, { description: 'A notice of the service to the session.' }),
+  SystemEvent: { oneOf: [named('ErrorEntry'), named('NoticeEntry')] },
   UserState: userState,
   Snapshot: record(
     {
@@ -67,7 +67,7 @@ export const schemas: Readonly<Record<string, Schema>> = {
         named('Message'),
         'All of the conversation, in order of its turns; the last ones with `tail`.',
       ),
-      system_events: list(named('SystemError'), 'Each `SystemError` once per session.'),
+      system_events: list(named('ErrorEntry'), 'Each `SystemError` once per session.'),
       title: text(),
       is_processing: flag('True while a turn runs or waits.'),
       user_state: { anyOf: [named('UserState'), { type: 'null' }], description: 'Null until there is one.' },
