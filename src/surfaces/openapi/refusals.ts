@@ -17,10 +17,14 @@ const REFUSALS = {
   },
   Unauthenticated: {
     status: 401,
-    description: 'The App key is missing or not valid.',
+    description: 'The App key, or the proof of a wallet where one is asked for, is missing or not valid.',
     codes: ['unauthenticated'],
   },
-  Forbidden: { status: 403, description: 'The App key does not cover the App.', codes: ['forbidden'] },
+  Forbidden: {
+    status: 403,
+    description: 'The App key does not cover the App, or the proof is of another wallet.',
+    codes: ['forbidden'],
+  },
   NotFound: {
     status: 404,
     description: 'There is no such session, message, tool, action or path.',

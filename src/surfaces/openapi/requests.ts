@@ -35,6 +35,12 @@ export const idempotencyKey = header(
   '1f9d-order-17',
 );
 
+export const walletProof = header(
+  'X-Wallet-Proof',
+  'Where wallets have to sign in: what `POST /api/wallet/proof` of the current surface gave for this wallet.',
+  { type: 'string' },
+);
+
 /** The two ways to say which event was the last one seen. */
 export const eventCursor: readonly Parameter[] = [
   header(

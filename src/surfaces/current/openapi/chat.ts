@@ -11,6 +11,7 @@ import {
   idempotencyKey,
   jsonBody,
   query,
+  walletProof,
 } from '../../openapi/requests.js';
 import { integer, list, named, text } from '../../openapi/schemas.js';
 
@@ -89,6 +90,7 @@ export const chatPaths: Paths = {
           'wait=30',
         ),
         idempotencyKey,
+        walletProof,
       ],
       requestBody: jsonBody(
         fields({

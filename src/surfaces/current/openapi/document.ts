@@ -10,6 +10,7 @@ import { schemas } from './schemas.js';
 import { secretPaths } from './secrets.js';
 import { sessionPaths } from './sessions.js';
 import { toolPaths } from './tools.js';
+import { walletPaths } from './wallet.js';
 
 const DESCRIPTION = `A client makes a UUID, sends it as \`X-Session-Id\`, and talks to the assistant in that session.
 
@@ -35,6 +36,7 @@ export function describeCurrent({ version, surfaces }: Deployment): Document {
       { name: 'Models and Apps', description: 'What answers.' },
       { name: 'Tools', description: 'What the assistant, and a client, can call.' },
       { name: 'Secrets', description: 'Values that tools need. They go in and never come out.' },
+      { name: 'Wallets', description: 'Wallets that sign in, where the service asks for it.' },
       { name: 'Health', description: 'For deployments.' },
     ],
     paths: {
@@ -43,6 +45,7 @@ export function describeCurrent({ version, surfaces }: Deployment): Document {
       ...controlPaths,
       ...toolPaths,
       ...secretPaths,
+      ...walletPaths,
       ...healthPaths({ ownBase: true }),
     },
     components: {

@@ -116,6 +116,12 @@ export const schemas: Readonly<Record<string, Schema>> = {
   SecretNames: record({ by_app: map(list(text()), 'The names that are stored, by App. Never a value.') }),
   Cleared: record({ cleared: flag('Whether there was something.') }),
   Deleted: record({ deleted: flag('Whether there was such a one.') }),
+  Nonce: record({ nonce: text('Letters and digits.'), expires_at: timestamp }),
+  WalletProof: record({
+    proof: text('To send as `X-Wallet-Proof`.'),
+    public_key: text('The wallet that it is for.'),
+    expires_at: timestamp,
+  }),
   Health: health,
   ...updateEvents,
   ...turnEvents,

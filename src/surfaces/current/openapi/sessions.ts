@@ -1,7 +1,7 @@
 import { json } from '../../openapi/answers.js';
 import type { Paths } from '../../openapi/document.js';
 import { refusals } from '../../openapi/refusals.js';
-import { credentials, fields, jsonBody, query, sessionInPath } from '../../openapi/requests.js';
+import { credentials, fields, jsonBody, query, sessionInPath, walletProof } from '../../openapi/requests.js';
 import { list, named, SESSION_EXAMPLE, WALLET_EXAMPLE } from '../../openapi/schemas.js';
 
 const tags = ['Sessions'];
@@ -18,13 +18,19 @@ export const sessionPaths: Paths = {
         'A session that exists is not changed but for a wallet given with it. Under `/api`, while both surfaces are exposed, the answer also has the legacy field `created`.',
       tags,
       security: credentials('required', 'none'),
-      parameters: [query('public_key', 'A wallet address to bind the session to.', { schema: wallet })],
+      parameters: [
+        query('public_key', 'A wallet address to bind the session to.', { schema: wallet }),
+        walletProof,
+      ],
       requestBody: jsonBody(fields({ public_key: wallet }), {
         required: false,
         description: 'The same, where the query lacks it.',
         example: { public_key: WALLET_EXAMPLE },
       }),
-      responses: { 200: json('The session.', named('Thread'), { example: thread }), ...refusals('TooLarge') },
+      responses: {
+        200: json('The session.', named('Thread'), { example: thread }),
+        ...refusals('Unauthenticated', 'Forbidden', 'TooLarge'),
+      },
     },
     get: {
       operationId: 'listThreads',
@@ -40,6 +46,7 @@ export const sessionPaths: Paths = {
         }),
         query('limit', 'How many at most.', { schema: { ...limit, default: 1000 } }),
         query('cursor', 'Where to go on, as the `Link` header of the page before says.'),
+        walletProof,
       ],
       responses: {
         200: json('The threads.', list(named('Thread')), {
@@ -51,7 +58,7 @@ export const sessionPaths: Paths = {
             },
           },
         }),
-        ...refusals(),
+        ...refusals('Unauthenticated', 'Forbidden'),
       },
     },
   },

@@ -1,7 +1,15 @@
 import { json } from '../../openapi/answers.js';
 import type { Paths } from '../../openapi/document.js';
 import { refusals } from '../../openapi/refusals.js';
-import { credentials, fields, inPath, jsonBody, query, sessionInPath } from '../../openapi/requests.js';
+import {
+  credentials,
+  fields,
+  inPath,
+  jsonBody,
+  query,
+  sessionInPath,
+  walletProof,
+} from '../../openapi/requests.js';
 import { named, SESSION_EXAMPLE, text } from '../../openapi/schemas.js';
 
 export const sessionPaths: Paths = {
@@ -29,7 +37,7 @@ export const sessionPaths: Paths = {
         'Under `/api`, while both surfaces are exposed, the answer also has the current field `title`.',
       tags: ['Sessions'],
       security: [{}],
-      parameters: [sessionInPath],
+      parameters: [sessionInPath, walletProof],
       responses: {
         200: json('The session.', named('Session'), {
           example: {
