@@ -5,10 +5,17 @@ import tseslint from 'typescript-eslint';
 const boundaries = [
   { files: ['src/core/**'], forbid: '^(?!\\./)' },
   { files: ['src/adapters/**'], forbid: '/(http|surfaces|cli)/|\\.\\./(app|config|main)\\.js$' },
-  { files: ['src/http/**'], forbid: '/(adapters|surfaces|cli)/|\\.\\./(app|config|main)\\.js$' },
-  { files: ['src/surfaces/**'], forbid: '/(adapters|cli)/|\\.\\./(app|config|main)\\.js$' },
-  { files: ['src/surfaces/current/**'], forbid: '/(adapters|cli|legacy)/|\\.\\./(app|config|main)\\.js$' },
-  { files: ['src/surfaces/legacy/**'], forbid: '/(adapters|cli|current)/|\\.\\./(app|config|main)\\.js$' },
+  { files: ['src/http/**'], forbid: '/(adapters|surfaces|pages|cli)/|\\.\\./(app|config|main)\\.js$' },
+  { files: ['src/pages/**'], forbid: '/(adapters|core|surfaces|cli)/|\\.\\./(app|config|main)\\.js$' },
+  { files: ['src/surfaces/**'], forbid: '/(adapters|pages|cli)/|\\.\\./(app|config|main)\\.js$' },
+  {
+    files: ['src/surfaces/current/**'],
+    forbid: '/(adapters|pages|cli|legacy)/|\\.\\./(app|config|main)\\.js$',
+  },
+  {
+    files: ['src/surfaces/legacy/**'],
+    forbid: '/(adapters|pages|cli|current)/|\\.\\./(app|config|main)\\.js$',
+  },
 ];
 
 export default tseslint.config(

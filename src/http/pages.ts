@@ -11,7 +11,7 @@ export interface Page {
   readonly handlers: readonly RequestHandler[];
 }
 
-/** What may be loaded by a page: its own origin alone, and pictures that are written into a style sheet. */
+/** What a page may load: its own origin alone. Packages that draw write styles, and pictures into style sheets; no script is inline. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",

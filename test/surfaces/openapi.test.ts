@@ -120,7 +120,7 @@ describe('parameters', () => {
     legacy: { ...legacyInput },
   };
   /** What a handler reads beside its input. */
-  const beside = ['Prefer', 'Accept', 'If-None-Match', 'X-Wallet-Proof'];
+  const beside = ['Prefer', 'If-None-Match', 'X-Wallet-Proof'];
 
   const checked = all.filter(
     ({ surface, operation: { operationId } }) =>

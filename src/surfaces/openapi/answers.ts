@@ -86,7 +86,8 @@ export function eventStream(
     'x-event-schema': event.schema,
     'x-event-ids': event.ids,
   };
-  return answer(description, {
+  const events = event.schema.$ref.slice(event.schema.$ref.lastIndexOf('/') + 1);
+  return answer(`${description} The events in it are those of the schema \`${events}\`.`, {
     content: { 'text/event-stream': media },
     ...(event.headers && { headers: event.headers }),
   });
