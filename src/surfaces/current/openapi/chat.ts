@@ -148,7 +148,8 @@ export const chatPaths: Paths = {
     get: {
       operationId: 'subscribe',
       summary: 'Follow the session',
-      description: `A stream that outlives turns. `Accept` may be absent; one that rules `text/event-stream` out is a 400. Without a cursor it begins with what happens from now on. ${FRAMING} An event that is kept has an
+      description: `A stream that outlives turns. \`Accept\` may be absent; one that rules \`text/event-stream\` out is a 400. Without a
+cursor it begins with what happens from now on. ${FRAMING} An event that is kept has an
 \`id:\` line before it; ids are integers that grow by one with each event of the session.`,
       tags,
       security: credentials('required', 'none'),
