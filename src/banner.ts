@@ -12,13 +12,14 @@ export function describeStart(
   },
 ): string {
   const { url, version, rigs } = running;
+  const reachable = url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
   const facts = [
     ['Surfaces', config.surfaces.join(', ')],
     ['Rigs', shortList(rigs.map(({ id }) => id))],
     ['Apps', shortList(config.apps.map(({ name }) => name))],
     ['Data', describeDatabase(config.database)],
+    ['Reference', `${reachable}/docs`],
   ] as const;
-  const reachable = url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
   const header = `-H 'X-Session-Id: ${randomUUID()}'`;
   const commands = {
     current: `curl -s -X POST ${header} -H 'Prefer: wait=30' '${reachable}/api/chat?message=Hello'`,
