@@ -80,10 +80,12 @@ export type RefusalName = keyof typeof REFUSALS;
 
 /** All of them in the shape of a surface, and what answers `OPTIONS`. Their keys are the names that `refusals` refers to. */
 export function refusalAnswers(shape: (codes: readonly string[]) => Schema): Record<string, Response> {
-  const shown = Object.entries<Refusal>(REFUSALS).map(([name, { description, codes, headers }]) => [
-    name,
-    json(description, shape(codes), headers === undefined ? {} : { headers }),
-  ]);
+  const shown = Object.entries<Refusal>(REFUSALS).map(
+    ([name, { description, codes, headers }]): [string, Response] => [
+      name,
+      json(description, shape(codes), headers === undefined ? {} : { headers }),
+    ],
+  );
   const options = answer('The methods of a path, to `OPTIONS`.', {
     headers: { Allow: { description: 'Absent on unknown paths.', schema: { type: 'string' } } },
   });

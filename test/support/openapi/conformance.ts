@@ -105,21 +105,25 @@ function unionOf(promised: readonly Promised[], type: string, media: MediaType):
 }
 
 function merge(promised: readonly Promised[], schemas: readonly Schema[]): Schema {
-  const properties = schemas.flatMap((schema, at) =>
-    Object.entries(Object(schema.properties)).map(([name, property]) => [
-      name,
-      absolute(promised[at]?.surface, property),
-    ]),
-  );
-  const required = [
-    ...new Set(schemas.flatMap((schema) => (Array.isArray(schema.required) ? schema.required : []))),
-  ];
+  const properties = new Map<string, unknown>();
+  const required = new Set<unknown>();
+  schemas.forEach((schema, at) => {
+    for (const [name, property] of Object.entries<unknown>({ ...asObject(schema.properties) })) {
+      properties.set(name, absolute(promised[at]?.surface, property));
+    }
+    if (Array.isArray(schema.required)) schema.required.forEach((name) => required.add(name));
+  });
   return {
     type: 'object',
     properties: Object.fromEntries(properties),
-    required,
+    required: [...required],
     additionalProperties: false,
   };
+}
+
+function asObject(value: unknown): object {
+  if (typeof value !== 'object' || value === null) throw new Error('only objects can be merged');
+  return value;
 }
 
 /** The two documents may give one name to different schemas. */

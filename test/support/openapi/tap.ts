@@ -66,7 +66,7 @@ export function tapAnswers(server: Server, exposed: readonly SurfaceName[]): Tap
 function collect(stream: ServerResponse | Duplex, methods: readonly ('write' | 'end')[]): readonly string[] {
   const chunks: string[] = [];
   for (const name of methods) {
-    const method = stream[name];
+    const method: (...args: never[]) => unknown = stream[name].bind(stream);
     Object.defineProperty(stream, name, {
       configurable: true,
       writable: true,
@@ -74,7 +74,7 @@ function collect(stream: ServerResponse | Duplex, methods: readonly ('write' | '
         const [chunk] = args;
         if (typeof chunk === 'string') chunks.push(chunk);
         else if (chunk instanceof Uint8Array) chunks.push(Buffer.from(chunk).toString());
-        return Reflect.apply(method, stream, args);
+        return Reflect.apply(method, undefined, args);
       },
     });
   }
@@ -85,7 +85,7 @@ function collect(stream: ServerResponse | Duplex, methods: readonly ('write' | '
 function parse(text: string): Parameters<typeof findViolations>[1] {
   const [head = '', ...rest] = text.split('\r\n\r\n');
   const [line = '', ...lines] = head.split('\r\n');
-  const headers = lines.map((header) => {
+  const headers = lines.map((header): [string, string] => {
     const at = header.indexOf(':');
     return [header.slice(0, at).toLowerCase(), header.slice(at + 1).trim()];
   });
