@@ -7,12 +7,23 @@ const boundaries = [
   { files: ['src/client/*.ts'], forbid: '^(?!\\./|eventsource-parser$)' },
   { files: ['src/client/*/**'], forbid: '^(?!\\.\\.?/)|\\.\\./\\.\\./' },
   { files: ['src/adapters/**'], forbid: '/(http|surfaces|cli)/|\\.\\./(app|config|main)\\.js$' },
-  { files: ['src/http/**'], forbid: '/(adapters|surfaces|cli)/|\\.\\./(app|config|main)\\.js$' },
-  { files: ['src/surfaces/**'], forbid: '/(adapters|cli)/|\\.\\./(app|config|main)\\.js$' },
-  { files: ['src/surfaces/current/**'], forbid: '/(adapters|cli|legacy)/|\\.\\./(app|config|main)\\.js$' },
-  { files: ['src/surfaces/legacy/**'], forbid: '/(adapters|cli|current)/|\\.\\./(app|config|main)\\.js$' },
+  { files: ['src/http/**'], forbid: '/(adapters|surfaces|pages|cli)/|\\.\\./(app|config|main)\\.js$' },
+  { files: ['src/pages/**'], forbid: '/(adapters|core|surfaces|cli)/|\\.\\./(app|config|main)\\.js$' },
+  { files: ['src/surfaces/**'], forbid: '/(adapters|pages|cli)/|\\.\\./(app|config|main)\\.js$' },
+  {
+    files: ['src/surfaces/current/**'],
+    forbid: '/(adapters|pages|cli|legacy)/|\\.\\./(app|config|main)\\.js$',
+  },
+  {
+    files: ['src/surfaces/legacy/**'],
+    forbid: '/(adapters|pages|cli|current)/|\\.\\./(app|config|main)\\.js$',
+  },
   // The pages run in browsers: of the house they know the client alone.
-  { files: ['src/web/**'], forbid: '\\.\\./(adapters|cli|config|core|http|surfaces|assembly)/|\\.\\./(app|config|main|banner|version)\\.js$' },
+  {
+    files: ['src/web/**'],
+    forbid:
+      '\\.\\./(adapters|cli|config|core|http|surfaces|assembly|pages)/|\\.\\./(app|config|main|banner|version)\\.js$',
+  },
 ];
 
 export default tseslint.config(
@@ -21,7 +32,12 @@ export default tseslint.config(
   ...tseslint.configs.strictTypeChecked,
   ...tseslint.configs.stylisticTypeChecked,
   {
-    languageOptions: { parserOptions: { project: ['./tsconfig.json', './tsconfig.web.json'], tsconfigRootDir: import.meta.dirname } },
+    languageOptions: {
+      parserOptions: {
+        project: ['./tsconfig.json', './tsconfig.web.json'],
+        tsconfigRootDir: import.meta.dirname,
+      },
+    },
     rules: {
       '@typescript-eslint/consistent-type-imports': ['error', { fixStyle: 'inline-type-imports' }],
       '@typescript-eslint/switch-exhaustiveness-check': [

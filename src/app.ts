@@ -112,7 +112,10 @@ export async function createApp(config: Config): Promise<Application> {
       version,
     };
     const requests = requestObservers(telemetry.requests);
-    const pages = createPages(config, { metrics: telemetry.page, admin: admin?.pages(core) ?? null });
+    const described = surfaces.listDescriptions({ version, surfaces: config.surfaces });
+    const pages = createPages(config, {
+      ...{ metrics: telemetry.page, admin: admin?.pages(core) ?? null, described },
+    });
     const routed = surfaces.createRouter({
       ...{ core, surfaces: config.surfaces, http: httpSettings, observer: requests, pages: pages.routes },
       legacy: config.legacy,

@@ -20,6 +20,7 @@ export function describeStart(
     ['Rigs', shortList(rigs.map(({ id }) => id))],
     ['Apps', shortList(config.apps.map(({ name }) => name))],
     ['Data', describeDatabase(config.database)],
+    ['Reference', `${reachable}/docs`],
   ] as const;
   const header = `-H 'X-Session-Id: ${randomUUID()}'`;
   const commands = {

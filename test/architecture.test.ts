@@ -86,7 +86,8 @@ describe('the layers', () => {
   });
 
   it('a surface imports the core, http, what surfaces share, and never another surface', () => {
-    const isShared = (imported: string) => /^src\/surfaces\/(?!index|merged)[\w-]+\.ts$/.test(imported);
+    const isShared = (imported: string) =>
+      /^src\/surfaces\/((?!index|merged)|openapi\/)[\w-]+\.ts$/.test(imported);
     for (const name of ['current', 'legacy']) {
       const isAllowed = (imported: string) =>
         isPackage(imported) ||
@@ -101,16 +102,26 @@ describe('the layers', () => {
       isPackage(imported) ||
       imported.startsWith('src/core/') ||
       imported.startsWith('src/http/') ||
-      /^src\/surfaces\/[\w-]+\.ts$/.test(imported) ||
+      /^src\/surfaces\/(openapi\/)?[\w-]+\.ts$/.test(imported) ||
       ['merged.ts', 'index.ts'].includes(basename(importer));
     expect(strays(/^src\/surfaces\/[\w-]+\.ts$/, isAllowed)).toEqual([]);
   });
 
-  it('Express is known to http and surfaces alone', () => {
+  it('the parts of OpenAPI documents know nothing but each other', () => {
+    const isAllowed = (imported: string) => /^src\/surfaces\/openapi\/[\w-]+\.ts$/.test(imported);
+    expect(strays(/^src\/surfaces\/openapi\//, isAllowed)).toEqual([]);
+  });
+
+  it('a page knows http alone', () => {
+    const isAllowed = (imported: string) => isPackage(imported) || /^src\/(http|pages)\//.test(imported);
+    expect(strays(/^src\/pages\//, isAllowed)).toEqual([]);
+  });
+
+  it('Express is known to http, surfaces and pages alone', () => {
     const users = src.filter(({ imports }) => imports.some((name) => name.startsWith('express')));
-    expect(users.filter(({ path }) => !/^src\/(http|surfaces)\//.test(path)).map(({ path }) => path)).toEqual(
-      [],
-    );
+    expect(
+      users.filter(({ path }) => !/^src\/(http|surfaces|pages)\//.test(path)).map(({ path }) => path),
+    ).toEqual([]);
   });
 
   it('no modules import each other in a circle', () => {

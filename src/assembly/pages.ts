@@ -1,22 +1,32 @@
 import { fileURLToPath } from 'node:url';
 import type { Config } from '../config.js';
 import { metricsRoute, type MetricsPage } from '../http/metrics-page.js';
-import { findPages, pageRoutes } from '../http/static-files.js';
+import { pageRoutes } from '../http/pages.js';
+import { fileRoutes, findFiles } from '../http/static-files.js';
+import type { Described } from '../pages/openapi.js';
+import { referencePages } from '../pages/reference.js';
 import type { RootPages } from '../surfaces/index.js';
 
 /** The built pages. They lie beside the program, whether it runs from `dist` or from `src`. */
 const FOLDER = fileURLToPath(new URL('../../dist/web', import.meta.url));
 
-/** Everything that is served beside the surfaces: pages for people, and the metrics. */
+/** Everything that is served beside the surfaces: pages for people, the reference, and the metrics. */
 export function createPages(
   { page, adminToken }: Pick<Config, 'page' | 'adminToken'>,
-  { metrics, admin }: { readonly metrics: MetricsPage | null; readonly admin: RootPages | null },
+  parts: {
+    readonly metrics: MetricsPage | null;
+    readonly admin: RootPages | null;
+    /** The APIs of the reference. */
+    readonly described: readonly Described[];
+  },
 ): {
   readonly routes: readonly RootPages[];
   /** Whether there is a page at `/`. */
   readonly hasPage: boolean;
 } {
-  const built = findPages(FOLDER, {
+  const { metrics, admin, described } = parts;
+  const reference = referencePages(described);
+  const built = findFiles(FOLDER, {
     ...(page === 'on' && { '/': 'index.html' }),
     ...(adminToken !== null && { '/admin': 'admin.html' }),
   });
@@ -24,7 +34,8 @@ export function createPages(
     routes: [
       (dialect) => (metrics === null ? [] : [metricsRoute(metrics, dialect)]),
       ...(admin === null ? [] : [admin]),
-      (dialect) => pageRoutes(FOLDER, built, dialect),
+      (dialect) => pageRoutes(reference, dialect),
+      (dialect) => fileRoutes(FOLDER, built, dialect),
     ],
     hasPage: Object.hasOwn(built, '/'),
   };

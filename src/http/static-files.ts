@@ -22,7 +22,7 @@ const PAGE_POLICY = [
 const YEAR_SECONDS = 31_536_000;
 
 /** The pages, HTML files by their paths, that were built into a folder. */
-export function findPages(
+export function findFiles(
   folder: string,
   pages: Readonly<Record<string, string>>,
 ): Readonly<Record<string, string>> {
@@ -35,7 +35,7 @@ export function findPages(
  * @param folder where the build is
  * @param pages the HTML files by their paths; none: nothing is served
  */
-export function pageRoutes(
+export function fileRoutes(
   folder: string,
   pages: Readonly<Record<string, string>>,
   dialect: Dialect,

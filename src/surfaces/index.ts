@@ -1,7 +1,8 @@
 /**
  * What the composition root needs of the surfaces:
  *
- *     const http = createHttpServer({ ...createRouter({ core, surfaces, http: settings }), log, http: settings });
+ *     const routed = createRouter({ core, surfaces, http: settings, pages });
+ *     const http = createHttpServer({ ...routed, log, http: settings });
  *     http.server.listen(port, host);
  *     …
  *     http.drain(); await core.drain(ms); await http.close(graceMs);
@@ -22,13 +23,14 @@ import { healthProbe, healthWord } from './health.js';
 import { legacyDialect } from './legacy/output.js';
 import { legacyRoutes } from './legacy/router.js';
 import { mergedDialect, mergeRoutes } from './merged.js';
+import type { Deployment, Document } from './openapi/document.js';
 import type { SurfaceParts } from './parts.js';
 import { countRoutes } from './usage.js';
 
-/** Every surface there is: a line each. */
+/** Every surface there is: a line each. Its OpenAPI document is loaded when somebody reads it. */
 const SURFACES = {
-  current: { routes: currentRoutes, dialect: currentDialect },
-  legacy: { routes: legacyRoutes, dialect: legacyDialect },
+  current: { routes: currentRoutes, dialect: currentDialect, describe: describeCurrent },
+  legacy: { routes: legacyRoutes, dialect: legacyDialect, describe: describeLegacy },
 } as const;
 
 export type SurfaceName = keyof typeof SURFACES;
@@ -41,7 +43,7 @@ export interface Mount {
   readonly dialect: Dialect;
 }
 
-/** Paths that belong to no surface: served at the root alone, with errors in the shape that the root has. */
+/** Paths that belong to no surface: served at the root alone, with errors in the shape that the root has. Logs call them `page`. */
 export type RootPages = (dialect: Dialect) => readonly Route[];
 
 /**
@@ -59,6 +61,22 @@ export function listMounts(parts: SurfaceParts, names: readonly SurfaceName[]): 
     others.length === 0 ? only : { routes: mergeRoutes(parts), dialect: mergedDialect };
   const probes = [healthProbe(parts, dialect), healthWord(parts, dialect)];
   return [{ base: '', routes: [...routes, ...withoutThose(probes, routes)], dialect }, ...own];
+}
+
+/** The exposed surfaces by name, each with what makes its OpenAPI document. */
+export function listDescriptions(
+  deployment: Deployment & { readonly surfaces: readonly SurfaceName[] },
+): readonly { readonly name: SurfaceName; describe(): Promise<Document> }[] {
+  const names = [...new Set(deployment.surfaces)];
+  return names.map((name) => ({ name, describe: () => SURFACES[name].describe(deployment) }));
+}
+
+async function describeCurrent(deployment: Deployment): Promise<Document> {
+  return (await import('./current/openapi/document.js')).describeCurrent(deployment);
+}
+
+async function describeLegacy(deployment: Deployment): Promise<Document> {
+  return (await import('./legacy/openapi/document.js')).describeLegacy(deployment);
 }
 
 /**
@@ -81,7 +99,8 @@ export function createRouter(options: {
   const about = { version: http.version, surfaces: names };
   const mounts = listMounts({ core, streams, about }, names);
   const router = Router();
-  const before = [...limitRate(http.rateLimit), ...(core.countsRequests ? [admit(core)] : [])];
+  const limited = limitRate(http.rateLimit);
+  const before = [...limited, ...(core.countsRequests ? [admit(core)] : [])];
   const successor = names.includes('current') ? '/current/api' : null;
   const notice = options.legacy && createNotice(options.legacy, successor);
   for (const { base, dialect } of mounts) {
@@ -93,8 +112,9 @@ export function createRouter(options: {
     const counted = countRoutes(routes, { core, notice });
     mountRoutes(router, base, { routes: counted, before: base === '' ? atRoot : before });
   }
-  const beside = options.pages?.flatMap((page) => page(mounts[0].dialect)) ?? [];
-  mountRoutes(router, '', { routes: beside, before });
+  const beside: Dialect = { ...mounts[0].dialect, name: 'page' };
+  const pages = options.pages?.flatMap((page) => page(beside)) ?? [];
+  mountRoutes(router, '', { routes: pages, before: limited });
   // A base of its own before the root, whose '' covers everything.
   for (const { base, dialect } of mounts.toReversed()) {
     router.use(base === '' ? '/' : base, ...unknownPath(dialect, base === '' ? atRoot : before));

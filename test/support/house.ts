@@ -101,7 +101,7 @@ export async function openHouse(
   });
   const { routes: pages } = createPages(
     { page: 'off', adminToken: null },
-    { metrics: telemetry.page, admin: admin?.pages(core) ?? null },
+    { metrics: telemetry.page, admin: admin?.pages(core) ?? null, described: [] },
   );
   const server = await serveCore(core, {
     ...{ log, pages, requests: telemetry.requests },
@@ -125,10 +125,13 @@ export async function openHouse(
     watch: (path, session, init = {}) =>
       openStream(server.url + path, { ...init, headers: { 'X-Session-Id': session, ...init.headers } }),
     async close() {
-      await server.close();
-      await core.close();
-      await telemetry.close();
-      if (options.store === undefined) await store.close();
+      try {
+        await server.close();
+      } finally {
+        await core.close();
+        await telemetry.close();
+        if (options.store === undefined) await store.close();
+      }
     },
   };
 }

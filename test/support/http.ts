@@ -6,12 +6,20 @@ import type { CoreSettings } from '../../src/core/settings.js';
 import { createHttpServer, type HttpServer } from '../../src/http/server.js';
 import type { HttpSettings } from '../../src/http/settings.js';
 import { requestObservers, type RequestObserver } from '../../src/http/observer.js';
+import { pageRoutes } from '../../src/http/pages.js';
+import { referencePages } from '../../src/pages/reference.js';
 import type { LegacySettings } from '../../src/surfaces/deprecation.js';
-import { createRouter, type RootPages, type SurfaceName } from '../../src/surfaces/index.js';
+import {
+  createRouter,
+  listDescriptions,
+  type RootPages,
+  type SurfaceName,
+} from '../../src/surfaces/index.js';
 import { createMemoryStore } from '../../src/adapters/memory/store.js';
 import type { Store } from '../../src/core/store.js';
 import { testDatabase } from './postgres.js';
 import { openTestSqlite } from './sqlite.js';
+import { tapAnswers } from './openapi/tap.js';
 import { testApp, testCore, type TestCore } from './core.js';
 import { ScriptedRig } from './scripted-rig.js';
 
@@ -36,6 +44,7 @@ export interface TestServer {
   readonly http: HttpServer;
   /** Sends a request and reads its answer. A body that is not text is sent as JSON. */
   ask(method: string, path: string, options?: AskOptions): Promise<Answer>;
+  /** @throws Error when any answer was not as the OpenAPI documents say */
   close(): Promise<void>;
 }
 
@@ -60,17 +69,23 @@ export async function serveCore(
   const settings = { ...TEST_HTTP, ...options.http };
   const { surfaces = ['current', 'legacy'], pages = [], legacy, requests = [] } = options;
   const observer = requestObservers(requests);
+  const reference = referencePages(listDescriptions({ version: settings.version, surfaces }));
   const routed = createRouter({
-    ...{ core, surfaces, pages, http: settings, observer },
+    ...{ core, surfaces, http: settings, observer },
+    pages: [(dialect) => pageRoutes(reference, dialect), ...pages],
     ...(legacy && { legacy }),
   });
   const http = createHttpServer({ ...routed, log: options.log, http: settings, observer });
+  const tap = tapAnswers(http.server, surfaces);
   const url = await listen(http.server);
   return {
     url,
     http,
     ask: (method, path, asked) => ask(url, method, path, asked),
-    close: () => http.close(0),
+    async close() {
+      await http.close(0);
+      tap.verify();
+    },
   };
 }
 
@@ -118,9 +133,12 @@ export async function serveScripted(
     ...server,
     rig,
     async close() {
-      await server.close();
-      await parts.core.close();
-      await store.close();
+      try {
+        await server.close();
+      } finally {
+        await parts.core.close();
+        await store.close();
+      }
     },
   };
 }

@@ -48,11 +48,13 @@ describe('refusals', () => {
       const refuse = () => {
         throw new RefusedError(reason as RefusalReason, 'No, thank you', [{ path: 'a', message: 'b' }]);
       };
-      await serve({ snapshot: refuse });
-      const current = await server.ask('GET', '/api/state', {
-        session,
-        headers: { 'X-Request-Id': 'mine-1' },
-      });
+      await serve({ send: refuse, readMessages: refuse, snapshot: refuse });
+      // No message is answered with a 404, as it creates its session.
+      const isMessage = reason !== 'not_found';
+      const headers = { 'X-Request-Id': 'mine-1' };
+      const current = isMessage
+        ? await server.ask('POST', '/api/chat?message=hi', { session, headers })
+        : await server.ask('GET', `/api/sessions/${session}/messages`, { headers });
       expect([current.status, current.text]).toEqual([
         status,
         JSON.stringify({
@@ -63,7 +65,9 @@ describe('refusals', () => {
         }),
       ]);
       expect(current.headers.get('x-request-id')).toBe('mine-1');
-      const legacy = await server.ask('GET', `/api/thread/state?session_id=${session}`);
+      const legacy = isMessage
+        ? await server.ask('POST', '/api/thread/chat', { session, body: { text: 'hi' } })
+        : await server.ask('GET', `/api/thread/state?session_id=${session}`);
       expect([legacy.status, legacy.text]).toEqual([status, '{"error":"No, thank you"}']);
       for (const { headers } of [current, legacy]) {
         expect(headers.get('retry-after')).toBe(status === 429 || status === 503 ? '1' : null);

@@ -1,0 +1,81 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import type { RequestHandler } from 'express';
+import { allowOwnResources, encoded, sendEncoded, type Encoded, type Page } from '../http/pages.js';
+import { documentPath, openapiPages, type Described } from './openapi.js';
+
+/** The files of the package that the page loads, and their types. */
+const ASSETS = {
+  'swagger-ui.css': 'text/css; charset=utf-8',
+  'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
+  'swagger-ui-standalone-preset.js': 'text/javascript; charset=utf-8',
+  'favicon-32x32.png': 'image/png',
+} as const;
+
+/** The reference at `/docs`, which lets its reader choose one of the APIs, and their documents. */
+export function referencePages(apis: readonly Described[]): readonly Page[] {
+  return [
+    ...openapiPages(apis),
+    { path: '/docs', handlers: [allowOwnResources, constant(encoded('text/html; charset=utf-8', HTML))] },
+    {
+      path: '/docs/start.js',
+      handlers: [constant(encoded('text/javascript; charset=utf-8', startScript(apis)))],
+    },
+    ...Object.entries(ASSETS).map(([name, type]) => ({
+      path: `/docs/${name}`,
+      handlers: [asset(name, type)],
+    })),
+  ];
+}
+
+function constant(answer: Encoded): RequestHandler {
+  return (req, res) => {
+    sendEncoded(req, res, answer);
+  };
+}
+
+/** A file of the package, read when it is first asked for. */
+function asset(name: string, type: string): RequestHandler {
+  let answer: Promise<Encoded> | undefined;
+  return async (req, res) => {
+    answer ??= readFile(createRequire(import.meta.url).resolve(`swagger-ui-dist/${name}`)).then((bytes) =>
+      encoded(type, bytes),
+    );
+    sendEncoded(req, res, await answer);
+  };
+}
+
+const HTML = `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <title>Diptych: API reference</title>
+    <link rel="icon" type="image/png" href="/docs/favicon-32x32.png">
+    <link rel="stylesheet" href="/docs/swagger-ui.css">
+    <script src="/docs/swagger-ui-bundle.js" defer></script>
+    <script src="/docs/swagger-ui-standalone-preset.js" defer></script>
+    <script src="/docs/start.js" defer></script>
+  </head>
+  <body>
+    <div id="reference"></div>
+    <noscript>The reference needs JavaScript. The OpenAPI documents are under /openapi/.</noscript>
+  </body>
+</html>
+`;
+
+/** The page's own script, in a file as the policy allows no other place. */
+function startScript(apis: readonly Described[]): string {
+  const urls = apis.map((api) => ({ name: api.name, url: documentPath(api) }));
+  return `SwaggerUIBundle({
+  dom_id: '#reference',
+  urls: ${JSON.stringify(urls)},
+  presets: [SwaggerUIBundle.presets.apis, SwaggerUIStandalonePreset],
+  layout: 'StandaloneLayout',
+  // Else a site of its makers would be asked whether the document is valid.
+  validatorUrl: null,
+  deepLinking: true,
+  docExpansion: 'list',
+});
+`;
+}

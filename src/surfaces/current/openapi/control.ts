@@ -1,0 +1,71 @@
+import { json } from '../../openapi/answers.js';
+import type { Paths } from '../../openapi/document.js';
+import { refusals } from '../../openapi/refusals.js';
+import { credentials, fields, jsonBody, query } from '../../openapi/requests.js';
+import { list, named, text } from '../../openapi/schemas.js';
+
+const tags = ['Models and Apps'];
+const app = query('app', 'The App that it is for.', { schema: { type: 'string', minLength: 1 } });
+
+export const controlPaths: Paths = {
+  '/api/control/model': {
+    post: {
+      operationId: 'selectModel',
+      summary: 'Select the model of the session',
+      description:
+        'It is kept, and takes effect with the next turn. Under `/api`, while both surfaces are exposed, a request without `rig` but with `session_id` or `model` is read as a legacy one.',
+      tags,
+      security: credentials('required', 'optional'),
+      parameters: [
+        query('rig', 'The model to switch to.', { required: true, example: 'demo' }),
+        query('baml', 'Comes back as given.'),
+        app,
+      ],
+      requestBody: jsonBody(fields({ rig: text(), baml: text(), app: text() }), {
+        required: false,
+        description: 'The same names, where the query lacks them.',
+      }),
+      responses: {
+        200: json('It is selected.', named('Selection'), {
+          example: { success: true, rig: 'demo', baml: 'demo', created: false },
+        }),
+        ...refusals('Unauthenticated', 'Forbidden', 'TooLarge'),
+      },
+    },
+  },
+  '/api/control/models': {
+    get: {
+      operationId: 'listModels',
+      summary: 'List the models',
+      description: 'The first is the one that the session uses.',
+      tags,
+      security: credentials('optional', 'optional'),
+      parameters: [app],
+      responses: {
+        200: json('The ids of the models.', list(text()), { example: ['demo'] }),
+        ...refusals('Unauthenticated', 'Forbidden'),
+      },
+    },
+  },
+  '/api/control/apps': {
+    get: {
+      operationId: 'listApps',
+      summary: 'List the Apps',
+      description: '`default` and what the App key covers, with the secret slots that they declare.',
+      tags,
+      security: credentials('required', 'optional'),
+      responses: {
+        200: json('The Apps.', list(named('App')), {
+          example: [
+            { name: 'default' },
+            {
+              name: 'mycoindex',
+              secrets: [{ name: 'API_KEY', description: 'Vendor API key', required: true }],
+            },
+          ],
+        }),
+        ...refusals('Unauthenticated'),
+      },
+    },
+  },
+};

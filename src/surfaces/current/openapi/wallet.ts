@@ -1,0 +1,55 @@
+import { json } from '../../openapi/answers.js';
+import type { Paths } from '../../openapi/document.js';
+import { refusals } from '../../openapi/refusals.js';
+import { fields, jsonBody } from '../../openapi/requests.js';
+import { named, text, WALLET_EXAMPLE } from '../../openapi/schemas.js';
+
+const tags = ['Wallets'];
+const asked = 'Where the service asks for proofs of wallets; else this is a 404.';
+
+export const walletPaths: Paths = {
+  '/api/wallet/nonce': {
+    get: {
+      operationId: 'readNonce',
+      summary: 'Get a nonce to sign',
+      description: asked,
+      tags,
+      security: [{}],
+      responses: {
+        200: json('A nonce. It serves once.', named('Nonce'), {
+          example: { nonce: 'eb1bc4c8df38d466', expires_at: '2026-11-20T12:13:57.832Z' },
+        }),
+        ...refusals('NotFound'),
+      },
+    },
+  },
+  '/api/wallet/proof': {
+    post: {
+      operationId: 'proveWallet',
+      summary: 'Sign a wallet in (EIP-4361)',
+      description: `${asked} The proof is then sent as \`X-Wallet-Proof\`.`,
+      tags,
+      security: [{}],
+      requestBody: jsonBody(
+        fields(
+          {
+            message: text('The sign-in message, as it was signed.'),
+            signature: text('The signature of the message, in hex.'),
+          },
+          ['message', 'signature'],
+        ),
+        { required: true },
+      ),
+      responses: {
+        200: json('The wallet has signed in.', named('WalletProof'), {
+          example: {
+            proof: 'eb1bc4c8df38d466Zk3q…',
+            public_key: WALLET_EXAMPLE,
+            expires_at: '2026-11-21T12:03:57.832Z',
+          },
+        }),
+        ...refusals('Unauthenticated', 'NotFound', 'TooLarge'),
+      },
+    },
+  },
+};

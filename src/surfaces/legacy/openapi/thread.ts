@@ -1,0 +1,114 @@
+import { eventStream, json } from '../../openapi/answers.js';
+import type { Paths } from '../../openapi/document.js';
+import { FRAMING, updatesExample } from '../../openapi/events.js';
+import { messageExamples } from '../../openapi/messages.js';
+import { refusals } from '../../openapi/refusals.js';
+import { credentials, eventCursor, fields, idempotencyKey, jsonBody, query } from '../../openapi/requests.js';
+import { named, SESSION_EXAMPLE, text } from '../../openapi/schemas.js';
+
+const tags = ['Conversation'];
+const session = (required: boolean, description: string) =>
+  query('session_id', description, { required, schema: { type: 'string', format: 'uuid' } });
+const known = session(true, 'The UUID of the session, which must exist.');
+
+const chatExample = [
+  { type: 'text', content: 'Let me see.' },
+  { type: 'tool_call', name: 'get_time', call_id: 'c1', args: { timezone: 'UTC' } },
+  { type: 'tool_result', call_id: 'c1', name: 'get_time', result: { time: '12:00' } },
+  { type: 'text', content: 'It is noon.' },
+  { type: 'complete' },
+]
+  .map((event) => `data: ${JSON.stringify(event)}\n\n`)
+  .join('');
+
+export const threadPaths: Paths = {
+  '/api/thread/chat': {
+    post: {
+      operationId: 'sendMessage',
+      summary: 'Send a message and stream the answer',
+      description: `From the first byte of the stream on the message is durable; the client going away does not stop the turn. ${FRAMING}
+The last event is one \`complete\` or one \`error\`; then the connection closes.`,
+      tags,
+      security: credentials('required', 'optional'),
+      parameters: [
+        query('app', 'The App.', { schema: { type: 'string', minLength: 1, default: 'default' } }),
+        query('client_id', 'The client whose secrets the tools may use.'),
+        idempotencyKey,
+      ],
+      requestBody: jsonBody(
+        fields(
+          {
+            text: { type: 'string', minLength: 1, description: 'The user message: at most 64 KiB of UTF-8.' },
+            app: text('Where the query lacks it.'),
+            client_id: text('Where the query lacks it.'),
+          },
+          ['text'],
+        ),
+        { required: true, example: { text: 'What time is it?' } },
+      ),
+      responses: {
+        200: eventStream('The answer as it is made.', {
+          schema: named('ChatEvent'),
+          ids: 'none',
+          example: chatExample,
+        }),
+        ...refusals('Unauthenticated', 'Forbidden', 'Busy', 'TooLarge', 'KeyReused'),
+      },
+    },
+  },
+  '/api/thread/state': {
+    get: {
+      operationId: 'readState',
+      summary: 'Read a session',
+      tags,
+      security: [{}],
+      parameters: [known],
+      responses: {
+        200: json('The session as it is now.', named('State'), {
+          example: {
+            session_id: SESSION_EXAMPLE,
+            status: 'idle',
+            messages: messageExamples,
+            user_state: { address: null, chain_id: null, is_connected: null },
+          },
+        }),
+        ...refusals('NotFound'),
+      },
+    },
+  },
+  '/api/thread/interrupt': {
+    post: {
+      operationId: 'interrupt',
+      summary: 'Stop what runs and what waits',
+      tags,
+      security: [{}],
+      parameters: [known],
+      responses: {
+        200: json('It is over.', named('Interruption'), { example: { interrupted: true } }),
+        ...refusals('NotFound'),
+      },
+    },
+  },
+  '/api/thread/updates': {
+    get: {
+      operationId: 'subscribe',
+      summary: 'Follow a session',
+      description: `A stream that outlives turns. The session is named by the header, or by \`session_id\`. ${FRAMING} With a cursor, an event
+that is kept has an \`id:\` line before it.`,
+      tags,
+      security: credentials('optional', 'none'),
+      parameters: [
+        session(false, 'The UUID of the session, which must exist, for clients that can send no header.'),
+        ...eventCursor,
+      ],
+      responses: {
+        200: eventStream('The stream.', {
+          schema: named('UpdateEvent'),
+          ids: 'logged-with-cursor',
+          example: updatesExample,
+        }),
+        ...refusals('NotFound'),
+      },
+    },
+  },
+};

@@ -1,0 +1,135 @@
+import { refusalWith } from '../../../src/surfaces/openapi/refusals.js';
+import type {
+  Document,
+  Operation,
+  OperationMethod,
+  PathItem,
+  Response,
+} from '../../../src/surfaces/openapi/document.js';
+import type { SurfaceName } from '../../../src/surfaces/index.js';
+import { documents, resolveResponse } from './documents.js';
+
+/** An answer that a document promises. */
+export interface Promised {
+  readonly surface: SurfaceName;
+  readonly document: Document;
+  readonly response: Response;
+}
+
+/** Where a request went. */
+interface Target {
+  readonly surface: SurfaceName;
+  readonly document: Document;
+  readonly template: string;
+  readonly item: PathItem;
+}
+
+/**
+ * What the documents promise for a request with this status: an answer from each surface whose operation it is. Merged, an
+ * answer must keep both promises at once, but errors have one shape. Empty: the status is not documented.
+ * @param exposed the surfaces that are served
+ */
+export function promisedAnswers(
+  exposed: readonly SurfaceName[],
+  { method, url, status }: { readonly method: string; readonly url: string; readonly status: number },
+): readonly Promised[] {
+  const path = pathOf(url);
+  const own = exposed.find((name) => new RegExp(`^/${name}(/|$)`, 'i').test(path));
+  const names = own === undefined ? exposed : [own];
+  const targets = findTargets(
+    names,
+    own === undefined ? path : path.slice(own.length + 1),
+    own === undefined,
+  );
+  const verb = operationMethod(method);
+  const operations = targets.flatMap((target) => {
+    const operation = verb === undefined ? undefined : target.item[verb];
+    return operation === undefined ? [] : [{ ...target, operation }];
+  });
+  if (operations.length === 0) {
+    return shared(
+      status === 404 || targets.length === 0 ? names : targets.map(({ surface }) => surface),
+      status,
+    );
+  }
+  const documented = operations.flatMap(({ surface, document, operation }): Promised[] => {
+    const response = responseOf(operation, status);
+    return response === undefined
+      ? []
+      : [{ surface, document, response: resolveResponse(document, response) }];
+  });
+  if (status < 400 || documented.length === 0) return documented;
+  const shape = errorSurface(operations.map(({ surface }) => surface));
+  const ofShape = documented.filter(({ surface }) => surface === shape);
+  return ofShape.length > 0 ? ofShape : shared([shape], status);
+}
+
+/** The same for a request that never became one. */
+export function promisedToBroken(exposed: readonly SurfaceName[], status: number): readonly Promised[] {
+  return shared(exposed, status);
+}
+
+/** What is shared by all requests of these surfaces, in the shape of their errors. */
+function shared(names: readonly SurfaceName[], status: number): readonly Promised[] {
+  const surface = errorSurface(names);
+  const document = documents[surface];
+  const response = document.components.responses[refusalWith(status) ?? ''];
+  return response === undefined ? [] : [{ surface, document, response }];
+}
+
+function errorSurface(names: readonly SurfaceName[]): SurfaceName {
+  return names.includes('current') ? 'current' : 'legacy';
+}
+
+function responseOf({ responses }: Operation, status: number) {
+  return responses[String(status)];
+}
+
+/** The paths that match, and of those the ones with the fewest parameters. */
+function findTargets(names: readonly SurfaceName[], path: string, atRoot: boolean): readonly Target[] {
+  if (!isDecodable(path)) return [];
+  const matching = names.flatMap((surface) => {
+    const document = documents[surface];
+    return Object.entries(document.paths)
+      .filter(([template, item]) => (atRoot || item.servers === undefined) && matcher(template).test(path))
+      .map(([template, item]): Target => ({ surface, document, template, item }));
+  });
+  const fewest = Math.min(...matching.map(({ template }) => parametersIn(template)));
+  return matching.filter(({ template }) => parametersIn(template) === fewest);
+}
+
+const matchers = new Map<string, RegExp>();
+
+/** As Express matches: in any case, with or without a last slash. */
+function matcher(template: string): RegExp {
+  let pattern = matchers.get(template);
+  if (pattern === undefined) {
+    pattern = new RegExp(`^${template.replace(/\{\w+\}/g, '[^/]+')}/?$`, 'i');
+    matchers.set(template, pattern);
+  }
+  return pattern;
+}
+
+function parametersIn(template: string): number {
+  return template.split('{').length - 1;
+}
+
+function operationMethod(method: string): OperationMethod | undefined {
+  const methods = { GET: 'get', HEAD: 'get', POST: 'post', PATCH: 'patch', DELETE: 'delete' } as const;
+  return Object.entries(methods).find(([name]) => name === method)?.[1];
+}
+
+function isDecodable(path: string): boolean {
+  try {
+    decodeURIComponent(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The path of a request line's target, which may be a whole URL. */
+export function pathOf(url: string): string {
+  const local = url.startsWith('/') || !URL.canParse(url) ? url : new URL(url).pathname;
+  return local.split(/[?#]/, 1).join('');
+}
