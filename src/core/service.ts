@@ -7,6 +7,7 @@ import { Interrupts } from './interrupts.js';
 import { Health } from './health.js';
 import { Housekeeping } from './housekeeping.js';
 import { Leases } from './leases.js';
+import { UNOBSERVED, type Observer } from './observer.js';
 import type { Parts } from './parts.js';
 import type { Bus, Clock, Digests, Log, Rig, Schemas, SeedPhrases, ToolSource } from './ports.js';
 import { overQuota, requestQuotas } from './quota.js';
@@ -47,6 +48,8 @@ export interface CorePorts {
   readonly digests: Digests;
   readonly clock: Clock;
   readonly log: Log;
+  /** Absent: nobody is told. */
+  readonly observer?: Observer;
   readonly settings: CoreSettings;
 }
 
@@ -67,7 +70,7 @@ export interface CoreService extends Core {
 
 /** Puts the core together. */
 export function createCore(ports: CorePorts): CoreService {
-  const { store, bus, clock, log, settings, digests } = ports;
+  const { store, bus, clock, log, settings, digests, observer = UNOBSERVED } = ports;
   const access = createAccess({
     apps: ports.apps,
     findKey: (digest) => store.findKey(digest),
@@ -76,7 +79,7 @@ export function createCore(ports: CorePorts): CoreService {
   });
   const secrets = new Secrets({ secretStore: store, sealer: ports.sealer, digests, access, clock });
   const parts: Parts = {
-    ...{ store, bus, clock, log, settings, access, secrets },
+    ...{ store, bus, clock, log, observer, settings, access, secrets },
     apps: new Map(ports.apps.map((app) => [app.name, app])),
     rigs: new Rigs(ports.rigs),
     toolbox: new Toolbox(ports.tools, ports.schemas, settings, log),

@@ -17,6 +17,7 @@ import {
   type OpenStore,
   type WithStore,
 } from './store-fixtures.js';
+import { overviewContract } from './store-overview.js';
 import { pruneContract } from './store-prune.js';
 import { usageContract } from './store-usage.js';
 import { turnContract } from './store-turns.js';
@@ -40,6 +41,7 @@ export function storeContract(name: string, open: OpenStore): void {
     eventContract(withStore);
     pruneContract(withStore);
     usageContract(withStore);
+    overviewContract(withStore);
 
     it('answers a check, and nothing once it is closed', async () => {
       const opened = await open();

@@ -1,6 +1,7 @@
 import { StoreUnavailableError, type Prune, type Store, type StoredKey } from '../../core/store.js';
-import { isOpen } from '../../core/turn.js';
+import { isOpen, type TurnStatus } from '../../core/turn.js';
 import { claimAbandoned, releaseTurns, renewLeases, takeOver } from './leases.js';
+import { countSessions, readOpenTurns, readUses } from './overview.js';
 import { deleteSession, listSessions, loadThread, readMessages, saveSession } from './sessions.js';
 import { deleteSecrets, putSecrets, readSecrets, resealSecret } from './secrets.js';
 import { addUse, bury, commit, findExhausted, findLive, type State } from './state.js';
@@ -63,6 +64,14 @@ export function createMemoryStore(): Store {
         return { turn: found.turn, messages: [...found.messages] };
       }),
     readFlight: (sessionId) => step(() => readFlight(state, sessionId)),
+    countTurns: () =>
+      step(() => {
+        const statuses = [...state.sessions.values()].flatMap(({ turns }) =>
+          turns.map(({ turn }) => turn.status),
+        );
+        const count = (status: TurnStatus) => statuses.filter((one) => one === status).length;
+        return { queued: count('queued'), running: count('running') };
+      }),
     interruptTurns: (sessionId, at) => step(() => interruptTurns(state, sessionId, at)),
     takeOver: (turnId, lease) => step(() => takeOver(state, turnId, lease)),
     claimAbandoned: (lease, limit) => step(() => claimAbandoned(state, lease, limit)),
@@ -135,6 +144,10 @@ export function createMemoryStore(): Store {
         if (key !== undefined) state.keys.set(id, { ...key, revokedAt: key.revokedAt ?? at });
         return key !== undefined;
       }),
+
+    readOpenTurns: (limit) => step(() => readOpenTurns(state, limit)),
+    countSessions: (since, limit) => step(() => countSessions(state, since, limit)),
+    readUses: (from, limit) => step(() => readUses(state, from, limit)),
 
     check: () => step(() => undefined),
     prune: (prune) => step(() => pruneState(state, prune)),

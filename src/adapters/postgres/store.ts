@@ -3,6 +3,7 @@ import { openConnections, type PostgresOptions } from './connections.js';
 import { createKeys } from './keys.js';
 import { createLeases } from './leases.js';
 import { migrate, readMigrations } from './migrate.js';
+import { createOverview } from './overview.js';
 import { createReads } from './reads.js';
 import { createRemoval } from './removal.js';
 import { createSecrets } from './secrets.js';
@@ -27,6 +28,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
     ...createLeases(run),
     ...createKeys(run),
     ...createSecrets(run),
+    ...createOverview(run),
     ...createUsage(run),
     ...createRemoval(run, options.log),
     close: () => connections.close(),
