@@ -40,8 +40,8 @@ export function storeContract(name: string, open: OpenStore): void {
     turnContract(withStore);
     eventContract(withStore);
     pruneContract(withStore);
-    overviewContract(withStore);
     usageContract(withStore);
+    overviewContract(withStore);
 
     it('answers a check, and nothing once it is closed', async () => {
       const opened = await open();
