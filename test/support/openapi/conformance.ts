@@ -38,9 +38,11 @@ export function findViolations(exposed: readonly SurfaceName[], exchange: Exchan
   return violations.map((violation) => `${name} → ${String(status)}: ${violation}`);
 }
 
-/** What stands beside the surfaces is in no document of theirs, but for its errors. */
+/** What stands beside the surfaces is in no document of theirs; but for the operator's paths its errors are theirs. */
 function isPage(url: string, status: number): boolean {
-  return status < 400 && /^\/(docs|openapi|admin|metrics|assets)?(\/|$)/.test(pathOf(url));
+  const path = pathOf(url);
+  if (/^\/(admin\/api|metrics)(\/|$)/.test(path)) return true;
+  return status < 400 && /^\/(docs|openapi|admin|assets)?(\/|$)/.test(path);
 }
 
 function headerMistakes(promised: readonly Promised[], { headers }: Exchange): string[] {

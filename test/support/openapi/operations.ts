@@ -1,13 +1,14 @@
 import { refusalWith } from '../../../src/surfaces/openapi/refusals.js';
 import type {
   Document,
+  Header,
   Operation,
   OperationMethod,
   PathItem,
   Response,
 } from '../../../src/surfaces/openapi/document.js';
 import type { SurfaceName } from '../../../src/surfaces/index.js';
-import { documents, resolveResponse } from './documents.js';
+import { documents, resolveHeader, resolveResponse } from './documents.js';
 
 /** An answer that a document promises. */
 export interface Promised {
@@ -26,7 +27,7 @@ interface Target {
 
 /**
  * What the documents promise for a request with this status: an answer from each surface whose operation it is. Merged, an
- * answer must keep both promises at once, but errors have one shape. Empty: the status is not documented.
+ * answer must keep both promises at once, but errors have one shape, with the headers of both. Empty: the status is not documented.
  * @param exposed the surfaces that are served
  */
 export function promisedAnswers(
@@ -61,7 +62,17 @@ export function promisedAnswers(
   if (status < 400 || documented.length === 0) return documented;
   const shape = errorSurface(operations.map(({ surface }) => surface));
   const ofShape = documented.filter(({ surface }) => surface === shape);
-  return ofShape.length > 0 ? ofShape : shared([shape], status);
+  const headers = Object.fromEntries(documented.flatMap(headersOf));
+  return (ofShape.length > 0 ? ofShape : shared([shape], status)).map((promised) => ({
+    ...promised,
+    response: { ...promised.response, headers: { ...headers, ...promised.response.headers } },
+  }));
+}
+
+/** The headers of an answer by name, which another document can take over. */
+function headersOf({ document, response }: Promised): readonly (readonly [string, Header])[] {
+  const headers = Object.entries(response.headers ?? {});
+  return headers.map(([name, header]) => [name, resolveHeader(document, header)]);
 }
 
 /** The same for a request that never became one. */
