@@ -19,10 +19,14 @@ export class RunningTurn {
   readonly #controller = new AbortController();
   #resolveEnded: () => void = () => undefined;
 
-  /** @param messages the turn's stored records, the user's message first */
+  /**
+   * @param messages the turn's stored records, the user's message first
+   * @param heldSince when the lease on it was last known to begin, by the clock that nobody sets
+   */
   constructor(
     readonly turn: ClaimedTurn,
     readonly messages: Message[],
+    public heldSince: number,
   ) {
     this.leftover = turn.partialText;
     this.ended = new Promise((resolve) => (this.#resolveEnded = resolve));

@@ -3,6 +3,7 @@ import { createAccess } from './apps.js';
 import { Chat } from './chat.js';
 import { Control } from './control.js';
 import type { Core, Sent } from './core.js';
+import { FaultDeliveries, NO_FAULTS } from './fault-deliveries.js';
 import { Interrupts } from './interrupts.js';
 import { Health } from './health.js';
 import { Housekeeping } from './housekeeping.js';
@@ -80,7 +81,8 @@ export function createCore(ports: CorePorts): CoreService {
   const titles = new Titles(parts);
   const runner = new Runner(parts, steps, titles, clock.newId());
   const sessions = new Sessions(parts, runner);
-  const snapshots = new Snapshots(parts, runner);
+  const snapshots = new Snapshots(runner);
+  const faults = new FaultDeliveries(parts, runner.lease, settings.renewMs);
   const chat = new Chat(parts, digests, runner);
   const interrupts = new Interrupts(parts, runner);
   const streams = new Streams(parts, runner);
@@ -112,7 +114,8 @@ export function createCore(ports: CorePorts): CoreService {
       const thread = await parts.threads.open(ref);
       const runsElsewhere = thread.processing && runner.inSession(thread.id) === undefined;
       if (runsElsewhere) await parts.threads.refreshFlight(thread);
-      return snapshots.take(thread);
+      const carriesNone = options.leavesFaults === true || thread.faults.length === 0;
+      return snapshots.take(thread, carriesNone ? NO_FAULTS : await faults.claim(thread));
     },
     interrupt: (ref) => interrupts.interrupt(ref),
 
@@ -165,6 +168,7 @@ export function createCore(ports: CorePorts): CoreService {
     async close() {
       draining.abort(new Error('The service closes'));
       leases.stop();
+      faults.close();
       invocations.close();
       await housekeeping.close();
       await titles.close();

@@ -14,7 +14,7 @@ export class StoreUnavailableError extends Error {
   override readonly name = 'StoreUnavailableError';
 }
 
-/** Who claims turns, and for how long a claim holds without renewal. */
+/** Who claims turns or faults, and for how long a claim holds without renewal. */
 export interface Lease {
   readonly owner: string;
   readonly milliseconds: number;
@@ -263,6 +263,16 @@ export interface Store extends SecretStore {
   ): Promise<{ readonly events: LoggedEvent[]; readonly oldestId: number; readonly lastId: number }>;
   /** The last system events of all kinds, in order. */
   readSystemEvents(id: string, count: number): Promise<SystemEvent[]>;
+  /**
+   * Reserves the faults that no snapshot has carried for `claim.owner`, for so long, and returns them in order; none while another
+   * has them. `shown`: up to which number snapshots have carried them. No revision is counted.
+   */
+  claimFaults(
+    id: string,
+    claim: Lease,
+  ): Promise<{ readonly faults: readonly SystemFault[]; readonly shown: number }>;
+  /** Ends what `owner` has claimed of a session's faults: another may claim them at once. */
+  releaseFaults(id: string, owner: string): Promise<void>;
   /** Remembers that snapshots have carried the faults up to `n`. */
   markFaultsShown(id: string, n: number): Promise<void>;
 

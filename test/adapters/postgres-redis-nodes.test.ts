@@ -104,6 +104,23 @@ describeWithRedis('two nodes', () => {
       await owner.close();
     });
 
+    it('carry a system error in one of the snapshots that both make', async () => {
+      const { owner, other, rig } = await twoNodes();
+      for (let round = 0; round < 5; round++) {
+        const id = randomUUID();
+        const sent = await owner.send(message(id, 'Hi'));
+        (await rig.next()).fail(new Error('boom'));
+        await owner.turnEnded(sent, new AbortController().signal);
+        const taken = await Promise.all(
+          [owner, other, other, owner].map((core) => core.snapshot(created(id))),
+        );
+        expect(taken.flatMap(({ faults }) => faults.texts)).toHaveLength(1);
+        for (const { faults } of taken) faults.confirm();
+        const later = await Promise.all([owner, other].map((core) => core.snapshot(created(id))));
+        expect(later.flatMap(({ faults }) => faults.texts)).toEqual([]);
+      }
+    });
+
     it('go on without Redis: nothing is lost, and an interrupt arrives by the lease', async () => {
       const { owner, other, rig, lines } = await twoNodes();
       const id = randomUUID();

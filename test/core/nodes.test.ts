@@ -4,6 +4,7 @@ import { createMemoryBus } from '../../src/adapters/memory/bus.js';
 import { createMemoryStore } from '../../src/adapters/memory/store.js';
 import type { Signal } from '../../src/core/event.js';
 import type { Bus } from '../../src/core/ports.js';
+import type { Store } from '../../src/core/store.js';
 import {
   closeTestCores,
   collect,
@@ -150,5 +151,81 @@ describe('deltas on a node that does not work on the turn', () => {
       expect(text).toBe(words.join(''));
     }
     asked.end();
+  });
+});
+
+describe('a system error', () => {
+  async function failed() {
+    const store = createMemoryStore();
+    const rig = new ScriptedRig();
+    const [busA, busB] = joinedBuses(() => false);
+    const { core: owner } = testCore({ rigs: [rig], store, bus: busA });
+    const { core: other } = testCore({ rigs: [new ScriptedRig()], store, bus: busB });
+    const id = uuid();
+    const sent = await owner.send(message(id, 'Hi'));
+    (await rig.next()).fail(new Error('boom'));
+    await owner.turnEnded(sent, new AbortController().signal);
+    return { owner, other, id, store };
+  }
+
+  it('is carried by one of many snapshots made at the same time on two nodes', async () => {
+    const { owner, other, id } = await failed();
+    const taken = await Promise.all(
+      [owner, other, owner, other, other].map((core) => core.snapshot(created(id))),
+    );
+    expect(taken.flatMap(({ faults }) => faults.texts)).toHaveLength(1);
+    expect((await owner.snapshot(created(id))).faults.texts).toEqual([]);
+    expect((await other.snapshot(created(id))).faults.texts).toEqual([]);
+    for (const { faults } of taken) faults.confirm();
+    for (const core of [owner, other]) {
+      expect((await core.snapshot(created(id))).faults.texts).toEqual([]);
+    }
+  });
+
+  it('is not carried again by a node that has known of it since before it was shown', async () => {
+    const { owner, other, id } = await failed();
+    await other.snapshot(created(id), { leavesFaults: true });
+    const first = await owner.snapshot(created(id));
+    expect(first.faults.texts).toHaveLength(1);
+    first.faults.confirm();
+    expect((await other.snapshot(created(id))).faults.texts).toEqual([]);
+  });
+
+  it('is carried by another node when the answer that had it was not sent', async () => {
+    const { owner, other, id } = await failed();
+    const first = await owner.snapshot(created(id));
+    expect(first.faults.texts).toHaveLength(1);
+    first.faults.release();
+    expect((await other.snapshot(created(id))).faults.texts).toHaveLength(1);
+  });
+
+  it('is carried by another node when the one that had it died with it', async () => {
+    const { owner, other, id, store } = await failed();
+    // As by a node that claimed it and is no more.
+    expect((await store.claimFaults(id, { owner: 'dead', milliseconds: -1 })).faults).toHaveLength(1);
+    expect((await other.snapshot(created(id))).faults.texts).toHaveLength(1);
+    expect((await owner.snapshot(created(id))).faults.texts).toEqual([]);
+  });
+
+  it('costs snapshots without one no question to the store', async () => {
+    const memory = createMemoryStore();
+    let asked = 0;
+    const store: Store = {
+      ...memory,
+      claimFaults(id, claim) {
+        asked++;
+        return memory.claimFaults(id, claim);
+      },
+    };
+    const rig = new ScriptedRig();
+    const { core } = testCore({ rigs: [rig], store });
+    const id = uuid();
+    const sent = await core.send(message(id, 'Hi'));
+    (await rig.next()).fail(new Error('boom'));
+    await core.turnEnded(sent, new AbortController().signal);
+    const { faults } = await core.snapshot(created(id));
+    faults.confirm();
+    for (let n = 0; n < 3; n++) await core.snapshot(created(id));
+    expect(asked).toBe(1);
   });
 });

@@ -1,5 +1,6 @@
 import { StoreUnavailableError, type Prune, type Store, type StoredKey } from '../../core/store.js';
 import { isOpen } from '../../core/turn.js';
+import { claimFaults, markFaultsShown, releaseFaults } from './faults.js';
 import { claimAbandoned, releaseTurns, renewLeases, takeOver } from './leases.js';
 import { deleteSession, listSessions, loadThread, readMessages, saveSession } from './sessions.js';
 import { deleteSecrets, putSecrets, readSecrets, resealSecret } from './secrets.js';
@@ -86,10 +87,14 @@ export function createMemoryStore(): Store {
         const events = findLive(state, id)?.systemEvents ?? [];
         return events.slice(Math.max(0, events.length - count)).map(({ kind, text }) => ({ kind, text }));
       }),
+    claimFaults: (id, claim) => step(() => claimFaults(state, id, claim)),
+    releaseFaults: (id, owner) =>
+      step(() => {
+        releaseFaults(state, id, owner);
+      }),
     markFaultsShown: (id, n) =>
       step(() => {
-        const kept = findLive(state, id);
-        if (kept !== undefined) kept.faultsShown = Math.max(kept.faultsShown, n);
+        markFaultsShown(state, id, n);
       }),
 
     putSecrets: (client, secrets) =>

@@ -122,6 +122,8 @@ function createStore(place: Place, writer: Writer): SqliteStore {
     saveProgress: (turn, progress, at) => writer.run('saveProgress', turn, progress, at),
     endTurn: (turn, ending) => writer.run('endTurn', turn, ending),
     appendEvents: (id, events, at) => writer.run('appendEvents', id, events, at),
+    claimFaults: (id, claim) => writer.run('claimFaults', id, claim),
+    releaseFaults: (id, owner) => writer.run('releaseFaults', id, owner),
     markFaultsShown: (id, n) => writer.run('markFaultsShown', id, n),
     putSecrets: (client, secrets, at) => writer.run('putSecrets', client, secrets, at),
     deleteSecrets: (client, which) => writer.run('deleteSecrets', client, which),
