@@ -37,7 +37,7 @@ export class Housekeeping {
         usesBefore: at - USES_MS,
       });
       for (const id of deleted) {
-        threads.forget(id, true);
+        threads.forget(id);
         bus.publish(id, { type: 'session_deleted' });
       }
       if (deleted.length > 0) log.info({ threads: deleted.length }, 'deleted idle threads');

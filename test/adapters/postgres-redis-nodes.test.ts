@@ -57,7 +57,10 @@ describeWithRedis('two nodes', () => {
           () => bus.close(),
         );
         const rig = new ScriptedRig();
-        const { core } = testCore({ rigs: [rig], tools: [large], store, bus });
+        const { core } = testCore({
+          ...{ rigs: [rig], tools: [large], store, bus },
+          settings: { mirrorMs: 0 },
+        });
         await core.start();
         return { core, rig };
       };
@@ -102,6 +105,42 @@ describeWithRedis('two nodes', () => {
       expect(performance.now() - began).toBeLessThan(1_500);
       expect((await other.snapshot(created(id))).status).toBe('interrupted');
       await owner.close();
+    });
+
+    it.each(['with Redis', 'without Redis'])('agree at once on what one has done, %s', async (redis) => {
+      const { owner, other, lines } = await twoNodes();
+      if (redis === 'without Redis') {
+        await proxy.cut();
+        await lines.has('Redis is away', 2);
+      }
+      try {
+        for (const isStored of [true, false, true]) {
+          const id = randomUUID();
+          if (isStored) await owner.createSession({ sessionId: id, wallet: 'a wallet' });
+          for (const core of [owner, other]) await core.snapshot(created(id));
+          await owner.renameSession(id, 'Renamed');
+          expect((await other.getSession(id)).title).toBe('Renamed');
+          await other.deleteSession(id);
+          for (const core of [owner, other]) {
+            await expect(core.getSession(id)).rejects.toMatchObject({ reason: 'not_found' });
+            await expect(core.snapshot(created(id))).rejects.toMatchObject({ reason: 'not_found' });
+            await expect(core.deleteSession(id)).rejects.toMatchObject({ reason: 'not_found' });
+          }
+          const listed = await owner.listThreads({
+            ...{ session: created(randomUUID()), wallet: 'a wallet', limit: 10, after: null },
+          });
+          expect(listed.threads).toEqual([]);
+          // One that only reads have touched, deleted before anything was stored.
+          const read = randomUUID();
+          for (const core of [owner, other]) await core.snapshot(created(read));
+          await owner.deleteSession(read);
+          for (const core of [owner, other]) {
+            await expect(core.getSession(read)).rejects.toMatchObject({ reason: 'not_found' });
+          }
+        }
+      } finally {
+        await proxy.restore();
+      }
     });
 
     it('carry a system error in one of the snapshots that both make', async () => {

@@ -4,7 +4,7 @@ import { createMemoryBus } from '../../src/adapters/memory/bus.js';
 import { createMemoryStore } from '../../src/adapters/memory/store.js';
 import type { Signal } from '../../src/core/event.js';
 import type { Bus } from '../../src/core/ports.js';
-import type { Store } from '../../src/core/store.js';
+import { StoreUnavailableError, type Store } from '../../src/core/store.js';
 import {
   closeTestCores,
   collect,
@@ -151,6 +151,87 @@ describe('deltas on a node that does not work on the turn', () => {
       expect(text).toBe(words.join(''));
     }
     asked.end();
+  });
+});
+
+describe('nodes that ask the store each time', () => {
+  /** Two nodes that hear nothing of each other, so that only the store can tell. */
+  function strangers(store: Store = createMemoryStore()) {
+    const open = () => {
+      const rig = new ScriptedRig();
+      return { ...testCore({ rigs: [rig], store, settings: { mirrorMs: 0 } }), rig };
+    };
+    return { one: open(), other: open() };
+  }
+
+  it('show at once what another has written: a message, a title, a user state', async () => {
+    const { one, other } = strangers();
+    const id = uuid();
+    for (const { core } of [one, other]) await core.snapshot(created(id));
+    const sent = await one.core.send(message(id, 'Hi'));
+    expect(spoken(await other.core.snapshot(created(id)))).toEqual(['user: Hi']);
+    (await one.rig.next()).text('Hello').end();
+    await one.core.turnEnded(sent, new AbortController().signal);
+    expect(spoken(await other.core.snapshot(created(id)))).toEqual(['user: Hi', 'assistant: Hello']);
+    await other.core.renameSession(id, 'Another title');
+    expect((await one.core.getSession(id)).title).toBe('Another title');
+    // Back to what one of them has known before: it must not take that for no change.
+    const states = [{ n: 1 }, { n: 2 }, { n: 1 }];
+    for (const [n, userState] of states.entries()) {
+      await (n % 2 === 0 ? one : other).core.snapshot(created(id), { userState });
+    }
+    expect((await other.core.snapshot(created(id))).session.userState).toMatchObject({ tree: { n: 1 } });
+  });
+
+  it.each(['stored', 'only read'])('know at once that a session is deleted that was %s', async (kind) => {
+    const { one, other } = strangers();
+    const id = uuid();
+    if (kind === 'stored') await one.core.createSession({ sessionId: id });
+    for (const { core } of [one, other]) await core.snapshot(created(id));
+    await other.core.deleteSession(id);
+    const refused = { reason: 'not_found' };
+    await expect(one.core.getSession(id)).rejects.toMatchObject(refused);
+    await expect(one.core.snapshot(created(id))).rejects.toMatchObject(refused);
+    await expect(one.core.deleteSession(id)).rejects.toMatchObject(refused);
+    await expect(one.core.renameSession(id, 'x')).rejects.toMatchObject(refused);
+    // A write brings it back, empty, for all.
+    expect(await one.core.createSession({ sessionId: id })).toMatchObject({ created: true });
+    expect((await other.core.getSession(id)).title).toBe('New Chat');
+  });
+
+  it('ask for many sessions in one question', async () => {
+    const memory = createMemoryStore();
+    let questions = 0;
+    const counting: Store = {
+      ...memory,
+      revisionOf: (id) => (questions++, memory.revisionOf(id)),
+      heads: (ids) => (questions++, memory.heads(ids)),
+    };
+    const { one } = strangers(counting);
+    const ids = Array.from({ length: 100 }, () => uuid());
+    for (const sessionId of ids) await one.core.createSession({ sessionId });
+    questions = 0;
+    await Promise.all([...ids, ...ids].map((id) => one.core.snapshot(created(id))));
+    expect(questions).toBe(2);
+  });
+
+  it('refuse at once, all of them, when the store does not answer', async () => {
+    const memory = createMemoryStore();
+    let isAway = false;
+    const asked = <T>(answer: () => Promise<T>): Promise<T> =>
+      isAway ? Promise.reject(new StoreUnavailableError('away')) : answer();
+    const { one } = strangers({
+      ...memory,
+      revisionOf: (id) => asked(() => memory.revisionOf(id)),
+      heads: (ids) => asked(() => memory.heads(ids)),
+    });
+    const ids = [uuid(), uuid(), uuid()];
+    for (const sessionId of ids) await one.core.createSession({ sessionId });
+    isAway = true;
+    const results = await Promise.allSettled(ids.map((id) => one.core.snapshot(created(id))));
+    expect(results.map(({ status }) => status)).toEqual(ids.map(() => 'rejected'));
+    isAway = false;
+    expect((await Promise.all(ids.map((id) => one.core.getSession(id)))).map(({ id }) => id)).toEqual(ids);
   });
 });
 
