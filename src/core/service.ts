@@ -12,6 +12,7 @@ import type { Parts } from './parts.js';
 import type { Bus, Clock, Digests, Log, Rig, Schemas, SeedPhrases, ToolSource } from './ports.js';
 import { overQuota, requestQuotas } from './quota.js';
 import { describeRig, Rigs } from './rig-choice.js';
+import { missingKeys } from './rotation.js';
 import { Runner } from './runner.js';
 import type { Sealer } from './secret-store.js';
 import { Secrets } from './secrets.js';
@@ -155,7 +156,7 @@ export function createCore(ports: CorePorts): CoreService {
 
     async start() {
       streams.start();
-      await leases.start();
+      await Promise.all([leases.start(), warnOfMissingKeys(ports)]);
       housekeeping.start();
     },
     async drain(timeoutMs) {
@@ -176,6 +177,16 @@ export function createCore(ports: CorePorts): CoreService {
       streams.close();
     },
   };
+}
+
+/** Never rejects. */
+async function warnOfMissingKeys({ store, sealer, log }: CorePorts): Promise<void> {
+  try {
+    const keys = await missingKeys(store, sealer);
+    if (keys.length > 0) log.warn({ keys }, 'stored secrets need keys that are not configured');
+  } catch (error) {
+    log.warn({ err: error }, 'the keys of stored secrets could not be looked at');
+  }
 }
 
 /** Resolves when the turn has ended or one of the signals aborts. Not `AbortSignal.any`: a signal that outlives it keeps a trace of each. */

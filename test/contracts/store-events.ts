@@ -176,6 +176,21 @@ export function eventContract(withStore: WithStore): void {
     );
   });
 
+  describe('sealed secrets', () => {
+    it(
+      'tells under which keys they are, each once, without the values',
+      withStore(async (store) => {
+        expect(await store.secretKeyIds()).toEqual([]);
+        const sealed = (name: string, keyId: string) => ({ app: 'default', name, keyId, sealed: 'c2VhbGVk' });
+        await store.putSecrets('c1', [sealed('A', 'k2'), sealed('B', 'k1'), sealed('C', 'k2')], T0);
+        await store.putSecrets('c2', [sealed('A', 'k3'), sealed('B', 'k1')], T0);
+        expect(await store.secretKeyIds()).toEqual(['k1', 'k2', 'k3']);
+        await store.deleteSecrets('c2', { app: null, name: 'A' });
+        expect(await store.secretKeyIds()).toEqual(['k1', 'k2']);
+      }),
+    );
+  });
+
   describe('App keys', () => {
     const key: StoredKey = {
       ...{ id: 'k1', digest: 'd1', apps: ['shop', 'ünï'], label: 'a label', createdAt: T0 },

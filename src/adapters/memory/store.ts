@@ -103,6 +103,8 @@ export function createMemoryStore(): Store {
       }),
     readSecrets: (client, app) => step(() => readSecrets(state, client, app)),
     deleteSecrets: (client, which) => step(() => deleteSecrets(state, client, which)),
+    secretKeyIds: () =>
+      step(() => [...new Set([...state.secrets.values()].map(({ keyId }) => keyId))].sort()),
     readSecretsNotUnder: (keyId, limit) =>
       step(() => [...state.secrets.values()].filter((secret) => secret.keyId !== keyId).slice(0, limit)),
     resealSecret: (client, from, to) => step(() => resealSecret(state, client, from, to)),

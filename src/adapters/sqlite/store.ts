@@ -103,6 +103,7 @@ function createStore(place: Place, writer: Writer): SqliteStore {
     readEvents: (id, after, limit) => read(() => reads.readEvents(id, after, limit)),
     readSystemEvents: (id, count) => read(() => reads.readSystemEvents(id, count)),
     readSecrets: (client, app) => read(() => secrets.readSecrets(client, app)),
+    secretKeyIds: () => read(() => secrets.secretKeyIds()),
     readSecretsNotUnder: (keyId, limit) => read(() => secrets.readSecretsNotUnder(keyId, limit)),
     findKey: (digest) => read(() => reads.findKey(digest)),
     listKeys: () => read(() => reads.listKeys()),
