@@ -167,9 +167,9 @@ describe('keys', () => {
     };
     expect(await say()).toBe(200);
     await json(['keys', 'revoke', String(field(made, 'id'))]);
-    const deadline = Date.now() + 5_000;
-    while ((await say()) === 200) expect(Date.now()).toBeLessThan(deadline);
-    expect(await say()).toBe(401);
+    let status = await say();
+    while (status === 200) status = await say();
+    expect(status).toBe(401);
   });
 });
 
@@ -341,9 +341,9 @@ describe('sessions and backup', () => {
       code: 1,
       err: expect.stringContaining(SESSION),
     });
-    const deadline = Date.now() + 5_000;
-    while ((await fetch(`${url}/api/sessions/${SESSION}`)).status !== 404)
-      expect(Date.now()).toBeLessThan(deadline);
+    let status = 200;
+    while (status === 200) ({ status } = await fetch(`${url}/api/sessions/${SESSION}`));
+    expect(status).toBe(404);
   });
 
   it('backup copies a database in use, and overwrites nothing', async () => {
