@@ -8,6 +8,7 @@ import type { CoreSettings } from './core/settings.js';
 import { openBus, openStore } from './assembly/data.js';
 import { createRigs } from './assembly/rigs.js';
 import { createTools } from './assembly/tools.js';
+import { createWalletSignIn } from './assembly/wallets.js';
 import { systemClock } from './adapters/uuid/clock.js';
 import { readVersion } from './version.js';
 
@@ -67,6 +68,7 @@ export async function createApp(config: Config): Promise<Application> {
   const log = createLog({ level: config.logLevel });
   const version = readVersion();
   const schemas = createSchemas();
+  const walletSignIn = await createWalletSignIn(config);
   const [rigs, tools] = await Promise.all([
     createRigs(config),
     createTools(config, { schemas, log, version }),
@@ -79,7 +81,7 @@ export async function createApp(config: Config): Promise<Application> {
     const { store } = opened;
     const bus = await openBus(config, log);
     const core = createCore({
-      ...{ store, bus, rigs, tools, schemas, log, seedPhrases },
+      ...{ store, bus, rigs, tools, schemas, log, seedPhrases, walletSignIn },
       apps: config.apps,
       digests: nodeDigests,
       clock: systemClock,

@@ -108,6 +108,10 @@ export async function readConfig(sources: ConfigSources) {
     /** Threads without activity for so long are deleted; null: none is. */
     retentionMs: reader.read('RETENTION_DAYS', null, settings.daysOrOff),
     demoTokenMs: reader.read('DEMO_TOKEN_MS', 15, integer(0, 60_000)),
+    /** Whether a wallet is taken at its word. */
+    walletProof: reader.read('WALLET_PROOF', 'off', oneOf(['off', 'required'])),
+    /** The sites whose sign-in messages count. */
+    walletProofDomains: reader.read('WALLET_PROOF_DOMAINS', null, network.siteNames),
     legacy: {
       deprecatedAt: reader.read('LEGACY_DEPRECATED_AT', null, isoDate),
       sunsetAt: reader.read('LEGACY_SUNSET_AT', null, isoDate),
@@ -130,7 +134,16 @@ export async function readConfig(sources: ConfigSources) {
           },
         ]
       : [];
-  refuseMistakes([...reader.mistakes, ...unsealed, ...file.mistakes, ...unknown]);
+  const siteless =
+    read.walletProof === 'required' && read.walletProofDomains === null
+      ? [
+          {
+            where: 'WALLET_PROOF_DOMAINS',
+            what: 'is needed with WALLET_PROOF=required: the hosts of the pages where wallets sign in, such as app.example.org',
+          },
+        ]
+      : [];
+  refuseMistakes([...reader.mistakes, ...unsealed, ...siteless, ...file.mistakes, ...unknown]);
 
   const apps: readonly App[] = appsOf(file.contents?.apps ?? []);
   const rigs: readonly RigConfig[] = rigsOf(file.contents?.rigs ?? [], env);

@@ -7,6 +7,7 @@ import type { CoreSettings } from './settings.js';
 import type { Commit, Store } from './store.js';
 import type { Threads } from './threads.js';
 import type { Toolbox } from './toolbox.js';
+import type { WalletProofs } from './wallet-proofs.js';
 
 /** What the core's own modules share. */
 export interface Parts {
@@ -20,6 +21,7 @@ export interface Parts {
   readonly rigs: Rigs;
   readonly secrets: Secrets;
   readonly toolbox: Toolbox;
+  readonly walletProofs: WalletProofs;
   readonly threads: Threads;
 }
 

@@ -28,6 +28,7 @@ import { ToolInvocations } from './tool-invocations.js';
 import { Toolbox } from './toolbox.js';
 import { TurnSteps } from './turn-steps.js';
 import { TurnWriter } from './turn-writer.js';
+import { WalletProofs, type WalletSignIn } from './wallet-proofs.js';
 
 /** What the core is made of: its ports, and what the configuration says. */
 export interface CorePorts {
@@ -39,6 +40,8 @@ export interface CorePorts {
   readonly apps: readonly App[];
   readonly tools: ToolSource;
   readonly seedPhrases: SeedPhrases;
+  /** Null: a wallet is taken at its word. */
+  readonly walletSignIn: WalletSignIn | null;
   readonly sealer: Sealer;
   readonly schemas: Schemas;
   readonly digests: Digests;
@@ -76,6 +79,10 @@ export function createCore(ports: CorePorts): CoreService {
     rigs: new Rigs(ports.rigs),
     toolbox: new Toolbox(ports.tools, ports.schemas, settings, log),
     threads: new Threads(store, clock, settings.mirrorMs),
+    walletProofs: new WalletProofs({
+      ...{ digests, clock, sealer: ports.sealer, signIn: ports.walletSignIn },
+      countRequest: (quotas) => store.countRequest(quotas),
+    }),
   };
   const writer = new TurnWriter(parts);
   const steps = new TurnSteps(parts, writer, new ToolCalls(parts, writer));
@@ -98,7 +105,7 @@ export function createCore(ports: CorePorts): CoreService {
     createSession: (request) => sessions.create(request),
     getSession: (id) => sessions.get(id),
     touch: (ref) => sessions.touch(ref),
-    getThreads: (id) => sessions.threadsOf(id),
+    getThreads: (id, walletProof) => sessions.threadsOf(id, walletProof),
     listThreads: (request) => sessions.list(request),
     renameSession: (id, title) => sessions.rename(id, title),
     deleteSession: (id) => sessions.delete(id),
@@ -142,6 +149,9 @@ export function createCore(ports: CorePorts): CoreService {
     bindClient: (session, clientId) => sessions.bindClient(session, secrets.clientOf(clientId)),
     listSecrets: (clientId) => secrets.names(clientId),
     deleteSecrets: (clientId, which) => secrets.delete(clientId, which),
+
+    walletChallenge: () => parts.walletProofs.challenge(),
+    proveWallet: (request) => parts.walletProofs.prove(request),
 
     countsRequests: [settings.limits.session, settings.limits.key].some(
       ({ requestsPerMinute }) => requestsPerMinute !== null,

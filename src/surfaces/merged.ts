@@ -11,6 +11,7 @@ import * as legacyOutput from './legacy/output.js';
 import { legacyRoutes } from './legacy/router.js';
 import type { SurfaceParts } from './parts.js';
 import { sentByHeader, sentByQuery } from './session.js';
+import { walletProofOf } from './wallet-proof.js';
 
 /** Errors on the paths of both surfaces have the shape of the current one, whose `error` is the legacy one's too. */
 export const mergedDialect: Dialect = { ...currentOutput.currentDialect, name: 'merged' };
@@ -40,17 +41,18 @@ function sharedRoutes({ core }: Pick<SurfaceParts, 'core'>): readonly Route[] {
     endpoint(
       'POST',
       '/api/sessions',
-      handle(currentInput.createSession, async (asked, _req, res) => {
-        const { session, created } = await core.createSession(asked);
+      handle(currentInput.createSession, async (asked, req, res) => {
+        const walletProof = walletProofOf(req);
+        const { session, created } = await core.createSession({ ...asked, walletProof });
         res.json({ ...currentOutput.thread(session), created });
       }),
     ),
     endpoint(
       'GET',
       '/api/sessions/:id',
-      handle(currentInput.nameSession, async ({ sessionId }, _req, res) => {
+      handle(currentInput.nameSession, async ({ sessionId }, req, res) => {
         const session = await core.getSession(sessionId);
-        const threads = await core.getThreads(sessionId);
+        const threads = await core.getThreads(sessionId, walletProofOf(req));
         res.json({ ...currentOutput.thread(session), threads: threads.map(legacyOutput.thread) });
       }),
     ),

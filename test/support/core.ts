@@ -13,6 +13,7 @@ import { createCore, type CoreService } from '../../src/core/service.js';
 import type { CoreSettings } from '../../src/core/settings.js';
 import type { Snapshot } from '../../src/core/snapshot.js';
 import type { Store } from '../../src/core/store.js';
+import type { WalletSignIn } from '../../src/core/wallet-proofs.js';
 
 export const TEST_SETTINGS: CoreSettings = {
   maxMessageBytes: 65_536,
@@ -78,6 +79,7 @@ export function testCore(options: {
   settings?: Partial<CoreSettings>;
   store?: Store;
   bus?: Bus;
+  walletSignIn?: WalletSignIn;
 }): TestCore {
   const store = options.store ?? createMemoryStore();
   const bus = options.bus ?? createMemoryBus();
@@ -94,6 +96,7 @@ export function testCore(options: {
     },
     ...{ seedPhrases: { isSeedPhrase: () => false }, sealer: createSealer([randomBytes(32)]) },
     ...{ schemas: createSchemas(), digests: nodeDigests, clock: systemClock },
+    walletSignIn: options.walletSignIn ?? null,
     settings: { ...TEST_SETTINGS, ...options.settings },
   });
   opened.push(core);

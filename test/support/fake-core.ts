@@ -31,6 +31,8 @@ export function fakeCore(methods: Partial<Core>): Core {
     invokeTool: fail,
     storeSecrets: fail,
     bindClient: fail,
+    walletChallenge: fail,
+    proveWallet: fail,
     countsRequests: false,
     admit: fail,
     listSecrets: fail,

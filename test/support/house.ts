@@ -12,6 +12,7 @@ import type { Rig, Tool } from '../../src/core/ports.js';
 import { createCore, type CoreService } from '../../src/core/service.js';
 import type { CoreSettings } from '../../src/core/settings.js';
 import type { Store } from '../../src/core/store.js';
+import type { WalletSignIn } from '../../src/core/wallet-proofs.js';
 import type { SurfaceName } from '../../src/surfaces/index.js';
 import { testApp, TEST_SETTINGS } from './core.js';
 import { serveCore, type Answer, type AskOptions, type TestServer } from './http.js';
@@ -49,6 +50,7 @@ export async function openHouse(
     readonly keys?: readonly Buffer[];
     readonly surfaces?: readonly SurfaceName[];
     readonly settings?: Partial<CoreSettings>;
+    readonly walletSignIn?: WalletSignIn;
   } = {},
 ): Promise<House> {
   const rig = new ScriptedRig();
@@ -63,6 +65,7 @@ export async function openHouse(
     tools: { list: () => tools },
     sealer: createSealer(options.keys ?? [randomBytes(32)]),
     ...{ schemas: createSchemas(), digests: nodeDigests, clock: systemClock },
+    walletSignIn: options.walletSignIn ?? null,
     settings: { ...TEST_SETTINGS, ...options.settings },
   });
   const server = await serveCore(core, { log, ...(options.surfaces && { surfaces: options.surfaces }) });

@@ -38,6 +38,12 @@ export const createSession = input('documented', {
   wallet: optionalText('query', 'public_key'),
 });
 
+/** A signed sign-in message (EIP-4361). */
+export const proveWallet = input('needed', {
+  message: requiredText('body', 'message', 'the sign-in message, as it was signed'),
+  signature: requiredText('body', 'signature', 'the signature of the message, in hex'),
+});
+
 /** §4.2, and DELETE of §4.4. */
 export const nameSession = input('ignored', { sessionId: sessionPath });
 

@@ -2,6 +2,7 @@ import { handle } from '../../http/input.js';
 import type { Route } from '../../http/routes.js';
 import { sentByHeader } from '../session.js';
 import type { SurfaceParts } from '../parts.js';
+import { walletProofOf } from '../wallet-proof.js';
 import { endpoint } from './endpoint.js';
 import * as input from './input.js';
 import * as output from './output.js';
@@ -13,8 +14,8 @@ export function sessionRoutes({ core }: Pick<SurfaceParts, 'core'>): readonly Ro
     endpoint(
       'POST',
       '/api/sessions',
-      handle(input.createSession, async (asked, _req, res) => {
-        const { session } = await core.createSession(asked);
+      handle(input.createSession, async (asked, req, res) => {
+        const { session } = await core.createSession({ ...asked, walletProof: walletProofOf(req) });
         res.json(output.thread(session));
       }),
     ),
@@ -24,7 +25,8 @@ export function sessionRoutes({ core }: Pick<SurfaceParts, 'core'>): readonly Ro
       handle(input.listThreads, async ({ sessionId, wallet, limit, cursor }, req, res) => {
         const after = cursor === undefined ? null : (decodeCursor(cursor) ?? null);
         const session = sentByHeader(sessionId);
-        const { threads, next } = await core.listThreads({ session, wallet, limit, after });
+        const walletProof = walletProofOf(req);
+        const { threads, next } = await core.listThreads({ session, wallet, walletProof, limit, after });
         if (next !== null) {
           const query = new URLSearchParams({
             public_key: wallet,
