@@ -95,7 +95,9 @@ export class Titles {
         if (text.length > 1_000) return '';
       }
     } catch (error) {
-      this.parts.log.warn({ err: error, rig: rig.id }, 'no title from the rig');
+      // Stopped by this very process, which is no fault.
+      if (!this.#stop.signal.aborted)
+        this.parts.log.warn({ err: error, rig: rig.id }, 'no title from the rig');
       return '';
     }
     return text;

@@ -1,8 +1,11 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { MAIN, Place } from '../cli/running.js';
 import { noPostgres, ownPostgres, type OwnPostgres } from '../support/own-postgres.js';
 import { openStream } from '../support/sse.js';
+
+// Servers start and stop: on a busy machine that takes its time.
+jest.setTimeout(240_000);
 
 const CLIENT = 'client-0123456789abcdef';
 const OTHER = randomUUID();

@@ -1,11 +1,14 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { spawnSync } from 'node:child_process';
-import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
 import { Place } from '../cli/running.js';
 import { ownServer, type OwnServer } from '../support/own-server.js';
 import { describeWithPostgres, testDatabase } from '../support/postgres.js';
 import { describeWithRedis } from '../support/redis.js';
 import { openStream } from '../support/sse.js';
+
+// Servers start and stop: on a busy machine that takes its time.
+jest.setTimeout(240_000);
 
 /** The command, which this machine may lack though a Redis is within reach. */
 const hasCommand = spawnSync('redis-server', ['--version']).status === 0;
