@@ -97,6 +97,8 @@ export class Chat {
       thread.session = { ...thread.session, interrupted: false };
     });
     threads.adopt(thread);
+    for (const cancelled of interruption.cancelled) this.parts.observer.cancelled(cancelled);
+    this.parts.observer.accepted(turn);
     announce(this.parts.bus, sessionId, commit);
     for (const { id: turnId } of interruption.cancelled) {
       this.parts.bus.publish(sessionId, { type: 'turn_ended', turnId, outcome: 'interrupted', error: null });

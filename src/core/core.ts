@@ -8,6 +8,8 @@ import type { ThreadSummary } from './session.js';
 import type { Invocation, InvocationRequest } from './tool-invocations.js';
 import type { ToolDescription } from './ports.js';
 import type { Snapshot } from './snapshot.js';
+import type { CountedSurface } from './usage-store.js';
+import type { CountUse } from './usage-tally.js';
 import type { Challenge, WalletProof } from './wallet-proofs.js';
 
 /** Names a session. `refuse`: an unknown one is `not_found`; `create`: it begins to exist, in memory until something is written. */
@@ -179,6 +181,9 @@ export interface Core {
   proveWallet(request: { readonly message: string; readonly signature: string }): Promise<WalletProof>;
 
   // --- the service
+
+  /** The counter of an endpoint (`GET /api/state`) of a surface: made once, called for each request. Never fails. */
+  usageCounter(surface: CountedSurface, endpoint: string): CountUse;
 
   /** True when requests are counted: then `admit` is asked before each. */
   readonly countsRequests: boolean;

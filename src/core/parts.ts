@@ -1,5 +1,6 @@
 import type { App } from './app.js';
 import type { Access } from './apps.js';
+import type { Observer } from './observer.js';
 import type { Bus, Clock, Log } from './ports.js';
 import type { Rigs } from './rig-choice.js';
 import type { Secrets } from './secrets.js';
@@ -15,6 +16,7 @@ export interface Parts {
   readonly bus: Bus;
   readonly clock: Clock;
   readonly log: Log;
+  readonly observer: Observer;
   readonly settings: CoreSettings;
   readonly access: Access;
   readonly apps: ReadonlyMap<string, App>;

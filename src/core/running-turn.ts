@@ -1,5 +1,6 @@
 import { TurnStopped, type StopReason } from './abort.js';
 import type { Message } from './message.js';
+import type { TurnObserver } from './observer.js';
 import { NO_USAGE, type ClaimedTurn, type Usage } from './turn.js';
 
 /** A turn that this process works on: what of it is not in the store yet. */
@@ -21,11 +22,13 @@ export class RunningTurn {
 
   /**
    * @param messages the turn's stored records, the user's message first
+   * @param observed is told what becomes of it
    * @param heldSince when the lease on it was last known to begin, by the clock that nobody sets
    */
   constructor(
     readonly turn: ClaimedTurn,
     readonly messages: Message[],
+    readonly observed: TurnObserver,
     public heldSince: number,
   ) {
     this.leftover = turn.partialText;
@@ -69,6 +72,8 @@ export class RunningTurn {
 
   /** This process has nothing more to do with it. */
   finish(): void {
+    const reason: unknown = this.signal.reason;
+    this.observed.left(reason instanceof TurnStopped ? reason.stop : 'lost');
     this.#resolveEnded();
   }
 }

@@ -3,11 +3,14 @@
  * `transaction(callback)`: a synchronous driver would have committed before an async callback ran.
  */
 import type { EventBody, LoggedEvent, SystemEvent, SystemFault } from './event.js';
+import type { FaultStore } from './fault-store.js';
 import type { Message } from './message.js';
+import type { OverviewStore } from './overview-store.js';
 import type { Quota, Use } from './quota.js';
 import type { SecretStore } from './secret-store.js';
 import type { Session, SessionFields, ThreadSummary } from './session.js';
 import type { ClaimedTurn, Turn, TurnOutcome, Usage } from './turn.js';
+import type { UsageStore } from './usage-store.js';
 
 /** A store fails with this when it cannot answer now (down, locked, full, corrupt): the surfaces answer 503. */
 export class StoreUnavailableError extends Error {
@@ -166,6 +169,8 @@ export interface Prune {
   readonly idempotencyBefore: number;
   /** Counts of windows that began before are forgotten. */
   readonly usesBefore: number;
+  /** Counts of requests of days before this one (its first millisecond) are forgotten. */
+  readonly usageBefore: number;
 }
 
 /** Where a list of threads goes on: after this one. */
@@ -187,7 +192,7 @@ export interface StoredKey {
 }
 
 /** Where sessions, messages, turns, events and keys are kept. The truth: memory is only a cache of it. */
-export interface Store extends SecretStore {
+export interface Store extends FaultStore, SecretStore, OverviewStore, UsageStore {
   // --- sessions
 
   /** Reads a session with its thread. `deleted`: it was, and nothing was written since. */
@@ -224,6 +229,8 @@ export interface Store extends SecretStore {
   ): Promise<{ readonly turn: Turn; readonly messages: Message[] } | undefined>;
   /** The text in flight of a session's running turn as last checkpointed. Cheap. Undefined: none runs. */
   readFlight(sessionId: string): Promise<Flight | undefined>;
+  /** How many turns wait and run now, whoever works on them. Cheap. */
+  countTurns(): Promise<{ readonly queued: number; readonly running: number }>;
   /** Ends the queued turns of a session as interrupted and marks the running one. Undefined when there is no turn to cancel. */
   interruptTurns(
     sessionId: string,
@@ -263,18 +270,6 @@ export interface Store extends SecretStore {
   ): Promise<{ readonly events: LoggedEvent[]; readonly oldestId: number; readonly lastId: number }>;
   /** The last system events of all kinds, in order. */
   readSystemEvents(id: string, count: number): Promise<SystemEvent[]>;
-  /**
-   * Reserves the faults that no snapshot has carried for `claim.owner`, for so long, and returns them in order; none while another
-   * has them. `shown`: up to which number snapshots have carried them. No revision is counted.
-   */
-  claimFaults(
-    id: string,
-    claim: Lease,
-  ): Promise<{ readonly faults: readonly SystemFault[]; readonly shown: number }>;
-  /** Ends what `owner` has claimed of a session's faults: another may claim them at once. */
-  releaseFaults(id: string, owner: string): Promise<void>;
-  /** Remembers that snapshots have carried the faults up to `n`. */
-  markFaultsShown(id: string, n: number): Promise<void>;
 
   // --- use
 

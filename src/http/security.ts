@@ -24,6 +24,7 @@ const REQUEST_HEADERS = [
 const RESPONSE_HEADERS = [
   'X-Event-Cursor',
   'X-Total-Messages',
+  'X-Turn-Id',
   'ETag',
   'Link',
   'Preference-Applied',

@@ -41,6 +41,7 @@ function sharedRoutes({ core }: Pick<SurfaceParts, 'core'>): readonly Route[] {
     endpoint(
       'POST',
       '/api/sessions',
+      spokenByKey,
       handle(currentInput.createSession, async (asked, req, res) => {
         const walletProof = walletProofOf(req);
         const { session, created } = await core.createSession({ ...asked, walletProof });
@@ -50,6 +51,7 @@ function sharedRoutes({ core }: Pick<SurfaceParts, 'core'>): readonly Route[] {
     endpoint(
       'GET',
       '/api/sessions/:id',
+      spokenByKey,
       handle(currentInput.nameSession, async ({ sessionId }, req, res) => {
         const session = await core.getSession(sessionId);
         const threads = await core.getThreads(sessionId, walletProofOf(req));
@@ -57,7 +59,7 @@ function sharedRoutes({ core }: Pick<SurfaceParts, 'core'>): readonly Route[] {
       }),
     ),
     {
-      ...endpoint('POST', '/api/control/model', async (req, res, next) => {
+      ...endpoint('POST', '/api/control/model', spokenBySelection, async (req, res, next) => {
         await ((await isLegacySelection(req, res)) ? selectAsLegacy : selectAsCurrent)(req, res, next);
       }),
       targetsApp: true,
@@ -73,6 +75,21 @@ async function isLegacySelection(req: Request, res: Response): Promise<boolean> 
   return !has('rig') && (has('session_id') || has('model'));
 }
 
-function endpoint(method: Method, path: string, handler: RequestHandler): Route {
-  return { method, path, targetsApp: false, dialect: mergedDialect, handlers: [handler] };
+async function spokenBySelection(req: Request, res: Response): Promise<string> {
+  return (await isLegacySelection(req, res)) ? 'legacy' : 'current';
+}
+
+/** Requests on sessions look the same on both surfaces: only the header of the App key tells them apart, where one is sent. */
+function spokenByKey({ headers }: Request): string {
+  const isLegacy = headers['x-api-key'] !== undefined && headers['service-app-key'] === undefined;
+  return isLegacy ? 'legacy' : 'current';
+}
+
+function endpoint(
+  method: Method,
+  path: string,
+  spoken: NonNullable<Route['spoken']>,
+  handler: RequestHandler,
+): Route {
+  return { method, path, targetsApp: false, dialect: mergedDialect, handlers: [handler], spoken };
 }

@@ -7,6 +7,7 @@ import { nodeDigests } from '../../src/adapters/node/digests.js';
 import { systemClock } from '../../src/adapters/uuid/clock.js';
 import { DEFAULT_APP, type App } from '../../src/core/app.js';
 import type { Feed, SendRequest, SessionRef } from '../../src/core/core.js';
+import type { Observer } from '../../src/core/observer.js';
 import type { Bus, Log, Rig, Tool } from '../../src/core/ports.js';
 import { NO_LIMITS } from '../../src/core/quota.js';
 import { createCore, type CoreService } from '../../src/core/service.js';
@@ -79,6 +80,7 @@ export function testCore(options: {
   settings?: Partial<CoreSettings>;
   store?: Store;
   bus?: Bus;
+  observer?: Observer;
   walletSignIn?: WalletSignIn;
 }): TestCore {
   const store = options.store ?? createMemoryStore();
@@ -98,6 +100,7 @@ export function testCore(options: {
     ...{ schemas: createSchemas(), digests: nodeDigests, clock: systemClock },
     walletSignIn: options.walletSignIn ?? null,
     settings: { ...TEST_SETTINGS, ...options.settings },
+    ...(options.observer && { observer: options.observer }),
   });
   opened.push(core);
   return { core, store, bus, log };

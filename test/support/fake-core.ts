@@ -34,6 +34,7 @@ export function fakeCore(methods: Partial<Core>): Core {
     walletChallenge: fail,
     proveWallet: fail,
     countsRequests: false,
+    usageCounter: () => () => undefined,
     admit: fail,
     listSecrets: fail,
     deleteSecrets: fail,

@@ -27,6 +27,7 @@ export function chatRoutes({ core, streams }: Pick<SurfaceParts, 'core' | 'strea
         const session = sentByHeader(sessionId);
         const walletProof = walletProofOf(req);
         const sent = await core.send({ ...asked, session, text: message, key: appKey, walletProof });
+        res.setHeader('X-Turn-Id', sent.turnId);
         const seconds = preferredWait(req.get('prefer'), MAX_WAIT);
         if (seconds !== undefined) {
           await waitForTurn(core, sent, res, seconds);

@@ -12,7 +12,7 @@ import {
 import { cursorParams } from '../cursor.js';
 import { idempotencyKey } from '../idempotency.js';
 import { optionalSessionHeader, sessionHeader, sessionPath } from '../session.js';
-import { decodeCursor } from './page-cursor.js';
+import { decodeCursor } from '../page-cursor.js';
 
 const app = optionalText('query', 'app', (chain) => chain.notEmpty().withMessage('app must name an App'));
 const clientId = optionalText('query', 'client_id');

@@ -6,7 +6,7 @@ import { walletProofOf } from '../wallet-proof.js';
 import { endpoint } from './endpoint.js';
 import * as input from './input.js';
 import * as output from './output.js';
-import { decodeCursor, encodeCursor } from './page-cursor.js';
+import { decodeCursor, encodeCursor } from '../page-cursor.js';
 
 /** Sessions and threads: §4.1 to §4.4, and the records of §2.4. */
 export function sessionRoutes({ core }: Pick<SurfaceParts, 'core'>): readonly Route[] {
@@ -33,7 +33,8 @@ export function sessionRoutes({ core }: Pick<SurfaceParts, 'core'>): readonly Ro
             limit: String(limit),
             cursor: encodeCursor(next),
           });
-          res.setHeader('Link', `<${req.baseUrl}${req.path}?${query.toString()}>; rel="next"`);
+          // Beside any other link that is said.
+          res.append('Link', `<${req.baseUrl}${req.path}?${query.toString()}>; rel="next"`);
         }
         res.json(threads.map(output.thread));
       }),
