@@ -30,6 +30,7 @@ USER 1000:1000
 # Nothing else is written to, but /tmp with `sqlite::memory:`.
 VOLUME /data
 EXPOSE 8080
+# Readiness, which compose waits for. What restarts the unhealthy should ask /health instead.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=20s --retries=3 \
   CMD ["node", "-e", "fetch('http://127.0.0.1:' + (process.env.PORT || 8080) + '/api/health').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 # `docker run diptych check`, `… keys list`, `… migrate --from … --to …` are the other commands.

@@ -43,6 +43,8 @@ const DAY_MS = 86_400_000;
 /** A turn's owner renews its lease; without renewal it is taken for lost. */
 const LEASE_MS = 6_000;
 const RENEW_MS = 2_000;
+/** Beside a service on SQLite nobody writes but a command, which may take a moment to show. */
+const MIRROR_MS = 1_000;
 
 /**
  * Builds the service from its configuration; nothing listens yet.
@@ -173,6 +175,7 @@ function coreSettings(config: Config): CoreSettings {
     retentionMs: config.retentionMs,
     leaseMs: LEASE_MS,
     renewMs: RENEW_MS,
+    mirrorMs: config.database.kind === 'postgres' ? 0 : MIRROR_MS,
   };
 }
 

@@ -384,6 +384,18 @@ apps:
     ]);
   });
 
+  it('names the chains that there are when a price feed is on another one', async () => {
+    const feed = (chainId: number) =>
+      `{ symbol: ETH, chainId: ${String(chainId)}, address: '0x${'b'.repeat(40)}' }`;
+    const chains = `chains: [{ id: 1, name: One, rpcUrls: ['http://a.example'] }]`;
+    expect(await mistakesOf(read({}, `${chains}\nprices: { feeds: [${feed(1)}, ${feed(5)}] }`))).toEqual([
+      'diptych.yaml: prices.feeds[1].chainId: there is no chain 5; there are 1',
+    ]);
+    expect(await mistakesOf(read({}, `prices: { feeds: [${feed(1)}] }`))).toEqual([
+      'diptych.yaml: prices.feeds[0].chainId: there is no chain 1; there are none',
+    ]);
+  });
+
   it('must be there when it was asked for', async () => {
     expect(await mistakesOf(read({ CONFIG_FILE: 'other.yaml' }))).toEqual([
       'CONFIG_FILE: there is no file /srv/diptych/other.yaml',

@@ -7,11 +7,14 @@ import { ConfigError, refuseMistakes } from '../config/mistakes.js';
 import { describeDatabase } from '../config/network.js';
 import { findDangling } from '../config/references.js';
 import type { Config } from '../config.js';
+import type { Store } from '../core/store.js';
+import { missingKeys } from '../core/rotation.js';
+import { sealerOf } from './secrets.js';
 import { configOf, withConfig, type ConfigFlags } from './configured.js';
 import { printable, printJson, type Terminal } from './terminal.js';
 
-/** How long a rig's endpoint may take. */
-const RIG_MS = 15_000;
+/** How long an endpoint may take. */
+const ENDPOINT_MS = 15_000;
 
 interface Finding {
   readonly name: string;
@@ -22,7 +25,9 @@ interface Finding {
 /** `check`: says whether the service could start and work. */
 export function checkCommand(terminal: Terminal): Command {
   return withConfig(new Command('check'))
-    .description("read the configuration, try the store and each rig's endpoint, and say what is wrong")
+    .description(
+      "read the configuration, try the store, Redis, and each rig's and chain's endpoint, and say what is wrong",
+    )
     .option('--json', 'print JSON')
     .action(async (flags: ConfigFlags & { json?: boolean }) => {
       const findings = await findAll(flags);
@@ -49,30 +54,64 @@ async function findAll(flags: ConfigFlags): Promise<readonly Finding[]> {
     ok: true,
     message: config.file ?? 'no file, all from the environment',
   };
-  const store = checkStore(config);
+  const data = Promise.all([checkData(config), checkBus(config)]).then((found) => found.flat());
   try {
     const [rigs, tools] = await Promise.all([createRigs(config), createOwnTools(config, createSchemas())]);
     refuseMistakes(
       findDangling(config, { rigs: rigs.map(({ id }) => id), tools: tools.map(({ name }) => name) }),
     );
     const answers = rigs.map((rig) =>
-      attempt(`rig ${rig.id}`, 'answers', () => rig.check(AbortSignal.timeout(RIG_MS))),
+      attempt(`rig ${rig.id}`, 'answers', () => rig.check(AbortSignal.timeout(ENDPOINT_MS))),
     );
-    return [configuration, await store, ...(await Promise.all(answers))];
+    const chains = checkChains(config);
+    return [configuration, ...(await data), ...(await chains), ...(await Promise.all(answers))];
   } catch (error) {
-    return [...mistakes(error), await store];
+    return [...mistakes(error), ...(await data)];
   }
 }
 
-function checkStore(config: Config): Promise<Finding> {
-  return attempt('store', describeDatabase(config.database), async () => {
+/** The store, and whether the secrets in it can be opened. */
+async function checkData(config: Config): Promise<readonly Finding[]> {
+  const findings: Finding[] = [];
+  const store = await attempt('store', describeDatabase(config.database), async () => {
     const opened = await openStore(config);
     try {
       await opened.store.check();
+      findings.push(
+        await attempt('secrets', 'their keys are configured', () => checkSecrets(opened.store, config)),
+      );
     } finally {
       await opened.close();
     }
   });
+  return [store, ...findings];
+}
+
+async function checkSecrets(store: Store, config: Config): Promise<void> {
+  // Without any value no key is needed yet: the service makes one.
+  if ((await store.secretKeyIds()).length === 0) return;
+  const missing = await missingKeys(store, await sealerOf(config));
+  if (missing.length === 0) return;
+  const which = missing.length === 1 ? 'the key' : 'the keys';
+  throw new Error(
+    `some stored values need ${which} ${missing.join(', ')}: add ${missing.length === 1 ? 'it' : 'them'} to SECRETS_KEY, behind the newest`,
+  );
+}
+
+async function checkBus({ redisUrl }: Config): Promise<readonly Finding[]> {
+  if (redisUrl === null) return [];
+  const { checkRedis } = await import('../adapters/redis/check.js');
+  return [await attempt('redis', 'answers', () => checkRedis(redisUrl))];
+}
+
+async function checkChains({ tools }: Config): Promise<readonly Finding[]> {
+  if (tools.chains.length === 0) return [];
+  const { checkChain } = await import('../adapters/evm/check.js');
+  return Promise.all(
+    tools.chains.map((chain) =>
+      attempt(`chain ${String(chain.id)} (${chain.name})`, 'answers', () => checkChain(chain, ENDPOINT_MS)),
+    ),
+  );
 }
 
 function mistakes(error: unknown): Finding[] {
@@ -95,6 +134,6 @@ async function attempt(name: string, fine: string, work: () => Promise<void>): P
 
 function wordsOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  if (error.name === 'TimeoutError') return `did not answer within ${String(RIG_MS / 1000)} s`;
+  if (error.name === 'TimeoutError') return `did not answer within ${String(ENDPOINT_MS / 1000)} s`;
   return error.message;
 }

@@ -17,7 +17,7 @@ export type KeyedProvider = keyof typeof PROVIDER_KEYS;
 export const KEYED_PROVIDERS = ['openai', 'anthropic', 'google'] as const satisfies readonly KeyedProvider[];
 
 /**
- * What is wrong between the parts of a file: names given twice, rigs that there are not, keys that are missing. It reads the
+ * What is wrong between the parts of a file: names given twice, rigs and chains that there are not, keys that are missing. It reads the
  * tree leniently and passes over what has the wrong shape, so that these mistakes are listed beside those of shape.
  */
 export function crossCheck(
@@ -38,6 +38,13 @@ export function crossCheck(
   const servers = entries(tree, 'mcp');
   twice(servers, 'mcp', 'name');
   const serverNames = new Set(servers.map((server) => field(server, 'name')));
+  const chains = entries(tree, 'chains').map((chain) => field(chain, 'id'));
+  entries(field(tree, 'prices'), 'feeds').forEach((feed, index) => {
+    const id = field(feed, 'chainId');
+    if (typeof id !== 'number' || chains.includes(id)) return;
+    const known = chains.length === 0 ? 'are none' : `are ${chains.join(', ')}`;
+    add(`prices.feeds[${String(index)}].chainId`, `there is no chain ${String(id)}; there ${known}`);
+  });
   apps.forEach((app, index) => {
     const where = `apps[${String(index)}]`;
     twice(entries(app, 'secrets'), `${where}.secrets`, 'name');

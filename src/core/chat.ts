@@ -24,9 +24,13 @@ export class Chat {
     const app = await this.parts.access.authorize(request.app, request.key);
     if (this.runner.claim === null) throw unavailable();
     const idempotency = this.#idempotency(request, text);
+    const { threads } = this.parts;
     for (;;) {
-      const thread = await this.parts.threads.openForWrite(request.session);
-      const sent = await this.parts.threads.hold(thread, () =>
+      // The store refuses the message if the session has changed; but whether slots are filled is decided before that.
+      const thread = await (app.secrets.length > 0
+        ? threads.openForWrite(request.session)
+        : threads.openLately(request.session));
+      const sent = await threads.hold(thread, () =>
         this.#accept(thread, request, { text, app, idempotency }),
       );
       if (sent !== undefined) return sent;

@@ -108,10 +108,17 @@ export interface Core {
   send(request: SendRequest): Promise<Sent>;
   /** Resolves when the turn has ended, when `signal` aborts, or on a drain. Never rejects. */
   turnEnded(sent: Sent, signal: AbortSignal): Promise<void>;
-  /** The session as it is now, after merging `userState` into it if given. */
+  /**
+   * The session as it is now, after merging `userState` into it if given. `leavesFaults`: the answer has no place for faults, and the
+   * next snapshot that has one carries them.
+   */
   snapshot(
     session: SessionRef,
-    options?: { userState?: JsonObject | undefined; clientId?: string | undefined },
+    options?: {
+      userState?: JsonObject | undefined;
+      clientId?: string | undefined;
+      leavesFaults?: boolean;
+    },
   ): Promise<Snapshot>;
   /** Cancels what runs and what waits; true when there was something. The snapshot read after it is final. */
   interrupt(session: SessionRef): Promise<boolean>;

@@ -40,7 +40,7 @@ export class Housekeeping {
         usageBefore: at - USAGE_MS,
       });
       for (const id of deleted) {
-        threads.forget(id, true);
+        threads.forget(id);
         bus.publish(id, { type: 'session_deleted' });
       }
       if (deleted.length > 0) log.info({ threads: deleted.length }, 'deleted idle threads');

@@ -10,12 +10,12 @@ const RECOVERY_BATCH = 64;
 
 /**
  * Keeps the leases of what this process runs, hears of interrupts by their renewal, and takes over what others lost.
- * A process that cannot reach the store for the length of a lease gives its turns up: another may have them by now.
+ * A turn whose lease was not renewed for its length is given up, whatever became of the renewal: another may have it by now.
  */
 export class Leases {
   #renewal: NodeJS.Timeout | undefined;
   #recovery: NodeJS.Timeout | undefined;
-  #renewedAt = 0;
+  #lapse: NodeJS.Timeout | undefined;
   #isBusy = false;
 
   constructor(
@@ -24,48 +24,69 @@ export class Leases {
       readonly log: Log;
       readonly observer: Observer;
       readonly settings: CoreSettings;
-      readonly clock: { now(): number };
+      readonly clock: { monotonic(): number };
     },
     private readonly runner: Runner,
   ) {}
 
   /** Recovers once, then begins. */
   async start(): Promise<void> {
-    this.#renewedAt = this.parts.clock.now();
     await this.#recover();
     this.#renewal = setInterval(() => void this.#renew(), this.parts.settings.renewMs);
     this.#recovery = setInterval(() => void this.#recover(), RECOVERY_MS);
+    this.#giveUpLapsed();
   }
 
   stop(): void {
     clearInterval(this.#renewal);
     clearInterval(this.#recovery);
+    clearTimeout(this.#lapse);
   }
 
   /** Never rejects. */
   async #renew(): Promise<void> {
-    const { store, log, settings, clock } = this.parts;
+    const { store, log, clock } = this.parts;
     const running = this.runner.all;
-    const asked = clock.now();
-    if (running.length === 0) {
-      this.#renewedAt = asked;
-      return;
-    }
+    if (running.length === 0) return;
+    // The lease begins later than that, by what the store takes to answer.
+    const asked = clock.monotonic();
     try {
       const ids = running.map(({ turn }) => turn.id);
       const kept = new Map(
         (await store.renewLeases(this.runner.lease, ids)).map((lease) => [lease.turnId, lease]),
       );
-      this.#renewedAt = asked;
       for (const turn of running) {
         const lease = kept.get(turn.turn.id);
         if (lease === undefined) turn.stop('lost');
-        else if (lease.cancelRequested) turn.stop('interrupted');
+        else {
+          turn.heldSince = Math.max(turn.heldSince, asked);
+          if (lease.cancelRequested) turn.stop('interrupted');
+        }
       }
     } catch (error) {
       log.warn({ err: error, turns: running.length }, 'leases could not be renewed');
-      if (clock.now() - this.#renewedAt > settings.leaseMs) for (const turn of running) turn.stop('lost');
     }
+  }
+
+  /** Gives up what has lapsed, and comes back at the very moment when the next one would. */
+  #giveUpLapsed(): void {
+    const { log, settings, clock } = this.parts;
+    const now = clock.monotonic();
+    let next = settings.leaseMs;
+    let lapsed = 0;
+    for (const turn of this.runner.all) {
+      const left = turn.heldSince + settings.leaseMs - now;
+      if (left > 0) next = Math.min(next, left);
+      else if (!turn.signal.aborted) {
+        lapsed++;
+        turn.stop('lost');
+      }
+    }
+    if (lapsed > 0)
+      log.warn({ turns: lapsed }, 'turns were given up: their leases could not be renewed in time');
+    this.#lapse = setTimeout(() => {
+      this.#giveUpLapsed();
+    }, Math.ceil(next));
   }
 
   /** Never rejects. */

@@ -14,12 +14,12 @@ export async function storePatiently<T>(
   turnId: string,
   write: () => Promise<T>,
 ): Promise<T> {
-  const until = clock.now() + settings.leaseMs;
+  const until = clock.monotonic() + settings.leaseMs;
   for (;;) {
     try {
       return await write();
     } catch (error) {
-      if (!(error instanceof StoreUnavailableError) || clock.now() > until) throw error;
+      if (!(error instanceof StoreUnavailableError) || clock.monotonic() > until) throw error;
       log.warn({ err: error, turn: turnId }, 'a turn could not be stored, trying again');
       await pause(PAUSE_MS, new AbortController().signal);
     }

@@ -158,6 +158,8 @@ export interface Digests {
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
+  /** Milliseconds since some moment of this process. Nobody can set it back: for lengths of time. */
+  monotonic(): number;
   /** A new unique id: a UUID. */
   newId(): string;
 }

@@ -59,6 +59,14 @@ export async function rotateSecrets(
   }
 }
 
+/** The ids of keys that stored values need and that are not configured. Reads no value. */
+export async function missingKeys(
+  store: Pick<SecretStore, 'secretKeyIds'>,
+  sealer: Pick<Sealer, 'keyIds'>,
+): Promise<readonly string[]> {
+  return (await store.secretKeyIds()).filter((id) => !sealer.keyIds.includes(id));
+}
+
 function placeOf({
   client,
   app,

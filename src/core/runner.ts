@@ -47,7 +47,8 @@ export class Runner {
 
   /** Begins to work on a claimed turn, and on those that wait behind it. */
   start(claimed: ClaimedTurn): void {
-    const running = new RunningTurn(claimed, [], this.parts.observer.started(claimed));
+    const { observer, clock } = this.parts;
+    const running = new RunningTurn(claimed, [], observer.started(claimed), clock.monotonic());
     // An older attempt of this very process: its lease lapsed, so that it may not go on.
     this.#running.get(claimed.sessionId)?.stop('lost');
     this.#running.set(claimed.sessionId, running);

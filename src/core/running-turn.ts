@@ -23,11 +23,13 @@ export class RunningTurn {
   /**
    * @param messages the turn's stored records, the user's message first
    * @param observed is told what becomes of it
+   * @param heldSince when the lease on it was last known to begin, by the clock that nobody sets
    */
   constructor(
     readonly turn: ClaimedTurn,
     readonly messages: Message[],
     readonly observed: TurnObserver,
+    public heldSince: number,
   ) {
     this.leftover = turn.partialText;
     this.ended = new Promise((resolve) => (this.#resolveEnded = resolve));

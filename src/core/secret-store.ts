@@ -18,6 +18,8 @@ export interface SecretStore {
     client: string,
     which: { readonly app: string | null; readonly name: string | null },
   ): Promise<number>;
+  /** The ids of the keys that values are sealed under, each once, in order. Reads no value. */
+  secretKeyIds(): Promise<string[]>;
   /** Some values that another key than this one has sealed, with their clients. */
   readSecretsNotUnder(keyId: string, limit: number): Promise<(SealedSecret & { readonly client: string })[]>;
   /** Replaces a value if it is still the very one that was read. False: it was changed meanwhile. */
@@ -28,6 +30,8 @@ export interface SecretStore {
 export interface Sealer {
   /** The key that new values are sealed under. */
   readonly keyId: string;
+  /** The keys that it can open values of. */
+  readonly keyIds: readonly string[];
   seal(value: string, context: string): Pick<SealedSecret, 'keyId' | 'sealed'>;
   /** @throws Error when the key is unknown, the value was tampered with, or the context is another */
   open(secret: Pick<SealedSecret, 'keyId' | 'sealed'>, context: string): string;

@@ -3,6 +3,7 @@ import { createAccess } from './apps.js';
 import { Chat } from './chat.js';
 import { Control } from './control.js';
 import type { Core, Sent } from './core.js';
+import { FaultDeliveries, NO_FAULTS } from './fault-deliveries.js';
 import { Interrupts } from './interrupts.js';
 import { Health } from './health.js';
 import { Housekeeping } from './housekeeping.js';
@@ -12,6 +13,7 @@ import type { Parts } from './parts.js';
 import type { Bus, Clock, Digests, Log, Rig, Schemas, SeedPhrases, ToolSource } from './ports.js';
 import { overQuota, requestQuotas } from './quota.js';
 import { describeRig, Rigs } from './rig-choice.js';
+import { missingKeys } from './rotation.js';
 import { Runner } from './runner.js';
 import type { Sealer } from './secret-store.js';
 import { Secrets } from './secrets.js';
@@ -83,7 +85,7 @@ export function createCore(ports: CorePorts): CoreService {
     apps: new Map(ports.apps.map((app) => [app.name, app])),
     rigs: new Rigs(ports.rigs),
     toolbox: new Toolbox(ports.tools, ports.schemas, settings, log),
-    threads: new Threads(store, clock),
+    threads: new Threads(store, clock, settings.mirrorMs),
     walletProofs: new WalletProofs({
       ...{ digests, clock, sealer: ports.sealer, signIn: ports.walletSignIn },
       countRequest: (quotas) => store.countRequest(quotas),
@@ -94,7 +96,8 @@ export function createCore(ports: CorePorts): CoreService {
   const titles = new Titles(parts);
   const runner = new Runner(parts, steps, titles, clock.newId());
   const sessions = new Sessions(parts, runner);
-  const snapshots = new Snapshots(parts, runner);
+  const snapshots = new Snapshots(runner);
+  const faults = new FaultDeliveries(parts, runner.lease, settings.renewMs);
   const chat = new Chat(parts, digests, runner);
   const interrupts = new Interrupts(parts, runner);
   const streams = new Streams(parts, runner);
@@ -127,7 +130,8 @@ export function createCore(ports: CorePorts): CoreService {
       const thread = await parts.threads.open(ref);
       const runsElsewhere = thread.processing && runner.inSession(thread.id) === undefined;
       if (runsElsewhere) await parts.threads.refreshFlight(thread);
-      return snapshots.take(thread);
+      const carriesNone = options.leavesFaults === true || thread.faults.length === 0;
+      return snapshots.take(thread, carriesNone ? NO_FAULTS : await faults.claim(thread));
     },
     interrupt: (ref) => interrupts.interrupt(ref),
 
@@ -173,7 +177,7 @@ export function createCore(ports: CorePorts): CoreService {
 
     async start() {
       streams.start();
-      await leases.start();
+      await Promise.all([leases.start(), warnOfMissingKeys(ports)]);
       housekeeping.start();
       usage.start();
     },
@@ -188,6 +192,7 @@ export function createCore(ports: CorePorts): CoreService {
     async close() {
       draining.abort(new Error('The service closes'));
       leases.stop();
+      faults.close();
       invocations.close();
       await housekeeping.close();
       await titles.close();
@@ -196,6 +201,16 @@ export function createCore(ports: CorePorts): CoreService {
       streams.close();
     },
   };
+}
+
+/** Never rejects. */
+async function warnOfMissingKeys({ store, sealer, log }: CorePorts): Promise<void> {
+  try {
+    const keys = await missingKeys(store, sealer);
+    if (keys.length > 0) log.warn({ keys }, 'stored secrets need keys that are not configured');
+  } catch (error) {
+    log.warn({ err: error }, 'the keys of stored secrets could not be looked at');
+  }
 }
 
 /** Resolves when the turn has ended or one of the signals aborts. Not `AbortSignal.any`: a signal that outlives it keeps a trace of each. */

@@ -97,9 +97,10 @@ export class Sessions {
     const thread = await threads.open({ id, ifUnknown: 'refuse' });
     const running = this.runner.inSession(id);
     running?.stop('deleted');
-    const wasStored = thread.stored;
-    const wasThere = wasStored ? await store.deleteSession(id, clock.now()) : true;
-    threads.forget(id, wasStored);
+    // One that only reads have touched has to be stored to be known as deleted, on every node and after a restart.
+    if (!thread.stored) await this.write({ id, ifUnknown: 'create' }, () => ({ set: {}, isActivity: false }));
+    const wasThere = await store.deleteSession(id, clock.now());
+    threads.forget(id);
     bus.publish(id, { type: 'session_deleted' });
     if (!wasThere) throw sessionNotFound();
   }

@@ -21,4 +21,9 @@ export interface CoreSettings {
   /** A turn whose lease was not renewed for so long is taken for lost. */
   readonly leaseMs: number;
   readonly renewMs: number;
+  /**
+   * For how long memory is taken for what the store says without asking it. 0: it is asked each time, because other nodes write, and what
+   * one of them has acknowledged must hold on all.
+   */
+  readonly mirrorMs: number;
 }

@@ -1,20 +1,14 @@
 import type { FaultDelivery, OpenTurnView, Snapshot } from './snapshot.js';
-import type { Parts } from './parts.js';
 import type { Runner } from './runner.js';
 import type { SessionStatus } from './session.js';
 import type { ActiveThread, OpenTurn } from './thread.js';
 
 /** Puts snapshots together: what is stored, from the mirror, and the text in flight, from the runner. */
 export class Snapshots {
-  /** Sessions whose faults are on their way in some answer. */
-  readonly #inDelivery = new Map<string, Set<number>>();
+  constructor(private readonly runner: Runner) {}
 
-  constructor(
-    private readonly parts: Parts,
-    private readonly runner: Runner,
-  ) {}
-
-  take(thread: ActiveThread): Snapshot {
+  /** @param faults what this snapshot is to carry */
+  take(thread: ActiveThread, faults: FaultDelivery): Snapshot {
     const { session, settled } = thread;
     const open = thread.open.map((turn) => this.#view(turn));
     const status: SessionStatus = thread.processing
@@ -22,7 +16,6 @@ export class Snapshots {
       : session.interrupted
         ? 'interrupted'
         : 'idle';
-    const faults = this.#claimFaults(thread);
     return { session, status, settled, open, faults, tag: this.#tag(thread, open, faults) };
   }
 
@@ -52,36 +45,4 @@ export class Snapshots {
     const told = faults.texts.length === 0 ? '' : `.f${String(thread.faults.at(-1)?.n ?? 0)}`;
     return `${String(thread.session.revision)}.${String(flight)}${attempt}${told}`;
   }
-
-  /** A fault goes out with one snapshot; only when that answer was not sent does another carry it. */
-  #claimFaults(thread: ActiveThread): FaultDelivery {
-    if (thread.faults.length === 0) return NO_FAULTS;
-    const taken = this.#inDelivery.get(thread.id) ?? new Set<number>();
-    const mine = thread.faults.filter(({ n }) => !taken.has(n));
-    if (mine.length === 0) return NO_FAULTS;
-    for (const { n } of mine) taken.add(n);
-    this.#inDelivery.set(thread.id, taken);
-    const release = (): void => {
-      for (const { n } of mine) taken.delete(n);
-      if (taken.size === 0 && this.#inDelivery.get(thread.id) === taken) this.#inDelivery.delete(thread.id);
-    };
-    const confirm = (): void => {
-      const [newest] = [...mine].reverse();
-      for (const { n } of mine) thread.told.add(n);
-      thread.faults = thread.faults.filter(({ n }) => !thread.told.has(n));
-      // An older one may still be on its way: only what is before it is remembered as shown.
-      const oldestLeft = thread.faults[0]?.n;
-      const shown = oldestLeft === undefined ? newest?.n : oldestLeft - 1;
-      const remembered =
-        shown === undefined ? Promise.resolve() : this.parts.store.markFaultsShown(thread.id, shown);
-      remembered
-        .catch((error: unknown) => {
-          this.parts.log.warn({ err: error }, 'a shown system error may be shown again');
-        })
-        .finally(release);
-    };
-    return { texts: mine.map(({ text }) => text), confirm, release };
-  }
 }
-
-const NO_FAULTS: FaultDelivery = { texts: [], confirm: () => undefined, release: () => undefined };

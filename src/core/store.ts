@@ -3,6 +3,7 @@
  * `transaction(callback)`: a synchronous driver would have committed before an async callback ran.
  */
 import type { EventBody, LoggedEvent, SystemEvent, SystemFault } from './event.js';
+import type { FaultStore } from './fault-store.js';
 import type { Message } from './message.js';
 import type { OverviewStore } from './overview-store.js';
 import type { Quota, Use } from './quota.js';
@@ -16,7 +17,7 @@ export class StoreUnavailableError extends Error {
   override readonly name = 'StoreUnavailableError';
 }
 
-/** Who claims turns, and for how long a claim holds without renewal. */
+/** Who claims turns or faults, and for how long a claim holds without renewal. */
 export interface Lease {
   readonly owner: string;
   readonly milliseconds: number;
@@ -191,7 +192,7 @@ export interface StoredKey {
 }
 
 /** Where sessions, messages, turns, events and keys are kept. The truth: memory is only a cache of it. */
-export interface Store extends SecretStore, OverviewStore, UsageStore {
+export interface Store extends FaultStore, SecretStore, OverviewStore, UsageStore {
   // --- sessions
 
   /** Reads a session with its thread. `deleted`: it was, and nothing was written since. */
@@ -269,8 +270,6 @@ export interface Store extends SecretStore, OverviewStore, UsageStore {
   ): Promise<{ readonly events: LoggedEvent[]; readonly oldestId: number; readonly lastId: number }>;
   /** The last system events of all kinds, in order. */
   readSystemEvents(id: string, count: number): Promise<SystemEvent[]>;
-  /** Remembers that snapshots have carried the faults up to `n`. */
-  markFaultsShown(id: string, n: number): Promise<void>;
 
   // --- use
 

@@ -1,6 +1,7 @@
 import type { SessionRef } from './core.js';
 import type { Clock } from './ports.js';
 import { RefusedError } from './refusal.js';
+import { Revisions } from './revisions.js';
 import { newSession } from './session.js';
 import type { Store } from './store.js';
 import { ActiveThread } from './thread.js';
@@ -8,12 +9,10 @@ import { ActiveThread } from './thread.js';
 /** How many sessions memory holds, and how many characters of their messages. */
 const MAX_ACTIVE = 10_000;
 const MAX_WEIGHT = 64 * 1_048_576;
-/** How many ids of deleted sessions that were never stored are remembered. */
-const MAX_GONE = 10_000;
 /** How long a session that only reads have touched lives. */
 const UNSTORED_MS = 3_600_000;
-/** How old the knowledge may be that memory equals the store: another process may have written. */
-const CHECK_MS = 1_000;
+/** How old the knowledge may be that memory equals the store where whoever uses it is told when it does not. */
+const LATELY_MS = 1_000;
 /** How old the text in flight of a turn that runs elsewhere may be, beside its owner's own pace of checkpoints. */
 const FLIGHT_MS = 250;
 
@@ -24,17 +23,21 @@ const FLIGHT_MS = 250;
 export class Threads {
   readonly #active = new Map<string, ActiveThread>();
   readonly #loading = new Map<string, Promise<ActiveThread | 'deleted' | 'unknown'>>();
-  readonly #gone = new Set<string>();
+  readonly #revisions: Revisions;
   #weight = 0;
 
+  /** @param mirrorMs as in the settings */
   constructor(
     private readonly store: Store,
     private readonly clock: Clock,
-  ) {}
+    private readonly mirrorMs: number,
+  ) {
+    this.#revisions = new Revisions(store);
+  }
 
   /** The session, for a read. @throws RefusedError `not_found` when deleted, or unknown and not to be created */
   async open(ref: SessionRef): Promise<ActiveThread> {
-    return this.#fresh(ref.id) ?? this.openChecked(ref);
+    return this.#fresh(ref.id, this.mirrorMs) ?? this.openChecked(ref);
   }
 
   /** The same, surely as the store has it now, whoever wrote last. */
@@ -51,7 +54,16 @@ export class Threads {
 
   /** The session, for a write: one that was deleted may come back by it. It is kept only once it is stored. */
   async openForWrite(ref: SessionRef): Promise<ActiveThread> {
-    const found = this.#fresh(ref.id) ?? (await this.#find(ref.id));
+    return this.#openForWrite(ref, this.mirrorMs);
+  }
+
+  /** The same, as it was a moment ago: for a write that the store refuses when the session has changed. */
+  async openLately(ref: SessionRef): Promise<ActiveThread> {
+    return this.#openForWrite(ref, LATELY_MS);
+  }
+
+  async #openForWrite(ref: SessionRef, maxAgeMs: number): Promise<ActiveThread> {
+    const found = this.#fresh(ref.id, maxAgeMs) ?? (await this.#find(ref.id));
     if (found instanceof ActiveThread) return found;
     if (ref.ifUnknown === 'refuse') throw sessionNotFound();
     return new ActiveThread(newSession(ref.id, this.clock.now()), this.clock.now());
@@ -69,7 +81,6 @@ export class Threads {
 
   /** After a write to a session that was not stored: from now on it is active like any other. */
   adopt(thread: ActiveThread): void {
-    this.#gone.delete(thread.id);
     const present = this.#active.get(thread.id);
     if (present === undefined) this.#keep(thread);
     else if (present !== thread) present.heard(thread.newestRevision);
@@ -95,13 +106,9 @@ export class Threads {
   }
 
   /** Lets go of a session that was deleted. */
-  forget(id: string, wasStored: boolean): void {
+  forget(id: string): void {
     const thread = this.#active.get(id);
     if (thread !== undefined) this.#drop(thread);
-    if (wasStored) return;
-    this.#gone.add(id);
-    const [oldest] = this.#gone;
-    if (this.#gone.size > MAX_GONE && oldest !== undefined) this.#gone.delete(oldest);
   }
 
   /** The mirror of a session if memory has one, however old. */
@@ -109,11 +116,11 @@ export class Threads {
     return this.#active.get(id);
   }
 
-  #fresh(id: string): ActiveThread | undefined {
+  #fresh(id: string, maxAgeMs: number): ActiveThread | undefined {
     const thread = this.#active.get(id);
     if (thread === undefined || thread.stale) return undefined;
     const now = this.clock.now();
-    if (now - thread.checkedAt > CHECK_MS) return undefined;
+    if (now - thread.checkedAt >= maxAgeMs) return undefined;
     thread.usedAt = now;
     return thread;
   }
@@ -124,11 +131,11 @@ export class Threads {
     return found instanceof ActiveThread && found.stale ? this.#read(id) : found;
   }
 
-  async #read(id: string): Promise<ActiveThread | 'deleted' | 'unknown'> {
+  async #read(id: string, mayJoin = false): Promise<ActiveThread | 'deleted' | 'unknown'> {
     const present = this.#active.get(id);
     if (present !== undefined && !present.stale) {
       const before = present.session.revision;
-      const revision = await this.store.revisionOf(id);
+      const revision = await this.#revisions.of(id);
       // Forgotten or written to meanwhile: the answer is of the past.
       if (this.#active.get(id) !== present) return this.#read(id);
       if (present.session.revision !== before) return this.#keep(present);
@@ -145,6 +152,11 @@ export class Threads {
       }
     }
     let loading = this.#loading.get(id);
+    if (loading !== undefined && !mayJoin) {
+      // Begun before this read was asked for: it may have missed what was written in between. One begun after it will do.
+      await loading;
+      return this.#read(id, true);
+    }
     if (loading === undefined) {
       loading = this.#load(id).finally(() => this.#loading.delete(id));
       this.#loading.set(id, loading);
@@ -159,7 +171,7 @@ export class Threads {
     if (stored === 'deleted' || stored === 'unknown') {
       // It was written to while nothing of it was found.
       if (present !== undefined && (present !== before || stored === 'unknown')) return present;
-      return this.#gone.has(id) ? 'deleted' : stored;
+      return stored;
     }
     const thread = present ?? new ActiveThread(stored.session, this.clock.now());
     if (present === undefined) thread.session = { ...stored.session, revision: 0 };

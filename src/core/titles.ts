@@ -104,8 +104,9 @@ export class Titles {
       }
       outcome = 'complete';
     } catch (error) {
+      // Stopped by this very process, which is no fault.
       if (this.#stop.signal.aborted) outcome = 'interrupted';
-      this.parts.log.warn({ err: error, rig: rig.id }, 'no title from the rig');
+      else this.parts.log.warn({ err: error, rig: rig.id }, 'no title from the rig');
       return '';
     } finally {
       observed.ended(outcome, usage, 0);

@@ -2,7 +2,13 @@ import type { Dialect } from '../http/errors.js';
 import type { Route } from '../http/routes.js';
 import type { SurfaceParts } from './parts.js';
 
-/** `GET /api/health` (§4.12): 200 `{status: "ok", version, surfaces}`, or 503 with another status while messages are refused. */
+/** When to ask again while it is not ready, in seconds. */
+const RETRY_AFTER = '1';
+
+/**
+ * `GET /api/health` (§4.12), the readiness probe: 200 `{status: "ok", version, surfaces}`, or 503 with another status while
+ * messages are refused.
+ */
 export function healthProbe({ core, about }: SurfaceParts, dialect: Dialect): Route {
   return {
     method: 'GET',
@@ -12,24 +18,23 @@ export function healthProbe({ core, about }: SurfaceParts, dialect: Dialect): Ro
     handlers: [
       async (_req, res) => {
         const { status } = await core.health();
+        if (status !== 'ok') res.setHeader('Retry-After', RETRY_AFTER);
         res.status(status === 'ok' ? 200 : 503).json({ status, ...about });
       },
     ],
   };
 }
 
-/** `GET /health`: the same in one word of text, for probes that read no JSON. */
-export function healthWord({ core }: SurfaceParts, dialect: Dialect): Route {
+/** `GET /health`, the liveness probe: the text `OK` for as long as the process answers, whatever the store does. */
+export function healthWord(dialect: Dialect): Route {
   return {
     method: 'GET',
     path: '/health',
     targetsApp: false,
     dialect,
     handlers: [
-      async (_req, res) => {
-        const { status } = await core.health();
-        res.status(status === 'ok' ? 200 : 503).type('text/plain');
-        res.send(status === 'ok' ? 'OK' : status);
+      (_req, res) => {
+        res.type('text/plain').send('OK');
       },
     ],
   };

@@ -59,7 +59,7 @@ export function listMounts(parts: SurfaceParts, names: readonly SurfaceName[]): 
   if (only === undefined) throw new RangeError('at least one surface must be exposed');
   const { routes, dialect } =
     others.length === 0 ? only : { routes: mergeRoutes(parts), dialect: mergedDialect };
-  const probes = [healthProbe(parts, dialect), healthWord(parts, dialect)];
+  const probes = [healthProbe(parts, dialect), healthWord(dialect)];
   return [{ base: '', routes: [...routes, ...withoutThose(probes, routes)], dialect }, ...own];
 }
 

@@ -395,6 +395,8 @@ describe('counting', () => {
 
 describe('titles', () => {
   it.each([
+    ['What is 12*(3+4)?', 'What is 12*(3+4)'],
+    ['Tell me *everything* about __init__ now', 'Tell me everything about init now'],
     ['what time is it in Tokyo right now, please?', 'What time is it in Tokyo'],
     ['Write a "short" story', 'Write a short story'],
     ['/tool get_time {"timezone":"UTC"}', 'Get time timezone : UTC'],

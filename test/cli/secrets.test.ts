@@ -126,6 +126,13 @@ describe('secrets rotate', () => {
 
     // A service without the key runs, and tells who asks.
     const without = await place.serve(under(newer));
+    const warning = 'stored secrets need keys that are not configured';
+    await without.running.says(warning);
+    const checked = await place.run(['check'], { env: under(newer) });
+    expect(checked).toMatchObject({
+      code: 1,
+      out: expect.stringMatching(/^FAIL {2}secrets: some stored values need the key [0-9a-f]{16}: /m),
+    });
     expect(await lengthOf(without.url, 0)).toMatch(/The secret KEY can no longer be opened.*Store it again/);
     await fill(without.url, 0, 1);
     expect(await lengthOf(without.url, 0)).toBe(1);
@@ -133,7 +140,9 @@ describe('secrets rotate', () => {
 
     expect(await rotate(under(other, newer, older))).toMatchObject({ code: 0, err: '' });
     const healed = await place.serve(under(other));
+    expect((await place.run(['check'], { env: under(other) })).code).toBe(0);
     expect(await Promise.all([0, 1, 2, 3, 4].map((n) => lengthOf(healed.url, n)))).toEqual([1, 2, 3, 4, 5]);
+    expect(healed.running.out()).not.toContain(warning);
   });
 
   it('takes over from the key that was made beside the database', async () => {

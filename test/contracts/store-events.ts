@@ -6,6 +6,7 @@ import {
   change,
   end,
   expectRevision,
+  LEASE,
   loaded,
   send,
   sendAndClaim,
@@ -111,6 +112,54 @@ export function eventContract(withStore: WithStore): void {
     );
 
     it(
+      'lets one at a time carry the faults, until they were shown or the claim is over',
+      withStore(async (store) => {
+        const id = randomUUID();
+        const other = { ...LEASE, owner: 'node-b' };
+        expect(await store.claimFaults(id, LEASE)).toEqual({ faults: [], shown: 0 });
+        await end(store, await sendAndClaim(store, id), { outcome: 'failed', error: 'one' });
+        const n = (await loaded(store, id)).faults[0]?.n ?? 0;
+        const one = { faults: [{ n, text: 'one' }], shown: 0 };
+        const none = { faults: [], shown: 0 };
+        await expectRevision(store, id, 0, async () => {
+          const claims = await Promise.all([store.claimFaults(id, LEASE), store.claimFaults(id, other)]);
+          expect(claims).toEqual(expect.arrayContaining([one, none]));
+          const [has, waits] = claims[0].faults.length === 1 ? [LEASE, other] : [other, LEASE];
+          // Whoever has them may ask again; nobody else ends it.
+          expect(await store.claimFaults(id, has)).toEqual(one);
+          await store.releaseFaults(id, waits.owner);
+          expect(await store.claimFaults(id, waits)).toEqual(none);
+          await store.releaseFaults(id, has.owner);
+          expect(await store.claimFaults(id, { ...waits, milliseconds: -1 })).toEqual(one);
+          expect(await store.claimFaults(id, has)).toEqual(one);
+          await store.markFaultsShown(id, n);
+          expect(await store.claimFaults(id, waits)).toEqual({ faults: [], shown: n });
+          expect(await store.claimFaults(id, has)).toEqual({ faults: [], shown: n });
+        });
+        // Shown, but not given back: the next fault waits for that.
+        await end(store, await sendAndClaim(store, id), { outcome: 'failed', error: 'two' });
+        const all = await Promise.all([store.claimFaults(id, LEASE), store.claimFaults(id, other)]);
+        expect(all.map(({ faults }) => faults.length).sort()).toEqual([0, 1]);
+        await Promise.all([LEASE, other].map(({ owner }) => store.releaseFaults(id, owner)));
+        expect((await store.claimFaults(id, other)).faults).toMatchObject([{ text: 'two' }]);
+      }),
+    );
+
+    it(
+      'gives a session that came back no claim of its earlier life',
+      withStore(async (store) => {
+        const id = randomUUID();
+        await end(store, await sendAndClaim(store, id), { outcome: 'failed', error: 'old' });
+        expect((await store.claimFaults(id, LEASE)).faults).toHaveLength(1);
+        await store.deleteSession(id, T0);
+        expect((await store.claimFaults(id, LEASE)).faults).toEqual([]);
+        await end(store, await sendAndClaim(store, id), { outcome: 'failed', error: 'new' });
+        const claimed = await store.claimFaults(id, { ...LEASE, owner: 'node-b' });
+        expect(claimed.faults).toMatchObject([{ text: 'new' }]);
+      }),
+    );
+
+    it(
       'does not take the faults of a session that came back for shown ones',
       withStore(async (store) => {
         const id = randomUUID();
@@ -123,6 +172,21 @@ export function eventContract(withStore: WithStore): void {
         // Somebody who still has the old number must not hide the new fault.
         await store.markFaultsShown(id, shown);
         expect((await loaded(store, id)).faults).toMatchObject([{ text: 'new' }]);
+      }),
+    );
+  });
+
+  describe('sealed secrets', () => {
+    it(
+      'tells under which keys they are, each once, without the values',
+      withStore(async (store) => {
+        expect(await store.secretKeyIds()).toEqual([]);
+        const sealed = (name: string, keyId: string) => ({ app: 'default', name, keyId, sealed: 'c2VhbGVk' });
+        await store.putSecrets('c1', [sealed('A', 'k2'), sealed('B', 'k1'), sealed('C', 'k2')], T0);
+        await store.putSecrets('c2', [sealed('A', 'k3'), sealed('B', 'k1')], T0);
+        expect(await store.secretKeyIds()).toEqual(['k1', 'k2', 'k3']);
+        await store.deleteSecrets('c2', { app: null, name: 'A' });
+        expect(await store.secretKeyIds()).toEqual(['k1', 'k2']);
       }),
     );
   });

@@ -51,7 +51,7 @@ function house() {
         label: '',
         expiresAt: null,
         randomBytes: (count) => new Uint8Array(count).fill(++minted),
-        clock: { now: () => now, newId: () => `key-${String(minted)}` },
+        clock: { now: () => now, monotonic: () => now, newId: () => `key-${String(minted)}` },
         digests,
       });
       stored.set(made.stored.digest, { ...made.stored, ...change });

@@ -17,7 +17,7 @@ function mint(bytes: Uint8Array, apps: readonly string[] = ['one']) {
       expect(count).toBe(32);
       return bytes;
     },
-    clock: { now: () => 1000, newId: () => 'the-id' },
+    clock: { now: () => 1000, monotonic: () => 1000, newId: () => 'the-id' },
     digests,
   });
 }

@@ -14,7 +14,7 @@ let recent: Recent;
 
 beforeEach(() => {
   now = START;
-  recent = new Recent({ now: () => now, newId: () => 'unused' });
+  recent = new Recent({ now: () => now, monotonic: () => now, newId: () => 'unused' });
 });
 
 function begin(id: string): TurnObserver {

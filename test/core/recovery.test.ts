@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { v4 as uuid } from 'uuid';
 import { createMemoryStore } from '../../src/adapters/memory/store.js';
 import type { Message } from '../../src/core/message.js';
@@ -9,7 +9,10 @@ import type { ClaimedTurn } from '../../src/core/turn.js';
 import { closeTestCores, collect, created, message, spoken, testCore } from '../support/core.js';
 import { ScriptedRig } from '../support/scripted-rig.js';
 
-afterEach(closeTestCores);
+afterEach(() => {
+  jest.useRealTimers();
+  return closeTestCores();
+});
 
 const never = new AbortController().signal;
 
@@ -193,16 +196,22 @@ describe('a drain', () => {
     const { core } = testCore({ rigs: [rig], store });
     await core.start();
     const [quick, slow] = [uuid(), uuid()];
-    await core.send(message(quick, 'quick'));
+    const quickSent = await core.send(message(quick, 'quick'));
     const first = await rig.next();
     const sent = await core.send(message(slow, 'slow'));
     await rig.next();
     const feed = await core.watchTurn(sent);
     const updates = await core.updates(created(slow), { after: null, turns: false });
+    const quickFeed = await core.watchTurn(quickSent);
+    // Time stands still until the quick one has ended.
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] });
     const drained = core.drain(50);
     await expect(core.send(message(quick, 'more'))).rejects.toMatchObject({ reason: 'unavailable' });
     expect((await core.health()).status).toBe('draining');
     first.text('there').end();
+    expect((await collect(quickFeed)).at(-1)).toMatchObject({ type: 'turn_ended' });
+    await jest.advanceTimersByTimeAsync(50);
+    jest.useRealTimers();
     await drained;
     expect((await collect(feed)).at(-1)).toEqual({ type: 'cut', reason: 'draining' });
     expect(await collect(updates)).toEqual([]);

@@ -147,7 +147,9 @@ describe('health', () => {
       503,
       expect.objectContaining({ status: 'draining', version: '1.2.3' }),
     ]);
-    expect((await server.ask('GET', '/health')).status).toBe(503);
+    expect(probe.headers.get('retry-after')).toMatch(/^\d+$/);
+    // Alive, but not ready: nothing is won by killing it.
+    expect(await server.ask('GET', '/health')).toMatchObject({ status: 200, text: 'OK' });
     const message = await server.ask('POST', '/api/chat?message=Hi', { session });
     expect(message.status).toBe(503);
     expect(message.json).toMatchObject({ code: 'unavailable' });

@@ -78,6 +78,10 @@ describe('GET /api/tools', () => {
     expect(paid.json).toEqual({ tools: [expect.objectContaining({ name: 'context' })] });
     expect((await house.ask('GET', '/api/tools?app=bare', { headers })).json).toEqual({ tools: [] });
     expect((await house.ask('GET', '/api/tools?app=paid')).status).toBe(401);
+    // Like any request with its header, it brings a session into being.
+    const session = randomUUID();
+    await house.ask('GET', '/api/tools', { session });
+    expect((await house.ask('GET', `/api/sessions/${session}`)).status).toBe(200);
   });
 });
 

@@ -8,7 +8,9 @@ export function makeTitle(messages: readonly PromptMessage[]): string {
   const first = messages.find(({ role }) => role === 'user')?.content ?? '';
   const words = first
     .replace(/^\s*\/tool\s+/, '')
-    .replace(/["'“”‘’`*#_{}[\]]+/g, ' ')
+    .replace(/["'“”‘’`#_{}[\]]+/g, ' ')
+    // Emphasis, but not the sign of a product.
+    .replace(/(?<![^\s.,;:!?])\*+|\*+(?![^\s.,;:!?])/g, ' ')
     .split(/\s+/)
     .filter((word) => word !== '');
   const title = Array.from(words.slice(0, MAX_WORDS).join(' '))

@@ -2,6 +2,7 @@ import { byOrder } from '../../core/message.js';
 import type { Session } from '../../core/session.js';
 import type { SavedSession, SessionChange, StoredThread, ThreadCursor } from '../../core/store.js';
 import { isOpen } from '../../core/turn.js';
+import { unshownFaults } from './faults.js';
 import {
   bury,
   commit,
@@ -28,9 +29,7 @@ export function loadThread(state: State, id: string): StoredThread | 'deleted' |
     open: [...(running === undefined ? [] : [running]), ...queuedTurns(kept)].map(
       ({ turn, messages, partialText }) => ({ turn, messages, partialText }),
     ),
-    faults: kept.systemEvents
-      .filter(({ kind, n }) => kind === 'SystemError' && n > kept.faultsShown)
-      .map(({ n, text }) => ({ n, text })),
+    faults: unshownFaults(kept),
   };
 }
 

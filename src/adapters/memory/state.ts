@@ -28,6 +28,8 @@ export interface KeptSession {
   systemEvents: (SystemEvent & { readonly n: number; readonly at: number })[];
   lastSystemNo: number;
   faultsShown: number;
+  /** Who has the faults above, and until when. */
+  faultsClaim: { readonly owner: string; readonly until: number } | null;
   readonly keys: Map<
     string,
     { readonly fingerprint: string; readonly turnId: string; readonly createdAt: number }
@@ -70,6 +72,7 @@ export function ensureLive(state: State, id: string, at: number): { kept: KeptSe
     systemEvents: [],
     lastSystemNo: 0,
     faultsShown: 0,
+    faultsClaim: null,
     keys: new Map(),
   };
   state.sessions.set(id, kept);
@@ -82,6 +85,7 @@ export function bury(kept: KeptSession): void {
   kept.turns = [];
   kept.events = [];
   kept.systemEvents = [];
+  kept.faultsClaim = null;
   kept.keys.clear();
 }
 

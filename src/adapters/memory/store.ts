@@ -1,5 +1,6 @@
 import { StoreUnavailableError, type Prune, type Store, type StoredKey } from '../../core/store.js';
 import { isOpen, type TurnStatus } from '../../core/turn.js';
+import { claimFaults, markFaultsShown, releaseFaults } from './faults.js';
 import { claimAbandoned, releaseTurns, renewLeases, takeOver } from './leases.js';
 import { countSessions, readOpenTurns, readUses } from './overview.js';
 import { deleteSession, listSessions, loadThread, readMessages, saveSession } from './sessions.js';
@@ -102,10 +103,14 @@ export function createMemoryStore(): Store {
         const events = findLive(state, id)?.systemEvents ?? [];
         return events.slice(Math.max(0, events.length - count)).map(({ kind, text }) => ({ kind, text }));
       }),
+    claimFaults: (id, claim) => step(() => claimFaults(state, id, claim)),
+    releaseFaults: (id, owner) =>
+      step(() => {
+        releaseFaults(state, id, owner);
+      }),
     markFaultsShown: (id, n) =>
       step(() => {
-        const kept = findLive(state, id);
-        if (kept !== undefined) kept.faultsShown = Math.max(kept.faultsShown, n);
+        markFaultsShown(state, id, n);
       }),
 
     putSecrets: (client, secrets) =>
@@ -114,6 +119,8 @@ export function createMemoryStore(): Store {
       }),
     readSecrets: (client, app) => step(() => readSecrets(state, client, app)),
     deleteSecrets: (client, which) => step(() => deleteSecrets(state, client, which)),
+    secretKeyIds: () =>
+      step(() => [...new Set([...state.secrets.values()].map(({ keyId }) => keyId))].sort()),
     readSecretsNotUnder: (keyId, limit) =>
       step(() => [...state.secrets.values()].filter((secret) => secret.keyId !== keyId).slice(0, limit)),
     resealSecret: (client, from, to) => step(() => resealSecret(state, client, from, to)),

@@ -19,6 +19,7 @@ export function createSealer(keys: readonly Buffer[]): Sealer {
   const keyId = keyIdOf(newest);
   return {
     keyId,
+    keyIds: [...byId.keys()],
     seal(value, context) {
       // A random nonce of 96 bits per value: far below 2^32 values under one key, as the standard asks.
       const nonce = randomBytes(NONCE_BYTES);

@@ -27,6 +27,14 @@ const DELETE: Statement = {
   text: `DELETE FROM secrets WHERE client = $1 AND ($2::text IS NULL OR app = $2) AND ($3::text IS NULL OR name = $3)
     RETURNING name`,
 };
+// From one to the next by the index: a table of many values has few keys.
+const KEY_IDS: Statement = {
+  name: 'secret_key_ids',
+  text: `WITH RECURSIVE ids (key_id) AS (
+      SELECT min(key_id) FROM secrets
+      UNION ALL SELECT (SELECT min(key_id) FROM secrets WHERE key_id > ids.key_id) FROM ids WHERE key_id IS NOT NULL
+    ) SELECT key_id FROM ids WHERE key_id IS NOT NULL`,
+};
 const READ_OLD: Statement = {
   name: 'read_old_secrets',
   text: `SELECT client, app, name, key_id, sealed FROM secrets WHERE key_id < $1 OR key_id > $1 LIMIT $2`,
@@ -58,6 +66,9 @@ export function createSecrets(run: Run): SecretStore {
     },
     async deleteSecrets(client, { app, name }) {
       return (await run(DELETE, [client, app, name])).length;
+    },
+    async secretKeyIds() {
+      return (await run<Pick<SecretRow, 'key_id'>>(KEY_IDS, [])).map(({ key_id }) => key_id);
     },
     async readSecretsNotUnder(keyId, limit) {
       const rows = await run<SecretRow>(READ_OLD, [keyId, limit]);

@@ -1,5 +1,6 @@
 import type { Store } from '../../core/store.js';
 import { openConnections, type PostgresOptions } from './connections.js';
+import { createFaults } from './faults.js';
 import { createKeys } from './keys.js';
 import { createLeases } from './leases.js';
 import { migrate, readMigrations } from './migrate.js';
@@ -25,6 +26,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
     ...createReads(run),
     ...createThreadReads(run),
     ...createWrites(run),
+    ...createFaults(run),
     ...createLeases(run),
     ...createKeys(run),
     ...createSecrets(run),

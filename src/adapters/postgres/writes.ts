@@ -55,10 +55,6 @@ const INTERRUPT_TURNS = callOf('interrupt_turns', 2);
 const COUNT_REQUEST = callOf('count_request', 1);
 const SAVE_PROGRESS = callOf('save_progress', 9);
 const END_TURN = callOf('end_turn', 17);
-const MARK_FAULTS_SHOWN: Statement = {
-  name: 'mark_faults_shown',
-  text: 'UPDATE sessions SET faults_shown = $2 WHERE id = $1 AND deleted_at IS NULL AND faults_shown < $2',
-};
 
 type WriteName =
   | 'saveSession'
@@ -67,7 +63,6 @@ type WriteName =
   | 'interruptTurns'
   | 'saveProgress'
   | 'endTurn'
-  | 'markFaultsShown'
   | 'countRequest';
 
 /** The writes to one session. Each is one statement. */
@@ -172,10 +167,6 @@ export function createWrites(run: Run): Pick<Store, WriteName> {
       if (quotas.length === 0) return undefined;
       const exhausted = await call<number | null>(COUNT_REQUEST, [toQuotas(quotas)]);
       return exhausted === null ? undefined : quotaAt(quotas, exhausted);
-    },
-
-    async markFaultsShown(id, n) {
-      await run(MARK_FAULTS_SHOWN, [id, n]);
     },
   };
 }

@@ -31,6 +31,8 @@ export interface SessionRow {
   last_turn_no: number;
   last_system_no: number;
   faults_shown: number;
+  faults_claimed_by: string | null;
+  faults_claimed_until: number | null;
   incarnation: number;
   deleted_at: number | null;
 }

@@ -17,7 +17,15 @@ export function createSecretReads(db: Database) {
   const selectOld = db.prepare<[{ keyId: string; limit: number }], SecretRow>(
     'SELECT * FROM secrets WHERE key_id < @keyId OR key_id > @keyId LIMIT @limit',
   );
+  // From one to the next by the index: a table of many values has few keys.
+  const selectKeyIds = db.prepare<[], { key_id: string }>(
+    `WITH RECURSIVE ids (key_id) AS (
+      SELECT min(key_id) FROM secrets
+      UNION ALL SELECT (SELECT min(key_id) FROM secrets WHERE key_id > ids.key_id) FROM ids WHERE key_id IS NOT NULL
+    ) SELECT key_id FROM ids WHERE key_id IS NOT NULL`,
+  );
   return {
+    secretKeyIds: (): string[] => selectKeyIds.all().map(({ key_id }) => key_id),
     readSecrets: (client: string, app: string | null): SealedSecret[] =>
       select.all({ client, app }).map(toSecret),
     readSecretsNotUnder: (keyId: string, limit: number): (SealedSecret & { client: string })[] =>

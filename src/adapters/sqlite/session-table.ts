@@ -17,15 +17,18 @@ export function createSessionTable(db: Database): SessionTable {
   const select = db.prepare<[string], SessionRow>('SELECT * FROM sessions WHERE id = ?');
   const insert = db.prepare<[Omit<SessionRow, 'ref'>]>(
     `INSERT INTO sessions (id, title, title_source, wallet, rig, client, app, user_state, interrupted, created_at, active_at,
-       revision, version, last_event_id, last_turn_no, last_system_no, faults_shown, incarnation, deleted_at)
+       revision, version, last_event_id, last_turn_no, last_system_no, faults_shown,
+       faults_claimed_by, faults_claimed_until, incarnation, deleted_at)
      VALUES (@id, @title, @title_source, @wallet, @rig, @client, @app, @user_state, @interrupted, @created_at, @active_at,
-       @revision, @version, @last_event_id, @last_turn_no, @last_system_no, @faults_shown, @incarnation, @deleted_at)`,
+       @revision, @version, @last_event_id, @last_turn_no, @last_system_no, @faults_shown,
+       @faults_claimed_by, @faults_claimed_until, @incarnation, @deleted_at)`,
   );
   const update = db.prepare<[SessionRow]>(
     `UPDATE sessions SET title = @title, title_source = @title_source, wallet = @wallet, rig = @rig, client = @client, app = @app,
        user_state = @user_state, interrupted = @interrupted, created_at = @created_at, active_at = @active_at,
        revision = @revision, version = @version, last_event_id = @last_event_id, last_turn_no = @last_turn_no,
-       last_system_no = @last_system_no, faults_shown = @faults_shown, incarnation = @incarnation, deleted_at = @deleted_at
+       last_system_no = @last_system_no, faults_shown = @faults_shown,
+       faults_claimed_by = @faults_claimed_by, faults_claimed_until = @faults_claimed_until, incarnation = @incarnation, deleted_at = @deleted_at
      WHERE ref = @ref`,
   );
 
@@ -67,6 +70,8 @@ function blankRow(id: string, at: number) {
     created_at: createdAt,
     active_at: activeAt,
     last_turn_no: 0,
+    faults_claimed_by: null,
+    faults_claimed_until: null,
     deleted_at: null,
   };
 }

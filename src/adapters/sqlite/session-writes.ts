@@ -22,7 +22,7 @@ export function createSessionWrites(
   sessions: SessionTable,
   events: EventTable,
   bury: Bury,
-): Pick<Handlers, 'saveSession' | 'deleteSession' | 'appendEvents' | 'markFaultsShown'> {
+): Pick<Handlers, 'saveSession' | 'deleteSession' | 'appendEvents'> {
   return {
     saveSession(change) {
       const { ifVersion, at } = change;
@@ -58,14 +58,6 @@ export function createSessionWrites(
       const commit = events.commit(row, bodies, at);
       sessions.save(row);
       return commit;
-    },
-
-    markFaultsShown(id, n) {
-      const row = sessions.findLive(id);
-      if (row === undefined || row.faults_shown >= n) return undefined;
-      row.faults_shown = n;
-      sessions.save(row);
-      return undefined;
     },
   };
 }

@@ -15,7 +15,7 @@ import type { Quota } from '../../core/quota.js';
 import type { SealedSecret } from '../../core/secret-store.js';
 import type { ClaimedTurn } from '../../core/turn.js';
 import type { UsageRow } from '../../core/usage-store.js';
-import type { EventBody } from '../../core/event.js';
+import type { EventBody, SystemFault } from '../../core/event.js';
 
 /** How far pruning has come: at rows above `after` of that stage. */
 export interface PruneCursor {
@@ -53,6 +53,8 @@ export interface Steps {
     { commit: Commit; next: ClaimedTurn | null } | 'lost'
   >;
   appendEvents: Step<[id: string, events: readonly EventBody[], at: number], Commit | undefined>;
+  claimFaults: Step<[id: string, claim: Lease], { faults: SystemFault[]; shown: number }>;
+  releaseFaults: Step<[id: string, owner: string], undefined>;
   markFaultsShown: Step<[id: string, n: number], undefined>;
   saveKey: Step<[key: StoredKey], undefined>;
   revokeKey: Step<[id: string, at: number], boolean>;

@@ -1,6 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import { createAccept } from './accept.js';
 import { createEventTable } from './event-table.js';
+import { createFaultWrites } from './fault-writes.js';
 import { createKeyWrites } from './key-writes.js';
 import { createLeaseWrites } from './lease-writes.js';
 import { createPruneSome } from './prune.js';
@@ -28,6 +29,7 @@ export function createWrites(db: Database): Handlers {
       if (exhausted === undefined) for (const quota of quotas) uses.add({ ...quota, amount: 1 });
       return exhausted;
     },
+    ...createFaultWrites(db, sessions),
     ...createTurnWrites({ sessions, turns, events, uses }),
     ...createLeaseWrites(db, turns),
     ...createKeyWrites(db),

@@ -130,7 +130,7 @@ export const invokeTool = {
   maxBytes: 16_384,
 };
 
-export const listTools = input('ignored', { app, appKey });
+export const listTools = input('ignored', { sessionId: optionalSessionHeader, app, appKey });
 
 const requiredClient = requiredText('query', 'client_id', 'the client whose secrets are meant');
 

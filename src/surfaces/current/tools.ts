@@ -31,8 +31,9 @@ export function toolRoutes({ core }: Pick<SurfaceParts, 'core'>): readonly Route
     appEndpoint(
       'GET',
       '/api/tools',
-      handle(input.listTools, async ({ app, appKey }, _req, res) => {
+      handle(input.listTools, async ({ sessionId, app, appKey }, _req, res) => {
         const tools = await core.listTools(app, appKey);
+        if (sessionId !== undefined) await core.touch(sentByHeader(sessionId));
         res.json({ tools: tools.map(output.tool) });
       }),
     ),

@@ -46,9 +46,7 @@ export function legacyRoutes({ core, streams }: SurfaceParts): readonly Route[] 
       'GET',
       '/api/thread/state',
       handle(input.querySession, async ({ sessionId }, _req, res) => {
-        const snapshot = await core.snapshot(sentByQuery(sessionId));
-        // This state has no place for them: the next snapshot that has one carries them.
-        snapshot.faults.release();
+        const snapshot = await core.snapshot(sentByQuery(sessionId), { leavesFaults: true });
         res.type('application/json').send(output.stateJson(snapshot));
       }),
     ),

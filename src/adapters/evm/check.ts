@@ -1,0 +1,32 @@
+import { openClient } from './client.js';
+import { createEndpoints } from './endpoints.js';
+import { asChainError } from './faults.js';
+import type { ChainSettings } from './settings.js';
+
+/**
+ * Resolves when every endpoint of a chain answers, and says that it is that chain.
+ * @param timeoutMs how long one may take
+ * @throws Error in words for the operator that number the endpoints: their URLs may hold keys
+ */
+export async function checkChain(chain: ChainSettings, timeoutMs: number): Promise<void> {
+  const { id, rpcUrls } = chain;
+  const faults = await Promise.all(
+    rpcUrls.map(async (url, index) => {
+      const fault = await faultOf({ ...chain, rpcUrls: [url] }, timeoutMs);
+      const place = rpcUrls.length === 1 ? '' : `rpcUrls[${String(index)}]: `;
+      return fault === undefined ? [] : [place + fault];
+    }),
+  );
+  const all = faults.flat();
+  if (all.length > 0) throw new Error(all.join(' '));
+
+  async function faultOf(one: ChainSettings, patienceMs: number): Promise<string | undefined> {
+    const endpoints = createEndpoints(patienceMs);
+    try {
+      const found = await openClient(one, endpoints, new AbortController().signal, null).getChainId();
+      return found === id ? undefined : `The node is of chain ${String(found)}, not ${String(id)}.`;
+    } catch (error) {
+      return asChainError(error, one, patienceMs).message;
+    }
+  }
+}

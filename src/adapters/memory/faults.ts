@@ -1,0 +1,33 @@
+import type { SystemFault } from '../../core/event.js';
+import type { Lease } from '../../core/store.js';
+import { findLive, type KeptSession, type State } from './state.js';
+
+/** What no snapshot has carried yet. */
+export function unshownFaults(kept: KeptSession): SystemFault[] {
+  return kept.systemEvents
+    .filter(({ kind, n }) => kind === 'SystemError' && n > kept.faultsShown)
+    .map(({ n, text }) => ({ n, text }));
+}
+
+export function claimFaults(state: State, id: string, { owner, milliseconds }: Lease) {
+  const kept = findLive(state, id);
+  if (kept === undefined) return { faults: [], shown: 0 };
+  const { faultsClaim, faultsShown: shown } = kept;
+  const now = Date.now();
+  if (faultsClaim !== null && faultsClaim.owner !== owner && faultsClaim.until > now) {
+    return { faults: [], shown };
+  }
+  const faults = unshownFaults(kept);
+  if (faults.length > 0) kept.faultsClaim = { owner, until: now + milliseconds };
+  return { faults, shown };
+}
+
+export function releaseFaults(state: State, id: string, owner: string): void {
+  const kept = findLive(state, id);
+  if (kept?.faultsClaim?.owner === owner) kept.faultsClaim = null;
+}
+
+export function markFaultsShown(state: State, id: string, n: number): void {
+  const kept = findLive(state, id);
+  if (kept !== undefined) kept.faultsShown = Math.max(kept.faultsShown, n);
+}

@@ -1,0 +1,39 @@
+import type { SystemFault } from '../../core/event.js';
+import type { Store } from '../../core/store.js';
+import type { Run, Statement } from './connections.js';
+import { callOf } from './writes.js';
+
+const CLAIM = callOf('claim_faults', 3);
+const RELEASE: Statement = {
+  name: 'release_faults',
+  text: `UPDATE sessions SET faults_claimed_by = NULL, faults_claimed_until = NULL
+    WHERE id = $1 AND deleted_at IS NULL AND faults_claimed_by = $2`,
+};
+const MARK_SHOWN: Statement = {
+  name: 'mark_faults_shown',
+  text: 'UPDATE sessions SET faults_shown = $2 WHERE id = $1 AND deleted_at IS NULL AND faults_shown < $2',
+};
+
+interface Claimed {
+  readonly faults: readonly SystemFault[];
+  readonly shown: number;
+}
+
+/** The writes that say which errors a snapshot carries, and which some have carried. */
+export function createFaults(run: Run): Pick<Store, 'claimFaults' | 'releaseFaults' | 'markFaultsShown'> {
+  return {
+    async claimFaults(id, { owner, milliseconds }) {
+      const [row] = await run<{ result: Claimed }>(CLAIM, [id, owner, milliseconds]);
+      if (row === undefined) throw new Error(`${CLAIM.name} gave no row`);
+      return row.result;
+    },
+
+    async releaseFaults(id, owner) {
+      await run(RELEASE, [id, owner]);
+    },
+
+    async markFaultsShown(id, n) {
+      await run(MARK_SHOWN, [id, n]);
+    },
+  };
+}

@@ -1,0 +1,49 @@
+import type { Database } from 'better-sqlite3';
+import type { SystemFault } from '../../core/event.js';
+import type { SessionTable } from './session-table.js';
+import type { Handlers } from './steps.js';
+
+/** The writes that say which errors a snapshot carries, and which some have carried. */
+export function createFaultWrites(
+  db: Database,
+  sessions: SessionTable,
+): Pick<Handlers, 'claimFaults' | 'releaseFaults' | 'markFaultsShown'> {
+  const select = db.prepare<[session: number, after: number], SystemFault>(
+    "SELECT n, text FROM system_events WHERE session = ? AND n > ? AND kind = 'SystemError' ORDER BY n",
+  );
+  return {
+    claimFaults(id, { owner, milliseconds }) {
+      const row = sessions.findLive(id);
+      if (row === undefined) return { faults: [], shown: 0 };
+      const now = Date.now();
+      const isTaken =
+        row.faults_claimed_by !== null &&
+        row.faults_claimed_by !== owner &&
+        (row.faults_claimed_until ?? 0) > now;
+      const faults = isTaken ? [] : select.all(row.ref, row.faults_shown);
+      if (faults.length > 0) {
+        row.faults_claimed_by = owner;
+        row.faults_claimed_until = now + milliseconds;
+        sessions.save(row);
+      }
+      return { faults, shown: row.faults_shown };
+    },
+
+    releaseFaults(id, owner) {
+      const row = sessions.findLive(id);
+      if (row?.faults_claimed_by !== owner) return undefined;
+      row.faults_claimed_by = null;
+      row.faults_claimed_until = null;
+      sessions.save(row);
+      return undefined;
+    },
+
+    markFaultsShown(id, n) {
+      const row = sessions.findLive(id);
+      if (row === undefined || row.faults_shown >= n) return undefined;
+      row.faults_shown = n;
+      sessions.save(row);
+      return undefined;
+    },
+  };
+}
