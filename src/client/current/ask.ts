@@ -87,7 +87,7 @@ class Question {
         this.#running = event.turnId;
         if (this.isSent) this.#turnId ??= event.turnId;
         this.#hasBegun ||= event.turnId === this.#turnId;
-        if (event.turnId === this.#turnId) yield* this.#telling.begin(event.turnId);
+        if (event.turnId === this.#turnId) yield* this.#begin(event.turnId);
         return;
       case 'text':
         if (event.turnId === this.#turnId) yield* this.#telling.add(event);
@@ -110,6 +110,13 @@ class Question {
       case 'notice':
         yield event;
     }
+  }
+
+  /** What a state has of the text already, the stream does not tell again. */
+  *#begin(turnId: string): Generator<SessionEvent> {
+    yield* this.#telling.begin(turnId);
+    const reply = this.#state && replyTo(this.#state, this.text);
+    if (this.#state?.status === 'processing' && reply !== undefined) yield* this.#telling.reach(reply.text);
   }
 
   /** Tells what is missing, the state, and the end. */
