@@ -29,6 +29,14 @@ export async function* askCurrent(
         const sent = await calls.send(text, key, { ...options, signal });
         question.sent(sent.turnId ?? undefined, sent.repeated);
         onSent();
+        if (!question.mayBeOver) continue;
+        const snapshot = await calls.snapshot({ signal });
+        for (const shown of snapshot === undefined
+          ? []
+          : question.hear({ type: 'state', state: snapshot.state })) {
+          yield shown;
+          if (shown.type === 'turn_ended') return;
+        }
         continue;
       }
       for (const shown of question.hear(event)) {
@@ -57,7 +65,7 @@ class Question {
   #ended: Extract<SessionEvent, { type: 'turn_ended' }> | undefined;
   #turnId: string | undefined;
   /** Its end may have come before the stream could tell it. */
-  #mayBeOver: boolean;
+  mayBeOver: boolean;
   /** The turn that is told now. */
   #running: string | undefined;
   #hasBegun = false;
@@ -68,19 +76,19 @@ class Question {
     private readonly text: string,
     isRepeat: boolean,
   ) {
-    this.#mayBeOver = isRepeat;
+    this.mayBeOver = isRepeat;
   }
 
   sent(turnId: string | undefined, repeated: boolean): void {
     this.isSent = true;
     this.#turnId = turnId;
-    this.#mayBeOver ||= repeated;
+    this.mayBeOver ||= repeated;
   }
 
   *hear(event: InnerEvent): Generator<SessionEvent> {
     switch (event.type) {
       case 'connection':
-        if (event.state === 'lost') this.#mayBeOver ||= this.isSent;
+        if (event.state === 'lost') this.mayBeOver ||= this.isSent;
         yield event;
         return;
       case 'turn_started':
@@ -136,7 +144,7 @@ class Question {
     const reply = replyTo(state, this.text);
     const isOver = state.status !== 'processing';
     const isPassed = !this.#hasBegun && reply?.hasBegun === true && this.#running !== undefined;
-    if (!this.#hasBegun && this.#mayBeOver && (isOver || isPassed)) yield* this.conclude(state);
+    if (!this.#hasBegun && this.mayBeOver && (isOver || isPassed)) yield* this.conclude(state);
     else if (this.#hasBegun && !isOver && reply !== undefined) yield* this.#telling.reach(reply.text);
   }
 }
