@@ -4,10 +4,10 @@ import type { Display } from './display.js';
 /** What a command may do with the chat. */
 export interface ChatRoom {
   readonly display: Display;
-  client(): Client;
+  readonly client: () => Client;
   /** Goes on in a new session. */
   renew(): void;
-  leave(): void;
+  readonly leave: () => void;
 }
 
 interface ChatCommand {

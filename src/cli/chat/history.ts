@@ -43,5 +43,5 @@ export class History {
 }
 
 function stateFolder({ XDG_STATE_HOME: folder, HOME: home }: Terminal['env']): string {
-  return folder !== undefined && folder.startsWith('/') ? folder : join(home ?? homedir(), '.local', 'state');
+  return folder?.startsWith('/') === true ? folder : join(home ?? homedir(), '.local', 'state');
 }
