@@ -35,7 +35,7 @@ describe('chat in a terminal', () => {
     await prompted(chat, /→ get_time \{\}[^]*← get_time [^]*UTC/);
     expect(chat.out()).toContain('\x1b[2m→ get_time {}\x1b[22m');
     type(chat, '/title\r');
-    await prompted(chat, /\/title\r\n/);
+    await prompted(chat, /\/title[\r\n]+/);
     type(chat, CTRL_D);
     expect(await chat.ended).toBe(0);
     expect(chat.out()).not.toContain(' 999 1000');
