@@ -6,6 +6,7 @@ import { chatCommand } from './chat.js';
 import { checkCommand } from './check.js';
 import { completionCommand } from './completion.js';
 import { keysCommand } from './keys.js';
+import { legacyCommand } from './legacy.js';
 import { migrateCommand } from './migrate.js';
 import { rigsCommand } from './rigs.js';
 import { secretsCommand } from './secrets.js';
@@ -32,6 +33,7 @@ export function createProgram(terminal: Terminal): Command {
     chatCommand(terminal),
     sessionsCommand(terminal),
     secretsCommand(terminal),
+    legacyCommand(terminal),
     backupCommand(terminal),
     migrateCommand(terminal),
     completionCommand(terminal, program),
