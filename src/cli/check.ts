@@ -11,7 +11,7 @@ import type { Store } from '../core/store.js';
 import { missingKeys } from '../core/rotation.js';
 import { sealerOf } from './secrets.js';
 import { configOf, withConfig, type ConfigFlags } from './configured.js';
-import { printable, printJson, type Terminal } from './terminal.js';
+import { colourful, printable, printJson, styled, type Terminal } from './terminal.js';
 
 /** How long an endpoint may take. */
 const ENDPOINT_MS = 15_000;
@@ -34,8 +34,10 @@ export function checkCommand(terminal: Terminal): Command {
       const ok = findings.every((finding) => finding.ok);
       if (flags.json === true) printJson(terminal, { ok, checks: findings });
       else {
+        const isColourful = colourful(terminal, terminal.output);
         for (const { name, ok: fine, message } of findings) {
-          terminal.output.write(`${fine ? 'ok  ' : 'FAIL'}  ${printable(`${name}: ${message}`)}\n`);
+          const mark = fine ? styled('green', 'ok  ', isColourful) : styled('red', 'FAIL', isColourful);
+          terminal.output.write(`${mark}  ${printable(`${name}: ${message}`)}\n`);
         }
       }
       if (!ok) terminal.setExitCode(1);
