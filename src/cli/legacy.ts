@@ -43,7 +43,7 @@ async function report(terminal: Terminal, flags: Flags): Promise<void> {
 
 /** Prints the report for people; on a terminal with a chart. */
 export function printReport(
-  terminal: Pick<Terminal, 'output'>,
+  terminal: Pick<Terminal, 'output' | 'env'>,
   found: UsageReport,
   isExposed: boolean,
 ): void {

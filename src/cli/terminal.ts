@@ -58,7 +58,7 @@ export function printJson(terminal: Terminal, value: unknown): void {
 
 /** Prints rows under their headings, columns aligned; `empty` when there is none. */
 export function printTable(
-  terminal: Pick<Terminal, 'output'>,
+  terminal: Pick<Terminal, 'output' | 'env'>,
   headings: readonly string[],
   rows: readonly (readonly string[])[],
   empty: string,

@@ -109,7 +109,7 @@ describe('legacy report', () => {
     const report = reportUsage({ rows, seen, keys: [{ id: 'k', label: 'mo\u001Bbile' }], days: 1, at });
     for (const isTTY of [true, false]) {
       const output = Object.assign(new PassThrough({ encoding: 'utf8' }), { isTTY });
-      printReport({ output }, report, true);
+      printReport({ output, env: {} }, report, true);
       const text = String(output.read());
       expect(text).toContain('it was WalletApp (key mo bile), 1 hour ago.\n');
       expect(/^\d{4}-\d\d-\d\d {2}▓{10}░{30} +3 of 12 \(25 %\)$/m.test(text)).toBe(isTTY);

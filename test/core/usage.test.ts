@@ -10,7 +10,7 @@ const DAY = 86_400_000;
 const NOON = 20_000 * DAY + DAY / 2;
 
 function begin(store: Store = createMemoryStore()) {
-  const clock = { at: NOON, now: () => clock.at, newId: () => 'key-1' };
+  const clock = { at: NOON, now: () => clock.at, monotonic: () => clock.at, newId: () => 'key-1' };
   const log = keptLog();
   const usage = new Usage({ store, clock, digests: nodeDigests, log });
   const rows = async () => {
