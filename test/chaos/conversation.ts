@@ -13,6 +13,8 @@ export interface SentMessage {
   ackedAt: number | null;
   /** The last answer was a refusal. */
   isRefused: boolean;
+  /** A try broke off, or was answered by an error that says nothing of what came of it. */
+  mayBeStored: boolean;
   /** An interrupt was sent while its turn may have been open. */
   mayBeInterrupted: boolean;
   hasEnded: boolean;
@@ -60,6 +62,7 @@ export class Conversation {
       startedAt: Date.now(),
       ackedAt: null,
       isRefused: false,
+      mayBeStored: false,
       mayBeInterrupted: this.interrupting > 0,
       hasEnded: false,
       streamed: null,

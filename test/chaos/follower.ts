@@ -3,7 +3,7 @@ import { Random } from './random.js';
 import { markerIn, planOf, textOf } from './script.js';
 import { UpdateEvent } from './shapes.js';
 import { Cut, eventsOf, Hung, open, type Ask, type OpenAnswer } from './wire.js';
-import { judgeStatus, sleep, type World } from './world.js';
+import { judge, judgeCut, sleep, type Door, type World } from './world.js';
 
 /** Follows a session's updates, leaves and comes back with its cursor at random, and checks that it misses nothing. */
 export class Follower {
@@ -11,6 +11,8 @@ export class Follower {
   cursor: number | null;
   readonly #random: Random;
   #isStopped = false;
+  /** It has closed the stream that is, or was, open. */
+  #hasLeft = false;
   #open: OpenAnswer | null = null;
   #running: Promise<void> = Promise.resolve();
 
@@ -30,38 +32,43 @@ export class Follower {
 
   async stop(): Promise<void> {
     this.#isStopped = true;
-    this.#open?.close();
+    this.reconnect();
     await this.#running;
   }
 
   /** Goes away, and comes back with its cursor. */
   reconnect(): void {
+    this.#hasLeft = true;
     this.#open?.close();
   }
 
   async #run(): Promise<void> {
     for (;;) {
       if (this.#isStopped) return;
+      const door = this.world.door(this.#random);
+      this.#hasLeft = false;
       try {
-        await this.#connect();
+        await this.#connect(door);
       } catch (error) {
-        if (error instanceof Hung)
-          this.world.figures.fault('hung', `follower ${this.name}: ${error.message}`);
+        const what = `follower ${this.name} (${this.conversation.id})`;
+        if (error instanceof Hung) this.world.figures.fault('hung', `${what}: ${error.message}`);
         else if (!(error instanceof Cut)) throw error;
+        else if (!this.#hasLeft) judgeCut(this.world, what, door, error);
         if (this.#random.chance(0.8)) await this.world.whenUp();
       }
       await sleep(this.#random.between(5, 150));
     }
   }
 
-  async #connect(): Promise<void> {
+  async #connect(door: Door): Promise<void> {
     const { world } = this;
-    const since = world.generation;
-    const { ask, withTurns } = this.#request();
+    const askedAt = Date.now();
+    const { ask, withTurns } = this.#request(door.base);
     world.figures.count('connects');
     if (this.cursor !== null) world.figures.count('reconnects');
     const answer = await open(ask);
-    if (!judgeStatus(world, `follower ${this.name}`, answer, { since, expected: [200] })) {
+    const judgement = judge(world, `follower ${this.name}`, answer, { door, askedAt, expected: [200] });
+    if (judgement !== 'expected') {
       answer.message.resume();
       return;
     }
@@ -78,7 +85,7 @@ export class Follower {
     }
   }
 
-  #request(): { ask: Ask; withTurns: boolean } {
+  #request(base: string): { ask: Ask; withTurns: boolean } {
     const random = this.#random;
     const isLegacy = this.cursor !== null && random.chance(0.25) && this.conversation.isStored;
     const withTurns = !isLegacy && random.chance(0.4);
@@ -93,7 +100,7 @@ export class Follower {
     }
     const path = isLegacy ? '/api/thread/updates' : '/api/updates';
     return {
-      ask: { method: 'GET', url: `${this.world.base}${path}?${query.toString()}`, headers },
+      ask: { method: 'GET', url: `${base}${path}?${query.toString()}`, headers },
       withTurns,
     };
   }

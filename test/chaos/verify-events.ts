@@ -1,4 +1,5 @@
 import type { Followed } from './client.js';
+import type { Random } from './random.js';
 import { UpdateEvent, type StoredRecord } from './shapes.js';
 import { Cut, eventsOf, open } from './wire.js';
 import { sleep, type World } from './world.js';
@@ -6,11 +7,20 @@ import { sleep, type World } from './world.js';
 const PATIENCE_MS = 10_000;
 
 /** Everything that a session has announced, from the first event to the one with the id `cursor`. */
-export async function replay(world: World, id: string, cursor: number): Promise<ReadonlyMap<number, string>> {
+export async function replay(
+  world: World,
+  id: string,
+  cursor: number,
+  random: Random,
+): Promise<ReadonlyMap<number, string>> {
   const events = new Map<number, string>();
   if (cursor === 0) return events;
   const headers = { Accept: 'text/event-stream', 'X-Session-Id': id };
-  const answer = await open({ method: 'GET', url: `${world.base}/api/updates?since=0`, headers });
+  const answer = await open({
+    method: 'GET',
+    url: `${world.door(random).base}/api/updates?since=0`,
+    headers,
+  });
   const timer = setTimeout(() => {
     answer.close();
   }, PATIENCE_MS);
