@@ -35,6 +35,8 @@ const DAY_MS = 86_400_000;
 /** A turn's owner renews its lease; without renewal it is taken for lost. */
 const LEASE_MS = 6_000;
 const RENEW_MS = 2_000;
+/** On SQLite only a command beside the service writes, too. */
+const FRESH_MS = 1_000;
 
 /**
  * Builds the service from its configuration; nothing listens yet.
@@ -132,7 +134,8 @@ export async function createApp(config: Config): Promise<Application> {
 }
 
 function coreSettings(config: Config): CoreSettings {
-  const { maxMessageBytes, maxQueued, maxSteps, turnTimeoutMs, toolTimeoutMs, busyStrategy } = config;
+  const { database, maxMessageBytes, maxQueued, maxSteps, turnTimeoutMs, toolTimeoutMs, busyStrategy } =
+    config;
   return {
     limits: config.limits,
     ...{ maxMessageBytes, maxQueued, maxSteps, turnTimeoutMs, toolTimeoutMs, busyStrategy },
@@ -142,6 +145,7 @@ function coreSettings(config: Config): CoreSettings {
     retentionMs: config.retentionMs,
     leaseMs: LEASE_MS,
     renewMs: RENEW_MS,
+    freshMs: database.kind === 'postgres' ? 0 : FRESH_MS,
   };
 }
 

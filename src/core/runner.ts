@@ -166,7 +166,7 @@ export class Runner {
 
   async #end(running: RunningTurn, thread: ActiveThread, ending: Ending): Promise<void> {
     const { turn } = running;
-    await running.inSequence(async () => {
+    const closing = await running.inSequence(async () => {
       const { messages, events } = closeTurn(
         turn,
         running.messages,
@@ -195,7 +195,7 @@ export class Runner {
       if (stored === 'lost') {
         // A later attempt has it, or this very end was stored and only its acknowledgement was lost.
         thread.stale = true;
-        return;
+        return messages;
       }
       const { commit, next } = stored;
       // In one breath: the mirror, the text in flight and the runner change together, so that no snapshot falls between.
@@ -211,8 +211,10 @@ export class Runner {
       announce(this.parts.bus, turn.sessionId, commit);
       this.#announceEnd(running, messages, ending);
       if (next !== null) this.start(next);
+      return messages;
     });
-    if (ending.outcome === 'complete' && !this.#isDraining) this.titles.make(thread, running);
+    if (ending.outcome !== 'complete' || this.#isDraining) return;
+    this.titles.make(thread, running, [...running.messages, ...closing]);
   }
 
   #announceEnd(running: RunningTurn, messages: readonly Message[], ending: Ending): void {

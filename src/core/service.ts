@@ -73,7 +73,7 @@ export function createCore(ports: CorePorts): CoreService {
     apps: new Map(ports.apps.map((app) => [app.name, app])),
     rigs: new Rigs(ports.rigs),
     toolbox: new Toolbox(ports.tools, ports.schemas, settings, log),
-    threads: new Threads(store, clock),
+    threads: new Threads(store, clock, settings.freshMs),
   };
   const writer = new TurnWriter(parts);
   const steps = new TurnSteps(parts, writer, new ToolCalls(parts, writer));

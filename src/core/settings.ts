@@ -21,4 +21,9 @@ export interface CoreSettings {
   /** A turn whose lease was not renewed for so long is taken for lost. */
   readonly leaseMs: number;
   readonly renewMs: number;
+  /**
+   * How long a session may be shown from memory without asking the store whether somebody else has written. 0 where several nodes share
+   * the store: what one has acknowledged, the next must show.
+   */
+  readonly freshMs: number;
 }

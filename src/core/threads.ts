@@ -12,7 +12,7 @@ const MAX_WEIGHT = 64 * 1_048_576;
 const MAX_GONE = 10_000;
 /** How long a session that only reads have touched lives. */
 const UNSTORED_MS = 3_600_000;
-/** How old the knowledge may be that memory equals the store: another process may have written. */
+/** How old the knowledge may be, before a write, that memory equals the store: the write itself notices when it does not. */
 const CHECK_MS = 1_000;
 /** How old the text in flight of a turn that runs elsewhere may be, beside its owner's own pace of checkpoints. */
 const FLIGHT_MS = 250;
@@ -30,11 +30,13 @@ export class Threads {
   constructor(
     private readonly store: Store,
     private readonly clock: Clock,
+    /** How old that knowledge may be for a read. */
+    private readonly freshMs: number,
   ) {}
 
   /** The session, for a read. @throws RefusedError `not_found` when deleted, or unknown and not to be created */
   async open(ref: SessionRef): Promise<ActiveThread> {
-    return this.#fresh(ref.id) ?? this.openChecked(ref);
+    return this.#fresh(ref.id, this.freshMs) ?? this.openChecked(ref);
   }
 
   /** The same, surely as the store has it now, whoever wrote last. */
@@ -51,7 +53,7 @@ export class Threads {
 
   /** The session, for a write: one that was deleted may come back by it. It is kept only once it is stored. */
   async openForWrite(ref: SessionRef): Promise<ActiveThread> {
-    const found = this.#fresh(ref.id) ?? (await this.#find(ref.id));
+    const found = this.#fresh(ref.id, CHECK_MS) ?? (await this.#find(ref.id));
     if (found instanceof ActiveThread) return found;
     if (ref.ifUnknown === 'refuse') throw sessionNotFound();
     return new ActiveThread(newSession(ref.id, this.clock.now()), this.clock.now());
@@ -109,11 +111,11 @@ export class Threads {
     return this.#active.get(id);
   }
 
-  #fresh(id: string): ActiveThread | undefined {
+  #fresh(id: string, milliseconds: number): ActiveThread | undefined {
     const thread = this.#active.get(id);
     if (thread === undefined || thread.stale) return undefined;
     const now = this.clock.now();
-    if (now - thread.checkedAt > CHECK_MS) return undefined;
+    if (now - thread.checkedAt >= milliseconds) return undefined;
     thread.usedAt = now;
     return thread;
   }

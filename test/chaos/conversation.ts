@@ -19,7 +19,12 @@ export interface SentMessage {
   mayBeInterrupted: boolean;
   hasEnded: boolean;
   /** What a legacy stream of it said from beginning to end, if one was read so far. */
-  streamed: { readonly text: string; readonly end: 'complete' | 'error' } | null;
+  streamed: {
+    readonly text: string;
+    readonly end: 'complete' | 'error';
+    /** It may have shown more than is kept, if it was interrupted. */
+    readonly mayBeLonger: boolean;
+  } | null;
 }
 
 /** A session as its client knows it. */

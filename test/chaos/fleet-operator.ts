@@ -25,6 +25,8 @@ interface Aftermath {
 export class FleetOperator implements Service {
   readonly #random: Random;
   readonly #watching: Random;
+  /** When the last fault was over, with all that came of it; null: it is not. */
+  #quietSince: number | null = 0;
 
   constructor(
     private readonly fleet: Fleet,
@@ -52,6 +54,10 @@ export class FleetOperator implements Service {
     return this.fleet.door(random);
   }
 
+  isTroubledSince(time: number): boolean {
+    return this.#quietSince === null || this.#quietSince >= time;
+  }
+
   whenUp(): Promise<void> {
     return this.fleet.whenUp();
   }
@@ -71,11 +77,13 @@ export class FleetOperator implements Service {
       for (const episode of this.#random.shuffle(DECK)) {
         await sleep(this.#random.between(300, 1500));
         const open = openAmong(conversations(), this.figures);
+        this.#quietSince = null;
         const { since, after } = await this.#run(episode, world, open);
         await Promise.all([
           watchRecovery(world, open, { since, after, random: this.#watching }),
           this.#restart().then(() => this.fleet.watchHealth(since, after)),
         ]);
+        this.#quietSince = Date.now();
       }
     } while (this.figures.of('kills') < kills);
   }

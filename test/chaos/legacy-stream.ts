@@ -77,5 +77,6 @@ export async function readChatStream(
   figures.count('legacyStreams');
   if (LEFT_EARLY.test(end)) return;
   if (end === 'complete' && returned.length !== called.length) wrong('complete, but a call has no result');
-  sent.streamed = { text, end: end === 'complete' ? 'complete' : 'error' };
+  const mayBeLonger = world.isTroubledSince(sent.startedAt);
+  sent.streamed = { text, end: end === 'complete' ? 'complete' : 'error', mayBeLonger };
 }

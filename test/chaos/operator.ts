@@ -30,6 +30,10 @@ export class Operator implements Service {
     return this.node.door();
   }
 
+  isTroubledSince(): boolean {
+    return false;
+  }
+
   whenUp(): Promise<void> {
     return this.node.whenUp();
   }

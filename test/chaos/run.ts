@@ -10,7 +10,7 @@ import { writeConfiguration } from './configuration.js';
 import { Figures } from './figures.js';
 import { pollState } from './polling.js';
 import { Random } from './random.js';
-import { readLogs } from './server-logs.js';
+import { hasFenced, readLogs } from './server-logs.js';
 import { openService } from './service.js';
 import { startScriptedUpstream } from './upstream.js';
 import { verify } from './verify.js';
@@ -65,6 +65,8 @@ async function main(): Promise<number> {
     weather: service.weather,
     door: (random) => service.door(random),
     whenUp: () => service.whenUp(),
+    isTroubledSince: (time) => service.isTroubledSince(time),
+    hasFenced: () => hasFenced(service.nodes.map(({ log }) => log)),
     get isEnding() {
       return isEnding;
     },

@@ -15,3 +15,8 @@ export function readLogs(files: readonly string[], figures: Figures): string {
   const lines = [...warnings].map(([what, times]) => `  ${String(times).padStart(8)}  ${what}\n`);
   return `What the servers' logs warned of\n${lines.join('')}`;
 }
+
+/** True when some owner of an interrupted turn did not answer in time, so that it lost the turn. */
+export function hasFenced(files: readonly string[]): boolean {
+  return files.some((file) => readFileSync(file, 'utf8').includes('did not answer and was fenced off'));
+}

@@ -10,7 +10,7 @@ import { steadyPort } from './services/service-process.js';
 import type { World } from './world.js';
 
 /** What clients talk to, and what happens to it. */
-export interface Service extends Pick<World, 'door' | 'whenUp' | 'weather'> {
+export interface Service extends Pick<World, 'door' | 'whenUp' | 'weather' | 'isTroubledSince'> {
   /** What it runs on, in words for the output. */
   readonly about: string;
   readonly nodes: readonly ServedNode[];

@@ -28,6 +28,7 @@ export const TEST_SETTINGS: CoreSettings = {
   retentionMs: null,
   leaseMs: 6_000,
   renewMs: 2_000,
+  freshMs: 1_000,
 };
 
 /** An App with nothing set but its name. */
