@@ -102,6 +102,11 @@ export class Runner {
       }
       const { id: turnId, attempt, sessionId } = turn;
       this.parts.bus.publish(sessionId, { type: 'turn_started', turnId, attempt });
+      // A new attempt voids what watchers have of the turn: what earlier ones have finished is told again.
+      for (const { role, position, content } of running.messages) {
+        if (role !== 'assistant' || content === '') continue;
+        this.parts.bus.publish(sessionId, { type: 'text', turnId, attempt, position, offset: 0, content });
+      }
       const ending = await this.steps
         .work(running, thread)
         .catch((error: unknown) => this.#endingFor(error, running));

@@ -14,6 +14,8 @@ export class Follower {
   /** It has closed the stream that is, or was, open. */
   #hasLeft = false;
   #open: OpenAnswer | null = null;
+  /** The turns that the open stream has shown the beginning of, and not the end. */
+  #turns: Map<string, string> | null = null;
   #running: Promise<void> = Promise.resolve();
 
   constructor(
@@ -24,6 +26,11 @@ export class Follower {
   ) {
     this.cursor = start;
     this.#random = new Random(world.seed, 'follower', name);
+  }
+
+  /** Turns that it takes for running. */
+  get running(): readonly string[] {
+    return [...(this.#turns?.keys() ?? [])];
   }
 
   start(): void {
@@ -78,10 +85,11 @@ export class Follower {
     }
     this.#open = answer;
     const turns = withTurns ? new Map<string, string>() : null;
+    this.#turns = turns;
     try {
       for await (const { id, data } of eventsOf(answer.message)) this.#see(id, data, turns);
     } finally {
-      this.#open = null;
+      this.#turns = this.#open = null;
     }
   }
 

@@ -72,6 +72,9 @@ export function compareEvents(
     figures.fault(kind, `${where}: ${String(id)} was ${content}, is ${String(events.get(id))}`);
   }
   for (const follower of followers) {
+    for (const turn of follower.running) {
+      figures.fault('turnEvents', `${follower.name} (${conversation.id}): the end of ${turn} was not shown`);
+    }
     // One that began without a cursor, and saw nothing since, has none.
     if (follower.cursor !== null && follower.cursor !== cursor) {
       figures.fault(
@@ -108,10 +111,12 @@ export function compareEvents(
   if (unknown.length > 0) figures.fault('toolEvents', `${where}: of no record: ${JSON.stringify(unknown)}`);
 }
 
-/** Waits until every follower has seen the event `cursor`, for ten seconds at most. */
+/** Waits until every follower has seen the event `cursor` and the end of every turn, for ten seconds at most. */
 export async function caughtUp({ followers }: Followed, cursor: number): Promise<void> {
   const until = Date.now() + PATIENCE_MS;
   const isBehind = (): boolean =>
-    followers.some((follower) => follower.cursor !== null && follower.cursor < cursor);
+    followers.some(
+      (follower) => (follower.cursor !== null && follower.cursor < cursor) || follower.running.length > 0,
+    );
   while (isBehind() && Date.now() < until) await sleep(20);
 }

@@ -34,8 +34,9 @@ function twoNodes(drops: (signal: Signal) => boolean = () => false) {
   const store = createMemoryStore();
   const [busA, busB] = joinedBuses(drops);
   const rig = new ScriptedRig();
-  const { core: owner } = testCore({ rigs: [rig], store, bus: busA });
-  const { core: other } = testCore({ rigs: [new ScriptedRig()], store, bus: busB });
+  const settings = { freshMs: 0 };
+  const { core: owner } = testCore({ rigs: [rig], store, bus: busA, settings });
+  const { core: other } = testCore({ rigs: [new ScriptedRig()], store, bus: busB, settings });
   return { owner, other, rig };
 }
 
@@ -107,20 +108,31 @@ describe('a node that does not work on the turn', () => {
     await owner.close();
   });
 
-  it('sees what another wrote within a second', async () => {
-    const { owner, other, rig } = twoNodes();
+  it('shows what another has acknowledged, also when it hears of nothing', async () => {
+    const { owner, other, rig } = twoNodes(() => true);
     const id = uuid();
     await other.createSession({ sessionId: id });
     const sent = await owner.send(message(id, 'Hi'));
+    const begun = await other.snapshot(created(id));
+    expect([begun.status, spoken(begun)]).toEqual(['processing', ['user: Hi']]);
     (await rig.next()).text('Hello').end();
     await owner.turnEnded(sent, new AbortController().signal);
-    let seen = spoken(await other.snapshot(created(id)));
-    while (seen.length < 2) {
-      await new Promise((resolve) => setTimeout(resolve, 50));
-      seen = spoken(await other.snapshot(created(id)));
-    }
-    expect(seen).toEqual(['user: Hi', 'assistant: Hello']);
+    const ended = await other.snapshot(created(id));
+    expect([ended.status, spoken(ended)]).toEqual(['idle', ['user: Hi', 'assistant: Hello']]);
   });
+
+  it('interrupts a turn of a session that it has read before there was one, though it hears of nothing', async () => {
+    const { owner, other, rig } = twoNodes(() => true);
+    const id = uuid();
+    expect((await other.snapshot(created(id))).status).toBe('idle');
+    const sent = await owner.send(message(id, 'Hi'));
+    (await rig.next()).text('Hello').end();
+    await owner.turnEnded(sent, new AbortController().signal);
+    await owner.send(message(id, 'Again'));
+    await owner.send(message(id, 'And again'));
+    expect(await other.interrupt(created(id))).toBe(true);
+    await owner.close();
+  }, 10_000);
 });
 
 describe('deltas on a node that does not work on the turn', () => {
@@ -150,5 +162,71 @@ describe('deltas on a node that does not work on the turn', () => {
       expect(text).toBe(words.join(''));
     }
     asked.end();
+  });
+
+  it.each<[string, (signal: Signal, n: number) => boolean]>([
+    ['the last of the text', ({ type }, n) => type === 'text' && n > 3],
+    ['all of the text', ({ type }) => type === 'text'],
+    ['the end', ({ type }) => type === 'turn_ended'],
+    ['everything but the end', ({ type }) => type !== 'turn_ended'],
+  ])('are made good when the bus loses %s', async (_, loses) => {
+    let n = 0;
+    const { owner, other, rig } = twoNodes((signal) => loses(signal, n++));
+    const id = uuid();
+    const feed = await other.updates(created(id), { after: null, turns: true });
+    await other.start();
+    await owner.send(message(id, 'Hi'));
+    (await rig.next()).text('one ', 'two ', 'three ').call('c', 'none').end();
+    (await rig.next()).text('four ', 'five').end();
+    const updates = await collectUntil(feed, ({ type }) => type === 'turn_ended');
+    let text = '';
+    for (const update of updates) {
+      if (update.type === 'turn_started') text = '';
+      if (update.type === 'text') text += update.content;
+    }
+    expect(text).toBe('one two three four five');
+    expect(updates.filter(({ type }) => type === 'turn_ended')).toMatchObject([{ outcome: 'complete' }]);
+  });
+
+  it('come from the store alone when the bus carries nothing', async () => {
+    const { owner, other, rig } = twoNodes(() => true);
+    const id = uuid();
+    const feed = await other.updates(created(id), { after: null, turns: true });
+    await other.start();
+    await owner.send(message(id, 'Hi'));
+    const asked = await rig.next();
+    asked.text('one ');
+    const shown: unknown[] = [];
+    for await (const update of feed) {
+      if (update.type === 'logged') continue;
+      shown.push(update.type === 'text' ? update.content : update.type);
+      if (shown.at(-1) === 'one ') asked.text('two').end();
+      if (update.type === 'turn_ended') break;
+    }
+    const last = shown.lastIndexOf('turn_started');
+    expect([shown.slice(0, 2), shown.slice(last + 1).join()]).toEqual([
+      ['turn_started', 'one '],
+      last === 0 ? 'one ,two,turn_ended' : 'one two,turn_ended',
+    ]);
+  });
+
+  it('end before those of the next turn begin, when the bus has lost the end', async () => {
+    const { owner, other, rig } = twoNodes(({ type }) => type === 'turn_ended');
+    const id = uuid();
+    const feed = await other.updates(created(id), { after: null, turns: true });
+    await owner.send(message(id, 'Hi'));
+    await owner.send(message(id, 'And'));
+    (await rig.next()).text('first').end();
+    (await rig.next()).text('second');
+    const updates = await collectUntil(
+      feed,
+      (update) => update.type === 'text' && update.content === 'second',
+    );
+    const ofTurns = updates.filter(({ type }) => type !== 'logged');
+    expect(ofTurns.map(({ type }) => type)).toEqual([
+      ...['turn_started', 'text', 'turn_ended'],
+      ...['turn_started', 'text'],
+    ]);
+    await owner.close();
   });
 });
