@@ -18,6 +18,7 @@ export class UpdatesWatch implements Watch {
   #last = 0;
   #highest = 0;
   #isCatchingUp = false;
+  #hasBegun = false;
 
   constructor(
     readonly sessionId: string,
@@ -29,9 +30,11 @@ export class UpdatesWatch implements Watch {
 
   /** Shows what runs, then what came after the event `after` (null: nothing of the past), then whatever comes. */
   begin(after: number | null, newest: number, running: RunningTurn | undefined): void {
+    this.#hasBegun = true;
     this.#last = after ?? newest;
     this.turns?.begin(running);
     if (after !== null) this.#catchUp(true);
+    else this.#reach(newest);
   }
 
   hear(signal: Signal): void {
@@ -44,7 +47,7 @@ export class UpdatesWatch implements Watch {
       case 'turn_ended':
       case 'tool_called':
       case 'tool_returned':
-        this.turns?.hear(signal);
+        if (this.#hasBegun) this.turns?.hear(signal);
         return;
       case 'session_changed':
       case 'session_deleted':
@@ -57,7 +60,7 @@ export class UpdatesWatch implements Watch {
 
   compare(head: SessionHead): void {
     this.#reach(head.lastEventId);
-    this.turns?.compare(head);
+    if (this.#hasBegun) this.turns?.compare(head);
   }
 
   cut(): void {
@@ -66,16 +69,16 @@ export class UpdatesWatch implements Watch {
   }
 
   #logged(event: LoggedEvent): void {
-    if (!this.#isCatchingUp && event.id === this.#last + 1) {
+    if (this.#hasBegun && !this.#isCatchingUp && event.id === this.#last + 1) {
       this.#last = event.id;
       this.feed.push({ type: 'logged', event });
     } else this.#reach(event.id);
   }
 
-  /** There are events up to `id`. */
+  /** There are events up to `id`. Heard before the beginning, which may wait for the bus, they are fetched with it. */
   #reach(id: number): void {
     this.#highest = Math.max(this.#highest, id);
-    if (this.#highest > this.#last) this.#catchUp(false);
+    if (this.#hasBegun && this.#highest > this.#last) this.#catchUp(false);
   }
 
   /** Never rejects: what cannot be read now is read at the next signal or comparison. */

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { v4 as uuid } from 'uuid';
 import { createMemoryBus } from '../../src/adapters/memory/bus.js';
 import { createMemoryStore } from '../../src/adapters/memory/store.js';
+import type { Update } from '../../src/core/core.js';
 import type { Signal } from '../../src/core/event.js';
 import type { Bus } from '../../src/core/ports.js';
 import {
@@ -28,6 +29,18 @@ function joinedBuses(drops: (signal: Signal) => boolean): [Bus, Bus] {
     },
   });
   return [join(one, other), join(other, one)];
+}
+
+/** A promise that is kept by hand. */
+class Gate {
+  open: () => void = () => undefined;
+  readonly passed = new Promise<void>((resolve) => (this.open = resolve));
+}
+
+function titleIn(update: Update): string | undefined {
+  return update.type === 'logged' && update.event.body.type === 'title_changed'
+    ? update.event.body.title
+    : undefined;
 }
 
 function twoNodes(drops: (signal: Signal) => boolean = () => false) {
@@ -133,6 +146,42 @@ describe('a node that does not work on the turn', () => {
     expect(await other.interrupt(created(id))).toBe(true);
     await owner.close();
   }, 10_000);
+});
+
+describe('a stream that the bus is slow to attach', () => {
+  it.each([
+    ['with a cursor', 1],
+    ['without one', null],
+  ])('shows nothing twice that it hears of meanwhile, %s', async (_, after) => {
+    const store = createMemoryStore();
+    const [busA, busB] = joinedBuses(() => false);
+    const attached = new Gate();
+    const opened = new Gate();
+    const slow: Bus = {
+      ...busB,
+      async subscribe(sessionId, listener) {
+        const detach = await busB.subscribe(sessionId, listener);
+        attached.open();
+        await opened.passed;
+        return detach;
+      },
+    };
+    const { core: owner } = testCore({ rigs: [new ScriptedRig()], store, bus: busA });
+    const { core: other } = testCore({ rigs: [new ScriptedRig()], store, bus: slow });
+    const id = uuid();
+    await owner.createSession({ sessionId: id });
+    await owner.renameSession(id, 'One');
+    const streaming = other.updates(created(id), { after, turns: false });
+    await attached.passed;
+    await owner.renameSession(id, 'Two');
+    // What a stream that has begun too early would read before it is told where to begin.
+    await new Promise((resolve) => setImmediate(resolve));
+    opened.open();
+    const feed = await streaming;
+    await owner.renameSession(id, 'Three');
+    const titles = await collectUntil(feed, (update) => titleIn(update) === 'Three');
+    expect(titles.map(titleIn)).toEqual(['Two', 'Three']);
+  });
 });
 
 describe('deltas on a node that does not work on the turn', () => {
