@@ -130,13 +130,20 @@ export class LiveTurns {
       })
       .finally(() => {
         this.#isReading = false;
-        while (!this.#isReading) {
-          const event = this.#waiting.shift();
-          if (event === undefined) break;
-          this.#take(event);
-        }
+        this.#takeWaiting();
         if (this.#text.hasHole) this.#fillSoon();
       });
+  }
+
+  /** Takes what came during a read, up to what needs another one. */
+  #takeWaiting(): void {
+    for (
+      let event = this.#waiting.shift();
+      event !== undefined;
+      event = this.#isReading ? undefined : this.#waiting.shift()
+    ) {
+      this.#take(event);
+    }
   }
 
   #fillSoon(): void {
