@@ -23,6 +23,7 @@ interface Aftermath {
 
 /** Kills, drains and restarts nodes, and breaks what they stand on. */
 export class FleetOperator implements Service {
+  readonly notes: string[] = [];
   readonly #random: Random;
   readonly #watching: Random;
   /** When the last fault was over, with all that came of it; null: it is not. */
@@ -79,10 +80,13 @@ export class FleetOperator implements Service {
         const open = openAmong(conversations(), this.figures);
         this.#quietSince = null;
         const { since, after } = await this.#run(episode, world, open);
-        await Promise.all([
-          watchRecovery(world, open, { since, after, random: this.#watching }),
+        const took = (): string => ((Date.now() - since) / 1000).toFixed(1);
+        const [recovered] = await Promise.all([
+          watchRecovery(world, open, { since, after, random: this.#watching }).then(took),
           this.#restart().then(() => this.fleet.watchHealth(since, after)),
         ]);
+        const what = `${String(open.length)} open threads at work or ended after ${recovered} s`;
+        this.notes.push(`${after}: ${what}, all nodes up and well after ${took()} s`);
         this.#quietSince = Date.now();
       }
     } while (this.figures.of('kills') < kills);

@@ -11,8 +11,8 @@ export class Follower {
   cursor: number | null;
   readonly #random: Random;
   #isStopped = false;
-  /** The present stream, and whether it was closed from here. */
-  #visit = { hasLeft: false };
+  /** Aborted when the present stream was closed from here. */
+  #visit = new AbortController();
   #open: OpenAnswer | null = null;
   /** The turns that the open stream has shown the beginning of, and not the end. */
   #turns: Map<string, string> | null = null;
@@ -45,7 +45,7 @@ export class Follower {
 
   /** Goes away, and comes back with its cursor. */
   reconnect(): void {
-    this.#visit.hasLeft = true;
+    this.#visit.abort();
     this.#open?.close();
   }
 
@@ -53,14 +53,14 @@ export class Follower {
     for (;;) {
       if (this.#isStopped) return;
       const door = this.world.door(this.#random);
-      const visit = (this.#visit = { hasLeft: false });
+      const visit = (this.#visit = new AbortController());
       try {
         await this.#connect(door);
       } catch (error) {
         const what = `follower ${this.name} (${this.conversation.id})`;
         if (error instanceof Hung) this.world.figures.fault('hung', `${what}: ${error.message}`);
         else if (!(error instanceof Cut)) throw error;
-        else if (!visit.hasLeft) judgeCut(this.world, what, door, error);
+        else if (!visit.signal.aborted) judgeCut(this.world, what, door, error);
         if (this.#random.chance(0.8)) await this.world.whenUp();
       }
       await sleep(this.#random.between(5, 150));

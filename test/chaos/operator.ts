@@ -9,6 +9,7 @@ import { FAIR, sleep, type Door, type World } from './world.js';
 /** Kills, drains and restarts one server. */
 export class Operator implements Service {
   readonly about = 'one node on SQLite';
+  readonly notes: readonly string[] = [];
   readonly weather = FAIR;
   readonly #random: Random;
   readonly #watching: Random;

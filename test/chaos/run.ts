@@ -112,7 +112,8 @@ async function main(): Promise<number> {
     service.nodes.map(({ log }) => log),
     figures,
   );
-  process.stdout.write(`\n${figures.table()}\n\n${notes}`);
+  const happened = service.notes.map((note) => `  ${note}\n`).join('');
+  process.stdout.write(`\n${happened}\n${figures.table()}\n\n${notes}`);
   process.stdout.write(
     `\nseed ${seed}: --seed ${seed} replays the choices of every actor (what is sent, how, faults of the model, how long to wait ` +
       `before a kill). It does not replay timing: what a kill meets differs from run to run.\n`,

@@ -13,6 +13,8 @@ import type { World } from './world.js';
 export interface Service extends Pick<World, 'door' | 'whenUp' | 'weather' | 'isTroubledSince'> {
   /** What it runs on, in words for the output. */
   readonly about: string;
+  /** What happened, and what became of it, in words for the output. */
+  readonly notes: readonly string[];
   readonly nodes: readonly ServedNode[];
   /** @throws when a server does not start */
   start(): Promise<void>;
