@@ -83,7 +83,7 @@ export class FleetOperator implements Service {
         const took = (): string => ((Date.now() - since) / 1000).toFixed(1);
         const [recovered] = await Promise.all([
           watchRecovery(world, open, { since, after, random: this.#watching }).then(took),
-          this.#restart().then(() => this.fleet.watchHealth(since, after)),
+          this.#restart().then(() => this.fleet.watchHealth(after)),
         ]);
         const what = `${String(open.length)} open threads at work or ended after ${recovered} s`;
         this.notes.push(`${after}: ${what}, all nodes up and well after ${took()} s`);

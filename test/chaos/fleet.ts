@@ -12,8 +12,9 @@ import { StoreWeather } from './weather.js';
 import { sleep, type Door } from './world.js';
 
 const PREFIX = 'chaos';
-/** How long a node may take to be well after everything else is. */
+/** How long a node may take to be well after everything else is; the time of the questions comes on top. */
 const WELL_MS = 10_000;
+const PAUSE_MS = 200;
 
 /** A node, and its way to the database. */
 export interface Member {
@@ -90,22 +91,17 @@ export class Fleet {
     }
   }
 
-  /** Sees to it that every node is healthy and hears the others, ten seconds after a time at the latest, without a restart. */
-  async watchHealth(since: number, after: string): Promise<void> {
+  /** Sees to it that every node is healthy and hears the others, within ten seconds of now, without another start. */
+  async watchHealth(after: string): Promise<void> {
     const sick = await Promise.all(
-      this.nodes.map(async (node) => {
-        const until = Math.max(since, node.healthyAt) + WELL_MS;
-        return (await within(until, () => node.isHealthy())) ? [] : [node.name];
-      }),
+      this.nodes.map(async (node) => ((await inTime(() => node.isHealthy())) ? [] : [node.name])),
     );
     for (const name of sick.flat()) this.figures.fault('unwell', `${name} after ${after}`);
-    const latest = Math.max(since, ...this.nodes.map(({ healthyAt }) => healthyAt));
     const count = this.nodes.length;
-    const channel = `${PREFIX}:everybody`;
-    const hear = async (): Promise<boolean> => (await this.redis.listeners(channel)) === count;
-    if (await within(latest + WELL_MS, hear)) return;
-    const found = await this.redis.listeners(channel);
-    this.figures.fault('unwell', `${String(found)} of ${String(count)} nodes hear the others after ${after}`);
+    const listeners = (): Promise<number> => this.redis.listeners(`${PREFIX}:everybody`);
+    if (await inTime(async () => (await listeners()) === count)) return;
+    const found = `${String(await listeners())} of ${String(count)}`;
+    this.figures.fault('unwell', `${found} nodes hear the others after ${after}`);
   }
 
   async close(): Promise<void> {
@@ -116,11 +112,11 @@ export class Fleet {
   }
 }
 
-/** Asks until it is so, and once at least. */
-async function within(until: number, ask: () => Promise<boolean>): Promise<boolean> {
-  for (;;) {
+/** Asks until it is so, or the time is over. */
+async function inTime(ask: () => Promise<boolean>): Promise<boolean> {
+  for (let waited = 0; waited < WELL_MS; waited += PAUSE_MS) {
     if (await ask()) return true;
-    if (Date.now() > until) return false;
-    await sleep(100);
+    await sleep(PAUSE_MS);
   }
+  return ask();
 }

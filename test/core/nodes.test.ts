@@ -5,6 +5,7 @@ import { createMemoryStore } from '../../src/adapters/memory/store.js';
 import type { Update } from '../../src/core/core.js';
 import type { Signal } from '../../src/core/event.js';
 import type { Bus } from '../../src/core/ports.js';
+import type { Store } from '../../src/core/store.js';
 import {
   closeTestCores,
   collect,
@@ -146,6 +147,72 @@ describe('a node that does not work on the turn', () => {
     expect(await other.interrupt(created(id))).toBe(true);
     await owner.close();
   }, 10_000);
+});
+
+describe('a node that is slow to hear from the store', () => {
+  /** Two nodes, the second one's store wrapped. The bus carries nothing. */
+  function withSlow(slow: (store: Store) => Partial<Store>) {
+    const store = createMemoryStore();
+    const settings = { freshMs: 0 };
+    const rigs = [new ScriptedRig()];
+    const { core: quick } = testCore({ rigs, store, settings });
+    const { core: late } = testCore({ rigs, store: { ...store, ...slow(store) }, settings });
+    return { quick, late };
+  }
+
+  it('shows what was acknowledged while it still read for somebody else', async () => {
+    const [asked, answered] = [new Gate(), new Gate()];
+    const { quick, late } = withSlow((store) => ({
+      async loadThread(id) {
+        const found = await store.loadThread(id);
+        asked.open();
+        await answered.passed;
+        return found;
+      },
+    }));
+    const id = uuid();
+    await quick.createSession({ sessionId: id });
+    const first = late.snapshot(created(id));
+    await asked.passed;
+    await quick.renameSession(id, 'New');
+    const second = late.snapshot(created(id));
+    answered.open();
+    await first;
+    expect((await second).session.title).toBe('New');
+  });
+
+  it('shows what was acknowledged after a write of its own that it had not heard of', async () => {
+    const [stored, saved, asked, answered] = [new Gate(), new Gate(), new Gate(), new Gate()];
+    const own = { isStored: false };
+    const { quick, late } = withSlow((store) => ({
+      async saveSession(change) {
+        const result = await store.saveSession(change);
+        own.isStored = true;
+        stored.open();
+        await saved.passed;
+        return result;
+      },
+      async revisionOf(id) {
+        const revision = await store.revisionOf(id);
+        if (!own.isStored) return revision;
+        asked.open();
+        await answered.passed;
+        return revision;
+      },
+    }));
+    const id = uuid();
+    await quick.createSession({ sessionId: id });
+    await late.getSession(id);
+    const renaming = late.renameSession(id, 'Own');
+    await stored.passed;
+    await quick.renameSession(id, 'New');
+    const seen = late.snapshot(created(id));
+    await asked.passed;
+    saved.open();
+    await renaming;
+    answered.open();
+    expect((await seen).session.title).toBe('New');
+  });
 });
 
 describe('a stream that the bus is slow to attach', () => {
