@@ -4,7 +4,7 @@ import { createMemoryBus } from '../../src/adapters/memory/bus.js';
 import { createMemoryStore } from '../../src/adapters/memory/store.js';
 import type { Update } from '../../src/core/core.js';
 import type { Signal } from '../../src/core/event.js';
-import type { Bus } from '../../src/core/ports.js';
+import type { Bus, RigRequest } from '../../src/core/ports.js';
 import type { Store } from '../../src/core/store.js';
 import {
   closeTestCores,
@@ -133,6 +133,31 @@ describe('a node that does not work on the turn', () => {
     await owner.turnEnded(sent, new AbortController().signal);
     const ended = await other.snapshot(created(id));
     expect([ended.status, spoken(ended)]).toEqual(['idle', ['user: Hi', 'assistant: Hello']]);
+  });
+
+  it('does not keep the owner from making a title of the whole answer', async () => {
+    const titled: RigRequest[] = [];
+    class Listening extends ScriptedRig {
+      override async *respond(...[request, signal]: Parameters<ScriptedRig['respond']>) {
+        if (request.purpose === 'title') titled.push(request);
+        yield* super.respond(request, signal);
+      }
+    }
+    const rig = new Listening();
+    rig.titles = 'A title';
+    const store = createMemoryStore();
+    const { core: owner } = testCore({ rigs: [rig], store });
+    const { core: other } = testCore({ rigs: [new ScriptedRig()], store });
+    const id = uuid();
+    const feed = await owner.updates(created(id), { after: null, turns: false });
+    await owner.send(message(id, 'Hi'));
+    const asked = await rig.next();
+    // The owner does not hear of it, so that its own commit does not follow what it knows.
+    await other.send(message(id, 'And'));
+    asked.text('Hello').end();
+    await collectUntil(feed, (update) => titleIn(update) === 'A title');
+    expect(titled.map(({ messages }) => messages.map(({ content }) => content))).toEqual([['Hi', 'Hello']]);
+    await owner.close();
   });
 
   it('interrupts a turn of a session that it has read before there was one, though it hears of nothing', async () => {
