@@ -103,6 +103,11 @@ export class Runner {
       }
       const { id: turnId, attempt, sessionId } = turn;
       this.parts.bus.publish(sessionId, { type: 'turn_started', turnId, attempt });
+      // A new attempt voids what watchers have of the turn: what earlier ones have finished is told again.
+      for (const { role, position, content } of running.messages) {
+        if (role !== 'assistant' || content === '') continue;
+        this.parts.bus.publish(sessionId, { type: 'text', turnId, attempt, position, offset: 0, content });
+      }
       const ending = await this.steps
         .work(running, thread)
         .catch((error: unknown) => this.#endingFor(error, running));
@@ -167,7 +172,7 @@ export class Runner {
 
   async #end(running: RunningTurn, thread: ActiveThread, ending: Ending): Promise<void> {
     const { turn } = running;
-    await running.inSequence(async () => {
+    const closing = await running.inSequence(async () => {
       const { messages, events } = closeTurn(
         turn,
         running.messages,
@@ -196,7 +201,7 @@ export class Runner {
       if (stored === 'lost') {
         // A later attempt has it, or this very end was stored and only its acknowledgement was lost.
         thread.stale = true;
-        return;
+        return messages;
       }
       const { commit, next } = stored;
       running.observed.ended(ending.outcome, running.rigId);
@@ -213,8 +218,10 @@ export class Runner {
       announce(this.parts.bus, turn.sessionId, commit);
       this.#announceEnd(running, messages, ending);
       if (next !== null) this.start(next);
+      return messages;
     });
-    if (ending.outcome === 'complete' && !this.#isDraining) this.titles.make(thread, running);
+    if (ending.outcome !== 'complete' || this.#isDraining) return;
+    this.titles.make(thread, running, [...running.messages, ...closing]);
   }
 
   #announceEnd(running: RunningTurn, messages: readonly Message[], ending: Ending): void {

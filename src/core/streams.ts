@@ -1,6 +1,7 @@
 import type { Feed, Sent, SessionRef, TurnUpdate, Update } from './core.js';
 import type { Signal } from './event.js';
 import { QueueFeed } from './feed.js';
+import { LiveTurns } from './live-turns.js';
 import type { Parts } from './parts.js';
 import type { Runner } from './runner.js';
 import { TurnWatch } from './turn-watch.js';
@@ -53,7 +54,9 @@ export class Streams {
     const feed = new QueueFeed<Update>(weighUpdate, () => {
       detach();
     });
-    const watch = new UpdatesWatch(thread.id, feed, this.parts, options.turns);
+    const runsHere = (turnId: string): boolean => this.runner.inSession(thread.id)?.turn.id === turnId;
+    const turns = options.turns ? new LiveTurns(thread.id, feed, this.parts, runsHere) : null;
+    const watch = new UpdatesWatch(thread.id, feed, this.parts, turns);
     detach = await this.#attach(watch);
     if (feed.ended) detach();
     watch.begin(options.after, thread.session.lastEventId, this.runner.inSession(thread.id));

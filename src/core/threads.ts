@@ -16,13 +16,21 @@ const LATELY_MS = 1_000;
 /** How old the text in flight of a turn that runs elsewhere may be, beside its owner's own pace of checkpoints. */
 const FLIGHT_MS = 250;
 
+/** A read of a whole session that is under way. */
+interface Loading {
+  readonly begun: number;
+  readonly thread: Promise<ActiveThread | 'deleted' | 'unknown'>;
+}
+
 /**
  * The active sessions: the three tiers of §3. First memory, then the store, then a new one, which lives in memory alone
  * until something is written, so that a scanner of random ids cannot fill the disk.
  */
 export class Threads {
   readonly #active = new Map<string, ActiveThread>();
-  readonly #loading = new Map<string, Promise<ActiveThread | 'deleted' | 'unknown'>>();
+  readonly #loading = new Map<string, Loading>();
+  /** Numbers reads and loads in the order of their beginnings. */
+  #reads = 0;
   readonly #revisions: Revisions;
   #weight = 0;
 
@@ -131,19 +139,21 @@ export class Threads {
     return found instanceof ActiveThread && found.stale ? this.#read(id) : found;
   }
 
-  async #read(id: string, mayJoin = false): Promise<ActiveThread | 'deleted' | 'unknown'> {
+  /** @param asked the number of the read: what it finds is not older than it */
+  async #read(id: string, asked = ++this.#reads): Promise<ActiveThread | 'deleted' | 'unknown'> {
     const present = this.#active.get(id);
     if (present !== undefined && !present.stale) {
       const before = present.session.revision;
       const revision = await this.#revisions.of(id);
-      // Forgotten or written to meanwhile: the answer is of the past.
-      if (this.#active.get(id) !== present) return this.#read(id);
-      if (present.session.revision !== before) return this.#keep(present);
-      const now = this.clock.now();
-      present.usedAt = now;
-      const isOurs = revision === before || (revision === 'unknown' && !present.stored);
+      // Forgotten meanwhile: the answer is of the past.
+      if (this.#active.get(id) !== present) return this.#read(id, asked);
+      const { revision: now } = present.session;
+      // Written to meanwhile, by this process: that may have been stored before what another had written by then.
+      if (now !== before && (typeof revision !== 'number' || revision <= now)) return this.#keep(present);
+      present.usedAt = this.clock.now();
+      const isOurs = revision === now || (revision === 'unknown' && !present.stored);
       if (isOurs) {
-        present.checkedAt = now;
+        present.checkedAt = present.usedAt;
         return this.#keep(present);
       }
       if (revision === 'deleted' || revision === 'unknown') {
@@ -151,17 +161,18 @@ export class Threads {
         return revision;
       }
     }
-    let loading = this.#loading.get(id);
-    if (loading !== undefined && !mayJoin) {
-      // Begun before this read was asked for: it may have missed what was written in between. One begun after it will do.
-      await loading;
-      return this.#read(id, true);
-    }
-    if (loading === undefined) {
-      loading = this.#load(id).finally(() => this.#loading.delete(id));
-      this.#loading.set(id, loading);
-    }
-    return loading;
+    const loading = this.#loading.get(id);
+    if (loading === undefined) return this.#beginLoading(id);
+    if (loading.begun > asked) return loading.thread;
+    // Begun before this read was asked for: it may not have what was acknowledged between.
+    await loading.thread;
+    return this.#read(id, asked);
+  }
+
+  #beginLoading(id: string): Promise<ActiveThread | 'deleted' | 'unknown'> {
+    const thread = this.#load(id).finally(() => this.#loading.delete(id));
+    this.#loading.set(id, { begun: ++this.#reads, thread });
+    return thread;
   }
 
   async #load(id: string): Promise<ActiveThread | 'deleted' | 'unknown'> {

@@ -22,10 +22,13 @@ export class Titles {
 
   constructor(private readonly parts: Parts) {}
 
-  /** Makes a title unless the thread has one or is getting one. */
-  make(thread: ActiveThread, running: RunningTurn): void {
+  /**
+   * Makes a title unless the thread has one or is getting one.
+   * @param records the turn's own, all of them: memory may not have its end yet when another node writes to the thread
+   */
+  make(thread: ActiveThread, running: RunningTurn, records: readonly Message[]): void {
     if (thread.session.titleSource !== 'placeholder' || this.#making.has(thread.id)) return;
-    const making = this.#make(thread, running)
+    const making = this.#make(thread, running, records)
       .catch((error: unknown) => {
         this.parts.log.warn({ err: error }, 'a title could not be stored');
       })
@@ -39,18 +42,12 @@ export class Titles {
     await Promise.all(this.#making.values());
   }
 
-  async #make(thread: ActiveThread, running: RunningTurn): Promise<void> {
+  async #make(thread: ActiveThread, running: RunningTurn, records: readonly Message[]): Promise<void> {
     const rig = this.parts.rigs.all.find(({ id }) => id === running.rigId);
-    const user = running.messages.find(({ role }) => role === 'user');
+    const user = records.find(({ role }) => role === 'user');
     if (user === undefined) return;
     const asked =
-      rig === undefined
-        ? ''
-        : await this.#ask(
-            rig,
-            running.observed.asked(rig, 'title'),
-            thread.settled.filter(({ turnId }) => turnId === running.turn.id),
-          );
+      rig === undefined ? '' : await this.#ask(rig, running.observed.asked(rig, 'title'), records);
     const title = cleanTitle(asked) ?? fallbackTitle(user.content);
     if (title === undefined) return;
     while (!(await this.#save(thread.id, running.turn.id, title)));

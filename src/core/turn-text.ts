@@ -12,6 +12,7 @@ export class TurnText {
   #attempt = 0;
   #position = 0;
   #length = 0;
+  #total = 0;
   #ahead: Text[] = [];
 
   /** A new turn, or a new attempt at it: what was shown of it is void. */
@@ -20,7 +21,23 @@ export class TurnText {
     this.#attempt = attempt;
     this.#position = 0;
     this.#length = 0;
+    this.#total = 0;
     this.#ahead = this.#ahead.filter((event) => event.turnId === turnId && event.attempt === attempt);
+  }
+
+  /** The attempt that was begun last. */
+  get attempt(): number {
+    return this.#attempt;
+  }
+
+  /** How many characters of it were shown, of all its steps. */
+  get total(): number {
+    return this.#total;
+  }
+
+  /** Whether this turn was begun last. */
+  isOf(turnId: string): boolean {
+    return turnId === this.#turnId;
   }
 
   /** Whether this attempt at this turn was begun last. */
@@ -33,10 +50,19 @@ export class TurnText {
     this.#ahead = [];
   }
 
-  /** The text so far was shown, up to this length of the step at `position`. */
-  skipTo(position: number, length: number): void {
+  /** The text so far was shown, `total` in all, up to this length of the step at `position`. */
+  skipTo(position: number, length: number, total: number): void {
     this.#position = position;
     this.#length = length;
+    this.#total = total;
+  }
+
+  /** Whether more was shown than a checkpoint has. */
+  isBeyond({ turnId, attempt, position }: Flight): boolean {
+    return (
+      turnId === this.#turnId &&
+      (attempt < this.#attempt || (attempt === this.#attempt && position < this.#position))
+    );
   }
 
   /** True when text is held behind a hole. */
@@ -59,6 +85,7 @@ export class TurnText {
     if (fresh === '') return undefined;
     this.#position = position;
     this.#length = offset + content.length;
+    this.#total += fresh.length;
     return { ...event, offset: shown, content: fresh };
   }
 
@@ -74,6 +101,7 @@ export class TurnText {
   advance({ turnId, attempt, position, text }: Flight): Text | undefined {
     if (turnId !== this.#turnId || attempt !== this.#attempt || position !== this.#position) return undefined;
     const offset = Math.min(this.#length, text.length);
+    this.#total += text.length - offset;
     this.#length = Math.max(this.#length, text.length);
     return { type: 'text', turnId, attempt, position, offset, content: text.slice(offset) };
   }

@@ -1,17 +1,14 @@
 import type { Update } from './core.js';
-import type { LoggedEvent, Signal, TurnEvent } from './event.js';
+import type { LoggedEvent, Signal } from './event.js';
 import type { QueueFeed } from './feed.js';
-import type { Message } from './message.js';
+import type { LiveTurns } from './live-turns.js';
 import type { Parts } from './parts.js';
 import type { RunningTurn } from './running-turn.js';
 import type { SessionHead } from './store.js';
 import type { Watch } from './streams.js';
-import { TurnText } from './turn-text.js';
 
 /** How many events are read at once while catching up. */
 const PAGE = 50;
-/** How soon after a hole in the text the checkpoint of the turn's owner is looked for, and again. */
-const FILL_MS = 250;
 
 /**
  * Follows the logged events of a session by their ids: the next one passes, a known one is dropped, and a hole is filled
@@ -21,25 +18,23 @@ export class UpdatesWatch implements Watch {
   #last = 0;
   #highest = 0;
   #isCatchingUp = false;
-  readonly #text = new TurnText();
-  #isReadingFlight = false;
-  #filling: NodeJS.Timeout | undefined;
+  #hasBegun = false;
 
   constructor(
     readonly sessionId: string,
     private readonly feed: QueueFeed<Update>,
     private readonly parts: Parts,
-    private readonly withTurns: boolean,
+    /** Shows turns, too; null: they are not asked for. */
+    private readonly turns: LiveTurns | null,
   ) {}
 
   /** Shows what runs, then what came after the event `after` (null: nothing of the past), then whatever comes. */
   begin(after: number | null, newest: number, running: RunningTurn | undefined): void {
+    this.#hasBegun = true;
     this.#last = after ?? newest;
-    if (this.withTurns) {
-      if (running === undefined) this.#readFlight();
-      else this.#showFlight(running.turn, running.messages, running.nextPosition, running.text);
-    }
+    this.turns?.begin(running);
     if (after !== null) this.#catchUp(true);
+    else this.#reach(newest);
   }
 
   hear(signal: Signal): void {
@@ -48,20 +43,12 @@ export class UpdatesWatch implements Watch {
         this.#logged(signal.event);
         return;
       case 'turn_started':
-        if (!this.withTurns || this.#text.isAt(signal.turnId, signal.attempt)) return;
-        this.#text.begin(signal.turnId, signal.attempt);
-        this.feed.push(signal);
-        return;
       case 'text':
-        if (this.withTurns) this.#delta(signal);
-        return;
       case 'turn_ended':
-        if (!this.withTurns) return;
-        if (this.#text.hasHole) this.#showRecords(signal);
-        else this.feed.push(signal);
-        return;
       case 'tool_called':
       case 'tool_returned':
+        if (this.#hasBegun) this.turns?.hear(signal);
+        return;
       case 'session_changed':
       case 'session_deleted':
       case 'missed':
@@ -73,24 +60,25 @@ export class UpdatesWatch implements Watch {
 
   compare(head: SessionHead): void {
     this.#reach(head.lastEventId);
+    if (this.#hasBegun) this.turns?.compare(head);
   }
 
   cut(): void {
-    clearTimeout(this.#filling);
+    this.turns?.close();
     this.feed.end();
   }
 
   #logged(event: LoggedEvent): void {
-    if (!this.#isCatchingUp && event.id === this.#last + 1) {
+    if (this.#hasBegun && !this.#isCatchingUp && event.id === this.#last + 1) {
       this.#last = event.id;
       this.feed.push({ type: 'logged', event });
     } else this.#reach(event.id);
   }
 
-  /** There are events up to `id`. */
+  /** There are events up to `id`. Heard before the beginning, which may wait for the bus, they are fetched with it. */
   #reach(id: number): void {
     this.#highest = Math.max(this.#highest, id);
-    if (this.#highest > this.#last) this.#catchUp(false);
+    if (this.#hasBegun && this.#highest > this.#last) this.#catchUp(false);
   }
 
   /** Never rejects: what cannot be read now is read at the next signal or comparison. */
@@ -138,81 +126,5 @@ export class UpdatesWatch implements Watch {
         return;
       }
     }
-  }
-
-  #delta(event: Extract<TurnEvent, { type: 'text' }>): void {
-    const fresh = this.#text.take(event);
-    if (fresh === event) this.feed.push(event);
-    else if (fresh !== undefined) this.feed.push(fresh);
-    // Something was missed, which can only be of a turn that another node works on.
-    else if (this.#text.hasHole) this.#fillSoon();
-  }
-
-  #fillSoon(): void {
-    this.#filling ??= setTimeout(() => {
-      this.#filling = undefined;
-      if (this.#text.hasHole) this.#readFlight();
-    }, FILL_MS);
-  }
-
-  /** Shows the text so far of a turn that runs elsewhere, if one does. Never rejects. */
-  #readFlight(): void {
-    if (this.#isReadingFlight || this.feed.ended) return;
-    this.#isReadingFlight = true;
-    this.#fill()
-      .catch((error: unknown) => {
-        this.parts.log.warn({ err: error }, 'the text in flight could not be read for a stream');
-      })
-      .finally(() => {
-        this.#isReadingFlight = false;
-        if (this.#text.hasHole) this.#fillSoon();
-      });
-  }
-
-  async #fill(): Promise<void> {
-    const { store } = this.parts;
-    const flight = await store.readFlight(this.sessionId);
-    // No turn runs: its end has been told, or is on its way.
-    if (flight === undefined) this.#text.dropHeld();
-    if (flight === undefined || !this.#text.isFilledBy(flight)) return;
-    const more = this.#text.advance(flight);
-    if (more === undefined) {
-      const records = (await store.readTurn(this.sessionId, flight.turnId))?.messages ?? [];
-      const before = records.filter(({ position }) => position < flight.position);
-      this.#showFlight({ id: flight.turnId, attempt: flight.attempt }, before, flight.position, flight.text);
-    } else if (more.content !== '') this.feed.push(more);
-    for (const event of this.#text.release()) this.feed.push(event);
-  }
-
-  /** The end of a turn of which some text was missed: its records say all. Never rejects. */
-  #showRecords(end: Extract<TurnEvent, { type: 'turn_ended' }>): void {
-    this.#text.dropHeld();
-    this.parts.store
-      .readTurn(this.sessionId, end.turnId)
-      .then((found) => {
-        const records = found?.messages ?? [];
-        this.#showFlight({ id: end.turnId, attempt: 0 }, records, records.length, '');
-      })
-      .catch((error: unknown) => {
-        this.parts.log.warn({ err: error }, 'a turn could not be read for a stream');
-      })
-      .finally(() => {
-        this.feed.push(end);
-      });
-  }
-
-  /** One `turn_started`, which voids what was shown of the turn, and one delta with all of its text so far. */
-  #showFlight(
-    { id: turnId, attempt }: { readonly id: string; readonly attempt: number },
-    records: readonly Message[],
-    position: number,
-    text: string,
-  ): void {
-    this.#text.begin(turnId, attempt);
-    this.#text.skipTo(position, text.length);
-    this.feed.push({ type: 'turn_started', turnId, attempt });
-    const said = records.filter(({ role }) => role === 'assistant').map(({ content }) => content);
-    const content = said.join('') + text;
-    if (content !== '') this.feed.push({ type: 'text', turnId, attempt, position, offset: 0, content }, true);
   }
 }

@@ -25,6 +25,16 @@ describe('a time limit', () => {
     expect(limit.run(1000, () => 1)).toBe(1);
   });
 
+  it('does not stop work for the time in which the machine gave it none', () => {
+    let tries = 0;
+    const waits = (): number => {
+      // Without computing, as a process that has to wait for others.
+      if (++tries === 1) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_500);
+      return tries;
+    };
+    expect(limit.run(1_000, waits)).toBe(2);
+  });
+
   it('can be nested', () => {
     expect(limit.run(1000, () => limit.run(1000, () => 2) + limit.run(1000, () => 3))).toBe(5);
   });

@@ -5,10 +5,12 @@ import { pollLegacy, pollState } from './polling.js';
 import { Random } from './random.js';
 import { read, Snapshot } from './shapes.js';
 import { ask, Cut, Hung } from './wire.js';
-import { judgeStatus, sleep, type World } from './world.js';
+import { judge, judgeCut, sleep, type World } from './world.js';
 
 const MAX_OPEN = 5;
 const MESSAGES_PER_SESSION = 12;
+/** What was sent to a store and not answered may be carried out so long after: it waits for a lock, or in a buffer. */
+const LATE_MS = 8_000;
 
 type Action =
   'send' | 'burst' | 'interrupt' | 'poll' | 'legacyPoll' | 'settle' | 'reconnect' | 'repeat' | 'new' | 'idle';
@@ -73,10 +75,10 @@ export class Client {
         await this.#interrupt(conversation);
         return;
       case 'poll':
-        await pollState(this.world, conversation, random);
+        await pollState(this.world, conversation, random, true);
         return;
       case 'legacyPoll':
-        await pollLegacy(this.world, conversation);
+        await pollLegacy(this.world, conversation, random);
         return;
       case 'settle':
         await this.#settle(conversation);
@@ -132,45 +134,51 @@ export class Client {
   async #interrupt(conversation: Conversation): Promise<void> {
     const { world } = this;
     const isLegacy = this.#random.chance(0.5);
-    const wasQuiet = isQuiet(conversation);
+    const wasQuiet = isQuiet(world, conversation);
     const end = conversation.beginInterrupt();
     world.figures.count('interrupts');
-    const since = world.generation;
+    const door = world.door(this.#random);
     const askedAt = Date.now();
+    const what = `interrupt of ${conversation.name} (${conversation.id})`;
+    let isSure = false;
     try {
       const path = isLegacy ? `/api/thread/interrupt?session_id=${conversation.id}` : '/api/interrupt';
       const headers = { 'X-Session-Id': conversation.id };
-      const answer = await ask({ method: 'POST', url: world.base + path, headers });
+      const answer = await ask({ method: 'POST', url: door.base + path, headers });
       const expected = isLegacy && !conversation.isStored ? [200, 404] : [200];
-      const what = `interrupt of ${conversation.name} (${conversation.id})`;
-      if (!judgeStatus(world, what, answer, { since, expected }) || isLegacy) return;
+      const judgement = judge(world, what, answer, { door, askedAt, expected });
+      isSure = judgement === 'expected' || judgement === 'refused';
+      if (judgement !== 'expected' || isLegacy) return;
       const snapshot = read(Snapshot, answer.body);
       if (snapshot === undefined) {
         world.figures.fault('unexpected', `${what}: ${answer.body.slice(0, 300)}`);
         return;
       }
-      conversation.compare(snapshot.messages, snapshot.is_processing, askedAt, 'interrupt');
-      if (snapshot.is_processing && wasQuiet && isQuiet(conversation)) {
+      conversation.compare(snapshot.messages, snapshot.is_processing, askedAt, `interrupt ${door.node}`);
+      if (snapshot.is_processing && wasQuiet && isQuiet(world, conversation)) {
         world.figures.fault('snapshot', `${what}: still processing`);
       }
     } catch (error) {
       if (error instanceof Hung) world.figures.fault('hung', error.message);
-      else if (!(error instanceof Cut)) throw error;
+      else if (error instanceof Cut) judgeCut(world, what, door, error);
+      else throw error;
       await world.whenUp();
     } finally {
-      end();
+      if (isSure) end();
+      else void world.weather.whenCalm().then(() => setTimeout(end, LATE_MS));
     }
   }
 
   async #settle(conversation: Conversation): Promise<void> {
     for (let tries = 0; tries < 12 && conversation.open.length > 0 && !this.world.isEnding; tries++) {
-      await pollState(this.world, conversation, this.#random);
+      await pollState(this.world, conversation, this.#random, true);
       await sleep(this.#random.between(100, 300));
     }
   }
 }
 
 /** No message of it is on its way, nor may be. */
-function isQuiet({ sending, brokenAt }: Conversation): boolean {
-  return sending === 0 && Date.now() - brokenAt > 1000;
+function isQuiet({ weather }: World, { sending, brokenAt }: Conversation): boolean {
+  if (sending > 0 || weather.calmSince === null) return false;
+  return brokenAt === 0 || Date.now() - Math.max(brokenAt, weather.calmSince) > LATE_MS;
 }

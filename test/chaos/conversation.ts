@@ -13,11 +13,18 @@ export interface SentMessage {
   ackedAt: number | null;
   /** The last answer was a refusal. */
   isRefused: boolean;
+  /** A try broke off, or was answered by an error that says nothing of what came of it. */
+  mayBeStored: boolean;
   /** An interrupt was sent while its turn may have been open. */
   mayBeInterrupted: boolean;
   hasEnded: boolean;
   /** What a legacy stream of it said from beginning to end, if one was read so far. */
-  streamed: { readonly text: string; readonly end: 'complete' | 'error' } | null;
+  streamed: {
+    readonly text: string;
+    readonly end: 'complete' | 'error';
+    /** It may have shown more than is kept, if it was interrupted. */
+    readonly mayBeLonger: boolean;
+  } | null;
 }
 
 /** A session as its client knows it. */
@@ -60,6 +67,7 @@ export class Conversation {
       startedAt: Date.now(),
       ackedAt: null,
       isRefused: false,
+      mayBeStored: false,
       mayBeInterrupted: this.interrupting > 0,
       hasEnded: false,
       streamed: null,

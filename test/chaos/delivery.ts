@@ -3,7 +3,7 @@ import { readChatStream } from './legacy-stream.js';
 import { Random } from './random.js';
 import { read, Snapshot } from './shapes.js';
 import { ask, Cut, Hung, open, type Ask } from './wire.js';
-import { judgeStatus, sleep, type World } from './world.js';
+import { judge, judgeCut, sleep, type Judgement, type World } from './world.js';
 
 type Way = 'current' | 'wait' | 'legacy';
 
@@ -63,7 +63,7 @@ async function sendOnce(
   const way = random.weigh<Way>([['current', 40], ['wait', 20], ['legacy', 40]], 'current'); // prettier-ignore
   world.figures.count(way === 'legacy' ? 'sentLegacy' : 'sentCurrent');
   if (way === 'wait') world.figures.count('sentWait');
-  const since = world.generation;
+  const door = world.door(random);
   const askedAt = Date.now();
   const ack = { came: false };
   const onHead = (status: number): void => {
@@ -72,52 +72,62 @@ async function sendOnce(
     conversation.acknowledge(sent);
     onAck();
   };
-  const request = { ...requestOf(world, conversation, sent, way), onHead };
+  const request = { ...requestOf(door.base, conversation, sent, way), onHead };
   const what = `${way} send of ${sent.marker} (${conversation.id})`;
   try {
+    let judgement: Judgement;
     if (way === 'legacy') {
       const answer = await open(request);
       if (answer.status === 200) {
-        await readChatStream(world, conversation, sent, answer, random);
+        await readChatStream(world, conversation, sent, { answer, door, random });
         return true;
       }
-      judgeStatus(world, what, { status: answer.status }, { since, expected: [200] });
+      judgement = judge(world, what, answer, { door, askedAt, expected: [200] });
       answer.message.resume();
     } else {
       const answer = await ask(request);
-      if (judgeStatus(world, what, answer, { since, expected: [200] })) {
+      judgement = judge(world, what, answer, { door, askedAt, expected: [200] });
+      if (judgement === 'expected') {
         const snapshot = read(Snapshot, answer.body);
         if (snapshot === undefined)
           world.figures.fault('unexpected', `${what}: ${answer.body.slice(0, 300)}`);
-        else conversation.compare(snapshot.messages, snapshot.is_processing, askedAt, way);
+        else conversation.compare(snapshot.messages, snapshot.is_processing, askedAt, `${way} ${door.node}`);
       }
     }
-    if (!ack.came) sent.isRefused = true;
+    if (!ack.came) {
+      sent.isRefused = judgement === 'refused' && !sent.mayBeStored;
+      if (judgement === 'unknown') doubt(conversation, sent);
+    }
   } catch (error) {
     if (error instanceof Hung) world.figures.fault('hung', `${what}: ${error.message}`);
-    else if (!(error instanceof Cut)) throw error;
-    if (!ack.came) {
-      sent.isRefused = false;
-      conversation.brokenAt = Date.now();
-    }
+    else if (error instanceof Cut) judgeCut(world, what, door, error);
+    else throw error;
+    if (!ack.came) doubt(conversation, sent);
   }
   return ack.came;
 }
 
-function requestOf(world: World, conversation: Conversation, sent: SentMessage, way: Way): Ask {
+/** Nobody knows whether it was stored, or will be. */
+function doubt(conversation: Conversation, sent: SentMessage): void {
+  sent.isRefused = false;
+  sent.mayBeStored = true;
+  conversation.brokenAt = Date.now();
+}
+
+function requestOf(base: string, conversation: Conversation, sent: SentMessage, way: Way): Ask {
   const key = sent.key === null ? {} : { 'Idempotency-Key': sent.key };
   const headers = { 'X-Session-Id': conversation.id, ...key };
   if (way === 'legacy') {
     return {
       method: 'POST',
-      url: `${world.base}/api/thread/chat`,
+      url: `${base}/api/thread/chat`,
       headers: { ...headers, 'Content-Type': 'application/json' },
       body: JSON.stringify({ text: sent.text }),
     };
   }
   return {
     method: 'POST',
-    url: `${world.base}/api/chat?message=${encodeURIComponent(sent.text)}`,
+    url: `${base}/api/chat?message=${encodeURIComponent(sent.text)}`,
     headers: { ...headers, ...(way === 'wait' ? { Prefer: 'wait=6' } : {}) },
   };
 }

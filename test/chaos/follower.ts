@@ -3,7 +3,7 @@ import { Random } from './random.js';
 import { markerIn, planOf, textOf } from './script.js';
 import { UpdateEvent } from './shapes.js';
 import { Cut, eventsOf, Hung, open, type Ask, type OpenAnswer } from './wire.js';
-import { judgeStatus, sleep, type World } from './world.js';
+import { judge, judgeCut, sleep, type Door, type World } from './world.js';
 
 /** Follows a session's updates, leaves and comes back with its cursor at random, and checks that it misses nothing. */
 export class Follower {
@@ -11,7 +11,11 @@ export class Follower {
   cursor: number | null;
   readonly #random: Random;
   #isStopped = false;
+  /** Aborted when the present stream was closed from here. */
+  #visit = new AbortController();
   #open: OpenAnswer | null = null;
+  /** The turns that the open stream has shown the beginning of, and not the end. */
+  #turns: Map<string, string> | null = null;
   #running: Promise<void> = Promise.resolve();
 
   constructor(
@@ -24,44 +28,54 @@ export class Follower {
     this.#random = new Random(world.seed, 'follower', name);
   }
 
+  /** Turns that it takes for running. */
+  get running(): readonly string[] {
+    return [...(this.#turns?.keys() ?? [])];
+  }
+
   start(): void {
     this.#running = this.#run();
   }
 
   async stop(): Promise<void> {
     this.#isStopped = true;
-    this.#open?.close();
+    this.reconnect();
     await this.#running;
   }
 
   /** Goes away, and comes back with its cursor. */
   reconnect(): void {
+    this.#visit.abort();
     this.#open?.close();
   }
 
   async #run(): Promise<void> {
     for (;;) {
       if (this.#isStopped) return;
+      const door = this.world.door(this.#random);
+      const visit = (this.#visit = new AbortController());
       try {
-        await this.#connect();
+        await this.#connect(door);
       } catch (error) {
-        if (error instanceof Hung)
-          this.world.figures.fault('hung', `follower ${this.name}: ${error.message}`);
+        const what = `follower ${this.name} (${this.conversation.id})`;
+        if (error instanceof Hung) this.world.figures.fault('hung', `${what}: ${error.message}`);
         else if (!(error instanceof Cut)) throw error;
+        else if (!visit.signal.aborted) judgeCut(this.world, what, door, error);
         if (this.#random.chance(0.8)) await this.world.whenUp();
       }
       await sleep(this.#random.between(5, 150));
     }
   }
 
-  async #connect(): Promise<void> {
+  async #connect(door: Door): Promise<void> {
     const { world } = this;
-    const since = world.generation;
-    const { ask, withTurns } = this.#request();
+    const askedAt = Date.now();
+    const { ask, withTurns } = this.#request(door.base);
     world.figures.count('connects');
     if (this.cursor !== null) world.figures.count('reconnects');
     const answer = await open(ask);
-    if (!judgeStatus(world, `follower ${this.name}`, answer, { since, expected: [200] })) {
+    const judgement = judge(world, `follower ${this.name}`, answer, { door, askedAt, expected: [200] });
+    if (judgement !== 'expected') {
       answer.message.resume();
       return;
     }
@@ -71,14 +85,15 @@ export class Follower {
     }
     this.#open = answer;
     const turns = withTurns ? new Map<string, string>() : null;
+    this.#turns = turns;
     try {
       for await (const { id, data } of eventsOf(answer.message)) this.#see(id, data, turns);
     } finally {
-      this.#open = null;
+      this.#turns = this.#open = null;
     }
   }
 
-  #request(): { ask: Ask; withTurns: boolean } {
+  #request(base: string): { ask: Ask; withTurns: boolean } {
     const random = this.#random;
     const isLegacy = this.cursor !== null && random.chance(0.25) && this.conversation.isStored;
     const withTurns = !isLegacy && random.chance(0.4);
@@ -93,7 +108,7 @@ export class Follower {
     }
     const path = isLegacy ? '/api/thread/updates' : '/api/updates';
     return {
-      ask: { method: 'GET', url: `${this.world.base}${path}?${query.toString()}`, headers },
+      ask: { method: 'GET', url: `${base}${path}?${query.toString()}`, headers },
       withTurns,
     };
   }

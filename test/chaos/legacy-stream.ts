@@ -3,7 +3,7 @@ import type { Random } from './random.js';
 import { planOf, textOf } from './script.js';
 import { ChatEvent } from './shapes.js';
 import { Cut, eventsOf, type OpenAnswer } from './wire.js';
-import type { World } from './world.js';
+import type { Door, World } from './world.js';
 
 /** Ends of a stream that say that the answer goes on without it. */
 const LEFT_EARLY = /restarting|broke off/;
@@ -16,11 +16,9 @@ export async function readChatStream(
   world: World,
   conversation: Conversation,
   sent: SentMessage,
-  answer: OpenAnswer,
-  random: Random,
+  { answer, door, random }: { answer: OpenAnswer; door: Door; random: Random },
 ): Promise<void> {
   const { figures } = world;
-  const generation = world.generation;
   const leaveAfter = random.chance(0.15) ? random.integer(0, 30) : Infinity;
   const plan = planOf(world.seed, sent.marker);
   const expected = textOf(plan);
@@ -59,7 +57,7 @@ export async function readChatStream(
     }
   } catch (error) {
     if (!(error instanceof Cut)) throw error;
-    if (world.fateOf(generation) === 'killed') figures.count('legacyCut');
+    if (door.mayBreak()) figures.count('legacyCut');
     else figures.fault('legacyEnd', `${sent.marker} (${conversation.id}): broke off without a kill`);
   }
   if (!expected.startsWith(text))
@@ -71,7 +69,7 @@ export async function readChatStream(
   }
   const [end] = ends;
   if (end === undefined) {
-    if (world.fateOf(generation) !== 'killed') {
+    if (!door.mayBreak()) {
       figures.fault('legacyEnd', `${sent.marker} (${conversation.id}): neither complete nor error`);
     }
     return;
@@ -79,5 +77,6 @@ export async function readChatStream(
   figures.count('legacyStreams');
   if (LEFT_EARLY.test(end)) return;
   if (end === 'complete' && returned.length !== called.length) wrong('complete, but a call has no result');
-  sent.streamed = { text, end: end === 'complete' ? 'complete' : 'error' };
+  const mayBeLonger = world.isTroubledSince(sent.startedAt);
+  sent.streamed = { text, end: end === 'complete' ? 'complete' : 'error', mayBeLonger };
 }

@@ -37,6 +37,14 @@ export class Random {
     return items[this.integer(0, items.length - 1)] ?? items[0];
   }
 
+  /** The same things in another order. */
+  shuffle<T>(items: readonly T[]): T[] {
+    return items
+      .map((item) => ({ item, place: this.next() }))
+      .sort((a, b) => a.place - b.place)
+      .map(({ item }) => item);
+  }
+
   /** One of the names, as likely as its weight says. */
   weigh<T extends string>(weights: readonly (readonly [T, number])[], otherwise: T): T {
     const total = weights.reduce((sum, [, weight]) => sum + weight, 0);

@@ -1,33 +1,37 @@
 /** Proves that turns and streams lose nothing while the server is killed again and again. See `--help`. */
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { buildCheckout, exitOnSignals, freePort, freezeBuild, ROOT } from '../support/server-process.js';
+import { buildCheckout, exitOnSignals, freezeBuild, ROOT } from '../support/server-process.js';
 import { Client } from './client.js';
+import { writeConfiguration } from './configuration.js';
 import { Figures } from './figures.js';
-import { DRAIN_SECONDS, Operator } from './operator.js';
 import { pollState } from './polling.js';
+import { Random } from './random.js';
+import { hasFenced, readLogs } from './server-logs.js';
+import { openService } from './service.js';
 import { startScriptedUpstream } from './upstream.js';
-import { caughtUp } from './verify-events.js';
 import { verify } from './verify.js';
-import { ask, closeConnections } from './wire.js';
+import { closeConnections } from './wire.js';
 import { sleep, type World } from './world.js';
 
-const HELP = `npm run chaos -- [--kills 100] [--clients 12] [--seed WORD] [--no-build] [--app DIR] [--keep]
+const HELP = `npm run chaos -- [--nodes 1] [--kills 100] [--clients 12] [--seed WORD] [--no-build] [--app DIR] [--keep]
 
-  --kills N    SIGKILLs in all; drains (SIGTERM) come on top
-  --clients C  people who chat at once, on both surfaces
+  --nodes N    1: one server on SQLite; more: servers on PostgreSQL and Redis, both started for the run, stopped, cut off and started again
+  --kills N    SIGKILLs in all, about so; drains (SIGTERM) and other faults come on top
+  --clients C  people who chat at once, on both surfaces and on any node
   --seed WORD  replays the choices of a run (not its timing)
   --no-build   use dist/ as it is
   --app DIR    use the build of another folder (dist/, package.json, node_modules)
-  --keep       keep the data and the log even when all is well
+  --keep       keep the data and the logs even when all is well
 `;
 const END_MS = 60_000;
 
 const { values: options } = parseArgs({
   options: {
+    nodes: { type: 'string', default: '1' },
     kills: { type: 'string', default: '100' },
     clients: { type: 'string', default: '12' },
     seed: { type: 'string', default: randomUUID().slice(0, 8) },
@@ -50,39 +54,25 @@ async function main(): Promise<number> {
   const directory = mkdtempSync(join(tmpdir(), `diptych-chaos-${seed}-`));
   const figures = new Figures(join(directory, 'findings.txt'));
   const upstream = await startScriptedUpstream(seed, figures);
-  const log = join(directory, 'server.log');
-  writeFileSync(join(directory, 'diptych.yaml'), configuration(upstream.url));
-  const operator = new Operator(
-    {
-      app: freezeBuild(options.app ?? ROOT, join(directory, 'app')),
-      cwd: directory,
-      port: await freePort(),
-      env: {
-        DATABASE_URL: `sqlite:${join(directory, 'data', 'diptych.db')}`,
-        RATE_LIMIT: '0',
-        DRAIN_TIMEOUT: String(DRAIN_SECONDS),
-      },
-      log,
-    },
-    figures,
-    seed,
-  );
+  writeConfiguration(directory, upstream);
+  const app = freezeBuild(options.app ?? ROOT, join(directory, 'app'));
+  const service = await openService(Number(options.nodes), { app, cwd: directory }, { figures, seed });
   let isEnding = false;
   const world: World = {
     seed,
     figures,
     upstream,
-    base: operator.base,
-    get generation() {
-      return operator.generation;
-    },
-    fateOf: (generation) => operator.fateOf(generation),
-    whenUp: () => operator.whenUp(),
+    weather: service.weather,
+    door: (random) => service.door(random),
+    whenUp: () => service.whenUp(),
+    isTroubledSince: (time) => service.isTroubledSince(time),
+    hasFenced: () => hasFenced(service.nodes.map(({ log }) => log)),
     get isEnding() {
       return isEnding;
     },
   };
   say(`seed ${seed}, ${options.kills} kills, ${options.clients} clients, data in ${directory}`);
+  say(service.about);
   const progress = setInterval(() => {
     const [kills, acked] = [figures.of('kills'), figures.of('acked')];
     say(
@@ -90,26 +80,23 @@ async function main(): Promise<number> {
     );
   }, 30_000);
   try {
-    await operator.start();
+    await service.start();
     const clients = Array.from(
       { length: Number(options.clients) },
       (_, index) => new Client(world, index + 1),
     );
     const conversations = () => clients.flatMap((client) => client.conversations);
     const running = Promise.all(clients.map((client) => client.run()));
-    await Promise.race([operator.run(world, Number(options.kills), conversations), running]);
+    await Promise.race([service.run(world, Number(options.kills), conversations), running]);
     isEnding = true;
     upstream.calmDown();
     await running;
     await settle(world, conversations());
-    for (const followed of conversations()) {
-      await caughtUp(followed, await cursorOf(world, followed.conversation.id));
-      await verify(world, followed);
-    }
+    for (const followed of conversations()) await verify(world, followed);
     await Promise.all(
       conversations().flatMap(({ followers }) => followers.map((follower) => follower.stop())),
     );
-    await operator.stop();
+    await Promise.all(service.nodes.map((node) => node.drain()));
   } catch (error) {
     figures.fault(
       'crash',
@@ -117,18 +104,22 @@ async function main(): Promise<number> {
     );
   } finally {
     clearInterval(progress);
-    await operator.abandon();
+    await service.close();
     await upstream.close();
   }
   closeConnections();
-  const notes = readLog(log, figures);
-  process.stdout.write(`\n${figures.table()}\n\n${notes}`);
+  const notes = readLogs(
+    service.nodes.map(({ log }) => log),
+    figures,
+  );
+  const happened = service.notes.map((note) => `  ${note}\n`).join('');
+  process.stdout.write(`\n${happened}\n${figures.table()}\n\n${notes}`);
   process.stdout.write(
     `\nseed ${seed}: --seed ${seed} replays the choices of every actor (what is sent, how, faults of the model, how long to wait ` +
       `before a kill). It does not replay timing: what a kill meets differs from run to run.\n`,
   );
   const isBad = figures.faults > 0;
-  if (isBad || options.keep) say(`data, server log and findings are in ${directory}`);
+  if (isBad || options.keep) say(`data, logs and findings are in ${directory}`);
   else rmSync(directory, { recursive: true, force: true });
   say(`${isBad ? 'FAILED' : 'passed'}: ${String(figures.faults)} faults in ${seconds(begun)} s`);
   return isBad ? 1 : 0;
@@ -136,12 +127,13 @@ async function main(): Promise<number> {
 
 /** Waits until nothing is processed anywhere. What still is after a minute is found by the verification. */
 async function settle(world: World, conversations: Client['conversations']): Promise<void> {
+  const random = new Random(world.seed, 'settle');
   const until = Date.now() + END_MS;
   let waiting: readonly Client['conversations'][number][] = conversations;
   while (waiting.length > 0 && Date.now() < until) {
     const busy = [];
     for (const followed of waiting) {
-      const state = await pollState(world, followed.conversation);
+      const state = await pollState(world, followed.conversation, random);
       if (state?.is_processing !== false) busy.push(followed);
     }
     waiting = busy;
@@ -149,41 +141,6 @@ async function settle(world: World, conversations: Client['conversations']): Pro
   }
   // Titles are made behind the first answer.
   await sleep(1000);
-}
-
-async function cursorOf(world: World, id: string): Promise<number> {
-  const answer = await ask({
-    method: 'GET',
-    url: `${world.base}/api/state`,
-    headers: { 'X-Session-Id': id },
-  });
-  return Number(answer.headers['x-event-cursor']);
-}
-
-function configuration(url: string): string {
-  return `rigs:
-  - id: scripted
-    name: Scripted
-    provider: openai-compatible
-    model: scripted
-    baseUrl: ${url}
-    apiKey: sk-scripted
-`;
-}
-
-/** Counts takeovers, and lists what the server thought worth a warning. */
-function readLog(file: string, figures: Figures): string {
-  const warnings = new Map<string, number>();
-  for (const line of readFileSync(file, 'utf8').split('\n')) {
-    const msg = /"msg":"([^"]*)"/.exec(line)?.[1] ?? '';
-    if (msg === 'took over abandoned turns') {
-      figures.count('takeovers', Number(/"turns":(\d+)/.exec(line)?.[1] ?? 0));
-    }
-    const level = /"level":"(warn|error|fatal)"/.exec(line)?.[1];
-    if (level !== undefined) warnings.set(`${level}: ${msg}`, (warnings.get(`${level}: ${msg}`) ?? 0) + 1);
-  }
-  const lines = [...warnings].map(([what, times]) => `  ${String(times).padStart(8)}  ${what}\n`);
-  return `What the server's log warned of\n${lines.join('')}`;
 }
 
 function seconds(begun: number): string {

@@ -65,6 +65,7 @@ function piecesOf(random: Random, first: string, min: number, max: number): stri
 }
 
 function callOf(random: Random, id: string): PlannedCall {
+  if (random.chance(0.25)) return { id, name: 'book_entry', args: { entry: id }, result: id };
   if (random.chance(0.4)) {
     const timezone = random.pick(['UTC', 'Europe/Berlin', 'Asia/Tokyo']);
     return { id, name: 'get_time', args: { timezone }, result: undefined };

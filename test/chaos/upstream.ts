@@ -3,12 +3,17 @@ import { endChunk, startUpstream, textChunk, toolChunk, type Reply } from '../su
 import type { Figures } from './figures.js';
 import { Random } from './random.js';
 import { markerIn, planOf, sessionOf, type PlannedStep } from './script.js';
+import { sleep } from './world.js';
 
 /** A model provider that says what the script says, unless one of its faults comes between. */
 export interface ScriptedUpstream {
   readonly url: string;
+  /** Where the tool `book_entry` asks. */
+  readonly bookUrl: string;
   /** When an answer for this session (`c3s2`) was last asked for; 0: never. */
   lastAsked(session: string): number;
+  /** True while an answer for this session is being given to somebody. */
+  isAnswering(session: string): boolean;
   /** Where an answer to this message (`c3s2n5`) came among all that were asked for; undefined: none was. */
   turnOf(marker: string): number | undefined;
   /** From now on it answers at once and without faults. */
@@ -26,6 +31,9 @@ const Message = z.discriminatedUnion('role', [
 type Message = z.infer<typeof Message>;
 const Body = z.object({ messages: z.array(Message), tools: z.array(z.unknown()).optional() });
 
+const Entry = z.object({ entry: z.string() });
+const BOOK_PATH = '/book';
+
 type Trouble = 'none' | 'drop' | '429' | '500' | 'slow' | 'late';
 
 export async function startScriptedUpstream(seed: string, figures: Figures): Promise<ScriptedUpstream> {
@@ -33,9 +41,25 @@ export async function startScriptedUpstream(seed: string, figures: Figures): Pro
   const asked = new Map<string, number>();
   const turns = new Map<string, number>();
   const times = new Map<string, number>();
+  const answering = new Map<string, number>();
+  const booked = new Set<string>();
   let isCalm = false;
 
+  /** The tool that must not be called twice: it notes each entry, and takes its time. */
+  async function book(reply: Reply, body: unknown): Promise<void> {
+    const { entry } = Entry.parse(body);
+    figures.count('bookings');
+    if (booked.has(entry)) figures.fault('toolRepeated', entry);
+    booked.add(entry);
+    await sleep(isCalm ? 0 : new Random(seed, 'book', entry).between(0, 400));
+    reply.json(200, {});
+  }
+
   upstream.always(async (reply, request) => {
+    if (request.path === BOOK_PATH) {
+      await book(reply, request.body);
+      return;
+    }
     figures.count('upstream');
     const parsed = Body.safeParse(request.body);
     if (!parsed.success) {
@@ -72,11 +96,17 @@ export async function startScriptedUpstream(seed: string, figures: Figures): Pro
       return;
     }
     if (step.calls.length > 0) figures.count('upstreamCalls');
+    const session = sessionOf(marker);
+    const count = (by: number): void => void answering.set(session, (answering.get(session) ?? 0) + by);
+    if (!isTitle) count(1);
     await answer(reply, step, { trouble, random, isCalm, figures, gone: request.closed });
+    if (!isTitle) count(-1);
   });
 
   return {
     url: `${upstream.url}/v1`,
+    bookUrl: upstream.url + BOOK_PATH,
+    isAnswering: (session) => (answering.get(session) ?? 0) > 0,
     lastAsked: (session) => asked.get(session) ?? 0,
     turnOf: (marker) => turns.get(marker),
     calmDown() {

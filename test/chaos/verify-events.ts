@@ -1,4 +1,5 @@
 import type { Followed } from './client.js';
+import type { Random } from './random.js';
 import { UpdateEvent, type StoredRecord } from './shapes.js';
 import { Cut, eventsOf, open } from './wire.js';
 import { sleep, type World } from './world.js';
@@ -6,11 +7,20 @@ import { sleep, type World } from './world.js';
 const PATIENCE_MS = 10_000;
 
 /** Everything that a session has announced, from the first event to the one with the id `cursor`. */
-export async function replay(world: World, id: string, cursor: number): Promise<ReadonlyMap<number, string>> {
+export async function replay(
+  world: World,
+  id: string,
+  cursor: number,
+  random: Random,
+): Promise<ReadonlyMap<number, string>> {
   const events = new Map<number, string>();
   if (cursor === 0) return events;
   const headers = { Accept: 'text/event-stream', 'X-Session-Id': id };
-  const answer = await open({ method: 'GET', url: `${world.base}/api/updates?since=0`, headers });
+  const answer = await open({
+    method: 'GET',
+    url: `${world.door(random).base}/api/updates?since=0`,
+    headers,
+  });
   const timer = setTimeout(() => {
     answer.close();
   }, PATIENCE_MS);
@@ -62,6 +72,9 @@ export function compareEvents(
     figures.fault(kind, `${where}: ${String(id)} was ${content}, is ${String(events.get(id))}`);
   }
   for (const follower of followers) {
+    for (const turn of follower.running) {
+      figures.fault('turnEvents', `${follower.name} (${conversation.id}): the end of ${turn} was not shown`);
+    }
     // One that began without a cursor, and saw nothing since, has none.
     if (follower.cursor !== null && follower.cursor !== cursor) {
       figures.fault(
@@ -98,10 +111,12 @@ export function compareEvents(
   if (unknown.length > 0) figures.fault('toolEvents', `${where}: of no record: ${JSON.stringify(unknown)}`);
 }
 
-/** Waits until every follower has seen the event `cursor`, for ten seconds at most. */
+/** Waits until every follower has seen the event `cursor` and the end of every turn, for ten seconds at most. */
 export async function caughtUp({ followers }: Followed, cursor: number): Promise<void> {
   const until = Date.now() + PATIENCE_MS;
   const isBehind = (): boolean =>
-    followers.some((follower) => follower.cursor !== null && follower.cursor < cursor);
+    followers.some(
+      (follower) => (follower.cursor !== null && follower.cursor < cursor) || follower.running.length > 0,
+    );
   while (isBehind() && Date.now() < until) await sleep(20);
 }

@@ -9,6 +9,15 @@ const TIMEOUT_MS = 30_000;
 /** The connection failed or broke: nobody answered, or not to the end. */
 export class Cut extends Error {
   override readonly name = 'Cut';
+
+  /** @param wasReused the connection had carried a request before, and broke before this one was answered */
+  constructor(
+    message: string,
+    readonly wasReused: boolean,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
 }
 
 /** There was no answer for half a minute. */
@@ -51,7 +60,7 @@ export function open({ method, url, headers = {}, body, onHead }: Ask): Promise<
     }, TIMEOUT_MS);
     asked.on('error', (error) => {
       clearTimeout(timer);
-      reject(new Cut(error.message, { cause: error }));
+      reject(new Cut(error.message, asked.reusedSocket, { cause: error }));
     });
     asked.once('response', (message) => {
       clearTimeout(timer);
@@ -103,9 +112,9 @@ async function* textOf(message: IncomingMessage): AsyncGenerator<string, void, u
   try {
     for await (const chunk of chunks) yield chunk;
   } catch (error) {
-    throw new Cut('the answer broke off', { cause: error });
+    throw new Cut('the answer broke off', false, { cause: error });
   }
-  if (!message.complete) throw new Cut('the answer broke off');
+  if (!message.complete) throw new Cut('the answer broke off', false);
 }
 
 /** Gives the kept connections up. */

@@ -1,44 +1,83 @@
 import type { Figures } from './figures.js';
+import type { Random } from './random.js';
 import type { ScriptedUpstream } from './upstream.js';
+import type { Answer } from './wire.js';
 
-/** What the operator is doing with a start of the server. */
-export type Fate = 'running' | 'draining' | 'drained' | 'killed';
+/** A way into the service for one request. Its excuses are asked for when the request is over. */
+export interface Door {
+  readonly node: string;
+  readonly base: string;
+  /** 503 is right, and the request was not carried out: the node drains, or was started anew meanwhile. */
+  mayRefuse(): boolean;
+  /** An answer under way may break off: the node was killed. */
+  mayBreak(): boolean;
+  /** Nobody may answer: the node was ended. */
+  mayBeShut(): boolean;
+}
+
+/** When the service cannot reach its store, or not from everywhere. */
+export interface Weather {
+  /** True when 503 is right for what was asked of a node since this time. Whether it was carried out nobody knows. */
+  isRough(node: string, since: number): boolean;
+  /** Since when everything is well; null: it is not. */
+  readonly calmSince: number | null;
+  /** Resolves when everything is well. */
+  whenCalm(): Promise<void>;
+}
 
 /** What every actor knows. */
 export interface World {
   readonly seed: string;
-  readonly base: string;
   readonly figures: Figures;
   readonly upstream: ScriptedUpstream;
-  /** Grows by one with each start of the server. */
-  readonly generation: number;
-  /** What became of a generation. */
-  fateOf(generation: number): Fate;
-  /** Resolves once the server is healthy. */
+  readonly weather: Weather;
+  /** Chooses where to go, mostly where somebody is. */
+  door(random: Random): Door;
+  /** Resolves once there is somebody to answer. */
   whenUp(): Promise<void>;
+  /** Whether owners of turns may have been lost since this time: what is kept of an interrupted answer is then its last checkpoint. */
+  isTroubledSince(time: number): boolean;
+  /** Whether the owner of an interrupted turn ever answered too late to keep it, with the same outcome. */
+  hasFenced(): boolean;
   /** Clients begin nothing new. */
   readonly isEnding: boolean;
 }
 
-/** Notes an answer that must not be. Returns true when the status is one of the expected. */
-export function judgeStatus(
+/** One that never changes. */
+export const FAIR: Weather = {
+  isRough: () => false,
+  calmSince: 0,
+  whenCalm: () => Promise.resolve(),
+};
+
+/** What an answer means for what was asked. */
+export type Judgement = 'expected' | 'refused' | 'unknown' | 'wrong';
+
+/** Notes an answer that must not be. `refused`: surely not carried out; `unknown`: perhaps, or later. */
+export function judge(
   world: World,
   what: string,
-  answer: { readonly status: number; readonly body?: string },
-  options: { readonly since: number; readonly expected: readonly number[] },
-): boolean {
-  const { status } = answer;
-  if (options.expected.includes(status)) return true;
-  const detail = `${what} -> ${String(status)} ${(answer.body ?? '').slice(0, 300)}`;
-  // The request may have been begun before the drain was, or be answered after it.
-  const drained = [options.since, world.generation].some((generation) => {
-    const fate = world.fateOf(generation);
-    return fate === 'draining' || fate === 'drained';
-  });
-  const wasRestarted = options.since !== world.generation;
-  if (status === 503 && (drained || wasRestarted)) return false;
-  world.figures.fault(status >= 500 ? 'status' : 'unexpected', detail);
-  return false;
+  answer: Pick<Answer, 'status' | 'headers'> & { readonly body?: string },
+  { door, askedAt, expected }: { door: Door; askedAt: number; expected: readonly number[] },
+): Judgement {
+  const { status, headers } = answer;
+  if (expected.includes(status)) return 'expected';
+  const detail = `${what} ${door.node} -> ${String(status)} ${(answer.body ?? '').slice(0, 300)}`;
+  const isRough = world.weather.isRough(door.node, askedAt);
+  if (status !== 503 || !(isRough || door.mayRefuse())) {
+    world.figures.fault(status >= 500 ? 'status' : 'unexpected', detail);
+    return 'wrong';
+  }
+  world.figures.count('unavailable');
+  if (headers['retry-after'] === undefined) world.figures.fault('unexpected', `${detail}: no Retry-After`);
+  return isRough ? 'unknown' : 'refused';
+}
+
+/** Notes a connection that failed although nobody ended the node. */
+export function judgeCut(world: World, what: string, door: Door, cut: { readonly wasReused: boolean }): void {
+  // A kept connection may be closed by the one side while the other begins to use it.
+  if (cut.wasReused || door.mayBeShut()) return;
+  world.figures.fault('cutOff', `${what} ${door.node}`);
 }
 
 export function sleep(milliseconds: number): Promise<void> {

@@ -2,8 +2,9 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { v4 as uuid } from 'uuid';
 import { createMemoryBus } from '../../src/adapters/memory/bus.js';
 import { createMemoryStore } from '../../src/adapters/memory/store.js';
+import type { Update } from '../../src/core/core.js';
 import type { Signal } from '../../src/core/event.js';
-import type { Bus } from '../../src/core/ports.js';
+import type { Bus, RigRequest } from '../../src/core/ports.js';
 import { StoreUnavailableError, type Store } from '../../src/core/store.js';
 import {
   closeTestCores,
@@ -31,12 +32,25 @@ function joinedBuses(drops: (signal: Signal) => boolean): [Bus, Bus] {
   return [join(one, other), join(other, one)];
 }
 
+/** A promise that is kept by hand. */
+class Gate {
+  open: () => void = () => undefined;
+  readonly passed = new Promise<void>((resolve) => (this.open = resolve));
+}
+
+function titleIn(update: Update): string | undefined {
+  return update.type === 'logged' && update.event.body.type === 'title_changed'
+    ? update.event.body.title
+    : undefined;
+}
+
 function twoNodes(drops: (signal: Signal) => boolean = () => false) {
   const store = createMemoryStore();
   const [busA, busB] = joinedBuses(drops);
   const rig = new ScriptedRig();
-  const { core: owner } = testCore({ rigs: [rig], store, bus: busA });
-  const { core: other } = testCore({ rigs: [new ScriptedRig()], store, bus: busB });
+  const settings = { mirrorMs: 0 };
+  const { core: owner } = testCore({ rigs: [rig], store, bus: busA, settings });
+  const { core: other } = testCore({ rigs: [new ScriptedRig()], store, bus: busB, settings });
   return { owner, other, rig };
 }
 
@@ -108,19 +122,157 @@ describe('a node that does not work on the turn', () => {
     await owner.close();
   });
 
-  it('sees what another wrote within a second', async () => {
-    const { owner, other, rig } = twoNodes();
+  it('shows what another has acknowledged, also when it hears of nothing', async () => {
+    const { owner, other, rig } = twoNodes(() => true);
     const id = uuid();
     await other.createSession({ sessionId: id });
     const sent = await owner.send(message(id, 'Hi'));
+    const begun = await other.snapshot(created(id));
+    expect([begun.status, spoken(begun)]).toEqual(['processing', ['user: Hi']]);
     (await rig.next()).text('Hello').end();
     await owner.turnEnded(sent, new AbortController().signal);
-    let seen = spoken(await other.snapshot(created(id)));
-    while (seen.length < 2) {
-      await new Promise((resolve) => setTimeout(resolve, 50));
-      seen = spoken(await other.snapshot(created(id)));
+    const ended = await other.snapshot(created(id));
+    expect([ended.status, spoken(ended)]).toEqual(['idle', ['user: Hi', 'assistant: Hello']]);
+  });
+
+  it('does not keep the owner from making a title of the whole answer', async () => {
+    const titled: RigRequest[] = [];
+    class Listening extends ScriptedRig {
+      override async *respond(...[request, signal]: Parameters<ScriptedRig['respond']>) {
+        if (request.purpose === 'title') titled.push(request);
+        yield* super.respond(request, signal);
+      }
     }
-    expect(seen).toEqual(['user: Hi', 'assistant: Hello']);
+    const rig = new Listening();
+    rig.titles = 'A title';
+    const store = createMemoryStore();
+    const { core: owner } = testCore({ rigs: [rig], store });
+    const { core: other } = testCore({ rigs: [new ScriptedRig()], store });
+    const id = uuid();
+    const feed = await owner.updates(created(id), { after: null, turns: false });
+    await owner.send(message(id, 'Hi'));
+    const asked = await rig.next();
+    // The owner does not hear of it, so that its own commit does not follow what it knows.
+    await other.send(message(id, 'And'));
+    asked.text('Hello').end();
+    await collectUntil(feed, (update) => titleIn(update) === 'A title');
+    expect(titled.map(({ messages }) => messages.map(({ content }) => content))).toEqual([['Hi', 'Hello']]);
+    await owner.close();
+  });
+
+  it('interrupts a turn of a session that it has read before there was one, though it hears of nothing', async () => {
+    const { owner, other, rig } = twoNodes(() => true);
+    const id = uuid();
+    expect((await other.snapshot(created(id))).status).toBe('idle');
+    const sent = await owner.send(message(id, 'Hi'));
+    (await rig.next()).text('Hello').end();
+    await owner.turnEnded(sent, new AbortController().signal);
+    await owner.send(message(id, 'Again'));
+    await owner.send(message(id, 'And again'));
+    expect(await other.interrupt(created(id))).toBe(true);
+    await owner.close();
+  }, 10_000);
+});
+
+describe('a node that is slow to hear from the store', () => {
+  /** Two nodes, the second one's store wrapped. The bus carries nothing. */
+  function withSlow(slow: (store: Store) => Partial<Store>) {
+    const store = createMemoryStore();
+    const settings = { mirrorMs: 0 };
+    const rigs = [new ScriptedRig()];
+    const { core: quick } = testCore({ rigs, store, settings });
+    const { core: late } = testCore({ rigs, store: { ...store, ...slow(store) }, settings });
+    return { quick, late };
+  }
+
+  it('shows what was acknowledged while it still read for somebody else', async () => {
+    const [asked, answered] = [new Gate(), new Gate()];
+    const { quick, late } = withSlow((store) => ({
+      async loadThread(id) {
+        const found = await store.loadThread(id);
+        asked.open();
+        await answered.passed;
+        return found;
+      },
+    }));
+    const id = uuid();
+    await quick.createSession({ sessionId: id });
+    const first = late.snapshot(created(id));
+    await asked.passed;
+    await quick.renameSession(id, 'New');
+    const second = late.snapshot(created(id));
+    answered.open();
+    await first;
+    expect((await second).session.title).toBe('New');
+  });
+
+  it('shows what was acknowledged after a write of its own that it had not heard of', async () => {
+    const [stored, saved, asked, answered] = [new Gate(), new Gate(), new Gate(), new Gate()];
+    const own = { isStored: false };
+    const { quick, late } = withSlow((store) => ({
+      async saveSession(change) {
+        const result = await store.saveSession(change);
+        own.isStored = true;
+        stored.open();
+        await saved.passed;
+        return result;
+      },
+      async revisionOf(id) {
+        const revision = await store.revisionOf(id);
+        if (!own.isStored) return revision;
+        asked.open();
+        await answered.passed;
+        return revision;
+      },
+    }));
+    const id = uuid();
+    await quick.createSession({ sessionId: id });
+    await late.getSession(id);
+    const renaming = late.renameSession(id, 'Own');
+    await stored.passed;
+    await quick.renameSession(id, 'New');
+    const seen = late.snapshot(created(id));
+    await asked.passed;
+    saved.open();
+    await renaming;
+    answered.open();
+    expect((await seen).session.title).toBe('New');
+  });
+});
+
+describe('a stream that the bus is slow to attach', () => {
+  it.each([
+    ['with a cursor', 1],
+    ['without one', null],
+  ])('shows nothing twice that it hears of meanwhile, %s', async (_, after) => {
+    const store = createMemoryStore();
+    const [busA, busB] = joinedBuses(() => false);
+    const attached = new Gate();
+    const opened = new Gate();
+    const slow: Bus = {
+      ...busB,
+      async subscribe(sessionId, listener) {
+        const detach = await busB.subscribe(sessionId, listener);
+        attached.open();
+        await opened.passed;
+        return detach;
+      },
+    };
+    const { core: owner } = testCore({ rigs: [new ScriptedRig()], store, bus: busA });
+    const { core: other } = testCore({ rigs: [new ScriptedRig()], store, bus: slow });
+    const id = uuid();
+    await owner.createSession({ sessionId: id });
+    await owner.renameSession(id, 'One');
+    const streaming = other.updates(created(id), { after, turns: false });
+    await attached.passed;
+    await owner.renameSession(id, 'Two');
+    // What a stream that has begun too early would read before it is told where to begin.
+    await new Promise((resolve) => setImmediate(resolve));
+    opened.open();
+    const feed = await streaming;
+    await owner.renameSession(id, 'Three');
+    const titles = await collectUntil(feed, (update) => titleIn(update) === 'Three');
+    expect(titles.map(titleIn)).toEqual(['Two', 'Three']);
   });
 });
 
@@ -151,6 +303,72 @@ describe('deltas on a node that does not work on the turn', () => {
       expect(text).toBe(words.join(''));
     }
     asked.end();
+  });
+
+  it.each<[string, (signal: Signal, n: number) => boolean]>([
+    ['the last of the text', ({ type }, n) => type === 'text' && n > 3],
+    ['all of the text', ({ type }) => type === 'text'],
+    ['the end', ({ type }) => type === 'turn_ended'],
+    ['everything but the end', ({ type }) => type !== 'turn_ended'],
+  ])('are made good when the bus loses %s', async (_, loses) => {
+    let n = 0;
+    const { owner, other, rig } = twoNodes((signal) => loses(signal, n++));
+    const id = uuid();
+    const feed = await other.updates(created(id), { after: null, turns: true });
+    await other.start();
+    await owner.send(message(id, 'Hi'));
+    (await rig.next()).text('one ', 'two ', 'three ').call('c', 'none').end();
+    (await rig.next()).text('four ', 'five').end();
+    const updates = await collectUntil(feed, ({ type }) => type === 'turn_ended');
+    let text = '';
+    for (const update of updates) {
+      if (update.type === 'turn_started') text = '';
+      if (update.type === 'text') text += update.content;
+    }
+    expect(text).toBe('one two three four five');
+    expect(updates.filter(({ type }) => type === 'turn_ended')).toMatchObject([{ outcome: 'complete' }]);
+  });
+
+  it('come from the store alone when the bus carries nothing', async () => {
+    const { owner, other, rig } = twoNodes(() => true);
+    const id = uuid();
+    const feed = await other.updates(created(id), { after: null, turns: true });
+    await other.start();
+    await owner.send(message(id, 'Hi'));
+    const asked = await rig.next();
+    asked.text('one ');
+    const shown: unknown[] = [];
+    for await (const update of feed) {
+      if (update.type === 'logged') continue;
+      shown.push(update.type === 'text' ? update.content : update.type);
+      if (shown.at(-1) === 'one ') asked.text('two').end();
+      if (update.type === 'turn_ended') break;
+    }
+    const last = shown.lastIndexOf('turn_started');
+    expect([shown.slice(0, 2), shown.slice(last + 1).join()]).toEqual([
+      ['turn_started', 'one '],
+      last === 0 ? 'one ,two,turn_ended' : 'one two,turn_ended',
+    ]);
+  });
+
+  it('end before those of the next turn begin, when the bus has lost the end', async () => {
+    const { owner, other, rig } = twoNodes(({ type }) => type === 'turn_ended');
+    const id = uuid();
+    const feed = await other.updates(created(id), { after: null, turns: true });
+    await owner.send(message(id, 'Hi'));
+    await owner.send(message(id, 'And'));
+    (await rig.next()).text('first').end();
+    (await rig.next()).text('second');
+    const updates = await collectUntil(
+      feed,
+      (update) => update.type === 'text' && update.content === 'second',
+    );
+    const ofTurns = updates.filter(({ type }) => type !== 'logged');
+    expect(ofTurns.map(({ type }) => type)).toEqual([
+      ...['turn_started', 'text', 'turn_ended'],
+      ...['turn_started', 'text'],
+    ]);
+    await owner.close();
   });
 });
 

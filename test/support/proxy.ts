@@ -12,8 +12,8 @@ export interface Proxy {
   close(): Promise<void>;
 }
 
-/** Starts a proxy before a port of this machine. */
-export async function startProxy(target: number): Promise<Proxy> {
+/** Starts a proxy before a port of this machine, on a port that is free. */
+export async function startProxy(target: number, at = 0): Promise<Proxy> {
   const sockets = new Set<Socket>();
   let isStalled = false;
 
@@ -43,7 +43,7 @@ export async function startProxy(target: number): Promise<Proxy> {
         resolve();
       });
     });
-  await listen(0);
+  await listen(at);
   const { port } = addressOf(server.address());
 
   async function cut(): Promise<void> {

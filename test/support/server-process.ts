@@ -66,10 +66,15 @@ export class ServerProcess {
     return this.#outcome;
   }
 
+  /** What `GET /api/health` answers; undefined: nothing, for two seconds. */
+  status(): Promise<number | undefined> {
+    return statusOf(`${this.url}/api/health`);
+  }
+
   /** Resolves with true once `GET /api/health` answers 200, with false when the process ends before. */
   async healthy(): Promise<boolean> {
     while (this.#outcome === undefined) {
-      if ((await statusOf(`${this.url}/api/health`)) === 200) return true;
+      if ((await this.status()) === 200) return true;
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
     return false;

@@ -1,0 +1,156 @@
+import { appendFileSync } from 'node:fs';
+import { ServerProcess, type ServerOptions } from '../support/server-process.js';
+import type { Figures } from './figures.js';
+import type { Door } from './world.js';
+import { sleep } from './world.js';
+
+/** What the operator did with a start of a server. */
+interface Fate {
+  wasDrained: boolean;
+  wasKilled: boolean;
+}
+
+/** DRAIN_TIMEOUT of the servers. */
+export const DRAIN_SECONDS = 1;
+/** With the grace of open requests, and what a busy machine takes. */
+const DRAIN_MS = 12_000;
+
+/** One server that is started, killed, drained and started again, and what became of each of its starts. */
+export class ServedNode {
+  /** When it was last told to be healthy. */
+  healthyAt = 0;
+  readonly #fates: Fate[] = [];
+  #server: ServerProcess | null = null;
+  #up: Promise<void> = Promise.resolve();
+  #setUp: () => void = () => undefined;
+  #isDown = false;
+
+  constructor(
+    readonly name: string,
+    private readonly options: ServerOptions,
+    private readonly figures: Figures,
+  ) {
+    this.#down();
+  }
+
+  get base(): string {
+    return `http://127.0.0.1:${String(this.options.port)}`;
+  }
+
+  get log(): string {
+    return this.options.log;
+  }
+
+  /** How often it was started. */
+  get generation(): number {
+    return this.#fates.length;
+  }
+
+  get isUp(): boolean {
+    return !this.#isDown;
+  }
+
+  /** True while a process of it is there, healthy or not. */
+  get isRunning(): boolean {
+    return this.#server !== null && this.#server.outcome === undefined;
+  }
+
+  /** Resolves once it is healthy. */
+  whenUp(): Promise<void> {
+    return this.#up;
+  }
+
+  /** A way in for one request that begins now. */
+  door(): Door {
+    const since = this.generation;
+    const wasDown = this.#isDown;
+    const fates = (): readonly Fate[] => this.#fates.slice(Math.max(0, since - 1));
+    return {
+      node: this.name,
+      base: this.base,
+      mayRefuse: () => since !== this.generation || fates().some(({ wasDrained }) => wasDrained),
+      mayBreak: () => fates().some(({ wasKilled }) => wasKilled),
+      mayBeShut: () => wasDown || this.#isDown || since !== this.generation,
+    };
+  }
+
+  /** Starts the server and waits until it is healthy. False when it ended before. */
+  async start(): Promise<boolean> {
+    const at = new Date().toISOString();
+    appendFileSync(this.options.log, `--- start ${String(this.generation + 1)} ${at}\n`);
+    const server = ServerProcess.start(this.options);
+    this.#server = server;
+    const fate: Fate = { wasDrained: false, wasKilled: false };
+    const which = `${this.name} start ${String(this.#fates.push(fate))}`;
+    const begun = { healthy: false };
+    void server.ended.then((outcome) => {
+      if (fate.wasDrained || fate.wasKilled) return;
+      fate.wasKilled = true;
+      this.#down();
+      if (begun.healthy) this.figures.fault('crash', `${which} ended by itself with ${String(outcome)}`);
+    });
+    if (!(await server.healthy())) return false;
+    begun.healthy = true;
+    this.healthyAt = Date.now();
+    this.#isDown = false;
+    this.#setUp();
+    return true;
+  }
+
+  /** Whether its health check says so now. */
+  async isHealthy(): Promise<boolean> {
+    return (await this.#server?.status()) === 200;
+  }
+
+  async kill(): Promise<void> {
+    this.figures.count('kills');
+    await this.abandon();
+  }
+
+  /** Ends the server whatever it does, without counting it. */
+  async abandon(): Promise<void> {
+    this.#note({ wasKilled: true });
+    await this.#server?.kill();
+  }
+
+  /** Tells it to drain, and kills it so long after. */
+  async killDraining(milliseconds: number): Promise<void> {
+    this.#note({ wasDrained: true });
+    this.figures.count('drains');
+    this.#server?.signal('SIGTERM');
+    await sleep(milliseconds);
+    if (this.isRunning) this.figures.count('killedDrains');
+    await this.kill();
+  }
+
+  /** Drains it, which must end it with 0 in time. */
+  async drain(): Promise<void> {
+    const server = this.#server;
+    if (server === null) return;
+    this.figures.count('drains');
+    this.#note({ wasDrained: true });
+    server.signal('SIGTERM');
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<string>((resolve) => (timer = setTimeout(resolve, DRAIN_MS, 'nothing')));
+    const outcome = await Promise.race([server.ended, late]);
+    clearTimeout(timer);
+    if (outcome === 0) return;
+    const which = `${this.name} start ${String(this.generation)}`;
+    this.figures.fault('drain', `${which}: ${String(outcome)} after ${String(DRAIN_MS)} ms at most`);
+    this.#note({ wasKilled: true });
+    await server.kill();
+  }
+
+  /** Before it happens: whoever meets it must find it excused. */
+  #note(change: Partial<Fate>): void {
+    const fate = this.#fates.at(-1);
+    if (fate !== undefined) Object.assign(fate, change);
+    this.#down();
+  }
+
+  #down(): void {
+    if (this.#isDown) return;
+    this.#isDown = true;
+    this.#up = new Promise((resolve) => (this.#setUp = resolve));
+  }
+}

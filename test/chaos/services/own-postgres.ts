@@ -1,0 +1,121 @@
+import { spawnSync } from 'node:child_process';
+import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { sleep } from '../world.js';
+import { findProgram, ServiceProcess, steadyPort } from './service-process.js';
+
+/** Where Debian and its kin keep the programs of each version. */
+const VERSIONS = '/usr/lib/postgresql';
+const START_MS = 20_000;
+/** What outlives the process cannot be lost by a stop of it, and the disk is not what is tried here. */
+const SETTINGS = {
+  fsync: 'off',
+  listen_addresses: '127.0.0.1',
+  unix_socket_directories: '',
+  max_connections: '100',
+};
+
+/** A PostgreSQL cluster of the harness's own, that can be stopped and started. */
+export class OwnPostgres {
+  #process: ServiceProcess | null = null;
+
+  private constructor(
+    private readonly command: string,
+    private readonly directory: string,
+    private readonly user: { uid: number; gid: number } | undefined,
+    private readonly log: string,
+    readonly port: number,
+  ) {}
+
+  /** Null: the programs are not there, or there is nobody whom they would run as. @throws when it does not start */
+  static async start(log: string): Promise<OwnPostgres | null> {
+    const folders = existsSync(VERSIONS)
+      ? readdirSync(VERSIONS)
+          .sort((a, b) => Number(b) - Number(a))
+          .map((version) => join(VERSIONS, version, 'bin'))
+      : [];
+    const [initdb, command] = [findProgram('initdb', folders), findProgram('postgres', folders)];
+    const user = ordinaryUser();
+    if (initdb === undefined || command === undefined || user === null) return null;
+    const directory = mkdtempSync(join(tmpdir(), 'diptych-chaos-pg-'));
+    process.once('exit', () => {
+      rmSync(directory, { recursive: true, force: true, maxRetries: 5 });
+    });
+    if (user !== undefined) chownSync(directory, user.uid, user.gid);
+    const args = [
+      '-D',
+      directory,
+      '-U',
+      'postgres',
+      '-A',
+      'trust',
+      '--no-sync',
+      '--no-instructions',
+      '-E',
+      'UTF8',
+    ];
+    const made = spawnSync(initdb, args, { cwd: '/', env: { PATH: process.env.PATH, LC_ALL: 'C' }, ...user });
+    if (made.status !== 0) throw new Error(`initdb failed: ${String(made.stderr)}`);
+    const postgres = new OwnPostgres(command, directory, user, log, await steadyPort());
+    await postgres.start();
+    return postgres;
+  }
+
+  get url(): string {
+    return `postgres://postgres@127.0.0.1:${String(this.port)}/postgres`;
+  }
+
+  /** Resolves once it answers. */
+  async start(): Promise<void> {
+    const settings = Object.entries(SETTINGS).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+    this.#process = ServiceProcess.start({
+      command: this.command,
+      args: ['-D', this.directory, '-p', String(this.port), ...settings],
+      log: this.log,
+      user: this.user,
+      env: { LC_ALL: 'C', PATH: process.env.PATH ?? '' },
+      killSignal: 'SIGQUIT',
+    });
+    const until = Date.now() + START_MS;
+    while (!(await this.#answers())) {
+      if (this.#process.isOver || Date.now() > until)
+        throw new Error('PostgreSQL did not start; see its log');
+      await sleep(20);
+    }
+  }
+
+  /** @param isOrderly false: as if its machine had failed, so that it recovers at the next start */
+  async stop(isOrderly: boolean): Promise<void> {
+    await this.#process?.stop(isOrderly ? 'SIGINT' : 'SIGQUIT');
+  }
+
+  async close(): Promise<void> {
+    await this.stop(false);
+    rmSync(this.directory, { recursive: true, force: true, maxRetries: 5 });
+  }
+
+  async #answers(): Promise<boolean> {
+    const client = new Client({ connectionString: this.url, connectionTimeoutMillis: 1_000 });
+    client.on('error', () => undefined);
+    try {
+      await client.connect();
+      await client.query('SELECT 1');
+      return true;
+    } catch {
+      return false;
+    } finally {
+      await client.end().catch(() => undefined);
+    }
+  }
+}
+
+/** Whom PostgreSQL, which refuses root, is to run as: undefined: this process's own user; null: nobody. */
+function ordinaryUser(): { uid: number; gid: number } | undefined | null {
+  if (process.getuid?.() !== 0) return undefined;
+  const id = (flag: string) => spawnSync('id', [flag, 'postgres']);
+  const [uid, gid] = [id('-u'), id('-g')];
+  if (uid.status !== 0 || gid.status !== 0) return null;
+  return { uid: Number(uid.stdout.toString()), gid: Number(gid.stdout.toString()) };
+}
