@@ -100,9 +100,7 @@ function opened(view: View): View {
 /** A sent message is answered at once, or waits. */
 function placed(view: View, text: string): View {
   const queued = [...view.queued, text];
-  return view.turn === null && view.queued.length === 0
-    ? opened({ ...view, queued })
-    : { ...view, queued };
+  return view.turn === null && view.queued.length === 0 ? opened({ ...view, queued }) : { ...view, queued };
 }
 
 function withdrawn(view: View, key: string): View {

@@ -1,9 +1,10 @@
 import { createClient } from '../../client/index.js';
 import type { Client, Exchange, JsonObject, WireEvent } from '../../client/types.js';
+import { randomId } from '../../client/random-id.js';
 import { Observable } from '../parts/observable.js';
 import { changed, type Change } from './changes.js';
 import { readCalls } from './history.js';
-import { newSessionId, type Settings } from './settings.js';
+import type { Settings } from './settings.js';
 import { lacksArguments } from './tools.js';
 import { EMPTY_VIEW, type View } from './view.js';
 
@@ -60,7 +61,7 @@ export class Conversation {
 
   /** Sends a message; it is shown at once, and withdrawn when the service refuses it. @throws why it was refused */
   async send(text: string, wallet: string): Promise<void> {
-    const key = newSessionId();
+    const key = randomId();
     this.#apply({ type: 'sending', message: { key, text } });
     try {
       const { signal } = this.#stop;
@@ -97,9 +98,20 @@ export class Conversation {
 
   async #watch(): Promise<void> {
     const { signal } = this.#stop;
+    await this.#touch();
     for await (const event of this.client.watch(signal)) {
       this.#apply(event);
       if (event.type === 'state') this.#readArguments(signal);
+    }
+  }
+
+  /** The legacy surface answers 404 for a session that nobody has named yet. */
+  async #touch(): Promise<void> {
+    if (this.client.surface === 'current') return;
+    try {
+      await (this.keeper === null ? this.client.create() : this.keeper.state());
+    } catch {
+      // Whoever watches says what is wrong, and goes on once the service is there.
     }
   }
 

@@ -11,7 +11,9 @@ export function curlLine({ method, url, headers, body }: Exchange, origin: strin
   const parts = [isStream ? 'curl -sN' : 'curl -s'];
   if (method !== (body === undefined ? 'GET' : 'POST')) parts.push(`-X ${method}`);
   for (const [name, value] of Object.entries(headers)) {
-    parts.push(KEY_HEADERS.has(name.toLowerCase()) ? `-H "${name}: $APP_KEY"` : `-H ${quoted(`${name}: ${value}`)}`);
+    parts.push(
+      KEY_HEADERS.has(name.toLowerCase()) ? `-H "${name}: $APP_KEY"` : `-H ${quoted(`${name}: ${value}`)}`,
+    );
   }
   if (body !== undefined) parts.push(`-d ${quoted(body)}`);
   parts.push(quoted(new URL(url, origin).href));

@@ -3,7 +3,6 @@ import type { SurfaceName } from '../../client/types.js';
 import { Icon } from '../parts/icon.js';
 import { useMedia } from '../parts/media.js';
 import { useObservable } from '../parts/observable.js';
-import { ThemeToggle } from '../parts/theme.js';
 import { Connection } from './connection.js';
 import type { Conversation } from './conversation.js';
 import { Inspector } from './inspector.js';
@@ -49,13 +48,24 @@ export function Desk(props: {
 
   return (
     <div className="desk">
-      <Side name="threads" label="Threads and assistant" isOver={isNarrow} isOpen={threadsOver} onClose={close}>
+      <Side
+        name="threads"
+        label="Threads and assistant"
+        isOver={isNarrow}
+        isOpen={threadsOver}
+        onClose={close}
+      >
         <Sidebar {...{ conversation, settings, onChange }} onOpen={close} />
       </Side>
       <main inert={threadsOver || inspectorOver}>
         <header className="bar">
           {isNarrow && (
-            <button type="button" className="icon-button" aria-label="Threads and assistant" onClick={show('threads')}>
+            <button
+              type="button"
+              className="icon-button"
+              aria-label="Threads and assistant"
+              onClick={show('threads')}
+            >
               <Icon name="menu" />
             </button>
           )}
@@ -68,7 +78,6 @@ export function Desk(props: {
               onChange({ surface });
             }}
           />
-          <ThemeToggle />
           {isMedium && (
             <button type="button" className="icon-button" aria-label="Inspector" onClick={show('inspector')}>
               <Icon name="panel" />

@@ -11,17 +11,21 @@ const TABS = ['Requests', 'Events', 'Snapshot', 'User state'] as const;
 type Tab = (typeof TABS)[number];
 
 /** What goes over the wire, and what the service has of the session. */
-export function Inspector(props: { readonly conversation: Conversation; readonly traffic: Traffic }): ReactNode {
+export function Inspector(props: {
+  readonly conversation: Conversation;
+  readonly traffic: Traffic;
+}): ReactNode {
   const { conversation, traffic } = props;
   const [tab, setTab] = useState<Tab>('Requests');
   const id = useId();
+  const idOf = (name: Tab): string => `${id}${String(TABS.indexOf(name))}`;
   const move = (event: KeyboardEvent<HTMLElement>): void => {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     if (step === undefined) return;
     event.preventDefault();
     const next = TABS[(TABS.indexOf(tab) + step + TABS.length) % TABS.length] ?? tab;
     setTab(next);
-    document.getElementById(`${id}${next}`)?.focus();
+    document.getElementById(idOf(next))?.focus();
   };
   return (
     <>
@@ -31,7 +35,7 @@ export function Inspector(props: { readonly conversation: Conversation; readonly
             key={name}
             type="button"
             role="tab"
-            id={id + name}
+            id={idOf(name)}
             aria-selected={name === tab}
             aria-controls={`${id}panel`}
             tabIndex={name === tab ? 0 : -1}
@@ -43,7 +47,7 @@ export function Inspector(props: { readonly conversation: Conversation; readonly
           </button>
         ))}
       </div>
-      <div className="tab-panel" role="tabpanel" id={`${id}panel`} aria-labelledby={id + tab} tabIndex={0}>
+      <div className="tab-panel" role="tabpanel" id={`${id}panel`} aria-labelledby={idOf(tab)} tabIndex={0}>
         <Content tab={tab} conversation={conversation} traffic={traffic} />
       </div>
     </>
@@ -63,9 +67,15 @@ function Content(props: {
     case 'Events':
       return <EventList events={traffic.events} />;
     case 'Snapshot':
-      return raw === null ? <p className="hint">No snapshot has come yet.</p> : <Json value={raw} label="the snapshot" />;
+      return raw === null ? (
+        <p className="hint">No snapshot has come yet.</p>
+      ) : (
+        <Json value={raw} label="the snapshot" />
+      );
     case 'User state':
-      return isLoaded ? <StateEditor key={JSON.stringify(userState)} conversation={conversation} userState={userState} /> : null;
+      return isLoaded ? (
+        <StateEditor key={JSON.stringify(userState)} conversation={conversation} userState={userState} />
+      ) : null;
   }
   return tab satisfies never;
 }

@@ -20,7 +20,9 @@ export function AssistantMessage(): ReactNode {
   return (
     <MessagePrimitive.Root className="message assistant" data-role="assistant">
       <h3 className="visually-hidden">Assistant</h3>
-      <MessagePrimitive.Parts components={{ Text: MarkdownText, Empty: Working, tools: { Fallback: ToolCall } }} />
+      <MessagePrimitive.Parts
+        components={{ Text: MarkdownText, Empty: Working, tools: { Fallback: ToolCall } }}
+      />
     </MessagePrimitive.Root>
   );
 }

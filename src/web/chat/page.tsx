@@ -22,7 +22,8 @@ export function Page(props: { readonly settings: SettingsStore; readonly traffic
     { base, hasHistory: surfaces?.includes('current') ?? false },
     traffic,
   );
-  if (conversation === null || surfaces === null) return <p className="waiting">Connecting to the service…</p>;
+  if (conversation === null || surfaces === null)
+    return <p className="waiting">Connecting to the service…</p>;
   return (
     <Desk
       {...{ conversation, settings, surfaces, traffic }}

@@ -9,8 +9,8 @@ import { isBusy, type Block, type View, type ViewMessage } from './view.js';
 
 /** What the user can do in a thread. */
 export interface Actions {
-  send(text: string): Promise<void>;
-  interrupt(): Promise<void>;
+  readonly send: (text: string) => Promise<void>;
+  readonly interrupt: () => Promise<void>;
 }
 
 /** Lets the components of the chat library show a view, and act. */
@@ -38,7 +38,11 @@ export function useRuntime(view: View, { send, interrupt }: Actions): AssistantR
 
 function convert({ id, role, blocks }: ViewMessage): ThreadMessageLike {
   if (role !== 'assistant') {
-    return { id, role, content: blocks.map((block) => ({ type: 'text', text: block.kind === 'text' ? block.text : '' })) };
+    return {
+      id,
+      role,
+      content: blocks.map((block) => ({ type: 'text', text: block.kind === 'text' ? block.text : '' })),
+    };
   }
   return { id, role, content: blocks.map((block, index) => partOf(block, `${id}.${String(index)}`)) };
 }

@@ -30,7 +30,13 @@ export function Side(props: {
         }}
       >
         {isOver && (
-          <button ref={button} type="button" className="icon-button close" aria-label="Close" onClick={onClose}>
+          <button
+            ref={button}
+            type="button"
+            className="icon-button close"
+            aria-label="Close"
+            onClick={onClose}
+          >
             <Icon name="close" />
           </button>
         )}

@@ -1,4 +1,4 @@
-import { useState, type ReactNode, type SyntheticEvent } from 'react';
+import { useState, type KeyboardEvent, type ReactNode, type SyntheticEvent } from 'react';
 import type { ThreadSummary } from '../../client/types.js';
 import { Icon } from '../parts/icon.js';
 
@@ -17,13 +17,20 @@ export function ThreadItem(props: {
     setMode('shown');
   };
   if (mode === 'renaming') {
-    return <Renaming title={thread.title} onCancel={back} onRename={(title) => onRename(title).finally(back)} />;
+    return (
+      <Renaming title={thread.title} onCancel={back} onRename={(title) => onRename(title).finally(back)} />
+    );
   }
   if (mode === 'deleting') {
     return (
-      <li className="thread-item deleting" onKeyDown={(event) => cancelOn(event, back)}>
+      <li className="thread-item deleting" onKeyDown={cancelOn(back)}>
         <span>Delete “{thread.title}”?</span>
-        <button type="button" className="button danger small" autoFocus onClick={() => void onDelete().finally(back)}>
+        <button
+          type="button"
+          className="button danger small"
+          autoFocus
+          onClick={() => void onDelete().finally(back)}
+        >
           Delete
         </button>
         <button type="button" className="button small" onClick={back}>
@@ -34,7 +41,12 @@ export function ThreadItem(props: {
   }
   return (
     <li className="thread-item">
-      <button type="button" className="thread-title" aria-current={isOpen ? 'page' : undefined} onClick={onOpen}>
+      <button
+        type="button"
+        className="thread-title"
+        aria-current={isOpen ? 'page' : undefined}
+        onClick={onOpen}
+      >
         {thread.title}
       </button>
       {canChange && (
@@ -81,7 +93,7 @@ function Renaming(props: {
   };
   return (
     <li className="thread-item">
-      <form onSubmit={submit} onKeyDown={(event) => cancelOn(event, onCancel)}>
+      <form onSubmit={submit} onKeyDown={cancelOn(onCancel)}>
         <input
           aria-label="New title"
           value={title}
@@ -100,8 +112,10 @@ function Renaming(props: {
 }
 
 /** Esc leaves what was begun, and does not interrupt an answer as well. */
-function cancelOn(event: React.KeyboardEvent, cancel: () => void): void {
-  if (event.key !== 'Escape') return;
-  event.preventDefault();
-  cancel();
+function cancelOn(cancel: () => void): (event: KeyboardEvent) => void {
+  return (event) => {
+    if (event.key !== 'Escape') return;
+    event.preventDefault();
+    cancel();
+  };
 }

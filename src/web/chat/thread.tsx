@@ -4,7 +4,7 @@ import { Icon } from '../parts/icon.js';
 import { AssistantMessage, SystemMessage, UserMessage } from './messages.js';
 import type { View } from './view.js';
 
-const MESSAGES = { UserMessage, AssistantMessage, SystemMessage } as const;
+const MESSAGES = { user: UserMessage, assistant: AssistantMessage, system: SystemMessage } as const;
 const EXAMPLES = ['What is 12 * (3 + 4)?', 'What time is it in Tokyo?', 'Count from 1 to 50'] as const;
 
 /** The messages of a session, and those that wait. */
@@ -13,7 +13,12 @@ export function Thread({ view }: { readonly view: View }): ReactNode {
     <ThreadPrimitive.Viewport className="viewport" role="region" aria-label="Conversation" tabIndex={0}>
       {view.isLoaded && view.messages.length === 0 && <Welcome />}
       <div className="messages">
-        <ThreadPrimitive.Messages components={MESSAGES} />
+        <ThreadPrimitive.Messages>
+          {({ message }) => {
+            const Message = MESSAGES[message.role];
+            return <Message />;
+          }}
+        </ThreadPrimitive.Messages>
         {view.queued.length > 0 && <Queue texts={view.queued} />}
       </div>
       <ThreadPrimitive.ScrollToBottom className="to-bottom" aria-label="To the end" title="To the end">

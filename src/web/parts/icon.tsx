@@ -3,7 +3,8 @@ import type { ReactNode } from 'react';
 /** Strokes on a field of 24 by 24. */
 const PATHS = {
   auto: 'M12 3a9 9 0 1 0 0 18zM12 3a9 9 0 0 1 0 18',
-  light: 'M12 8a4 4 0 1 0 0 8 4 4 0 0 0 0-8M12 2v2M12 20v2M2 12h2M20 12h2M4.9 4.9l1.4 1.4M17.7 17.7l1.4 1.4M4.9 19.1l1.4-1.4M17.7 6.3l1.4-1.4',
+  light:
+    'M12 8a4 4 0 1 0 0 8 4 4 0 0 0 0-8M12 2v2M12 20v2M2 12h2M20 12h2M4.9 4.9l1.4 1.4M17.7 17.7l1.4 1.4M4.9 19.1l1.4-1.4M17.7 6.3l1.4-1.4',
   dark: 'M20 14.5A8.5 8.5 0 0 1 9.5 4a8.5 8.5 0 1 0 10.5 10.5',
   menu: 'M4 7h16M4 12h16M4 17h16',
   panel: 'M4 5h16v14H4zM14 5v14',

@@ -1,0 +1,43 @@
+import { existsSync } from 'node:fs';
+import { afterAll, describe } from '@jest/globals';
+import { chromium, type Browser } from 'playwright-core';
+
+/** Where Chromium is looked for; `CHROMIUM` names another place. */
+const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+
+const executablePath = [process.env.CHROMIUM ?? '', ...PLACES].find(
+  (path) => path !== '' && existsSync(path),
+);
+
+/** Describes tests that need a browser: without one they are skipped, but fail when `CI` is `true`. */
+export function describeWithBrowser(name: string, tests: () => void): void {
+  if (executablePath === undefined && process.env.CI !== 'true') {
+    console.warn(`Skipped, as there is no Chromium in ${PLACES.join(', ')} or $CHROMIUM: ${name}`);
+    describe.skip(name, tests);
+    return;
+  }
+  describe(name, () => {
+    afterAll(async () => {
+      await Promise.all([...running].map((browser) => browser.close()));
+    });
+    tests();
+  });
+}
+
+const running = new Set<Browser>();
+
+/** Starts a browser that asks nobody anything by itself; it is closed after the tests of `describeWithBrowser`. */
+export async function launchBrowser(): Promise<Browser> {
+  if (executablePath === undefined)
+    throw new Error(`there is no Chromium in ${PLACES.join(', ')} or $CHROMIUM`);
+  const browser = await chromium.launch({
+    executablePath,
+    args: [
+      ...['--no-sandbox', '--disable-gpu', '--disable-background-networking'],
+      ...['--disable-component-update', '--disable-sync'],
+    ],
+  });
+  running.add(browser);
+  browser.once('disconnected', () => running.delete(browser));
+  return browser;
+}
