@@ -41,8 +41,13 @@ export function Desk(props: {
   };
   const close = (): void => {
     setOpen(null);
-    opener.current?.focus();
   };
+  // What is behind a drawer cannot have the focus before the drawer is gone.
+  useEffect(() => {
+    if (open !== null) return;
+    opener.current?.focus();
+    opener.current = null;
+  }, [open]);
   const threadsOver = isNarrow && open === 'threads';
   const inspectorOver = isMedium && open === 'inspector';
 

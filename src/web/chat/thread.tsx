@@ -31,7 +31,7 @@ export function Thread({ view }: { readonly view: View }): ReactNode {
 function Queue({ texts }: { readonly texts: readonly string[] }): ReactNode {
   return (
     <section className="queue" aria-label="Waiting messages">
-      <h3>Queued</h3>
+      <h2>Queued</h2>
       <ol>
         {texts.map((text, index) => (
           <li key={index}>{text}</li>
