@@ -3,6 +3,8 @@ import type { App } from '../../src/core/app.js';
 import type { Core } from '../../src/core/core.js';
 import type { Log, Rig, Tool } from '../../src/core/ports.js';
 import type { CoreSettings } from '../../src/core/settings.js';
+import type { Dialect } from '../../src/http/errors.js';
+import type { Route } from '../../src/http/routes.js';
 import { createHttpServer, type HttpServer } from '../../src/http/server.js';
 import type { HttpSettings } from '../../src/http/settings.js';
 import { createRouter, type SurfaceName } from '../../src/surfaces/index.js';
@@ -46,10 +48,16 @@ export interface AskOptions {
 /** Serves a core on a free port. */
 export async function serveCore(
   core: Core,
-  options: { surfaces?: readonly SurfaceName[]; http?: Partial<HttpSettings>; log: Log },
+  options: {
+    surfaces?: readonly SurfaceName[];
+    http?: Partial<HttpSettings>;
+    log: Log;
+    pages?: (dialect: Dialect) => readonly Route[];
+  },
 ): Promise<TestServer> {
   const settings = { ...TEST_HTTP, ...options.http };
-  const routed = createRouter({ core, surfaces: options.surfaces ?? ['current', 'legacy'], http: settings });
+  const { surfaces = ['current', 'legacy'], pages = () => [] } = options;
+  const routed = createRouter({ core, surfaces, http: settings, pages });
   const http = createHttpServer({ ...routed, log: options.log, http: settings });
   const url = await listen(http.server);
   return {
