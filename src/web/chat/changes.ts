@@ -1,6 +1,6 @@
 import type { SessionEvent, SessionState, ToolProgress } from '../../client/types.js';
 import { readState } from './stated.js';
-import { withArguments, withProgress } from './tools.js';
+import { noted, withArguments, withProgress } from './tools.js';
 import type { Block, RecordedCall, Unseen, View, ViewMessage } from './view.js';
 
 /** What changes a view: what happens in the session, what the user sends, what is read of the history. */
@@ -125,7 +125,8 @@ function withText(view: View, content: string): View {
 
 function withTool(view: View, told: ToolProgress): View {
   const next = withBlocks(view, (blocks) => withProgress(blocks, told));
-  return { ...next, messages: withArguments(next.messages, next.calls) };
+  const calls = noted(view.calls, told);
+  return { ...next, calls, messages: withArguments(next.messages, calls) };
 }
 
 /** Changes the running answer, or begins it. */

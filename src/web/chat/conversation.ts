@@ -5,7 +5,7 @@ import { Observable } from '../parts/observable.js';
 import { changed, type Change } from './changes.js';
 import { readCalls } from './history.js';
 import type { Settings } from './settings.js';
-import { lacksArguments } from './tools.js';
+import { countUnknown } from './tools.js';
 import { EMPTY_VIEW, type View } from './view.js';
 
 /** Where the conversation goes on, and who is told what went over the wire. */
@@ -28,6 +28,8 @@ export class Conversation {
   readonly keeper: Client | null;
   readonly #stop = new AbortController();
   #isReading = false;
+  /** Of how many calls the history does not tell the arguments: they are too old. */
+  #unknowable = 0;
   #boundWallet = '';
 
   constructor(
@@ -118,12 +120,14 @@ export class Conversation {
   /** Snapshots leave the arguments of calls out; the history has them. */
   #readArguments(signal: AbortSignal): void {
     const { base, hasHistory, onExchange } = this.around;
-    if (!hasHistory || this.#isReading || !lacksArguments(this.view.get().messages)) return;
+    const isNews = countUnknown(this.view.get().messages) > this.#unknowable;
+    if (!hasHistory || this.#isReading || !isNews) return;
     this.#isReading = true;
     readCalls(base, this.client.sessionId, { signal, onExchange })
       .then(
         (calls) => {
           this.#apply({ type: 'calls', calls });
+          this.#unknowable = countUnknown(this.view.get().messages);
         },
         // They stay unknown; that the service is away, the connection says.
         () => undefined,
