@@ -23,7 +23,7 @@ async function findings(): Promise<string[]> {
 /** The parts that are wider than their place, of the page itself too. */
 function overflowing(): Promise<unknown> {
   return visitor.page.evaluate(
-    `[...document.querySelectorAll('html, .side, .viewport, .tab-panel')].filter((part) => part.scrollWidth > part.clientWidth).map((part) => part.className)`,
+    `[...document.querySelectorAll('html, .side, .tabs, .viewport, .tab-panel')].filter((part) => part.scrollWidth > part.clientWidth).map((part) => part.className)`,
   );
 }
 
@@ -81,6 +81,7 @@ describeWithBrowser('the page for everybody', () => {
         await visitor.button(side).click();
         await visitor.page.getByRole('complementary', { name: side }).waitFor();
         expect(await findings()).toEqual([]);
+        expect(await overflowing()).toEqual([]);
         await visitor.button('Close').click();
       }
       expect(await overflowing()).toEqual([]);

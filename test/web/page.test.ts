@@ -1,3 +1,4 @@
+import { createServer, request } from 'node:http';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser, BrowserContextOptions } from 'playwright-core';
 import { describeWithBrowser, launchBrowser } from '../support/browser.js';
@@ -26,6 +27,31 @@ describeWithBrowser('the page', () => {
     expect(left.flatMap(({ faults }) => faults)).toEqual([]);
   });
   afterAll(() => service.close());
+
+  it('works under a path of a proxy', async () => {
+    const proxy = createServer((req, res) => {
+      const path = (req.url ?? '').replace(/^\/assistant/, '');
+      const { method, headers } = req;
+      const passed = request(service.url + path, { method, headers }, (answer) => {
+        res.writeHead(answer.statusCode ?? 502, answer.headers);
+        answer.pipe(res);
+      });
+      res.once('close', () => passed.destroy());
+      passed.once('error', () => res.destroy());
+      req.pipe(passed);
+    });
+    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+    const address = proxy.address();
+    const port = typeof address === 'object' ? (address?.port ?? 0) : 0;
+    const visitor = await Visitor.open(browser, `http://127.0.0.1:${String(port)}/assistant`);
+    visitors.push(visitor);
+    await visitor.say('By a proxy');
+    await visitor.hears('You said: By a proxy', 0);
+    await visitor.idle();
+    await visitor.leave();
+    proxy.closeAllConnections();
+    await new Promise((resolve) => proxy.close(resolve));
+  });
 
   describe.each(['current', 'legacy'])('on the %s surface', (surface) => {
     const fragment = `surface=${surface}`;

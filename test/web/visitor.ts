@@ -26,7 +26,7 @@ export class Visitor {
     });
     page.on('pageerror', (error) => visitor.faults.push(String(error.stack)));
     page.on('request', (request) => {
-      if (new URL(request.url()).origin !== url) visitor.faults.push(`a request to ${request.url()}`);
+      if (!request.url().startsWith(`${url}/`)) visitor.faults.push(`a request to ${request.url()}`);
     });
     await page.goto(`${url}/#${fragment}`);
     await visitor.composer.waitFor();
