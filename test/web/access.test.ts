@@ -62,7 +62,10 @@ describeWithBrowser('the page for everybody', () => {
       expect(await findings()).toEqual([]);
       await visitor.page.getByLabel('Wallet address').fill('0x70997970C51812dc3A010C7d01b50e0d17dc79C8');
       await fill(running);
-      await visitor.page.getByRole('button', { name: /^Rename/ }).waitFor();
+      await visitor.page
+        .getByRole('button', { name: /^Rename/ })
+        .first()
+        .waitFor();
       expect(await overflowing()).toEqual([]);
       for (const tab of ['Requests', 'Events', 'Snapshot', 'User state']) {
         await visitor.openTab(tab);
