@@ -20,7 +20,7 @@ export default defineConfig({
     reportCompressedSize: false,
     chunkSizeWarningLimit: 1000,
     rolldownOptions: {
-      input: { index: `${root}/index.html` },
+      input: { index: `${root}/index.html`, admin: `${root}/admin.html` },
       onLog(level, log, handle) {
         // Packages mark their modules for servers that render; here all runs in the browser.
         if (log.code !== 'MODULE_LEVEL_DIRECTIVE') handle(level, log);

@@ -18,6 +18,7 @@ const REQUEST_HEADERS = [
   'If-None-Match',
   'Last-Event-ID',
   'X-Request-Id',
+  'X-Wallet-Proof',
 ];
 
 const RESPONSE_HEADERS = [

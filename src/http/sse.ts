@@ -1,4 +1,6 @@
 import type { Request, Response } from 'express';
+import { exchangeOf } from './exchange.js';
+import { placeOf, type RequestObserver } from './observer.js';
 
 /** What a stream is fed from: it ends by itself, or at once when closed. */
 export interface Feed<T> extends AsyncIterable<T> {
@@ -42,8 +44,14 @@ interface OpenStream {
   writtenAt: number;
 }
 
-/** @param keepAliveMs after how much silence a comment is sent; 0: never */
-export function createStreams({ keepAliveMs }: { readonly keepAliveMs: number }): Streams {
+/**
+ * @param keepAliveMs after how much silence a comment is sent; 0: never
+ * @param observer is told of each stream
+ */
+export function createStreams(
+  { keepAliveMs }: { readonly keepAliveMs: number },
+  observer?: RequestObserver,
+): Streams {
   const open = new Set<OpenStream>();
   let timer: NodeJS.Timeout | undefined;
 
@@ -62,6 +70,7 @@ export function createStreams({ keepAliveMs }: { readonly keepAliveMs: number })
         proceed?.();
       };
       res.on('drain', onDrain).on('close', onClose);
+      const over = observer?.streaming(req, placeOf(exchangeOf(req)));
       add(entry);
       try {
         res.writeHead(200, HEADERS).flushHeaders();
@@ -74,6 +83,7 @@ export function createStreams({ keepAliveMs }: { readonly keepAliveMs: number })
         }
       } finally {
         remove(entry);
+        over?.();
         res.off('drain', onDrain).off('close', onClose);
         feed.close();
         if (feed.overflowed) res.destroy();

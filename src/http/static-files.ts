@@ -23,19 +23,27 @@ const YEAR_SECONDS = 31_536_000;
 
 const STATIC = { index: false, redirect: false, fallthrough: false, cacheControl: false } as const;
 
+/** The pages, HTML files by their paths, that were built into a folder. */
+export function findPages(
+  folder: string,
+  pages: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(pages).filter(([, file]) => existsSync(join(folder, file))));
+}
+
 /**
  * Serves built pages: each HTML file under its path, asked for anew each time (`ETag`), and the files in `assets`, whose
  * names carry a digest of what they hold, for ever.
  * @param folder where the build is
- * @param pages the HTML files by their paths; one that is not there is left out, as if it had no path
+ * @param pages the HTML files by their paths; none: nothing is served
  */
 export function pageRoutes(
   folder: string,
   pages: Readonly<Record<string, string>>,
   dialect: Dialect,
 ): readonly Route[] {
-  const built = Object.entries(pages).filter(([, file]) => existsSync(join(folder, file)));
-  if (built.length === 0) return [];
+  const served = Object.entries(pages);
+  if (served.length === 0) return [];
   const route = (
     path: string,
     headers: Readonly<Record<string, string>>,
@@ -57,7 +65,7 @@ export function pageRoutes(
   const asked = { 'Cache-Control': 'no-cache', 'Content-Security-Policy': PAGE_POLICY };
   const kept = { 'Cache-Control': `public, max-age=${String(YEAR_SECONDS)}, immutable` };
   return [
-    ...built.map(([path, file]) => route(path, asked, folder, file)),
+    ...served.map(([path, file]) => route(path, asked, folder, file)),
     route('/assets/:file', kept, join(folder, 'assets')),
   ];
 }

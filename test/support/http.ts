@@ -3,11 +3,11 @@ import type { App } from '../../src/core/app.js';
 import type { Core } from '../../src/core/core.js';
 import type { Log, Rig, Tool } from '../../src/core/ports.js';
 import type { CoreSettings } from '../../src/core/settings.js';
-import type { Dialect } from '../../src/http/errors.js';
-import type { Route } from '../../src/http/routes.js';
 import { createHttpServer, type HttpServer } from '../../src/http/server.js';
 import type { HttpSettings } from '../../src/http/settings.js';
-import { createRouter, type SurfaceName } from '../../src/surfaces/index.js';
+import { requestObservers, type RequestObserver } from '../../src/http/observer.js';
+import type { LegacySettings } from '../../src/surfaces/deprecation.js';
+import { createRouter, type RootPages, type SurfaceName } from '../../src/surfaces/index.js';
 import { createMemoryStore } from '../../src/adapters/memory/store.js';
 import type { Store } from '../../src/core/store.js';
 import { testDatabase } from './postgres.js';
@@ -51,14 +51,20 @@ export async function serveCore(
   options: {
     surfaces?: readonly SurfaceName[];
     http?: Partial<HttpSettings>;
+    pages?: readonly RootPages[];
+    legacy?: LegacySettings;
+    requests?: readonly RequestObserver[];
     log: Log;
-    pages?: (dialect: Dialect) => readonly Route[];
   },
 ): Promise<TestServer> {
   const settings = { ...TEST_HTTP, ...options.http };
-  const { surfaces = ['current', 'legacy'], pages = () => [] } = options;
-  const routed = createRouter({ core, surfaces, http: settings, pages });
-  const http = createHttpServer({ ...routed, log: options.log, http: settings });
+  const { surfaces = ['current', 'legacy'], pages = [], legacy, requests = [] } = options;
+  const observer = requestObservers(requests);
+  const routed = createRouter({
+    ...{ core, surfaces, pages, http: settings, observer },
+    ...(legacy && { legacy }),
+  });
+  const http = createHttpServer({ ...routed, log: options.log, http: settings, observer });
   const url = await listen(http.server);
   return {
     url,
@@ -90,6 +96,7 @@ export async function serveScripted(
   options: {
     surfaces?: readonly SurfaceName[];
     http?: Partial<HttpSettings>;
+    legacy?: LegacySettings;
     apps?: readonly App[];
     tools?: readonly Tool[];
     rigs?: readonly Rig[];
