@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { createServer, request } from 'node:http';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser, BrowserContextOptions } from 'playwright-core';
@@ -51,6 +52,26 @@ describeWithBrowser('the page', () => {
     await visitor.leave();
     proxy.closeAllConnections();
     await new Promise((resolve) => proxy.close(resolve));
+  });
+
+  it('shows the end of a long thread, and what is earlier when it is asked for', async () => {
+    const session = randomUUID();
+    for (let n = 0; n < 52; n++) {
+      const sent = await fetch(`${service.url}/api/chat?message=number-${String(n)}-`, {
+        method: 'POST',
+        headers: { 'X-Session-Id': session, Prefer: 'wait=60' },
+      });
+      expect(await sent.json()).toMatchObject({ is_processing: false });
+    }
+    const visitor = await visit({ fragment: `session=${session}` });
+    await visitor.hears('number-51-', 49);
+    expect(await visitor.questions.first().innerText()).toContain('number-2-');
+    await visitor.say('One more');
+    await visitor.hears('You said: One more', 50);
+    await visitor.button('Show earlier messages (4)').click();
+    await visitor.hears('You said: One more', 52);
+    expect(await visitor.questions.first().innerText()).toContain('number-0-');
+    expect(await visitor.questions.count()).toBe(53);
   });
 
   describe.each(['current', 'legacy'])('on the %s surface', (surface) => {

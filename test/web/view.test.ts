@@ -95,6 +95,22 @@ describe('a view', () => {
     expect(isBusy(over)).toBe(false);
   });
 
+  it('keeps the objects of messages that a state says again, and no others', () => {
+    const before = after(state('idle', user('a'), agent('x'), outcome('add', '3'), user('b'), agent('y')));
+    const view = changed(
+      before,
+      state('idle', user('a'), agent('x'), outcome('add', '3'), user('b'), agent('z')),
+    );
+    expect(view.messages.map((each, index) => each === before.messages[index])).toEqual([
+      true,
+      true,
+      true,
+      false,
+    ]);
+    const shorter = changed(before, state('idle', user('a'), agent('x'), user('b')));
+    expect(shown(shorter)).toEqual(['U: a', 'A: x', 'U: b']);
+  });
+
   it('keeps what was sent behind a state that does not have it yet', () => {
     const view = after(
       state('idle', user('a'), agent('x')),

@@ -1,4 +1,5 @@
 import type { SessionEvent, SessionState, ToolProgress } from '../../client/types.js';
+import { reused } from './reuse.js';
 import { readState } from './stated.js';
 import { noted, withArguments, withProgress } from './tools.js';
 import type { Block, RecordedCall, Unseen, View, ViewMessage } from './view.js';
@@ -59,7 +60,7 @@ function stated(view: View, state: SessionState): View {
   const next: View = {
     ...view,
     ...{ isLoaded: true, title: state.title ?? view.title, queued, unseen, statedUsers: users.length },
-    messages: withArguments(messages, view.calls),
+    messages: reused(view.messages, withArguments(messages, view.calls)),
     turn: state.status === 'processing' ? { ordinal, id, before } : null,
     userState: state.userState,
     raw: state.raw,

@@ -18,6 +18,9 @@ export interface Surroundings {
   readonly onWireEvent: (event: WireEvent) => void;
 }
 
+/** How long text may wait to be shown. */
+const FRAME_MS = 40;
+
 /** One session over one surface: what is shown of it, and what can be done. */
 export class Conversation {
   readonly view = new Observable<View>(EMPTY_VIEW);
@@ -27,6 +30,8 @@ export class Conversation {
   /** Lists, renames and deletes threads, binds wallets and sets the user state; null where no exposed surface can. */
   readonly keeper: Client | null;
   readonly #stop = new AbortController();
+  #newest = EMPTY_VIEW;
+  #timer: ReturnType<typeof setTimeout> | undefined;
   #isReading = false;
   /** Of how many calls the history does not tell the arguments: they are too old. */
   #unknowable = 0;
@@ -120,14 +125,14 @@ export class Conversation {
   /** Snapshots leave the arguments of calls out; the history has them. */
   #readArguments(signal: AbortSignal): void {
     const { base, hasHistory, onExchange } = this.around;
-    const isNews = countUnknown(this.view.get().messages) > this.#unknowable;
+    const isNews = countUnknown(this.#newest.messages) > this.#unknowable;
     if (!hasHistory || this.#isReading || !isNews) return;
     this.#isReading = true;
     readCalls(base, this.client.sessionId, { signal, onExchange })
       .then(
         (calls) => {
           this.#apply({ type: 'calls', calls });
-          this.#unknowable = countUnknown(this.view.get().messages);
+          this.#unknowable = countUnknown(this.#newest.messages);
         },
         // They stay unknown; that the service is away, the connection says.
         () => undefined,
@@ -137,9 +142,19 @@ export class Conversation {
       });
   }
 
+  /** Text comes faster than a page can show it: pieces are shown together, everything else at once. */
   #apply(change: Change): void {
-    if (!this.#stop.signal.aborted) this.view.set(changed(this.view.get(), change));
+    if (this.#stop.signal.aborted) return;
+    this.#newest = changed(this.#newest, change);
+    if (change.type === 'text') this.#timer ??= setTimeout(this.#show, FRAME_MS);
+    else this.#show();
   }
+
+  readonly #show = (): void => {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (!this.#stop.signal.aborted) this.view.set(this.#newest);
+  };
 }
 
 /** What to tell a person of a failure. */

@@ -3,16 +3,22 @@ import type { ReactNode } from 'react';
 import { Icon } from '../parts/icon.js';
 import { AssistantMessage, SystemMessage, UserMessage } from './messages.js';
 import type { View } from './view.js';
+import type { Shown } from './window.js';
 
 const MESSAGES = { user: UserMessage, assistant: AssistantMessage, system: SystemMessage } as const;
 const EXAMPLES = ['What is 12 * (3 + 4)?', 'What time is it in Tokyo?', 'Count from 1 to 50'] as const;
 
 /** The messages of a session, and those that wait. */
-export function Thread({ view }: { readonly view: View }): ReactNode {
+export function Thread({ view, shown }: { readonly view: View; readonly shown: Shown }): ReactNode {
   return (
     <ThreadPrimitive.Viewport className="viewport" role="region" aria-label="Conversation" tabIndex={0}>
       {view.isLoaded && view.messages.length === 0 && <Welcome />}
       <div className="messages">
+        {shown.earlier > 0 && (
+          <button type="button" className="button small" onClick={shown.showEarlier}>
+            Show earlier messages ({shown.earlier})
+          </button>
+        )}
         <ThreadPrimitive.Messages>
           {({ message }) => {
             const Message = MESSAGES[message.role];
