@@ -12,7 +12,11 @@ const boundaries = [
   { files: ['src/surfaces/current/**'], forbid: '/(adapters|cli|legacy)/|\\.\\./(app|config|main)\\.js$' },
   { files: ['src/surfaces/legacy/**'], forbid: '/(adapters|cli|current)/|\\.\\./(app|config|main)\\.js$' },
   // The pages run in browsers: of the house they know the client alone.
-  { files: ['src/web/**'], forbid: '\\.\\./(adapters|cli|config|core|http|surfaces|assembly)/|\\.\\./(app|config|main|banner|version)\\.js$' },
+  {
+    files: ['src/web/**'],
+    forbid:
+      '\\.\\./(adapters|cli|config|core|http|surfaces|assembly)/|\\.\\./(app|config|main|banner|version)\\.js$',
+  },
 ];
 
 export default tseslint.config(
@@ -21,7 +25,12 @@ export default tseslint.config(
   ...tseslint.configs.strictTypeChecked,
   ...tseslint.configs.stylisticTypeChecked,
   {
-    languageOptions: { parserOptions: { project: ['./tsconfig.json', './tsconfig.web.json'], tsconfigRootDir: import.meta.dirname } },
+    languageOptions: {
+      parserOptions: {
+        project: ['./tsconfig.json', './tsconfig.web.json'],
+        tsconfigRootDir: import.meta.dirname,
+      },
+    },
     rules: {
       '@typescript-eslint/consistent-type-imports': ['error', { fixStyle: 'inline-type-imports' }],
       '@typescript-eslint/switch-exhaustiveness-check': [

@@ -11,7 +11,7 @@ export interface OpenedStore {
   /** Where the key of secrets is made when none is configured; null where it must be. */
   readonly secretsKeyFile: string | null;
   /** Copies the data to a new file while it is in use; null where the database has tools of its own for that. */
-  readonly backup: ((file: string) => Promise<void>) | null;
+  readonly backup: ((file: string, onProgress?: (share: number) => void) => Promise<void>) | null;
   close(): Promise<void>;
 }
 
@@ -34,7 +34,7 @@ export async function openStore({ database }: Pick<Config, 'database'>, log?: Lo
   return {
     store,
     secretsKeyFile: join(directory, SECRETS_KEY_FILE),
-    backup: (file) => store.backup(file),
+    backup: (file, onProgress) => store.backup(file, onProgress),
     async close() {
       await store.close();
       if (path === null) await rm(directory, { recursive: true, force: true });

@@ -3,7 +3,7 @@ import { chmod } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { Command } from 'commander';
 import { withConfig, withStore, type ConfigFlags } from './configured.js';
-import { CommandError, printJson, type Terminal } from './terminal.js';
+import { CommandError, printJson, showProgress, type Terminal } from './terminal.js';
 
 /** `backup FILE`: an online copy of the data. */
 export function backupCommand(terminal: Terminal): Command {
@@ -13,10 +13,15 @@ export function backupCommand(terminal: Terminal): Command {
     .option('--json', 'print JSON')
     .action(async (file: string, flags: ConfigFlags & { json?: boolean }) => {
       const target = resolve(file);
+      const show = showProgress(terminal);
       if (existsSync(target)) throw new CommandError(`${target} exists; a backup overwrites nothing`);
       await withStore(flags, async ({ backup }) => {
         if (backup === null) throw new CommandError('PostgreSQL has its own: use pg_dump');
-        await backup(target);
+        await backup(target, (share) => {
+          show(`${String(Math.floor(share * 100))} % copied`);
+        }).finally(() => {
+          show('');
+        });
       });
       await chmod(target, 0o600);
       if (flags.json === true) printJson(terminal, { file: target });

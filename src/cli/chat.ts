@@ -1,15 +1,13 @@
-import { randomUUID } from 'node:crypto';
 import { createInterface, type Interface } from 'node:readline';
 import { Command, Option } from 'commander';
 import { validate } from 'uuid';
+import { createClient, type Client, type ClientOptions } from '../client/index.js';
 import { isWebUrl } from '../config/settings.js';
 import { DEFAULT_APP } from '../core/app.js';
-import type { Conversation } from './chat/conversation.js';
-import { openCurrent } from './chat/current.js';
+import { commandIn, type ChatRoom } from './chat/commands.js';
 import { Display } from './chat/display.js';
-import { openLegacy } from './chat/legacy.js';
-import { request, type WireSettings } from './chat/wire.js';
-import { CommandError, type Terminal } from './terminal.js';
+import { History, HISTORY_LINES } from './chat/history.js';
+import { CommandError, INTERRUPTED, type Terminal } from './terminal.js';
 
 interface Flags {
   readonly url?: string;
@@ -17,6 +15,7 @@ interface Flags {
   readonly app: string;
   readonly session?: string;
   readonly key?: string;
+  readonly history: boolean;
 }
 
 /** `chat`: a terminal chat. */
@@ -30,103 +29,161 @@ export function chatCommand(terminal: Terminal): Command {
     .option('--app <name>', 'the App to talk to', DEFAULT_APP)
     .option('--session <uuid>', 'the session to go on with (default: a new one)')
     .option('--key <key>', "the App's key; better given as DIPTYCH_APP_KEY, which no list of processes shows")
+    .option('--no-history', 'neither recall nor keep what is typed (XDG_STATE_HOME/diptych/history)')
     .addHelpText(
       'after',
-      '\nKeys: Ctrl-C interrupts the answer, Ctrl-D leaves, the arrow keys recall what was said.',
+      '\nOn a terminal: Ctrl-C interrupts the answer, Ctrl-D leaves, the arrow keys recall what was typed, /help lists commands.',
     )
     .action((flags: Flags) => chat(terminal, flags));
 }
 
 async function chat(terminal: Terminal, flags: Flags): Promise<void> {
-  const settings = wireSettings(terminal, flags);
-  // Fails at once when nobody is there; later losses are waited out.
-  await request(settings, { method: 'GET', path: '/api/health' });
-  const display = new Display(terminal);
-  const conversation =
-    flags.surface === 'legacy' ? openLegacy(settings, display) : openCurrent(settings, display);
-  const isTerminal = terminal.input.isTTY === true && terminal.output.isTTY === true;
-  if (isTerminal) display.aside(`Session ${settings.sessionId}. Ctrl-C interrupts, Ctrl-D leaves.`);
-  const lines = createInterface(
-    isTerminal
-      ? { input: terminal.input, output: terminal.output, prompt: '> ', historySize: 500 }
-      : { input: terminal.input, crlfDelay: Infinity },
-  );
-  const keys = new InterruptKey(terminal, lines, isTerminal, conversation, display);
+  const options = clientOptions(terminal, flags);
+  const talk = new Talk(terminal, options);
   try {
-    if (isTerminal) lines.prompt();
-    for await (const line of lines) {
-      if (
-        line.trim() !== '' &&
-        (await keys.during(() => conversation.ask(line))) === 'failed' &&
-        !isTerminal
-      ) {
-        terminal.setExitCode(1);
-      }
-      if (keys.wantsToLeave) break;
-      if (isTerminal) lines.prompt();
-    }
+    // Fails at once when nobody is there; later losses are waited out.
+    await talk.client().state();
+    await talk.run(flags.history);
   } finally {
-    keys.release();
-    lines.close();
-    await conversation.close();
+    talk.client().close();
   }
 }
 
-function wireSettings(terminal: Terminal, flags: Flags): WireSettings {
-  const sessionId = flags.session ?? randomUUID();
-  if (!validate(sessionId)) throw new CommandError('--session takes a UUID', 2);
+function clientOptions(terminal: Terminal, flags: Flags): ClientOptions {
+  const { session, surface, app } = flags;
+  if (session !== undefined && !validate(session)) throw new CommandError('--session takes a UUID', 2);
   const url = flags.url ?? `http://127.0.0.1:${terminal.env.PORT ?? '8080'}`;
   if (!isWebUrl(url)) throw new CommandError('--url takes an http or https URL', 2);
   const key = flags.key ?? terminal.env.DIPTYCH_APP_KEY;
-  return { url: url.replace(/\/+$/, ''), sessionId, app: flags.app, key };
+  return {
+    ...{ url, surface, app },
+    ...(session !== undefined && { sessionId: session }),
+    ...(key !== undefined && { key }),
+  };
 }
 
-/** Ctrl-C: interrupts the answer under way, once; without one, or pressed again, it leaves where nobody types. */
-class InterruptKey {
-  readonly release: () => void;
-  wantsToLeave = false;
-  #busy = false;
-  #asked = false;
+/** Reads lines and has them answered, until there are no more. */
+class Talk implements ChatRoom {
+  readonly display: Display;
+  readonly #isTerminal: boolean;
+  #client: Client;
+  #isLeaving = false;
+  /** The answer under way: aborted, it is not shown any further. */
+  #answer: AbortController | undefined;
+  #isInterrupting = false;
 
   constructor(
-    terminal: Terminal,
-    lines: Interface,
-    isTerminal: boolean,
-    conversation: Conversation,
-    display: Display,
+    private readonly terminal: Terminal,
+    private readonly options: ClientOptions,
   ) {
-    const onKey = (): void => {
-      if (this.#busy && !this.#asked) {
-        this.#asked = true;
-        conversation.interrupt().catch((error: unknown) => {
-          display.aside(`! ${error instanceof Error ? error.message : String(error)}`);
-        });
-      } else if (isTerminal && !this.#busy) {
-        display.aside('\n(Ctrl-D leaves)');
-        lines.prompt();
-      } else {
-        this.wantsToLeave = true;
-        terminal.setExitCode(130);
-        lines.close();
-        if (this.#busy) terminal.input.destroy();
-      }
-    };
-    // On a terminal readline takes the key itself.
-    if (isTerminal) lines.on('SIGINT', onKey);
-    const stop = isTerminal ? undefined : terminal.onInterrupt(onKey);
-    this.release = () => {
-      lines.off('SIGINT', onKey);
-      stop?.();
-    };
+    this.display = new Display(terminal);
+    this.#isTerminal = terminal.input.isTTY === true && terminal.output.isTTY === true;
+    this.#client = createClient(options);
   }
 
-  async during<T>(work: () => Promise<T>): Promise<T> {
-    this.#busy = true;
-    this.#asked = false;
+  readonly client = (): Client => this.#client;
+
+  readonly leave = (): void => {
+    this.#isLeaving = true;
+  };
+
+  renew(): void {
+    this.#client.close();
+    const { sessionId: _, ...rest } = this.options;
+    this.#client = createClient(rest);
+  }
+
+  async run(withHistory: boolean): Promise<void> {
+    const history = await History.open(this.terminal, withHistory && this.#isTerminal);
+    const lines = this.#open(history);
+    const release = this.#heedKeys(lines);
     try {
-      return await work();
+      if (this.#isTerminal) lines.prompt();
+      for await (const line of lines) {
+        await history.add(line);
+        if (line.trim() !== '') await this.#hear(line);
+        if (this.#isLeaving) break;
+        if (this.#isTerminal) lines.prompt();
+      }
     } finally {
-      this.#busy = false;
+      release();
+      lines.close();
+    }
+  }
+
+  #open(history: History): Interface {
+    const { input, output } = this.terminal;
+    if (!this.#isTerminal) return createInterface({ input, crlfDelay: Infinity });
+    const { sessionId } = this.#client;
+    this.display.aside(`Session ${sessionId}. Ctrl-C interrupts, Ctrl-D leaves, /help says more.`);
+    const recalled = {
+      history: [...history.lines],
+      historySize: HISTORY_LINES,
+      removeHistoryDuplicates: true,
+    };
+    return createInterface({ input, output, prompt: '> ', ...recalled });
+  }
+
+  async #hear(line: string): Promise<void> {
+    const command = this.#isTerminal ? commandIn(line) : undefined;
+    try {
+      if (command !== undefined) await command(this);
+      else if ((await this.#ask(line)) === 'failed' && !this.#isTerminal) this.terminal.setExitCode(1);
+    } catch (error) {
+      if (this.#isLeaving) return;
+      // A person reads on and decides; a script is told by the exit code.
+      if (!this.#isTerminal) throw error;
+      this.display.fault(error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  async #ask(text: string): Promise<string> {
+    this.#answer = new AbortController();
+    this.#isInterrupting = false;
+    let ended = 'complete';
+    try {
+      for await (const event of this.#client.ask(text, { signal: this.#answer.signal })) {
+        this.display.show(event);
+        if (event.type === 'turn_ended') ended = event.status;
+      }
+    } finally {
+      this.#answer = undefined;
+      this.display.end();
+    }
+    return ended;
+  }
+
+  /** Returns how to heed them no more. */
+  #heedKeys(lines: Interface): () => void {
+    const onInterrupt = (): void => {
+      this.#pressed(lines);
+    };
+    // Ctrl-D also while an answer is written: it goes on in the service.
+    const onClose = (): void => {
+      this.#isLeaving = true;
+      this.#answer?.abort();
+    };
+    if (!this.#isTerminal) return this.terminal.onInterrupt(onInterrupt);
+    // On a terminal readline takes the key itself.
+    lines.on('SIGINT', onInterrupt).on('close', onClose);
+    return () => lines.off('SIGINT', onInterrupt).off('close', onClose);
+  }
+
+  /** Ctrl-C: interrupts the answer under way, once; without one, or pressed again, it leaves where nobody types. */
+  #pressed(lines: Interface): void {
+    if (this.#answer !== undefined && !this.#isInterrupting) {
+      this.#isInterrupting = true;
+      this.#client.interrupt().catch((error: unknown) => {
+        this.display.fault(error instanceof Error ? error.message : String(error));
+      });
+    } else if (this.#isTerminal && this.#answer === undefined) {
+      this.display.aside('\n(Ctrl-D leaves)');
+      lines.prompt();
+    } else {
+      this.#isLeaving = true;
+      this.terminal.setExitCode(INTERRUPTED);
+      this.#answer?.abort();
+      lines.close();
     }
   }
 }

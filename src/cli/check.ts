@@ -8,7 +8,7 @@ import { describeDatabase } from '../config/network.js';
 import { findDangling } from '../config/references.js';
 import type { Config } from '../config.js';
 import { configOf, withConfig, type ConfigFlags } from './configured.js';
-import { printable, printJson, type Terminal } from './terminal.js';
+import { colourful, printable, printJson, styled, type Terminal } from './terminal.js';
 
 /** How long a rig's endpoint may take. */
 const RIG_MS = 15_000;
@@ -29,8 +29,10 @@ export function checkCommand(terminal: Terminal): Command {
       const ok = findings.every((finding) => finding.ok);
       if (flags.json === true) printJson(terminal, { ok, checks: findings });
       else {
+        const isColourful = colourful(terminal, terminal.output);
         for (const { name, ok: fine, message } of findings) {
-          terminal.output.write(`${fine ? 'ok  ' : 'FAIL'}  ${printable(`${name}: ${message}`)}\n`);
+          const mark = fine ? styled('green', 'ok  ', isColourful) : styled('red', 'FAIL', isColourful);
+          terminal.output.write(`${mark}  ${printable(`${name}: ${message}`)}\n`);
         }
       }
       if (!ok) terminal.setExitCode(1);

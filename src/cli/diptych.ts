@@ -3,7 +3,7 @@ import { CommanderError } from 'commander';
 import { processSources } from '../config.js';
 import { ConfigError } from '../config/mistakes.js';
 import { createProgram } from './program.js';
-import { CommandError, type Terminal } from './terminal.js';
+import { colourful, CommandError, styled, type Terminal } from './terminal.js';
 
 const terminal: Terminal = {
   input: process.stdin,
@@ -39,9 +39,13 @@ function report(error: unknown): number {
   }
   if (error instanceof ConfigError) {
     const lines = error.mistakes.map(({ where, what }) => `  ${where}: ${what}`);
-    process.stderr.write(`The configuration cannot be used:\n${lines.join('\n')}\n`);
+    process.stderr.write(`${red('The configuration cannot be used:')}\n${lines.join('\n')}\n`);
     return 2;
   }
-  process.stderr.write(`diptych: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.stderr.write(`${red('diptych:')} ${error instanceof Error ? error.message : String(error)}\n`);
   return error instanceof CommandError ? error.exitCode : 1;
+}
+
+function red(text: string): string {
+  return styled('red', text, colourful(terminal, terminal.errors));
 }

@@ -7,7 +7,7 @@ import { SECRETS_KEY_FILE } from '../assembly/data.js';
 import { databaseUrl, describeDatabase, type DatabaseLocation } from '../config/network.js';
 import { copyAll, summarize, type Summary, type TableCopy, type Transfer } from '../core/transfer.js';
 import { TRANSFER_TABLES } from '../core/transfer-tables.js';
-import { CommandError, printJson, printTable, type Terminal } from './terminal.js';
+import { CommandError, INTERRUPTED, printJson, printTable, showProgress, type Terminal } from './terminal.js';
 
 interface Flags {
   readonly from: DatabaseLocation;
@@ -22,9 +22,6 @@ interface Compared extends TableCopy {
   readonly target: Summary;
   readonly same: boolean;
 }
-
-/** What ends by Ctrl-C ends with this code. */
-const INTERRUPTED = 130;
 
 /** `migrate --from URL --to URL`: all data into another database. */
 export function migrateCommand(terminal: Terminal): Command {
@@ -139,14 +136,6 @@ async function copyAndCompare(
   }
   show('');
   return compared;
-}
-
-/** One line in place where a person watches, and silence elsewhere. */
-function showProgress({ errors }: Terminal): (text: string) => void {
-  if (errors.isTTY !== true) return () => undefined;
-  return (text) => {
-    errors.write(`\r\u001B[K${text}`);
-  };
 }
 
 function report(terminal: Terminal, flags: Flags, tables: readonly Compared[]): void {

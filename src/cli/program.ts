@@ -4,6 +4,7 @@ import { appsCommand } from './apps.js';
 import { backupCommand } from './backup.js';
 import { chatCommand } from './chat.js';
 import { checkCommand } from './check.js';
+import { completionCommand } from './completion.js';
 import { keysCommand } from './keys.js';
 import { legacyCommand } from './legacy.js';
 import { migrateCommand } from './migrate.js';
@@ -11,14 +12,18 @@ import { rigsCommand } from './rigs.js';
 import { secretsCommand } from './secrets.js';
 import { serveCommand } from './serve.js';
 import { sessionsCommand } from './sessions.js';
-import type { Terminal } from './terminal.js';
+import { colourful, styled, type Terminal } from './terminal.js';
 
 /** The whole command line. Parsing throws a `CommanderError` instead of ending the process. */
 export function createProgram(terminal: Terminal): Command {
   const program = new Command('diptych')
     .description('A self-hosted conversational assistant service with two API surfaces on one core.')
     .version(readVersion())
-    .showHelpAfterError('(add --help for what there is)');
+    .showHelpAfterError('(add --help for what there is)')
+    .addHelpText(
+      'after',
+      '\nExit codes: 0 done, 1 failed, 2 called wrongly or badly configured, 130 ended by Ctrl-C.',
+    );
   const commands = [
     serveCommand(),
     keysCommand(terminal),
@@ -31,13 +36,22 @@ export function createProgram(terminal: Terminal): Command {
     legacyCommand(terminal),
     backupCommand(terminal),
     migrateCommand(terminal),
+    completionCommand(terminal, program),
   ];
   for (const command of commands) program.addCommand(command);
   for (const command of withChildren(program)) {
-    command.exitOverride().configureOutput({
-      writeOut: (text) => terminal.output.write(text),
-      writeErr: (text) => terminal.errors.write(text),
-    });
+    command
+      .exitOverride()
+      .configureOutput({
+        writeOut: (text) => terminal.output.write(text),
+        writeErr: (text) => terminal.errors.write(text),
+        getOutHasColors: () => colourful(terminal, terminal.output),
+        getErrHasColors: () => colourful(terminal, terminal.errors),
+        outputError: (text, write) => {
+          write(styled('red', text, colourful(terminal, terminal.errors)));
+        },
+      })
+      .configureHelp({ styleTitle: (title) => styled('bold', title, true) });
   }
   return program;
 }

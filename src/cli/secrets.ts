@@ -8,12 +8,9 @@ import { rotateSecrets, type Rotated } from '../core/rotation.js';
 import type { Sealer } from '../core/secret-store.js';
 import { withConfig, withStore, type ConfigFlags } from './configured.js';
 import { SECRETS_KEY_FILE } from '../assembly/data.js';
-import { CommandError, printJson, printTable, type Terminal } from './terminal.js';
+import { CommandError, INTERRUPTED, printJson, printTable, showProgress, type Terminal } from './terminal.js';
 
 type Flags = ConfigFlags & { readonly json?: boolean };
-
-/** What ends by Ctrl-C ends with this code. */
-const INTERRUPTED = 130;
 
 /** `secrets rotate`: the values that clients have stored for tools. */
 export function secretsCommand(terminal: Terminal): Command {
@@ -29,13 +26,17 @@ export function secretsCommand(terminal: Terminal): Command {
 
 async function rotate(terminal: Terminal, flags: Flags): Promise<void> {
   const stop = new AbortController();
+  const show = showProgress(terminal);
   const release = terminal.onInterrupt(() => {
     stop.abort(new Error('Interrupted'));
   });
   try {
     await withStore(flags, async ({ store }, config) => {
       const sealer = await sealerOf(config);
-      const done = await rotateSecrets({ store, sealer }, stop.signal, showProgress(terminal));
+      const done = await rotateSecrets({ store, sealer }, stop.signal, (rotated) => {
+        show(`${String(rotated)} values sealed anew …`);
+      });
+      show('');
       report(terminal, flags, sealer, done, stop.signal.aborted);
     });
   } finally {
@@ -55,18 +56,9 @@ async function sealerOf({ secretsKeys, database }: Config): Promise<Sealer> {
   return createSealer(await loadSecretsKeys(secretsKeys, file));
 }
 
-/** Counts in place where a person watches, and is silent elsewhere. */
-function showProgress({ errors }: Terminal): (rotated: number) => void {
-  if (errors.isTTY !== true) return () => undefined;
-  return (rotated) => {
-    errors.write(`\r${String(rotated)} values sealed anew …`);
-  };
-}
-
 function report(terminal: Terminal, flags: Flags, sealer: Sealer, done: Rotated, stopped: boolean): void {
   const { rotated, unopened } = done;
   const places = counted(unopened);
-  if (terminal.errors.isTTY === true && rotated + unopened.length > 0) terminal.errors.write('\n');
   if (flags.json === true) {
     printJson(terminal, {
       key_id: sealer.keyId,

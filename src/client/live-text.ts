@@ -16,6 +16,8 @@ export class LiveText {
   /** As the last state had it. */
   #covered = '';
   #shown = 0;
+  /** What is told is not what the state has of this turn: the state at its end will say what is right. */
+  #isMuted = false;
 
   get turnId(): string | undefined {
     return this.#turnId;
@@ -40,20 +42,24 @@ export class LiveText {
     this.#told += content;
     const [shorter, longer] =
       this.#told.length < this.#covered.length ? [this.#told, this.#covered] : [this.#covered, this.#told];
-    // The state spoke of something else.
-    if (!longer.startsWith(shorter)) this.#forget();
+    if (!longer.startsWith(shorter)) this.#isMuted = true;
   }
 
   /** A state was shown that has this of the running turn; nothing else is shown any more. */
   cover(text: string): void {
-    const isSame = text.startsWith(this.#told) || this.#told.startsWith(text);
-    this.#covered = isSame ? text : '';
-    this.#shown = this.#covered.length;
+    this.#isMuted = !text.startsWith(this.#told) && !this.#told.startsWith(text);
+    this.#covered = text;
+    this.#shown = text.length;
+  }
+
+  /** A state was shown that has all of this turn. */
+  mute(): void {
+    this.#isMuted = true;
   }
 
   /** What is told and not shown yet, which then counts as shown. */
   take(): Piece | undefined {
-    if (this.#told.length <= this.#shown) return undefined;
+    if (this.#isMuted || this.#told.length <= this.#shown) return undefined;
     const piece = { content: this.#told.slice(this.#shown), offset: this.#shown };
     this.#shown = this.#told.length;
     return piece;
@@ -62,5 +68,6 @@ export class LiveText {
   #forget(): void {
     this.#covered = '';
     this.#shown = 0;
+    this.#isMuted = false;
   }
 }

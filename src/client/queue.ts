@@ -1,6 +1,7 @@
 /** What producers put in and one consumer takes out, in order. Ends when it is closed and empty. */
-export class Queue<T> implements AsyncIterable<T> {
+export class Queue<T extends object | string> implements AsyncIterable<T> {
   #items: T[] = [];
+  #taken: T[] = [];
   #isClosed = false;
   #failure: Error | undefined;
   #wake: () => void = () => undefined;
@@ -19,11 +20,16 @@ export class Queue<T> implements AsyncIterable<T> {
     this.#wake();
   }
 
+  /** What was put in and not taken out. */
+  get waiting(): readonly T[] {
+    return [...this.#taken, ...this.#items];
+  }
+
   async *[Symbol.asyncIterator](): AsyncGenerator<T> {
     for (;;) {
-      const items = this.#items;
+      this.#taken = this.#items;
       this.#items = [];
-      yield* items;
+      for (let item = this.#taken.shift(); item !== undefined; item = this.#taken.shift()) yield item;
       if (this.#items.length > 0) continue;
       if (this.#isClosed) break;
       await new Promise<void>((resolve) => {

@@ -89,6 +89,11 @@ export class Wire {
     const decoder = new TextDecoder();
     const body: ReadableStream<Uint8Array> | null = response.body;
     const reader = body?.getReader();
+    // Where the fetch does not end a body with its signal, this does.
+    const leave = (): void => {
+      reader?.cancel().catch(() => undefined);
+    };
+    life.signal.addEventListener('abort', leave);
     try {
       while (reader !== undefined) {
         const timer = setTimeout(life.abort, SILENCE_MS);

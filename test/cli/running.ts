@@ -41,6 +41,18 @@ export class Place {
     return watch(child);
   }
 
+  /** Starts a command in a terminal of its own (util-linux's `script`); what is written to its input is typed. */
+  startInTerminal(args: readonly string[], env: Readonly<Record<string, string>> = {}): Running {
+    const command = [process.execPath, CLI, ...args].map((word) => `'${word}'`).join(' ');
+    const child = spawn('script', ['-qfec', command, '/dev/null'], {
+      cwd: this.directory,
+      env: { PATH: process.env.PATH, HOME: this.directory, TERM: 'xterm', ...env },
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
+    this.#children.add(child);
+    return watch(child);
+  }
+
   /** Starts the service and resolves with its base URL. */
   async serve(env: Readonly<Record<string, string>> = {}): Promise<{ running: Running; url: string }> {
     const running = this.start(MAIN, [], env);

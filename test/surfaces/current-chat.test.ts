@@ -48,6 +48,18 @@ describe('POST /api/chat', () => {
     expect(text).toContain('{"sender":"user","content":"Hello there & 你好","timestamp":"');
   });
 
+  it('tells which turn a message started, a repeat the same', async () => {
+    const key = { headers: { 'Idempotency-Key': 'k' } };
+    const ids = [
+      await send({ message: 'one' }, key),
+      await send({ message: 'one' }, key),
+      await send({ message: 'two' }),
+    ].map(({ headers }) => headers.get('x-turn-id'));
+    expect(ids[0]).toMatch(/^[\da-f-]{36}$/);
+    expect(ids[1]).toBe(ids[0]);
+    expect(ids[2]).not.toBe(ids[0]);
+  });
+
   it('waits for the end of the turn when asked to', async () => {
     const { status, headers, json } = await talk('Hi', 'Hello!');
     expect(status).toBe(200);

@@ -125,6 +125,20 @@ describe('a view', () => {
     ]);
   });
 
+  it('forgets the text of a turn that begins again, and keeps its calls', () => {
+    const done = [tool('running', { args: {} }), tool('complete', { result: '3' })] as const;
+    const view = after(
+      state('idle'),
+      sending('1'),
+      start('A'),
+      ...done,
+      text('He'),
+      start('A'),
+      text('Hello'),
+    );
+    expect(shown(view)).toEqual(['U: 1', 'A: [add complete 3] Hello']);
+  });
+
   it('queues what is sent meanwhile, and lets it up when its turn starts', () => {
     const one = [state('idle'), sending('1'), start('A'), text('x'), sending('2'), sending('3')] as const;
     expect(shown(after(...one))).toEqual(['U: 1', 'A: x', 'Q: 2', 'Q: 3']);

@@ -7,9 +7,14 @@ const PAGES_A_STEP = 512;
 /**
  * Copies a database that is in use, as it is at this moment.
  * @param to where the copy goes; it appears there once it is whole
+ * @param onProgress told after each step what share of the whole is copied, 0 to 1
  * @throws Error when there is a file already
  */
-export async function backupDatabase(from: string, to: string): Promise<void> {
+export async function backupDatabase(
+  from: string,
+  to: string,
+  onProgress: (share: number) => void = () => undefined,
+): Promise<void> {
   // Taken first, so that two backups cannot both believe that the name is free.
   const reserved = await open(to, 'wx', 0o600).catch((cause: unknown) => {
     throw new Error(`cannot make the backup ${to}: is there a file already?`, { cause });
@@ -17,7 +22,7 @@ export async function backupDatabase(from: string, to: string): Promise<void> {
   await reserved.close();
   const part = `${to}.part`;
   try {
-    await copy(from, part);
+    await copy(from, part, onProgress);
     await rename(part, to);
   } catch (error) {
     await rm(part, { force: true });
@@ -26,13 +31,18 @@ export async function backupDatabase(from: string, to: string): Promise<void> {
   }
 }
 
-async function copy(from: string, to: string): Promise<void> {
+async function copy(from: string, to: string, onProgress: (share: number) => void): Promise<void> {
   const db = openReading(from);
   try {
     // A transaction of its own: else every write during the copy would make it begin anew.
     db.exec('BEGIN');
     db.prepare('SELECT count(*) FROM sqlite_schema').get();
-    await db.backup(to, { progress: () => PAGES_A_STEP });
+    await db.backup(to, {
+      progress: ({ totalPages, remainingPages }) => {
+        onProgress(totalPages === 0 ? 0 : 1 - remainingPages / totalPages);
+        return PAGES_A_STEP;
+      },
+    });
   } finally {
     db.close();
   }

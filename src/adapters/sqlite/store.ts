@@ -26,8 +26,8 @@ export interface SqliteOptions {
 
 /** A store in a SQLite file. */
 export interface SqliteStore extends Store {
-  /** Copies the database while it is in use. @throws Error when the file exists */
-  backup(file: string): Promise<void>;
+  /** Copies the database while it is in use, and tells what share of it is copied. @throws Error when the file exists */
+  backup(file: string, onProgress?: (share: number) => void): Promise<void>;
 }
 
 /**
@@ -151,7 +151,7 @@ function createStore(place: Place, writer: Writer): SqliteStore {
       });
     },
     prune: (prune) => pruneAll(writer, prune),
-    backup: (file) => read(() => backupDatabase(place.file, file)),
+    backup: (file, onProgress) => read(() => backupDatabase(place.file, file, onProgress)),
     close() {
       closing ??= close();
       return closing;

@@ -1,46 +1,55 @@
-import { printable, type Terminal } from '../terminal.js';
+import type { SessionEvent, ToolProgress } from '../../client/index.js';
+import { colourful, printable, styled, type Terminal } from '../terminal.js';
+
+/** How much of arguments and results is shown. */
+const LINE = 200;
 
 /** Shows a conversation. Answers go to the output; what is said about them goes there on a terminal, else to stderr. */
 export class Display {
-  readonly #asides: NodeJS.WritableStream;
-  readonly #dim: boolean;
+  readonly #isTerminal: boolean;
   /** True while the last line of the output is not ended. */
   #open = false;
+  #turn = '';
   /** The answer's text so far, as shown. */
   #shown = '';
-  /** The same as the stream tells it; behind `#shown` while a stream begins anew. */
+  /** The same as it is told; behind `#shown` while it is told again from its beginning. */
   #told = '';
+  #isLost = false;
 
   constructor(private readonly terminal: Terminal) {
-    this.#dim = terminal.output.isTTY === true;
-    this.#asides = this.#dim ? terminal.output : terminal.errors;
+    this.#isTerminal = terminal.output.isTTY === true;
   }
 
-  /** A new answer begins. */
-  begin(): void {
-    this.#shown = '';
-    this.#told = '';
-  }
-
-  /** The stream tells the answer from its beginning again: what was shown is not shown twice. */
-  again(): void {
-    this.#told = '';
-  }
-
-  /** More of the answer. */
-  text(content: string): void {
-    this.#told += content;
-    this.#catchUp();
-  }
-
-  /** The whole answer, as it was kept. */
-  whole(content: string): void {
-    this.#told = content;
-    this.#catchUp();
-  }
-
-  hasText(): boolean {
-    return this.#shown !== '';
+  /** What happened. */
+  show(event: SessionEvent): void {
+    switch (event.type) {
+      case 'turn_started':
+        this.#begin(event.turnId);
+        return;
+      case 'text':
+        this.#told += event.content;
+        this.#catchUp();
+        return;
+      case 'tool':
+        this.#tool(event);
+        return;
+      case 'notice':
+        this.aside(`· ${event.message}`);
+        return;
+      case 'connection':
+        this.#connection(event.state);
+        return;
+      case 'turn_ended':
+        this.end();
+        if (event.status === 'interrupted') this.aside('(interrupted)');
+        if (event.status === 'failed')
+          this.fault(event.error ?? 'The assistant could not finish its answer.');
+        return;
+      case 'state':
+      case 'title':
+        return;
+    }
+    event satisfies never;
   }
 
   /** Ends the line of the answer. */
@@ -49,11 +58,42 @@ export class Display {
     this.#open = false;
   }
 
-  /** Something about the conversation: a tool, a notice. */
+  /** Something about the conversation. */
   aside(text: string): void {
-    if (this.#dim) this.end();
-    const line = printable(text);
-    this.#asides.write(this.#dim ? `\x1b[2m${line}\x1b[0m\n` : `${line}\n`);
+    this.#line(text, 'dim');
+  }
+
+  /** What went wrong. */
+  fault(text: string): void {
+    this.#line(`! ${text}`, 'red');
+  }
+
+  #line(text: string, style: 'dim' | 'red'): void {
+    const { output, errors } = this.terminal;
+    if (this.#isTerminal) this.end();
+    const stream = this.#isTerminal ? output : errors;
+    stream.write(`${styled(style, printable(text), colourful(this.terminal, stream))}\n`);
+  }
+
+  #begin(turnId: string): void {
+    this.#told = '';
+    if (turnId === this.#turn) return;
+    this.end();
+    this.#turn = turnId;
+    this.#shown = '';
+  }
+
+  #connection(state: 'open' | 'lost'): void {
+    if (state === 'lost') this.aside('(The connection is lost; trying again)');
+    else if (this.#isLost) this.aside('(Connected again)');
+    this.#isLost = state === 'lost';
+  }
+
+  #tool({ name, status, args, message, result }: ToolProgress): void {
+    if (status !== 'running') {
+      this.aside(`← ${name}${status === 'failed' ? ' failed:' : ''} ${shortened(result ?? '')}`);
+    } else if (message !== undefined) this.aside(`… ${name} ${shortened(message)}`);
+    else this.aside(`→ ${name}${args === undefined ? '' : ` ${shortened(JSON.stringify(args))}`}`);
   }
 
   #catchUp(): void {
@@ -73,8 +113,7 @@ export class Display {
   }
 }
 
-/** A tool's result in a line. */
-export function shortened(text: string): string {
+function shortened(text: string): string {
   const line = text.replaceAll(/\s+/g, ' ');
-  return line.length > 200 ? `${line.slice(0, 200)}…` : line;
+  return line.length > LINE ? `${line.slice(0, LINE)}…` : line;
 }

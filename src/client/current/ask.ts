@@ -29,6 +29,14 @@ export async function* askCurrent(
         const sent = await calls.send(text, key, { ...options, signal });
         question.sent(sent.turnId ?? undefined, sent.repeated);
         onSent();
+        if (!question.mayBeOver) continue;
+        const snapshot = await calls.snapshot({ signal });
+        for (const shown of snapshot === undefined
+          ? []
+          : question.hear({ type: 'state', state: snapshot.state })) {
+          yield shown;
+          if (shown.type === 'turn_ended') return;
+        }
         continue;
       }
       for (const shown of question.hear(event)) {
@@ -57,7 +65,7 @@ class Question {
   #ended: Extract<SessionEvent, { type: 'turn_ended' }> | undefined;
   #turnId: string | undefined;
   /** Its end may have come before the stream could tell it. */
-  #mayBeOver: boolean;
+  mayBeOver: boolean;
   /** The turn that is told now. */
   #running: string | undefined;
   #hasBegun = false;
@@ -68,26 +76,26 @@ class Question {
     private readonly text: string,
     isRepeat: boolean,
   ) {
-    this.#mayBeOver = isRepeat;
+    this.mayBeOver = isRepeat;
   }
 
   sent(turnId: string | undefined, repeated: boolean): void {
     this.isSent = true;
     this.#turnId = turnId;
-    this.#mayBeOver ||= repeated;
+    this.mayBeOver ||= repeated;
   }
 
   *hear(event: InnerEvent): Generator<SessionEvent> {
     switch (event.type) {
       case 'connection':
-        if (event.state === 'lost') this.#mayBeOver ||= this.isSent;
+        if (event.state === 'lost') this.mayBeOver ||= this.isSent;
         yield event;
         return;
       case 'turn_started':
         this.#running = event.turnId;
         if (this.isSent) this.#turnId ??= event.turnId;
         this.#hasBegun ||= event.turnId === this.#turnId;
-        if (event.turnId === this.#turnId) yield* this.#telling.begin(event.turnId);
+        if (event.turnId === this.#turnId) yield* this.#begin(event.turnId);
         return;
       case 'text':
         if (event.turnId === this.#turnId) yield* this.#telling.add(event);
@@ -112,6 +120,13 @@ class Question {
     }
   }
 
+  /** What a state has of the text already, the stream does not tell again. */
+  *#begin(turnId: string): Generator<SessionEvent> {
+    yield* this.#telling.begin(turnId);
+    const reply = this.#state && replyTo(this.#state, this.text);
+    if (this.#state?.status === 'processing' && reply !== undefined) yield* this.#telling.reach(reply.text);
+  }
+
   /** Tells what is missing, the state, and the end. */
   *conclude(state: SessionState): Generator<SessionEvent> {
     const turnId = this.#turnId ?? 'unknown';
@@ -129,7 +144,7 @@ class Question {
     const reply = replyTo(state, this.text);
     const isOver = state.status !== 'processing';
     const isPassed = !this.#hasBegun && reply?.hasBegun === true && this.#running !== undefined;
-    if (!this.#hasBegun && this.#mayBeOver && (isOver || isPassed)) yield* this.conclude(state);
+    if (!this.#hasBegun && this.mayBeOver && (isOver || isPassed)) yield* this.conclude(state);
     else if (this.#hasBegun && !isOver && reply !== undefined) yield* this.#telling.reach(reply.text);
   }
 }

@@ -1,3 +1,4 @@
+import { coveredTurns, type Untold } from '../covered-turns.js';
 import { passes } from '../delivery.js';
 import type { ClientError } from '../error.js';
 import type { InnerEvent } from '../inner-event.js';
@@ -31,6 +32,10 @@ export class CurrentFollower {
   #open: string | undefined;
   /** How it ended, when that was told and no state has come since. */
   #ending: TurnEnded['status'] | undefined;
+  /** What of the present stream is still to be heard. */
+  #queue: Queue<WireEvent | 'nudge'> | undefined;
+  /** Turns that the last state has all of. */
+  #covered: ReadonlySet<string> = new Set();
   /** The last turn whose end was shown. */
   #over: string | undefined;
   /** The turn that the present stream tells. */
@@ -85,6 +90,7 @@ export class CurrentFollower {
 
   async *#follow(stream: AsyncGenerator<WireEvent>, backoff: Backoff): AsyncGenerator<InnerEvent> {
     const queue = new Queue<WireEvent | 'nudge'>();
+    this.#queue = queue;
     const nudge = (): void => {
       queue.push('nudge');
     };
@@ -130,6 +136,9 @@ export class CurrentFollower {
       this.#held = undefined;
       this.#last = state;
       this.#text.cover(textInFlight(state));
+      const isProcessing = state.status === 'processing';
+      this.#covered = coveredTurns(isProcessing, this.#open, (this.#queue?.waiting ?? []).flatMap(turnFrame));
+      if (this.#covered.has(this.#text.turnId ?? '')) this.#text.mute();
       yield { type: 'state', state };
     }
     const last = this.#last;
@@ -222,7 +231,15 @@ export class CurrentFollower {
       yield { type: 'turn_started', turnId };
     }
     this.#text.begin(turnId);
+    if (this.#covered.has(turnId)) this.#text.mute();
   }
+}
+
+function turnFrame(item: WireEvent | 'nudge'): readonly Untold[] {
+  if (item === 'nudge') return [];
+  const type = textOf(item.data, 'type');
+  const turnId = textOf(item.data, 'turn_id');
+  return type === 'turn_started' || type === 'turn_ended' ? [{ type, turnId }] : [];
 }
 
 function outcomeOf(data: JsonObject): TurnEnded['status'] {

@@ -1,3 +1,4 @@
+import { coveredTurns, type Untold } from '../covered-turns.js';
 import { passes } from '../delivery.js';
 import { shown, type InnerEvent } from '../inner-event.js';
 import { textOf } from '../json.js';
@@ -67,6 +68,8 @@ class LegacyWatch {
   readonly #later: { readonly turnId: string; readonly step: TurnStep }[] = [];
   /** What tools have told. */
   readonly #tools = new Set<string>();
+  /** Turns that the last state has all of. */
+  #covered: ReadonlySet<string> = new Set();
   #poll = linked();
   #onFirst: () => void = () => undefined;
   /** Resolves when the state was read once, or could not be. */
@@ -111,6 +114,7 @@ class LegacyWatch {
         this.#own = turnId;
         if (this.#text.turnId === turnId) this.#text.cover('');
         this.#text.begin(turnId);
+        if (this.#covered.has(turnId)) this.#text.mute();
         this.queue.push(step);
         return;
       case 'text':
@@ -253,6 +257,8 @@ class LegacyWatch {
     if (body !== this.#shownBody) {
       this.#shownBody = body;
       this.#text.cover(textInFlight(state));
+      this.#covered = coveredTurns(state.status === 'processing', this.#own, this.#later.flatMap(turnFrame));
+      if (this.#covered.has(this.#own ?? '')) this.#text.mute();
       this.queue.push({ type: 'state', state });
       this.#more();
     }
@@ -268,4 +274,8 @@ class LegacyWatch {
     if (this.#foreign !== undefined) this.queue.push({ type: 'turn_ended', turnId: this.#foreign, status });
     this.#foreign = undefined;
   }
+}
+
+function turnFrame({ turnId, step: { type } }: { turnId: string; step: TurnStep }): readonly Untold[] {
+  return type === 'turn_started' || type === 'turn_ended' ? [{ type, turnId }] : [];
 }

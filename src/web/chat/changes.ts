@@ -70,9 +70,12 @@ function stated(view: View, state: SessionState): View {
 
 function started(view: View, turnId: string): View {
   const { turn } = view;
-  if (turn !== null && (turn.id === null || turn.id === turnId)) {
-    return { ...view, turn: { ...turn, id: turnId } };
+  // Begun again: it was made anew, and its text is told anew.
+  if (turn?.id === turnId) {
+    const hasBegun = view.messages.at(-1)?.role === 'assistant';
+    return hasBegun ? withBlocks(view, (blocks) => blocks.filter(({ kind }) => kind === 'tool')) : view;
   }
+  if (turn?.id === null) return { ...view, turn: { ...turn, id: turnId } };
   const next = promoted(view);
   const ordinal = next.messages.filter(({ role }) => role === 'user').length;
   return { ...next, turn: { ordinal, id: turnId, before: turn?.id ?? null } };

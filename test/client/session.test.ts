@@ -1,0 +1,336 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { ClientError, createClient, type Client, type ClientOptions } from '../../src/client/index.js';
+import { RigError } from '../../src/core/ports.js';
+import { testApp } from '../support/core.js';
+import { serveScripted } from '../support/http.js';
+import { grantKey } from '../support/keys.js';
+import { climb, getTime, stumble } from '../support/tools.js';
+import { Heard, Network, said, watching } from './watching.js';
+
+describe.each(['current', 'legacy'] as const)('a session over the %s surface', (surface) => {
+  let server: Awaited<ReturnType<typeof serveScripted>>;
+  let client: Client;
+  let network: Network;
+  const clients: Client[] = [];
+
+  function open(options: Partial<ClientOptions> = {}): Client {
+    const made = createClient({ url: server.url, surface, fetch: network.fetch, ...options });
+    clients.push(made);
+    return made;
+  }
+
+  beforeEach(async () => {
+    const apps = [testApp(), testApp({ name: 'paid' }), testApp({ name: 'other' })];
+    server = await serveScripted({ surfaces: [surface], tools: [getTime, climb, stumble], apps });
+    network = new Network();
+    client = open();
+  });
+  afterEach(async () => {
+    for (const made of clients.splice(0)) made.close();
+    await server.close();
+  });
+
+  it('tells an answer with its tools, the state, and the end', async () => {
+    const heard = new Heard(client.ask('What time is it?'));
+    const first = await server.rig.next();
+    first.text('Let me ', 'see. ').call('c1', 'get_time', { zone: 'UTC' }).call('c2', 'stumble').end();
+    (await server.rig.next()).text('It is ', 'noon.').end();
+    await heard.ended;
+    const [{ turnId } = { turnId: '' }] = heard.of('turn_started');
+    expect([...heard.texts()]).toEqual([[turnId, 'Let me see. It is noon.']]);
+    expect(heard.of('tool')).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ callId: 'c1', name: 'get_time', status: 'running', args: { zone: 'UTC' } }),
+        expect.objectContaining({
+          callId: 'c1',
+          status: 'complete',
+          result: JSON.stringify({ time: '12:00', zone: 'UTC' }),
+        }),
+      ]),
+    );
+    expect(heard.of('tool').filter(({ callId }) => callId === 'c1')).toHaveLength(2);
+    expect(heard.events.slice(-2)).toMatchObject([
+      { type: 'state', state: { status: 'idle' } },
+      { type: 'turn_ended', turnId, status: 'complete' },
+    ]);
+    expect((await client.state()).messages).toMatchObject([
+      { sender: 'user', content: 'What time is it?' },
+      { sender: 'agent', content: 'Let me see. ' },
+      { toolResult: { name: expect.any(String) } },
+      { toolResult: { name: expect.any(String) } },
+      { sender: 'agent', content: 'It is noon.', isStreaming: false, toolResult: null },
+    ]);
+  });
+
+  it('tells of a message that waited its own answer and no other', async () => {
+    await client.send('one');
+    const one = await server.rig.next();
+    one.text('first ');
+    const heard = new Heard(client.ask('two'));
+    await heard.until(() => heard.of('connection').length > 0);
+    one.text('answer').end();
+    (await server.rig.next()).text('second').end();
+    await heard.ended;
+    expect([...heard.texts().values()]).toEqual(['second']);
+    expect(said(await client.state())).toBe('first answersecond');
+  });
+
+  it('shows whoever watches each word once, of queued messages too', async () => {
+    const heard = watching(client);
+    await heard.until(() => heard.of('connection').length > 0);
+    for (const text of ['one', 'two', 'three']) await client.send(text);
+    for (const text of ['1', '2', '3'])
+      (await server.rig.next()).text(`${text}a `, `${text}b `, `${text}c `).end();
+    await heard.until(() => heard.of('turn_ended').length === 3);
+    heard.stop();
+    await heard.ended;
+    const whole = '1a 1b 1c 2a 2b 2c 3a 3b 3c ';
+    expect(heard.views().at(-1)).toBe(whole);
+    for (const view of heard.views()) expect(whole).toContain(view);
+    const order = heard.events.flatMap((event) =>
+      event.type === 'turn_started' || event.type === 'turn_ended' ? [`${event.type} ${event.turnId}`] : [],
+    );
+    const ids = [...heard.texts().keys()];
+    expect(order).toEqual(ids.flatMap((id) => [`turn_started ${id}`, `turn_ended ${id}`]));
+  });
+
+  it('shows what somebody else has started', async () => {
+    await client.create();
+    const heard = watching(client);
+    await heard.until(() => heard.of('connection').length > 0);
+    const other = open({ sessionId: client.sessionId });
+    await other.send('Hello');
+    const asked = await server.rig.next();
+    asked.text('Good ');
+    await heard.until(() => heard.views().at(-1) === 'Good ');
+    asked.text('day').end();
+    await heard.until(() => heard.of('turn_ended').length > 0);
+    heard.stop();
+    expect(heard.views().at(-1)).toBe('Good day');
+    expect(heard.of('turn_started')).toHaveLength(1);
+  });
+
+  it('goes on when the connection is cut in the middle of an answer', async () => {
+    const watched = watching(client);
+    await watched.until(() => watched.of('connection').length > 0);
+    const heard = new Heard(client.ask('count'));
+    const asked = await server.rig.next();
+    asked.text('1 ', '2 ');
+    await heard.until(() => [...heard.texts().values()].join('').includes('2'));
+    network.isDown = true;
+    network.cut();
+    asked.text('3 ').call('c1', 'get_time').end();
+    const rest = await server.rig.next();
+    rest.text('4 ');
+    await heard.until(() => heard.of('connection').some(({ state }) => state === 'lost'));
+    await watched.until(() => watched.of('connection').some(({ state }) => state === 'lost'));
+    network.isDown = false;
+    await heard.until(() => [...heard.texts().values()].join('').includes('4'));
+    rest.text('5').end();
+    await heard.ended;
+    expect([...heard.texts().values()]).toEqual(['1 2 3 4 5']);
+    await watched.until(() => watched.of('turn_ended').length > 0);
+    watched.stop();
+    expect(watched.views().at(-1)).toBe('1 2 3 4 5');
+    for (const view of watched.views()) expect('1 2 3 4 5').toContain(view);
+    expect(watched.of('tool').filter(({ status }) => status === 'complete')).toHaveLength(1);
+  });
+
+  it('tells an answer that ended while nobody could listen', async () => {
+    const heard = new Heard(client.ask('Hello'));
+    const asked = await server.rig.next();
+    asked.text('Good ');
+    await heard.until(() => heard.texts().size > 0 && heard.of('text').length > 0);
+    network.isDown = true;
+    network.cut();
+    asked.text('day').end();
+    await heard.until(() => heard.of('connection').some(({ state }) => state === 'lost'));
+    const other = createClient({ url: server.url, surface, sessionId: client.sessionId });
+    clients.push(other);
+    const second = new Heard(other.ask('More'));
+    (await server.rig.next()).text('and night').end();
+    await second.ended;
+    network.isDown = false;
+    await heard.ended;
+    expect([...heard.texts().values()]).toEqual(['Good day']);
+    expect(heard.events.at(-1)).toMatchObject({ type: 'turn_ended', status: 'complete' });
+  });
+
+  it('asks once, however often it has to send', async () => {
+    network.losing = surface === 'current' ? 0 : 1;
+    const heard = new Heard(client.ask('Hello', { idempotencyKey: 'k1' }));
+    if (surface === 'current') {
+      await heard.until(() => heard.of('connection').length > 0);
+    }
+    (await server.rig.next()).text('Good day').end();
+    await heard.ended;
+    const again = new Heard(client.ask('Hello', { idempotencyKey: 'k1' }));
+    await again.ended;
+    expect([...again.texts().values()]).toEqual(['Good day']);
+    network.losing = 1;
+    await client.send('Bye', { idempotencyKey: 'k2' });
+    (await server.rig.next()).text('Farewell').end();
+    await client.send('Bye', { idempotencyKey: 'k2' });
+    const { messages } = await client.state();
+    expect(messages.filter(({ sender }) => sender === 'user')).toHaveLength(2);
+  });
+
+  it('says that an answer was interrupted, and takes the next message', async () => {
+    const heard = new Heard(client.ask('count'));
+    (await server.rig.next()).text('1 2');
+    await heard.until(() => heard.of('text').length > 0);
+    const state = await client.interrupt();
+    expect(state.status).not.toBe('processing');
+    expect(said(state)).toBe('1 2');
+    await heard.ended;
+    expect(heard.events.at(-1)).toMatchObject({ type: 'turn_ended', status: 'interrupted' });
+    const next = new Heard(client.ask('again'));
+    (await server.rig.next()).text('ok').end();
+    await next.ended;
+    expect([...next.texts().values()]).toEqual(['ok']);
+  });
+
+  it('says why an answer failed', async () => {
+    const heard = new Heard(client.ask('Hello'));
+    (await server.rig.next()).fail(new RigError('the model is out of order', { retryable: false }));
+    await heard.ended;
+    const end = heard.events.at(-1);
+    expect(end).toMatchObject({ type: 'turn_ended', status: 'failed', error: expect.any(String) });
+    const { messages } = await client.state();
+    expect(messages.at(-1)).toMatchObject({ sender: 'system' });
+    expect(end).toMatchObject({ error: messages.at(-1)?.content });
+  });
+
+  it('uses the key where an App is named, and says what it is refused with', async () => {
+    const key = await grantKey(server.store, ['paid']);
+    const refusals = [
+      [{ app: 'paid' }, 401],
+      [{ app: 'paid', key: 'sk-app-wrong' }, 401],
+      [{ app: 'other', key }, 403],
+    ] as const;
+    for (const [options, status] of refusals) {
+      const failure: unknown = await open(options)
+        .send('Hello')
+        .catch((error: unknown) => error);
+      expect(failure).toBeInstanceOf(ClientError);
+      expect(failure).toMatchObject({
+        kind: 'refused',
+        status,
+        retryable: false,
+        requestId: expect.any(String),
+      });
+      await expect(new Heard(open(options).ask('Hello')).ended).rejects.toMatchObject({ status });
+    }
+    const paid = open({ app: 'paid', key });
+    const heard = new Heard(paid.ask('Hello'));
+    (await server.rig.next()).text('Good day').end();
+    await heard.ended;
+    expect([...heard.texts().values()]).toEqual(['Good day']);
+    expect(await paid.apps()).toEqual(['default', 'paid']);
+    expect(await open().apps()).toEqual(['default']);
+  });
+
+  it('waits for a service that is not there yet', async () => {
+    network.isDown = true;
+    const heard = watching(client);
+    await heard.until(() => heard.of('connection').some(({ state }) => state === 'lost'));
+    await expect(client.state()).rejects.toMatchObject({
+      kind: 'unreachable',
+      status: null,
+      retryable: true,
+    });
+    network.isDown = false;
+    await heard.until(
+      () => heard.of('connection').some(({ state }) => state === 'open') && heard.of('state').length > 0,
+    );
+    heard.stop();
+    await heard.ended;
+    expect(heard.of('state')[0]).toMatchObject({ state: { status: 'idle', messages: [] } });
+  });
+
+  it('lists and selects rigs', async () => {
+    expect(await client.rigs()).toEqual([server.rig.id]);
+    await client.selectRig(server.rig.id);
+    await expect(client.selectRig('none')).rejects.toMatchObject({ kind: 'refused', status: 400 });
+  });
+
+  it('ends its streams when it is closed, and refuses later calls', async () => {
+    const heard = watching(client);
+    await heard.until(() => heard.of('connection').length > 0);
+    client.close();
+    await heard.ended;
+    await expect(client.state()).rejects.toMatchObject({ kind: 'closed', retryable: false });
+    await expect(client.send('Hello')).rejects.toMatchObject({ kind: 'closed' });
+  });
+
+  it('stops when told to, and the answer goes on', async () => {
+    const stop = new AbortController();
+    const heard = new Heard(client.ask('Hello', { signal: stop.signal }));
+    const asked = await server.rig.next();
+    asked.text('Good ');
+    await heard.until(() => heard.of('text').length > 0);
+    stop.abort(new Error('enough'));
+    await expect(heard.ended).rejects.toThrow('enough');
+    asked.text('day').end();
+    await asked.left;
+    const rest = new Heard(client.ask('More'));
+    (await server.rig.next()).text('!').end();
+    await rest.ended;
+    expect(said(await client.state())).toBe('Good day!');
+  });
+});
+
+describe('what the surfaces do not share', () => {
+  let server: Awaited<ReturnType<typeof serveScripted>>;
+  beforeEach(async () => {
+    server = await serveScripted();
+  });
+  afterEach(() => server.close());
+
+  it('the current one binds wallets, renames, deletes and keeps user state', async () => {
+    const client = createClient({ url: `${server.url}/` });
+    const wallet = `0x${'a1'.repeat(20)}`;
+    expect(await client.create(wallet)).toEqual({ sessionId: client.sessionId, title: 'New Chat' });
+    await client.rename(client.sessionId, 'Mine');
+    expect(await client.threads(wallet)).toEqual([{ sessionId: client.sessionId, title: 'Mine' }]);
+    const state = await client.setUserState({ evm: { chain_id: 1 } });
+    expect(state).toMatchObject({ title: 'Mine', userState: { evm: { chain_id: 1 } } });
+    await client.delete(client.sessionId);
+    await expect(client.state()).rejects.toMatchObject({ status: 404, code: 'not_found' });
+    await client.create();
+    expect(await client.threads(wallet)).toEqual([]);
+    const heard = watching(client);
+    await heard.until(() => heard.of('connection').length > 0);
+    await client.rename(client.sessionId, 'Again');
+    await heard.until(() => heard.of('title').length > 0);
+    expect(heard.of('title')).toEqual([{ type: 'title', title: 'Again' }]);
+    client.close();
+  });
+
+  it('the legacy one says so', async () => {
+    const client = createClient({
+      url: server.url,
+      surface: 'legacy',
+      sessionId: randomUUID().toUpperCase(),
+    });
+    expect(await client.threads('any')).toEqual([]);
+    expect(await client.create()).toEqual({ sessionId: client.sessionId.toLowerCase(), title: 'New Chat' });
+    expect(await client.threads('any')).toEqual([{ sessionId: client.sessionId, title: 'New Chat' }]);
+    const calls = [
+      () => client.create('0xwallet'),
+      () => client.rename(client.sessionId, 'Mine'),
+      () => client.delete(client.sessionId),
+      () => client.setUserState({}),
+      () => client.send('Hello', { wallet: '0xwallet' }),
+    ];
+    for (const call of calls)
+      await expect(call()).rejects.toMatchObject({ kind: 'unsupported', status: null });
+    const heard = watching(client);
+    await heard.until(() => heard.of('connection').length > 0);
+    await server.ask('PATCH', `/api/sessions/${client.sessionId}`, { body: { title: 'Renamed' } });
+    await heard.until(() => heard.of('title').length > 0);
+    expect((await client.state()).title).toBe('Renamed');
+    client.close();
+  });
+});

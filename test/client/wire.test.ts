@@ -1,0 +1,187 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { ClientError, createClient, type Exchange, type WireEvent } from '../../src/client/index.js';
+import { watching } from './watching.js';
+
+interface Request {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Headers;
+  readonly body: unknown;
+}
+
+/** A fetch whose answers the test gives, in order; what it was asked. */
+function scripted(...answers: (() => Response | Promise<Response>)[]) {
+  const requests: Request[] = [];
+  const fetch: typeof globalThis.fetch = (input, init) => {
+    const url = typeof input === 'string' ? input : input instanceof URL ? input.href : input.url;
+    const body: unknown = typeof init?.body === 'string' ? JSON.parse(init.body) : undefined;
+    requests.push({ method: init?.method ?? 'GET', url, headers: new Headers(init?.headers), body });
+    const next = answers.shift();
+    return next === undefined ? Promise.reject(new TypeError('no answer is left')) : Promise.resolve(next());
+  };
+  return { fetch, requests };
+}
+
+const json =
+  (body: unknown, init: ResponseInit = {}) =>
+  () =>
+    Response.json(body, init);
+const EMPTY = { messages: [], system_events: [], title: 'New Chat', is_processing: false, user_state: null };
+
+/** A stream that says this, and then stays open. */
+function stream(...frames: string[]): () => Response {
+  return () =>
+    new Response(
+      new ReadableStream({
+        start(controller) {
+          for (const frame of frames) controller.enqueue(new TextEncoder().encode(frame));
+        },
+      }),
+      { headers: { 'Content-Type': 'text/event-stream' } },
+    );
+}
+
+describe('requests', () => {
+  it('go to the page’s origin where no URL is given, with the session and its options', async () => {
+    const { fetch, requests } = scripted(json(EMPTY), json(EMPTY));
+    const client = createClient({ url: '', fetch, app: 'coin', key: 'sk-app-1', clientId: 'c'.repeat(16) });
+    await client.send('Hello & 你好', { wallet: '0xw', userState: { a: 1 }, idempotencyKey: 'k' });
+    await client.state();
+    expect(requests[0]).toMatchObject({
+      method: 'POST',
+      url: '/current/api/chat',
+      body: {
+        message: 'Hello & 你好',
+        app: 'coin',
+        public_key: '0xw',
+        user_state: { a: 1 },
+        client_id: 'c'.repeat(16),
+      },
+    });
+    expect(Object.fromEntries(requests[0]?.headers ?? [])).toMatchObject({
+      'x-session-id': client.sessionId,
+      'service-app-key': 'sk-app-1',
+      'idempotency-key': 'k',
+      'content-type': 'application/json',
+    });
+    expect(requests[1]?.headers.has('service-app-key')).toBe(false);
+  });
+
+  it('carry no key where no App is named', async () => {
+    const { fetch, requests } = scripted(json(EMPTY));
+    await createClient({ url: '', fetch, key: 'sk-app-1' }).send('Hello');
+    expect(requests[0]?.headers.has('service-app-key')).toBe(false);
+  });
+
+  it('are told of, a failed one too', async () => {
+    const seen: Exchange[] = [];
+    const { fetch } = scripted(json(EMPTY));
+    const client = createClient({ url: 'http://host', fetch, onExchange: (exchange) => seen.push(exchange) });
+    await client.state();
+    await expect(client.state()).rejects.toBeInstanceOf(ClientError);
+    expect(seen).toMatchObject([
+      { method: 'GET', url: 'http://host/current/api/state', status: 200, body: undefined },
+      { method: 'GET', status: null },
+    ]);
+    expect(seen[0]?.headers).toMatchObject({ 'X-Session-Id': client.sessionId });
+  });
+});
+
+describe('failures', () => {
+  it('say all that the service says', async () => {
+    const details = [{ path: 'rig', message: 'rig is required' }];
+    const body = { error: 'rig is required', code: 'invalid', request_id: 'r1', details };
+    const { fetch } = scripted(json(body, { status: 400 }));
+    await expect(createClient({ url: '', fetch }).selectRig('')).rejects.toMatchObject({
+      ...{ name: 'ClientError', kind: 'refused', message: 'rig is required (HTTP 400)' },
+      ...{ status: 400, code: 'invalid', requestId: 'r1', details, retryable: false, retryAfterMs: null },
+    });
+  });
+
+  it('can be an answer that is no JSON, from a proxy', async () => {
+    const page = () => new Response('<html>', { status: 502, statusText: 'Bad Gateway' });
+    const { fetch } = scripted(page, () => new Response('<html>'));
+    const client = createClient({ url: '', fetch });
+    await expect(client.state()).rejects.toMatchObject({ status: 502, retryable: true, code: null });
+    await expect(client.state()).rejects.toMatchObject({ kind: 'unreachable', retryable: true });
+  });
+
+  it.each(['current', 'legacy'] as const)(
+    'that pass are tried again with the same key, on the %s surface',
+    async (surface) => {
+      const busy = json({ error: 'restarting' }, { status: 503, headers: { 'Retry-After': '0' } });
+      const lost = () => Promise.reject(new TypeError('connection reset'));
+      const done = surface === 'current' ? json(EMPTY) : stream();
+      const { fetch, requests } = scripted(busy, lost, busy, done);
+      await createClient({ url: '', fetch, surface }).send('Hello');
+      expect(requests).toHaveLength(4);
+      expect(new Set(requests.map(({ headers }) => headers.get('idempotency-key'))).size).toBe(1);
+    },
+  );
+
+  it('that would take long to pass are told at once', async () => {
+    const over = json({ error: 'quota' }, { status: 429, headers: { 'Retry-After': '3600' } });
+    const { fetch, requests } = scripted(over);
+    const failure = createClient({ url: '', fetch }).send('Hello');
+    await expect(failure).rejects.toMatchObject({ status: 429, retryable: true, retryAfterMs: 3_600_000 });
+    expect(requests).toHaveLength(1);
+  });
+});
+
+describe('streams', () => {
+  const frame = (data: object, id?: number) =>
+    `${id === undefined ? '' : `id: ${String(id)}\n`}data: ${JSON.stringify(data)}\n\n`;
+  const state = (cursor: number, title: string) =>
+    json({ ...EMPTY, title }, { headers: { 'X-Event-Cursor': String(cursor) } });
+
+  it('go on from their cursor, drop what is known, and read the state after a gap', async () => {
+    const seen: WireEvent[] = [];
+    const titled = (id: number) => frame({ type: 'title_changed', new_title: String(id) }, id);
+    const { fetch, requests } = scripted(
+      ...[state(4, 'four'), stream(titled(4), titled(5), frame({ type: 'gap', from: 6, to: 9 }), titled(10))],
+      ...[state(5, 'five'), state(10, 'ten')],
+    );
+    const client = createClient({ url: '', fetch, onWireEvent: (event) => seen.push(event) });
+    const heard = watching(client);
+    await heard.until(() => heard.of('title').length === 2);
+    heard.stop();
+    expect(requests[1]?.headers.get('last-event-id')).toBe('4');
+    expect(requests[1]?.url).toBe('/current/api/updates?include=turns');
+    expect(heard.of('title').map(({ title }) => title)).toEqual(['5', '10']);
+    expect(heard.of('state').map((event) => event.state.title)).toEqual(['four', 'five', 'ten']);
+    expect(seen.map(({ id }) => id)).toEqual(['4', '5', undefined, '10']);
+  });
+
+  it('are read whatever their pieces are cut into', async () => {
+    const bytes = new TextEncoder().encode(frame({ type: 'system_notice', message: 'Grüße 你好' }, 1));
+    const cut = () =>
+      new Response(
+        new ReadableStream({
+          start(controller) {
+            for (const byte of bytes) controller.enqueue(Uint8Array.of(byte));
+          },
+        }),
+      );
+    const { fetch } = scripted(state(0, 'x'), cut, () => new Response(null, { status: 304 }));
+    const heard = watching(createClient({ url: '', fetch }));
+    await heard.until(() => heard.of('notice').length > 0);
+    heard.stop();
+    expect(heard.of('notice')).toEqual([{ type: 'notice', message: 'Grüße 你好' }]);
+    expect(heard.of('state')).toHaveLength(1);
+  });
+});
+
+describe('where crypto.randomUUID is missing', () => {
+  afterEach(() => {
+    // What the platform has, behind what the test has put before it.
+    Reflect.deleteProperty(crypto, 'randomUUID');
+  });
+
+  it('ids are UUIDs all the same', () => {
+    Object.defineProperty(crypto, 'randomUUID', { value: undefined, configurable: true, writable: true });
+    const ids = Array.from({ length: 50 }, () => createClient({ url: '' }).sessionId);
+    for (const id of ids)
+      expect(id).toMatch(/^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+});
