@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -29,9 +29,12 @@ function importsOf(path: string, text: string): string[] {
   );
   return [...named]
     .map(([, from, bare, dynamic]) => from ?? bare ?? dynamic ?? '')
-    .map((name) =>
-      name.startsWith('.') ? normalize(join(dirname(path), name)).replace(/\.js$/, '.ts') : name,
-    );
+    .map((name) => (name.startsWith('.') ? sourceOf(normalize(join(dirname(path), name))) : name));
+}
+
+function sourceOf(path: string): string {
+  const component = path.replace(/\.js$/, '.tsx');
+  return component !== path && existsSync(join(root, component)) ? component : path.replace(/\.js$/, '.ts');
 }
 
 const src = modulesUnder('src');
@@ -122,6 +125,16 @@ describe('the layers', () => {
     expect(
       users.filter(({ path }) => !/^src\/(http|surfaces|pages)\//.test(path)).map(({ path }) => path),
     ).toEqual([]);
+  });
+
+  it('a page imports the client, itself and packages, and none of Node’s', () => {
+    const isAllowed = (imported: string) =>
+      (isPackage(imported) && !imported.startsWith('node:')) ||
+      imported.startsWith('src/client/') ||
+      imported.startsWith('src/web/');
+    expect(strays(/^src\/web\//, isAllowed)).toEqual([]);
+    const users = src.filter(({ imports }) => imports.some((name) => name.startsWith('src/web/')));
+    expect(users.filter(({ path }) => !path.startsWith('src/web/')).map(({ path }) => path)).toEqual([]);
   });
 
   it('no modules import each other in a circle', () => {

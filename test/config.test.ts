@@ -135,6 +135,7 @@ describe('settings', () => {
   it.each<[string, string, (config: Config) => unknown, unknown]>([
     ['SURFACES', 'legacy', (c) => c.surfaces, ['legacy']],
     ['SURFACES', ' legacy , current ', (c) => c.surfaces, ['current', 'legacy']],
+    ['PAGE', 'off', (c) => c.page, 'off'],
     ['DATABASE_URL', 'sqlite::memory:', (c) => c.database, { kind: 'sqlite', path: null }],
     ['DATABASE_URL', 'sqlite:x.db', (c) => c.database, { kind: 'sqlite', path: '/srv/diptych/x.db' }],
     ['DATABASE_URL', 'sqlite:/var/x.db', (c) => c.database, { kind: 'sqlite', path: '/var/x.db' }],
@@ -190,6 +191,7 @@ describe('settings', () => {
     ['SURFACES', 'current,modern'],
     ['SURFACES', 'current,current'],
     ['SURFACES', ','],
+    ['PAGE', 'yes'],
     ['DATABASE_URL', 'mysql://x'],
     ['DATABASE_URL', 'sqlite:'],
     ['DATABASE_URL', 'postgres:hunter2'],

@@ -24,11 +24,22 @@ describe('the service', () => {
     const banner = running.err();
     expect(banner).toContain(`listens on ${url}`);
     expect(banner).toContain('Surfaces  current, legacy');
+    expect(banner).toContain(`Page      ${url}/`);
+    expect(await (await fetch(`${url}/`)).text()).toContain('<div id="root">');
     running.child.kill('SIGTERM');
     expect(await running.ended).toBe(0);
     for (const line of running.out().trim().split('\n')) {
       expect(JSON.parse(line)).toMatchObject({ level: 'info', msg: expect.any(String) });
     }
+  });
+
+  it('has no page when PAGE is off', async () => {
+    const { running, url } = await place.serve({ PAGE: 'off' });
+    await running.says('Try the legacy surface');
+    expect(running.err()).not.toContain('Page ');
+    const answer = await fetch(`${url}/`);
+    expect(answer.status).toBe(404);
+    expect(await answer.json()).toMatchObject({ code: 'not_found' });
   });
 
   it('prints commands that work when copied', async () => {

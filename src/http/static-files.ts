@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import express from 'express';
+import express, { type RequestHandler } from 'express';
 import { HttpError, type Dialect } from './errors.js';
 import type { Route } from './routes.js';
 
@@ -20,6 +20,8 @@ const PAGE_POLICY = [
 ].join('; ');
 
 const YEAR_SECONDS = 31_536_000;
+
+const STATIC = { index: false, redirect: false, fallthrough: false, cacheControl: false } as const;
 
 /** The pages, HTML files by their paths, that were built into a folder. */
 export function findFiles(
@@ -42,28 +44,30 @@ export function fileRoutes(
 ): readonly Route[] {
   const served = Object.entries(pages);
   if (served.length === 0) return [];
-  const files = express.static(folder, {
-    index: false,
-    redirect: false,
-    fallthrough: false,
-    cacheControl: false,
-  });
-  const route = (path: string, headers: Readonly<Record<string, string>>, file?: string): Route => ({
-    ...{ method: 'GET', path, targetsApp: false, dialect },
-    handlers: [
-      (req, res, next) => {
-        for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
-        if (file !== undefined) req.url = `/${file}`;
-        files(req, res, (error?: unknown) => {
-          for (const name of Object.keys(headers)) res.removeHeader(name);
-          next(isAbsent(error) ? new HttpError(404, 'not_found', 'there is no such file') : error);
-        });
-      },
-    ],
-  });
+  const route = (
+    path: string,
+    headers: Readonly<Record<string, string>>,
+    from: string,
+    file?: string,
+  ): Route => {
+    const files = express.static(from, STATIC);
+    const handle: RequestHandler<{ file?: string }> = (req, res, next) => {
+      const before = Object.keys(headers).map((name) => [name, res.getHeader(name) ?? ''] as const);
+      for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
+      req.url = `/${encodeURIComponent(file ?? req.params.file ?? '')}`;
+      files(req, res, (error?: unknown) => {
+        for (const [name, value] of before) res.setHeader(name, value);
+        next(isAbsent(error) ? new HttpError(404, 'not_found', 'there is no such file') : error);
+      });
+    };
+    return { method: 'GET', path, targetsApp: false, dialect, handlers: [handle] };
+  };
   const asked = { 'Cache-Control': 'no-cache', 'Content-Security-Policy': PAGE_POLICY };
   const kept = { 'Cache-Control': `public, max-age=${String(YEAR_SECONDS)}, immutable` };
-  return [...served.map(([path, file]) => route(path, asked, file)), route('/assets/:file', kept)];
+  return [
+    ...served.map(([path, file]) => route(path, asked, folder, file)),
+    route('/assets/:file', kept, join(folder, 'assets')),
+  ];
 }
 
 /** Whether the answer to this is 404: no such file, a folder, or a name that no file has. */

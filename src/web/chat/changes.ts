@@ -1,6 +1,7 @@
 import type { SessionEvent, SessionState, ToolProgress } from '../../client/types.js';
+import { reused } from './reuse.js';
 import { readState } from './stated.js';
-import { withArguments, withProgress } from './tools.js';
+import { noted, withArguments, withProgress } from './tools.js';
 import type { Block, RecordedCall, Unseen, View, ViewMessage } from './view.js';
 
 /** What changes a view: what happens in the session, what the user sends, what is read of the history. */
@@ -59,7 +60,7 @@ function stated(view: View, state: SessionState): View {
   const next: View = {
     ...view,
     ...{ isLoaded: true, title: state.title ?? view.title, queued, unseen, statedUsers: users.length },
-    messages: withArguments(messages, view.calls),
+    messages: reused(view.messages, withArguments(messages, view.calls)),
     turn: state.status === 'processing' ? { ordinal, id, before } : null,
     userState: state.userState,
     raw: state.raw,
@@ -69,9 +70,12 @@ function stated(view: View, state: SessionState): View {
 
 function started(view: View, turnId: string): View {
   const { turn } = view;
-  if (turn !== null && (turn.id === null || turn.id === turnId)) {
-    return { ...view, turn: { ...turn, id: turnId } };
+  // Begun again: it was made anew, and its text is told anew.
+  if (turn?.id === turnId) {
+    const hasBegun = view.messages.at(-1)?.role === 'assistant';
+    return hasBegun ? withBlocks(view, (blocks) => blocks.filter(({ kind }) => kind === 'tool')) : view;
   }
+  if (turn?.id === null) return { ...view, turn: { ...turn, id: turnId } };
   const next = promoted(view);
   const ordinal = next.messages.filter(({ role }) => role === 'user').length;
   return { ...next, turn: { ordinal, id: turnId, before: turn?.id ?? null } };
@@ -125,7 +129,8 @@ function withText(view: View, content: string): View {
 
 function withTool(view: View, told: ToolProgress): View {
   const next = withBlocks(view, (blocks) => withProgress(blocks, told));
-  return { ...next, messages: withArguments(next.messages, next.calls) };
+  const calls = noted(view.calls, told);
+  return { ...next, calls, messages: withArguments(next.messages, calls) };
 }
 
 /** Changes the running answer, or begins it. */

@@ -1,10 +1,11 @@
 import { createClient } from '../../client/index.js';
 import type { Client, Exchange, JsonObject, WireEvent } from '../../client/types.js';
+import { randomId } from '../../client/random-id.js';
 import { Observable } from '../parts/observable.js';
 import { changed, type Change } from './changes.js';
 import { readCalls } from './history.js';
-import { newSessionId, type Settings } from './settings.js';
-import { lacksArguments } from './tools.js';
+import type { Settings } from './settings.js';
+import { countUnknown } from './tools.js';
 import { EMPTY_VIEW, type View } from './view.js';
 
 /** Where the conversation goes on, and who is told what went over the wire. */
@@ -17,6 +18,9 @@ export interface Surroundings {
   readonly onWireEvent: (event: WireEvent) => void;
 }
 
+/** How long text may wait to be shown. */
+const FRAME_MS = 40;
+
 /** One session over one surface: what is shown of it, and what can be done. */
 export class Conversation {
   readonly view = new Observable<View>(EMPTY_VIEW);
@@ -26,7 +30,11 @@ export class Conversation {
   /** Lists, renames and deletes threads, binds wallets and sets the user state; null where no exposed surface can. */
   readonly keeper: Client | null;
   readonly #stop = new AbortController();
+  #newest = EMPTY_VIEW;
+  #timer: ReturnType<typeof setTimeout> | undefined;
   #isReading = false;
+  /** Of how many calls the history does not tell the arguments: they are too old. */
+  #unknowable = 0;
   #boundWallet = '';
 
   constructor(
@@ -60,7 +68,7 @@ export class Conversation {
 
   /** Sends a message; it is shown at once, and withdrawn when the service refuses it. @throws why it was refused */
   async send(text: string, wallet: string): Promise<void> {
-    const key = newSessionId();
+    const key = randomId();
     this.#apply({ type: 'sending', message: { key, text } });
     try {
       const { signal } = this.#stop;
@@ -97,21 +105,34 @@ export class Conversation {
 
   async #watch(): Promise<void> {
     const { signal } = this.#stop;
+    await this.#touch();
     for await (const event of this.client.watch(signal)) {
       this.#apply(event);
       if (event.type === 'state') this.#readArguments(signal);
     }
   }
 
+  /** The legacy surface answers 404 for a session that nobody has named yet. */
+  async #touch(): Promise<void> {
+    if (this.client.surface === 'current') return;
+    try {
+      await (this.keeper === null ? this.client.create() : this.keeper.state());
+    } catch {
+      // Whoever watches says what is wrong, and goes on once the service is there.
+    }
+  }
+
   /** Snapshots leave the arguments of calls out; the history has them. */
   #readArguments(signal: AbortSignal): void {
     const { base, hasHistory, onExchange } = this.around;
-    if (!hasHistory || this.#isReading || !lacksArguments(this.view.get().messages)) return;
+    const isNews = countUnknown(this.#newest.messages) > this.#unknowable;
+    if (!hasHistory || this.#isReading || !isNews) return;
     this.#isReading = true;
     readCalls(base, this.client.sessionId, { signal, onExchange })
       .then(
         (calls) => {
           this.#apply({ type: 'calls', calls });
+          this.#unknowable = countUnknown(this.#newest.messages);
         },
         // They stay unknown; that the service is away, the connection says.
         () => undefined,
@@ -121,9 +142,19 @@ export class Conversation {
       });
   }
 
+  /** Text comes faster than a page can show it: pieces are shown together, everything else at once. */
   #apply(change: Change): void {
-    if (!this.#stop.signal.aborted) this.view.set(changed(this.view.get(), change));
+    if (this.#stop.signal.aborted) return;
+    this.#newest = changed(this.#newest, change);
+    if (change.type === 'text') this.#timer ??= setTimeout(this.#show, FRAME_MS);
+    else this.#show();
   }
+
+  readonly #show = (): void => {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (!this.#stop.signal.aborted) this.view.set(this.#newest);
+  };
 }
 
 /** What to tell a person of a failure. */

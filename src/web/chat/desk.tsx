@@ -3,7 +3,6 @@ import type { SurfaceName } from '../../client/types.js';
 import { Icon } from '../parts/icon.js';
 import { useMedia } from '../parts/media.js';
 import { useObservable } from '../parts/observable.js';
-import { ThemeToggle } from '../parts/theme.js';
 import { Connection } from './connection.js';
 import type { Conversation } from './conversation.js';
 import { Inspector } from './inspector.js';
@@ -42,8 +41,13 @@ export function Desk(props: {
   };
   const close = (): void => {
     setOpen(null);
-    opener.current?.focus();
   };
+  // What is behind a drawer cannot have the focus before the drawer is gone.
+  useEffect(() => {
+    if (open !== null) return;
+    opener.current?.focus();
+    opener.current = null;
+  }, [open]);
   const threadsOver = isNarrow && open === 'threads';
   const inspectorOver = isMedium && open === 'inspector';
 
@@ -79,7 +83,6 @@ export function Desk(props: {
               onChange({ surface });
             }}
           />
-          <ThemeToggle />
           {isMedium && (
             <button type="button" className="icon-button" aria-label="Inspector" onClick={show('inspector')}>
               <Icon name="panel" />

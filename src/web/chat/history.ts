@@ -1,4 +1,5 @@
-import type { Exchange, JsonObject, JsonValue } from '../../client/types.js';
+import { isObject, objectsIn, parseJson, textOf } from '../../client/json.js';
+import type { Exchange, JsonValue } from '../../client/types.js';
 import type { RecordedCall } from './view.js';
 
 /** How much of the history is asked for arguments. */
@@ -21,16 +22,16 @@ export async function readCalls(
   const { status } = response;
   onExchange({ method: 'GET', url, headers: {}, body: undefined, status, startedAt, milliseconds });
   if (!response.ok) return [];
-  const body: unknown = await response.json();
-  return objectsOf(fieldOf(body, 'messages')).flatMap((record) => {
+  const body = parseJson(await response.text());
+  return objectsIn(isObject(body) ? body.messages : undefined).flatMap((record) => {
     const results = new Map(
-      objectsOf(record.tool_results).map((result) => [textOf(result.call_id), result.result ?? null]),
+      objectsIn(record.tool_results).map((result) => [textOf(result, 'call_id'), result.result ?? null]),
     );
-    return objectsOf(record.tool_calls).map((call) => {
-      const callId = textOf(call.call_id);
+    return objectsIn(record.tool_calls).map((call) => {
+      const callId = textOf(call, 'call_id');
       const result = results.get(callId);
       return {
-        ...{ callId, name: textOf(call.name), args: isObject(call.args) ? call.args : {} },
+        ...{ callId, name: textOf(call, 'name'), args: isObject(call.args) ? call.args : {} },
         result: result === undefined ? null : resultText(result),
       };
     });
@@ -39,20 +40,4 @@ export async function readCalls(
 
 function resultText(result: JsonValue): string {
   return typeof result === 'string' ? result : JSON.stringify(result);
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function objectsOf(value: unknown): JsonObject[] {
-  return Array.isArray(value) ? value.filter(isObject) : [];
-}
-
-function fieldOf(value: unknown, name: string): unknown {
-  return isObject(value) ? value[name] : undefined;
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : '';
 }

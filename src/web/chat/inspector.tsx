@@ -18,13 +18,14 @@ export function Inspector(props: {
   const { conversation, traffic } = props;
   const [tab, setTab] = useState<Tab>('Requests');
   const id = useId();
+  const idOf = (name: Tab): string => `${id}${String(TABS.indexOf(name))}`;
   const move = (event: KeyboardEvent<HTMLElement>): void => {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     if (step === undefined) return;
     event.preventDefault();
     const next = TABS[(TABS.indexOf(tab) + step + TABS.length) % TABS.length] ?? tab;
     setTab(next);
-    document.getElementById(`${id}${next}`)?.focus();
+    document.getElementById(idOf(next))?.focus();
   };
   return (
     <>
@@ -34,7 +35,7 @@ export function Inspector(props: {
             key={name}
             type="button"
             role="tab"
-            id={id + name}
+            id={idOf(name)}
             aria-selected={name === tab}
             aria-controls={`${id}panel`}
             tabIndex={name === tab ? 0 : -1}
@@ -46,7 +47,7 @@ export function Inspector(props: {
           </button>
         ))}
       </div>
-      <div className="tab-panel" role="tabpanel" id={`${id}panel`} aria-labelledby={id + tab} tabIndex={0}>
+      <div className="tab-panel" role="tabpanel" id={`${id}panel`} aria-labelledby={idOf(tab)} tabIndex={0}>
         <Content tab={tab} conversation={conversation} traffic={traffic} />
       </div>
     </>

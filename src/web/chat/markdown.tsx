@@ -30,6 +30,12 @@ export const MarkdownText = memo(function MarkdownText() {
             <table>{children}</table>
           </div>
         ),
+        // Below the heading of the message.
+        h1: 'h3',
+        h2: 'h4',
+        h3: 'h5',
+        h4: 'h6',
+        h5: 'h6',
         pre: ({ children }) => <pre tabIndex={0}>{children}</pre>,
       }}
     />

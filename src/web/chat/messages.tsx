@@ -7,7 +7,7 @@ import { ToolCall } from './tool-call.js';
 export function UserMessage(): ReactNode {
   return (
     <MessagePrimitive.Root className="message user" data-role="user">
-      <h3 className="visually-hidden">You</h3>
+      <h2 className="visually-hidden">You</h2>
       <div className="bubble">
         <MessagePrimitive.Parts components={{ Text: ({ text }) => <p className="plain">{text}</p> }} />
       </div>
@@ -19,7 +19,7 @@ export function UserMessage(): ReactNode {
 export function AssistantMessage(): ReactNode {
   return (
     <MessagePrimitive.Root className="message assistant" data-role="assistant">
-      <h3 className="visually-hidden">Assistant</h3>
+      <h2 className="visually-hidden">Assistant</h2>
       <MessagePrimitive.Parts
         components={{ Text: MarkdownText, Empty: Working, tools: { Fallback: ToolCall } }}
       />
@@ -31,7 +31,7 @@ export function AssistantMessage(): ReactNode {
 export function SystemMessage(): ReactNode {
   return (
     <MessagePrimitive.Root className="message system" data-role="system">
-      <h3 className="visually-hidden">Service</h3>
+      <h2 className="visually-hidden">Service</h2>
       <MessagePrimitive.Parts components={{ Text: ({ text }) => <p className="plain">{text}</p> }} />
     </MessagePrimitive.Root>
   );

@@ -8,6 +8,7 @@ import { Problems } from './problems.js';
 import { useRuntime } from './runtime.js';
 import { Thread } from './thread.js';
 import { isBusy } from './view.js';
+import { useWindow } from './window.js';
 
 /** A conversation: its thread, and where the next message is written. */
 export function Pane(props: { readonly conversation: Conversation; readonly wallet: string }): ReactNode {
@@ -36,7 +37,8 @@ export function Pane(props: { readonly conversation: Conversation; readonly wall
       setProblem(reasonOf(error));
     }
   }, [conversation]);
-  const runtime = useRuntime(view, { send, interrupt });
+  const shown = useWindow(view);
+  const runtime = useRuntime(view, shown.messages, { send, interrupt });
 
   // What was refused is not lost: it can be changed and sent again.
   useEffect(() => {
@@ -61,7 +63,7 @@ export function Pane(props: { readonly conversation: Conversation; readonly wall
   return (
     <AssistantRuntimeProvider runtime={runtime}>
       <ThreadPrimitive.Root className="pane">
-        <Thread view={view} />
+        <Thread view={view} shown={shown} />
         <Problems
           problem={problem ?? failure}
           notices={view.notices}

@@ -9,12 +9,16 @@ import { isBusy, type Block, type View, type ViewMessage } from './view.js';
 
 /** What the user can do in a thread. */
 export interface Actions {
-  send(text: string): Promise<void>;
-  interrupt(): Promise<void>;
+  readonly send: (text: string) => Promise<void>;
+  readonly interrupt: () => Promise<void>;
 }
 
-/** Lets the components of the chat library show a view, and act. */
-export function useRuntime(view: View, { send, interrupt }: Actions): AssistantRuntime {
+/** Lets the components of the chat library show these messages of a view, and act. */
+export function useRuntime(
+  view: View,
+  messages: readonly ViewMessage[],
+  { send, interrupt }: Actions,
+): AssistantRuntime {
   const queue = useMemo(() => {
     const enqueue = (message: AppendMessage): void => {
       void send(textOf(message));
@@ -27,7 +31,7 @@ export function useRuntime(view: View, { send, interrupt }: Actions): AssistantR
     return { items, steerItems: [], enqueue, steer: enqueue, move: fixed, edit: fixed, remove: fixed };
   }, [view.queued, send]);
   return useExternalStoreRuntime<ViewMessage>({
-    messages: view.messages,
+    messages,
     convertMessage: convert,
     isRunning: isBusy(view),
     queue,

@@ -1,4 +1,5 @@
 import type { SurfaceName } from '../../client/types.js';
+import { randomId } from '../../client/random-id.js';
 import { Observable } from '../parts/observable.js';
 
 /** What the user has chosen. */
@@ -59,22 +60,13 @@ export function readAddress(
   const session = fields.get('session') ?? '';
   const surface = fields.get('surface');
   return {
-    sessionId: UUID.test(session) ? session.toLowerCase() : newSessionId(),
+    sessionId: UUID.test(session) ? session.toLowerCase() : randomId(),
     surface: surface === 'current' || surface === 'legacy' ? surface : byDefault,
   };
 }
 
 export function addressOf({ sessionId, surface }: Pick<Settings, 'sessionId' | 'surface'>): string {
   return `#session=${sessionId}&surface=${surface}`;
-}
-
-/** A new UUID; also where the page was not opened over TLS, which `crypto.randomUUID` asks for. */
-export function newSessionId(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40;
-  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
-  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
-  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }
 
 function keep(storage: Storage, name: string, value: string): void {

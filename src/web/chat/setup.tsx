@@ -1,4 +1,4 @@
-import { useEffect, useState, type ReactNode } from 'react';
+import { useEffect, useId, useState, type ReactNode } from 'react';
 import { reasonOf, type Conversation } from './conversation.js';
 import { Field } from './field.js';
 import type { Settings } from './settings.js';
@@ -69,10 +69,12 @@ function Choice(props: {
 }): ReactNode {
   const { label, value, options, onChoose } = props;
   const all = value === '' || options.includes(value) ? options : [value, ...options];
+  const id = useId();
   return (
-    <label className="field">
-      <span>{label}</span>
+    <div className="field">
+      <label htmlFor={id}>{label}</label>
       <select
+        id={id}
         value={value}
         onChange={(event) => {
           onChoose(event.target.value);
@@ -82,7 +84,7 @@ function Choice(props: {
           <option key={option}>{option}</option>
         ))}
       </select>
-    </label>
+    </div>
   );
 }
 

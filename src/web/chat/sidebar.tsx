@@ -1,9 +1,12 @@
 import { useState, type ReactNode } from 'react';
+import { randomId } from '../../client/random-id.js';
 import { useObservable } from '../parts/observable.js';
+import logo from '../icon.svg';
 import { Icon } from '../parts/icon.js';
+import { ThemeToggle } from '../parts/theme.js';
 import { reasonOf, type Conversation } from './conversation.js';
 import { Field } from './field.js';
-import { newSessionId, type Settings } from './settings.js';
+import type { Settings } from './settings.js';
 import { Setup } from './setup.js';
 import { ThreadItem } from './thread-item.js';
 import { useThreads } from './threads.js';
@@ -40,11 +43,16 @@ export function Sidebar(props: {
 
   return (
     <>
+      <div className="brand">
+        <img src={logo} alt="" width="24" height="24" />
+        <strong>Diptych</strong>
+        <ThemeToggle />
+      </div>
       <button
         type="button"
         className="button primary wide"
         onClick={() => {
-          open(newSessionId());
+          open(randomId());
         }}
       >
         <Icon name="plus" />
@@ -84,7 +92,7 @@ export function Sidebar(props: {
                 onRename={(title) => change(keeper?.rename(thread.sessionId, title) ?? Promise.resolve())}
                 onDelete={async () => {
                   await change(keeper?.delete(thread.sessionId) ?? Promise.resolve());
-                  if (thread.sessionId === sessionId) onChange({ sessionId: newSessionId() });
+                  if (thread.sessionId === sessionId) onChange({ sessionId: randomId() });
                 }}
               />
             ))}

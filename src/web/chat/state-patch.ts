@@ -1,4 +1,5 @@
-import type { JsonObject, JsonValue } from '../../client/types.js';
+import { isObject, parseJson } from '../../client/json.js';
+import type { JsonObject } from '../../client/types.js';
 
 /** The JSON merge patch (RFC 7396) that makes one object the other. */
 export function patchBetween(before: JsonObject, after: JsonObject): JsonObject {
@@ -16,23 +17,7 @@ export function patchBetween(before: JsonObject, after: JsonObject): JsonObject 
 
 /** Reads a JSON object. @throws an Error in words for a person */
 export function readObject(text: string): JsonObject {
-  let value: JsonValue;
-  try {
-    value = parse(text);
-  } catch (error) {
-    throw new Error(`This is not JSON: ${error instanceof Error ? error.message : 'it cannot be read'}`, {
-      cause: error,
-    });
-  }
-  if (!isObject(value)) throw new Error('The user state is a JSON object, such as {"evm": {"chain_id": 1}}');
-  return value;
-}
-
-function parse(text: string): JsonValue {
-  const value: JsonValue = JSON.parse(text);
-  return value;
-}
-
-function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  const value = parseJson(text);
+  if (isObject(value)) return value;
+  throw new Error('The user state is a JSON object, such as {"evm": {"chain_id": 1}}');
 }

@@ -24,8 +24,7 @@ export function readState({ messages, status }: SessionState): Stated {
 function waitingFrom(messages: readonly ChatMessage[]): number {
   const last = messages.findLastIndex(({ sender }) => sender !== 'user');
   const before = messages[last];
-  const isAnswering =
-    before !== undefined && before.sender === 'agent' && (before.isStreaming || before.toolResult !== null);
+  const isAnswering = before?.sender === 'agent' && (before.isStreaming || before.toolResult !== null);
   return Math.min(isAnswering ? last + 1 : last + 2, messages.length);
 }
 

@@ -1,4 +1,4 @@
-import { useState, type ReactNode, type SyntheticEvent } from 'react';
+import { useState, type KeyboardEvent, type ReactNode, type SyntheticEvent } from 'react';
 import type { ThreadSummary } from '../../client/types.js';
 import { Icon } from '../parts/icon.js';
 
@@ -23,7 +23,7 @@ export function ThreadItem(props: {
   }
   if (mode === 'deleting') {
     return (
-      <li className="thread-item deleting" onKeyDown={(event) => cancelOn(event, back)}>
+      <li className="thread-item deleting" onKeyDown={cancelOn(back)}>
         <span>Delete “{thread.title}”?</span>
         <button
           type="button"
@@ -93,7 +93,7 @@ function Renaming(props: {
   };
   return (
     <li className="thread-item">
-      <form onSubmit={submit} onKeyDown={(event) => cancelOn(event, onCancel)}>
+      <form onSubmit={submit} onKeyDown={cancelOn(onCancel)}>
         <input
           aria-label="New title"
           value={title}
@@ -112,8 +112,10 @@ function Renaming(props: {
 }
 
 /** Esc leaves what was begun, and does not interrupt an answer as well. */
-function cancelOn(event: React.KeyboardEvent, cancel: () => void): void {
-  if (event.key !== 'Escape') return;
-  event.preventDefault();
-  cancel();
+function cancelOn(cancel: () => void): (event: KeyboardEvent) => void {
+  return (event) => {
+    if (event.key !== 'Escape') return;
+    event.preventDefault();
+    cancel();
+  };
 }

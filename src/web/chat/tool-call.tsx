@@ -19,11 +19,11 @@ export function ToolCall({ toolName, argsText, ...part }: ToolCallMessagePartPro
       </summary>
       <div className="tool-body">
         {typeof progress === 'string' && status === 'running' && <p>{progress}</p>}
-        <h4>Arguments</h4>
+        <h3>Arguments</h3>
         <pre tabIndex={0}>{argsText === '' ? 'not told' : argsText}</pre>
         {result !== undefined && (
           <>
-            <h4>Result</h4>
+            <h3>Result</h3>
             <pre tabIndex={0}>{pretty(result)}</pre>
           </>
         )}

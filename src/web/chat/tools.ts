@@ -62,9 +62,21 @@ export function withArguments(
     .toReversed();
 }
 
-/** Whether arguments of a call are not known. */
-export function lacksArguments(messages: readonly ViewMessage[]): boolean {
-  return messages.some(({ blocks }) => blocks.some((block) => block.kind === 'tool' && block.args === null));
+/** The known calls after something was told of one: a state that follows leaves its arguments out. */
+export function noted(calls: readonly RecordedCall[], told: ToolProgress): readonly RecordedCall[] {
+  const { callId, name } = told;
+  const before = calls.find((call) => call.callId === callId);
+  const args = told.args ?? before?.args;
+  if (args === undefined) return calls;
+  const call = { callId, name, args, result: told.result ?? before?.result ?? null };
+  return before === undefined ? [...calls, call] : calls.map((other) => (other === before ? call : other));
+}
+
+/** Of how many calls the arguments are not known. */
+export function countUnknown(messages: readonly ViewMessage[]): number {
+  return messages
+    .flatMap(({ blocks }) => blocks)
+    .filter((block) => block.kind === 'tool' && block.args === null).length;
 }
 
 function argsOf(block: Block): ToolBlock['args'] {

@@ -7,7 +7,7 @@ export interface Numbered<T> {
 }
 
 /** What is kept for the inspector, the oldest first. */
-const KEPT = 200;
+const KEPT = 500;
 
 /** What went over the wire lately. */
 export class Traffic {

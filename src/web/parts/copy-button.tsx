@@ -32,7 +32,6 @@ export function CopyButton({ text, label }: { readonly text: string; readonly la
 
 /** Where the page was not opened over TLS there is no clipboard. */
 async function copy(text: string): Promise<void> {
-  const { clipboard }: { clipboard?: Clipboard } = navigator;
-  if (clipboard === undefined) throw new Error('There is no clipboard');
-  await clipboard.writeText(text);
+  if (!isSecureContext) throw new Error('There is no clipboard');
+  await navigator.clipboard.writeText(text);
 }

@@ -1,0 +1,58 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import type { Browser } from 'playwright-core';
+import { describeWithBrowser, launchBrowser } from '../support/browser.js';
+import { Gate, says, ScriptedService } from './scripted-service.js';
+import { Visitor } from './visitor.js';
+
+let service: ScriptedService;
+let browser: Browser;
+
+describeWithBrowser('the page over a crash of the service', () => {
+  beforeAll(async () => {
+    [service, browser] = await Promise.all([ScriptedService.start(), launchBrowser()]);
+  });
+  afterAll(() => service.close());
+
+  it('goes on in the middle of an answer without a reload, with nothing lost and nothing doubled', async () => {
+    const never = new Gate();
+    const surfaces = ['current', 'legacy'] as const;
+    const visitors = await Promise.all(
+      surfaces.map((surface) =>
+        Visitor.open(browser, service.url, { fragment: `surface=${surface}`, mayBeAway: true }),
+      ),
+    );
+    await Promise.all(
+      visitors.map(async (visitor, n) => {
+        const words = `Tell me of ${String(n)}`;
+        service.when(words, says('One two', never), says('One two', ' three', ' four.'));
+        await visitor.page.evaluate('globalThis.isSamePage = true');
+        await visitor.say('Before');
+        await visitor.hears('You said: Before', 0);
+        await visitor.say(words);
+        await visitor.hears('One two', 1);
+      }),
+    );
+    await service.kill();
+    await Promise.all(visitors.map(({ page }) => page.getByText('Reconnecting', { exact: true }).waitFor()));
+    await service.restart();
+    await Promise.all(
+      visitors.map(async (visitor) => {
+        await visitor.page.getByText('Connected', { exact: true }).waitFor();
+        await visitor.hears('One two three four.', 1);
+        await visitor.idle();
+        expect(await visitor.answers.nth(1).locator('.markdown').allInnerTexts()).toEqual([
+          'One two three four.',
+        ]);
+        expect(await visitor.questions.count()).toBe(2);
+        await visitor.say('After');
+        await visitor.hears('You said: After', 2);
+        await visitor.idle();
+        expect(await visitor.answers.count()).toBe(3);
+        expect(await visitor.page.evaluate('globalThis.isSamePage')).toBe(true);
+        await visitor.leave();
+        expect(visitor.faults).toEqual([]);
+      }),
+    );
+    never.open();
+  });
+});

@@ -1,0 +1,132 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Place, type Running } from '../cli/running.js';
+import {
+  endChunk,
+  startUpstream,
+  textChunk,
+  toolChunk,
+  type Script,
+  type Upstream,
+} from '../support/upstream.js';
+
+/** Something that waits until a test lets it go on. */
+export class Gate {
+  readonly #opened: Promise<void>;
+  #open: () => void = () => undefined;
+
+  constructor() {
+    this.#opened = new Promise((resolve) => (this.#open = resolve));
+  }
+
+  open(): void {
+    this.#open();
+  }
+
+  get opened(): Promise<void> {
+    return this.#opened;
+  }
+}
+
+/** The real service with a model whose answers the test writes, by the words of the user. */
+export class ScriptedService {
+  url = '';
+  #running: Running | undefined;
+  readonly #place = new Place();
+  readonly #scripts = new Map<string, Script[]>();
+
+  private constructor(private readonly upstream: Upstream) {}
+
+  static async start(env: Readonly<Record<string, string>> = {}): Promise<ScriptedService> {
+    const upstream = await startUpstream();
+    const service = new ScriptedService(upstream);
+    upstream.always((reply, request) => {
+      if (JSON.stringify(request.body).includes('Give the conversation a title')) {
+        return says('A made-up title')(reply, request);
+      }
+      const asked = lastWords(request.body);
+      const script = service.#scripts.get(asked)?.shift() ?? says(`You said: ${asked}`);
+      return script(reply, request);
+    });
+    writeFileSync(join(service.#place.directory, 'diptych.yaml'), configuration(upstream.url));
+    await service.#serve(env);
+    return service;
+  }
+
+  /** What the model answers when the user's last words are these; one script a step. */
+  when(words: string, ...scripts: readonly Script[]): void {
+    this.#scripts.set(words, [...scripts]);
+  }
+
+  /** An App key, made beside the running service. */
+  async appKey(app: string): Promise<string> {
+    const made = await this.#place.run(['keys', 'create', '--app', app, '--json']);
+    const key: unknown = JSON.parse(made.out);
+    if (typeof key === 'object' && key !== null && 'key' in key && typeof key.key === 'string')
+      return key.key;
+    throw new Error(`no key was made: ${made.err}`);
+  }
+
+  /** Ends it at once, as a crash does. */
+  async kill(): Promise<void> {
+    this.#running?.child.kill('SIGKILL');
+    await this.#running?.ended;
+  }
+
+  /** Starts it again: the same port and the same data. */
+  async restart(): Promise<void> {
+    await this.#serve({ PORT: new URL(this.url).port });
+  }
+
+  async close(): Promise<void> {
+    await this.#place.clear();
+    await this.upstream.close();
+  }
+
+  async #serve(env: Readonly<Record<string, string>>): Promise<void> {
+    const { running, url } = await this.#place.serve({ LOG_LEVEL: 'info', ...env });
+    this.#running = running;
+    this.url = url;
+  }
+}
+
+/** A script that says these pieces, each once its gate is open. */
+export function says(...pieces: readonly (string | Gate)[]): Script {
+  return async (reply) => {
+    reply.open();
+    for (const piece of pieces) {
+      if (piece instanceof Gate) await piece.opened;
+      else reply.event(textChunk(piece));
+    }
+    reply.event(endChunk());
+    reply.event('[DONE]');
+  };
+}
+
+/** A script that calls a tool. */
+export function calls(name: string, args: object): Script {
+  return (reply) => {
+    reply.open();
+    reply.event(toolChunk(0, { id: `call_${name}`, name, arguments: JSON.stringify(args) }));
+    reply.event(endChunk('tool_calls'));
+    reply.event('[DONE]');
+  };
+}
+
+function configuration(upstream: string): string {
+  const rig = (id: string): string =>
+    `  - { id: ${id}, provider: openai-compatible, model: m, baseUrl: '${upstream}/v1', apiKey: none }\n`;
+  return `rigs:\n${rig('scripted')}${rig('second')}apps:\n  - { name: default }\n  - { name: special }\n`;
+}
+
+/** What the user said last, of a request to the model. */
+function lastWords(body: unknown): string {
+  const messages = typeof body === 'object' && body !== null && 'messages' in body ? body.messages : [];
+  const list: readonly unknown[] = Array.isArray(messages) ? messages : [];
+  for (const message of list.toReversed()) {
+    if (typeof message !== 'object' || message === null || !('role' in message) || !('content' in message))
+      continue;
+    if (message.role === 'user' && typeof message.content === 'string') return message.content;
+  }
+  return '';
+}

@@ -1,0 +1,236 @@
+import { describe, expect, it } from '@jest/globals';
+import type { ChatMessage, SessionState, ToolProgress } from '../../src/client/types.js';
+import { changed, type Change } from '../../src/web/chat/changes.js';
+import { EMPTY_VIEW, isBusy, type View } from '../../src/web/chat/view.js';
+
+function message(
+  sender: ChatMessage['sender'],
+  content: string,
+  more: Partial<ChatMessage> = {},
+): ChatMessage {
+  return {
+    sender,
+    content,
+    timestamp: '2026-01-01T00:00:00.000Z',
+    isStreaming: false,
+    toolResult: null,
+    ...more,
+  };
+}
+
+const user = (text: string): ChatMessage => message('user', text);
+const agent = (text: string): ChatMessage => message('agent', text);
+const streaming = (text: string): ChatMessage => message('agent', text, { isStreaming: true });
+const outcome = (name: string, result: string): ChatMessage =>
+  message('agent', '', { toolResult: { name, result } });
+
+function state(status: SessionState['status'], ...messages: readonly ChatMessage[]): Change {
+  return { type: 'state', state: { title: 'T', status, messages, userState: null, errors: [], raw: {} } };
+}
+
+const text = (content: string, turnId = 'A'): Change => ({ type: 'text', turnId, content });
+const start = (turnId: string): Change => ({ type: 'turn_started', turnId });
+const end = (turnId: string): Change => ({ type: 'turn_ended', turnId, status: 'complete' });
+const sending = (words: string): Change => ({
+  type: 'sending',
+  message: { key: `key of ${words}`, text: words },
+});
+const tool = (status: ToolProgress['status'], more: Partial<ToolProgress> = {}): Change => ({
+  ...{ type: 'tool', callId: 'c1', name: 'add', status },
+  ...more,
+});
+
+function after(...changes: readonly Change[]): View {
+  return changes.reduce(changed, EMPTY_VIEW);
+}
+
+/** The thread in short: `U: text`, `A: text [tool status result] text`, and what waits as `Q: text`. */
+function shown(view: View): string[] {
+  const messages = view.messages.map(({ role, blocks }) => {
+    const parts = blocks.map((block) =>
+      block.kind === 'text' ? block.text : `[${block.name} ${block.status} ${block.result ?? '…'}]`,
+    );
+    return `${role.slice(0, 1).toUpperCase()}: ${parts.join(' ')}`;
+  });
+  return [...messages, ...view.queued.map((words) => `Q: ${words}`)];
+}
+
+describe('a view', () => {
+  it('joins the steps of an answer, and keeps users and the service apart', () => {
+    const view = after(
+      state('idle', user('a'), agent('x'), outcome('add', '3'), agent('y'), message('system', 'failed')),
+    );
+    expect(shown(view)).toEqual(['U: a', 'A: x [add complete 3] y', 'S: failed']);
+    expect(isBusy(view)).toBe(false);
+  });
+
+  it.each<[string, ChatMessage[], string[]]>([
+    ['its first text', [user('a'), streaming('x'), user('b')], ['U: a', 'A: x', 'Q: b']],
+    ['nothing yet', [user('a'), user('b'), user('c')], ['U: a', 'Q: b', 'Q: c']],
+    [
+      'nothing yet, after another',
+      [user('a'), agent('x'), user('b'), user('c')],
+      ['U: a', 'A: x', 'U: b', 'Q: c'],
+    ],
+    [
+      'a tool’s outcome',
+      [user('a'), outcome('add', '3'), user('b')],
+      ['U: a', 'A: [add complete 3]', 'Q: b'],
+    ],
+  ])('tells what waits from what is being answered with %s', (_name, messages, lines) => {
+    const view = after(state('processing', ...messages));
+    expect(shown(view)).toEqual(lines);
+    expect(isBusy(view)).toBe(true);
+  });
+
+  it('shows a message at once, streams its answer, and yields to the state', () => {
+    const before = [state('idle'), sending('hi')] as const;
+    expect(shown(after(...before))).toEqual(['U: hi']);
+    const live = [...before, start('A'), text('He'), text('llo')] as const;
+    expect(shown(after(...live))).toEqual(['U: hi', 'A: Hello']);
+    expect(isBusy(after(...live))).toBe(true);
+    const over = after(...live, end('A'), state('idle', user('hi'), agent('Hello')));
+    expect(shown(over)).toEqual(['U: hi', 'A: Hello']);
+    expect(over.unseen).toEqual([]);
+    expect(isBusy(over)).toBe(false);
+  });
+
+  it('keeps the objects of messages that a state says again, and no others', () => {
+    const before = after(state('idle', user('a'), agent('x'), outcome('add', '3'), user('b'), agent('y')));
+    const view = changed(
+      before,
+      state('idle', user('a'), agent('x'), outcome('add', '3'), user('b'), agent('z')),
+    );
+    expect(view.messages.map((each, index) => each === before.messages[index])).toEqual([
+      true,
+      true,
+      true,
+      false,
+    ]);
+    const shorter = changed(before, state('idle', user('a'), agent('x'), user('b')));
+    expect(shown(shorter)).toEqual(['U: a', 'A: x', 'U: b']);
+  });
+
+  it('keeps what was sent behind a state that does not have it yet', () => {
+    const view = after(
+      state('idle', user('a'), agent('x')),
+      sending('a'),
+      state('idle', user('a'), agent('x')),
+    );
+    expect(shown(view)).toEqual(['U: a', 'A: x', 'U: a']);
+    expect(shown(changed(view, state('processing', user('a'), agent('x'), user('a'))))).toEqual([
+      'U: a',
+      'A: x',
+      'U: a',
+    ]);
+  });
+
+  it('forgets the text of a turn that begins again, and keeps its calls', () => {
+    const done = [tool('running', { args: {} }), tool('complete', { result: '3' })] as const;
+    const view = after(
+      state('idle'),
+      sending('1'),
+      start('A'),
+      ...done,
+      text('He'),
+      start('A'),
+      text('Hello'),
+    );
+    expect(shown(view)).toEqual(['U: 1', 'A: [add complete 3] Hello']);
+  });
+
+  it('queues what is sent meanwhile, and lets it up when its turn starts', () => {
+    const one = [state('idle'), sending('1'), start('A'), text('x'), sending('2'), sending('3')] as const;
+    expect(shown(after(...one))).toEqual(['U: 1', 'A: x', 'Q: 2', 'Q: 3']);
+    const two = after(...one, end('A'), start('B'), text('y', 'B'));
+    expect(shown(two)).toEqual(['U: 1', 'A: x', 'U: 2', 'A: y', 'Q: 3']);
+  });
+
+  it('lets nothing up twice when a state tells of the next turn before its start is told', () => {
+    const next = state('processing', user('1'), agent('x'), user('2'), user('3'));
+    const view = after(
+      state('idle'),
+      sending('1'),
+      start('A'),
+      text('x'),
+      sending('2'),
+      sending('3'),
+      next,
+      end('A'),
+      start('B'),
+    );
+    expect(shown(view)).toEqual(['U: 1', 'A: x', 'U: 2', 'Q: 3']);
+    expect(shown(changed(view, text('y', 'B')))).toEqual(['U: 1', 'A: x', 'U: 2', 'A: y', 'Q: 3']);
+  });
+
+  it('withdraws what was refused', () => {
+    const refused = (words: string): Change => ({ type: 'not_sent', key: `key of ${words}` });
+    const only = after(state('idle'), sending('1'), refused('1'));
+    expect(shown(only)).toEqual([]);
+    expect(isBusy(only)).toBe(false);
+    const queued = after(state('idle'), sending('1'), start('A'), text('x'), sending('2'), refused('2'));
+    expect(shown(queued)).toEqual(['U: 1', 'A: x']);
+    expect(isBusy(queued)).toBe(true);
+  });
+
+  it('follows a call: running with its arguments, how far it is, its result', () => {
+    const begun = [state('idle'), sending('1'), start('A'), tool('running', { args: { a: 1 } })] as const;
+    expect(after(...begun).messages[1]?.blocks).toMatchObject([
+      { args: { a: 1 }, status: 'running', result: null },
+    ]);
+    const further = [
+      ...begun,
+      tool('running', { message: 'half' }),
+      tool('complete', { result: '3' }),
+    ] as const;
+    const view = after(...further, text('so 3'), tool('running'));
+    expect(shown(view)).toEqual(['U: 1', 'A: [add complete 3] so 3']);
+    expect(view.messages[1]?.blocks[0]).toMatchObject({ args: { a: 1 }, progress: 'half', callId: 'c1' });
+  });
+
+  it('shows a call once when the state told its outcome before the event did', () => {
+    const told = after(
+      state('processing', user('1'), outcome('add', '3')),
+      tool('running'),
+      tool('complete', { result: '3' }),
+    );
+    expect(shown(told)).toEqual(['U: 1', 'A: [add complete 3]']);
+  });
+
+  it('finds the arguments of calls in the history, from the end', () => {
+    const call = (callId: string, a: number, result: string) => ({
+      callId,
+      name: 'add',
+      args: { a },
+      result,
+    });
+    const view = after(
+      state(
+        'idle',
+        user('1'),
+        outcome('add', '3'),
+        agent('x'),
+        user('2'),
+        outcome('add', '3'),
+        outcome('add', '4'),
+      ),
+      { type: 'calls', calls: [call('c2', 2, '3'), call('c3', 3, '4'), call('c4', 4, '5')] },
+    );
+    const args = view.messages.flatMap(({ blocks }) =>
+      blocks.map((block) => (block.kind === 'tool' ? block.args : null)),
+    );
+    expect(args).toEqual([null, null, null, null, { a: 2 }, { a: 3 }]);
+  });
+
+  it('does not take a call that nobody here waits for into the thread', () => {
+    expect(
+      shown(after(state('idle', user('1'), agent('x')), tool('running'), tool('complete', { result: '3' }))),
+    ).toEqual(['U: 1', 'A: x']);
+  });
+
+  it('keeps the last notices until they are read', () => {
+    const notices = [1, 2, 3, 4].map((n): Change => ({ type: 'notice', message: String(n) }));
+    expect(after(...notices).notices).toEqual(['2', '3', '4']);
+    expect(after(...notices, { type: 'notices_read' }).notices).toEqual([]);
+  });
+});
