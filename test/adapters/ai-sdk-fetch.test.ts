@@ -99,14 +99,16 @@ describe('fetch', () => {
   });
 
   it('gives up on a silent provider, before and in an answer', async () => {
-    const fetch = createFetch({ connectMs: 1_000, idleMs: 30 });
     upstream.next((reply) => reply.hang());
-    expect(await failure(fetch(upstream.url))).toMatchObject({ fault: 'idle' });
+    const hasty = createFetch({ connectMs: 1_000, idleMs: 30 });
+    expect(await failure(hasty(upstream.url))).toMatchObject({ fault: 'idle' });
     upstream.next(async (reply) => {
       reply.open();
       await reply.hang();
     });
-    const response = await fetch(upstream.url);
+    // Long enough for the head of the answer to come on any machine.
+    const patient = createFetch({ connectMs: 10_000, idleMs: 2_000 });
+    const response = await patient(upstream.url);
     expect(await failure(response.text())).toMatchObject({ fault: 'idle' });
     expect(await upstream.requests[1]?.closed).toBe('aborted');
   });

@@ -23,6 +23,32 @@ async function create(wallet?: string, id: string = randomUUID()): Promise<strin
   return id;
 }
 
+describe('a deleted session', () => {
+  it.each([
+    ['GET', '/api/state'],
+    ['POST', '/api/interrupt'],
+    ['GET', '/api/updates'],
+    ['GET', '/api/events'],
+    ['GET', '/api/control/models'],
+  ])('is not found by what only reads: %s %s', async (method, path) => {
+    await create(undefined, session);
+    await server.ask('DELETE', `/api/sessions/${session}`);
+    expect((await server.ask(method, path, { session })).status).toBe(404);
+  });
+
+  it.each([
+    ['GET', '/api/control/apps'],
+    ['GET', '/api/tools'],
+    ['GET', '/api/sessions?public_key=w'],
+  ])('stays so where the session is not what is asked for: %s %s', async (method, path) => {
+    await create(undefined, session);
+    await server.ask('DELETE', `/api/sessions/${session}`);
+    const { status } = await server.ask(method, path, { session });
+    expect(status).toBe(200);
+    expect((await server.ask('GET', `/api/sessions/${session}`)).status).toBe(404);
+  });
+});
+
 describe('POST /api/sessions', () => {
   it('answers with the session, again and again', async () => {
     for (let i = 0; i < 2; i++) {

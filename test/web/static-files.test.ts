@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findPages, pageRoutes } from '../../src/http/static-files.js';
+import { fileRoutes, findFiles } from '../../src/http/static-files.js';
 import type { SurfaceName } from '../../src/surfaces/index.js';
 import { fakeCore } from '../support/fake-core.js';
 import { serveCore, type TestServer } from '../support/http.js';
@@ -29,7 +29,7 @@ async function serve(pages: Record<string, string> = { '/': 'index.html' }, surf
   running = await serveCore(fakeCore({ health: () => Promise.resolve({ status: 'ok' }) }), {
     ...(surfaces !== undefined && { surfaces }),
     log: collectLines().log,
-    pages: [(dialect) => pageRoutes(folder, findPages(folder, pages), dialect)],
+    pages: [(dialect) => fileRoutes(folder, findFiles(folder, pages), dialect)],
   });
   return running;
 }

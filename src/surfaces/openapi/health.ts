@@ -1,4 +1,4 @@
-import { answer, json } from './answers.js';
+import { answer, json, refer } from './answers.js';
 import type { Paths, Schema } from './document.js';
 import { refusals } from './refusals.js';
 import { list, named, record, text } from './schemas.js';
@@ -32,6 +32,7 @@ const probe: Paths[string] = {
         { anyOf: [named('Health'), named('Error')] },
         {
           example: { status: 'draining', version: '0.1.0', surfaces: ['current', 'legacy'] },
+          headers: refer(['Retry-After']),
         },
       ),
     },
@@ -42,17 +43,13 @@ const word: Paths[string] = {
   ...AT_ROOT,
   get: {
     operationId: 'readHealthWord',
-    summary: 'Readiness in one word',
+    summary: 'Liveness in one word',
     tags: ['Health'],
     security: [{}],
     responses: {
       ...others,
-      200: answer('Ready.', { content: { 'text/plain': { schema: { const: 'OK' }, example: 'OK' } } }),
-      503: answer('Not ready.', {
-        content: {
-          'text/plain': { schema: { type: 'string' }, example: 'draining' },
-          'application/json': { schema: named('Error') },
-        },
+      200: answer('The process answers, ready or not.', {
+        content: { 'text/plain': { schema: { const: 'OK' }, example: 'OK' } },
       }),
     },
   },

@@ -135,7 +135,7 @@ export const chatPaths: Paths = {
       responses: {
         200: snapshot(tagged),
         304: answer('Nothing has changed.', { headers: { ...tagged, 'X-Event-Cursor': cursor } }),
-        ...refusals(),
+        ...refusals('NotFound'),
       },
     },
   },
@@ -146,7 +146,7 @@ export const chatPaths: Paths = {
       description: 'The answer is already final. What was shown of the answer is kept.',
       tags,
       security: credentials('required', 'none'),
-      responses: { 200: snapshot(), ...refusals() },
+      responses: { 200: snapshot(), ...refusals('NotFound') },
     },
   },
   '/api/updates': {
@@ -171,7 +171,7 @@ cursor it begins with what happens from now on. ${FRAMING} An event that is kept
           ids: 'logged',
           example: updatesExample,
         }),
-        ...refusals(),
+        ...refusals('NotFound'),
       },
     },
   },
@@ -191,7 +191,7 @@ cursor it begins with what happens from now on. ${FRAMING} An event that is kept
         200: json('The events.', list(named('SystemEvent')), {
           example: [{ SystemError: 'The rig demo gave no answer.' }],
         }),
-        ...refusals(),
+        ...refusals('NotFound'),
       },
     },
   },

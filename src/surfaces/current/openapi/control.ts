@@ -43,7 +43,7 @@ export const controlPaths: Paths = {
       parameters: [app],
       responses: {
         200: json('The ids of the models.', list(text()), { example: ['demo'] }),
-        ...refusals('Unauthenticated', 'Forbidden'),
+        ...refusals('Unauthenticated', 'Forbidden', 'NotFound'),
       },
     },
   },

@@ -13,7 +13,7 @@ export const toolPaths: Paths = {
       operationId: 'listTools',
       summary: 'List the tools of an App',
       tags,
-      security: credentials('none', 'optional'),
+      security: credentials('optional', 'optional'),
       parameters: [app('The App; absent: `default`.')],
       responses: {
         200: json('The tools.', named('Tools'), {
