@@ -7,8 +7,8 @@ export interface Target {
   readonly port: number;
 }
 
-/** What a worker does again and again on its connection; the number of units of work that it did. */
-export type Work = (lane: Lane, worker: number) => Promise<number>;
+/** What a worker does again and again on its connection. It counts the units of work that it has done as it does them. */
+export type Work = (lane: Lane, worker: number, count: (units: number) => void) => Promise<void>;
 
 /** What was done in a stretch of time. */
 export interface Done {
@@ -50,12 +50,11 @@ export class Load {
   }
 
   async #run(lane: Lane, index: number, work: Work): Promise<void> {
+    const count = (units: number): void => {
+      this.units += units;
+    };
     try {
-      while (!this.#isStopped) {
-        const done = await work(lane, index);
-        // Not in one statement: others add to it meanwhile.
-        this.units += done;
-      }
+      while (!this.#isStopped) await work(lane, index, count);
     } finally {
       lane.close();
     }

@@ -10,10 +10,10 @@ const WORKERS = 64;
 
 /** The same request again and again. @throws when its answer has another status */
 export function repeat(request: Buffer, status = 200): Work {
-  return async (lane) => {
+  return async (lane, _worker, count) => {
     const head = await lane.ask(request);
     if (head.status !== status) throw new Error(`expected ${String(status)}: ${head.text}`);
-    return 1;
+    count(1);
   };
 }
 
@@ -44,11 +44,11 @@ async function createSessions(context: Context): Promise<readonly Outcome[]> {
   const folder = makeFolder();
   const reference = await startProgram('reference', [`${folder}/reference.db`, context.upstreamUrl]);
   const product = await startProduct({ upstream: context.upstreamUrl });
-  const work: Work = async (lane) => {
+  const work: Work = async (lane, _worker, count) => {
     const headers = { 'X-Session-Id': randomUUID(), 'Content-Type': 'application/json' };
     const head = await lane.ask(requestBytes('POST', '/api/sessions', headers, '{}'));
     if (head.status !== 200) throw new Error(head.text);
-    return 1;
+    count(1);
   };
   const sides = { product: { target: product, work }, against: { target: reference, work }, workers: WORKERS };
   const figures = await compare(context, sides);
