@@ -4,14 +4,17 @@ import { parseArgs } from 'node:util';
 import { buildCheckout, exitOnSignals } from '../support/server-process.js';
 import { canPin, pinLoad } from './machine.js';
 import type { Context, Outcome, Pace } from './row.js';
+import { profile, PROFILES } from './profile.js';
 import { rows } from './rows.js';
 import { startProgram } from './servers.js';
 import { describeRun, renderTable } from './table.js';
 
 const HELP = `npm run bench -- [--quick] [--only ROW[,ROW…]] [--rounds N] [--seconds S] [--json FILE] [--no-build]
+npm run bench -- --profile WHAT [--top N]
 
   --quick   within three minutes: shorter rounds
   --only    some of: ${rows.map(({ id }) => id).join(', ')}
+  --profile where the time of the server goes: ${Object.keys(PROFILES).join(', ')}
   --json    writes every figure of every round
 `;
 
@@ -22,6 +25,8 @@ const { values: options } = parseArgs({
     rounds: { type: 'string', default: '3' },
     seconds: { type: 'string' },
     json: { type: 'string' },
+    profile: { type: 'string' },
+    top: { type: 'string', default: '10' },
     'no-build': { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
@@ -40,6 +45,10 @@ async function main(): Promise<void> {
   const pace: Pace = { rounds: Number(options.rounds), warm: isQuick ? 0.7 : 2, seconds, isQuick };
   const upstream = await startProgram('upstream', [], 'load');
   const context: Context = { pace, upstream, upstreamUrl: `http://127.0.0.1:${String(upstream.port)}`, say };
+  if (options.profile !== undefined) {
+    process.stdout.write(`${await profile(context, options.profile, Number(options.top))}\n`);
+    process.exit(0);
+  }
   const wanted = options.only?.split(',');
   const unknown = wanted?.filter((id) => !rows.some((row) => row.id === id)) ?? [];
   if (unknown.length > 0) throw new Error(`there is no row ${unknown.join(', ')}\n${HELP}`);

@@ -69,6 +69,8 @@ export interface Product extends Server {
   readonly folder: string;
   /** From the start of the process to the first 200 of the health probe, in milliseconds. */
   readonly startMs: number;
+  /** Ends it as an operator does, and keeps its folder. */
+  drain(): Promise<void>;
 }
 
 /** What a product is started with. */
@@ -100,6 +102,11 @@ export async function startProduct({ upstream, folder, flags = [], env = {} }: P
   const startMs = performance.now() - begun;
   return {
     ...{ pid: child.pid ?? 0, port, folder: place, startMs },
+    async drain() {
+      const ended = new Promise((resolve) => child.once('exit', resolve));
+      child.kill('SIGTERM');
+      await ended;
+    },
     async end() {
       await kill(child);
       if (folder === undefined) rmSync(place, { recursive: true, force: true });
