@@ -42,7 +42,7 @@ export function createHttpServer(options: {
     .disable('etag')
     .set('query parser', 'simple')
     .set('trust proxy', http.trustProxy);
-  app.use(begin(dialect), accessLog(log), ...guard(http), router, answerErrors(log));
+  app.use(begin(dialect), accessLog(log), guard(http), router, answerErrors(log));
 
   const server = createServer(
     {

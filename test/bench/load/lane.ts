@@ -89,7 +89,7 @@ export class Lane {
       return;
     }
     this.#pending = undefined;
-    const text = bytes.latin1Slice(0, end);
+    const text = bytes.toString("latin1", 0, end);
     this.#head = { status: Number(text.slice(9, 12)), text };
     this.#left = bodyLength(this.#head);
     this.#tail = '';
@@ -105,7 +105,7 @@ export class Lane {
       if (this.#left <= 0) this.#done();
       return;
     }
-    const tail = this.#tail + chunk.latin1Slice(Math.max(chunk.length - LAST_CHUNK.length, 0));
+    const tail = this.#tail + chunk.toString("latin1", Math.max(chunk.length - LAST_CHUNK.length, 0));
     this.#tail = tail.slice(-LAST_CHUNK.length);
     if (this.#tail === LAST_CHUNK) this.#done();
   }
