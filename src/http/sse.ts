@@ -1,4 +1,5 @@
 import type { Request, Response } from 'express';
+import { FrameWriter } from './frame-writer.js';
 
 /** What a stream is fed from: it ends by itself, or at once when closed. */
 export interface Feed<T> extends AsyncIterable<T> {
@@ -55,6 +56,7 @@ export function createStreams({ keepAliveMs }: { readonly keepAliveMs: number })
         return;
       }
       const entry: OpenStream = { res, feed, writtenAt: Date.now() };
+      const frames = new FrameWriter(res);
       let proceed: (() => void) | undefined;
       const onDrain = () => proceed?.();
       const onClose = () => {
@@ -69,11 +71,13 @@ export function createStreams({ keepAliveMs }: { readonly keepAliveMs: number })
           const bytes = frame(item);
           if (bytes === undefined || isGone(res)) continue;
           entry.writtenAt = Date.now();
-          if (res.write(bytes)) continue;
+          frames.write(bytes);
+          if (!res.writableNeedDrain) continue;
           await new Promise<void>((resolve) => (proceed = resolve));
         }
       } finally {
         remove(entry);
+        frames.flush();
         res.off('drain', onDrain).off('close', onClose);
         feed.close();
         if (feed.overflowed) res.destroy();

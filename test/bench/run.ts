@@ -2,6 +2,8 @@
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { buildCheckout, exitOnSignals } from '../support/server-process.js';
+import { curves } from './curves.js';
+import { leak } from './leak.js';
 import { canPin, pinLoad } from './machine.js';
 import type { Context, Outcome, Pace } from './row.js';
 import { profile, PROFILES } from './profile.js';
@@ -11,10 +13,13 @@ import { describeRun, renderTable } from './table.js';
 
 const HELP = `npm run bench -- [--quick] [--only ROW[,ROW…]] [--rounds N] [--seconds S] [--json FILE] [--no-build]
 npm run bench -- --profile WHAT [--top N]
+npm run bench -- --curves | --leak [--quick]
 
   --quick   within three minutes: shorter rounds
   --only    some of: ${rows.map(({ id }) => id).join(', ')}
   --profile where the time of the server goes: ${Object.keys(PROFILES).join(', ')}
+  --curves  how cost grows with the length of a thread, the number of streams and of threads
+  --leak    memory after a million requests and ten thousand turns
   --json    writes every figure of every round
 `;
 
@@ -26,6 +31,8 @@ const { values: options } = parseArgs({
     seconds: { type: 'string' },
     json: { type: 'string' },
     profile: { type: 'string' },
+    curves: { type: 'boolean', default: false },
+    leak: { type: 'boolean', default: false },
     top: { type: 'string', default: '10' },
     'no-build': { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
@@ -47,6 +54,11 @@ async function main(): Promise<void> {
   const context: Context = { pace, upstream, upstreamUrl: `http://127.0.0.1:${String(upstream.port)}`, say };
   if (options.profile !== undefined) {
     process.stdout.write(`${await profile(context, options.profile, Number(options.top))}\n`);
+    process.exit(0);
+  }
+  if (options.curves || options.leak) {
+    if (options.curves) process.stdout.write(`${await curves(context)}\n`);
+    if (options.leak) process.stdout.write(`${await leak(context)}\n`);
     process.exit(0);
   }
   const wanted = options.only?.split(',');

@@ -50,7 +50,7 @@ export function createFetch(
     const call: Call = {
       url: new URL(input),
       method: init?.method ?? 'GET',
-      headers: Object.fromEntries(new Headers(init?.headers)),
+      headers: plainHeaders(init?.headers),
       body,
       signal: init?.signal ?? undefined,
       times,
@@ -64,6 +64,16 @@ export function createFetch(
       return await exchange(call, false);
     }
   };
+}
+
+/** The packages give a plain object, which is taken as it is. */
+function plainHeaders(given: RequestInit['headers']): Record<string, string> {
+  const isPlain = given !== undefined && !Array.isArray(given) && !(given instanceof Headers);
+  return isPlain && isTexts(given) ? given : Object.fromEntries(new Headers(given));
+}
+
+function isTexts(given: object): given is Record<string, string> {
+  return Object.values(given).every((value) => typeof value === 'string');
 }
 
 /** A kept socket died before the answer began: the request may be sent again on a new one. */
@@ -106,7 +116,8 @@ function exchange(call: Call, agent: http.Agent | false): Promise<Response> {
       over = true;
       clearTimeout(silence);
       signal?.removeEventListener('abort', abort);
-      fail(new ConnectionError('cut', undefined));
+      // Complete: whoever reads it has its end already.
+      if (answer?.complete !== true) fail(new ConnectionError('cut', undefined));
     };
     limitConnecting(request, times.connectMs, () => {
       stop(new ConnectionError('connect_timeout', undefined));

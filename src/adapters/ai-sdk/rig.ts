@@ -45,6 +45,7 @@ export function createAiSdkRig(settings: RigSettings): Rig {
       call.abort(signal.reason);
     };
     signal.addEventListener('abort', abort, { once: true });
+    let isOver = false;
     const parts = new PartQueue<LanguageModelV3StreamPart>();
     if (provider === 'openai-compatible') {
       const pass = (delta: string) => {
@@ -68,6 +69,7 @@ export function createAiSdkRig(settings: RigSettings): Rig {
       void parts.follow(stream);
       for await (const part of readParts(parts, prompt, memory)) {
         signal.throwIfAborted();
+        isOver = part.type === 'end';
         yield part;
         signal.throwIfAborted();
       }
@@ -77,7 +79,8 @@ export function createAiSdkRig(settings: RigSettings): Rig {
       throw rigError(fault, answer && retryAfter(answer, Date.now()));
     } finally {
       signal.removeEventListener('abort', abort);
-      call.abort();
+      // An answer that is over has no connection to close, and a reason to abort takes 20 µs to make.
+      if (!isOver) call.abort();
     }
   }
 
