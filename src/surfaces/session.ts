@@ -48,7 +48,6 @@ export function sessionMark(id: string): string {
   return mark;
 }
 
-
 /** A UUID of any version in any case, kept in lower case. */
 function requiredId(place: Place, name: string): Param<string> {
   const param = requiredText(

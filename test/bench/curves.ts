@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
-import { Conversations, streamTurn } from './load/turns.js';
+import { streamTurn } from './load/turns.js';
 import { Lane, requestBytes } from './load/lane.js';
 import { Load, type Work } from './load/measure.js';
 import { median } from './machine.js';
@@ -23,11 +23,15 @@ export async function curves(context: Context): Promise<string> {
   const messages: Line[] = [];
   for (const length of lengths) messages.push(await ofThread(context, length));
   const streams: Line[] = [];
-  for (const count of isQuick ? [1, 100, 1000] : [1, 100, 1000, 5000]) streams.push(await ofStreams(context, count));
+  for (const count of isQuick ? [1, 100, 1000] : [1, 100, 1000, 5000])
+    streams.push(await ofStreams(context, count));
   const threads: Line[] = [];
   for (const count of stored) threads.push(await ofThreads(context, count));
   return [
-    table(['messages', 'state, µs CPU', 'state of 304, µs CPU', 'first state, ms', 'turn of 10 tokens, µs CPU'], messages),
+    table(
+      ['messages', 'state, µs CPU', 'state of 304, µs CPU', 'first state, ms', 'turn of 10 tokens, µs CPU'],
+      messages,
+    ),
     table(['streams', 'one event, µs CPU a stream'], streams),
     table(['stored threads', 'page of 100, µs CPU', 'start, ms'], threads),
   ].join('\n\n');
@@ -89,7 +93,12 @@ async function ofThreads(context: Context, count: number): Promise<Line> {
   const product = await startProduct({ upstream: context.upstreamUrl, folder });
   starts.push(product.startMs);
   const path = `/api/sessions?public_key=${WALLET}&limit=100`;
-  const page = await cost(context, product, 4, repeat(requestBytes('GET', path, { 'X-Session-Id': randomUUID() })));
+  const page = await cost(
+    context,
+    product,
+    4,
+    repeat(requestBytes('GET', path, { 'X-Session-Id': randomUUID() })),
+  );
   await product.end();
   rmSync(folder, { recursive: true, force: true });
   return [count, page, median(starts)];
@@ -106,16 +115,11 @@ async function cost({ pace }: Context, product: Product, workers: number, work: 
 
 function table(head: readonly string[], lines: readonly Line[]): string {
   const shown = lines.map((line) =>
-    line.map((cell, at) => (typeof cell === 'number' ? cell.toLocaleString('en-US', { maximumFractionDigits: at === 0 ? 0 : 1 }) : cell)),
+    line.map((cell, at) =>
+      typeof cell === 'number'
+        ? cell.toLocaleString('en-US', { maximumFractionDigits: at === 0 ? 0 : 1 })
+        : cell,
+    ),
   );
   return [head, head.map(() => '--:'), ...shown].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
-}
-
-/** The load of the test of leaks: each worker has a thread for ten turns, then another. */
-export function leakWork(): Work {
-  const threads = new Conversations();
-  return async (lane, worker, count) => {
-    await streamTurn(lane, { sessionId: threads.next(worker), tokens: 10, pace: 0 });
-    count(1);
-  };
 }

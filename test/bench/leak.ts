@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { leakWork } from './curves.js';
 import { requestBytes } from './load/lane.js';
 import { Load, type Work } from './load/measure.js';
+import { streamTurn } from './load/turns.js';
 import { residentBytes, sleep } from './machine.js';
 import type { Context } from './row.js';
 import { repeat } from './rows/requests.js';
@@ -11,6 +11,7 @@ import { startProduct, type Product } from './servers.js';
 const MIB = 1_048_576;
 /** After so many of each the memory is what it shall stay. */
 const FIRST = 1000;
+const TURNS = 10;
 /** How much more there may be. */
 const BOUND = 1.1;
 
@@ -35,7 +36,8 @@ export async function leak(context: Context): Promise<string> {
   await run(product, leakWork(), turns);
   const after = await held(product);
   await product.end();
-  const line = (what: string, { heap, resident }: Held): string => `| ${what} | ${heap.toFixed(1)} | ${resident.toFixed(0)} |`;
+  const line = (what: string, { heap, resident }: Held): string =>
+    `| ${what} | ${heap.toFixed(1)} | ${resident.toFixed(0)} |`;
   const isWithin = after.heap <= before.heap * BOUND;
   return [
     '| after | heap alive, MiB | resident, MiB |',
@@ -61,4 +63,16 @@ async function held(product: Product): Promise<Held> {
   await sleep(3000);
   const text = readFileSync(`${product.folder}/heap.txt`, 'utf8');
   return { heap: Number(text) / MIB, resident: residentBytes(product.pid) / MIB };
+}
+
+/** Threads of ten turns, each deleted after them: what memory remembers of sessions on purpose is no leak. */
+function leakWork(): Work {
+  return async (lane, _worker, count) => {
+    const sessionId = randomUUID();
+    for (let n = 0; n < TURNS; n++) {
+      await streamTurn(lane, { sessionId, tokens: 10, pace: 0 });
+      count(1);
+    }
+    await lane.ask(requestBytes('DELETE', `/api/sessions/${sessionId}`, { 'X-Session-Id': sessionId }));
+  };
 }

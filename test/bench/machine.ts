@@ -11,7 +11,8 @@ export const canPin = existsSync('/usr/bin/taskset') && cpus().length > 1;
 
 /** Binds this process, and what it starts without another word, to the core of the load. */
 export function pinLoad(): void {
-  if (canPin) execFileSync('taskset', ['-a', '-c', '-p', LOAD_CORE, String(process.pid)], { stdio: 'ignore' });
+  if (canPin)
+    execFileSync('taskset', ['-a', '-c', '-p', LOAD_CORE, String(process.pid)], { stdio: 'ignore' });
 }
 
 /** The CPU time that a process has used so far, all threads together, in seconds. Reads /proc (Linux). */

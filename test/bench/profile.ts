@@ -44,7 +44,8 @@ interface CpuProfile {
 /** Loads a server that profiles itself, and lists where its main thread's time went: the functions by their own time. */
 export async function profile(context: Context, name: string, top = TOP): Promise<string> {
   const chosen = PROFILES[name];
-  if (chosen === undefined) throw new Error(`there is no profile ${name}: ${Object.keys(PROFILES).join(', ')}`);
+  if (chosen === undefined)
+    throw new Error(`there is no profile ${name}: ${Object.keys(PROFILES).join(', ')}`);
   const folder = makeFolder();
   const flags = ['--cpu-prof', `--cpu-prof-dir=${folder}`];
   const product = await startProduct({ upstream: context.upstreamUrl, folder, flags });

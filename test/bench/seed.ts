@@ -52,7 +52,8 @@ async function seedTurn(store: SqliteStore, sessionId: string, n: number): Promi
     ...{ messageId: randomUUID(), turnId: randomUUID(), app: 'default', clientId: null, keyId: null },
     ...{ quotas: [], idempotency: null, busy: 'enqueue', maxQueued: 50, claim: LEASE, at },
   });
-  if (accepted.kind !== 'accepted' || accepted.claimed === null) throw new Error(`not seeded: ${accepted.kind}`);
+  if (accepted.kind !== 'accepted' || accepted.claimed === null)
+    throw new Error(`not seeded: ${accepted.kind}`);
   const { claimed } = accepted;
   const reply: Message = {
     ...{ id: randomUUID(), turnId: claimed.id, turnNo: claimed.no, position: 1, role: 'assistant' },
@@ -68,6 +69,11 @@ function text(n: number): string {
   return `Message ${String(n)} `.padEnd(400, 'abcdefghi ');
 }
 
-async function inGroups<T>(items: readonly T[], size: number, act: (item: T) => Promise<void>): Promise<void> {
-  for (let from = 0; from < items.length; from += size) await Promise.all(items.slice(from, from + size).map(act));
+async function inGroups<T>(
+  items: readonly T[],
+  size: number,
+  act: (item: T) => Promise<void>,
+): Promise<void> {
+  for (let from = 0; from < items.length; from += size)
+    await Promise.all(items.slice(from, from + size).map(act));
 }

@@ -84,7 +84,12 @@ export interface ProductOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-export async function startProduct({ upstream, folder, flags = [], env = {} }: ProductOptions): Promise<Product> {
+export async function startProduct({
+  upstream,
+  folder,
+  flags = [],
+  env = {},
+}: ProductOptions): Promise<Product> {
   const place = folder ?? makeFolder();
   writeFileSync(join(place, 'diptych.yaml'), configuration(upstream));
   const log = openSync(join(place, 'server.log'), 'a');

@@ -20,7 +20,8 @@ export class PlainText {
 
   /** Takes a piece of the answer; returns what of it is left for the package. */
   take(bytes: Uint8Array): Uint8Array | undefined {
-    const text = this.#pending + this.#decoder.write(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length));
+    const text =
+      this.#pending + this.#decoder.write(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length));
     let left = '';
     let from = 0;
     for (let end = text.indexOf(END); this.#isOn && end !== -1; end = text.indexOf(END, from)) {

@@ -7,8 +7,11 @@ export function requestBytes(
   headers: Readonly<Record<string, string>> = {},
   body = '',
 ): Buffer {
-  const lines = Object.entries({ Host: '127.0.0.1', ...headers }).map(([name, value]) => `${name}: ${value}\r\n`);
-  const length = body === '' && method === 'GET' ? '' : `Content-Length: ${String(Buffer.byteLength(body))}\r\n`;
+  const lines = Object.entries({ Host: '127.0.0.1', ...headers }).map(
+    ([name, value]) => `${name}: ${value}\r\n`,
+  );
+  const length =
+    body === '' && method === 'GET' ? '' : `Content-Length: ${String(Buffer.byteLength(body))}\r\n`;
   return Buffer.from(`${method} ${path} HTTP/1.1\r\n${lines.join('')}${length}\r\n${body}`);
 }
 
@@ -89,7 +92,7 @@ export class Lane {
       return;
     }
     this.#pending = undefined;
-    const text = bytes.toString("latin1", 0, end);
+    const text = bytes.toString('latin1', 0, end);
     this.#head = { status: Number(text.slice(9, 12)), text };
     this.#left = bodyLength(this.#head);
     this.#tail = '';
@@ -105,7 +108,7 @@ export class Lane {
       if (this.#left <= 0) this.#done();
       return;
     }
-    const tail = this.#tail + chunk.toString("latin1", Math.max(chunk.length - LAST_CHUNK.length, 0));
+    const tail = this.#tail + chunk.toString('latin1', Math.max(chunk.length - LAST_CHUNK.length, 0));
     this.#tail = tail.slice(-LAST_CHUNK.length);
     if (this.#tail === LAST_CHUNK) this.#done();
   }

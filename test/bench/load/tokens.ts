@@ -43,7 +43,7 @@ export class TokenLatencies {
 
   readonly take = (chunk: Buffer): void => {
     const now = sharedMicros();
-    for (const [, sent] of chunk.toString("latin1").matchAll(TOKEN)) {
+    for (const [, sent] of chunk.toString('latin1').matchAll(TOKEN)) {
       this.first ??= (now - this.#askedAt) / 1000;
       this.onLatency((now - Number(sent)) / 1000);
     }

@@ -16,7 +16,11 @@ const server = createServer((req, res) => {
   void readText(req).then((body) => {
     const { title }: { title: string } = JSON.parse(body);
     id++;
-    const data = JSON.stringify({ type: 'title_changed', session_id: req.headers['x-session-id'], new_title: title });
+    const data = JSON.stringify({
+      type: 'title_changed',
+      session_id: req.headers['x-session-id'],
+      new_title: title,
+    });
     const frame = Buffer.from(`id: ${String(id)}\ndata: ${data}\n\n`);
     for (const stream of open) stream.write(frame);
     res.end('{}');

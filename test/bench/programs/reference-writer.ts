@@ -22,7 +22,9 @@ db.exec(`
   CREATE INDEX messages_of_session ON messages (session);
 `);
 const putSession = db.prepare('INSERT OR IGNORE INTO sessions (id, title, created_at) VALUES (?, ?, ?)');
-const putMessage = db.prepare('INSERT INTO messages (session, role, content, created_at) VALUES (?, ?, ?, ?)');
+const putMessage = db.prepare(
+  'INSERT INTO messages (session, role, content, created_at) VALUES (?, ?, ?, ?)',
+);
 
 const writeAll = db.transaction((rows: readonly Row[]) => {
   for (const row of rows) {

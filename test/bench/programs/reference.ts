@@ -52,7 +52,8 @@ const sessions = new Map<string, Session>();
 
 function sessionOf(id: string): Session {
   let session = sessions.get(id);
-  if (session === undefined) sessions.set(id, (session = { messages: Buffer.alloc(0), partial: null, state: null }));
+  if (session === undefined)
+    sessions.set(id, (session = { messages: Buffer.alloc(0), partial: null, state: null }));
   return session;
 }
 
@@ -71,7 +72,12 @@ function stateOf(session: Session): Buffer {
   if (session.state !== null) return session.state;
   const { messages, partial } = session;
   const flight = partial === null || partial === '' ? '' : `,${encode('agent', partial, true)}`;
-  const rest = JSON.stringify({ system_events: [], title: 'New Chat', is_processing: partial !== null, user_state: null });
+  const rest = JSON.stringify({
+    system_events: [],
+    title: 'New Chat',
+    is_processing: partial !== null,
+    user_state: null,
+  });
   session.state = Buffer.concat([
     Buffer.from('{"messages":['),
     messages,
@@ -86,7 +92,12 @@ function sendState(res: ServerResponse, session: Session): void {
   res.end(body);
 }
 
-async function runTurn(id: string, session: Session, message: string, onText: (text: string) => void): Promise<void> {
+async function runTurn(
+  id: string,
+  session: Session,
+  message: string,
+  onText: (text: string) => void,
+): Promise<void> {
   let said = '';
   await streamTokens(upstream, message, (text) => {
     said += text;
@@ -116,7 +127,9 @@ async function answer(req: IncomingMessage, res: ServerResponse): Promise<void> 
     case '/api/sessions': {
       await store({ kind: 'session', session: id });
       const body = JSON.stringify({ session_id: id, title: 'New Chat' });
-      res.writeHead(200, { 'Content-Type': 'application/json; charset=utf-8', 'Content-Length': body.length }).end(body);
+      res
+        .writeHead(200, { 'Content-Type': 'application/json; charset=utf-8', 'Content-Length': body.length })
+        .end(body);
       return;
     }
     case '/api/chat': {

@@ -3,8 +3,16 @@ import { Agent, request, type IncomingMessage } from 'node:http';
 const agent = new Agent({ keepAlive: true, maxSockets: Infinity });
 
 /** Asks the upstream, and hands on the text of each token as it comes. Resolves when the answer is over. */
-export function streamTokens(upstream: string, message: string, onText: (text: string) => void): Promise<void> {
-  const payload = JSON.stringify({ model: 'scripted', stream: true, messages: [{ role: 'user', content: message }] });
+export function streamTokens(
+  upstream: string,
+  message: string,
+  onText: (text: string) => void,
+): Promise<void> {
+  const payload = JSON.stringify({
+    model: 'scripted',
+    stream: true,
+    messages: [{ role: 'user', content: message }],
+  });
   return new Promise((resolve, reject) => {
     const headers = { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(payload) };
     const asked = request(`${upstream}/v1/chat/completions`, { method: 'POST', agent, headers });

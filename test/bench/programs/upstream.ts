@@ -23,7 +23,12 @@ let isTurning = false;
 
 function chunk(delta: object, finish: string | null, more: object = {}): string {
   const choices = [{ index: 0, delta, finish_reason: finish }];
-  const base = { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1_700_000_000, model: 'scripted' };
+  const base = {
+    id: 'chatcmpl-1',
+    object: 'chat.completion.chunk',
+    created: 1_700_000_000,
+    model: 'scripted',
+  };
   return `data: ${JSON.stringify({ ...base, choices, ...more })}\n\n`;
 }
 

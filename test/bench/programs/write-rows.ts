@@ -38,6 +38,8 @@ const begun = performance.now();
 await write(Number(seconds));
 delay.disable();
 const rows = written / ((performance.now() - begun) / 1000);
-process.stdout.write(`${JSON.stringify({ rows, p50: delay.percentile(50) / 1e6, p99: delay.percentile(99) / 1e6 })}\n`);
+process.stdout.write(
+  `${JSON.stringify({ rows, p50: delay.percentile(50) / 1e6, p99: delay.percentile(99) / 1e6 })}\n`,
+);
 await store.close();
 process.exit(0);

@@ -33,7 +33,7 @@ async function listen(server: Server, ask: Ask, streams: number, seconds: number
   const tokens: number[] = [];
   const threads = new Conversations();
   let isCounted = false;
-  const until = performance.now() + (PACE_MS * TOKENS) + seconds * 1000;
+  const until = performance.now() + PACE_MS * TOKENS + seconds * 1000;
   const runs = Array.from({ length: streams }, async (_, worker) => {
     await sleep((worker / streams) * PACE_MS * TOKENS);
     const lane = await Lane.open(server.port);
@@ -73,11 +73,24 @@ async function latencies(context: Context): Promise<readonly Outcome[]> {
       rounds.push({ direct, through, proxied });
     }
     const line = (name: string, of: (seen: Latencies) => number, required: number, aim: number): Outcome => {
-      const pairs = rounds.map(({ through, direct, proxied }) => [of(through) - of(direct), of(proxied) - of(direct)]);
+      const pairs = rounds.map(({ through, direct, proxied }) => [
+        of(through) - of(direct),
+        of(proxied) - of(direct),
+      ]);
       const product = median(pairs.map(([own = NaN]) => own));
       const against = median(pairs.map(([, other = NaN]) => other));
       const row = `added ${name}, ${String(streams)} paced at ${String(PACE_MS)} ms (beside: the proxy)`;
-      return { row, unit: 'ms', product, against, got: product, required, aim, better: 'less', rounds: pairs };
+      return {
+        row,
+        unit: 'ms',
+        product,
+        against,
+        got: product,
+        required,
+        aim,
+        better: 'less',
+        rounds: pairs,
+      };
     };
     if (streams === 64) {
       outcomes.push(line('time to first token, p50', ({ first }) => first.p50, 1.5, 0.7));
@@ -85,10 +98,21 @@ async function latencies(context: Context): Promise<readonly Outcome[]> {
     } else {
       outcomes.push(line('token latency, p50', ({ token }) => token.p50, 1, 0.5));
       outcomes.push(line('token latency, p99', ({ token }) => token.p99, 8, 3));
-      const costs = rounds.map(({ through, proxied }) => [through.tokensPerCpuSecond, proxied.tokensPerCpuSecond]);
+      const costs = rounds.map(({ through, proxied }) => [
+        through.tokensPerCpuSecond,
+        proxied.tokensPerCpuSecond,
+      ]);
       const [own, other] = [median(costs.map(([a = NaN]) => a)), median(costs.map(([, b = NaN]) => b))];
       const row = 'tokens, 256 legacy streams paced at 20 ms ÷ proxy';
-      outcomes.push({ row, unit: 'tokens/CPU-s', product: own, against: other, got: own / other, better: 'more', rounds: costs });
+      outcomes.push({
+        row,
+        unit: 'tokens/CPU-s',
+        product: own,
+        against: other,
+        got: own / other,
+        better: 'more',
+        rounds: costs,
+      });
     }
   }
   await Promise.all([product.end(), proxy.end()]);

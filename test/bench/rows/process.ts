@@ -35,18 +35,38 @@ async function starts(context: Context): Promise<readonly Outcome[]> {
   for (const folder of [empty, filled]) rmSync(folder, { recursive: true, force: true });
   rmSync(modules);
   const imports = median(times.map((time) => time.imports));
-  const line = (what: string, of: 'fresh' | 'empty' | 'filled', bounds: { required?: number; aim?: number }): Outcome => {
+  const line = (
+    what: string,
+    of: 'fresh' | 'empty' | 'filled',
+    bounds: { required?: number; aim?: number },
+  ): Outcome => {
     const product = median(times.map((time) => time[of]));
     const row = `start to healthy, ${what} ÷ imports alone`;
     const pairs = times.map((time) => [time[of], time.imports]);
-    return { row, unit: 'ms', product, against: imports, got: product / imports, ...bounds, better: 'less', rounds: pairs };
+    return {
+      row,
+      unit: 'ms',
+      product,
+      against: imports,
+      got: product / imports,
+      ...bounds,
+      better: 'less',
+      rounds: pairs,
+    };
   };
   const atStart = median(resident);
   return [
     line('empty database', 'empty', { required: 1.5, aim: 1.25 }),
     line(`${messages.toLocaleString('en-US')} messages`, 'filled', { required: 1.5, aim: 1.25 }),
     line('no database yet: it is made', 'fresh', {}),
-    { row: 'resident at start', unit: 'MiB', product: atStart, got: atStart, better: 'less', rounds: resident.map((mib) => [mib]) },
+    {
+      row: 'resident at start',
+      unit: 'MiB',
+      product: atStart,
+      got: atStart,
+      better: 'less',
+      rounds: resident.map((mib) => [mib]),
+    },
   ];
 }
 
@@ -59,7 +79,9 @@ async function listImports({ upstreamUrl }: Context): Promise<string> {
   if (!existsSync(list)) throw new Error('the imports were not listed');
   const all = readFileSync(list, 'utf8').trim().split('\n');
   // The entry starts the service; the rest of what it imports is in the list.
-  const modules = [...new Set(all)].filter((url) => url.startsWith(`file://${ROOT}dist/`) && !url.endsWith('/dist/main.js'));
+  const modules = [...new Set(all)].filter(
+    (url) => url.startsWith(`file://${ROOT}dist/`) && !url.endsWith('/dist/main.js'),
+  );
   writeFileSync(list, modules.join('\n'));
   return list;
 }

@@ -22,7 +22,11 @@ async function smallJson(context: Context): Promise<readonly Outcome[]> {
   const product = await startProduct({ upstream: context.upstreamUrl });
   const outcomes: Outcome[] = [];
   const paths = [
-    { name: 'small JSON request (GET /api/health) ÷ raw', path: '/api/health', bounds: { required: 0.5, aim: 0.75 } },
+    {
+      name: 'small JSON request (GET /api/health) ÷ raw',
+      path: '/api/health',
+      bounds: { required: 0.5, aim: 0.75 },
+    },
     { name: 'the same, GET /api/control/models of a session', path: '/api/control/models', bounds: {} },
   ];
   for (const { name, path, bounds } of paths) {
@@ -50,7 +54,11 @@ async function createSessions(context: Context): Promise<readonly Outcome[]> {
     if (head.status !== 200) throw new Error(head.text);
     count(1);
   };
-  const sides = { product: { target: product, work }, against: { target: reference, work }, workers: WORKERS };
+  const sides = {
+    product: { target: product, work },
+    against: { target: reference, work },
+    workers: WORKERS,
+  };
   const figures = await compare(context, sides);
   await Promise.all([reference.end(), product.end()]);
   rmSync(folder, { recursive: true, force: true });
@@ -83,7 +91,9 @@ async function state(context: Context): Promise<readonly Outcome[]> {
   const unchanged: Outcome[] = [];
   for (const messages of [10, 1000] as const) {
     const headers = { 'X-Session-Id': ids[messages] };
-    const tag = /^etag: (.*)$/im.exec(await askOnce(product.port, requestBytes('GET', '/api/state', headers)))?.[1];
+    const tag = /^etag: (.*)$/im.exec(
+      await askOnce(product.port, requestBytes('GET', '/api/state', headers)),
+    )?.[1];
     if (tag === undefined) throw new Error('the state has no ETag');
     const poll = (etag: string): Work =>
       repeat(requestBytes('GET', '/api/state', { ...headers, 'If-None-Match': etag }), 304);
@@ -99,9 +109,21 @@ async function state(context: Context): Promise<readonly Outcome[]> {
   }
   const [few, many] = unchanged;
   if (few !== undefined && many !== undefined) {
-    const same = { row: 'state, 304: 1,000 messages ÷ 10 messages', unit: 'requests/CPU-s', better: 'more' } as const;
+    const same = {
+      row: 'state, 304: 1,000 messages ÷ 10 messages',
+      unit: 'requests/CPU-s',
+      better: 'more',
+    } as const;
     const got = many.product / few.product;
-    unchanged.push({ ...same, product: many.product, against: few.product, got, required: 0.9, aim: 1, rounds: [] });
+    unchanged.push({
+      ...same,
+      product: many.product,
+      against: few.product,
+      got,
+      required: 0.9,
+      aim: 1,
+      rounds: [],
+    });
   }
   await Promise.all([reference.end(), raw.end(), product.end()]);
   rmSync(folder, { recursive: true, force: true });
@@ -109,7 +131,11 @@ async function state(context: Context): Promise<readonly Outcome[]> {
 }
 
 /** Asks once on a connection of its own. Resolves with the head of the answer. */
-export async function askOnce(port: number, request: Buffer, onBody?: (chunk: Buffer) => void): Promise<string> {
+export async function askOnce(
+  port: number,
+  request: Buffer,
+  onBody?: (chunk: Buffer) => void,
+): Promise<string> {
   const lane = await Lane.open(port);
   const { text } = await lane.ask(request, onBody);
   lane.close();

@@ -19,7 +19,11 @@ export class OpenStreams {
   readonly #sockets: Socket[] = [];
 
   /** @param sessionOf names the session of each stream */
-  static async open(server: Server, count: number, sessionOf: (index: number) => string): Promise<OpenStreams> {
+  static async open(
+    server: Server,
+    count: number,
+    sessionOf: (index: number) => string,
+  ): Promise<OpenStreams> {
     const streams = new OpenStreams();
     for (let from = 0; from < count; from += AT_ONCE) {
       const some = Array.from({ length: Math.min(AT_ONCE, count - from) }, (_, at) => sessionOf(from + at));
@@ -120,7 +124,9 @@ async function fanOut(context: Context): Promise<readonly Outcome[]> {
   const figures = medians(rounds);
   const got = figures.product / figures.against;
   const row = `one event to ${String(STREAMS)} streams ÷ raw`;
-  return [{ row, unit: 'deliveries/CPU-s', ...figures, got, required: 0.7, aim: 0.9, better: 'more', rounds }];
+  return [
+    { row, unit: 'deliveries/CPU-s', ...figures, got, required: 0.7, aim: 0.9, better: 'more', rounds },
+  ];
 }
 
 /** Sends events one after another, each once the one before has arrived everywhere. Deliveries for each CPU second. */

@@ -36,13 +36,22 @@ async function streamed(context: Context): Promise<readonly Outcome[]> {
   const long = { row: 'streamed durable turn (50 tokens), 64 at once ÷ R', unit, required: 0.6, aim: 0.8 };
   const single = { row: 'the same, each turn in a new thread, which gets a title', unit };
   return [
-    await againstReference(context, long, () => turns(TOKENS, { threads: new Conversations(), counts: 'turns' })),
-    await againstReference(context, single, () => turns(TOKENS, { threads: new Conversations(1), counts: 'turns' })),
+    await againstReference(context, long, () =>
+      turns(TOKENS, { threads: new Conversations(), counts: 'turns' }),
+    ),
+    await againstReference(context, single, () =>
+      turns(TOKENS, { threads: new Conversations(1), counts: 'turns' }),
+    ),
   ];
 }
 
 async function polled(context: Context): Promise<readonly Outcome[]> {
-  const row = { row: 'chat and poll until done, 64 at once ÷ R', unit: 'turns/CPU-s', required: 0.6, aim: 0.8 };
+  const row = {
+    row: 'chat and poll until done, 64 at once ÷ R',
+    unit: 'turns/CPU-s',
+    required: 0.6,
+    aim: 0.8,
+  };
   return [await againstReference(context, row, () => chatAndPoll(TOKENS))];
 }
 
