@@ -5,7 +5,7 @@ FROM node:20-bookworm AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts
-COPY tsconfig.json tsconfig.build.json ./
+COPY tsconfig*.json vite.config.ts ./
 COPY src ./src
 RUN npm run build && rm -f dist/.tsbuildinfo && find dist -name '*.map' -delete
 

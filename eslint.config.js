@@ -4,11 +4,15 @@ import tseslint from 'typescript-eslint';
 /** Who may import whom. `test/architecture.test.ts` holds the same rules over the built import graph. */
 const boundaries = [
   { files: ['src/core/**'], forbid: '^(?!\\./)' },
+  { files: ['src/client/*.ts'], forbid: '^(?!\\./|eventsource-parser$)' },
+  { files: ['src/client/*/**'], forbid: '^(?!\\.\\.?/)|\\.\\./\\.\\./' },
   { files: ['src/adapters/**'], forbid: '/(http|surfaces|cli)/|\\.\\./(app|config|main)\\.js$' },
   { files: ['src/http/**'], forbid: '/(adapters|surfaces|cli)/|\\.\\./(app|config|main)\\.js$' },
   { files: ['src/surfaces/**'], forbid: '/(adapters|cli)/|\\.\\./(app|config|main)\\.js$' },
   { files: ['src/surfaces/current/**'], forbid: '/(adapters|cli|legacy)/|\\.\\./(app|config|main)\\.js$' },
   { files: ['src/surfaces/legacy/**'], forbid: '/(adapters|cli|current)/|\\.\\./(app|config|main)\\.js$' },
+  // The pages run in browsers: of the house they know the client alone.
+  { files: ['src/web/**'], forbid: '\\.\\./(adapters|cli|config|core|http|surfaces|assembly)/|\\.\\./(app|config|main|banner|version)\\.js$' },
 ];
 
 export default tseslint.config(
@@ -17,7 +21,7 @@ export default tseslint.config(
   ...tseslint.configs.strictTypeChecked,
   ...tseslint.configs.stylisticTypeChecked,
   {
-    languageOptions: { parserOptions: { project: './tsconfig.json', tsconfigRootDir: import.meta.dirname } },
+    languageOptions: { parserOptions: { project: ['./tsconfig.json', './tsconfig.web.json'], tsconfigRootDir: import.meta.dirname } },
     rules: {
       '@typescript-eslint/consistent-type-imports': ['error', { fixStyle: 'inline-type-imports' }],
       '@typescript-eslint/switch-exhaustiveness-check': [
@@ -51,7 +55,7 @@ export default tseslint.config(
   { files: ['src/cli/**', 'test/**'], rules: { 'no-console': 'off' } },
   { files: ['test/**'], rules: { 'max-lines': ['error', { max: 600 }] } },
   {
-    files: ['*.config.js'],
+    files: ['*.config.js', '*.config.ts'],
     extends: [tseslint.configs.disableTypeChecked],
     rules: { 'no-restricted-syntax': 'off', '@typescript-eslint/no-deprecated': 'off' },
   },

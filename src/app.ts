@@ -5,9 +5,13 @@ import type { Config } from './config.js';
 import type { Log, Rig } from './core/ports.js';
 import type { CoreService } from './core/service.js';
 import type { CoreSettings } from './core/settings.js';
+import { createAdmin } from './assembly/admin.js';
 import { openBus, openStore } from './assembly/data.js';
 import { createRigs } from './assembly/rigs.js';
+import { openTelemetry } from './assembly/telemetry.js';
 import { createTools } from './assembly/tools.js';
+import { createWalletSignIn } from './assembly/wallets.js';
+import type { Metrics } from './adapters/prometheus/metrics.js';
 import { systemClock } from './adapters/uuid/clock.js';
 import { readVersion } from './version.js';
 
@@ -18,6 +22,10 @@ export interface Application {
   readonly log: Log;
   readonly version: string;
   readonly rigs: readonly Rig[];
+  /** What the service has counted; null when metrics are off. */
+  readonly metrics: Metrics | null;
+  /** Whether there is a page at `/`. */
+  readonly hasPage: boolean;
   /** Starts the work and listens. Resolves with the base URL. @throws the system's error, such as `EADDRINUSE` */
   listen(): Promise<string>;
   /** Takes no new messages, lets running turns finish for `DRAIN_TIMEOUT`, ends streams, and stops listening. */
@@ -51,6 +59,9 @@ export async function createApp(config: Config): Promise<Application> {
     { seedPhrases },
     surfaces,
     http,
+    { requestObservers },
+    { observers },
+    { createPages },
   ] = await Promise.all([
     import('./adapters/pino/log.js'),
     import('./core/service.js'),
@@ -61,10 +72,14 @@ export async function createApp(config: Config): Promise<Application> {
     import('./adapters/bip39/seed-phrases.js'),
     import('./surfaces/index.js'),
     import('./http/server.js'),
+    import('./http/observer.js'),
+    import('./core/observers.js'),
+    import('./assembly/pages.js'),
   ]);
   const log = createLog({ level: config.logLevel });
   const version = readVersion();
   const schemas = createSchemas();
+  const walletSignIn = await createWalletSignIn(config);
   const [rigs, tools] = await Promise.all([
     createRigs(config),
     createTools(config, { schemas, log, version }),
@@ -74,10 +89,15 @@ export async function createApp(config: Config): Promise<Application> {
   );
   const opened = await openStore(config, log);
   try {
-    const { store } = opened;
-    const bus = await openBus(config, log);
+    const { bus, isUp: busUp } = await openBus(config, log);
+    const telemetry = await openTelemetry(config, {
+      ...{ store: opened.store, busUp, clock: systemClock, log, version },
+    });
+    const { store } = telemetry;
+    const admin = await createAdmin(config, { store, clock: systemClock, digests: nodeDigests });
     const core = createCore({
-      ...{ store, bus, rigs, tools, schemas, log, seedPhrases },
+      ...{ store, bus, rigs, tools, schemas, log, seedPhrases, walletSignIn },
+      observer: observers([telemetry.observer, ...(admin === null ? [] : [admin.observer])]),
       apps: config.apps,
       digests: nodeDigests,
       clock: systemClock,
@@ -91,8 +111,13 @@ export async function createApp(config: Config): Promise<Application> {
       keepAliveMs: config.sseKeepaliveMs,
       version,
     };
-    const routed = surfaces.createRouter({ core, surfaces: config.surfaces, http: httpSettings });
-    const httpServer = http.createHttpServer({ ...routed, log, http: httpSettings });
+    const requests = requestObservers(telemetry.requests);
+    const pages = createPages(config, { metrics: telemetry.page, admin: admin?.pages(core) ?? null });
+    const routed = surfaces.createRouter({
+      ...{ core, surfaces: config.surfaces, http: httpSettings, observer: requests, pages: pages.routes },
+      legacy: config.legacy,
+    });
+    const httpServer = http.createHttpServer({ ...routed, log, http: httpSettings, observer: requests });
     const { server } = httpServer;
     let closing: Promise<void> | undefined;
     return {
@@ -101,6 +126,8 @@ export async function createApp(config: Config): Promise<Application> {
       log,
       version,
       rigs,
+      metrics: telemetry.metrics,
+      hasPage: pages.hasPage,
       async listen() {
         // The port first: a second instance must not claim turns before it learns that the first one is there.
         const url = await listenOn(server, config.host, config.port);
@@ -120,6 +147,7 @@ export async function createApp(config: Config): Promise<Application> {
           await core.close();
           await tools.close();
           await bus.close();
+          await telemetry.close();
           await opened.close();
         })();
         return closing;

@@ -9,16 +9,18 @@ export function describeStart(
     readonly url: string;
     readonly version: string;
     readonly rigs: readonly { readonly id: string }[];
+    readonly hasPage: boolean;
   },
 ): string {
-  const { url, version, rigs } = running;
+  const { url, version, rigs, hasPage } = running;
+  const reachable = url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
   const facts = [
+    ...(hasPage ? [['Page', `${reachable}/`] as const] : []),
     ['Surfaces', config.surfaces.join(', ')],
     ['Rigs', shortList(rigs.map(({ id }) => id))],
     ['Apps', shortList(config.apps.map(({ name }) => name))],
     ['Data', describeDatabase(config.database)],
   ] as const;
-  const reachable = url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
   const header = `-H 'X-Session-Id: ${randomUUID()}'`;
   const commands = {
     current: `curl -s -X POST ${header} -H 'Prefer: wait=30' '${reachable}/api/chat?message=Hello'`,

@@ -12,6 +12,7 @@ import {
 import { pathText, readYaml } from './config/file.js';
 import { ConfigError, refuseMistakes, type Mistake } from './config/mistakes.js';
 import * as network from './config/network.js';
+import { tracesOf } from './config/traces.js';
 import * as settings from './config/settings.js';
 import type { FileContents } from './config/schema.js';
 import type { App } from './core/app.js';
@@ -77,6 +78,8 @@ export async function readConfig(sources: ConfigSources) {
       ['current', 'legacy'],
       settings.someOf(['current', 'legacy']),
     ),
+    /** Whether the page for people is served at `/`. */
+    page: reader.read('PAGE', 'on', oneOf(['on', 'off'])),
     database: located(database, cwd),
     redisUrl: reader.read('REDIS_URL', null, network.redisUrl, secret),
     /** Begins the names of channels, for deployments that share a Redis; null: the usual one. */
@@ -87,6 +90,14 @@ export async function readConfig(sources: ConfigSources) {
     /** Requests a minute and address; 0: no limit. */
     rateLimit: reader.read('RATE_LIMIT', 6000, integer(0, 1e9)),
     trustProxy: reader.read<network.TrustProxy>('TRUST_PROXY', false, network.trustProxy),
+    /** Whether there is a page of metrics. */
+    /** Opens the operator's view; null: there is none. */
+    adminToken: reader.read('ADMIN_TOKEN', null, settings.token, secret),
+    metrics: reader.read('METRICS', true, settings.onOff),
+    /** What a reader of the metrics must carry; null: they are shown on this machine alone. */
+    metricsToken: reader.read('METRICS_TOKEN', null, settings.token, secret),
+    /** Where traces go and of what; null: nowhere. */
+    traces: tracesOf(reader),
     logLevel: reader.read(
       'LOG_LEVEL',
       'info',
@@ -108,6 +119,10 @@ export async function readConfig(sources: ConfigSources) {
     /** Threads without activity for so long are deleted; null: none is. */
     retentionMs: reader.read('RETENTION_DAYS', null, settings.daysOrOff),
     demoTokenMs: reader.read('DEMO_TOKEN_MS', 15, integer(0, 60_000)),
+    /** Whether a wallet is taken at its word. */
+    walletProof: reader.read('WALLET_PROOF', 'off', oneOf(['off', 'required'])),
+    /** The sites whose sign-in messages count. */
+    walletProofDomains: reader.read('WALLET_PROOF_DOMAINS', null, network.siteNames),
     legacy: {
       deprecatedAt: reader.read('LEGACY_DEPRECATED_AT', null, isoDate),
       sunsetAt: reader.read('LEGACY_SUNSET_AT', null, isoDate),
@@ -130,7 +145,23 @@ export async function readConfig(sources: ConfigSources) {
           },
         ]
       : [];
-  refuseMistakes([...reader.mistakes, ...unsealed, ...file.mistakes, ...unknown]);
+  const siteless =
+    read.walletProof === 'required' && read.walletProofDomains === null
+      ? [
+          {
+            where: 'WALLET_PROOF_DOMAINS',
+            what: 'is needed with WALLET_PROOF=required: the hosts of the pages where wallets sign in, such as app.example.org',
+          },
+        ]
+      : [];
+  refuseMistakes([
+    ...reader.mistakes,
+    ...unsealed,
+    ...settings.endMistakes(read.legacy),
+    ...siteless,
+    ...file.mistakes,
+    ...unknown,
+  ]);
 
   const apps: readonly App[] = appsOf(file.contents?.apps ?? []);
   const rigs: readonly RigConfig[] = rigsOf(file.contents?.rigs ?? [], env);

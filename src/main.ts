@@ -32,14 +32,14 @@ export async function serve(sources: ConfigSources): Promise<void> {
 }
 
 /** Logs go to stdout as JSON lines; the banner for people goes where it cannot mix with them: stderr, unless a person sees both. */
-function announce({ log, version, rigs }: Application, config: Config, url: string): void {
+function announce({ log, version, rigs, hasPage }: Application, config: Config, url: string): void {
   const port = Number(new URL(url).port || '80');
   log.info(
     { url, host: config.host, port, surfaces: config.surfaces, version, pid: process.pid },
     'listening',
   );
   const out = process.stdout.isTTY ? process.stdout : process.stderr;
-  out.write(`${describeStart(config, { url, version, rigs })}\n`);
+  out.write(`${describeStart(config, { url, version, rigs, hasPage })}\n`);
 }
 
 /** State is durable: after what nobody foresaw, a clean start is better than going on. */

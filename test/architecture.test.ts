@@ -59,6 +59,12 @@ describe('the layers', () => {
     expect(strays(/^src\/core\//, (imported) => imported.startsWith('src/core/'))).toEqual([]);
   });
 
+  it('the client imports nothing outside itself but the parser of streams', () => {
+    const isAllowed = (imported: string) =>
+      imported === 'eventsource-parser' || imported.startsWith('src/client/');
+    expect(strays(/^src\/client\//, isAllowed)).toEqual([]);
+  });
+
   it('an adapter imports the core, itself, what Node and the network give, and packages', () => {
     const platform = ['src/adapters/node/', 'src/adapters/net/'];
     const own = (path: string) => /^src\/adapters\/[^/]+\//.exec(path)?.[0] ?? 'none';

@@ -52,6 +52,13 @@ describe('defaults', () => {
       corsOrigins: '*',
       rateLimit: 6000,
       trustProxy: false,
+      adminToken: null,
+      page: 'on',
+      metrics: true,
+      metricsToken: null,
+      traces: null,
+      walletProof: 'off',
+      walletProofDomains: null,
       logLevel: 'info',
       maxMessageBytes: 65_536,
       maxQueued: 50,
@@ -128,6 +135,12 @@ describe('settings', () => {
       (c) => c.corsOrigins,
       ['https://a.example', 'http://b.example:81'],
     ],
+    [
+      'WALLET_PROOF_DOMAINS',
+      'App.example.org, localhost:3000',
+      (c) => c.walletProofDomains,
+      ['app.example.org', 'localhost:3000'],
+    ],
     ['TRUST_PROXY', '2', (c) => c.trustProxy, 2],
     ['TRUST_PROXY', 'true', (c) => c.trustProxy, true],
     ['TRUST_PROXY', 'loopback, 10.0.0.0/8', (c) => c.trustProxy, ['loopback', '10.0.0.0/8']],
@@ -176,6 +189,9 @@ describe('settings', () => {
     ['CORS_ORIGINS', 'https://a.example/path'],
     ['CORS_ORIGINS', 'a.example'],
     ['RATE_LIMIT', 'off'],
+    ['WALLET_PROOF_DOMAINS', 'https://app.example.org'],
+    ['WALLET_PROOF_DOMAINS', 'app.example.org/login'],
+    ['WALLET_PROOF', 'on'],
     ['TRUST_PROXY', '10.0.0.0/33'],
     ['TRUST_PROXY', 'everyone'],
     ['LOG_LEVEL', 'loud'],
@@ -193,6 +209,13 @@ describe('settings', () => {
     expect(mistakes).toHaveLength(1);
     expect(mistakes[0]).toMatch(new RegExp(`^${name}: `));
     expect(mistakes[0]).not.toContain('hunter2');
+  });
+
+  it('refuses to ask wallets for proofs without the sites where they sign in', async () => {
+    const mistakes = await mistakesOf(read({ WALLET_PROOF: 'required' }));
+    expect(mistakes).toEqual([expect.stringMatching(/^WALLET_PROOF_DOMAINS: /)]);
+    const config = await read({ WALLET_PROOF: 'required', WALLET_PROOF_DOMAINS: 'app.example.org' });
+    expect(config.walletProof).toBe('required');
   });
 });
 

@@ -45,15 +45,23 @@ export async function openStore({ database }: Pick<Config, 'database'>, log?: Lo
 /** Begins every channel where `REDIS_PREFIX` is not set, as it is to be where deployments share a Redis. */
 const CHANNEL_PREFIX = 'diptych';
 
+/** What carries signals. */
+export interface OpenedBus {
+  readonly bus: Bus;
+  /** Whether signals reach other nodes now; null where there are none. */
+  readonly isUp: (() => boolean) | null;
+}
+
 /** Opens what carries signals: between all nodes with Redis, within this process without. */
 export async function openBus(
   { redisUrl, redisPrefix }: Pick<Config, 'redisUrl' | 'redisPrefix'>,
   log: Log,
-): Promise<Bus> {
+): Promise<OpenedBus> {
   if (redisUrl === null) {
     const { createMemoryBus } = await import('../adapters/memory/bus.js');
-    return createMemoryBus();
+    return { bus: createMemoryBus(), isUp: null };
   }
   const { openRedisBus } = await import('../adapters/redis/bus.js');
-  return openRedisBus({ url: redisUrl, prefix: redisPrefix ?? CHANNEL_PREFIX, log });
+  const bus = await openRedisBus({ url: redisUrl, prefix: redisPrefix ?? CHANNEL_PREFIX, log });
+  return { bus, isUp: () => bus.isUp };
 }

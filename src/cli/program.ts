@@ -5,6 +5,7 @@ import { backupCommand } from './backup.js';
 import { chatCommand } from './chat.js';
 import { checkCommand } from './check.js';
 import { keysCommand } from './keys.js';
+import { legacyCommand } from './legacy.js';
 import { migrateCommand } from './migrate.js';
 import { rigsCommand } from './rigs.js';
 import { secretsCommand } from './secrets.js';
@@ -27,6 +28,7 @@ export function createProgram(terminal: Terminal): Command {
     chatCommand(terminal),
     sessionsCommand(terminal),
     secretsCommand(terminal),
+    legacyCommand(terminal),
     backupCommand(terminal),
     migrateCommand(terminal),
   ];

@@ -24,6 +24,15 @@ function originOf(value: string): string | undefined {
 
 const PROXY_WORDS = new Set(['loopback', 'linklocal', 'uniquelocal']);
 
+/** Sites as `host` or `host:port`, separated by commas; kept in lower case. */
+export const siteNames: Parse<readonly string[]> = (value) => {
+  const sites = listed(value).map((site) => site.toLowerCase());
+  const isSite = (site: string): boolean =>
+    URL.canParse(`http://${site}`) && /^[a-z0-9.-]+(:\d{1,5})?$/.test(site);
+  if (sites.length > 0 && sites.every(isSite)) return { value: sites };
+  return { wrong: 'must be hosts such as app.example.org or localhost:3000, separated by commas' };
+};
+
 /** `off`, `on`, a number of proxies, or addresses, networks and Express's names for them. */
 export const trustProxy: Parse<TrustProxy> = (value) => {
   if (/^(off|false|no)$/i.test(value)) return { value: false };

@@ -63,6 +63,18 @@ export const daysOrOff: Parse<number | null> = (value) => {
   return { wrong: 'must be a number of days above 0, or off' };
 };
 
+/** `on` or `off`, or their usual synonyms. */
+export const onOff: Parse<boolean> = (value) => {
+  if (/^(on|true|yes|1)$/i.test(value)) return { value: true };
+  return /^(off|false|no|0)$/i.test(value) ? { value: false } : { wrong: 'must be on or off' };
+};
+
+/** A token that a header can carry. */
+export const token: Parse<string> = (value) =>
+  /^[\x21-\x7e]{16,}$/.test(value)
+    ? { value }
+    : { wrong: 'must have at least 16 characters, without blanks: `openssl rand -hex 32` makes one' };
+
 /** One of a few words. */
 export function oneOf<T extends string>(words: readonly T[]): Parse<T> {
   return (value) => {
@@ -111,4 +123,14 @@ export function listed(value: string): string[] {
     .split(',')
     .map((part) => part.trim())
     .filter((part) => part !== '');
+}
+
+/** What is wrong with the dates of an end: nothing goes before it is deprecated (RFC 9745). */
+export function endMistakes(dates: {
+  readonly deprecatedAt: number | null;
+  readonly sunsetAt: number | null;
+}): readonly Mistake[] {
+  const { deprecatedAt, sunsetAt } = dates;
+  if (deprecatedAt === null || sunsetAt === null || sunsetAt >= deprecatedAt) return [];
+  return [{ where: 'LEGACY_SUNSET_AT', what: 'must not be before LEGACY_DEPRECATED_AT' }];
 }

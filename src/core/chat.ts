@@ -50,7 +50,7 @@ export class Chat {
     const accepted = await store.acceptMessage({
       sessionId,
       ifVersion: thread.session.version,
-      set: fieldsOf(request, thread.session, app),
+      set: this.#fieldsOf(request, thread.session, app),
       text,
       messageId: clock.newId(),
       turnId: clock.newId(),
@@ -93,6 +93,8 @@ export class Chat {
       thread.session = { ...thread.session, interrupted: false };
     });
     threads.adopt(thread);
+    for (const cancelled of interruption.cancelled) this.parts.observer.cancelled(cancelled);
+    this.parts.observer.accepted(turn);
     announce(this.parts.bus, sessionId, commit);
     for (const { id: turnId } of interruption.cancelled) {
       this.parts.bus.publish(sessionId, { type: 'turn_ended', turnId, outcome: 'interrupted', error: null });
@@ -100,6 +102,22 @@ export class Chat {
     if (interruption.running !== null) this.#interruptOne(sessionId, interruption.running.id);
     if (claimed !== null) this.runner.start(claimed);
     return { sessionId, turnId: turn.id, repeated: false };
+  }
+
+  /** What a message changes of its session: only what is really new. */
+  #fieldsOf(request: SendRequest, session: Session, app: App): SessionFields {
+    const wallet = request.wallet === undefined ? session.wallet : walletAddress(request.wallet);
+    const isNewWallet = wallet !== null && wallet !== session.wallet;
+    if (isNewWallet) this.parts.walletProofs.require(wallet, request.walletProof);
+    const userState =
+      request.userState === undefined
+        ? session.userState
+        : patchedUserState(session.userState, request.userState);
+    return {
+      ...(app.name !== session.app && { app: app.name }),
+      ...(isNewWallet && { wallet }),
+      ...(userState !== session.userState && { userState }),
+    };
   }
 
   #interruptOne(sessionId: string, turnId: string): void {
@@ -129,20 +147,6 @@ export class Chat {
     const fingerprint = this.digests.sha256(JSON.stringify([app, text]));
     return { key: idempotencyKey, fingerprint, notBefore: clock.now() - settings.idempotencyMs };
   }
-}
-
-/** What a message changes of its session: only what is really new. */
-function fieldsOf(request: SendRequest, session: Session, app: App): SessionFields {
-  const wallet = request.wallet === undefined ? session.wallet : walletAddress(request.wallet);
-  const userState =
-    request.userState === undefined
-      ? session.userState
-      : patchedUserState(session.userState, request.userState);
-  return {
-    ...(app.name !== session.app && { app: app.name }),
-    ...(wallet !== session.wallet && { wallet }),
-    ...(userState !== session.userState && { userState }),
-  };
 }
 
 /** The refusal while the service drains. */

@@ -8,6 +8,9 @@ import type { ThreadSummary } from './session.js';
 import type { Invocation, InvocationRequest } from './tool-invocations.js';
 import type { ToolDescription } from './ports.js';
 import type { Snapshot } from './snapshot.js';
+import type { CountedSurface } from './usage-store.js';
+import type { CountUse } from './usage-tally.js';
+import type { Challenge, WalletProof } from './wallet-proofs.js';
 
 /** Names a session. `refuse`: an unknown one is `not_found`; `create`: it begins to exist, in memory until something is written. */
 export interface SessionRef {
@@ -23,6 +26,8 @@ export interface SendRequest {
   /** The App key as the caller gave it; undefined: none. */
   readonly key: string | undefined;
   readonly wallet?: string | undefined;
+  /** Shows that the wallet is the caller's, where that is asked for. */
+  readonly walletProof?: string | undefined;
   /** A patch of the user state, as received. */
   readonly userState?: JsonObject | undefined;
   readonly clientId?: string | undefined;
@@ -71,17 +76,21 @@ export interface Core {
   createSession(request: {
     sessionId: string;
     wallet?: string | undefined;
+    walletProof?: string | undefined;
   }): Promise<{ session: ThreadSummary; created: boolean }>;
   /** @throws RefusedError `not_found` */
   getSession(sessionId: string): Promise<ThreadSummary>;
   /** Brings a session into being, as any request with its header does (§3); one that was deleted stays so. */
   touch(session: SessionRef): Promise<void>;
-  /** The session's own thread, then the other threads of its wallet, newest first. @throws RefusedError `not_found` */
-  getThreads(sessionId: string): Promise<readonly ThreadSummary[]>;
+  /**
+   * The session's own thread, then the other threads of its wallet, newest first; where wallets have to sign in, those only with a
+   * proof. @throws RefusedError `not_found` */
+  getThreads(sessionId: string, walletProof?: string): Promise<readonly ThreadSummary[]>;
   /** The threads of a wallet, newest activity first. `session` is created when unknown, as with any request. */
   listThreads(request: {
     session: SessionRef;
     wallet: string;
+    walletProof?: string | undefined;
     limit: number;
     after: ThreadCursor | null;
   }): Promise<{ threads: readonly ThreadSummary[]; next: ThreadCursor | null }>;
@@ -157,7 +166,17 @@ export interface Core {
   /** Removes a client's secrets; null: of every App, of every name. Returns how many there were. */
   deleteSecrets(clientId: string, which: { app: string | null; name: string | null }): Promise<number>;
 
+  // --- wallets that sign in
+
+  /** @throws RefusedError `not_found` when nobody asks for proofs */
+  walletChallenge(): Challenge;
+  /** @throws RefusedError `not_found`, `invalid` for what is no sign-in message, `unauthenticated` for one that proves nothing */
+  proveWallet(request: { readonly message: string; readonly signature: string }): Promise<WalletProof>;
+
   // --- the service
+
+  /** The counter of an endpoint (`GET /api/state`) of a surface: made once, called for each request. Never fails. */
+  usageCounter(surface: CountedSurface, endpoint: string): CountUse;
 
   /** True when requests are counted: then `admit` is asked before each. */
   readonly countsRequests: boolean;

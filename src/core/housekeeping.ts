@@ -3,6 +3,8 @@ import type { Parts } from './parts.js';
 const EVERY_MS = 60_000;
 /** Counts of use are kept for as long as the longest window and a day. */
 const USES_MS = 2 * 86_400_000;
+/** Counts of requests are kept for a year and a month. */
+const USAGE_MS = 400 * 86_400_000;
 
 /** Removes what has had its time: old events and idempotency keys, and idle threads where retention is set. */
 export class Housekeeping {
@@ -35,6 +37,7 @@ export class Housekeeping {
         eventsSince: at - settings.eventsKeptMs,
         idempotencyBefore: at - settings.idempotencyMs,
         usesBefore: at - USES_MS,
+        usageBefore: at - USAGE_MS,
       });
       for (const id of deleted) {
         threads.forget(id, true);

@@ -18,7 +18,7 @@ export class Interrupts {
 
   /** True when there was a turn to cancel. All of them have ended when it resolves. */
   async interrupt(ref: SessionRef): Promise<boolean> {
-    const { threads, store, bus, clock } = this.parts;
+    const { threads, store, bus, clock, observer } = this.parts;
     const thread = await threads.open(ref);
     if (!thread.stored) return false;
     return threads.hold(thread, async () => {
@@ -40,8 +40,10 @@ export class Interrupts {
           thread.endTurns(cancelled);
         });
         announce(bus, thread.id, commit);
-        for (const { id: turnId } of cancelled) {
-          bus.publish(thread.id, { type: 'turn_ended', turnId, outcome: 'interrupted', error: null });
+        for (const turn of cancelled) {
+          observer.cancelled(turn);
+          const ending = { outcome: 'interrupted', error: null } as const;
+          bus.publish(thread.id, { type: 'turn_ended', turnId: turn.id, ...ending });
         }
         if (running !== null) await this.#stop(running, ended);
         return true;
@@ -65,7 +67,7 @@ export class Interrupts {
 
   /** The owner does not answer: its later writes are refused, and the last checkpoint stands. */
   async #fence(turn: Turn): Promise<void> {
-    const { store, bus, clock, threads, log } = this.parts;
+    const { store, bus, clock, threads, log, observer } = this.parts;
     log.warn({ turn: turn.id }, 'the owner of an interrupted turn did not answer and was fenced off');
     const claimed = await store.takeOver(turn.id, this.runner.lease);
     if (claimed === undefined) return;
@@ -87,6 +89,7 @@ export class Interrupts {
       ...{ claimNext: this.runner.claim, at: clock.now() },
     });
     if (stored === 'lost') return;
+    observer.cancelled(turn);
     const thread = threads.peek(turn.sessionId);
     if (thread !== undefined) thread.stale = true;
     announce(bus, turn.sessionId, stored.commit);

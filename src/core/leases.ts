@@ -1,3 +1,4 @@
+import type { Observer } from './observer.js';
 import type { Log } from './ports.js';
 import type { Runner } from './runner.js';
 import type { CoreSettings } from './settings.js';
@@ -21,6 +22,7 @@ export class Leases {
     private readonly parts: {
       readonly store: Store;
       readonly log: Log;
+      readonly observer: Observer;
       readonly settings: CoreSettings;
       readonly clock: { now(): number };
     },
@@ -75,7 +77,10 @@ export class Leases {
       let claimed;
       do {
         claimed = await this.parts.store.claimAbandoned(claim, RECOVERY_BATCH);
-        if (claimed.length > 0) this.parts.log.info({ turns: claimed.length }, 'took over abandoned turns');
+        if (claimed.length > 0) {
+          this.parts.observer.tookOver(claimed.length);
+          this.parts.log.info({ turns: claimed.length }, 'took over abandoned turns');
+        }
         for (const turn of claimed) this.runner.start(turn);
         // A whole batch: there may be more, and a crash must not leave them waiting.
       } while (claimed.length === RECOVERY_BATCH && this.runner.claim !== null);

@@ -1,5 +1,6 @@
 import type { App } from './app.js';
 import type { Access } from './apps.js';
+import type { Observer } from './observer.js';
 import type { Bus, Clock, Log } from './ports.js';
 import type { Rigs } from './rig-choice.js';
 import type { Secrets } from './secrets.js';
@@ -7,6 +8,7 @@ import type { CoreSettings } from './settings.js';
 import type { Commit, Store } from './store.js';
 import type { Threads } from './threads.js';
 import type { Toolbox } from './toolbox.js';
+import type { WalletProofs } from './wallet-proofs.js';
 
 /** What the core's own modules share. */
 export interface Parts {
@@ -14,12 +16,14 @@ export interface Parts {
   readonly bus: Bus;
   readonly clock: Clock;
   readonly log: Log;
+  readonly observer: Observer;
   readonly settings: CoreSettings;
   readonly access: Access;
   readonly apps: ReadonlyMap<string, App>;
   readonly rigs: Rigs;
   readonly secrets: Secrets;
   readonly toolbox: Toolbox;
+  readonly walletProofs: WalletProofs;
   readonly threads: Threads;
 }
 

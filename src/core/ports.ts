@@ -117,6 +117,29 @@ export interface SeedPhrases {
   isSeedPhrase(text: string): boolean;
 }
 
+/** What a wallet signs to sign in (EIP-4361). Times are in milliseconds since the epoch. */
+export interface SignInMessage {
+  /** The site that asked for it: `host` or `host:port`. */
+  readonly domain: string;
+  readonly address: string;
+  readonly nonce: string;
+  /** `-Infinity` when the message does not say. */
+  readonly notBefore: number;
+  /** `Infinity` when the message does not say. */
+  readonly expiresAt: number;
+}
+
+/** Knows the signatures of wallets. */
+export interface WalletSignatures {
+  /** Undefined for text that is no sign-in message. */
+  read(message: string): SignInMessage | undefined;
+  /**
+   * Whether the wallet that the message names has signed it: a key's, or a contract's on a chain that is configured.
+   * @throws Error when that chain does not answer
+   */
+  verify(message: string, signature: string): Promise<boolean>;
+}
+
 /** Checks values against JSON Schemas. */
 export interface Schemas {
   /** Returns a check that lists what is wrong with a value; empty: it fits. @throws Error when the schema itself is wrong */

@@ -68,6 +68,16 @@ export function tokenUses(
     .map(({ subject, measure, from }) => ({ subject, measure, from, amount: tokens }));
 }
 
+/** How much the subject of a use may use of its measure; null: as much as it likes. */
+export function limitOf(
+  settings: LimitSettings,
+  { subject, measure }: Pick<Use, 'subject' | 'measure'>,
+): number | null {
+  const limits = subject.startsWith('key:') ? settings.key : settings.session;
+  const names = { requests: 'requestsPerMinute', turns: 'turnsPerDay', tokens: 'tokensPerDay' } as const;
+  return limits[names[measure]];
+}
+
 /** The refusal when a quota is used up. */
 export function overQuota({ subject, measure, from, milliseconds, limit }: Quota, at: number): RefusedError {
   const whose = subject.startsWith('key:') ? 'This App key' : 'This session';

@@ -47,7 +47,7 @@ export class Runner {
 
   /** Begins to work on a claimed turn, and on those that wait behind it. */
   start(claimed: ClaimedTurn): void {
-    const running = new RunningTurn(claimed, []);
+    const running = new RunningTurn(claimed, [], this.parts.observer.started(claimed));
     // An older attempt of this very process: its lease lapsed, so that it may not go on.
     this.#running.get(claimed.sessionId)?.stop('lost');
     this.#running.set(claimed.sessionId, running);
@@ -198,6 +198,7 @@ export class Runner {
         return;
       }
       const { commit, next } = stored;
+      running.observed.ended(ending.outcome, running.rigId);
       // In one breath: the mirror, the text in flight and the runner change together, so that no snapshot falls between.
       thread.apply(commit, () => {
         thread.putMessages(turn.id, messages);

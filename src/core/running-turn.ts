@@ -1,5 +1,6 @@
 import { TurnStopped, type StopReason } from './abort.js';
 import type { Message } from './message.js';
+import type { TurnObserver } from './observer.js';
 import { NO_USAGE, type ClaimedTurn, type Usage } from './turn.js';
 
 /** A turn that this process works on: what of it is not in the store yet. */
@@ -19,10 +20,14 @@ export class RunningTurn {
   readonly #controller = new AbortController();
   #resolveEnded: () => void = () => undefined;
 
-  /** @param messages the turn's stored records, the user's message first */
+  /**
+   * @param messages the turn's stored records, the user's message first
+   * @param observed is told what becomes of it
+   */
   constructor(
     readonly turn: ClaimedTurn,
     readonly messages: Message[],
+    readonly observed: TurnObserver,
   ) {
     this.leftover = turn.partialText;
     this.ended = new Promise((resolve) => (this.#resolveEnded = resolve));
@@ -65,6 +70,8 @@ export class RunningTurn {
 
   /** This process has nothing more to do with it. */
   finish(): void {
+    const reason: unknown = this.signal.reason;
+    this.observed.left(reason instanceof TurnStopped ? reason.stop : 'lost');
     this.#resolveEnded();
   }
 }

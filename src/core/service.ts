@@ -7,6 +7,7 @@ import { Interrupts } from './interrupts.js';
 import { Health } from './health.js';
 import { Housekeeping } from './housekeeping.js';
 import { Leases } from './leases.js';
+import { UNOBSERVED, type Observer } from './observer.js';
 import type { Parts } from './parts.js';
 import type { Bus, Clock, Digests, Log, Rig, Schemas, SeedPhrases, ToolSource } from './ports.js';
 import { overQuota, requestQuotas } from './quota.js';
@@ -26,6 +27,9 @@ import { ToolInvocations } from './tool-invocations.js';
 import { Toolbox } from './toolbox.js';
 import { TurnSteps } from './turn-steps.js';
 import { TurnWriter } from './turn-writer.js';
+import { Usage } from './usage.js';
+import type { UsageReport } from './usage-report.js';
+import { WalletProofs, type WalletSignIn } from './wallet-proofs.js';
 
 /** What the core is made of: its ports, and what the configuration says. */
 export interface CorePorts {
@@ -37,16 +41,22 @@ export interface CorePorts {
   readonly apps: readonly App[];
   readonly tools: ToolSource;
   readonly seedPhrases: SeedPhrases;
+  /** Null: a wallet is taken at its word. */
+  readonly walletSignIn: WalletSignIn | null;
   readonly sealer: Sealer;
   readonly schemas: Schemas;
   readonly digests: Digests;
   readonly clock: Clock;
   readonly log: Log;
+  /** Absent: nobody is told. */
+  readonly observer?: Observer;
   readonly settings: CoreSettings;
 }
 
 /** The core with its life: begun, drained, closed. */
 export interface CoreService extends Core {
+  /** Who used the legacy surface in the last so many days, and whether it may be switched off. */
+  usageReport(asked: { days: number }): Promise<UsageReport>;
   /** Takes over what was left unfinished, and begins to keep leases. */
   start(): Promise<void>;
   /**
@@ -60,7 +70,7 @@ export interface CoreService extends Core {
 
 /** Puts the core together. */
 export function createCore(ports: CorePorts): CoreService {
-  const { store, bus, clock, log, settings, digests } = ports;
+  const { store, bus, clock, log, settings, digests, observer = UNOBSERVED } = ports;
   const access = createAccess({
     apps: ports.apps,
     findKey: (digest) => store.findKey(digest),
@@ -69,11 +79,15 @@ export function createCore(ports: CorePorts): CoreService {
   });
   const secrets = new Secrets({ secretStore: store, sealer: ports.sealer, digests, access, clock });
   const parts: Parts = {
-    ...{ store, bus, clock, log, settings, access, secrets },
+    ...{ store, bus, clock, log, observer, settings, access, secrets },
     apps: new Map(ports.apps.map((app) => [app.name, app])),
     rigs: new Rigs(ports.rigs),
     toolbox: new Toolbox(ports.tools, ports.schemas, settings, log),
     threads: new Threads(store, clock),
+    walletProofs: new WalletProofs({
+      ...{ digests, clock, sealer: ports.sealer, signIn: ports.walletSignIn },
+      countRequest: (quotas) => store.countRequest(quotas),
+    }),
   };
   const writer = new TurnWriter(parts);
   const steps = new TurnSteps(parts, writer, new ToolCalls(parts, writer));
@@ -90,12 +104,13 @@ export function createCore(ports: CorePorts): CoreService {
   const housekeeping = new Housekeeping(parts);
   const health = new Health(store, clock, log);
   const draining = new AbortController();
+  const usage = new Usage({ store, clock, digests, log });
 
   return {
     createSession: (request) => sessions.create(request),
     getSession: (id) => sessions.get(id),
     touch: (ref) => sessions.touch(ref),
-    getThreads: (id) => sessions.threadsOf(id),
+    getThreads: (id, walletProof) => sessions.threadsOf(id, walletProof),
     listThreads: (request) => sessions.list(request),
     renameSession: (id, title) => sessions.rename(id, title),
     deleteSession: (id) => sessions.delete(id),
@@ -139,6 +154,9 @@ export function createCore(ports: CorePorts): CoreService {
     listSecrets: (clientId) => secrets.names(clientId),
     deleteSecrets: (clientId, which) => secrets.delete(clientId, which),
 
+    walletChallenge: () => parts.walletProofs.challenge(),
+    proveWallet: (request) => parts.walletProofs.prove(request),
+
     countsRequests: [settings.limits.session, settings.limits.key].some(
       ({ requestsPerMinute }) => requestsPerMinute !== null,
     ),
@@ -148,12 +166,16 @@ export function createCore(ports: CorePorts): CoreService {
       if (exhausted !== undefined) throw overQuota(exhausted, clock.now());
     },
 
+    usageCounter: (surface, endpoint) => usage.counter(surface, endpoint),
+    usageReport: (asked) => usage.report(asked),
+
     health: async () => ({ status: draining.signal.aborted ? 'draining' : await health.status() }),
 
     async start() {
       streams.start();
       await leases.start();
       housekeeping.start();
+      usage.start();
     },
     async drain(timeoutMs) {
       draining.abort(new Error('The service drains'));
@@ -161,6 +183,7 @@ export function createCore(ports: CorePorts): CoreService {
       invocations.close();
       leases.stop();
       streams.close();
+      await usage.flush();
     },
     async close() {
       draining.abort(new Error('The service closes'));
@@ -168,6 +191,7 @@ export function createCore(ports: CorePorts): CoreService {
       invocations.close();
       await housekeeping.close();
       await titles.close();
+      await usage.close();
       await runner.drain(0);
       streams.close();
     },

@@ -36,6 +36,7 @@ export class Sessions {
   async create(request: {
     sessionId: string;
     wallet?: string | undefined;
+    walletProof?: string | undefined;
   }): Promise<{ session: ThreadSummary; created: boolean }> {
     const wallet = request.wallet === undefined ? undefined : walletAddress(request.wallet);
     const ref: SessionRef = { id: request.sessionId, ifUnknown: 'create' };
@@ -43,6 +44,7 @@ export class Sessions {
     if (thread.stored && (wallet === undefined || wallet === thread.session.wallet)) {
       return { session: thread.session, created: false };
     }
+    if (wallet !== undefined) this.parts.walletProofs.require(wallet, request.walletProof);
     return this.write(ref, () => ({ set: wallet === undefined ? {} : { wallet }, isActivity: true }));
   }
 
@@ -50,9 +52,9 @@ export class Sessions {
     return (await this.parts.threads.open({ id, ifUnknown: 'refuse' })).session;
   }
 
-  async threadsOf(id: string): Promise<readonly ThreadSummary[]> {
+  async threadsOf(id: string, walletProof?: string): Promise<readonly ThreadSummary[]> {
     const own = await this.get(id);
-    if (own.wallet === null) return [own];
+    if (own.wallet === null || !this.parts.walletProofs.covers(own.wallet, walletProof)) return [own];
     const page = { limit: MAX_OTHER_THREADS, after: null };
     const others = await this.parts.store.listThreads(own.wallet, page);
     return [own, ...others.filter((other) => other.id !== own.id)];
@@ -61,10 +63,12 @@ export class Sessions {
   async list(request: {
     session: SessionRef;
     wallet: string;
+    walletProof?: string | undefined;
     limit: number;
     after: ThreadCursor | null;
   }): Promise<{ threads: readonly ThreadSummary[]; next: ThreadCursor | null }> {
     const wallet = walletAddress(request.wallet);
+    this.parts.walletProofs.require(wallet, request.walletProof);
     await this.touch(request.session);
     // One more than asked for shows whether there is more.
     const page = { limit: request.limit + 1, after: request.after };

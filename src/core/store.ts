@@ -4,10 +4,12 @@
  */
 import type { EventBody, LoggedEvent, SystemEvent, SystemFault } from './event.js';
 import type { Message } from './message.js';
+import type { OverviewStore } from './overview-store.js';
 import type { Quota, Use } from './quota.js';
 import type { SecretStore } from './secret-store.js';
 import type { Session, SessionFields, ThreadSummary } from './session.js';
 import type { ClaimedTurn, Turn, TurnOutcome, Usage } from './turn.js';
+import type { UsageStore } from './usage-store.js';
 
 /** A store fails with this when it cannot answer now (down, locked, full, corrupt): the surfaces answer 503. */
 export class StoreUnavailableError extends Error {
@@ -166,6 +168,8 @@ export interface Prune {
   readonly idempotencyBefore: number;
   /** Counts of windows that began before are forgotten. */
   readonly usesBefore: number;
+  /** Counts of requests of days before this one (its first millisecond) are forgotten. */
+  readonly usageBefore: number;
 }
 
 /** Where a list of threads goes on: after this one. */
@@ -187,7 +191,7 @@ export interface StoredKey {
 }
 
 /** Where sessions, messages, turns, events and keys are kept. The truth: memory is only a cache of it. */
-export interface Store extends SecretStore {
+export interface Store extends SecretStore, OverviewStore, UsageStore {
   // --- sessions
 
   /** Reads a session with its thread. `deleted`: it was, and nothing was written since. */
@@ -224,6 +228,8 @@ export interface Store extends SecretStore {
   ): Promise<{ readonly turn: Turn; readonly messages: Message[] } | undefined>;
   /** The text in flight of a session's running turn as last checkpointed. Cheap. Undefined: none runs. */
   readFlight(sessionId: string): Promise<Flight | undefined>;
+  /** How many turns wait and run now, whoever works on them. Cheap. */
+  countTurns(): Promise<{ readonly queued: number; readonly running: number }>;
   /** Ends the queued turns of a session as interrupted and marks the running one. Undefined when there is no turn to cancel. */
   interruptTurns(
     sessionId: string,

@@ -1,9 +1,11 @@
 import type { Message } from './message.js';
+import type { AnswerObserver, AnswerOutcome } from './observer.js';
 import { announce, type Parts } from './parts.js';
 import type { PromptMessage, Rig } from './ports.js';
 import type { RunningTurn } from './running-turn.js';
 import { wellFormed } from './session.js';
 import type { ActiveThread } from './thread.js';
+import { NO_USAGE } from './turn.js';
 
 const INSTRUCTIONS =
   'Give the conversation a title of at most six words, in its language. Answer with the title alone: no quotes, no full stop.';
@@ -46,6 +48,7 @@ export class Titles {
         ? ''
         : await this.#ask(
             rig,
+            running.observed.asked(rig, 'title'),
             thread.settled.filter(({ turnId }) => turnId === running.turn.id),
           );
     const title = cleanTitle(asked) ?? fallbackTitle(user.content);
@@ -76,7 +79,7 @@ export class Titles {
   }
 
   /** What the rig proposes; empty when it fails: a title is not worth an error. */
-  async #ask(rig: Rig, records: readonly Message[]): Promise<string> {
+  async #ask(rig: Rig, observed: AnswerObserver, records: readonly Message[]): Promise<string> {
     const messages: PromptMessage[] = [];
     for (const { role, content } of records) {
       const excerpt = content.slice(0, MAX_EXCERPT).toWellFormed();
@@ -86,17 +89,26 @@ export class Titles {
     }
     const signal = AbortSignal.any([this.#stop.signal, AbortSignal.timeout(TIMEOUT_MS)]);
     let text = '';
+    let usage = NO_USAGE;
+    let outcome: AnswerOutcome = 'failed';
     try {
       for await (const part of rig.respond(
         { purpose: 'title', instructions: INSTRUCTIONS, messages, tools: [] },
         signal,
       )) {
-        if (part.type === 'text') text += part.text;
+        if (part.type === 'text') {
+          if (text === '') observed.spoke();
+          text += part.text;
+        } else if (part.type === 'end') usage = part.usage;
         if (text.length > 1_000) return '';
       }
+      outcome = 'complete';
     } catch (error) {
+      if (this.#stop.signal.aborted) outcome = 'interrupted';
       this.parts.log.warn({ err: error, rig: rig.id }, 'no title from the rig');
       return '';
+    } finally {
+      observed.ended(outcome, usage, 0);
     }
     return text;
   }

@@ -64,7 +64,7 @@ export class ToolCalls {
           this.parts.log.warn({ err: error, tool: call.name }, 'progress of a tool was not stored');
         });
       };
-      const result: ToolResult = await this.parts.toolbox.run(app, call, context, report);
+      const result: ToolResult = await this.parts.toolbox.run(app, call, context, report, running.observed);
       latest = { ...latest, toolResults: [...(latest.toolResults ?? []), result] };
       const { failed } = result;
       const done: EventBody = {

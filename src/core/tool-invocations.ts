@@ -75,7 +75,8 @@ export class ToolInvocations {
     };
     try {
       const context = await toolContext(this.parts, session, { app, client, signal });
-      const { result, failed } = await this.parts.toolbox.run(app, call, context, report);
+      const { toolbox, observer } = this.parts;
+      const { result, failed } = await toolbox.run(app, call, context, report, observer);
       isOver = true;
       await told.catch(() => undefined);
       await tell({ type: 'tool_complete', ...announced, failed, result });

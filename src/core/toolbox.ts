@@ -2,6 +2,7 @@ import { untilAborted } from './abort.js';
 import type { App } from './app.js';
 import { isDeeperThan, type JsonObject, type JsonValue } from './json.js';
 import { resultText, type ToolCall, type ToolResult } from './message.js';
+import { UNOBSERVED, type ToolObserver, type ToolOutcome } from './observer.js';
 import type { Log, Schemas, Tool, ToolContext, ToolDescription, ToolSource } from './ports.js';
 import type { Problem } from './refusal.js';
 import { scrub } from './scrub.js';
@@ -73,29 +74,35 @@ export class Toolbox {
     call: ToolCall,
     context: Omit<ToolContext, 'progress'>,
     report: (message: string) => void,
+    observer: ToolObserver = UNOBSERVED,
   ): Promise<ToolResult> {
     let reports = 0;
     let isOver = false;
+    const tool = this.find(app, call.name);
+    const { callId, name } = call;
+    const { sessionId } = context;
+    const observed = observer.toolCalled({
+      ...{ name: tool === undefined ? null : name, callId, app: app.name, sessionId },
+    });
+    let outcome: ToolOutcome = 'interrupted';
     const progress = (message: string): void => {
       // A tool that was given up on may still talk.
       if (isOver || context.signal.aborted || ++reports > MAX_PROGRESS) return;
       report(resultText(scrub(message, context.secrets)));
     };
     try {
-      const { result, failed } = await this.#attempt(app, call, { ...context, progress });
-      return { callId: call.callId, name: call.name, result, failed, multiStep: reports > 0 };
+      const attempt = await this.#attempt(tool, call, { ...context, progress });
+      outcome = attempt.outcome;
+      const { result } = attempt;
+      return { callId, name, result, failed: outcome !== 'complete', multiStep: reports > 0 };
     } finally {
       isOver = true;
+      observed.ended(outcome);
     }
   }
 
-  async #attempt(
-    app: App,
-    call: ToolCall,
-    context: ToolContext,
-  ): Promise<{ result: JsonValue; failed: boolean }> {
-    const tool = this.find(app, call.name);
-    if (tool === undefined) return failure(`There is no tool named ${call.name}`);
+  async #attempt(tool: Tool | undefined, call: ToolCall, context: ToolContext): Promise<Attempt> {
+    if (tool === undefined) return failure('refused', `There is no tool named ${call.name}`);
     const milliseconds = tool.timeoutMs ?? this.settings.toolTimeoutMs;
     const timeout = new AbortController();
     const timer = setTimeout(() => {
@@ -106,10 +113,10 @@ export class Toolbox {
       const problems = this.problems(tool, call.args);
       if (problems.length > 0) {
         const list = problems.map(({ path, message }) => `${path}: ${message}`).join('; ');
-        return failure(`The arguments do not fit: ${list}`);
+        return failure('refused', `The arguments do not fit: ${list}`);
       }
       const result = await untilAborted(tool.run(call.args, { ...context, signal }), signal);
-      return { result: bounded(scrub(asJson(result), context.secrets)), failed: false };
+      return { result: bounded(scrub(asJson(result), context.secrets)), outcome: 'complete' };
     } catch (error) {
       context.signal.throwIfAborted();
       this.log.warn(
@@ -117,7 +124,10 @@ export class Toolbox {
         'tool failed',
       );
       const words = error instanceof Error && error.message !== '' ? error.message : 'The tool failed';
-      return failure(resultText(bounded(scrub(words, context.secrets))));
+      return failure(
+        timeout.signal.aborted ? 'timeout' : 'failed',
+        resultText(bounded(scrub(words, context.secrets))),
+      );
     } finally {
       clearTimeout(timer);
     }
@@ -144,8 +154,14 @@ function isOffered(app: App, name: string): boolean {
   return app.tools === null ? !name.includes('.') : app.tools.includes(name) && !name.includes('.');
 }
 
-function failure(words: string): { result: string; failed: true } {
-  return { result: words, failed: true };
+/** What one attempt at a call gave. */
+interface Attempt {
+  readonly result: JsonValue;
+  readonly outcome: ToolOutcome;
+}
+
+function failure(outcome: ToolOutcome, words: string): Attempt {
+  return { result: words, outcome };
 }
 
 /** What a tool gave, as JSON has it. @throws Error when JSON cannot carry it: a tool may be the operator's own, and of any making */

@@ -79,6 +79,13 @@ const SHAPES = {
       ...{ client: 'text', app: 'text', name: 'text', key_id: 'text', sealed: 'text', created_at: 'integer' },
     },
   },
+  usage: {
+    keys: 5,
+    columns: {
+      ...{ day: 'integer', surface: 'text', endpoint: 'text', key_id: 'text', client: 'text' },
+      ...{ requests: 'integer', first_at: 'integer', last_at: 'integer' },
+    },
+  },
   uses: { keys: 3, columns: { subject: 'text', measure: 'text', window_from: 'integer', amount: 'integer' } },
 } as const satisfies Record<string, TableShape>;
 

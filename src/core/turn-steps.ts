@@ -2,13 +2,14 @@ import { pause, TurnStopped, untilAborted } from './abort.js';
 import type { App } from './app.js';
 import { estimateTokens, instructionsFor, promptMessages, promptTokens } from './history.js';
 import { danglingCalls, UNKNOWN_OUTCOME_RESULT, type ToolCall } from './message.js';
+import type { AnswerOutcome } from './observer.js';
 import type { Parts } from './parts.js';
 import { RigError, type Rig, type RigRequest, type ToolDescription } from './ports.js';
 import type { RunningTurn } from './running-turn.js';
 import type { ActiveThread } from './thread.js';
 import type { ToolCalls } from './tool-calls.js';
 import type { TurnWriter } from './turn-writer.js';
-import type { TurnOutcome } from './turn.js';
+import { NO_USAGE, type TurnOutcome, type Usage } from './turn.js';
 
 /** How a turn came out, before it is stored. */
 export interface Ending {
@@ -126,12 +127,20 @@ export class TurnSteps {
       running.messages.flatMap(({ toolCalls }) => toolCalls?.map(({ callId }) => callId) ?? []),
     );
     const checkpoints = this.writer.checkpoints(running);
+    const observed = running.observed.asked(rig, request.purpose);
+    let usage = NO_USAGE;
+    const bill = (more: Usage): void => {
+      usage = more;
+      running.addUsage(more);
+    };
     const consume = async (): Promise<void> => {
       for await (const part of rig.respond(request, signal)) {
         // A rig that does not heed the signal is not heeded either: what it says late is never shown.
         if (signal.aborted) return;
-        if (part.type === 'text') this.#show(running, part.text, checkpoints.due);
-        else if (part.type === 'end') running.addUsage(part.usage);
+        if (part.type === 'text') {
+          if (running.text === '' && part.text !== '') observed.spoke();
+          this.#show(running, part.text, checkpoints.due);
+        } else if (part.type === 'end') bill(part.usage);
         else {
           const callId =
             part.call.callId === '' || known.has(part.call.callId)
@@ -142,17 +151,22 @@ export class TurnSteps {
         }
       }
     };
-    let isBilled = false;
+    let outcome: AnswerOutcome = 'failed';
     try {
       await untilAborted(consume(), signal);
-      isBilled = true;
+      outcome = 'complete';
+    } catch (error) {
+      if (signal.aborted) outcome = 'interrupted';
+      else if (error instanceof RigError && error.info.retryable) outcome = 'unavailable';
+      throw error;
     } finally {
       checkpoints.stop();
       const shown = estimateTokens(running.text);
       running.shownTokens += shown;
       // Cut short after it began: the provider bills it and does not say how much.
-      if (!isBilled && shown > 0)
-        running.addUsage({ inputTokens: requestTokens(request), outputTokens: shown });
+      if (outcome !== 'complete' && shown > 0)
+        bill({ inputTokens: requestTokens(request), outputTokens: shown });
+      observed.ended(outcome, usage, calls.length);
     }
     return calls;
   }

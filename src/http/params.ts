@@ -72,6 +72,17 @@ export function optionalText(
   return { name, place, required: false, chain: refine(chain), isPlain, typed };
 }
 
+/** A list of texts that must be there, at least one. */
+export function requiredTexts(place: Place, name: string, purpose: string): Param<readonly string[]> {
+  const chain = start(place, name)
+    .exists({ values: 'null' })
+    .withMessage(`${name} is required: ${purpose}`)
+    .bail()
+    .custom((value) => isTexts(value) && value.length > 0)
+    .withMessage(`${name} must be a list of texts, not empty`);
+  return { name, place, required: true, chain, typed: (checked) => (isTexts(checked) ? checked : []) };
+}
+
 /** A header whose value is taken as it is; an empty one counts as absent. */
 export function optionalHeader(name: string): Param<string | undefined> {
   const param = optionalText('headers', name);
@@ -107,6 +118,20 @@ export function optionalInteger(
   return { name, place, required: false, chain, isPlain, typed: asNumber };
 }
 
+/** A whole number within bounds, as JSON has it. */
+export function optionalNumber(
+  place: Place,
+  name: string,
+  { min, max }: { readonly min: number; readonly max: number },
+): Param<number | undefined> {
+  const chain = start(place, name)
+    .optional({ values: 'null' })
+    .custom((value) => Number.isInteger(value) && value >= min && value <= max)
+    .withMessage(`${name} must be a whole number from ${String(min)} to ${String(max)}`);
+  const typed = (checked: unknown) => (typeof checked === 'number' ? checked : undefined);
+  return { name, place, required: false, chain, typed };
+}
+
 /** A JSON object, encoded as text in the query; in a body it may also stand as it is. Null counts as absent. */
 export function optionalObject(place: Place, name: string): Param<JsonObject | undefined> {
   const chain = start(place, name)
@@ -140,6 +165,10 @@ function start(place: Place, name: string): ValidationChain {
 
 function isText(value: unknown): boolean {
   return typeof value === 'string';
+}
+
+function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every(isText);
 }
 
 function asText(checked: unknown): string {

@@ -1,4 +1,4 @@
-import type { RequestHandler, Router } from 'express';
+import type { Request, RequestHandler, Response, Router } from 'express';
 import { HttpError, type Dialect } from './errors.js';
 import { exchangeOf } from './exchange.js';
 import { Shortcuts } from './shortcuts.js';
@@ -17,6 +17,8 @@ export interface Route {
   readonly handlers: readonly RequestHandler[];
   /** True for a pattern whose other methods are nobody's: they are 404, not 405. */
   readonly isLoose?: boolean;
+  /** Which dialect a request speaks, by name, where the route takes several; absent: that of its errors. */
+  readonly spoken?: (req: Request, res: Response) => string | Promise<string>;
 }
 
 /** The routes under one base. */

@@ -19,11 +19,13 @@ const REQUEST_HEADERS = [
   'If-None-Match',
   'Last-Event-ID',
   'X-Request-Id',
+  'X-Wallet-Proof',
 ];
 
 const RESPONSE_HEADERS = [
   'X-Event-Cursor',
   'X-Total-Messages',
+  'X-Turn-Id',
   'ETag',
   'Link',
   'Preference-Applied',

@@ -7,6 +7,7 @@ import { accessLog } from './access-log.js';
 import { answerBrokenRequests } from './broken-requests.js';
 import { answerErrors, type Dialect } from './errors.js';
 import { fastPrototypes } from './fast-prototypes.js';
+import type { RequestObserver } from './observer.js';
 import { begin } from './request-id.js';
 import { guard } from './security.js';
 import type { HttpSettings } from './settings.js';
@@ -33,16 +34,18 @@ export function createHttpServer(options: {
   readonly streams: Streams;
   readonly dialect: Dialect;
   readonly log: Log;
+  /** Absent: nobody is told. */
+  readonly observer?: RequestObserver | undefined;
   readonly http: HttpSettings;
 }): HttpServer {
-  const { router, streams, dialect, log, http } = options;
+  const { router, streams, dialect, log, observer, http } = options;
   const app = express();
   app
     .disable('x-powered-by')
     .disable('etag')
     .set('query parser', 'simple')
     .set('trust proxy', http.trustProxy);
-  app.use(begin(dialect), accessLog(log), guard(http), router, answerErrors(log));
+  app.use(begin(dialect), accessLog(log, observer), guard(http), router, answerErrors(log));
 
   const server = createServer(
     {
@@ -72,7 +75,12 @@ export function createHttpServer(options: {
       if (open.size === 0) onIdle();
     });
     if (draining) res.setHeader('Connection', 'close');
-    app(req, res);
+    if (observer === undefined) app(req, res);
+    else {
+      observer.around(req, () => {
+        app(req, res);
+      });
+    }
   }
 
   return {

@@ -1,4 +1,6 @@
 import type { Request, Response } from 'express';
+import { exchangeOf } from './exchange.js';
+import { placeOf, type RequestObserver } from './observer.js';
 import { FrameWriter } from './frame-writer.js';
 
 /** What a stream is fed from: it ends by itself, or at once when closed. */
@@ -43,8 +45,14 @@ interface OpenStream {
   writtenAt: number;
 }
 
-/** @param keepAliveMs after how much silence a comment is sent; 0: never */
-export function createStreams({ keepAliveMs }: { readonly keepAliveMs: number }): Streams {
+/**
+ * @param keepAliveMs after how much silence a comment is sent; 0: never
+ * @param observer is told of each stream
+ */
+export function createStreams(
+  { keepAliveMs }: { readonly keepAliveMs: number },
+  observer?: RequestObserver,
+): Streams {
   const open = new Set<OpenStream>();
   let timer: NodeJS.Timeout | undefined;
 
@@ -64,6 +72,7 @@ export function createStreams({ keepAliveMs }: { readonly keepAliveMs: number })
         proceed?.();
       };
       res.on('drain', onDrain).on('close', onClose);
+      const over = observer?.streaming(req, placeOf(exchangeOf(req)));
       add(entry);
       try {
         res.writeHead(200, HEADERS).flushHeaders();
@@ -78,6 +87,7 @@ export function createStreams({ keepAliveMs }: { readonly keepAliveMs: number })
       } finally {
         remove(entry);
         frames.flush();
+        over?.();
         res.off('drain', onDrain).off('close', onClose);
         feed.close();
         if (feed.overflowed) res.destroy();

@@ -9,6 +9,7 @@
 import { Router } from 'express';
 import type { Core } from '../core/core.js';
 import type { Dialect } from '../http/errors.js';
+import type { RequestObserver } from '../http/observer.js';
 import { mountRoutes, speak, unknownPath, withoutThose, type Route } from '../http/routes.js';
 import { limitRate } from '../http/security.js';
 import type { HttpSettings } from '../http/settings.js';
@@ -16,11 +17,13 @@ import { createStreams, type Streams } from '../http/sse.js';
 import { admit } from './admission.js';
 import { currentDialect } from './current/output.js';
 import { currentRoutes } from './current/router.js';
+import { createNotice, noticeAll, noticeDialect, type LegacySettings } from './deprecation.js';
 import { healthProbe, healthWord } from './health.js';
 import { legacyDialect } from './legacy/output.js';
 import { legacyRoutes } from './legacy/router.js';
 import { mergedDialect, mergeRoutes } from './merged.js';
 import type { SurfaceParts } from './parts.js';
+import { countRoutes } from './usage.js';
 
 /** Every surface there is: a line each. */
 const SURFACES = {
@@ -37,6 +40,9 @@ export interface Mount {
   /** The shape of errors on paths that no route knows. */
   readonly dialect: Dialect;
 }
+
+/** Paths that belong to no surface: served at the root alone, with errors in the shape that the root has. */
+export type RootPages = (dialect: Dialect) => readonly Route[];
 
 /**
  * Everything that is served: at the root the single exposed surface or the merger of all, with the health probes; and
@@ -57,25 +63,41 @@ export function listMounts(parts: SurfaceParts, names: readonly SurfaceName[]): 
 
 /**
  * Every path of the exposed surfaces.
- * @param options `surfaces`: at least one
+ * @param options `surfaces`: at least one; `pages`: what is served beside them; `observer`: is told of streams
  * @returns the router, the streams that it has open, and the shape of errors before a route is known
  */
 export function createRouter(options: {
   readonly core: Core;
   readonly surfaces: readonly SurfaceName[];
   readonly http: HttpSettings;
+  readonly pages?: readonly RootPages[];
+  readonly observer?: RequestObserver | undefined;
+  /** Absent: nothing is said of the legacy surface's end. */
+  readonly legacy?: LegacySettings;
 }): { readonly router: Router; readonly streams: Streams; readonly dialect: Dialect } {
   const { core, http } = options;
-  const streams = createStreams(http);
+  const streams = createStreams(http, options.observer);
   const names = [...new Set(options.surfaces)];
-  const mounts = listMounts({ core, streams, about: { version: http.version, surfaces: names } }, names);
+  const about = { version: http.version, surfaces: names };
+  const mounts = listMounts({ core, streams, about }, names);
   const router = Router();
   const before = [...limitRate(http.rateLimit), ...(core.countsRequests ? [admit(core)] : [])];
-  for (const { base, dialect } of mounts) if (base !== '') router.use(base, speak(dialect));
-  for (const { base, routes } of mounts) mountRoutes(router, base, { routes, before });
+  const successor = names.includes('current') ? '/current/api' : null;
+  const notice = options.legacy && createNotice(options.legacy, successor);
+  for (const { base, dialect } of mounts) {
+    if (base !== '')
+      router.use(base, speak(dialect), ...(dialect === legacyDialect ? noticeAll(notice) : []));
+  }
+  const atRoot = [...noticeDialect(notice, legacyDialect.name), ...before];
+  for (const { base, routes } of mounts) {
+    const counted = countRoutes(routes, { core, notice });
+    mountRoutes(router, base, { routes: counted, before: base === '' ? atRoot : before });
+  }
+  const beside = options.pages?.flatMap((page) => page(mounts[0].dialect)) ?? [];
+  mountRoutes(router, '', { routes: beside, before });
   // A base of its own before the root, whose '' covers everything.
   for (const { base, dialect } of mounts.toReversed()) {
-    router.use(base === '' ? '/' : base, ...unknownPath(dialect, before));
+    router.use(base === '' ? '/' : base, ...unknownPath(dialect, base === '' ? atRoot : before));
   }
   return { router, streams, dialect: mounts[0].dialect };
 }

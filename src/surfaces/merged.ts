@@ -11,6 +11,7 @@ import * as legacyOutput from './legacy/output.js';
 import { legacyRoutes } from './legacy/router.js';
 import type { SurfaceParts } from './parts.js';
 import { sentByHeader, sentByQuery } from './session.js';
+import { walletProofOf } from './wallet-proof.js';
 
 /** Errors on the paths of both surfaces have the shape of the current one, whose `error` is the legacy one's too. */
 export const mergedDialect: Dialect = { ...currentOutput.currentDialect, name: 'merged' };
@@ -40,22 +41,25 @@ function sharedRoutes({ core }: Pick<SurfaceParts, 'core'>): readonly Route[] {
     endpoint(
       'POST',
       '/api/sessions',
-      handle(currentInput.createSession, async (asked, _req, res) => {
-        const { session, created } = await core.createSession(asked);
+      spokenByKey,
+      handle(currentInput.createSession, async (asked, req, res) => {
+        const walletProof = walletProofOf(req);
+        const { session, created } = await core.createSession({ ...asked, walletProof });
         res.json({ ...currentOutput.thread(session), created });
       }),
     ),
     endpoint(
       'GET',
       '/api/sessions/:id',
-      handle(currentInput.nameSession, async ({ sessionId }, _req, res) => {
+      spokenByKey,
+      handle(currentInput.nameSession, async ({ sessionId }, req, res) => {
         const session = await core.getSession(sessionId);
-        const threads = await core.getThreads(sessionId);
+        const threads = await core.getThreads(sessionId, walletProofOf(req));
         res.json({ ...currentOutput.thread(session), threads: threads.map(legacyOutput.thread) });
       }),
     ),
     {
-      ...endpoint('POST', '/api/control/model', async (req, res, next) => {
+      ...endpoint('POST', '/api/control/model', spokenBySelection, async (req, res, next) => {
         await ((await isLegacySelection(req, res)) ? selectAsLegacy : selectAsCurrent)(req, res, next);
       }),
       targetsApp: true,
@@ -71,6 +75,21 @@ async function isLegacySelection(req: Request, res: Response): Promise<boolean> 
   return !has('rig') && (has('session_id') || has('model'));
 }
 
-function endpoint(method: Method, path: string, handler: RequestHandler): Route {
-  return { method, path, targetsApp: false, dialect: mergedDialect, handlers: [handler] };
+async function spokenBySelection(req: Request, res: Response): Promise<string> {
+  return (await isLegacySelection(req, res)) ? 'legacy' : 'current';
+}
+
+/** Requests on sessions look the same on both surfaces: only the header of the App key tells them apart, where one is sent. */
+function spokenByKey({ headers }: Request): string {
+  const isLegacy = headers['x-api-key'] !== undefined && headers['service-app-key'] === undefined;
+  return isLegacy ? 'legacy' : 'current';
+}
+
+function endpoint(
+  method: Method,
+  path: string,
+  spoken: NonNullable<Route['spoken']>,
+  handler: RequestHandler,
+): Route {
+  return { method, path, targetsApp: false, dialect: mergedDialect, handlers: [handler], spoken };
 }

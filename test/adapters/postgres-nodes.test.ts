@@ -185,6 +185,7 @@ describeWithPostgres('a PostgreSQL database that several nodes share', () => {
       eventsSince: 0,
       idempotencyBefore: 0,
       usesBefore: 0,
+      usageBefore: 0,
     };
     await Promise.all(nodes.map((node) => node.prune(prune)));
     expect(await runSql(url, 'SELECT count(*)::int AS n FROM messages')).toEqual([{ n: 0 }]);
@@ -200,6 +201,7 @@ describeWithPostgres('a PostgreSQL database that several nodes share', () => {
       eventsSince: T0 + 1,
       idempotencyBefore: 0,
       usesBefore: 0,
+      usageBefore: 0,
     };
     const deleted = (await Promise.all(nodes.map((node) => node.prune(prune)))).flat();
     expect([...deleted].sort()).toEqual([...ids].sort());

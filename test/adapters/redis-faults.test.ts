@@ -31,8 +31,10 @@ describeWithRedis('the Redis bus when the connection fails', () => {
         if (a === undefined || b === undefined) throw new Error('there are no nodes');
         const id = randomUUID();
         const [here, there] = [await listen(a.bus, id), await listen(b.bus, id)];
+        expect([a.bus.isUp, b.bus.isUp]).toEqual([true, true]);
         await proxy.cut();
         await Promise.all([a.has(AWAY), b.has(AWAY)]);
+        expect([a.bus.isUp, b.bus.isUp]).toEqual([false, false]);
 
         a.bus.publish(id, changed(1));
         expect(here.seen).toEqual([changed(1)]);
@@ -42,6 +44,7 @@ describeWithRedis('the Redis bus when the connection fails', () => {
 
         await proxy.restore();
         await Promise.all([a.has(BACK), b.has(BACK)]);
+        expect([a.bus.isUp, b.bus.isUp]).toEqual([true, true]);
         // Everybody is told to look into the store, for something may have been missed.
         await Promise.all([here, there, late].map(({ heard }) => heard(({ type }) => type === 'missed')));
         a.bus.publish(id, changed(3));

@@ -12,6 +12,7 @@ function prune(over: Partial<Prune> = {}): Prune {
     eventsSince: 0,
     idempotencyBefore: 0,
     usesBefore: 0,
+    usageBefore: 0,
     ...over,
   };
 }

@@ -24,6 +24,29 @@ function progress(over: Partial<Progress> = {}): Progress {
 
 /** What turns must do between their acceptance and their end. */
 export function turnContract(withStore: WithStore): void {
+  describe('the count of turns', () => {
+    it(
+      'says how many wait and run, and forgets those that have ended',
+      withStore(async (store) => {
+        const before = await store.countTurns();
+        const counts = async () => {
+          const { queued, running } = await store.countTurns();
+          return [queued - before.queued, running - before.running];
+        };
+        const [one, other] = [randomUUID(), randomUUID()];
+        const turn = await sendAndClaim(store, one);
+        await send(store, one);
+        await send(store, other);
+        expect(await counts()).toEqual([2, 1]);
+        await end(store, turn);
+        expect(await counts()).toEqual([2, 0]);
+        await store.interruptTurns(one, T0);
+        await store.deleteSession(other, T0);
+        expect(await counts()).toEqual([0, 0]);
+      }),
+    );
+  });
+
   describe('progress of a turn', () => {
     it(
       'keeps finished steps and events, and replaces a record by its id',

@@ -17,6 +17,7 @@ import {
   type OpenStore,
   type WithStore,
 } from './store-fixtures.js';
+import { overviewContract } from './store-overview.js';
 import { pruneContract } from './store-prune.js';
 import { turnContract } from './store-turns.js';
 
@@ -38,6 +39,7 @@ export function storeContract(name: string, open: OpenStore): void {
     turnContract(withStore);
     eventContract(withStore);
     pruneContract(withStore);
+    overviewContract(withStore);
 
     it('answers a check, and nothing once it is closed', async () => {
       const opened = await open();

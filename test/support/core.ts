@@ -7,12 +7,14 @@ import { nodeDigests } from '../../src/adapters/node/digests.js';
 import { systemClock } from '../../src/adapters/uuid/clock.js';
 import { DEFAULT_APP, type App } from '../../src/core/app.js';
 import type { Feed, SendRequest, SessionRef } from '../../src/core/core.js';
+import type { Observer } from '../../src/core/observer.js';
 import type { Bus, Log, Rig, Tool } from '../../src/core/ports.js';
 import { NO_LIMITS } from '../../src/core/quota.js';
 import { createCore, type CoreService } from '../../src/core/service.js';
 import type { CoreSettings } from '../../src/core/settings.js';
 import type { Snapshot } from '../../src/core/snapshot.js';
 import type { Store } from '../../src/core/store.js';
+import type { WalletSignIn } from '../../src/core/wallet-proofs.js';
 
 export const TEST_SETTINGS: CoreSettings = {
   maxMessageBytes: 65_536,
@@ -77,6 +79,8 @@ export function testCore(options: {
   settings?: Partial<CoreSettings>;
   store?: Store;
   bus?: Bus;
+  observer?: Observer;
+  walletSignIn?: WalletSignIn;
 }): TestCore {
   const store = options.store ?? createMemoryStore();
   const bus = options.bus ?? createMemoryBus();
@@ -93,7 +97,9 @@ export function testCore(options: {
     },
     ...{ seedPhrases: { isSeedPhrase: () => false }, sealer: createSealer([randomBytes(32)]) },
     ...{ schemas: createSchemas(), digests: nodeDigests, clock: systemClock },
+    walletSignIn: options.walletSignIn ?? null,
     settings: { ...TEST_SETTINGS, ...options.settings },
+    ...(options.observer && { observer: options.observer }),
   });
   opened.push(core);
   return { core, store, bus, log };

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { openTelemetry, type Telemetry } from '../../src/assembly/telemetry.js';
 import { createSchemas } from '../../src/adapters/ajv/schemas.js';
 import { seedPhrases } from '../../src/adapters/bip39/seed-phrases.js';
 import { createMemoryBus } from '../../src/adapters/memory/bus.js';
@@ -6,12 +7,16 @@ import { nodeDigests } from '../../src/adapters/node/digests.js';
 import { createSealer } from '../../src/adapters/node/sealer.js';
 import { createLog } from '../../src/adapters/pino/log.js';
 import { systemClock } from '../../src/adapters/uuid/clock.js';
+import { createAdmin } from '../../src/assembly/admin.js';
+import { createPages } from '../../src/assembly/pages.js';
+import { observers } from '../../src/core/observers.js';
 import type { App } from '../../src/core/app.js';
 import { isJsonObject, type JsonObject } from '../../src/core/json.js';
 import type { Rig, Tool } from '../../src/core/ports.js';
 import { createCore, type CoreService } from '../../src/core/service.js';
 import type { CoreSettings } from '../../src/core/settings.js';
 import type { Store } from '../../src/core/store.js';
+import type { WalletSignIn } from '../../src/core/wallet-proofs.js';
 import type { SurfaceName } from '../../src/surfaces/index.js';
 import { testApp, TEST_SETTINGS } from './core.js';
 import { serveCore, type Answer, type AskOptions, type TestServer } from './http.js';
@@ -31,6 +36,7 @@ export interface House extends TestServer {
   readonly core: CoreService;
   readonly store: Store;
   readonly rig: ScriptedRig;
+  readonly telemetry: Telemetry;
   /** Every answer so far: status, headers and body. */
   readonly answers: readonly string[];
   /** All lines of the log so far. */
@@ -49,6 +55,13 @@ export async function openHouse(
     readonly keys?: readonly Buffer[];
     readonly surfaces?: readonly SurfaceName[];
     readonly settings?: Partial<CoreSettings>;
+    /** Who may read the metrics; absent: there are none. */
+    readonly metrics?: { readonly token: string | null };
+    /** Where traces go; absent: nowhere. */
+    readonly collector?: string;
+    readonly walletSignIn?: WalletSignIn;
+    /** Opens the operator's view. */
+    readonly adminToken?: string;
   } = {},
 ): Promise<House> {
   const rig = new ScriptedRig();
@@ -56,22 +69,51 @@ export async function openHouse(
   const tools = options.tools ?? [];
   let logged = '';
   const log = createLog({ level: 'trace', destination: { write: (line) => (logged += line) } });
+  const settings = { ...TEST_SETTINGS, ...options.settings };
+  const apps = options.apps ?? [testApp()];
+  const admin = await createAdmin(
+    { adminToken: options.adminToken ?? null, apps, limits: settings.limits },
+    { store, clock: systemClock, digests: nodeDigests },
+  );
+  const { metrics, collector } = options;
+  const telemetry = await openTelemetry(
+    {
+      ...{ apps, rigs: [], metrics: metrics !== undefined, metricsToken: metrics?.token ?? null },
+      traces:
+        collector === undefined
+          ? null
+          : {
+              url: `${collector}/v1/traces`,
+              ...{ serviceName: 'house', resource: {}, root: 'all', followsParent: true },
+            },
+    },
+    { store, busUp: null, clock: systemClock, log, version: '1.2.3' },
+  );
   const core = createCore({
-    ...{ store, bus: createMemoryBus(), log, seedPhrases },
+    ...{ store: telemetry.store, bus: createMemoryBus(), log, seedPhrases },
+    observer: observers([telemetry.observer, ...(admin === null ? [] : [admin.observer])]),
     rigs: options.rigs ?? [rig],
-    apps: options.apps ?? [testApp()],
+    ...{ apps, settings },
     tools: { list: () => tools },
     sealer: createSealer(options.keys ?? [randomBytes(32)]),
     ...{ schemas: createSchemas(), digests: nodeDigests, clock: systemClock },
-    settings: { ...TEST_SETTINGS, ...options.settings },
+    walletSignIn: options.walletSignIn ?? null,
   });
-  const server = await serveCore(core, { log, ...(options.surfaces && { surfaces: options.surfaces }) });
+  const { routes: pages } = createPages(
+    { page: 'off', adminToken: null },
+    { metrics: telemetry.page, admin: admin?.pages(core) ?? null },
+  );
+  const server = await serveCore(core, {
+    ...{ log, pages, requests: telemetry.requests },
+    ...(options.surfaces && { surfaces: options.surfaces }),
+  });
   const answers: string[] = [];
   return {
     ...server,
     core,
     store,
     rig,
+    telemetry,
     answers,
     log: () => logged,
     async ask(method: string, path: string, asked?: AskOptions): Promise<Answer> {
@@ -85,6 +127,7 @@ export async function openHouse(
     async close() {
       await server.close();
       await core.close();
+      await telemetry.close();
       if (options.store === undefined) await store.close();
     },
   };

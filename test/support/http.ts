@@ -5,7 +5,9 @@ import type { Log, Rig, Tool } from '../../src/core/ports.js';
 import type { CoreSettings } from '../../src/core/settings.js';
 import { createHttpServer, type HttpServer } from '../../src/http/server.js';
 import type { HttpSettings } from '../../src/http/settings.js';
-import { createRouter, type SurfaceName } from '../../src/surfaces/index.js';
+import { requestObservers, type RequestObserver } from '../../src/http/observer.js';
+import type { LegacySettings } from '../../src/surfaces/deprecation.js';
+import { createRouter, type RootPages, type SurfaceName } from '../../src/surfaces/index.js';
 import { createMemoryStore } from '../../src/adapters/memory/store.js';
 import type { Store } from '../../src/core/store.js';
 import { testDatabase } from './postgres.js';
@@ -46,11 +48,23 @@ export interface AskOptions {
 /** Serves a core on a free port. */
 export async function serveCore(
   core: Core,
-  options: { surfaces?: readonly SurfaceName[]; http?: Partial<HttpSettings>; log: Log },
+  options: {
+    surfaces?: readonly SurfaceName[];
+    http?: Partial<HttpSettings>;
+    pages?: readonly RootPages[];
+    legacy?: LegacySettings;
+    requests?: readonly RequestObserver[];
+    log: Log;
+  },
 ): Promise<TestServer> {
   const settings = { ...TEST_HTTP, ...options.http };
-  const routed = createRouter({ core, surfaces: options.surfaces ?? ['current', 'legacy'], http: settings });
-  const http = createHttpServer({ ...routed, log: options.log, http: settings });
+  const { surfaces = ['current', 'legacy'], pages = [], legacy, requests = [] } = options;
+  const observer = requestObservers(requests);
+  const routed = createRouter({
+    ...{ core, surfaces, pages, http: settings, observer },
+    ...(legacy && { legacy }),
+  });
+  const http = createHttpServer({ ...routed, log: options.log, http: settings, observer });
   const url = await listen(http.server);
   return {
     url,
@@ -82,6 +96,7 @@ export async function serveScripted(
   options: {
     surfaces?: readonly SurfaceName[];
     http?: Partial<HttpSettings>;
+    legacy?: LegacySettings;
     apps?: readonly App[];
     tools?: readonly Tool[];
     rigs?: readonly Rig[];

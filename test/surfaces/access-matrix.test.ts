@@ -46,6 +46,8 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
   'GET /api/secrets': client,
   'DELETE /api/secrets': client,
   'DELETE /api/secrets/:name': client,
+  'GET /api/wallet/nonce': {},
+  'POST /api/wallet/proof': { body: { message: 'm', signature: '0x' } },
   'GET /api/health': {},
   'GET /health': {},
   'POST /api/thread/chat': { body: { text: 'hi' }, app: ['query', 'body'] },

@@ -9,6 +9,7 @@ import { withFolder } from '../support/folder.js';
 import { objectOf, openHouse, type House } from '../support/house.js';
 import { grantKey } from '../support/keys.js';
 import { sendRaw } from '../support/raw.js';
+import { startCollector } from '../support/otlp.js';
 import { listOf } from '../support/snapshot.js';
 import { openTestSqlite } from '../support/sqlite.js';
 import type { OpenStream } from '../support/sse.js';
@@ -102,14 +103,16 @@ function formsOf(value: string): readonly string[] {
   return [...forms, ...encoded, encodeURIComponent(value)];
 }
 
-it('no secret, client or App key is in any answer, event, log line, prompt, or byte of the database', () =>
+it('no secret, client or App key is in any answer, event, log line, prompt, metric, trace, or byte of the database', () =>
   withFolder(async (folder) => {
     const upstream = await startUpstream();
     upstream.always(model);
+    const collector = await startCollector();
     const store = await openTestSqlite({ path: join(folder, 'canary.db') });
     const house = await openHouse({
       store,
       keys: [randomBytes(32)],
+      ...{ metrics: { token: null }, collector: collector.url },
       tools,
       rigs: [
         createAiSdkRig({
@@ -124,11 +127,12 @@ it('no secret, client or App key is in any answer, event, log line, prompt, or b
     });
     try {
       const key = await grantKey(store, ['vault']);
-      const streams = await converse(house, upstream, key);
+      const { streams, sessions } = await converse(house, upstream, key);
       const places: Record<string, string> = {
         answers: house.answers.join('\n'),
         streams: streams.map(({ bytes }) => bytes).join('\n'),
         log: house.log(),
+        metrics: (await house.ask('GET', '/metrics')).text,
         upstream: JSON.stringify(
           upstream.requests.map(({ path, body, headers }) => ({ path, body, headers })),
         ),
@@ -138,6 +142,7 @@ it('no secret, client or App key is in any answer, event, log line, prompt, or b
       for (const stream of streams) stream.close();
       await house.close();
       await store.close();
+      Object.assign(places, { traces: collector.bytes(), spans: JSON.stringify(collector.spans) });
       for (const file of readdirSync(folder))
         places[`closed ${file}`] = readFileSync(join(folder, file)).toString('latin1');
 
@@ -147,6 +152,10 @@ it('no secret, client or App key is in any answer, event, log line, prompt, or b
           expect([place, places[place]?.includes(`$SECRET:${name}`)]).toEqual([place, true]);
       }
       expect(places.log).toContain('tool failed');
+      for (const tool of ['echo', 'fail', 'hang']) {
+        expect(places.metrics).toContain(`tool="${tool}"`);
+        expect(places.spans).toContain(`execute_tool ${tool}`);
+      }
 
       const planted = { ...SECRETS, CLIENT, KEY: key };
       const found = Object.entries(places).flatMap(([place, bytes]) =>
@@ -155,23 +164,35 @@ it('no secret, client or App key is in any answer, event, log line, prompt, or b
             .flatMap((form) => [form, Buffer.from(form).toString('latin1')])
             // Three letters come by chance in encrypted bytes and random ids; there they must stand as a word.
             .filter((form) =>
-              form.length > 3 ? bytes.includes(form) : new RegExp(`\\b${form}\\b`).test(bytes),
+              form.length > 3
+                ? bytes.includes(form)
+                : place !== 'traces' && new RegExp(`\\b${form}\\b`).test(bytes),
             )
             .map((form) => `${name} as ${form} in ${place}`),
         ),
       );
       expect(found).toEqual([]);
+      // Nor what was said, nor what opens a session.
+      for (const place of ['metrics', 'traces', 'spans']) {
+        for (const said of [...sessions, 'use them', 'I was told', 'sk-upstream-canary', upstream.url])
+          expect([place, said, places[place]?.includes(said)]).toEqual([place, said, false]);
+      }
       const logged = [places.answers, places.streams, places.log].join('\n');
       expect(logged).not.toContain('sk-upstream-canary');
     } finally {
       await house.close();
       await store.close();
       await upstream.close();
+      await collector.close();
     }
   }));
 
-/** Talks on both surfaces, calls tools, stores, lists, fails in many ways. Resolves with the streams, still open. */
-async function converse(house: House, upstream: Upstream, key: string): Promise<readonly OpenStream[]> {
+/** Talks on both surfaces, calls tools, stores, lists, fails in many ways. Resolves with the streams, still open, and the sessions. */
+async function converse(
+  house: House,
+  upstream: Upstream,
+  key: string,
+): Promise<{ readonly streams: readonly OpenStream[]; readonly sessions: readonly string[] }> {
   const [current, legacy, bound] = [randomUUID(), randomUUID(), randomUUID()];
   const headers = { 'SERVICE-APP-KEY': key, 'X-API-Key': key };
   const keep = (body: object, session?: string) =>
@@ -262,5 +283,5 @@ async function converse(house: House, upstream: Upstream, key: string): Promise<
   await toolCalls(streams[1], 6);
   await toolCalls(streams[2], 3);
   await house.ask('DELETE', `/api/secrets/PIN?client_id=${CLIENT}&app=vault`);
-  return streams;
+  return { streams, sessions };
 }

@@ -206,7 +206,7 @@ describe('CORS', () => {
       expect(headers.get('access-control-allow-origin')).toBe('*');
       expect(headers.get('access-control-allow-methods')).toBe('GET,HEAD,POST,PATCH,DELETE,OPTIONS');
       expect(headers.get('access-control-allow-headers')).toBe(
-        'X-Session-Id,SERVICE-APP-KEY,X-API-Key,Content-Type,Accept,Prefer,Idempotency-Key,If-None-Match,Last-Event-ID,X-Request-Id',
+        'X-Session-Id,SERVICE-APP-KEY,X-API-Key,Content-Type,Accept,Prefer,Idempotency-Key,If-None-Match,Last-Event-ID,X-Request-Id,X-Wallet-Proof',
       );
     }
   });

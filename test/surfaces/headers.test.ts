@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { matchesTag } from '../../src/http/etag.js';
 import { preferredWait } from '../../src/http/prefer.js';
-import { decodeCursor, encodeCursor } from '../../src/surfaces/current/page-cursor.js';
+import { decodeCursor, encodeCursor } from '../../src/surfaces/page-cursor.js';
 
 describe('Prefer: wait', () => {
   it.each([

@@ -1,6 +1,7 @@
 import type { EventBody, LoggedEvent, SystemEvent } from '../../core/event.js';
 import { byOrder, type Message } from '../../core/message.js';
 import { newSession, type Session, type SessionFields } from '../../core/session.js';
+import type { UsageRow } from '../../core/usage-store.js';
 import type { Quota, Use } from '../../core/quota.js';
 import type { SealedSecret } from '../../core/secret-store.js';
 import type { Commit, Lease, StoredKey } from '../../core/store.js';
@@ -39,6 +40,8 @@ export interface State {
   readonly keys: Map<string, StoredKey>;
   /** By subject, measure and window. */
   readonly uses: Map<string, Use>;
+  /** By everything that is not counted. */
+  readonly usage: Map<string, UsageRow>;
   readonly secrets: Map<string, SealedSecret & { readonly client: string }>;
 }
 

@@ -1,14 +1,22 @@
 import { StoreUnavailableError, type Prune, type Store, type StoredKey } from '../../core/store.js';
-import { isOpen } from '../../core/turn.js';
+import { isOpen, type TurnStatus } from '../../core/turn.js';
 import { claimAbandoned, releaseTurns, renewLeases, takeOver } from './leases.js';
+import { countSessions, readOpenTurns, readUses } from './overview.js';
 import { deleteSession, listSessions, loadThread, readMessages, saveSession } from './sessions.js';
 import { deleteSecrets, putSecrets, readSecrets, resealSecret } from './secrets.js';
 import { addUse, bury, commit, findExhausted, findLive, type State } from './state.js';
+import { addUsage, readUsage, readUsageClients } from './usage.js';
 import { acceptMessage, endTurn, findTurn, interruptTurns, readFlight, saveProgress } from './turns.js';
 
 /** A store in the memory of this process: what the contract means in plain words, and a fast one for tests. */
 export function createMemoryStore(): Store {
-  const state: State = { sessions: new Map(), keys: new Map(), secrets: new Map(), uses: new Map() };
+  const state: State = {
+    sessions: new Map(),
+    keys: new Map(),
+    secrets: new Map(),
+    uses: new Map(),
+    usage: new Map(),
+  };
   let closed = false;
 
   /** One step: nothing else happens while it runs. */
@@ -56,6 +64,14 @@ export function createMemoryStore(): Store {
         return { turn: found.turn, messages: [...found.messages] };
       }),
     readFlight: (sessionId) => step(() => readFlight(state, sessionId)),
+    countTurns: () =>
+      step(() => {
+        const statuses = [...state.sessions.values()].flatMap(({ turns }) =>
+          turns.map(({ turn }) => turn.status),
+        );
+        const count = (status: TurnStatus) => statuses.filter((one) => one === status).length;
+        return { queued: count('queued'), running: count('running') };
+      }),
     interruptTurns: (sessionId, at) => step(() => interruptTurns(state, sessionId, at)),
     takeOver: (turnId, lease) => step(() => takeOver(state, turnId, lease)),
     claimAbandoned: (lease, limit) => step(() => claimAbandoned(state, lease, limit)),
@@ -109,6 +125,13 @@ export function createMemoryStore(): Store {
         return exhausted;
       }),
 
+    addUsage: (rows) =>
+      step(() => {
+        addUsage(state, rows);
+      }),
+    readUsage: (since) => step(() => readUsage(state, since)),
+    readUsageClients: (since) => step(() => readUsageClients(state, since)),
+
     saveKey: (key) =>
       step(() => {
         state.keys.set(key.id, key);
@@ -121,6 +144,10 @@ export function createMemoryStore(): Store {
         if (key !== undefined) state.keys.set(id, { ...key, revokedAt: key.revokedAt ?? at });
         return key !== undefined;
       }),
+
+    readOpenTurns: (limit) => step(() => readOpenTurns(state, limit)),
+    countSessions: (since, limit) => step(() => countSessions(state, since, limit)),
+    readUses: (from, limit) => step(() => readUses(state, from, limit)),
 
     check: () => step(() => undefined),
     prune: (prune) => step(() => pruneState(state, prune)),
@@ -138,6 +165,7 @@ function oldestFirst(a: StoredKey, b: StoredKey): number {
 function pruneState(state: State, prune: Prune): string[] {
   const deleted: string[] = [];
   for (const [key, { from }] of state.uses) if (from < prune.usesBefore) state.uses.delete(key);
+  for (const [key, { day }] of state.usage) if (day < prune.usageBefore) state.usage.delete(key);
   for (const [id, kept] of state.sessions) {
     if (kept.deleted) continue;
     const idle = !kept.turns.some(({ turn }) => isOpen(turn.status));

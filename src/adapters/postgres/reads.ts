@@ -63,6 +63,12 @@ const SYSTEM_EVENTS: Statement = {
   name: 'system_events',
   text: `SELECT n, kind, text FROM system_events WHERE session = ${LIVE} ORDER BY n DESC LIMIT $2`,
 };
+// Each by its partial index.
+const COUNT_TURNS: Statement = {
+  name: 'count_turns',
+  text: `SELECT (SELECT count(*) FROM turns WHERE status = 'queued') AS queued,
+    (SELECT count(*) FROM turns WHERE status = 'running') AS running`,
+};
 
 type ReadName =
   | 'revisionOf'
@@ -70,6 +76,7 @@ type ReadName =
   | 'listThreads'
   | 'listSessions'
   | 'readMessages'
+  | 'countTurns'
   | 'readEvents'
   | 'readSystemEvents';
 
@@ -112,6 +119,11 @@ export function createReads(run: Run): Pick<Store, ReadName> {
       if (before !== null && rows.length === 0) return 'unknown_message';
       const found = rows.filter((row): row is MessageRow => row.id !== null);
       return { messages: found.slice(0, limit).reverse().map(toMessage), hasMore: found.length > limit };
+    },
+
+    async countTurns() {
+      const [counts] = await run<{ queued: number; running: number }>(COUNT_TURNS, []);
+      return counts ?? { queued: 0, running: 0 };
     },
 
     async readEvents(id, after, limit) {

@@ -12,6 +12,10 @@ const SWEEP = callOf('sweep_buried', 1);
 const PRUNE_THREADS = callOf('prune_threads', 3);
 const PRUNE_KEYS = callOf('prune_keys', 2);
 const PRUNE_USES = callOf('prune_uses', 2);
+const PRUNE_USAGE: Statement = {
+  name: 'prune_usage',
+  text: 'DELETE FROM usage WHERE day < $1',
+};
 const PRUNE_EVENTS: Statement = {
   name: 'prune_events',
   text: 'SELECT pruned, done FROM prune_events($1, $2, $3, $4)',
@@ -65,12 +69,13 @@ export function createRemoval(run: Run, log: Log | undefined): Pick<Store, 'dele
     },
 
     async prune(prune) {
-      const { threadsBefore, idempotencyBefore, usesBefore, at } = prune;
+      const { threadsBefore, idempotencyBefore, usesBefore, usageBefore, at } = prune;
       const deleted = threadsBefore === null ? [] : await pruneThreads(threadsBefore, at);
       await sweep();
       await pruneEvents(prune);
       await pruneRows(PRUNE_KEYS, idempotencyBefore);
       await pruneRows(PRUNE_USES, usesBefore);
+      await run(PRUNE_USAGE, [usageBefore]);
       return deleted;
     },
   };

@@ -3,10 +3,12 @@ import { openConnections, type PostgresOptions } from './connections.js';
 import { createKeys } from './keys.js';
 import { createLeases } from './leases.js';
 import { migrate, readMigrations } from './migrate.js';
+import { createOverview } from './overview.js';
 import { createReads } from './reads.js';
 import { createRemoval } from './removal.js';
 import { createSecrets } from './secrets.js';
 import { createThreadReads } from './thread-reads.js';
+import { createUsage } from './usage.js';
 import { createWrites } from './writes.js';
 
 /**
@@ -26,6 +28,8 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
     ...createLeases(run),
     ...createKeys(run),
     ...createSecrets(run),
+    ...createOverview(run),
+    ...createUsage(run),
     ...createRemoval(run, options.log),
     close: () => connections.close(),
   };

@@ -18,6 +18,11 @@ export interface RedisBusOptions {
   readonly heartbeatMs?: number;
 }
 
+/** A bus that reaches other nodes while Redis is there. */
+export interface SharedBus extends Bus {
+  readonly isUp: boolean;
+}
+
 /** How long to wait for Redis at the start, and for the last signals at the end, in milliseconds. */
 const START_MS = 3_000;
 const FAREWELL_MS = 1_000;
@@ -33,7 +38,7 @@ const MISSED: Signal = { type: 'missed' };
  * there. Resolves also when it is not: then signals reach this node alone until it is back.
  * @throws Error when the URL is none of Redis
  */
-export async function openRedisBus(options: RedisBusOptions): Promise<Bus> {
+export async function openRedisBus(options: RedisBusOptions): Promise<SharedBus> {
   if (!/^rediss?:$/.test(protocolOf(options.url))) {
     throw new Error('the URL of Redis must begin with redis:// or rediss://');
   }
@@ -42,7 +47,7 @@ export async function openRedisBus(options: RedisBusOptions): Promise<Bus> {
   return bus;
 }
 
-class RedisBus implements Bus {
+class RedisBus implements SharedBus {
   readonly #node = randomUUID();
   readonly #prefix: string;
   readonly #everybody: string;
@@ -92,6 +97,10 @@ class RedisBus implements Bus {
     this.#hearing.client.on('message', (channel: string, text: string) => {
       this.#receive(channel, text);
     });
+  }
+
+  get isUp(): boolean {
+    return this.#sending.isReady && this.#hearing.isReady;
   }
 
   async open(): Promise<void> {

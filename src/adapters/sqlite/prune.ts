@@ -36,6 +36,7 @@ export function createPruneSome(db: Database, bury: Bury): Handlers['pruneSome']
        (SELECT session, key FROM idempotency_keys WHERE created_at < ? ORDER BY created_at LIMIT ?)`,
   );
 
+  const removeUsage = db.prepare<[before: number]>('DELETE FROM usage WHERE day < ?');
   const removeUses = db.prepare<[before: number]>('DELETE FROM uses WHERE window_from < ?');
 
   function pruneThreads(prune: Prune, from: PruneCursor): Pruned {
@@ -69,6 +70,7 @@ export function createPruneSome(db: Database, bury: Bury): Handlers['pruneSome']
 
   function pruneKeys(prune: Prune, from: PruneCursor): Pruned {
     removeUses.run(prune.usesBefore);
+    removeUsage.run(prune.usageBefore);
     const { changes } = removeKeys.run(prune.idempotencyBefore, ROWS_A_STEP);
     return { deleted: [], next: changes === ROWS_A_STEP ? from : null };
   }

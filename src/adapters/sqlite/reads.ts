@@ -28,6 +28,7 @@ type ReadName =
   | 'readEvents'
   | 'readSystemEvents'
   | 'readFlight'
+  | 'countTurns'
   | 'findKey'
   | 'listKeys';
 
@@ -94,6 +95,11 @@ export function createReads(db: Database): Reads {
   const selectKeys = db.prepare<[], KeyRow>('SELECT * FROM app_keys ORDER BY created_at, id');
   const selectLost = db.prepare<[number, number], TurnRow>(LOST_TURNS);
   const selectWaiting = db.prepare<[number], TurnRow>(WAITING_TURNS);
+  // Each by its partial index.
+  const selectCounts = db.prepare<[], { queued: number; running: number }>(
+    `SELECT (SELECT count(*) FROM turns WHERE status = 'queued') AS queued,
+       (SELECT count(*) FROM turns WHERE status = 'running') AS running`,
+  );
   const selectProbe = db.prepare('SELECT at FROM probe');
 
   function headOf(id: string): SessionHead | 'deleted' | undefined {
@@ -169,6 +175,8 @@ export function createReads(db: Database): Reads {
     },
 
     listKeys: () => selectKeys.all().map(toKey),
+
+    countTurns: () => selectCounts.get() ?? { queued: 0, running: 0 },
 
     hasAbandoned: (now) => selectLost.get(now, 1) !== undefined || selectWaiting.get(1) !== undefined,
 

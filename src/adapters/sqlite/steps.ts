@@ -14,6 +14,7 @@ import type {
 import type { Quota } from '../../core/quota.js';
 import type { SealedSecret } from '../../core/secret-store.js';
 import type { ClaimedTurn } from '../../core/turn.js';
+import type { UsageRow } from '../../core/usage-store.js';
 import type { EventBody } from '../../core/event.js';
 
 /** How far pruning has come: at rows above `after` of that stage. */
@@ -58,6 +59,7 @@ export interface Steps {
   putSecrets: Step<[client: string, secrets: readonly SealedSecret[], at: number], undefined>;
   deleteSecrets: Step<[client: string, which: { app: string | null; name: string | null }], number>;
   resealSecret: Step<[client: string, from: SealedSecret, to: SealedSecret], boolean>;
+  addUsage: Step<[rows: readonly UsageRow[]], undefined>;
   countRequest: Step<[quotas: readonly Quota[]], Quota | undefined>;
   pruneSome: Step<[prune: Prune, from: PruneCursor], Pruned>;
   /** Writes something small for real. */

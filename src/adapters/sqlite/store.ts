@@ -5,10 +5,12 @@ import { StoreUnavailableError, type Prune, type Store } from '../../core/store.
 import { backupDatabase } from './backup.js';
 import { openReading } from './connections.js';
 import { readError } from './failure.js';
+import { createOverviewReads } from './overview-reads.js';
 import { PRUNE_START } from './prune.js';
 import { createReads } from './reads.js';
 import { createSecretReads } from './secret-reads.js';
 import { createThreadReader } from './thread-reads.js';
+import { createUsageReads } from './usage-table.js';
 import { Writer } from './writer.js';
 
 export interface SqliteOptions {
@@ -72,6 +74,8 @@ function createStore(place: Place, writer: Writer): SqliteStore {
   const db = openReading(place.file);
   const reads = createReads(db);
   const secrets = createSecretReads(db);
+  const overview = createOverviewReads(db);
+  const usage = createUsageReads(db);
   const loadThread = createThreadReader(db);
   let closing: Promise<void> | undefined;
 
@@ -100,10 +104,14 @@ function createStore(place: Place, writer: Writer): SqliteStore {
     readMessages: (id, page) => read(() => reads.readMessages(id, page)),
     readTurn: (sessionId, turnId) => read(() => reads.readTurn(sessionId, turnId)),
     readFlight: (sessionId) => read(() => reads.readFlight(sessionId)),
+    countTurns: () => read(() => reads.countTurns()),
     readEvents: (id, after, limit) => read(() => reads.readEvents(id, after, limit)),
     readSystemEvents: (id, count) => read(() => reads.readSystemEvents(id, count)),
     readSecrets: (client, app) => read(() => secrets.readSecrets(client, app)),
     readSecretsNotUnder: (keyId, limit) => read(() => secrets.readSecretsNotUnder(keyId, limit)),
+    readOpenTurns: (limit) => read(() => overview.readOpenTurns(limit)),
+    countSessions: (since, limit) => read(() => overview.countSessions(since, limit)),
+    readUses: (from, limit) => read(() => overview.readUses(from, limit)),
     findKey: (digest) => read(() => reads.findKey(digest)),
     listKeys: () => read(() => reads.listKeys()),
 
@@ -128,6 +136,11 @@ function createStore(place: Place, writer: Writer): SqliteStore {
     resealSecret: (client, from, to) => writer.run('resealSecret', client, from, to),
     countRequest: (quotas) =>
       quotas.length === 0 ? Promise.resolve(undefined) : writer.run('countRequest', quotas),
+    addUsage: async (rows) => {
+      if (rows.length > 0) await writer.run('addUsage', rows);
+    },
+    readUsage: (since) => read(() => usage.readUsage(since)),
+    readUsageClients: (since) => read(() => usage.readUsageClients(since)),
     saveKey: (key) => writer.run('saveKey', key),
     revokeKey: (id, at) => writer.run('revokeKey', id, at),
 

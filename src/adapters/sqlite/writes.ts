@@ -10,6 +10,7 @@ import type { Handlers } from './steps.js';
 import { createSecretWrites } from './secret-writes.js';
 import { createTurnTable } from './turn-table.js';
 import { createTurnWrites } from './turn-writes.js';
+import { createAddUsage } from './usage-table.js';
 import { createUseTable } from './use-table.js';
 
 /** Every step that writes, on one connection, with its statements prepared. */
@@ -31,6 +32,7 @@ export function createWrites(db: Database): Handlers {
     ...createLeaseWrites(db, turns),
     ...createKeyWrites(db),
     ...createSecretWrites(db),
+    addUsage: createAddUsage(db),
     pruneSome: createPruneSome(db, bury),
   };
 }

@@ -7,6 +7,7 @@ import { cursorOf } from '../cursor.js';
 import { updateFrame } from '../events.js';
 import type { SurfaceParts } from '../parts.js';
 import { sentByHeader } from '../session.js';
+import { walletProofOf } from '../wallet-proof.js';
 import { sendSnapshot, sendState } from './answer.js';
 import { appEndpoint, endpoint } from './endpoint.js';
 import * as input from './input.js';
@@ -24,7 +25,9 @@ export function chatRoutes({ core, streams }: Pick<SurfaceParts, 'core' | 'strea
       '/api/chat',
       handle(input.sendMessage, async ({ sessionId, message, appKey, ...asked }, req, res) => {
         const session = sentByHeader(sessionId);
-        const sent = await core.send({ ...asked, session, text: message, key: appKey });
+        const walletProof = walletProofOf(req);
+        const sent = await core.send({ ...asked, session, text: message, key: appKey, walletProof });
+        res.setHeader('X-Turn-Id', sent.turnId);
         const seconds = preferredWait(req.get('prefer'), MAX_WAIT);
         if (seconds !== undefined) {
           await waitForTurn(core, sent, res, seconds);

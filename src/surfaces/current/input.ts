@@ -12,7 +12,7 @@ import {
 import { cursorParams } from '../cursor.js';
 import { idempotencyKey } from '../idempotency.js';
 import { optionalSessionHeader, sessionHeader, sessionPath } from '../session.js';
-import { decodeCursor } from './page-cursor.js';
+import { decodeCursor } from '../page-cursor.js';
 
 const app = optionalText('query', 'app', (chain) => chain.notEmpty().withMessage('app must name an App'));
 const clientId = optionalText('query', 'client_id');
@@ -41,6 +41,12 @@ const appKey = optionalHeader('SERVICE-APP-KEY');
 export const createSession = input('documented', {
   sessionId: sessionHeader,
   wallet: optionalText('query', 'public_key'),
+});
+
+/** A signed sign-in message (EIP-4361). */
+export const proveWallet = input('needed', {
+  message: requiredText('body', 'message', 'the sign-in message, as it was signed'),
+  signature: requiredText('body', 'signature', 'the signature of the message, in hex'),
 });
 
 /** §4.2, and DELETE of §4.4. */

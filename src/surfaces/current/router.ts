@@ -7,6 +7,7 @@ import { currentDialect } from './output.js';
 import { secretRoutes } from './secrets.js';
 import { sessionRoutes } from './sessions.js';
 import { toolRoutes } from './tools.js';
+import { walletRoutes } from './wallet.js';
 
 /** The current surface: §4.1 to §4.12, with the additions to it. */
 export function currentRoutes(parts: SurfaceParts): readonly Route[] {
@@ -16,6 +17,7 @@ export function currentRoutes(parts: SurfaceParts): readonly Route[] {
     ...controlRoutes(parts),
     ...toolRoutes(parts),
     ...secretRoutes(parts),
+    ...walletRoutes(parts),
     healthProbe(parts, currentDialect),
   ];
 }

@@ -2,10 +2,11 @@ import { handle } from '../../http/input.js';
 import type { Route } from '../../http/routes.js';
 import { sentByHeader } from '../session.js';
 import type { SurfaceParts } from '../parts.js';
+import { walletProofOf } from '../wallet-proof.js';
 import { endpoint } from './endpoint.js';
 import * as input from './input.js';
 import * as output from './output.js';
-import { decodeCursor, encodeCursor } from './page-cursor.js';
+import { decodeCursor, encodeCursor } from '../page-cursor.js';
 
 /** Sessions and threads: §4.1 to §4.4, and the records of §2.4. */
 export function sessionRoutes({ core }: Pick<SurfaceParts, 'core'>): readonly Route[] {
@@ -13,8 +14,8 @@ export function sessionRoutes({ core }: Pick<SurfaceParts, 'core'>): readonly Ro
     endpoint(
       'POST',
       '/api/sessions',
-      handle(input.createSession, async (asked, _req, res) => {
-        const { session } = await core.createSession(asked);
+      handle(input.createSession, async (asked, req, res) => {
+        const { session } = await core.createSession({ ...asked, walletProof: walletProofOf(req) });
         res.json(output.thread(session));
       }),
     ),
@@ -24,14 +25,16 @@ export function sessionRoutes({ core }: Pick<SurfaceParts, 'core'>): readonly Ro
       handle(input.listThreads, async ({ sessionId, wallet, limit, cursor }, req, res) => {
         const after = cursor === undefined ? null : (decodeCursor(cursor) ?? null);
         const session = sentByHeader(sessionId);
-        const { threads, next } = await core.listThreads({ session, wallet, limit, after });
+        const walletProof = walletProofOf(req);
+        const { threads, next } = await core.listThreads({ session, wallet, walletProof, limit, after });
         if (next !== null) {
           const query = new URLSearchParams({
             public_key: wallet,
             limit: String(limit),
             cursor: encodeCursor(next),
           });
-          res.setHeader('Link', `<${req.baseUrl}${req.path}?${query.toString()}>; rel="next"`);
+          // Beside any other link that is said.
+          res.append('Link', `<${req.baseUrl}${req.path}?${query.toString()}>; rel="next"`);
         }
         res.json(threads.map(output.thread));
       }),

@@ -7,6 +7,7 @@ import { cursorOf } from '../cursor.js';
 import { updateFrame } from '../events.js';
 import type { SurfaceParts } from '../parts.js';
 import { sentByHeader, sentByQuery } from '../session.js';
+import { walletProofOf } from '../wallet-proof.js';
 import { streamTurn } from './chat-stream.js';
 import * as input from './input.js';
 import * as output from './output.js';
@@ -25,8 +26,8 @@ export function legacyRoutes({ core, streams }: SurfaceParts): readonly Route[] 
     endpoint(
       'GET',
       '/api/sessions/:id',
-      handle(input.nameSession, async ({ sessionId }, _req, res) => {
-        const threads = await core.getThreads(sessionId);
+      handle(input.nameSession, async ({ sessionId }, req, res) => {
+        const threads = await core.getThreads(sessionId, walletProofOf(req));
         res.json({ session_id: sessionId, threads: threads.map(output.thread) });
       }),
     ),

@@ -1,0 +1,38 @@
+import { randomBytes } from 'node:crypto';
+import type { Config } from '../config.js';
+import type { Observer } from '../core/observer.js';
+import type { Clock, Digests } from '../core/ports.js';
+import type { CoreService } from '../core/service.js';
+import type { Store } from '../core/store.js';
+import type { RootPages } from '../surfaces/index.js';
+
+/** The operator's view, and what feeds it. */
+export interface Admin {
+  readonly observer: Observer;
+  pages(core: CoreService): RootPages;
+}
+
+/** Null without an `ADMIN_TOKEN`: then nothing is remembered, and nothing is served. */
+export async function createAdmin(
+  { adminToken, apps, limits }: Pick<Config, 'adminToken' | 'apps' | 'limits'>,
+  { store, clock, digests }: { readonly store: Store; readonly clock: Clock; readonly digests: Digests },
+): Promise<Admin | null> {
+  if (adminToken === null) return null;
+  const [{ Recent }, { createOperator }, { adminRoutes }] = await Promise.all([
+    import('../core/recent.js'),
+    import('../core/operator.js'),
+    import('../surfaces/admin/router.js'),
+  ]);
+  const recent = new Recent(clock);
+  return {
+    observer: recent.observer,
+    pages(core) {
+      const health = () => core.health();
+      const operator = createOperator({
+        ...{ store, apps, limits, recent, health, clock, digests, randomBytes },
+      });
+      const names = apps.map(({ name }) => name);
+      return (dialect) => adminRoutes({ operator, core, token: adminToken, apps: names }, dialect);
+    },
+  };
+}

@@ -1,0 +1,72 @@
+import type { Config } from '../config.js';
+import type { Observer } from '../core/observer.js';
+import { observers } from '../core/observers.js';
+import type { Clock, Log } from '../core/ports.js';
+import type { Store } from '../core/store.js';
+import type { Metrics } from '../adapters/prometheus/metrics.js';
+import type { MetricsPage } from '../http/metrics-page.js';
+import type { RequestObserver } from '../http/observer.js';
+
+/** Who is told of the work and of requests, and what can be read of it. */
+export interface Telemetry {
+  readonly observer: Observer;
+  readonly requests: readonly RequestObserver[];
+  /** The store to work with: its work is timed where there are metrics. */
+  readonly store: Store;
+  /** Null when they are off. */
+  readonly metrics: Metrics | null;
+  readonly page: MetricsPage | null;
+  /** Sends the last spans. Never rejects. */
+  close(): Promise<void>;
+}
+
+type Settings = Pick<Config, 'apps' | 'rigs' | 'metrics' | 'metricsToken' | 'traces'>;
+
+/** Begins to count and to trace, as the configuration says. What is not wanted is not loaded. */
+export async function openTelemetry(
+  config: Settings,
+  deps: {
+    readonly store: Store;
+    readonly busUp: (() => boolean) | null;
+    readonly clock: Clock;
+    readonly log: Log;
+    readonly version: string;
+  },
+): Promise<Telemetry> {
+  const [counted, traces] = await Promise.all([countWork(config, deps), traceWork(config, deps)]);
+  const parts = [counted?.metrics, traces].filter((part) => part !== undefined);
+  return {
+    observer: observers(parts.map(({ observer }) => observer)),
+    requests: parts.map(({ requests }) => requests),
+    store: counted?.metrics.store ?? deps.store,
+    metrics: counted?.metrics ?? null,
+    page: counted?.page ?? null,
+    close: async () => traces?.close(),
+  };
+}
+
+async function countWork(
+  { apps, metrics: isWanted, metricsToken }: Settings,
+  deps: Parameters<typeof openTelemetry>[1],
+): Promise<{ readonly metrics: Metrics; readonly page: MetricsPage } | undefined> {
+  if (!isWanted) return undefined;
+  const [{ createMetrics }, { TEXT_TYPE }] = await Promise.all([
+    import('../adapters/prometheus/metrics.js'),
+    import('../adapters/prometheus/text.js'),
+  ]);
+  const metrics = createMetrics({ ...deps, apps: apps.map(({ name }) => name) });
+  return { metrics, page: { text: () => metrics.text(), contentType: TEXT_TYPE, token: metricsToken } };
+}
+
+async function traceWork({ traces, rigs }: Settings, { log, version }: { log: Log; version: string }) {
+  if (traces === null) return undefined;
+  const { createTraces } = await import('../adapters/otel/traces.js');
+  const models = new Map(
+    rigs.flatMap((rig) => {
+      if (rig.provider === 'demo') return [];
+      const { id, model, baseUrl } = rig;
+      return [[id, { model, address: baseUrl === null ? null : new URL(baseUrl).hostname }] as const];
+    }),
+  );
+  return createTraces({ ...traces, version, models, log });
+}

@@ -1,0 +1,9 @@
+import type { Config } from '../config.js';
+import type { WalletSignIn } from '../core/wallet-proofs.js';
+
+/** How wallets sign in; null where they are taken at their word, which then costs nothing. */
+export async function createWalletSignIn(config: Config): Promise<WalletSignIn | null> {
+  if (config.walletProof === 'off') return null;
+  const { walletSignatures } = await import('../adapters/evm/wallet-signatures.js');
+  return { signatures: walletSignatures(config.tools.chains), domains: config.walletProofDomains ?? [] };
+}

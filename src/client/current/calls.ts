@@ -1,0 +1,156 @@
+import { deliver } from '../delivery.js';
+import { isObject, objectsIn, textOf } from '../json.js';
+import { messagesOf } from '../messages.js';
+import type { JsonObject, JsonValue, SendOptions, SessionState, ThreadSummary, WireEvent } from '../types.js';
+import type { Answer, Call, Wire } from '../wire.js';
+
+/** A state, and what a poll and a stream go on from. */
+export interface Snapshot {
+  readonly state: SessionState;
+  /** The id of the newest event that the state knows of. */
+  readonly cursor: number;
+  readonly etag: string | null;
+}
+
+const BASE = '/current/api';
+/** Among so many of the last records a call that has just been announced is found. */
+const RECENT = '20';
+
+/** The calls of the current surface. */
+export class CurrentCalls {
+  constructor(
+    private readonly wire: Wire,
+    private readonly options: { readonly app?: string; readonly key?: string; readonly clientId?: string },
+  ) {}
+
+  async create(wallet?: string): Promise<ThreadSummary> {
+    const body = wallet === undefined ? {} : { public_key: wallet };
+    const answer = await this.wire.askObject(call('POST', '/sessions', { body }));
+    return threadOf(answer.body);
+  }
+
+  /** Undefined: nothing has changed since the state with this tag. */
+  async snapshot(
+    query: { readonly etag?: string | null; readonly signal?: AbortSignal } = {},
+  ): Promise<Snapshot | undefined> {
+    const { etag, signal } = query;
+    const headers = { 'If-None-Match': etag ?? undefined };
+    const asked = call('GET', '/state', { headers, query: { client_id: this.options.clientId }, signal });
+    const answer = await this.wire.ask(asked);
+    return answer.body === undefined ? undefined : snapshotOf(answer);
+  }
+
+  async state(): Promise<SessionState> {
+    return snapshotOf(
+      await this.wire.ask(call('GET', '/state', { query: { client_id: this.options.clientId } })),
+    ).state;
+  }
+
+  async setUserState(patch: JsonObject): Promise<SessionState> {
+    const query = { user_state: JSON.stringify(patch), client_id: this.options.clientId };
+    return snapshotOf(await this.wire.ask(call('GET', '/state', { query }))).state;
+  }
+
+  async interrupt(): Promise<SessionState> {
+    return snapshotOf(await this.wire.ask(call('POST', '/interrupt'))).state;
+  }
+
+  /** Sends until the message is accepted. */
+  async send(
+    text: string,
+    idempotencyKey: string,
+    { wallet, userState, signal }: SendOptions,
+  ): Promise<{ turnId: string | null; repeated: boolean }> {
+    const { app, clientId } = this.options;
+    const body = withoutAbsent({
+      message: text,
+      app,
+      public_key: wallet,
+      user_state: userState,
+      client_id: clientId,
+    });
+    const headers = { 'Idempotency-Key': idempotencyKey, ...this.#keyHeader() };
+    const { outcome, repeated } = await deliver(this.wire, signal, (either) =>
+      this.wire.ask(call('POST', '/chat', { headers, body, signal: either })),
+    );
+    return { turnId: outcome.headers.get('x-turn-id'), repeated };
+  }
+
+  /** Opens the stream of updates. @param cursor the last event that is known */
+  updates(cursor: number, signal: AbortSignal): Promise<AsyncGenerator<WireEvent, void, undefined>> {
+    const headers = { 'Last-Event-ID': String(cursor) };
+    return this.wire.stream(call('GET', '/updates', { query: { include: 'turns' }, headers, signal }));
+  }
+
+  /** The arguments of the latest tool calls, by their ids. */
+  async recentArguments(signal: AbortSignal): Promise<ReadonlyMap<string, JsonObject>> {
+    const path = `/sessions/${this.wire.sessionId}/messages`;
+    const { body } = await this.wire.askObject(call('GET', path, { query: { limit: RECENT }, signal }));
+    const calls = objectsIn(body.messages).flatMap((record) => objectsIn(record.tool_calls));
+    return new Map(calls.map((made) => [textOf(made, 'call_id'), isObject(made.args) ? made.args : {}]));
+  }
+
+  async threads(wallet: string): Promise<readonly ThreadSummary[]> {
+    const { body } = await this.wire.ask(call('GET', '/sessions', { query: { public_key: wallet } }));
+    return objectsIn(body).map(threadOf);
+  }
+
+  async rename(sessionId: string, title: string): Promise<void> {
+    await this.wire.ask(call('PATCH', `/sessions/${encodeURIComponent(sessionId)}`, { body: { title } }));
+  }
+
+  async delete(sessionId: string): Promise<void> {
+    await this.wire.ask(call('DELETE', `/sessions/${encodeURIComponent(sessionId)}`));
+  }
+
+  async apps(): Promise<readonly string[]> {
+    const headers = { 'SERVICE-APP-KEY': this.options.key };
+    const { body } = await this.wire.ask(call('GET', '/control/apps', { headers }));
+    return objectsIn(body).map((app) => textOf(app, 'name'));
+  }
+
+  async rigs(): Promise<readonly string[]> {
+    const query = { app: this.options.app };
+    const { body } = await this.wire.ask(
+      call('GET', '/control/models', { query, headers: this.#keyHeader() }),
+    );
+    return Array.isArray(body) ? body.filter((rig) => typeof rig === 'string') : [];
+  }
+
+  async selectRig(rig: string): Promise<void> {
+    const query = { rig, app: this.options.app };
+    await this.wire.ask(call('POST', '/control/model', { query, headers: this.#keyHeader() }));
+  }
+
+  #keyHeader(): { 'SERVICE-APP-KEY'?: string | undefined } {
+    return this.options.app === undefined ? {} : { 'SERVICE-APP-KEY': this.options.key };
+  }
+}
+
+function call(method: Call['method'], path: string, rest: Omit<Call, 'method' | 'path'> = {}): Call {
+  return { method, path: BASE + path, ...rest };
+}
+
+function snapshotOf({ headers, body }: Answer): Snapshot {
+  const raw = isObject(body) ? body : {};
+  const errors = objectsIn(raw.system_events).flatMap((event) => textOf(event, 'SystemError') || []);
+  const state: SessionState = {
+    title: typeof raw.title === 'string' ? raw.title : null,
+    status: raw.is_processing === true ? 'processing' : 'idle',
+    messages: messagesOf(raw),
+    userState: isObject(raw.user_state) ? raw.user_state : null,
+    errors,
+    raw,
+  };
+  return { state, cursor: Number(headers.get('x-event-cursor') ?? 0), etag: headers.get('etag') };
+}
+
+function threadOf(body: JsonObject): ThreadSummary {
+  return { sessionId: textOf(body, 'session_id'), title: textOf(body, 'title') };
+}
+
+function withoutAbsent(fields: Readonly<Record<string, JsonValue | undefined>>): JsonObject {
+  return Object.fromEntries(
+    Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
+}

@@ -1,0 +1,51 @@
+import { linked } from '../pacing.js';
+import { shown } from '../inner-event.js';
+import { randomId } from '../random-id.js';
+import type { Client, ClientOptions, SendOptions, SessionEvent } from '../types.js';
+import type { Wire } from '../wire.js';
+import { askCurrent } from './ask.js';
+import { CurrentCalls } from './calls.js';
+import { CurrentFollower, type Nudges } from './follow.js';
+
+/** A client of the current surface. */
+export function currentClient(wire: Wire, options: ClientOptions): Client {
+  const calls = new CurrentCalls(wire, options);
+  const nudges: Nudges = new Set();
+  const nudge = (): void => {
+    for (const tell of nudges) tell();
+  };
+
+  return {
+    surface: 'current',
+    sessionId: wire.sessionId,
+    create: (wallet) => calls.create(wallet),
+    async send(text, sending: SendOptions = {}) {
+      await calls.send(text, sending.idempotencyKey ?? randomId(), sending);
+      nudge();
+    },
+    ask: (text, sending = {}) => askCurrent(wire, calls, text, sending, nudge),
+    watch: (signal) => watch(signal),
+    state: () => calls.state(),
+    interrupt: () => calls.interrupt(),
+    setUserState: (patch) => calls.setUserState(patch),
+    threads: (wallet) => calls.threads(wallet),
+    rename: (sessionId, title) => calls.rename(sessionId, title),
+    delete: (sessionId) => calls.delete(sessionId),
+    apps: () => calls.apps(),
+    rigs: () => calls.rigs(),
+    selectRig: (rig) => calls.selectRig(rig),
+    close: () => {
+      wire.close();
+    },
+  };
+
+  async function* watch(signal: AbortSignal): AsyncGenerator<SessionEvent, void, undefined> {
+    const either = linked(wire.closed, signal);
+    try {
+      for await (const event of new CurrentFollower(calls, either.signal, nudges).run()) yield shown(event);
+    } finally {
+      either.abort();
+      either.release();
+    }
+  }
+}

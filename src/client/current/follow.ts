@@ -1,0 +1,241 @@
+import { passes } from '../delivery.js';
+import type { ClientError } from '../error.js';
+import type { InnerEvent } from '../inner-event.js';
+import { textOf } from '../json.js';
+import { LiveText } from '../live-text.js';
+import { lastFailure, textInFlight } from '../messages.js';
+import { Backoff, isAborted, linked } from '../pacing.js';
+import { Queue } from '../queue.js';
+import type { JsonObject, SessionState, WireEvent } from '../types.js';
+import type { CurrentCalls, Snapshot } from './calls.js';
+import { showTool } from '../tool-event.js';
+import { ToolArguments } from './tools.js';
+
+type TurnEnded = Extract<InnerEvent, { type: 'turn_ended' }>;
+
+/** Who wants to hear that there may be a new state. */
+export type Nudges = Set<() => void>;
+
+/**
+ * Follows a session over the current surface. The stream says what happens; a state says what is so, at first, after each loss
+ * and at each turn's end. Logged events go on from the cursor; of the text in flight, which has none, the stream's beginning
+ * and the state both have all, so that each character passes once.
+ */
+export class CurrentFollower {
+  #cursor: number | undefined;
+  #etag: string | null = null;
+  /** A state that waits until the events that it knows of have passed. */
+  #held: Snapshot | undefined;
+  #last: SessionState | undefined;
+  /** The turn whose beginning was shown and whose end was not. */
+  #open: string | undefined;
+  /** How it ended, when that was told and no state has come since. */
+  #ending: TurnEnded['status'] | undefined;
+  /** The last turn whose end was shown. */
+  #over: string | undefined;
+  /** The turn that the present stream tells. */
+  #telling: string | undefined;
+  #isReopening = false;
+  readonly #text = new LiveText();
+  readonly #arguments: ToolArguments;
+
+  /** @param nudges present: a state also comes when a turn begins, and when one of these is called */
+  constructor(
+    private readonly calls: CurrentCalls,
+    private readonly signal: AbortSignal,
+    private readonly nudges?: Nudges,
+  ) {
+    this.#arguments = new ToolArguments(calls, signal);
+  }
+
+  /** Ends when the signal aborts. @throws ClientError when the service refuses */
+  async *run(): AsyncGenerator<InnerEvent, void, undefined> {
+    const backoff = new Backoff();
+    let isLost = false;
+    while (!isAborted(this.signal)) {
+      let failure: ClientError | undefined;
+      this.#isReopening = false;
+      const life = linked(this.signal);
+      try {
+        if (this.#cursor === undefined) yield* this.#readState('now');
+        const stream = await this.calls.updates(this.#cursor ?? 0, life.signal);
+        isLost = false;
+        this.#telling = undefined;
+        yield { type: 'connection', state: 'open' };
+        yield* this.#follow(stream, backoff);
+      } catch (error) {
+        if (isAborted(this.signal)) return;
+        if (!passes(error)) throw error;
+        failure = error;
+      } finally {
+        life.abort();
+        life.release();
+      }
+      if (this.#mustReopen()) continue;
+      if (!isLost) yield { type: 'connection', state: 'lost' };
+      isLost = true;
+      await backoff.pause(this.signal, failure?.retryAfterMs ?? null);
+    }
+  }
+
+  /** A function, as the compiler would take what was set before an `await` for what is. */
+  #mustReopen(): boolean {
+    return this.#isReopening;
+  }
+
+  async *#follow(stream: AsyncGenerator<WireEvent>, backoff: Backoff): AsyncGenerator<InnerEvent> {
+    const queue = new Queue<WireEvent | 'nudge'>();
+    const nudge = (): void => {
+      queue.push('nudge');
+    };
+    void pump(stream, queue);
+    this.nudges?.add(nudge);
+    try {
+      yield* this.#readState('hold');
+      backoff.reset();
+      for await (const item of queue) {
+        if (item === 'nudge') yield* this.#readState('now');
+        else yield* this.#hear(item);
+        if (this.#isReopening) return;
+        yield* this.#release();
+      }
+    } finally {
+      this.nudges?.delete(nudge);
+    }
+  }
+
+  /**
+   * Asks for the state. When the stream begins, the state is held until the events that it knows of have passed; a later one is
+   * shown at once.
+   */
+  async *#readState(mode: 'hold' | 'now'): AsyncGenerator<InnerEvent> {
+    const { signal } = this;
+    const snapshot = await this.calls.snapshot({ etag: this.#etag, signal });
+    if (snapshot !== undefined) {
+      this.#held = snapshot;
+      this.#etag = snapshot.etag;
+      this.#cursor ??= snapshot.cursor;
+    }
+    if (mode === 'now') yield* this.#showHeld();
+    else yield* this.#release();
+  }
+
+  *#release(): Generator<InnerEvent> {
+    if (this.#held !== undefined && (this.#cursor ?? 0) >= this.#held.cursor) yield* this.#showHeld();
+  }
+
+  *#showHeld(): Generator<InnerEvent> {
+    if (this.#held !== undefined) {
+      const { state } = this.#held;
+      this.#held = undefined;
+      this.#last = state;
+      this.#text.cover(textInFlight(state));
+      yield { type: 'state', state };
+    }
+    const last = this.#last;
+    // The stream that tells a turn tells its end too.
+    const isMissed = this.#telling !== this.#open && last?.status !== 'processing';
+    const isOver = this.#ending !== undefined || isMissed;
+    if (this.#open !== undefined && last !== undefined && isOver) yield this.#end(this.#open, last);
+    yield* this.#more();
+  }
+
+  /** The end of the open turn; when it was missed, as far as the state tells how it ended. */
+  #end(turnId: string, state: SessionState): TurnEnded {
+    const failure = state.errors.at(-1) ?? lastFailure(state);
+    const status = this.#ending ?? (state.errors.length > 0 ? 'failed' : 'complete');
+    this.#open = undefined;
+    this.#ending = undefined;
+    this.#over = turnId;
+    const told = status === 'failed' && failure !== undefined ? { error: failure } : {};
+    return { type: 'turn_ended', turnId, status, ...told };
+  }
+
+  *#more(): Generator<InnerEvent> {
+    const turnId = this.#text.turnId;
+    const piece = this.#held === undefined ? this.#text.take() : undefined;
+    if (turnId !== undefined && piece !== undefined) yield { type: 'text', turnId, ...piece };
+  }
+
+  async *#hear({ id, data }: WireEvent): AsyncGenerator<InnerEvent> {
+    if (id !== undefined) {
+      if (Number(id) <= (this.#cursor ?? 0)) return;
+      this.#cursor = Number(id);
+    }
+    const turnId = textOf(data, 'turn_id');
+    if (turnId !== '' && turnId === this.#over) return;
+    switch (textOf(data, 'type')) {
+      case 'turn_started':
+        yield* this.#begin(turnId);
+        return;
+      case 'text_delta':
+        if (turnId !== this.#text.turnId) return;
+        this.#text.hear(textOf(data, 'content'));
+        yield* this.#more();
+        return;
+      case 'turn_ended':
+        yield* this.#endTurn(turnId, outcomeOf(data));
+        return;
+      case 'title_changed':
+        yield { type: 'title', title: textOf(data, 'new_title') };
+        return;
+      case 'tool_update':
+      case 'tool_complete':
+        yield showTool(data, await this.#arguments.of(data));
+        return;
+      case 'system_notice':
+        yield { type: 'notice', message: textOf(data, 'message') };
+        return;
+      case 'gap':
+        // Either the past is no longer kept, or the service knows of less than this cursor says.
+        this.#cursor =
+          data.from === (this.#cursor ?? 0) + 1 ? Number(data.to) : Math.max(Number(data.from) - 1, 0);
+        this.#etag = null;
+        yield* this.#readState('now');
+    }
+  }
+
+  async *#endTurn(turnId: string, status: TurnEnded['status']): AsyncGenerator<InnerEvent> {
+    if (turnId !== this.#open) {
+      // It waited, and was cancelled before it began.
+      yield { type: 'turn_ended', turnId, status };
+      return;
+    }
+    this.#text.end();
+    this.#ending = status;
+    yield* this.#readState('now');
+  }
+
+  async *#begin(turnId: string): AsyncGenerator<InnerEvent> {
+    if (this.#telling === turnId) {
+      // Its text comes anew, from a place that is not said: a fresh stream begins with all of it.
+      this.#isReopening = true;
+      return;
+    }
+    this.#telling = turnId;
+    if (this.#open !== turnId) {
+      // The end of the turn before was missed.
+      if (this.#open !== undefined) this.#ending ??= 'complete';
+      // Its message may be new to whoever watches.
+      if (this.#open !== undefined || this.nudges !== undefined) yield* this.#readState('now');
+      this.#open = turnId;
+      yield { type: 'turn_started', turnId };
+    }
+    this.#text.begin(turnId);
+  }
+}
+
+function outcomeOf(data: JsonObject): TurnEnded['status'] {
+  const status = textOf(data, 'status');
+  return status === 'interrupted' || status === 'failed' ? status : 'complete';
+}
+
+/** Moves a stream into a queue, until its end. Never rejects: the queue's consumer gets what went wrong. */
+async function pump(stream: AsyncIterable<WireEvent>, queue: Queue<WireEvent | 'nudge'>): Promise<void> {
+  try {
+    for await (const event of stream) queue.push(event);
+    queue.close();
+  } catch (error) {
+    queue.close(error instanceof Error ? error : new Error(String(error)));
+  }
+}

@@ -1,0 +1,150 @@
+import { ClientError, unsupported } from '../error.js';
+import { isObject, objectsIn, textOf } from '../json.js';
+import { messagesOf } from '../messages.js';
+import type { JsonObject, SessionState, ThreadSummary, WireEvent } from '../types.js';
+import type { Call, Wire } from '../wire.js';
+
+const BASE = '/legacy/api';
+/** The App that every deployment has. */
+const DEFAULT_APP = 'default';
+/** A cursor that is ahead of any: it is answered with a gap, which says where the events are. */
+const AHEAD = Number.MAX_SAFE_INTEGER;
+
+/** The calls of the legacy surface. */
+export class LegacyCalls {
+  /** The last known title, which no state tells. */
+  title: string | null = null;
+
+  constructor(
+    private readonly wire: Wire,
+    private readonly options: { readonly app?: string; readonly key?: string; readonly clientId?: string },
+  ) {}
+
+  async create(wallet?: string): Promise<ThreadSummary> {
+    if (wallet !== undefined) throw unsupported('bind a wallet');
+    await this.wire.ask(call('POST', '/sessions'));
+    await this.readTitle();
+    return { sessionId: this.wire.sessionId, title: this.title ?? '' };
+  }
+
+  /** Where nothing was ever said, an empty one: this surface knows no session before. */
+  async state(signal?: AbortSignal): Promise<SessionState> {
+    if (this.title === null) await this.readTitle(signal);
+    const query = { session_id: this.wire.sessionId };
+    try {
+      const { body } = await this.wire.askObject(call('GET', '/thread/state', { query, signal }));
+      return stateOf(body, this.title);
+    } catch (error) {
+      if (!isUnknown(error)) throw error;
+      return stateOf({}, this.title);
+    }
+  }
+
+  async readTitle(signal?: AbortSignal): Promise<void> {
+    const threads = await this.#ownThreads(signal);
+    this.title = threads.find(({ id }) => id === this.wire.sessionId)?.title ?? this.title;
+  }
+
+  /** Whether there was something to cancel. */
+  async interrupt(): Promise<SessionState> {
+    const query = { session_id: this.wire.sessionId };
+    try {
+      await this.wire.ask(call('POST', '/thread/interrupt', { query }));
+    } catch (error) {
+      if (!isUnknown(error)) throw error;
+    }
+    return this.state();
+  }
+
+  /** Opens the stream of an answer. A repeat with the same key streams the same turn from its beginning. */
+  chat(
+    text: string,
+    idempotencyKey: string,
+    signal: AbortSignal,
+  ): Promise<AsyncGenerator<WireEvent, void, undefined>> {
+    const { app, key, clientId } = this.options;
+    const headers = { 'Idempotency-Key': idempotencyKey, 'X-API-Key': app === undefined ? undefined : key };
+    const query = { app, client_id: clientId };
+    return this.wire.stream(call('POST', '/thread/chat', { query, headers, body: { text }, signal }));
+  }
+
+  /** Opens the stream of updates. @param cursor the last event that is known; absent: none is, and a gap comes first */
+  updates(
+    cursor: number | undefined,
+    signal: AbortSignal,
+  ): Promise<AsyncGenerator<WireEvent, void, undefined>> {
+    const headers = { 'Last-Event-ID': String(cursor ?? AHEAD) };
+    return this.wire.stream(call('GET', '/thread/updates', { headers, signal }));
+  }
+
+  /** Those of this session's wallet: the surface knows no other way. */
+  async threads(): Promise<readonly ThreadSummary[]> {
+    const threads = [...(await this.#ownThreads())];
+    threads.sort((a, b) => (a.updatedAt < b.updatedAt ? 1 : a.updatedAt > b.updatedAt ? -1 : 0));
+    return threads.map(({ id, title }) => ({ sessionId: id, title }));
+  }
+
+  /** Without a key the surface refuses; the App that needs none is there all the same. */
+  async apps(): Promise<readonly string[]> {
+    const { key } = this.options;
+    if (key === undefined) return [DEFAULT_APP];
+    const { body } = await this.wire.askObject(
+      call('GET', '/session/apps', { headers: { 'X-API-Key': key } }),
+    );
+    return objectsIn(body.apps).map((app) => textOf(app, 'id'));
+  }
+
+  async rigs(): Promise<readonly string[]> {
+    const { body } = await this.wire.askObject(call('GET', '/session/models'));
+    return objectsIn(body.models).map((model) => textOf(model, 'id'));
+  }
+
+  async selectRig(rig: string): Promise<void> {
+    const query = { session_id: this.wire.sessionId };
+    const select = call('POST', '/control/model', { query, body: { model: rig } });
+    try {
+      await this.wire.ask(select);
+    } catch (error) {
+      if (!isUnknown(error)) throw error;
+      await this.wire.ask(call('POST', '/sessions'));
+      await this.wire.ask(select);
+    }
+  }
+
+  async #ownThreads(
+    signal?: AbortSignal,
+  ): Promise<readonly { id: string; title: string; updatedAt: string }[]> {
+    try {
+      const { body } = await this.wire.askObject(call('GET', `/sessions/${this.wire.sessionId}`, { signal }));
+      return objectsIn(body.threads).map((thread) => ({
+        id: textOf(thread, 'id'),
+        title: textOf(thread, 'title'),
+        updatedAt: textOf(thread, 'updated_at'),
+      }));
+    } catch (error) {
+      if (isUnknown(error)) return [];
+      throw error;
+    }
+  }
+}
+
+function call(method: Call['method'], path: string, rest: Omit<Call, 'method' | 'path'> = {}): Call {
+  return { method, path: BASE + path, ...rest };
+}
+
+/** The session does not exist yet. */
+function isUnknown(error: unknown): boolean {
+  return error instanceof ClientError && error.status === 404;
+}
+
+function stateOf(raw: JsonObject, title: string | null): SessionState {
+  const status = textOf(raw, 'status');
+  return {
+    title,
+    status: status === 'processing' || status === 'interrupted' ? status : 'idle',
+    messages: messagesOf(raw),
+    userState: isObject(raw.user_state) ? raw.user_state : null,
+    errors: [],
+    raw,
+  };
+}

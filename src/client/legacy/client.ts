@@ -1,0 +1,107 @@
+import { ClientError, unsupported } from '../error.js';
+import { shown } from '../inner-event.js';
+import { linked, type Life } from '../pacing.js';
+import { randomId } from '../random-id.js';
+import type { Client, ClientOptions, SendOptions, SessionEvent } from '../types.js';
+import type { Wire } from '../wire.js';
+import { LegacyCalls } from './calls.js';
+import { LegacyTurn, type TurnStep } from './turn.js';
+import { watchLegacy, type Listeners } from './watch.js';
+
+/** A client of the legacy surface. */
+export function legacyClient(wire: Wire, options: ClientOptions): Client {
+  const calls = new LegacyCalls(wire, options);
+  const listeners: Listeners = new Set();
+  const tell = (turnId: string, step: TurnStep): void => {
+    for (const listen of listeners) listen(turnId, step);
+  };
+
+  return {
+    surface: 'legacy',
+    sessionId: wire.sessionId,
+    create: (wallet) => calls.create(wallet),
+    send: (text, sending = {}) => send(text, sending),
+    ask: (text, sending = {}) => ask(text, sending),
+    watch: (signal) => watchLegacy(wire, calls, listeners, signal),
+    state: () => calls.state(),
+    interrupt: () => calls.interrupt(),
+    setUserState: () => Promise.reject(unsupported('set the user state')),
+    threads: () => calls.threads(),
+    rename: () => Promise.reject(unsupported('rename a thread')),
+    delete: () => Promise.reject(unsupported('delete a thread')),
+    apps: () => calls.apps(),
+    rigs: () => calls.rigs(),
+    selectRig: (rig) => calls.selectRig(rig),
+    close: () => {
+      wire.close();
+    },
+  };
+
+  /** The answer's stream is read on for those who watch; nobody: it is let go, and the answer goes on in the state. */
+  async function send(text: string, sending: SendOptions): Promise<void> {
+    refuseUnsupported(sending);
+    const id = sending.idempotencyKey ?? randomId();
+    const life = linked(wire.closed);
+    const cancel = (): void => {
+      life.abort(sending.signal?.reason);
+    };
+    const steps = new LegacyTurn(calls, text, id, life.signal).run();
+    sending.signal?.addEventListener('abort', cancel);
+    try {
+      sending.signal?.throwIfAborted();
+      for (let step = await steps.next(); ; step = await steps.next()) {
+        life.signal.throwIfAborted();
+        if (step.done === true) throw new ClientError('unreachable', 'The message was not sent');
+        tell(id, step.value);
+        if (step.value.type === 'accepted') break;
+      }
+    } catch (error) {
+      life.abort();
+      life.release();
+      throw error;
+    } finally {
+      sending.signal?.removeEventListener('abort', cancel);
+    }
+    void readOn(id, steps, life);
+  }
+
+  /** Never rejects: what goes wrong now is told as the turn's end. */
+  async function readOn(id: string, steps: AsyncIterable<TurnStep>, life: Life): Promise<void> {
+    try {
+      if (listeners.size === 0) return;
+      for await (const step of steps) {
+        tell(id, step);
+        if (listeners.size === 0) return;
+      }
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      tell(id, { type: 'turn_ended', turnId: id, status: 'failed', error: message });
+    } finally {
+      life.abort();
+      life.release();
+      tell(id, { type: 'left' });
+    }
+  }
+
+  async function* ask(text: string, sending: SendOptions): AsyncGenerator<SessionEvent, void, undefined> {
+    refuseUnsupported(sending);
+    const id = sending.idempotencyKey ?? randomId();
+    const life = linked(wire.closed, sending.signal);
+    try {
+      for await (const step of new LegacyTurn(calls, text, id, life.signal).run()) {
+        tell(id, step);
+        if (step.type !== 'accepted' && step.type !== 'left') yield shown(step);
+      }
+      life.signal.throwIfAborted();
+    } finally {
+      life.abort();
+      life.release();
+      tell(id, { type: 'left' });
+    }
+  }
+}
+
+function refuseUnsupported({ wallet, userState }: SendOptions): void {
+  if (wallet !== undefined) throw unsupported('bind a wallet');
+  if (userState !== undefined) throw unsupported('set the user state');
+}

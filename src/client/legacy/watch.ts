@@ -1,0 +1,271 @@
+import { passes } from '../delivery.js';
+import { shown, type InnerEvent } from '../inner-event.js';
+import { textOf } from '../json.js';
+import { LiveText } from '../live-text.js';
+import { textInFlight } from '../messages.js';
+import { Backoff, isAborted, linked, pause } from '../pacing.js';
+import { Queue } from '../queue.js';
+import { showTool } from '../tool-event.js';
+import type { JsonObject, SessionEvent, SessionState, ToolProgress, WireEvent } from '../types.js';
+import type { Wire } from '../wire.js';
+import type { LegacyCalls } from './calls.js';
+import type { TurnStep } from './turn.js';
+
+/** Who is told of the turns that this client has started. */
+export type Listeners = Set<(turnId: string, step: TurnStep) => void>;
+
+/** How often the state is read while a turn works that this client does not stream, and otherwise. */
+const BUSY_MS = 700;
+const IDLE_MS = 5_000;
+
+/**
+ * Watches a session over the legacy surface: its updates stream for titles, notices and tools; the streams of this client's
+ * own turns; and for all others the state, read again and again.
+ */
+export async function* watchLegacy(
+  wire: Wire,
+  calls: LegacyCalls,
+  listeners: Listeners,
+  signal: AbortSignal,
+): AsyncGenerator<SessionEvent, void, undefined> {
+  const life = linked(wire.closed, signal);
+  const queue = new Queue<InnerEvent>();
+  const watch = new LegacyWatch(calls, life.signal, queue);
+  const listen = (turnId: string, step: TurnStep): void => {
+    watch.hearOwn(turnId, step);
+  };
+  const close = (): void => {
+    queue.close();
+  };
+  listeners.add(listen);
+  life.signal.addEventListener('abort', close);
+  if (life.signal.aborted) close();
+  try {
+    watch.start();
+    for await (const event of queue) yield shown(event);
+  } finally {
+    listeners.delete(listen);
+    life.abort();
+    life.release();
+  }
+}
+
+class LegacyWatch {
+  #cursor: number | undefined;
+  #last: SessionState | undefined;
+  /** The body of the last state: what has not changed is not shown again. */
+  #shownBody = '';
+  /** The own turn that is being streamed. */
+  #own: string | undefined;
+  /** The turn of somebody else that the state shows at work. */
+  #foreign: string | undefined;
+  #foreignCount = 0;
+  readonly #text = new LiveText();
+  /** Own turns that were accepted and have not begun. */
+  readonly #waiting = new Set<string>();
+  /** Steps of own turns that come after the one that is being streamed. */
+  readonly #later: { readonly turnId: string; readonly step: TurnStep }[] = [];
+  /** What tools have told. */
+  readonly #tools = new Set<string>();
+  #poll = linked();
+  #onFirst: () => void = () => undefined;
+  /** Resolves when the state was read once, or could not be. */
+  readonly #first = new Promise<void>((resolve) => {
+    this.#onFirst = resolve;
+  });
+
+  constructor(
+    private readonly calls: LegacyCalls,
+    private readonly signal: AbortSignal,
+    private readonly queue: Queue<InnerEvent>,
+  ) {}
+
+  start(): void {
+    const fail = (error: unknown): void => {
+      this.queue.close(error instanceof Error ? error : new Error(String(error)));
+    };
+    this.#follow().catch(fail);
+    this.#readStates().catch(fail);
+  }
+
+  /** A step of a turn that this client has started. */
+  hearOwn(turnId: string, step: TurnStep): void {
+    const isTelling = !['accepted', 'connection', 'left'].includes(step.type);
+    // The one before has ended too, only the state of its end is still being read.
+    if (isTelling && this.#own !== undefined && this.#own !== turnId) this.#later.push({ turnId, step });
+    else this.#hearNow(turnId, step);
+  }
+
+  #hearNow(turnId: string, step: TurnStep): void {
+    switch (step.type) {
+      case 'accepted':
+        this.#waiting.add(turnId);
+        this.#pollNow();
+        return;
+      case 'connection':
+        // The updates stream tells of the connection.
+        return;
+      case 'turn_started':
+        this.#endForeign('complete');
+        this.#waiting.delete(turnId);
+        this.#own = turnId;
+        if (this.#text.turnId === turnId) this.#text.cover('');
+        this.#text.begin(turnId);
+        this.queue.push(step);
+        return;
+      case 'text':
+        this.#text.hear(step.content);
+        this.#more();
+        return;
+      case 'turn_ended':
+        this.queue.push(step);
+        this.#leave(turnId);
+        return;
+      case 'left':
+        // What began is told to its end by the state.
+        if (this.#own === turnId) this.#foreign = turnId;
+        this.#leave(turnId);
+        return;
+      case 'state':
+        this.#text.end();
+        this.#show(step.state);
+        return;
+      case 'tool':
+        this.#hearOwnTool(step);
+        return;
+      case 'title':
+      case 'notice':
+        this.queue.push(step);
+    }
+  }
+
+  #leave(turnId: string): void {
+    this.#waiting.delete(turnId);
+    if (this.#own !== turnId) return;
+    this.#own = undefined;
+    this.#text.end();
+    this.#pollNow();
+    for (const held of this.#later.splice(0)) this.hearOwn(held.turnId, held.step);
+  }
+
+  #hearOwnTool(tool: ToolProgress): void {
+    const once = `${tool.status} ${tool.callId}`;
+    // Told by the updates already; with its arguments a call is told again.
+    if (this.#tools.has(once) && tool.args === undefined) return;
+    this.#tools.add(once);
+    this.queue.push(tool);
+  }
+
+  #more(): void {
+    const { turnId } = this.#text;
+    const piece = this.#text.take();
+    if (turnId !== undefined && piece !== undefined) this.queue.push({ type: 'text', turnId, ...piece });
+  }
+
+  async #follow(): Promise<void> {
+    const backoff = new Backoff();
+    let isLost = false;
+    await this.#first;
+    while (!isAborted(this.signal)) {
+      let wait: number | null = null;
+      try {
+        const stream = await this.calls.updates(this.#cursor, this.signal);
+        isLost = false;
+        this.queue.push({ type: 'connection', state: 'open' });
+        this.#shownBody = '';
+        this.#pollNow();
+        for await (const event of stream) {
+          backoff.reset();
+          this.#hear(event);
+        }
+      } catch (error) {
+        if (isAborted(this.signal)) return;
+        if (!passes(error)) throw error;
+        wait = error.retryAfterMs;
+      }
+      if (!isLost) this.queue.push({ type: 'connection', state: 'lost' });
+      isLost = true;
+      await backoff.pause(this.signal, wait);
+    }
+  }
+
+  #hear({ id, data }: WireEvent): void {
+    if (id !== undefined) {
+      if (Number(id) <= (this.#cursor ?? 0)) return;
+      this.#cursor = Number(id);
+    }
+    switch (textOf(data, 'type')) {
+      case 'gap':
+        this.#cursor =
+          this.#cursor !== undefined && data.from === this.#cursor + 1
+            ? Number(data.to)
+            : Math.max(Number(data.from) - 1, 0);
+        this.#pollNow();
+        return;
+      case 'title_changed':
+        this.calls.title = textOf(data, 'new_title');
+        this.queue.push({ type: 'title', title: this.calls.title });
+        return;
+      case 'system_notice':
+        this.queue.push({ type: 'notice', message: textOf(data, 'message') });
+        return;
+      case 'tool_update':
+      case 'tool_complete':
+        this.#hearTool(data);
+    }
+  }
+
+  /** Of this client's own turns the streams tell more: the arguments too. */
+  #hearTool(data: JsonObject): void {
+    const tool = showTool(data, undefined);
+    const isOwn = this.#own !== undefined || (this.#waiting.size > 0 && this.#foreign === undefined);
+    const isTold = isOwn || this.#tools.has(`${tool.status} ${tool.callId}`);
+    if (tool.message === undefined && isTold) return;
+    if (tool.message === undefined) this.#tools.add(`${tool.status} ${tool.callId}`);
+    this.queue.push(tool);
+  }
+
+  async #readStates(): Promise<void> {
+    while (!isAborted(this.signal)) {
+      this.#poll = linked(this.signal);
+      try {
+        this.#show(await this.calls.state(this.signal));
+      } catch (error) {
+        if (isAborted(this.signal)) return;
+        // The stream of updates tells that the connection is lost.
+        if (!passes(error)) throw error;
+      }
+      this.#onFirst();
+      const isBusy = this.#last?.status === 'processing' && this.#own === undefined;
+      await pause(isBusy ? BUSY_MS : IDLE_MS, this.#poll.signal);
+      this.#poll.release();
+    }
+  }
+
+  /** The state is read now, or again when it is being read. */
+  #pollNow(): void {
+    this.#poll.abort();
+  }
+
+  #show(state: SessionState): void {
+    this.#last = state;
+    const body = JSON.stringify(state.raw);
+    if (body !== this.#shownBody) {
+      this.#shownBody = body;
+      this.#text.cover(textInFlight(state));
+      this.queue.push({ type: 'state', state });
+      this.#more();
+    }
+    const isBusy = state.status === 'processing';
+    if (isBusy && this.#own === undefined && this.#foreign === undefined && this.#waiting.size === 0) {
+      this.#foreign = `turn-${String(++this.#foreignCount)}`;
+      this.queue.push({ type: 'turn_started', turnId: this.#foreign });
+    }
+    if (!isBusy) this.#endForeign(state.status === 'interrupted' ? 'interrupted' : 'complete');
+  }
+
+  #endForeign(status: 'complete' | 'interrupted'): void {
+    if (this.#foreign !== undefined) this.queue.push({ type: 'turn_ended', turnId: this.#foreign, status });
+    this.#foreign = undefined;
+  }
+}

@@ -1,0 +1,66 @@
+/** Text of a turn, and its place in the whole of it. */
+export interface Piece {
+  readonly content: string;
+  /** How many UTF-16 units of the turn's text come before it. */
+  readonly offset: number;
+}
+
+/**
+ * How much of the running turn's text is known to whoever watches: by states, which have it so far, and by pieces that came
+ * after them. Lets each character through once.
+ */
+export class LiveText {
+  #turnId: string | undefined;
+  /** As the stream told it. */
+  #told = '';
+  /** As the last state had it. */
+  #covered = '';
+  #shown = 0;
+
+  get turnId(): string | undefined {
+    return this.#turnId;
+  }
+
+  /** A stream tells this turn from its beginning. */
+  begin(turnId: string): void {
+    if (this.#turnId !== undefined && this.#turnId !== turnId) this.#forget();
+    this.#turnId = turnId;
+    this.#told = '';
+  }
+
+  /** The turn is over. */
+  end(): void {
+    this.#turnId = undefined;
+    this.#told = '';
+    this.#forget();
+  }
+
+  /** The stream tells more. */
+  hear(content: string): void {
+    this.#told += content;
+    const [shorter, longer] =
+      this.#told.length < this.#covered.length ? [this.#told, this.#covered] : [this.#covered, this.#told];
+    // The state spoke of something else.
+    if (!longer.startsWith(shorter)) this.#forget();
+  }
+
+  /** A state was shown that has this of the running turn; nothing else is shown any more. */
+  cover(text: string): void {
+    const isSame = text.startsWith(this.#told) || this.#told.startsWith(text);
+    this.#covered = isSame ? text : '';
+    this.#shown = this.#covered.length;
+  }
+
+  /** What is told and not shown yet, which then counts as shown. */
+  take(): Piece | undefined {
+    if (this.#told.length <= this.#shown) return undefined;
+    const piece = { content: this.#told.slice(this.#shown), offset: this.#shown };
+    this.#shown = this.#told.length;
+    return piece;
+  }
+
+  #forget(): void {
+    this.#covered = '';
+    this.#shown = 0;
+  }
+}

@@ -1,0 +1,215 @@
+import { createParser } from 'eventsource-parser';
+import { ClientError } from './error.js';
+import { isObject, objectsIn, parseJson, textOf } from './json.js';
+import { linked, type Life } from './pacing.js';
+import type { ClientOptions, JsonObject, JsonValue, WireEvent } from './types.js';
+
+/** One call of the service. */
+export interface Call {
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  /** Below the service's base URL. */
+  readonly path: string;
+  /** What is undefined is left out. */
+  readonly query?: Readonly<Record<string, string | undefined>>;
+  readonly headers?: Readonly<Record<string, string | undefined>>;
+  readonly body?: JsonObject;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A read answer. `body` is undefined for 304. */
+export interface Answer {
+  readonly headers: Headers;
+  readonly body: JsonValue | undefined;
+}
+
+/** How long an answer may take to begin, and a stream to say anything: the service sends a comment every 15 s. */
+const HEAD_MS = 60_000;
+const SILENCE_MS = 90_000;
+
+/** Speaks HTTP with the service, as one session. */
+export class Wire {
+  readonly #closed = new AbortController();
+  readonly #base: string;
+  readonly #fetch: typeof fetch;
+
+  constructor(
+    private readonly options: ClientOptions,
+    readonly sessionId: string,
+  ) {
+    this.#base = options.url.replace(/\/+$/, '');
+    this.#fetch = options.fetch ?? ((input, init) => fetch(input, init));
+  }
+
+  /** Aborts when the client is closed. */
+  get closed(): AbortSignal {
+    return this.#closed.signal;
+  }
+
+  close(): void {
+    this.#closed.abort(closedError());
+  }
+
+  /** Makes a call and reads its JSON. @throws ClientError, or the reason of the call's signal */
+  async ask(call: Call): Promise<Answer> {
+    const { response, life } = await this.#open(call);
+    try {
+      if (response.status === 304) return { headers: response.headers, body: undefined };
+      const body = parseJson(await this.#reading(call, () => response.text()));
+      if (body === undefined)
+        throw new ClientError('unreachable', 'The service answered with something that is no JSON');
+      return { headers: response.headers, body };
+    } finally {
+      life.release();
+    }
+  }
+
+  /** The same for an answer that is an object. */
+  async askObject(call: Call): Promise<{ headers: Headers; body: JsonObject }> {
+    const { headers, body } = await this.ask(call);
+    if (!isObject(body))
+      throw new ClientError('unreachable', 'The service answered with something else than expected');
+    return { headers, body };
+  }
+
+  /** Opens a stream; resolves with its head. The events end with the stream, and throw when it breaks off. */
+  async stream(call: Call): Promise<AsyncGenerator<WireEvent, void, undefined>> {
+    const headers = { Accept: 'text/event-stream', ...call.headers };
+    const { response, life } = await this.#open({ ...call, headers });
+    return this.#events(call, response, life);
+  }
+
+  async *#events(call: Call, response: Response, life: Life): AsyncGenerator<WireEvent, void, undefined> {
+    const ready: WireEvent[] = [];
+    const parser = createParser({
+      onEvent: ({ id, data }) => {
+        const value = parseJson(data);
+        if (isObject(value)) ready.push({ path: call.path, id, data: value, at: new Date() });
+      },
+    });
+    const decoder = new TextDecoder();
+    const body: ReadableStream<Uint8Array> | null = response.body;
+    const reader = body?.getReader();
+    try {
+      while (reader !== undefined) {
+        const timer = setTimeout(life.abort, SILENCE_MS);
+        const chunk = await this.#reading(call, () => reader.read()).finally(() => {
+          clearTimeout(timer);
+        });
+        if (chunk.done) return;
+        parser.feed(decoder.decode(chunk.value, { stream: true }));
+        for (const event of ready.splice(0)) {
+          this.options.onWireEvent?.(event);
+          yield event;
+        }
+      }
+    } finally {
+      life.abort();
+      life.release();
+    }
+  }
+
+  async #open(call: Call): Promise<{ response: Response; life: Life }> {
+    const life = linked(this.closed, call.signal);
+    const { signal } = life;
+    const timer = setTimeout(life.abort, HEAD_MS);
+    try {
+      signal.throwIfAborted();
+      const response = await this.#fetchOnce(call, signal);
+      if (response.ok || response.status === 304) return { response, life };
+      throw await this.#refusal(call, response);
+    } catch (error) {
+      life.release();
+      throw error;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async #fetchOnce(call: Call, signal: AbortSignal): Promise<Response> {
+    const url = this.#base + call.path + queryText(call.query ?? {});
+    const body = call.body === undefined ? undefined : JSON.stringify(call.body);
+    const headers = present({
+      'X-Session-Id': this.sessionId,
+      ...(body !== undefined && { 'Content-Type': 'application/json' }),
+      ...call.headers,
+    });
+    const { method } = call;
+    const startedAt = new Date();
+    const tell = (status: number | null): void => {
+      const milliseconds = Date.now() - startedAt.getTime();
+      this.options.onExchange?.({ method, url, headers, body, status, startedAt, milliseconds });
+    };
+    try {
+      const init = { method, headers, signal, ...(body !== undefined && { body }) };
+      const response = await this.#fetch(url, init);
+      tell(response.status);
+      return response;
+    } catch (error) {
+      this.closed.throwIfAborted();
+      call.signal?.throwIfAborted();
+      tell(null);
+      throw new ClientError(
+        'unreachable',
+        `The service at ${this.#base || 'this page’s origin'} cannot be reached`,
+        {
+          cause: error,
+        },
+      );
+    }
+  }
+
+  /** What reading an answer throws, in the client's terms. */
+  async #reading<T>(call: Call, read: () => Promise<T>): Promise<T> {
+    try {
+      return await read();
+    } catch (error) {
+      this.closed.throwIfAborted();
+      call.signal?.throwIfAborted();
+      throw new ClientError('unreachable', 'The answer broke off', { cause: error });
+    }
+  }
+
+  async #refusal(call: Call, response: Response): Promise<ClientError> {
+    const { status, headers } = response;
+    const body = parseJson(await this.#reading(call, () => response.text()));
+    const said = isObject(body) ? body : {};
+    const details = objectsIn(said.details).map((detail) => ({
+      path: textOf(detail, 'path'),
+      message: textOf(detail, 'message'),
+    }));
+    return new ClientError(
+      'refused',
+      `${textOf(said, 'error') || response.statusText} (HTTP ${String(status)})`,
+      {
+        status,
+        code: textOf(said, 'code') || null,
+        requestId: textOf(said, 'request_id') || headers.get('x-request-id'),
+        details,
+        retryAfterMs: retryAfter(headers.get('retry-after')),
+      },
+    );
+  }
+}
+
+/** Seconds or a date, as milliseconds from now. */
+function retryAfter(value: string | null): number | null {
+  if (value === null || value.trim() === '') return null;
+  const seconds = Number(value);
+  const milliseconds = Number.isNaN(seconds) ? Date.parse(value) - Date.now() : seconds * 1000;
+  return Number.isNaN(milliseconds) ? null : Math.max(milliseconds, 0);
+}
+
+function queryText(query: Readonly<Record<string, string | undefined>>): string {
+  const text = new URLSearchParams(present(query)).toString();
+  return text === '' ? '' : `?${text}`;
+}
+
+function present(values: Readonly<Record<string, string | undefined>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
+}
+
+function closedError(): ClientError {
+  return new ClientError('closed', 'This client was closed');
+}

@@ -1,0 +1,74 @@
+import { listed, oneOf, text, webUrl, type Parse, type SettingsReader } from './settings.js';
+
+const SAMPLERS = [
+  ...['always_on', 'always_off', 'traceidratio'],
+  ...['parentbased_always_on', 'parentbased_always_off', 'parentbased_traceidratio'],
+] as const;
+
+/** Where traces go, how many, and how they name this service. */
+export interface TraceSettings {
+  /** Takes OTLP over HTTP. */
+  readonly url: string;
+  readonly serviceName: string;
+  /** More attributes of this service, such as `deployment.environment.name`. */
+  readonly resource: Readonly<Record<string, string>>;
+  /** Decides on the traces that begin here. */
+  readonly root: 'all' | 'none' | { readonly ratio: number };
+  /** True when a request that comes with a trace is recorded as its sender decided. */
+  readonly followsParent: boolean;
+}
+
+/** OpenTelemetry's usual variables. Null without an endpoint, or when they say that nothing is to be traced. */
+export function tracesOf(reader: SettingsReader): TraceSettings | null {
+  const isDisabled = reader.read('OTEL_SDK_DISABLED', false, disabled);
+  const base = reader.read('OTEL_EXPORTER_OTLP_ENDPOINT', null, webUrl);
+  const own = reader.read('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', null, webUrl);
+  const url = own ?? (base === null ? null : `${base.replace(/\/+$/, '')}/v1/traces`);
+  const serviceName = reader.read('OTEL_SERVICE_NAME', null, text);
+  const resource = reader.read('OTEL_RESOURCE_ATTRIBUTES', {}, attributes);
+  const sampler = reader.read<(typeof SAMPLERS)[number]>(
+    'OTEL_TRACES_SAMPLER',
+    'parentbased_always_on',
+    oneOf(SAMPLERS),
+  );
+  const ratio = reader.read('OTEL_TRACES_SAMPLER_ARG', 1, fraction);
+  if (url === null || isDisabled) return null;
+  if (!reader.read('OTEL_TRACES_EXPORTER', true, exporter)) return null;
+  for (const name of ['OTEL_EXPORTER_OTLP_PROTOCOL', 'OTEL_EXPORTER_OTLP_TRACES_PROTOCOL']) {
+    reader.read(name, 'http/protobuf', oneOf(['http/protobuf']));
+  }
+  return {
+    url,
+    serviceName: serviceName ?? resource['service.name'] ?? 'diptych',
+    resource,
+    root: sampler.endsWith('always_on') ? 'all' : sampler.endsWith('always_off') ? 'none' : { ratio },
+    followsParent: sampler.startsWith('parentbased'),
+  };
+}
+
+/** Only `true` is true: so the specification has it. */
+const disabled: Parse<boolean> = (value) => ({ value: value.toLowerCase() === 'true' });
+
+const exporter: Parse<boolean> = (value) => {
+  if (value === 'none') return { value: false };
+  return listed(value).includes('otlp') ? { value: true } : { wrong: 'must be otlp or none' };
+};
+
+const fraction: Parse<number> = (value) => {
+  const number = /^\d*\.?\d+$/.test(value) ? Number(value) : NaN;
+  return number >= 0 && number <= 1 ? { value: number } : { wrong: 'must be a number from 0 to 1' };
+};
+
+const attributes: Parse<Readonly<Record<string, string>>> = (value) => {
+  const pairs = listed(value).map((pair) => pair.split('='));
+  const isFit = pairs.every(
+    ([name, text, ...rest]) => name !== '' && text !== undefined && rest.length === 0,
+  );
+  if (!isFit) return { wrong: 'must be name=value, separated by commas' };
+  try {
+    const decoded = pairs.map((pair) => pair.map((part) => decodeURIComponent(part.trim())));
+    return { value: Object.fromEntries(decoded.map(([name = '', text = '']) => [name, text])) };
+  } catch {
+    return { wrong: 'must be name=value, separated by commas, with each % as %25' };
+  }
+};

@@ -1,0 +1,65 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { isIP } from 'node:net';
+import { RefusedError } from '../core/refusal.js';
+import { carriesToken } from './bearer.js';
+import type { Dialect } from './errors.js';
+import type { Route } from './routes.js';
+
+/** What `GET /metrics` shows, and to whom. */
+export interface MetricsPage {
+  /** Prometheus' text format. */
+  text(): Promise<string>;
+  readonly contentType: string;
+  /** Whoever carries it may read; null: whoever asks from this machine, by its own name, and for nobody else. */
+  readonly token: string | null;
+}
+
+/** `GET /metrics`. Numbers of use are nobody's but the operator's. */
+export function metricsRoute(page: MetricsPage, dialect: Dialect): Route {
+  return {
+    method: 'GET',
+    path: '/metrics',
+    targetsApp: false,
+    dialect,
+    handlers: [
+      async (req, res) => {
+        // A web page that is open on the operator's machine is not the operator.
+        res.removeHeader('Access-Control-Allow-Origin');
+        if (page.token !== null && !carriesToken(req.headers.authorization, page.token)) {
+          res.setHeader('WWW-Authenticate', 'Bearer realm="metrics"');
+          throw new RefusedError(
+            'unauthenticated',
+            'Authorization: Bearer with the METRICS_TOKEN is required',
+          );
+        }
+        if (page.token === null && !isFromHere(req.socket.remoteAddress, req.headers)) {
+          throw new RefusedError(
+            'forbidden',
+            'without METRICS_TOKEN the metrics are shown on this machine alone, at http://127.0.0.1 or http://localhost',
+          );
+        }
+        const text = await page.text();
+        res.setHeader('Content-Type', page.contentType);
+        res.end(text);
+      },
+    ],
+  };
+}
+
+const FORWARDED = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip'];
+
+/**
+ * Whether somebody on this machine asks for themselves. A proxy on it asks from here, too, but for others; and a name that leads here
+ * may be a stranger's.
+ */
+export function isFromHere(remoteAddress = '', headers: IncomingHttpHeaders): boolean {
+  if (FORWARDED.some((name) => headers[name] !== undefined)) return false;
+  const host = headers.host ?? '';
+  const name = URL.canParse(`http://${host}`) ? new URL(`http://${host}`).hostname : '';
+  return isLoopback(remoteAddress) && (name === 'localhost' || isLoopback(name));
+}
+
+function isLoopback(address: string): boolean {
+  const bare = address.replace(/^\[(.*)\]$/, '$1').replace(/^::ffff:/i, '');
+  return bare === '::1' || (isIP(bare) === 4 && bare.startsWith('127.'));
+}

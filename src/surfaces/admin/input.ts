@@ -1,0 +1,49 @@
+import { input } from '../../http/input.js';
+import {
+  optionalInteger,
+  optionalNumber,
+  optionalText,
+  requiredText,
+  requiredTexts,
+  withDefault,
+} from '../../http/params.js';
+import { decodeCursor } from '../page-cursor.js';
+import { sessionPath } from '../session.js';
+
+export const overview = input('ignored', {
+  span: withDefault(
+    optionalText('query', 'span', (chain) =>
+      chain.isIn(['hour', 'day']).withMessage('span must be hour or day'),
+    ),
+    'hour',
+  ),
+});
+
+export const listSessions = input('ignored', {
+  limit: withDefault(optionalInteger('query', 'limit', { min: 1, max: 200 }), 50),
+  cursor: optionalText('query', 'cursor', (chain) =>
+    chain
+      .custom((text: string) => decodeCursor(text) !== undefined)
+      .withMessage('cursor must be the next of another page'),
+  ),
+});
+
+export const nameSession = input('ignored', { sessionId: sessionPath });
+
+export const createKey = input('needed', {
+  apps: requiredTexts('body', 'apps', 'the Apps that the key opens'),
+  label: withDefault(
+    optionalText('body', 'label', (chain) =>
+      chain.isLength({ max: 100 }).withMessage('label must have at most 100 characters'),
+    ),
+    '',
+  ),
+  /** In days from now; absent: it does not expire. */
+  days: optionalNumber('body', 'expires_in_days', { min: 1, max: 3650 }),
+});
+
+export const nameKey = input('ignored', { id: requiredText('params', 'id', 'the id of the key') });
+
+export const report = input('ignored', {
+  days: withDefault(optionalInteger('query', 'days', { min: 1, max: 400 }), 30),
+});

@@ -1,0 +1,92 @@
+import type { Operator, Overview, SpentUse } from '../../core/operator.js';
+import type { RecentPoint } from '../../core/recent.js';
+import { nameOf, type UsageReport } from '../../core/usage-report.js';
+import type { Session } from '../../core/session.js';
+import type { StoredKey } from '../../core/store.js';
+
+/** An overview as JSON. Times are ISO 8601, durations milliseconds. */
+export function overview({ status, startedAt, turns, counts, sessions, points, failures }: Overview) {
+  return {
+    status,
+    started_at: time(startedAt),
+    ...counts,
+    turns: turns.map(({ turnId, sessionId, status: state, app, keyId, attempt, createdAt }) => ({
+      turn_id: turnId,
+      session_id: sessionId,
+      status: state,
+      app,
+      key_id: keyId,
+      attempt,
+      created_at: time(createdAt),
+    })),
+    sessions,
+    points: points.map(point),
+    failures: failures.map(({ at, turnId, sessionId, app, rig, error }) => ({
+      ...{ at: time(at), turn_id: turnId, session_id: sessionId, app, rig, error },
+    })),
+  };
+}
+
+function point({ at, outcomes, inputTokens, outputTokens, firstText, duration }: RecentPoint) {
+  return {
+    at: time(at),
+    ...outcomes,
+    input_tokens: inputTokens,
+    output_tokens: outputTokens,
+    first_text_ms: firstText,
+    duration_ms: duration,
+  };
+}
+
+export function session({ id, title, wallet, app, rig, createdAt, activeAt }: Session) {
+  return {
+    ...{ session_id: id, title, public_key: wallet, app, rig },
+    created_at: time(createdAt),
+    updated_at: time(activeAt),
+  };
+}
+
+/** A key without its secret part, which nobody keeps. */
+export function key(stored: Awaited<ReturnType<Operator['listKeys']>>[number]) {
+  const status = stored.isActive ? 'active' : stored.revokedAt === null ? 'expired' : 'revoked';
+  return { ...keyFields(stored), status, revoked_at: timeOrNull(stored.revokedAt) };
+}
+
+export function newKey(shown: string, stored: StoredKey) {
+  return { key: shown, ...keyFields(stored) };
+}
+
+function keyFields({ id, apps, label, createdAt, expiresAt }: StoredKey) {
+  return { id, apps, label, created_at: time(createdAt), expires_at: timeOrNull(expiresAt) };
+}
+
+export function use({ subject, measure, from, amount, limit }: SpentUse) {
+  const [kind, id] = subject.split(':', 2);
+  return { kind, id, measure, window_from: time(from), amount, limit };
+}
+
+/** The report of the legacy surface's use. */
+export function report({ days, countingSince, lastUsedAt, users, history, verdict }: UsageReport) {
+  return {
+    days,
+    counting_since: timeOrNull(countingSince),
+    last_used_at: timeOrNull(lastUsedAt),
+    users: users.map((user) => ({
+      name: nameOf(user),
+      requests: user.requests,
+      first_at: time(user.firstAt),
+      last_at: time(user.lastAt),
+      endpoints: user.endpoints,
+    })),
+    history: history.map(({ day, current, legacy }) => ({ day: time(day), current, legacy })),
+    verdict,
+  };
+}
+
+function time(at: number): string {
+  return new Date(at).toISOString();
+}
+
+function timeOrNull(at: number | null): string | null {
+  return at === null ? null : time(at);
+}

@@ -1,0 +1,27 @@
+import { handle, input } from '../../http/input.js';
+import type { Route } from '../../http/routes.js';
+import type { SurfaceParts } from '../parts.js';
+import { endpoint } from './endpoint.js';
+import { proveWallet } from './input.js';
+
+/** Wallets that sign in (EIP-4361), where the service asks for it: else both paths are not found. */
+export function walletRoutes({ core }: Pick<SurfaceParts, 'core'>): readonly Route[] {
+  return [
+    endpoint(
+      'GET',
+      '/api/wallet/nonce',
+      handle(input('ignored', {}), (_asked, _req, res) => {
+        const { nonce, expiresAt } = core.walletChallenge();
+        res.json({ nonce, expires_at: new Date(expiresAt).toISOString() });
+      }),
+    ),
+    endpoint(
+      'POST',
+      '/api/wallet/proof',
+      handle(proveWallet, async (asked, _req, res) => {
+        const { proof, wallet, expiresAt } = await core.proveWallet(asked);
+        res.json({ proof, public_key: wallet, expires_at: new Date(expiresAt).toISOString() });
+      }),
+    ),
+  ];
+}

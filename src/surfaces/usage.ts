@@ -1,0 +1,54 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { RequestHandler } from 'express';
+import type { Core } from '../core/core.js';
+import type { CountedSurface } from '../core/usage-store.js';
+import type { Route } from '../http/routes.js';
+import type { Notice } from './deprecation.js';
+
+/** The header that carries the App key on each surface. */
+const KEY_HEADER = { current: 'service-app-key', legacy: 'x-api-key' } as const;
+
+/**
+ * The routes with each request counted under its surface, and the notice on answers to legacy requests where that shows only
+ * in the request. Probes are not counted.
+ */
+export function countRoutes(
+  routes: readonly Route[],
+  { core, notice }: { readonly core: Pick<Core, 'usageCounter'>; readonly notice: Notice | undefined },
+): readonly Route[] {
+  return routes.map((route) => {
+    if (route.path.endsWith('/health')) return route;
+    return { ...route, handlers: [counting(route, core, notice), ...route.handlers] };
+  });
+}
+
+function counting(
+  { method, path, dialect, spoken }: Route,
+  core: Pick<Core, 'usageCounter'>,
+  notice: Notice | undefined,
+): RequestHandler {
+  const endpoint = `${method} ${path}`;
+  if (spoken === undefined) {
+    const surface = dialect.name === 'legacy' ? 'legacy' : 'current';
+    const count = core.usageCounter(surface, endpoint);
+    return ({ headers }, _res, next) => {
+      count(headers['user-agent'], keyOf(headers, surface));
+      next();
+    };
+  }
+  const counters = {
+    current: core.usageCounter('current', endpoint),
+    legacy: core.usageCounter('legacy', endpoint),
+  };
+  return async (req, res, next) => {
+    const surface = (await spoken(req, res)) === 'legacy' ? 'legacy' : 'current';
+    counters[surface](req.headers['user-agent'], keyOf(req.headers, surface));
+    if (surface === 'legacy') notice?.(res);
+    next();
+  };
+}
+
+function keyOf(headers: IncomingHttpHeaders, surface: CountedSurface): string | undefined {
+  const value = headers[KEY_HEADER[surface]];
+  return typeof value === 'string' ? value : undefined;
+}

@@ -1,0 +1,74 @@
+import { useMemo, useState, type ReactNode } from 'react';
+import { AdminApi, AdminError } from './api.js';
+import { Desk } from './desk.js';
+
+/** For this tab alone: a token is not left behind in the browser. */
+const STORED = 'diptych.admin-token';
+
+/** Asks for the token, and then shows the operator's view. */
+export function Gate(): ReactNode {
+  const [token, setToken] = useState(() => sessionStorage.getItem(STORED));
+  const api = useMemo(() => (token === null ? null : new AdminApi(token)), [token]);
+  const leave = (): void => {
+    sessionStorage.removeItem(STORED);
+    setToken(null);
+  };
+  if (api !== null) return <Desk api={api} onLeave={leave} />;
+  return (
+    <SignIn
+      onToken={(given) => {
+        sessionStorage.setItem(STORED, given);
+        setToken(given);
+      }}
+    />
+  );
+}
+
+function SignIn({ onToken }: { readonly onToken: (token: string) => void }): ReactNode {
+  const [token, setToken] = useState('');
+  const [problem, setProblem] = useState<string>();
+  const enter = async (): Promise<void> => {
+    try {
+      await new AdminApi(token).overview('hour');
+      onToken(token);
+    } catch (error) {
+      const isWrong = error instanceof AdminError && error.status === 401;
+      setProblem(isWrong ? 'This is not the ADMIN_TOKEN of the service.' : String(error));
+    }
+  };
+  return (
+    <main className="gate">
+      <h1>Diptych: operator</h1>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          void enter();
+        }}
+      >
+        {/* For managers of passwords. */}
+        <input type="text" autoComplete="username" value="operator" readOnly hidden />
+        <div className="field">
+          <label htmlFor="token">Admin token</label>
+          <input
+            id="token"
+            type="password"
+            autoComplete="current-password"
+            required
+            value={token}
+            aria-describedby="token-hint"
+            onChange={(event) => {
+              setToken(event.target.value);
+            }}
+          />
+        </div>
+        <p id="token-hint" className="hint">
+          What <code>ADMIN_TOKEN</code> holds. It is kept in this tab alone.
+        </p>
+        <div role="alert">{problem !== undefined && <p className="problem">{problem}</p>}</div>
+        <button type="submit" className="button primary wide">
+          Enter
+        </button>
+      </form>
+    </main>
+  );
+}

@@ -1,0 +1,86 @@
+import { useCallback, useState, type ReactNode } from 'react';
+import { CopyButton } from '../parts/copy-button.js';
+import { ActButton } from './act.js';
+import type { AdminApi } from './api.js';
+import { KeyForm } from './key-form.js';
+import { usePolled } from './polled.js';
+import { ShortId, Table } from './table.js';
+import type { NewKey } from './wire.js';
+import { dateTime } from './words.js';
+
+const EVERY_MS = 30_000;
+
+/** The App keys: made here, shown once, revoked here. */
+export function Keys({ api }: { readonly api: AdminApi }): ReactNode {
+  const readKeys = useCallback(() => api.keys(), [api]);
+  // The App `default` needs no key.
+  const readApps = useCallback(
+    async () => (await api.overview('hour')).apps.filter((app) => app !== 'default'),
+    [api],
+  );
+  const keys = usePolled(readKeys, EVERY_MS);
+  const apps = usePolled(readApps, EVERY_MS);
+  const [made, setMade] = useState<NewKey>();
+  const error = keys.error ?? apps.error;
+  return (
+    <>
+      <div role="alert">{error !== undefined && <p className="problem">{error.message}</p>}</div>
+      {apps.value?.length === 0 && (
+        <p className="hint">
+          The one App is default, which needs no key. Others come from the configuration file.
+        </p>
+      )}
+      {apps.value !== undefined && apps.value.length > 0 && (
+        <KeyForm
+          apps={apps.value}
+          create={async (asked) => {
+            setMade(await api.createKey(asked));
+            keys.refresh();
+          }}
+        />
+      )}
+      <div role="status">
+        {made !== undefined && (
+          <div className="made">
+            <p>This key is shown this once. Keep it now.</p>
+            <code>{made.key}</code>
+            <CopyButton text={made.key} label="Copy the key" />
+          </div>
+        )}
+      </div>
+      {keys.value !== undefined && (
+        <Table
+          title="App keys"
+          columns={['Key', 'Label', 'Apps', 'State', 'Made', 'Expires', 'Revoke']}
+          empty="There are no keys."
+        >
+          {keys.value.keys.map((key) => (
+            <tr key={key.id}>
+              <td>
+                <ShortId id={key.id} />
+              </td>
+              <td>{key.label === '' ? '–' : key.label}</td>
+              <td>{key.apps.join(', ')}</td>
+              <td>{key.status}</td>
+              <td>{dateTime(key.created_at)}</td>
+              <td>{key.expires_at === null ? 'never' : dateTime(key.expires_at)}</td>
+              <td>
+                {key.status === 'active' && (
+                  <ActButton
+                    label="Revoke"
+                    danger
+                    confirm={`Revoke the key ${key.label}? Whoever uses it is refused within 5 seconds.`}
+                    act={async () => {
+                      await api.revokeKey(key.id);
+                      keys.refresh();
+                    }}
+                  />
+                )}
+              </td>
+            </tr>
+          ))}
+        </Table>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,69 @@
+import { useCallback, useState, type ReactNode } from 'react';
+import type { AdminApi } from './api.js';
+import { Charts } from './charts.js';
+import { usePolled } from './polled.js';
+import { FailureTable, OpenTurnTable } from './turns.js';
+import type { Overview } from './wire.js';
+import { ago, count } from './words.js';
+
+const EVERY_MS = 5_000;
+
+/** What runs, how fast, and what went wrong. */
+export function OverviewPane({ api }: { readonly api: AdminApi }): ReactNode {
+  const [span, setSpan] = useState<'hour' | 'day'>('hour');
+  const read = useCallback(() => api.overview(span), [api, span]);
+  const { value, error, refresh } = usePolled(read, EVERY_MS);
+  return (
+    <>
+      <div role="alert">{error !== undefined && <p className="problem">{error.message}</p>}</div>
+      {value !== undefined && (
+        <>
+          <Cards overview={value} />
+          <fieldset className="choice">
+            <legend className="visually-hidden">Span of the charts</legend>
+            {(['hour', 'day'] as const).map((choice) => (
+              <label key={choice}>
+                <input
+                  type="radio"
+                  name="span"
+                  checked={span === choice}
+                  onChange={() => {
+                    setSpan(choice);
+                  }}
+                />
+                {choice === 'hour' ? 'Last hour' : 'Last day'}
+              </label>
+            ))}
+            <span className="hint">of the node that answered, since it started {ago(value.started_at)}</span>
+          </fieldset>
+          <Charts points={value.points} />
+          <OpenTurnTable api={api} turns={value.turns} onChange={refresh} />
+          <FailureTable failures={value.failures} />
+        </>
+      )}
+    </>
+  );
+}
+
+function Cards({ overview }: { readonly overview: Overview }): ReactNode {
+  const { status, running, queued, sessions } = overview;
+  const active = (value: number): string =>
+    value >= sessions.most ? `${count(sessions.most)}+` : count(value);
+  const cards = [
+    ['Service', status === 'ok' ? 'Ready' : status],
+    ['Turns running', count(running)],
+    ['Turns waiting', count(queued)],
+    ['Sessions, last hour', active(sessions.hour)],
+    ['Sessions, last day', active(sessions.day)],
+  ] as const;
+  return (
+    <dl className="cards">
+      {cards.map(([name, value]) => (
+        <div key={name} className="card">
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

@@ -1,0 +1,67 @@
+import type { ReactNode } from 'react';
+import { ActButton } from './act.js';
+import type { AdminApi } from './api.js';
+import { ShortId, Table } from './table.js';
+import type { Failure, OpenTurn } from './wire.js';
+import { ago, dateTime } from './words.js';
+
+/** The turns that run and wait, with a way to stop them. */
+export function OpenTurnTable(props: {
+  readonly api: AdminApi;
+  readonly turns: readonly OpenTurn[];
+  readonly onChange: () => void;
+}): ReactNode {
+  const { api, turns, onChange } = props;
+  return (
+    <Table
+      title="Running and waiting"
+      columns={['Session', 'State', 'App', 'Began', 'Attempt', 'Stop']}
+      empty="Nothing runs."
+    >
+      {turns.map((turn) => (
+        <tr key={turn.turn_id}>
+          <td>
+            <ShortId id={turn.session_id} />
+          </td>
+          <td>{turn.status}</td>
+          <td>{turn.app}</td>
+          <td>{ago(turn.created_at)}</td>
+          <td>{turn.attempt}</td>
+          <td>
+            <ActButton
+              label="Interrupt"
+              danger
+              act={async () => {
+                await api.interrupt(turn.session_id);
+                onChange();
+              }}
+            />
+          </td>
+        </tr>
+      ))}
+    </Table>
+  );
+}
+
+/** What failed lately, in the words that users got. */
+export function FailureTable({ failures }: { readonly failures: readonly Failure[] }): ReactNode {
+  return (
+    <Table
+      title="Failed lately"
+      columns={['When', 'Session', 'App', 'Rig', 'What the user was told']}
+      empty="Nothing has failed on this node."
+    >
+      {failures.map((failure) => (
+        <tr key={failure.turn_id}>
+          <td title={dateTime(failure.at)}>{ago(failure.at)}</td>
+          <td>
+            <ShortId id={failure.session_id} />
+          </td>
+          <td>{failure.app}</td>
+          <td>{failure.rig ?? 'none'}</td>
+          <td className="wide">{failure.error ?? 'the session was deleted'}</td>
+        </tr>
+      ))}
+    </Table>
+  );
+}

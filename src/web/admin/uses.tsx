@@ -1,0 +1,56 @@
+import { useCallback, type ReactNode } from 'react';
+import type { AdminApi } from './api.js';
+import { usePolled } from './polled.js';
+import { ShortId, Table } from './table.js';
+import type { Spent } from './wire.js';
+import { count, dateTime } from './words.js';
+
+const EVERY_MS = 10_000;
+
+/** What sessions and App keys have used of their limits today. */
+export function Uses({ api }: { readonly api: AdminApi }): ReactNode {
+  const read = useCallback(() => api.uses(), [api]);
+  const { value, error } = usePolled(read, EVERY_MS);
+  return (
+    <>
+      <div role="alert">{error !== undefined && <p className="problem">{error.message}</p>}</div>
+      {value !== undefined && (
+        <Table
+          title="Used today"
+          columns={['Whose', 'What', 'Since', 'Used', 'Of']}
+          empty="Nothing is counted: no limits are configured, or nobody has used anything today."
+        >
+          {value.uses.map((spent) => (
+            <tr key={`${spent.kind} ${spent.id} ${spent.measure} ${spent.window_from}`}>
+              <td>
+                {spent.kind} <ShortId id={spent.id} />
+              </td>
+              <td>{spent.measure}</td>
+              <td>{dateTime(spent.window_from)}</td>
+              <td>{count(spent.amount)}</td>
+              <td>
+                <Share spent={spent} />
+              </td>
+            </tr>
+          ))}
+        </Table>
+      )}
+    </>
+  );
+}
+
+function Share({ spent: { amount, limit } }: { readonly spent: Spent }): ReactNode {
+  if (limit === null) return 'no limit';
+  return (
+    <span className="share">
+      <meter
+        min={0}
+        max={limit}
+        high={limit * 0.9}
+        value={amount}
+        aria-label={`${String(amount)} of ${String(limit)}`}
+      />
+      {count(limit)}
+    </span>
+  );
+}

@@ -1,0 +1,100 @@
+/** The operator's paths as they answer. Times are ISO 8601, durations milliseconds. */
+
+export interface Percentiles {
+  readonly p50: number;
+  readonly p95: number;
+}
+
+export interface Point {
+  readonly at: string;
+  readonly complete: number;
+  readonly interrupted: number;
+  readonly failed: number;
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly first_text_ms: Percentiles | null;
+  readonly duration_ms: Percentiles | null;
+}
+
+export interface OpenTurn {
+  readonly turn_id: string;
+  readonly session_id: string;
+  readonly status: 'queued' | 'running';
+  readonly app: string;
+  readonly key_id: string | null;
+  readonly attempt: number;
+  readonly created_at: string;
+}
+
+export interface Failure {
+  readonly at: string;
+  readonly turn_id: string;
+  readonly session_id: string;
+  readonly app: string;
+  readonly rig: string | null;
+  readonly error: string | null;
+}
+
+export interface Overview {
+  readonly status: string;
+  readonly started_at: string;
+  readonly running: number;
+  readonly queued: number;
+  readonly turns: readonly OpenTurn[];
+  readonly sessions: { readonly hour: number; readonly day: number; readonly most: number };
+  readonly points: readonly Point[];
+  readonly failures: readonly Failure[];
+  readonly apps: readonly string[];
+}
+
+export interface SessionRow {
+  readonly session_id: string;
+  readonly title: string;
+  readonly public_key: string | null;
+  readonly app: string | null;
+  readonly rig: string | null;
+  readonly updated_at: string;
+}
+
+export interface SessionPage {
+  readonly sessions: readonly SessionRow[];
+  readonly next: string | null;
+}
+
+export interface Key {
+  readonly id: string;
+  readonly apps: readonly string[];
+  readonly label: string;
+  readonly status: 'active' | 'expired' | 'revoked';
+  readonly created_at: string;
+  readonly expires_at: string | null;
+}
+
+export interface NewKey {
+  readonly id: string;
+  readonly key: string;
+}
+
+export interface Spent {
+  readonly kind: string;
+  readonly id: string;
+  readonly measure: string;
+  readonly window_from: string;
+  readonly amount: number;
+  readonly limit: number | null;
+}
+
+export interface LegacyReport {
+  readonly days: number;
+  readonly counting_since: string | null;
+  readonly last_used_at: string | null;
+  readonly users: readonly {
+    readonly name: string;
+    readonly requests: number;
+    readonly first_at: string;
+    readonly last_at: string;
+    readonly endpoints: readonly { readonly endpoint: string; readonly requests: number }[];
+  }[];
+  readonly history: readonly { readonly day: string; readonly current: number; readonly legacy: number }[];
+  readonly verdict: { readonly kind: 'used' | 'unused' | 'too_early'; readonly text: string };
+}

@@ -1,0 +1,106 @@
+import { useEffect, useRef, useState, type ReactNode } from 'react';
+import type { SurfaceName } from '../../client/types.js';
+import { Icon } from '../parts/icon.js';
+import { useMedia } from '../parts/media.js';
+import { useObservable } from '../parts/observable.js';
+import { ThemeToggle } from '../parts/theme.js';
+import { Connection } from './connection.js';
+import type { Conversation } from './conversation.js';
+import { Inspector } from './inspector.js';
+import { Pane } from './pane.js';
+import type { Settings } from './settings.js';
+import { Side } from './side.js';
+import { Sidebar } from './sidebar.js';
+import { SurfaceSwitch } from './surface-switch.js';
+import type { Traffic } from './traffic.js';
+
+/** Below these widths a side lies over the conversation, and is opened when it is wanted. */
+const NARROW = '(max-width: 52rem)';
+const MEDIUM = '(max-width: 75rem)';
+
+/** The parts of the page beside each other: threads, conversation, inspector. */
+export function Desk(props: {
+  readonly conversation: Conversation;
+  readonly settings: Settings;
+  readonly surfaces: readonly SurfaceName[];
+  readonly traffic: Traffic;
+  readonly onChange: (some: Partial<Settings>) => void;
+}): ReactNode {
+  const { conversation, settings, surfaces, traffic, onChange } = props;
+  const view = useObservable(conversation.view);
+  const isNarrow = useMedia(NARROW);
+  const isMedium = useMedia(MEDIUM);
+  const [open, setOpen] = useState<'threads' | 'inspector' | null>(null);
+  const opener = useRef<HTMLElement | null>(null);
+  const title = view.title ?? 'New Chat';
+  useEffect(() => {
+    document.title = `${title} · Diptych`;
+  }, [title]);
+  const show = (side: 'threads' | 'inspector') => (event: React.MouseEvent<HTMLElement>) => {
+    opener.current = event.currentTarget;
+    setOpen(side);
+  };
+  const close = (): void => {
+    setOpen(null);
+    opener.current?.focus();
+  };
+  const threadsOver = isNarrow && open === 'threads';
+  const inspectorOver = isMedium && open === 'inspector';
+
+  return (
+    <div className="desk">
+      <Side
+        name="threads"
+        label="Threads and assistant"
+        isOver={isNarrow}
+        isOpen={threadsOver}
+        onClose={close}
+      >
+        <Sidebar {...{ conversation, settings, onChange }} onOpen={close} />
+      </Side>
+      <main inert={threadsOver || inspectorOver}>
+        <header className="bar">
+          {isNarrow && (
+            <button
+              type="button"
+              className="icon-button"
+              aria-label="Threads and assistant"
+              onClick={show('threads')}
+            >
+              <Icon name="menu" />
+            </button>
+          )}
+          <h1>{title}</h1>
+          <Connection state={view.connection} />
+          <SurfaceSwitch
+            surfaces={surfaces}
+            value={settings.surface}
+            onChoose={(surface) => {
+              onChange({ surface });
+            }}
+          />
+          <ThemeToggle />
+          {isMedium && (
+            <button type="button" className="icon-button" aria-label="Inspector" onClick={show('inspector')}>
+              <Icon name="panel" />
+            </button>
+          )}
+        </header>
+        <Pane key={paneKey(conversation)} conversation={conversation} wallet={settings.wallet} />
+      </main>
+      <Side name="inspector" label="Inspector" isOver={isMedium} isOpen={inspectorOver} onClose={close}>
+        <Inspector conversation={conversation} traffic={traffic} />
+      </Side>
+    </div>
+  );
+}
+
+const keys = new WeakMap<Conversation, string>();
+let made = 0;
+
+/** Another conversation is another pane: nothing of the one before stays in it. */
+function paneKey(conversation: Conversation): string {
+  const key = keys.get(conversation) ?? String(++made);
+  keys.set(conversation, key);
+  return key;
+}

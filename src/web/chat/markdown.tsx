@@ -1,0 +1,37 @@
+import { MarkdownTextPrimitive } from '@assistant-ui/react-markdown';
+import { memo } from 'react';
+import remarkGfm from 'remark-gfm';
+
+const PLUGINS = [remarkGfm];
+
+/**
+ * The text of an answer as Markdown. HTML in it stays text; an image is a link, for this page loads nothing from other
+ * hosts.
+ */
+export const MarkdownText = memo(function MarkdownText() {
+  return (
+    <MarkdownTextPrimitive
+      className="markdown"
+      remarkPlugins={PLUGINS}
+      smooth={false}
+      components={{
+        a: ({ href, children }) => (
+          <a href={href} target="_blank" rel="noopener noreferrer">
+            {children}
+          </a>
+        ),
+        img: ({ src, alt }) => (
+          <a href={src} target="_blank" rel="noopener noreferrer">
+            {alt === undefined || alt === '' ? 'image' : alt}
+          </a>
+        ),
+        table: ({ children }) => (
+          <div className="table-frame" tabIndex={0} role="group" aria-label="Table">
+            <table>{children}</table>
+          </div>
+        ),
+        pre: ({ children }) => <pre tabIndex={0}>{children}</pre>,
+      }}
+    />
+  );
+});

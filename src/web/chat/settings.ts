@@ -1,0 +1,83 @@
+import type { SurfaceName } from '../../client/types.js';
+import { Observable } from '../parts/observable.js';
+
+/** What the user has chosen. */
+export interface Settings {
+  readonly surface: SurfaceName;
+  /** A UUID. */
+  readonly sessionId: string;
+  readonly app: string;
+  /** The App key; empty: none. */
+  readonly key: string;
+  /** A wallet address; empty: none. */
+  readonly wallet: string;
+}
+
+const APP = 'diptych.app';
+const WALLET = 'diptych.wallet';
+const KEY = 'diptych.key';
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/**
+ * The settings, kept in the address (session and surface), in the browser (App and wallet), and for as long as the tab is
+ * open (the App key).
+ */
+export class SettingsStore extends Observable<Settings> {
+  constructor() {
+    super({
+      ...readAddress(location.hash),
+      app: localStorage.getItem(APP) ?? 'default',
+      key: sessionStorage.getItem(KEY) ?? '',
+      wallet: localStorage.getItem(WALLET) ?? '',
+    });
+    history.replaceState(null, '', addressOf(this.get()));
+    addEventListener('hashchange', () => {
+      super.set({ ...this.get(), ...readAddress(location.hash, this.get().surface) });
+    });
+  }
+
+  /** Changes some of them. */
+  change(some: Partial<Settings>): void {
+    const before = this.get();
+    const after = { ...before, ...some };
+    keep(localStorage, APP, after.app === 'default' ? '' : after.app);
+    keep(localStorage, WALLET, after.wallet);
+    keep(sessionStorage, KEY, after.key);
+    const address = addressOf(after);
+    if (after.sessionId !== before.sessionId) history.pushState(null, '', address);
+    else history.replaceState(null, '', address);
+    super.set(after);
+  }
+}
+
+/** Reads `#session=…&surface=…`; what is missing or no session id is made anew. */
+export function readAddress(
+  hash: string,
+  byDefault: SurfaceName = 'current',
+): Pick<Settings, 'sessionId' | 'surface'> {
+  const fields = new URLSearchParams(hash.replace(/^#/, ''));
+  const session = fields.get('session') ?? '';
+  const surface = fields.get('surface');
+  return {
+    sessionId: UUID.test(session) ? session.toLowerCase() : newSessionId(),
+    surface: surface === 'current' || surface === 'legacy' ? surface : byDefault,
+  };
+}
+
+export function addressOf({ sessionId, surface }: Pick<Settings, 'sessionId' | 'surface'>): string {
+  return `#session=${sessionId}&surface=${surface}`;
+}
+
+/** A new UUID; also where the page was not opened over TLS, which `crypto.randomUUID` asks for. */
+export function newSessionId(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40;
+  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
+  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+}
+
+function keep(storage: Storage, name: string, value: string): void {
+  if (value === '') storage.removeItem(name);
+  else storage.setItem(name, value);
+}

@@ -1,0 +1,20 @@
+import './styles/tokens.css';
+import './styles/base.css';
+import './styles/layout.css';
+import './styles/thread.css';
+import './styles/panels.css';
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { SettingsStore } from './chat/settings.js';
+import { Traffic } from './chat/traffic.js';
+import { Page } from './chat/page.js';
+import { applyTheme } from './parts/theme.js';
+
+const root = document.getElementById('root');
+if (root === null) throw new Error('The page has no root');
+applyTheme();
+createRoot(root).render(
+  <StrictMode>
+    <Page settings={new SettingsStore()} traffic={new Traffic()} />
+  </StrictMode>,
+);

@@ -1,0 +1,13 @@
+import type { ReactNode } from 'react';
+import { CopyButton } from './copy-button.js';
+
+/** A value as JSON, to read and to copy. */
+export function Json({ value, label }: { readonly value: unknown; readonly label: string }): ReactNode {
+  const text = JSON.stringify(value, null, 2);
+  return (
+    <div className="json">
+      <CopyButton text={text} label={`Copy ${label}`} />
+      <pre tabIndex={0}>{text}</pre>
+    </div>
+  );
+}

@@ -1,0 +1,40 @@
+import { useState, type ReactNode } from 'react';
+import { Icon } from './icon.js';
+
+const STORED = 'diptych.theme';
+const CHOICES = ['auto', 'light', 'dark'] as const;
+type Theme = (typeof CHOICES)[number];
+const NAMES = { auto: 'as the system', light: 'light', dark: 'dark' } as const;
+
+/** Gives the page the colours that were chosen last; `auto`: the system's. */
+export function applyTheme(theme = storedTheme()): void {
+  if (theme === 'auto') delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = theme;
+}
+
+/** Goes from the system's colours to light, to dark, and back. */
+export function ThemeToggle(): ReactNode {
+  const [theme, setTheme] = useState(storedTheme);
+  const next = CHOICES[(CHOICES.indexOf(theme) + 1) % CHOICES.length] ?? 'auto';
+  const label = `Colours: ${NAMES[theme]}. Change to ${NAMES[next]}`;
+  return (
+    <button
+      type="button"
+      className="icon-button"
+      aria-label={label}
+      title={label}
+      onClick={() => {
+        localStorage.setItem(STORED, next);
+        applyTheme(next);
+        setTheme(next);
+      }}
+    >
+      <Icon name={theme} />
+    </button>
+  );
+}
+
+function storedTheme(): Theme {
+  const stored = localStorage.getItem(STORED);
+  return CHOICES.find((choice) => choice === stored) ?? 'auto';
+}

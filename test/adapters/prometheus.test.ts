@@ -1,0 +1,90 @@
+import { describe, expect, it } from '@jest/globals';
+import { createMemoryStore } from '../../src/adapters/memory/store.js';
+import { Counter, Histogram } from '../../src/adapters/prometheus/instruments.js';
+import { createMetrics } from '../../src/adapters/prometheus/metrics.js';
+import { metricsText } from '../../src/adapters/prometheus/text.js';
+import { systemClock } from '../../src/adapters/uuid/clock.js';
+import { StoreUnavailableError, type Store } from '../../src/core/store.js';
+import { message, testCore } from '../support/core.js';
+import { parseScrape } from '../support/prometheus.js';
+import { ScriptedRig } from '../support/scripted-rig.js';
+
+const measure = (store: Store, busUp: (() => boolean) | null = null) =>
+  createMetrics({ store, apps: ['default'], clock: systemClock, version: '1', busUp });
+
+describe('instruments', () => {
+  it('write labels of any text so that they are read as they were', () => {
+    const counter = new Counter('a_total', 'Says "this",\nand \\ that.', ['x', 'y']);
+    const odd = 'a "b"\\n\n\\';
+    counter.add(2, odd, 'é');
+    counter.add(0.5, odd, 'é');
+    const { samples } = parseScrape(metricsText([counter.read()]));
+    expect(samples).toEqual([{ name: 'a_total', labels: { x: odd, y: 'é' }, value: 2.5 }]);
+  });
+
+  it('put a value into the first bucket that takes it, and those above all bounds into the count alone', () => {
+    const histogram = new Histogram('b_seconds', 'Times.', [0.1, 1], []);
+    for (const value of [0.05, 0.1, 0.5, 3]) histogram.observe(value);
+    const { value } = parseScrape(metricsText([histogram.read()]));
+    expect(value('b_seconds_bucket', { le: '0.1' })).toBe(2);
+    expect(value('b_seconds_bucket', { le: '1' })).toBe(3);
+    expect(value('b_seconds_bucket', { le: '+Inf' })).toBe(4);
+    expect(value('b_seconds_sum')).toBeCloseTo(3.65);
+  });
+
+  it('keep a bounded number of series, and lose no count', () => {
+    const counter = new Counter('c_total', 'Anything.', ['x']);
+    for (let round = 0; round < 2; round++) for (let n = 0; n < 3_000; n++) counter.add(1, String(n));
+    const { series } = counter.read();
+    expect(series).toHaveLength(1_001);
+    expect(series.find(({ labels }) => labels.x === 'other')?.value).toBe(4_000);
+    expect(series.reduce((sum, { value }) => sum + value, 0)).toBe(6_000);
+  });
+});
+
+describe('metrics', () => {
+  it('say that the store is away, and still answer', async () => {
+    const store = createMemoryStore();
+    const metrics = measure(store);
+    expect(parseScrape(await metrics.text()).value('diptych_store_up')).toBe(1);
+    await store.close();
+    await expect(metrics.store.check()).rejects.toThrow(StoreUnavailableError);
+    const { value } = parseScrape(await metrics.text());
+    expect(value('diptych_store_up')).toBe(0);
+    expect(value('diptych_store_errors_total', { operation: 'check' })).toBe(1);
+  });
+
+  it('say whether Redis is there', async () => {
+    let isUp = true;
+    const metrics = measure(createMemoryStore(), () => isUp);
+    const busUp = async () => parseScrape(await metrics.text()).value('diptych_bus_up', { bus: 'redis' });
+    expect(await busUp()).toBe(1);
+    isUp = false;
+    expect(await busUp()).toBe(0);
+  });
+
+  it('tell turns that are handed over from those that ended', async () => {
+    const store = createMemoryStore();
+    const metrics = measure(store);
+    const rig = new ScriptedRig();
+    const first = testCore({ rigs: [rig], store: metrics.store, observer: metrics.observer });
+    const sent = await first.core.send(message('a0000000-0000-4000-8000-000000000001', 'Hello'));
+    await rig.next();
+    await first.core.drain(0);
+    const left = parseScrape(await metrics.text());
+    expect(left.value('diptych_turns_left_total', { reason: 'handover' })).toBe(1);
+    expect(left.value('diptych_turns_running')).toBe(0);
+    expect(left.value('diptych_turns_total')).toBeUndefined();
+
+    const second = testCore({ rigs: [rig], store: metrics.store, observer: metrics.observer });
+    await second.core.start();
+    (await rig.next()).text('Hello.').end({ inputTokens: 3, outputTokens: 1 });
+    await second.core.turnEnded(sent, new AbortController().signal);
+    const { value } = parseScrape(await metrics.text());
+    expect(value('diptych_turns_taken_over_total')).toBe(1);
+    expect(value('diptych_turns_total', { outcome: 'complete' })).toBe(1);
+    // Of two attempts the first one waited.
+    expect(value('diptych_turn_wait_seconds_count')).toBe(1);
+    await second.core.close();
+  });
+});

@@ -1,0 +1,227 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { RigError } from '../../src/core/ports.js';
+import { NO_LIMITS } from '../../src/core/quota.js';
+import { testApp } from '../support/core.js';
+import { objectOf, openHouse, type House } from '../support/house.js';
+
+const TOKEN = 'a-token-of-more-than-16-characters';
+const bearer = { headers: { Authorization: `Bearer ${TOKEN}` } };
+const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+let house: House;
+
+beforeEach(async () => {
+  house = await openHouse({
+    adminToken: TOKEN,
+    apps: [testApp(), testApp({ name: 'desk' })],
+    settings: { limits: { session: { ...NO_LIMITS, turnsPerDay: 7 }, key: NO_LIMITS } },
+  });
+});
+afterEach(() => house.close());
+
+/** Sends a message and reads the operator's path while and after it is answered. */
+async function send(session: string): Promise<void> {
+  const { status } = await house.ask('POST', '/api/chat?message=Hello', { session });
+  expect(status).toBe(200);
+}
+
+const get = async (path: string) => objectOf((await house.ask('GET', `/admin/api${path}`, bearer)).json);
+
+describe('the operator’s paths', () => {
+  const paths = [
+    ['GET', '/overview'],
+    ['GET', '/sessions'],
+    ['POST', `/sessions/${randomUUID()}/interrupt`],
+    ['DELETE', `/sessions/${randomUUID()}`],
+    ['GET', '/uses'],
+    ['GET', '/report'],
+    ['GET', '/keys'],
+    ['POST', '/keys'],
+    ['DELETE', '/keys/some'],
+  ] as const;
+
+  it.each(paths)('take the token and nothing else: %s %s', async (method, path) => {
+    const wrong = ['', 'Bearer', 'Bearer wrong', `Bearer ${TOKEN}x`, `Basic ${TOKEN}`];
+    for (const Authorization of wrong) {
+      const answer = await house.ask(method, `/admin/api${path}`, { headers: { Authorization } });
+      expect([answer.status, objectOf(answer.json).code]).toEqual([401, 'unauthenticated']);
+      expect(answer.headers.get('www-authenticate')).toBe('Bearer realm="admin"');
+    }
+    const answer = await house.ask(method, `/admin/api${path}`, bearer);
+    expect(answer.status).not.toBe(401);
+    expect(answer.headers.get('access-control-allow-origin')).toBeNull();
+  });
+
+  it('are not there without a token in the configuration', async () => {
+    const plain = await openHouse();
+    try {
+      const answer = await plain.ask('GET', '/admin/api/overview', bearer);
+      expect(answer.status).toBe(404);
+    } finally {
+      await plain.close();
+    }
+  });
+
+  it('are at the root alone', async () => {
+    expect((await house.ask('GET', '/current/admin/api/overview', bearer)).status).toBe(404);
+  });
+});
+
+describe('the overview', () => {
+  it('shows a turn while it runs, and what it was once it has ended', async () => {
+    const session = randomUUID();
+    await send(session);
+    const asked = await house.rig.next();
+    const during = await get('/overview');
+    expect(during).toMatchObject({
+      ...{ status: 'ok', running: 1, queued: 0, apps: ['default', 'desk'] },
+      started_at: expect.stringMatching(ISO),
+      turns: [{ session_id: session, status: 'running', app: 'default', key_id: null, attempt: 1 }],
+      sessions: { hour: 1, day: 1, most: 10_000 },
+      failures: [],
+    });
+    asked.text('Hi').end({ inputTokens: 11, outputTokens: 2 });
+    await house.core.turnEnded(
+      { sessionId: session, turnId: turnIdOf(during), repeated: false },
+      new AbortController().signal,
+    );
+    const after = await get('/overview?span=day');
+    expect(after).toMatchObject({ running: 0, turns: [] });
+    const points = pointsOf(after);
+    expect(points).toHaveLength(96);
+    const sum = (name: string): number =>
+      points.reduce<number>((total, point) => total + Number(objectOf(point)[name]), 0);
+    expect([sum('complete'), sum('failed'), sum('input_tokens'), sum('output_tokens')]).toEqual([
+      1, 0, 11, 2,
+    ]);
+  });
+
+  it('shows what failed, in the words that the user got', async () => {
+    const session = randomUUID();
+    const ended = house.ask('POST', '/api/chat?message=Hello', { session, headers: { Prefer: 'wait=30' } });
+    (await house.rig.next()).fail(new RigError('The model is on strike', { retryable: false }));
+    await ended;
+    expect((await get('/overview')).failures).toEqual([
+      {
+        ...{ session_id: session, app: 'default', error: 'The model is on strike' },
+        ...{ at: expect.stringMatching(ISO), turn_id: expect.any(String), rig: expect.any(String) },
+      },
+    ]);
+  });
+
+  it('refuses another span', async () => {
+    expect((await house.ask('GET', '/admin/api/overview?span=year', bearer)).status).toBe(400);
+  });
+});
+
+describe('sessions', () => {
+  it('are listed by pages, interrupted and deleted', async () => {
+    const ids = [randomUUID(), randomUUID(), randomUUID()];
+    for (const id of ids) await house.ask('POST', '/api/sessions', { session: id });
+    const first = await get('/sessions?limit=2');
+    const second = await get(`/sessions?limit=2&cursor=${textOf(first, 'next')}`);
+    expect(cursorOf(second)).toBeNull();
+    expect([...idsOf(first), ...idsOf(second)].sort()).toEqual([...ids].sort());
+    const [id = ''] = ids;
+    const interrupted = await house.ask('POST', `/admin/api/sessions/${id}/interrupt`, bearer);
+    expect(interrupted.json).toEqual({ interrupted: false });
+    const deleted = await house.ask('DELETE', `/admin/api/sessions/${id}`, bearer);
+    expect(deleted.json).toEqual({ session_id: id, deleted: true });
+    expect((await house.ask('GET', `/api/sessions/${id}`)).status).toBe(404);
+    expect((await house.ask('DELETE', `/admin/api/sessions/${id}`, bearer)).status).toBe(404);
+  });
+});
+
+describe('use', () => {
+  it('is shown beside its limit', async () => {
+    const session = randomUUID();
+    await send(session);
+    expect((await get('/uses')).uses).toEqual([
+      {
+        ...{ kind: 'session', id: session, measure: 'turns', amount: 1, limit: 7 },
+        window_from: expect.stringMatching(/T00:00:00.000Z$/),
+      },
+    ]);
+  });
+});
+
+describe('the report of the legacy API', () => {
+  it('names who used it, and judges', async () => {
+    const session = randomUUID();
+    expect(await get('/report')).toMatchObject({ days: 30, users: [], verdict: { kind: 'too_early' } });
+    const headers = { 'User-Agent': 'WalletApp/2.1' };
+    await house.ask('POST', '/legacy/api/sessions', { session, headers });
+    await house.ask('GET', '/current/api/state', { session, headers });
+    const report = await get('/report?days=7');
+    expect(report).toMatchObject({
+      days: 7,
+      users: [
+        { name: 'WalletApp', requests: 1, endpoints: [{ endpoint: 'POST /api/sessions', requests: 1 }] },
+      ],
+      verdict: { kind: 'used', text: expect.stringContaining('WalletApp') },
+    });
+    expect(listOf(report, 'history').at(-1)).toMatchObject({ current: 1, legacy: 1 });
+    expect((await house.ask('GET', '/admin/api/report?days=0', bearer)).status).toBe(400);
+  });
+});
+
+describe('App keys', () => {
+  const post = (body: unknown) => house.ask('POST', '/admin/api/keys', { ...bearer, body });
+
+  it('are made, shown once, used and revoked', async () => {
+    const made = objectOf((await post({ apps: ['desk'], label: 'web', expires_in_days: 30 })).json);
+    expect(made).toEqual({
+      ...{ key: expect.stringMatching(/^sk-app-/), id: expect.any(String), apps: ['desk'], label: 'web' },
+      ...{ created_at: expect.stringMatching(ISO), expires_at: expect.stringMatching(ISO) },
+    });
+    const use = () =>
+      house.ask('GET', '/api/tools?app=desk', { headers: { 'SERVICE-APP-KEY': keyOf(made) } });
+    expect((await use()).status).toBe(200);
+    const listed = await house.ask('GET', '/admin/api/keys', bearer);
+    expect(listed.json).toMatchObject({ keys: [{ id: made.id, status: 'active', revoked_at: null }] });
+    expect(listed.text).not.toContain(keyOf(made));
+    const revoked = await house.ask('DELETE', `/admin/api/keys/${idOf(made)}`, bearer);
+    expect(revoked.json).toEqual({ id: made.id, revoked: true });
+    expect(await get('/keys')).toMatchObject({ keys: [{ id: made.id, status: 'revoked' }] });
+    expect(house.log()).not.toContain(keyOf(made));
+  });
+
+  it.each([
+    [{}],
+    [{ apps: [] }],
+    [{ apps: 'desk' }],
+    [{ apps: [5] }],
+    [{ apps: ['nowhere'] }],
+    [{ apps: ['desk'], expires_in_days: 0 }],
+    [{ apps: ['desk'], expires_in_days: '30' }],
+    [{ apps: ['desk'], label: 'x'.repeat(101) }],
+  ])('are not made from %j', async (body) => {
+    expect((await post(body)).status).toBe(400);
+    expect(await get('/keys')).toEqual({ keys: [] });
+  });
+
+  it('that there are not are not revoked', async () => {
+    expect((await house.ask('DELETE', '/admin/api/keys/none', bearer)).status).toBe(404);
+  });
+});
+
+function listOf(json: Record<string, unknown>, name: string): readonly unknown[] {
+  const value = json[name];
+  if (!Array.isArray(value)) throw new Error(`${name} is no list`);
+  return value;
+}
+
+function textOf(json: unknown, name: string): string {
+  const value = objectOf(json)[name];
+  if (typeof value !== 'string') throw new Error(`${name} is no text`);
+  return value;
+}
+
+const pointsOf = (json: Record<string, unknown>) => listOf(json, 'points');
+const idsOf = (json: Record<string, unknown>) =>
+  listOf(json, 'sessions').map((session) => textOf(session, 'session_id'));
+const cursorOf = (json: unknown) => objectOf(json).next;
+const turnIdOf = (json: Record<string, unknown>) => textOf(listOf(json, 'turns')[0], 'turn_id');
+const keyOf = (json: unknown) => textOf(json, 'key');
+const idOf = (json: unknown) => textOf(json, 'id');
