@@ -72,7 +72,7 @@ async function readAny(req: Request, res: Response, limit: number): Promise<unkn
   await new Promise<void>((resolve, reject) => {
     reader(req, res, (failure?: unknown) => {
       if (failure === undefined) resolve();
-      else reject(failure instanceof Error ? failure : new Error(String(failure)));
+      else reject(failure instanceof Error ? failure : new Error('no error was given', { cause: failure }));
     });
   });
   return req.body;

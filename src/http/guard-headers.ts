@@ -13,7 +13,7 @@ const LINES: unique symbol = Symbol('lines');
 
 declare module 'node:http' {
   interface ServerResponse {
-    [LINES]?: string;
+    [LINES]?: string | undefined;
   }
 }
 
@@ -65,7 +65,7 @@ export function writeLines(prototype: ServerResponse): void {
 
 /** Turns the lines of an answer into headers that were set on it. */
 function unfold(res: ServerResponse, lines: string): void {
-  delete res[LINES];
+  res[LINES] = undefined;
   for (const line of lines.split('\r\n')) {
     const at = line.indexOf(': ');
     if (at > 0) res.setHeader(line.slice(0, at), line.slice(at + 2));

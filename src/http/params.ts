@@ -35,6 +35,9 @@ type IsPlainText = (text: string) => boolean;
 const anyText: IsPlainText = () => true;
 const noText: IsPlainText = () => false;
 
+/** For parameters that are too rare to gain by it. */
+const alwaysChecked = (): boolean => false;
+
 /** Text that must be there. `purpose` says what is missing when it is; `isPlainText` belongs to `refine`. */
 export function requiredText(
   place: Place,
@@ -80,7 +83,8 @@ export function requiredTexts(place: Place, name: string, purpose: string): Para
     .bail()
     .custom((value) => isTexts(value) && value.length > 0)
     .withMessage(`${name} must be a list of texts, not empty`);
-  return { name, place, required: true, chain, typed: (checked) => (isTexts(checked) ? checked : []) };
+  const typed = (checked: unknown) => (isTexts(checked) ? checked : []);
+  return { name, place, required: true, chain, isPlain: alwaysChecked, typed };
 }
 
 /** A header whose value is taken as it is; an empty one counts as absent. */
@@ -129,7 +133,7 @@ export function optionalNumber(
     .custom((value) => Number.isInteger(value) && value >= min && value <= max)
     .withMessage(`${name} must be a whole number from ${String(min)} to ${String(max)}`);
   const typed = (checked: unknown) => (typeof checked === 'number' ? checked : undefined);
-  return { name, place, required: false, chain, typed };
+  return { name, place, required: false, chain, isPlain: alwaysChecked, typed };
 }
 
 /** A JSON object, encoded as text in the query; in a body it may also stand as it is. Null counts as absent. */

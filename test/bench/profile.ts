@@ -55,11 +55,21 @@ export async function profile(context: Context, name: string, top = TOP): Promis
   await load.stop();
   await product.drain();
   const files = readdirSync(folder).filter((file) => file.endsWith('.cpuprofile'));
-  const profiles = files.map((file): CpuProfile => JSON.parse(readFileSync(join(folder, file), 'utf8')));
+  const profiles = files.map((file) => readProfile(join(folder, file)));
   const main = profiles.sort((a, b) => busy(b) - busy(a))[0];
   if (main === undefined) throw new Error('the server wrote no profile');
   const head = `${name}: ${perCpuSecond.toFixed(0)} for each CPU second, profiled; ${folder}`;
   return [head, ...rank(main, top, product.startMs * 1000 + WARM_S * 1e6)].join('\n');
+}
+
+function readProfile(file: string): CpuProfile {
+  const read: unknown = JSON.parse(readFileSync(file, 'utf8'));
+  if (!isProfile(read)) throw new Error(`${file} is no profile`);
+  return read;
+}
+
+function isProfile(value: unknown): value is CpuProfile {
+  return typeof value === 'object' && value !== null && 'nodes' in value && 'samples' in value;
 }
 
 /** Functions with their share of the time that was not idle, from `from` microseconds after the start on. */

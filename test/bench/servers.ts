@@ -3,6 +3,7 @@ import { mkdtempSync, openSync, closeSync, readFileSync, rmSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort, ROOT } from '../support/server-process.js';
+import { fieldsOf } from './json.js';
 import type { Target } from './load/measure.js';
 import { canPin, SERVER_CORE, sleep } from './machine.js';
 import { Lane, requestBytes } from './load/lane.js';
@@ -59,7 +60,7 @@ export async function startProgram(
       reject(new Error(`${name} ended with ${String(code)}`));
     });
   });
-  const { port }: { port: number } = JSON.parse(line);
+  const port = Number(fieldsOf(line).port);
   return { pid: child.pid ?? 0, port, end: () => kill(child) };
 }
 

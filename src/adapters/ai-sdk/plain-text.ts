@@ -65,7 +65,8 @@ function kindOf(frame: string): Kind {
   if (frame === DONE) return WITHOUT_TEXT;
   const chunk = frame.startsWith(MARK) ? parse(frame.slice(MARK.length)) : undefined;
   if (!isJsonObject(chunk) || chunk.error !== undefined || !Array.isArray(chunk.choices)) return STRANGE;
-  const [choice, ...others] = chunk.choices;
+  const choices: readonly JsonValue[] = chunk.choices;
+  const [choice, ...others] = choices;
   if (choice === undefined) return WITHOUT_TEXT;
   if (!isJsonObject(choice) || others.length > 0 || !isJsonObject(choice.delta)) return STRANGE;
   const { content } = choice.delta;

@@ -70,10 +70,12 @@ export function chatAndPoll(tokens: number): Work {
     const poll = requestBytes('GET', '/api/state', headers);
     for (;;) {
       await sleep(POLL_MS);
-      let isDone = false;
-      const state = await lane.ask(poll, (chunk) => (isDone ||= chunk.includes(DONE)));
+      const seen = { done: false };
+      const state = await lane.ask(poll, (chunk) => {
+        seen.done ||= chunk.includes(DONE);
+      });
       if (state.status !== 200) throw new Error(state.text);
-      if (isDone) break;
+      if (seen.done) break;
     }
     count(1);
   };

@@ -1,5 +1,6 @@
 /** The raw limit of idle streams and of fan-out: `GET` opens a stream, `PATCH` writes one event to all of them. */
 import { createServer, type ServerResponse } from 'node:http';
+import { fieldsOf } from '../json.js';
 import { readText } from './bodies.js';
 import { listen } from './listen.js';
 
@@ -14,7 +15,7 @@ const server = createServer((req, res) => {
     return;
   }
   void readText(req).then((body) => {
-    const { title }: { title: string } = JSON.parse(body);
+    const { title } = fieldsOf(body);
     id++;
     const data = JSON.stringify({
       type: 'title_changed',

@@ -5,6 +5,7 @@
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { Worker } from 'node:worker_threads';
+import { fieldsOf } from '../json.js';
 import { readText } from './bodies.js';
 import { listen } from './listen.js';
 import type { Row } from './reference-writer.js';
@@ -142,7 +143,7 @@ async function answer(req: IncomingMessage, res: ServerResponse): Promise<void> 
     }
     case '/api/thread/chat': {
       const session = sessionOf(id);
-      const { text }: { text: string } = JSON.parse(await readText(req));
+      const text = String(fieldsOf(await readText(req)).text);
       await accept(id, session, text);
       res.writeHead(200, { 'Content-Type': 'text/event-stream' });
       await runTurn(id, session, text, (content) => {

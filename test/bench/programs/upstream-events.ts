@@ -43,6 +43,11 @@ interface Chunk {
   readonly choices: readonly { readonly delta: { readonly content?: string } }[];
 }
 
-function contentOf(chunk: Chunk): string | undefined {
-  return chunk.choices[0]?.delta.content;
+function contentOf(chunk: unknown): string | undefined {
+  return isChunk(chunk) ? chunk.choices[0]?.delta.content : undefined;
+}
+
+/** As little as will do: what is measured against this shall not gain by its checks. */
+function isChunk(value: unknown): value is Chunk {
+  return typeof value === 'object' && value !== null && 'choices' in value;
 }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '../../support/server-process.js';
+import { fieldsOf } from '../json.js';
 import { Lane, requestBytes } from '../load/lane.js';
 import { median, peakBytes, quantile, residentBytes } from '../machine.js';
 import type { Context, Outcome, Row } from '../row.js';
@@ -105,8 +106,8 @@ async function loop(context: Context): Promise<readonly Outcome[]> {
     let said = '';
     child.stdout?.setEncoding('utf8').on('data', (text: string) => (said += text));
     await new Promise((resolve) => child.once('close', resolve));
-    const { rows, p50, p99 }: { rows: number; p50: number; p99: number } = JSON.parse(said);
-    rounds.push([p99, p50, rows]);
+    const { rows, p50, p99 } = fieldsOf(said);
+    rounds.push([Number(p99), Number(p50), Number(rows)]);
     rmSync(folder, { recursive: true, force: true });
   }
   const p99 = median(rounds.map(([value = NaN]) => value));
