@@ -5,9 +5,9 @@ import type { Server } from './servers.js';
 /** How long and how often is measured. */
 export interface Pace {
   readonly rounds: number;
-  /** Before the first round, in seconds. */
+  /** Before the first round, in CPU seconds of the server, which compiles meanwhile. */
   readonly warm: number;
-  /** Each round, in seconds. */
+  /** Each round, in CPU seconds; where the clock counts, in seconds. */
   readonly seconds: number;
   readonly isQuick: boolean;
 }
