@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { HEAP_PROBE } from './inline.js';
 import { requestBytes } from './load/lane.js';
 import { Load, type Work } from './load/measure.js';
 import { streamTurn } from './load/turns.js';
@@ -25,7 +26,7 @@ interface Held {
 export async function leak(context: Context): Promise<string> {
   const { isQuick } = context.pace;
   const [requests, turns] = isQuick ? [100_000, 2000] : [1_000_000, 10_000];
-  const flags = ['--import', new URL('programs/heap-probe.mjs', import.meta.url).pathname, '--expose-gc'];
+  const flags = ['--import', HEAP_PROBE, '--expose-gc'];
   const product = await startProduct({ upstream: context.upstreamUrl, flags });
   const polls = repeat(requestBytes('GET', '/api/state', { 'X-Session-Id': randomUUID() }));
   await run(product, polls, FIRST);

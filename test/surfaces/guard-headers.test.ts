@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
-import { createServer, IncomingMessage, ServerResponse, type Server } from 'node:http';
+import { createServer, type IncomingMessage, ServerResponse, type Server } from 'node:http';
 import { addLines, linesOf, writeLines } from '../../src/http/guard-headers.js';
 
 class Answer<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {}

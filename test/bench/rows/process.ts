@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '../../support/server-process.js';
+import { IMPORT_ALL, listImports } from '../inline.js';
 import { fieldsOf } from '../json.js';
 import { Lane, requestBytes } from '../load/lane.js';
 import { median, peakBytes, quantile, residentBytes } from '../machine.js';
@@ -19,7 +20,7 @@ async function starts(context: Context): Promise<readonly Outcome[]> {
   const [empty, filled] = [makeFolder(), makeFolder()];
   await seed(empty, () => Promise.resolve());
   await seed(filled, (store) => seedMessages(store, messages));
-  const modules = await listImports(context);
+  const modules = await noteImports(context);
   const times: { imports: number; fresh: number; empty: number; filled: number }[] = [];
   const resident: number[] = [];
   for (let round = 0; round < rounds * 3; round++) {
@@ -72,10 +73,10 @@ async function starts(context: Context): Promise<readonly Outcome[]> {
 }
 
 /** The modules of the service that a start imports, as a file with a line each. */
-async function listImports({ upstreamUrl }: Context): Promise<string> {
+async function noteImports({ upstreamUrl }: Context): Promise<string> {
   const list = join(makeFolder(), 'imports');
-  const flags = ['--import', join(PROGRAMS, 'list-imports.mjs')];
-  const product = await startProduct({ upstream: upstreamUrl, flags, env: { IMPORTS_LIST: list } });
+  const flags = ['--import', listImports(list)];
+  const product = await startProduct({ upstream: upstreamUrl, flags });
   await product.end();
   if (!existsSync(list)) throw new Error('the imports were not listed');
   const all = readFileSync(list, 'utf8').trim().split('\n');
@@ -89,7 +90,10 @@ async function listImports({ upstreamUrl }: Context): Promise<string> {
 
 async function timeImports(list: string): Promise<number> {
   const begun = performance.now();
-  const child = startNode([join(PROGRAMS, 'imports.mjs'), list], { core: 'server', out: 'pipe' });
+  const child = startNode(['--input-type=module', '--eval', IMPORT_ALL, list], {
+    core: 'server',
+    out: 'pipe',
+  });
   const code = await new Promise<number | null>((resolve) => child.once('exit', resolve));
   if (code !== 0) throw new Error('the modules cannot be imported alone');
   return performance.now() - begun;
