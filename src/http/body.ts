@@ -49,7 +49,7 @@ function isPlain({ headers }: Request, limit: number): boolean {
   return length !== undefined && Number(length) <= limit && headers['content-encoding'] === undefined;
 }
 
-/** Reads a plain body. The general reader of Express takes 15 µs more for looking at what a body may be otherwise. */
+/** Reads a plain body. The general reader of Express looks at all that a body may be otherwise. */
 function readPlain(req: Request): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const pieces: Buffer[] = [];

@@ -1,6 +1,6 @@
 /**
- * Finds the route of a path without parameters by its name. Measured: Express tries its routes one after another, which took
- * 4 µs of a request to one of the last. Whatever is spelled otherwise (case, a slash at the end, another method) goes the long way.
+ * Finds the route of a path without parameters by its name, where Express tries its routes one after another: there are over forty
+ * in three bases. Whatever is spelled otherwise (case, a slash at the end, another method) goes the long way.
  */
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 

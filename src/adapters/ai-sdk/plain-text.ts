@@ -1,6 +1,6 @@
 /**
- * A way for plain text past the provider package. Measured at 64 streams: the package parses, validates and hands on each token
- * through six web streams in 55 µs, this takes it in 3 µs. Everything that is not a chunk with text alone (calls, thoughts, the end
+ * A way for plain text past the provider package. Measured at 256 streams: with the package, which parses, validates and
+ * hands on each token through several web streams, the service took 103 µs of CPU time a token, and past it 15. Everything that is not a chunk with text alone (calls, thoughts, the end
  * with its usage, errors, another format) goes the package's way, so that what it means is decided there.
  */
 import { StringDecoder } from 'node:string_decoder';

@@ -79,7 +79,7 @@ export function createAiSdkRig(settings: RigSettings): Rig {
       throw rigError(fault, answer && retryAfter(answer, Date.now()));
     } finally {
       signal.removeEventListener('abort', abort);
-      // An answer that is over has no connection to close, and a reason to abort takes 20 µs to make.
+      // An answer that is over has no connection to close, and the reason of an abort is an error with its stack.
       if (!isOver) call.abort();
     }
   }
