@@ -1,5 +1,5 @@
 import type { Update } from './core.js';
-import type { LoggedEvent, Signal } from './event.js';
+import type { Signal } from './event.js';
 import type { QueueFeed } from './feed.js';
 import type { LiveTurns } from './live-turns.js';
 import type { Parts } from './parts.js';
@@ -40,7 +40,7 @@ export class UpdatesWatch implements Watch {
   hear(signal: Signal): void {
     switch (signal.type) {
       case 'logged':
-        this.#logged(signal.event);
+        this.#logged(signal);
         return;
       case 'turn_started':
       case 'text':
@@ -68,10 +68,12 @@ export class UpdatesWatch implements Watch {
     this.feed.end();
   }
 
-  #logged(event: LoggedEvent): void {
+  #logged(signal: Extract<Signal, { type: 'logged' }>): void {
+    const { event } = signal;
     if (this.#hasBegun && !this.#isCatchingUp && event.id === this.#last + 1) {
       this.#last = event.id;
-      this.feed.push({ type: 'logged', event });
+      // The signal itself: thousands may watch.
+      this.feed.push(signal);
     } else this.#reach(event.id);
   }
 

@@ -11,16 +11,23 @@ export interface Exchange {
   readonly logged: Record<string, string>;
 }
 
-const exchanges = new WeakMap<IncomingMessage, Exchange>();
+/** Where a request carries it. Not a WeakMap: each entry of one is work for every collection of garbage. */
+const EXCHANGE: unique symbol = Symbol('exchange');
+
+declare module 'node:http' {
+  interface IncomingMessage {
+    [EXCHANGE]?: Exchange;
+  }
+}
 
 /** Remembers the exchange of a request for as long as the request lives. */
 export function beginExchange(req: IncomingMessage, exchange: Exchange): void {
-  exchanges.set(req, exchange);
+  req[EXCHANGE] = exchange;
 }
 
 /** @throws Error when the request did not come in through `createHttpServer` */
 export function exchangeOf(req: IncomingMessage): Exchange {
-  const exchange = exchanges.get(req);
+  const exchange = req[EXCHANGE];
   if (exchange === undefined) throw new Error('the request has no exchange: begin() is not mounted');
   return exchange;
 }

@@ -5,6 +5,7 @@
  */
 import { IncomingMessage, ServerResponse, type ServerOptions } from 'node:http';
 import { request, response, type Express } from 'express';
+import { writeLines } from './guard-headers.js';
 
 /** Makes the app's prototypes those of two classes, and returns the classes for `http.createServer`. */
 export function fastPrototypes(app: Express): Pick<ServerOptions, 'IncomingMessage' | 'ServerResponse'> {
@@ -12,6 +13,7 @@ export function fastPrototypes(app: Express): Pick<ServerOptions, 'IncomingMessa
   class AppResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {}
   adopt(AppRequest.prototype, request);
   adopt(AppResponse.prototype, response);
+  writeLines(AppResponse.prototype);
   Object.defineProperty(app, 'request', { value: AppRequest.prototype });
   Object.defineProperty(app, 'response', { value: AppResponse.prototype });
   return { IncomingMessage: AppRequest, ServerResponse: AppResponse };

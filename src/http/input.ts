@@ -37,25 +37,34 @@ export function handle<T>(
   input: Input<T>,
   act: (asked: T, req: Request, res: Response) => Promise<void> | void,
 ): RequestHandler {
+  const entries = Object.entries<Param<unknown>>(input.params);
   return async (req, res) => {
-    await act(await read(input, req, res), req, res);
+    await act(await read(input, entries, req, res), req, res);
   };
 }
 
-async function read<T>({ params, body, maxBytes }: Input<T>, req: Request, res: Response): Promise<T> {
-  const entries = Object.entries<Param<unknown>>(params);
-  const source = await gather(Object.values(params), { rule: body, maxBytes }, req, res);
+async function read<T>(
+  { params, body, maxBytes }: Input<T>,
+  entries: readonly (readonly [string, Param<unknown>])[],
+  req: Request,
+  res: Response,
+): Promise<T> {
+  const source = await gather(entries, { rule: body, maxBytes }, req, res);
   const { logged } = exchangeOf(req);
   const values: Record<string, unknown> = {};
   const problems: Problem[] = [];
   for (const [key, param] of entries) {
-    const checked = await param.chain.run(source, { dryRun: true });
-    const [failure] = checked.array();
-    if (failure !== undefined) {
-      problems.push({ path: param.name, message: String(failure.msg) });
-      continue;
+    let checked = givenIn(source, param);
+    if (!param.isPlain(checked)) {
+      const outcome = await param.chain.run(source, { dryRun: true });
+      const [failure] = outcome.array();
+      if (failure !== undefined) {
+        problems.push({ path: param.name, message: String(failure.msg) });
+        continue;
+      }
+      checked = outcome.context.getData()[0]?.value;
     }
-    const value = param.typed(checked.context.getData()[0]?.value);
+    const value = param.typed(checked);
     values[key] = value;
     if (param.logged !== undefined) Object.assign(logged, param.logged(value));
   }
@@ -65,13 +74,17 @@ async function read<T>({ params, body, maxBytes }: Input<T>, req: Request, res: 
   return values;
 }
 
+function givenIn(source: Source, { place, name }: Param<unknown>): unknown {
+  return source[place][place === 'headers' ? name.toLowerCase() : name];
+}
+
 function isComplete<T>(params: Input<T>['params'], values: object): values is T & object {
   return Object.keys(params).every((key) => Object.hasOwn(values, key));
 }
 
 /** @throws the body's error when it is needed and cannot be used */
 async function gather(
-  params: readonly Param<unknown>[],
+  entries: readonly (readonly [string, Param<unknown>])[],
   { rule, maxBytes }: { readonly rule: BodyRule; readonly maxBytes: number | undefined },
   req: Request,
   res: Response,
@@ -85,7 +98,7 @@ async function gather(
   const isMissing = (param: Param<unknown>) => param.place === 'query' && !Object.hasOwn(query, param.name);
   const isNeeded =
     rule === 'needed' ||
-    params.some((param) => isMissing(param) && (param.required || rule === 'documented'));
+    entries.some(([, param]) => isMissing(param) && (param.required || rule === 'documented'));
   if (isNeeded) throw body.error;
   return source;
 }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { RequestHandler } from 'express';
 import type { Dialect } from './errors.js';
 import { beginExchange } from './exchange.js';
+import { addLines } from './guard-headers.js';
 
 /** What may come in as an id and go out into logs and headers again. */
 const SANE = /^[\w.:-]{1,128}$/;
@@ -15,7 +16,7 @@ export function begin(dialect: Dialect): RequestHandler {
     const given = req.headers['x-request-id'];
     const requestId = typeof given === 'string' && SANE.test(given) ? given : randomUUID();
     beginExchange(req, { requestId, dialect, route: 'none', logged: {} });
-    res.setHeader('X-Request-Id', requestId);
+    addLines(res, `X-Request-Id: ${requestId}\r\n`);
     next();
   };
 }

@@ -1,6 +1,7 @@
 import type { Request, RequestHandler, Response, Router } from 'express';
 import { HttpError, type Dialect } from './errors.js';
 import { exchangeOf } from './exchange.js';
+import { Shortcuts } from './shortcuts.js';
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
@@ -32,12 +33,15 @@ export interface RouteTable {
  * and `OPTIONS` with 204 and `Allow`.
  */
 export function mountRoutes(router: Router, base: string, { routes, before }: RouteTable): void {
+  const shortcuts = new Shortcuts();
+  router.use(shortcuts.take);
   for (const group of byPath(routes).values()) {
     const [first] = group;
     const pattern = base + first.path;
     const route = router.route(pattern);
     route.all(enter(first.dialect, pattern), ...before);
     for (const { method, dialect, handlers } of group) {
+      shortcuts.add(method, pattern, [enter(dialect, pattern), ...before, ...handlers]);
       const all = [enter(dialect, pattern), ...handlers];
       if (method === 'GET') route.get(...all);
       else if (method === 'POST') route.post(...all);

@@ -3,6 +3,7 @@ import type { RequestHandler } from 'express';
 import { rateLimit } from 'express-rate-limit';
 import helmet from 'helmet';
 import { HttpError } from './errors.js';
+import { addLines, linesOf } from './guard-headers.js';
 import type { HttpSettings } from './settings.js';
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE', 'OPTIONS'];
@@ -41,36 +42,43 @@ const RESPONSE_HEADERS = [
 ];
 
 /** The headers that guard a browser, and those that let pages of the given origins call. */
-export function guard({ corsOrigins }: Pick<HttpSettings, 'corsOrigins'>): RequestHandler[] {
-  return [
-    helmet({
-      contentSecurityPolicy: {
-        useDefaults: false,
-        directives: { 'default-src': ["'none'"], 'frame-ancestors': ["'none'"] },
-      },
-      crossOriginResourcePolicy: { policy: 'cross-origin' },
-      // Whoever puts TLS in front decides for the domain.
-      strictTransportSecurity: false,
-      originAgentCluster: false,
-      xDnsPrefetchControl: false,
-      xDownloadOptions: false,
-      xPermittedCrossDomainPolicies: false,
-      xXssProtection: false,
-    }),
-    cors({
-      origin: typeof corsOrigins === 'string' ? corsOrigins : [...corsOrigins],
-      methods: METHODS,
-      allowedHeaders: REQUEST_HEADERS,
-      exposedHeaders: RESPONSE_HEADERS,
-      maxAge: 86_400,
-      // The route answers a preflight itself, with its `Allow`.
-      preflightContinue: true,
-    }),
-    (_req, res, next) => {
-      res.setHeader('Cache-Control', 'no-store');
-      next();
+export function guard({ corsOrigins }: Pick<HttpSettings, 'corsOrigins'>): RequestHandler {
+  const guarding = helmet({
+    contentSecurityPolicy: {
+      useDefaults: false,
+      directives: { 'default-src': ["'none'"], 'frame-ancestors': ["'none'"] },
     },
-  ];
+    crossOriginResourcePolicy: { policy: 'cross-origin' },
+    // Whoever puts TLS in front decides for the domain.
+    strictTransportSecurity: false,
+    originAgentCluster: false,
+    xDnsPrefetchControl: false,
+    xDownloadOptions: false,
+    xPermittedCrossDomainPolicies: false,
+    xXssProtection: false,
+  });
+  const crossing = cors({
+    origin: typeof corsOrigins === 'string' ? corsOrigins : [...corsOrigins],
+    methods: METHODS,
+    allowedHeaders: REQUEST_HEADERS,
+    exposedHeaders: RESPONSE_HEADERS,
+    maxAge: 86_400,
+    // The route answers a preflight itself, with its `Allow`.
+    preflightContinue: true,
+  });
+  const guardLines = linesOf([guarding]);
+  // With listed origins, or on a preflight, they depend on the request.
+  const openLines = corsOrigins === '*' ? linesOf([guarding, crossing]) : undefined;
+  return (req, res, next) => {
+    res.setHeader('Cache-Control', 'no-store');
+    if (openLines !== undefined && req.method !== 'OPTIONS') {
+      addLines(res, openLines);
+      next();
+      return;
+    }
+    addLines(res, guardLines);
+    crossing(req, res, next);
+  };
 }
 
 /** Counts requests per address and minute; over the limit they are refused with 429. Empty when there is no limit. */

@@ -45,7 +45,7 @@ export function createHttpServer(options: {
     .disable('etag')
     .set('query parser', 'simple')
     .set('trust proxy', http.trustProxy);
-  app.use(begin(dialect), accessLog(log, observer), ...guard(http), router, answerErrors(log));
+  app.use(begin(dialect), accessLog(log, observer), guard(http), router, answerErrors(log));
 
   const server = createServer(
     {

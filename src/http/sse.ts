@@ -1,6 +1,7 @@
 import type { Request, Response } from 'express';
 import { exchangeOf } from './exchange.js';
 import { placeOf, type RequestObserver } from './observer.js';
+import { FrameWriter } from './frame-writer.js';
 
 /** What a stream is fed from: it ends by itself, or at once when closed. */
 export interface Feed<T> extends AsyncIterable<T> {
@@ -63,6 +64,7 @@ export function createStreams(
         return;
       }
       const entry: OpenStream = { res, feed, writtenAt: Date.now() };
+      const frames = new FrameWriter(res);
       let proceed: (() => void) | undefined;
       const onDrain = () => proceed?.();
       const onClose = () => {
@@ -78,11 +80,13 @@ export function createStreams(
           const bytes = frame(item);
           if (bytes === undefined || isGone(res)) continue;
           entry.writtenAt = Date.now();
-          if (res.write(bytes)) continue;
+          frames.write(bytes);
+          if (!res.writableNeedDrain) continue;
           await new Promise<void>((resolve) => (proceed = resolve));
         }
       } finally {
         remove(entry);
+        frames.flush();
         over?.();
         res.off('drain', onDrain).off('close', onClose);
         feed.close();

@@ -7,8 +7,8 @@ import type { OpenTurnView, Snapshot } from '../core/snapshot.js';
  */
 
 interface Encoded {
-  /** A JSON array, and how many messages it has. */
-  readonly json: Buffer;
+  /** A JSON array, in pieces: what has settled is not copied. */
+  readonly json: readonly Buffer[];
   /** How many the thread has. */
   readonly total: number;
 }
@@ -28,7 +28,7 @@ export function encodeMessages({ settled, open }: Snapshot, tail = Infinity): En
   const old = kept.last(Math.max(tail - fresh.length, 0));
   const needsComma = old.length > 0 && shown !== '';
   const parts = [Buffer.from('['), old, ...(needsComma ? [COMMA] : []), Buffer.from(`${shown}]`)];
-  return { json: Buffer.concat(parts), total };
+  return { json: parts, total };
 }
 
 /** The encoding of an array of records that only grows at its end: messages one after another, with commas between. */

@@ -4,6 +4,10 @@ import { optionalText, requiredText, type Param, type Place } from '../http/para
 
 const PURPOSE = 'the UUID of the session';
 
+/** A UUID as most clients write it, which the chain leaves as it is. */
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+const isPlainId = (text: string): boolean => UUID.test(text);
+
 /** The `X-Session-Id` header (§5), required. */
 export const sessionHeader = requiredId('headers', 'X-Session-Id');
 
@@ -29,22 +33,39 @@ export function sentByQuery(id: string): SessionRef {
   return { id, ifUnknown: 'refuse' };
 }
 
+/** Marks of sessions that were asked for lately, oldest first: each request shows one, and a digest takes 2 µs. */
+const marks = new Map<string, string>();
+const MAX_MARKS = 10_000;
+
 /** The first 8 hex digits of a session id's SHA-256: what logs and tags may show of it. */
 export function sessionMark(id: string): string {
-  return createHash('sha256').update(id).digest('hex').slice(0, 8);
+  const known = marks.get(id);
+  if (known !== undefined) return known;
+  const mark = createHash('sha256').update(id).digest('hex').slice(0, 8);
+  marks.set(id, mark);
+  const [oldest] = marks.size > MAX_MARKS ? marks.keys() : [];
+  if (oldest !== undefined) marks.delete(oldest);
+  return mark;
 }
 
 /** A UUID of any version in any case, kept in lower case. */
 function requiredId(place: Place, name: string): Param<string> {
-  const param = requiredText(place, name, PURPOSE, (chain) =>
-    chain.isUUID('loose').withMessage(`${name} must be a UUID`).toLowerCase(),
+  const param = requiredText(
+    place,
+    name,
+    PURPOSE,
+    (chain) => chain.isUUID('loose').withMessage(`${name} must be a UUID`).toLowerCase(),
+    isPlainId,
   );
   return { ...param, logged: (id) => ({ session: sessionMark(id) }) };
 }
 
 function optionalId(place: Place, name: string): Param<string | undefined> {
-  const param = optionalText(place, name, (chain) =>
-    chain.isUUID('loose').withMessage(`${name} must be a UUID`).toLowerCase(),
+  const param = optionalText(
+    place,
+    name,
+    (chain) => chain.isUUID('loose').withMessage(`${name} must be a UUID`).toLowerCase(),
+    isPlainId,
   );
   return {
     ...param,

@@ -48,6 +48,10 @@ const message = fc
     return record({ role, content, ...(role === 'assistant' ? { toolResults } : {}) });
   });
 
+function textOf(pieces: readonly Buffer[]): string {
+  return Buffer.concat(pieces).toString();
+}
+
 describe('the messages of a snapshot', () => {
   it('are the same as without a cache, however the thread grows and whatever tail is asked for', () => {
     const open = fc.record({
@@ -67,10 +71,10 @@ describe('the messages of a snapshot', () => {
           const snapshot = fakeSnapshot({ settled, open: turns });
           const whole = encodeMessages(snapshot);
           const expected = plainly(snapshot);
-          expect(JSON.parse(whole.json.toString())).toEqual(expected);
+          expect(JSON.parse(textOf(whole.json))).toEqual(expected);
           expect(whole.total).toBe(expected.length);
           const last = encodeMessages(snapshot, tail);
-          expect(JSON.parse(last.json.toString())).toEqual(tail === 0 ? [] : expected.slice(-tail));
+          expect(JSON.parse(textOf(last.json))).toEqual(tail === 0 ? [] : expected.slice(-tail));
           expect(last.total).toBe(expected.length);
         }
       }),
@@ -100,11 +104,11 @@ describe('the messages of a snapshot', () => {
   it('leaves earlier answers as they were when the thread grows', () => {
     const settled = [record({ content: 'one' })];
     const { json } = encodeMessages(fakeSnapshot({ settled }));
-    const before = json.toString();
+    const before = textOf(json);
     for (let i = 0; i < 50; i++) {
       settled.push(record({ content: `more ${String(i)}` }));
       encodeMessages(fakeSnapshot({ settled }));
     }
-    expect(json.toString()).toBe(before);
+    expect(textOf(json)).toBe(before);
   });
 });

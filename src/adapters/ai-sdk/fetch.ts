@@ -1,6 +1,7 @@
 import http from 'node:http';
 import https from 'node:https';
 import { codeOf, ConnectionError, type ConnectionFault } from './connection-error.js';
+import type { PlainText } from './plain-text.js';
 import { streamBody } from './response-body.js';
 
 /** Times in milliseconds. */
@@ -24,6 +25,7 @@ interface Call {
   readonly body: string | undefined;
   readonly signal: AbortSignal | undefined;
   readonly times: FetchTimes;
+  readonly plainText: PlainText | undefined;
 }
 
 /**
@@ -31,9 +33,13 @@ interface Call {
  * send: a URL, headers, a text body, a signal. No redirect is followed (a key must not go elsewhere), nothing is
  * compressed. Aborting destroys the connection at once, and the promise or the body fails with the signal's reason.
  * A kept connection that turns out dead before the first byte of an answer is replaced once, silently.
+ * @param plainTextOf what takes the plain text of the answer to a call with this signal
  * @throws ConnectionError
  */
-export function createFetch(times: FetchTimes = DEFAULT_TIMES): typeof globalThis.fetch {
+export function createFetch(
+  times: FetchTimes = DEFAULT_TIMES,
+  plainTextOf: (signal: AbortSignal) => PlainText | undefined = () => undefined,
+): typeof globalThis.fetch {
   const kept = { keepAlive: true, timeout: IDLE_SOCKET_MS };
   const agents = { http: new http.Agent(kept), https: new https.Agent(kept) };
 
@@ -44,10 +50,11 @@ export function createFetch(times: FetchTimes = DEFAULT_TIMES): typeof globalThi
     const call: Call = {
       url: new URL(input),
       method: init?.method ?? 'GET',
-      headers: Object.fromEntries(new Headers(init?.headers)),
+      headers: plainHeaders(init?.headers),
       body,
       signal: init?.signal ?? undefined,
       times,
+      plainText: init?.signal ? plainTextOf(init.signal) : undefined,
     };
     const agent = call.url.protocol === 'https:' ? agents.https : agents.http;
     try {
@@ -57,6 +64,16 @@ export function createFetch(times: FetchTimes = DEFAULT_TIMES): typeof globalThi
       return await exchange(call, false);
     }
   };
+}
+
+/** The packages give a plain object, which is taken as it is. */
+function plainHeaders(given: RequestInit['headers']): Record<string, string> {
+  const isPlain = given !== undefined && !Array.isArray(given) && !(given instanceof Headers);
+  return isPlain && isTexts(given) ? given : Object.fromEntries(new Headers(given));
+}
+
+function isTexts(given: object): given is Record<string, string> {
+  return Object.values(given).every((value) => typeof value === 'string');
 }
 
 /** A kept socket died before the answer began: the request may be sent again on a new one. */
@@ -99,7 +116,8 @@ function exchange(call: Call, agent: http.Agent | false): Promise<Response> {
       over = true;
       clearTimeout(silence);
       signal?.removeEventListener('abort', abort);
-      fail(new ConnectionError('cut', undefined));
+      // Complete: whoever reads it has its end already.
+      if (answer?.complete !== true) fail(new ConnectionError('cut', undefined));
     };
     limitConnecting(request, times.connectMs, () => {
       stop(new ConnectionError('connect_timeout', undefined));
@@ -117,6 +135,7 @@ function exchange(call: Call, agent: http.Agent | false): Promise<Response> {
       const stream = streamBody(response, {
         onBytes: heard,
         onCancel: () => request.destroy(),
+        plainText: isEventStream(response) ? call.plainText : undefined,
       });
       fail = stream.fail;
       response.on('error', (error) => {
@@ -127,6 +146,10 @@ function exchange(call: Call, agent: http.Agent | false): Promise<Response> {
     });
     request.end(call.body);
   });
+}
+
+function isEventStream({ statusCode, headers }: http.IncomingMessage): boolean {
+  return statusCode === 200 && headers['content-type']?.startsWith('text/event-stream') === true;
 }
 
 function limitConnecting(request: http.ClientRequest, ms: number, onTimeout: () => void): void {

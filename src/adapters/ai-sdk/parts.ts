@@ -17,7 +17,7 @@ import type { Prompt } from './prompt.js';
  * @throws UpstreamFault, or what the stream or an error part of it carries
  */
 export async function* readParts(
-  stream: ReadableStream<LanguageModelV3StreamPart>,
+  stream: AsyncIterable<LanguageModelV3StreamPart>,
   prompt: Prompt,
   memory: CallMemory,
 ): AsyncIterable<RigPart> {

@@ -1,12 +1,14 @@
-import type { LanguageModelV3 } from '@ai-sdk/provider';
+import type { LanguageModelV3, LanguageModelV3StreamPart } from '@ai-sdk/provider';
 import type { Rig, RigPart, RigRequest } from '../../core/ports.js';
 import { createCallMemory } from './call-memory.js';
 import { checkEndpoint } from './check.js';
 import { classify } from './classify.js';
 import { operatorError, rigError, UpstreamFault } from './faults.js';
-import { createFetch } from './fetch.js';
+import { createFetch, DEFAULT_TIMES } from './fetch.js';
 import { BASE_URLS, callSettings, openModel, type Endpoint, type Provider } from './model.js';
+import { PartQueue } from './part-queue.js';
 import { readParts } from './parts.js';
+import { PlainText } from './plain-text.js';
 import { buildPrompt } from './prompt.js';
 import { retryAfter } from './retry-after.js';
 
@@ -29,7 +31,9 @@ export interface RigSettings {
  */
 export function createAiSdkRig(settings: RigSettings): Rig {
   const { id, name, provider, contextTokens } = settings;
-  const endpoint = endpointOf(settings);
+  /** Of calls that are under way: the signal is what a call and its request have in common. */
+  const plainTexts = new WeakMap<AbortSignal, PlainText>();
+  const endpoint = endpointOf(settings, (callSignal) => plainTexts.get(callSignal));
   const memory = createCallMemory();
   let opened: Promise<LanguageModelV3> | undefined;
 
@@ -41,6 +45,14 @@ export function createAiSdkRig(settings: RigSettings): Rig {
       call.abort(signal.reason);
     };
     signal.addEventListener('abort', abort, { once: true });
+    let isOver = false;
+    const parts = new PartQueue<LanguageModelV3StreamPart>();
+    if (provider === 'openai-compatible') {
+      const pass = (delta: string) => {
+        parts.push({ type: 'text-delta', id: 'plain', delta });
+      };
+      plainTexts.set(call.signal, new PlainText(pass));
+    }
     try {
       requireKey(endpoint);
       opened ??= openModel(endpoint);
@@ -54,8 +66,10 @@ export function createAiSdkRig(settings: RigSettings): Rig {
         abortSignal: call.signal,
       });
       requireEvents(response?.headers);
-      for await (const part of readParts(stream, prompt, memory)) {
+      void parts.follow(stream);
+      for await (const part of readParts(parts, prompt, memory)) {
         signal.throwIfAborted();
+        isOver = part.type === 'end';
         yield part;
         signal.throwIfAborted();
       }
@@ -65,7 +79,8 @@ export function createAiSdkRig(settings: RigSettings): Rig {
       throw rigError(fault, answer && retryAfter(answer, Date.now()));
     } finally {
       signal.removeEventListener('abort', abort);
-      call.abort();
+      // An answer that is over has no connection to close, and the reason of an abort is an error with its stack.
+      if (!isOver) call.abort();
     }
   }
 
@@ -86,7 +101,10 @@ export function createAiSdkRig(settings: RigSettings): Rig {
   };
 }
 
-function endpointOf({ id, provider, model, baseUrl, apiKey }: RigSettings): Endpoint {
+function endpointOf(
+  { id, provider, model, baseUrl, apiKey }: RigSettings,
+  plainTextOf: (signal: AbortSignal) => PlainText | undefined,
+): Endpoint {
   const base = baseUrl ?? (provider === 'openai-compatible' ? null : BASE_URLS[provider]);
   if (base === null) throw new Error(`Rig "${id}": an openai-compatible rig needs a baseUrl`);
   const key = apiKey?.trim() ?? '';
@@ -95,7 +113,7 @@ function endpointOf({ id, provider, model, baseUrl, apiKey }: RigSettings): Endp
     model,
     baseUrl: base.replace(/\/+$/, ''),
     apiKey: key === '' ? undefined : key,
-    fetch: createFetch(),
+    fetch: createFetch(DEFAULT_TIMES, plainTextOf),
   };
 }
 

@@ -1,5 +1,6 @@
 import { pino, type DestinationStream } from 'pino';
 import type { Log } from '../../core/ports.js';
+import { standardOutput } from './standard-output.js';
 
 /** Fields that never belong in a log, whatever their case and spelling; a belt, since nobody should log them. */
 const PRIVATE = new Set([
@@ -24,7 +25,7 @@ const MAX_DEPTH = 6;
 const OWN_WORDS = new Set(['RigError', 'StoreUnavailableError', 'ConfigError', 'SqliteError']);
 
 /**
- * A log of JSON lines. Private fields are masked, session ids shortened, and errors are shown by name, code, stack frames and
+ * A log of JSON lines; on the standard output those of `info` may be late by 50 ms, others go out at once. Private fields are masked, session ids shortened, and errors are shown by name, code, stack frames and
  * causes, but without their message unless it is known to quote nothing: others may hold what a user wrote.
  */
 export function createLog(options: { level: string; destination?: DestinationStream }): Log {
@@ -35,26 +36,44 @@ export function createLog(options: { level: string; destination?: DestinationStr
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
   };
-  const logger = destination === undefined ? pino(settings) : pino(settings, destination);
+  const output = destination === undefined ? standardOutput() : undefined;
+  const logger = pino(settings, output ?? destination);
   return {
     info: (fields, message) => {
       logger.info(mask(fields), message);
     },
     warn: (fields, message) => {
       logger.warn(mask(fields), message);
+      output?.flush();
     },
     error: (fields, message) => {
       logger.error(mask(fields), message);
+      output?.flush();
     },
   };
 }
 
 function mask(fields: object): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, shown(key, value, 0)]));
+  const masked: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(fields)) masked[key] = shown(key, value, 0);
+  return masked;
+}
+
+/** Names of fields as they are compared. There are few, and all are in the code. */
+const plainNames = new Map<string, string>();
+const MAX_NAMES = 1_000;
+
+function plainName(key: string): string {
+  let plain = plainNames.get(key);
+  if (plain === undefined) {
+    plain = key.toLowerCase().replaceAll(/[^a-z]/g, '');
+    if (plainNames.size < MAX_NAMES) plainNames.set(key, plain);
+  }
+  return plain;
 }
 
 function shown(key: string, value: unknown, depth: number): unknown {
-  const plain = key.toLowerCase().replaceAll(/[^a-z]/g, '');
+  const plain = plainName(key);
   if (value === null || value === undefined || typeof value === 'boolean') return value;
   if (PRIVATE.has(plain)) return '[redacted]';
   if (SESSION.has(plain)) return typeof value === 'string' ? value.slice(0, 8) : '[redacted]';

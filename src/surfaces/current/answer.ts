@@ -19,17 +19,33 @@ export function sendSnapshot(req: Request, res: Response, snapshot: Snapshot, ta
   }
   const isSent = req.method !== 'HEAD' && !res.closed;
   if (!isSent) faults.release();
-  else {
+  else if (faults.texts.length > 0) {
     res.once('close', () => {
       if (res.writableFinished) faults.confirm();
       else faults.release();
     });
   }
   res.setHeader('Content-Type', 'application/json; charset=utf-8');
-  res.setHeader('Content-Length', answer.body.length);
+  const length = answer.body.reduce((sum, piece) => sum + piece.length, 0);
+  res.setHeader('Content-Length', length);
   res.setHeader('X-Event-Cursor', String(session.lastEventId));
   res.setHeader('X-Total-Messages', String(answer.total));
-  res.end(answer.body);
+  endWith(res, answer.body, length);
+}
+
+/** Below this a copy costs less than a write of several pieces. */
+const COPIED_BYTES = 16_384;
+
+/** Ends an answer with a body in pieces. A long one, which may have hundreds of KiB, is not copied. */
+function endWith(res: Response, pieces: readonly Buffer[], length: number): void {
+  if (length <= COPIED_BYTES) {
+    res.end(Buffer.concat(pieces, length));
+    return;
+  }
+  res.cork();
+  for (const piece of pieces) res.write(piece);
+  res.end();
+  res.uncork();
 }
 
 /** The same for a poll: with an `ETag`, and 304 without a body when the client has just that. */

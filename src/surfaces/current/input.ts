@@ -17,8 +17,13 @@ import { decodeCursor } from '../page-cursor.js';
 const app = optionalText('query', 'app', (chain) => chain.notEmpty().withMessage('app must name an App'));
 const clientId = optionalText('query', 'client_id');
 const userState = optionalObject('query', 'user_state');
-const message = requiredText('query', 'message', 'the text of the user message', (chain) =>
-  chain.custom((text: string) => text.trim() !== '').withMessage('message must not be blank'),
+const isSaid = (text: string): boolean => text.trim() !== '';
+const message = requiredText(
+  'query',
+  'message',
+  'the text of the user message',
+  (chain) => chain.custom(isSaid).withMessage('message must not be blank'),
+  isSaid,
 );
 const include = optionalText('query', 'include', (chain) =>
   chain.matches(/^turns(,turns)*$/).withMessage('include must be: turns'),

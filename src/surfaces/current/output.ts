@@ -19,8 +19,11 @@ export const currentDialect: Dialect = {
   },
 };
 
-/** A session snapshot (§2.2) as JSON, its fields in the order of the table, and how many messages the thread has. */
-export function snapshotJson(snapshot: Snapshot, tail?: number): { body: Buffer; total: number } {
+/** A session snapshot (§2.2) as JSON in pieces, its fields in the order of the table, and how many messages the thread has. */
+export function snapshotJson(
+  snapshot: Snapshot,
+  tail?: number,
+): { readonly body: readonly Buffer[]; readonly total: number } {
   const { session, status, faults } = snapshot;
   const { json, total } = encodeMessages(snapshot, tail);
   const rest = {
@@ -30,7 +33,7 @@ export function snapshotJson(snapshot: Snapshot, tail?: number): { body: Buffer;
     user_state: session.userState === null ? null : shownUserState(session.userState),
   };
   const end = `,${JSON.stringify(rest).slice(1)}`;
-  return { body: Buffer.concat([Buffer.from('{"messages":'), json, Buffer.from(end)]), total };
+  return { body: [Buffer.from('{"messages":'), ...json, Buffer.from(end)], total };
 }
 
 /** A thread (§2.1). */

@@ -18,8 +18,13 @@ const appKey = optionalHeader('X-API-Key');
 
 const app = optionalText('query', 'app', (chain) => chain.notEmpty().withMessage('app must name an App'));
 
-const text = requiredText('body', 'text', 'the text of the user message', (chain) =>
-  chain.custom((value: string) => value.trim() !== '').withMessage('text must not be blank'),
+const isSaid = (value: string): boolean => value.trim() !== '';
+const text = requiredText(
+  'body',
+  'text',
+  'the text of the user message',
+  (chain) => chain.custom(isSaid).withMessage('text must not be blank'),
+  isSaid,
 );
 
 export const createSession = input('ignored', { sessionId: sessionHeader });

@@ -21,7 +21,7 @@ export function stateJson(snapshot: Snapshot): Buffer {
   const end = JSON.stringify({ user_state: { address, chain_id: chainId, is_connected: isConnected } });
   return Buffer.concat([
     Buffer.from(`${start.slice(0, -1)},"messages":`),
-    encodeMessages(snapshot).json,
+    ...encodeMessages(snapshot).json,
     Buffer.from(`,${end.slice(1)}`),
   ]);
 }

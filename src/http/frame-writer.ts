@@ -1,0 +1,34 @@
+import type { ServerResponse } from 'node:http';
+
+/**
+ * Writes what one round of the event loop gives a stream in one piece. A model that is faster than the service gives
+ * many tokens at once, and each write of its own has its own frame of HTTP around it.
+ */
+export class FrameWriter {
+  #waiting: string[] = [];
+
+  constructor(private readonly res: ServerResponse) {}
+
+  /** Writes a frame before the loop goes on. Bytes go out as they are: they are shared by many streams, and come one at a time. */
+  write(frame: string | Buffer): void {
+    if (typeof frame !== 'string') {
+      this.flush();
+      if (!this.res.closed) this.res.write(frame);
+      return;
+    }
+    if (this.#waiting.push(frame) > 1) return;
+    process.nextTick(() => {
+      this.flush();
+    });
+  }
+
+  /** Writes what waits now. */
+  flush(): void {
+    const frames = this.#waiting;
+    const [first] = frames;
+    if (first === undefined) return;
+    this.#waiting = [];
+    if (this.res.closed) return;
+    this.res.write(frames.length === 1 ? first : frames.join(''));
+  }
+}

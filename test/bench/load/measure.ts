@@ -1,0 +1,70 @@
+import { cpuSeconds, sleep } from '../machine.js';
+import { Lane } from './lane.js';
+
+/** A server under load. */
+export interface Target {
+  readonly pid: number;
+  readonly port: number;
+}
+
+/** How often the CPU time of the server is looked at. */
+const LOOK_MS = 25;
+
+/** What a worker does again and again on its connection. It counts the units of work that it has done as it does them. */
+export type Work = (lane: Lane, worker: number, count: (units: number) => void) => Promise<void>;
+
+/** What was done in a stretch of time. */
+export interface Done {
+  readonly units: number;
+  readonly cpuSeconds: number;
+  readonly seconds: number;
+  /** Units of work for each second of CPU time of the server. */
+  readonly perCpuSecond: number;
+}
+
+/** A load of so many workers, each with a connection of its own, that goes on until it is stopped. */
+export class Load {
+  units = 0;
+  #isStopped = false;
+  readonly #workers: Promise<void>[] = [];
+
+  private constructor(private readonly target: Target) {}
+
+  static async start(target: Target, workers: number, work: Work): Promise<Load> {
+    const load = new Load(target);
+    const lanes = await Promise.all(Array.from({ length: workers }, () => Lane.open(target.port)));
+    for (const [index, lane] of lanes.entries()) load.#workers.push(load.#run(lane, index, work));
+    return load;
+  }
+
+  /** Counts what is done while the server uses so many seconds of CPU time, or in four times as many of the clock. */
+  async count(seconds: number): Promise<Done> {
+    const [units, cpu, at] = [this.units, cpuSeconds(this.target.pid), performance.now()];
+    let used = 0;
+    let clock = 0;
+    while (used < seconds && clock < seconds * 4) {
+      await Promise.race([sleep(LOOK_MS), Promise.all(this.#workers)]);
+      used = cpuSeconds(this.target.pid) - cpu;
+      clock = (performance.now() - at) / 1000;
+    }
+    const done = this.units - units;
+    return { units: done, cpuSeconds: used, seconds: clock, perCpuSecond: done / used };
+  }
+
+  /** Lets every worker finish what it is at. @throws what a worker threw */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    await Promise.all(this.#workers);
+  }
+
+  async #run(lane: Lane, index: number, work: Work): Promise<void> {
+    const count = (units: number): void => {
+      this.units += units;
+    };
+    try {
+      while (!this.#isStopped) await work(lane, index, count);
+    } finally {
+      lane.close();
+    }
+  }
+}
