@@ -28,8 +28,11 @@ export async function createAdmin(
     observer: recent.observer,
     pages(core) {
       const health = () => core.health();
+      const keysChanged = () => {
+        core.keysChanged();
+      };
       const operator = createOperator({
-        ...{ store, apps, limits, recent, health, clock, digests, randomBytes },
+        ...{ store, apps, limits, recent, health, keysChanged, clock, digests, randomBytes },
       });
       const names = apps.map(({ name }) => name);
       return (dialect) => adminRoutes({ operator, core, token: adminToken, apps: names }, dialect);

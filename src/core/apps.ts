@@ -31,6 +31,8 @@ export interface Access {
     key: string | undefined,
     options: { readonly keyRequired: boolean },
   ): Promise<readonly App[]>;
+  /** Looks every key up anew from now on: one was changed by this process. */
+  forgetKeys(): void;
 }
 
 /** What the decision rests on. */
@@ -79,6 +81,10 @@ export function createAccess({ apps, findKey, digests, clock }: AccessParts): Ac
       const covered = isMissing(key) ? [] : (await holding(key)).apps;
       const open = apps.filter(({ name }) => name === DEFAULT_APP);
       return [...open, ...apps.filter(({ name }) => name !== DEFAULT_APP && covered.includes(name))];
+    },
+
+    forgetKeys() {
+      lookups.clear();
     },
   };
 

@@ -62,6 +62,8 @@ export interface OperatorParts {
   readonly limits: LimitSettings;
   readonly recent: Recent;
   readonly health: () => Promise<{ readonly status: HealthStatus }>;
+  /** Told of every key that was made or revoked. */
+  readonly keysChanged: () => void;
   readonly clock: Clock;
   readonly digests: Digests;
   readonly randomBytes: (count: number) => Uint8Array;
@@ -76,7 +78,7 @@ const MAX_FAILURES = 20;
 const MAX_USES = 100;
 
 export function createOperator(parts: OperatorParts): Operator {
-  const { store, apps, limits, recent, clock, digests, randomBytes } = parts;
+  const { store, apps, limits, recent, keysChanged, clock, digests, randomBytes } = parts;
   return {
     async overview(span) {
       const now = clock.now();
@@ -126,12 +128,14 @@ export function createOperator(parts: OperatorParts): Operator {
       const expiresAt = lifetime === null ? null : clock.now() + lifetime;
       const minted = mintKey({ apps: names, label, expiresAt, randomBytes, clock, digests });
       await store.saveKey(minted.stored);
+      keysChanged();
       return minted;
     },
 
     async revokeKey(id) {
-      if (await store.revokeKey(id, clock.now())) return;
-      throw new RefusedError('not_found', 'There is no such key');
+      const found = await store.revokeKey(id, clock.now());
+      if (!found) throw new RefusedError('not_found', 'There is no such key');
+      keysChanged();
     },
   };
 

@@ -59,6 +59,8 @@ export interface CorePorts {
 export interface CoreService extends Core {
   /** Who used the legacy surface in the last so many days, and whether it may be switched off. */
   usageReport(asked: { days: number }): Promise<UsageReport>;
+  /** To be told when this process has changed an App key: it then holds here at once, and elsewhere within seconds. */
+  keysChanged(): void;
   /** Takes over what was left unfinished, and begins to keep leases. */
   start(): Promise<void>;
   /**
@@ -171,6 +173,9 @@ export function createCore(ports: CorePorts): CoreService {
     },
 
     usageCounter: (surface, endpoint) => usage.counter(surface, endpoint),
+    keysChanged: () => {
+      access.forgetKeys();
+    },
     usageReport: (asked) => usage.report(asked),
 
     health: async () => ({ status: draining.signal.aborted ? 'draining' : await health.status() }),

@@ -43,6 +43,7 @@ const NEEDING: readonly (readonly [method: string, path: string, body?: object])
 /** What a balancer, a page and a person see even then. */
 const NOT_NEEDING = ['/health', '/api/session/models'];
 
+if (noPostgres !== null && process.env.CI === 'true') throw new Error(noPostgres);
 const describeWithCluster = noPostgres === null ? describe : describe.skip;
 if (noPostgres !== null) process.stderr.write(`skipped: ${noPostgres}\n`);
 

@@ -184,6 +184,8 @@ describe('App keys', () => {
     const revoked = await house.ask('DELETE', `/admin/api/keys/${idOf(made)}`, bearer);
     expect(revoked.json).toEqual({ id: made.id, revoked: true });
     expect(await get('/keys')).toMatchObject({ keys: [{ id: made.id, status: 'revoked' }] });
+    // Here it holds at once.
+    expect((await use()).status).toBe(401);
     expect(house.log()).not.toContain(keyOf(made));
   });
 

@@ -1,9 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import axe from 'axe-core';
 import type { Browser } from 'playwright-core';
 import { describeWithBrowser, launchBrowser } from '../support/browser.js';
 import { calls, Gate, says, ScriptedService } from './scripted-service.js';
-import { Visitor } from './visitor.js';
+import { findingsOf, Visitor } from './visitor.js';
 
 const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
 
@@ -11,14 +10,7 @@ let service: ScriptedService;
 let browser: Browser;
 let visitor: Visitor;
 
-/** What axe finds, as `rule: place`. */
-async function findings(): Promise<string[]> {
-  await visitor.page.evaluate(axe.source);
-  const found: unknown = await visitor.page.evaluate(
-    `axe.run().then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => id + ': ' + target)))`,
-  );
-  return Array.isArray(found) ? found.map(String) : ['axe did not answer'];
-}
+const findings = (): Promise<string[]> => findingsOf(visitor.page);
 
 /** The parts that are wider than their place, of the page itself too. */
 function overflowing(): Promise<unknown> {

@@ -1,15 +1,42 @@
+import axe from 'axe-core';
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
 
 /** What the browser says when a service is away; only tests that stop the service may see it. */
 const AWAY =
   /net::ERR_(CONNECTION_REFUSED|CONNECTION_RESET|INCOMPLETE_CHUNKED_ENCODING|EMPTY_RESPONSE|SOCKET_NOT_CONNECTED)/;
 
+/**
+ * What a browser finds wrong from now on: errors on the console, broken rules of the policy, requests to other places than `url`.
+ * @param mayBeAway whether the service may be stopped meanwhile
+ */
+export function faultsOf(page: Page, url: string, mayBeAway = false): readonly string[] {
+  const faults: string[] = [];
+  page.on('console', (message) => {
+    if (message.type() !== 'error' && message.type() !== 'warning') return;
+    if (!mayBeAway || !AWAY.test(message.text())) faults.push(message.text());
+  });
+  page.on('pageerror', (error) => faults.push(String(error.stack)));
+  page.on('request', (request) => {
+    if (!request.url().startsWith(`${url}/`)) faults.push(`a request to ${request.url()}`);
+  });
+  return faults;
+}
+
+/** What axe finds, as `rule: place`. */
+export async function findingsOf(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source);
+  const found: unknown = await page.evaluate(
+    `axe.run().then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => id + ': ' + target)))`,
+  );
+  return Array.isArray(found) ? found.map(String) : ['axe did not answer'];
+}
+
 /** Somebody who has the page open. */
 export class Visitor {
-  /** What the browser found wrong: errors on the console, broken rules of the policy, requests to other hosts. */
-  readonly faults: string[] = [];
-
-  private constructor(readonly page: Page) {}
+  private constructor(
+    readonly page: Page,
+    readonly faults: readonly string[],
+  ) {}
 
   /** Opens the page. @param options `fragment`: of the address, such as `surface=legacy` */
   static async open(
@@ -19,15 +46,7 @@ export class Visitor {
   ): Promise<Visitor> {
     const { fragment = '', mayBeAway = false, ...context } = options;
     const page = await browser.newPage({ viewport: { width: 1440, height: 900 }, ...context });
-    const visitor = new Visitor(page);
-    page.on('console', (message) => {
-      if (message.type() !== 'error' && message.type() !== 'warning') return;
-      if (!mayBeAway || !AWAY.test(message.text())) visitor.faults.push(message.text());
-    });
-    page.on('pageerror', (error) => visitor.faults.push(String(error.stack)));
-    page.on('request', (request) => {
-      if (!request.url().startsWith(`${url}/`)) visitor.faults.push(`a request to ${request.url()}`);
-    });
+    const visitor = new Visitor(page, faultsOf(page, url, mayBeAway));
     await page.goto(`${url}/#${fragment}`);
     await visitor.composer.waitFor();
     return visitor;

@@ -1,0 +1,167 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { describeWithBrowser, launchBrowser } from '../support/browser.js';
+import { Gate, says, ScriptedService } from './scripted-service.js';
+import { faultsOf, findingsOf } from './visitor.js';
+
+const TOKEN = 'the-token-of-the-operator';
+const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
+
+let service: ScriptedService;
+let browser: Browser;
+let page: Page;
+let faults: readonly string[];
+
+async function open(options: BrowserContextOptions = {}): Promise<void> {
+  page = await browser.newPage({ viewport: { width: 1280, height: 900 }, ...options });
+  faults = faultsOf(page, service.url);
+  await page.goto(`${service.url}/admin`);
+}
+
+async function enter(options: BrowserContextOptions = {}): Promise<void> {
+  await open(options);
+  await page.getByLabel('Admin token').fill(TOKEN);
+  await page.getByRole('button', { name: 'Enter' }).click();
+  await page.getByText('Turns running').waitFor();
+}
+
+const show = (pane: string) => page.getByRole('link', { name: pane, exact: true }).click();
+const row = (text: string) => page.getByRole('row').filter({ hasText: text });
+
+/** A message over the legacy API, answered to its end. */
+async function talk(text: string, client: string): Promise<string> {
+  const session = randomUUID();
+  const answer = await fetch(`${service.url}/legacy/api/thread/chat`, {
+    method: 'POST',
+    headers: { 'X-Session-Id': session, 'User-Agent': client },
+    body: JSON.stringify({ text }),
+  });
+  expect(await answer.text()).toContain('"complete"');
+  return session;
+}
+
+describeWithBrowser('the operator’s view', () => {
+  beforeAll(async () => {
+    [service, browser] = await Promise.all([ScriptedService.start({ ADMIN_TOKEN: TOKEN }), launchBrowser()]);
+  });
+  afterEach(async () => {
+    await page.context().close();
+    expect(faults).toEqual([]);
+  });
+  afterAll(() => service.close());
+
+  it('asks for the token, refuses another, and forgets it when left', async () => {
+    await open();
+    await page.getByLabel('Admin token').fill('some-other-token-of-mine');
+    await page.getByRole('button', { name: 'Enter' }).click();
+    await page.getByText('This is not the ADMIN_TOKEN').waitFor();
+    // The browser itself says that of the 401.
+    expect(faults).toEqual([expect.stringContaining('401')]);
+    await page.context().close();
+    await enter();
+    await page.reload();
+    await page.getByText('Turns running').waitFor();
+    await page.getByRole('button', { name: 'Leave' }).click();
+    await page.getByLabel('Admin token').waitFor();
+    await page.reload();
+    await page.getByLabel('Admin token').waitFor();
+  });
+
+  it('shows a turn while it runs, and interrupts it', async () => {
+    const running = new Gate();
+    service.when('Go on', says('This', running, ' never comes'));
+    const session = randomUUID();
+    const headers = { 'X-Session-Id': session };
+    await fetch(`${service.url}/api/chat?message=Go%20on`, { method: 'POST', headers });
+    await enter();
+    await row(session.slice(0, 8)).filter({ hasText: 'running' }).waitFor();
+    await page.getByRole('button', { name: 'Interrupt' }).click();
+    await page.getByText('Nothing runs.').waitFor();
+    running.open();
+    const state = await fetch(`${service.url}/api/state`, { headers });
+    expect(await state.text()).toContain('"is_processing":false');
+    await page.getByText(/\d+ ended, 0 of them failed/).waitFor();
+  });
+
+  it('shows what failed, in the words that the user got', async () => {
+    service.when('Fail', (reply) => {
+      reply.json(400, { error: { message: 'no' } });
+    });
+    const headers = { 'X-Session-Id': randomUUID(), Prefer: 'wait=30' };
+    await fetch(`${service.url}/api/chat?message=Fail`, { method: 'POST', headers });
+    await enter();
+    await page.getByRole('region', { name: 'Failed lately' }).getByRole('row').nth(1).waitFor();
+  });
+
+  it('lists sessions, and deletes one', async () => {
+    const session = await talk('Delete me', 'web/1');
+    await enter();
+    await show('Sessions');
+    page.on('dialog', (dialog) => void dialog.accept());
+    await row(session.slice(0, 8)).getByRole('button', { name: 'Delete' }).click();
+    await row(session.slice(0, 8)).waitFor({ state: 'detached' });
+    expect((await fetch(`${service.url}/api/sessions/${session}`)).status).toBe(404);
+  });
+
+  it('makes a key, shows it once, and revokes it', async () => {
+    await enter();
+    await show('App keys');
+    await page.getByLabel('special').check();
+    await page.getByLabel('Label').fill('web shop');
+    await page.getByRole('button', { name: 'Make a key' }).click();
+    const key = await page.locator('.made code').textContent();
+    expect(key).toMatch(/^sk-app-/);
+    const use = async (): Promise<number> =>
+      (await fetch(`${service.url}/api/tools?app=special`, { headers: { 'SERVICE-APP-KEY': String(key) } }))
+        .status;
+    expect(await use()).toBe(200);
+    page.on('dialog', (dialog) => void dialog.accept());
+    await row('web shop').getByRole('button', { name: 'Revoke' }).click();
+    await row('web shop').filter({ hasText: 'revoked' }).waitFor();
+    expect(await use()).toBe(401);
+    await page.reload();
+    await row('web shop').waitFor();
+    expect(await page.content()).not.toContain(String(key));
+  });
+
+  it('says who still uses the legacy API, and judges', async () => {
+    await talk('Hello', 'WalletApp/2.1');
+    await enter();
+    await show('Legacy API');
+    const verdict = page.getByRole('region', { name: 'Verdict' });
+    await verdict.getByText(/^Not yet: \d+ clients? used it in the last 30 days/).waitFor();
+    await row('WalletApp').filter({ hasText: 'POST /api/thread/chat' }).waitFor();
+    await page.getByLabel('7 days').check();
+    await verdict.getByText(/in the last 7 days/).waitFor();
+  });
+
+  describe.each([
+    ['light, at a desk', { colorScheme: 'light' }],
+    ['dark, on a phone', { colorScheme: 'dark', ...PHONE }],
+  ] as const)('%s', (_, options) => {
+    beforeEach(async () => {
+      await talk('Hello', 'WalletApp/2.1');
+    });
+
+    it('has no finding of axe, and nothing is too wide', async () => {
+      await open(options);
+      expect(await findingsOf(page)).toEqual([]);
+      await page.context().close();
+      await enter(options);
+      for (const [pane, part] of [
+        ['Overview', 'Running and waiting'],
+        ['Sessions', 'Title'],
+        ['App keys', 'Make a key'],
+        ['Use', 'Used today'],
+        ['Legacy API', 'Who still uses it'],
+      ] as const) {
+        await show(pane);
+        await page.getByText(part, { exact: true }).first().waitFor();
+        expect([pane, await findingsOf(page)]).toEqual([pane, []]);
+        const isTooWide = 'document.documentElement.scrollWidth > document.documentElement.clientWidth';
+        expect([pane, await page.evaluate(isTooWide)]).toEqual([pane, false]);
+      }
+    });
+  });
+});
