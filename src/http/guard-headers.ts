@@ -10,10 +10,13 @@ type HeaderSetter = (req: IncomingMessage, res: ServerResponse, next: (error?: u
 
 /** Header lines that go before those which are set on the answer itself. */
 const LINES: unique symbol = Symbol('lines');
+/** Marks answers that can begin with lines. */
+const TAKES_LINES: unique symbol = Symbol('takes lines');
 
 declare module 'node:http' {
   interface ServerResponse {
     [LINES]?: string | undefined;
+    readonly [TAKES_LINES]?: true;
   }
 }
 
@@ -35,23 +38,34 @@ function refuse(error?: unknown): void {
   if (error !== undefined) throw new Error('headers cannot be made in advance', { cause: error });
 }
 
-/** Adds whole header lines, each with its line break, to an answer. They must hold no text of a client that was not checked. */
+/**
+ * Adds whole header lines, each with its line break, to an answer. They must hold no text of a client that was not checked.
+ * Where answers cannot begin with lines, they are ordinary headers.
+ */
 export function addLines(res: ServerResponse, lines: string): void {
-  res[LINES] = (res[LINES] ?? '') + lines;
+  if (res[TAKES_LINES] === true) res[LINES] = (res[LINES] ?? '') + lines;
+  else setAll(res, lines);
 }
 
 /**
  * Makes answers of a class begin with their lines; `_storeHeader` is where Node puts the head of an answer together. Where one
  * of these headers is asked for, changed or taken away, all of them become ordinary ones first: so nobody has to know of lines.
+ * @returns false when this version of Node puts heads together in another way: then the class stays as it was
  */
-export function writeLines(prototype: ServerResponse): void {
+export function writeLines(prototype: ServerResponse): boolean {
   const store: unknown = Reflect.get(ServerResponse.prototype, '_storeHeader');
-  if (typeof store !== 'function') throw new Error('this version of Node writes its headers in another way');
+  if (typeof store !== 'function') return false;
   Object.defineProperty(prototype, '_storeHeader', {
+    configurable: true,
     value(this: ServerResponse, firstLine: string, headers: unknown) {
       Reflect.apply(store, this, [firstLine + (this[LINES] ?? ''), headers]);
     },
   });
+  if (!beginsWithLines(prototype)) {
+    Reflect.deleteProperty(prototype, '_storeHeader');
+    return false;
+  }
+  Object.defineProperty(prototype, TAKES_LINES, { value: true });
   for (const method of ['setHeader', 'removeHeader', 'getHeader', 'hasHeader'] as const) {
     const original: (...args: never[]) => unknown = Reflect.get(ServerResponse.prototype, method);
     Object.defineProperty(prototype, method, {
@@ -61,11 +75,30 @@ export function writeLines(prototype: ServerResponse): void {
       },
     });
   }
+  return true;
+}
+
+/** Whether the lines of an answer are in its head: tried, since it hangs on the inside of Node. */
+function beginsWithLines(prototype: ServerResponse): boolean {
+  try {
+    const res = new ServerResponse(new IncomingMessage(new Socket()));
+    Object.setPrototypeOf(res, prototype);
+    res[LINES] = 'X-Line: 1\r\n';
+    res.writeHead(204, { 'X-Other': '2' });
+    const head: unknown = Reflect.get(res, '_header');
+    return typeof head === 'string' && /^HTTP\/1\.1 204 [^\r\n]*\r\nX-Line: 1\r\nX-Other: 2\r\n/.test(head);
+  } catch {
+    return false;
+  }
 }
 
 /** Turns the lines of an answer into headers that were set on it. */
 function unfold(res: ServerResponse, lines: string): void {
   res[LINES] = undefined;
+  setAll(res, lines);
+}
+
+function setAll(res: ServerResponse, lines: string): void {
   for (const line of lines.split('\r\n')) {
     const at = line.indexOf(': ');
     if (at > 0) res.setHeader(line.slice(0, at), line.slice(at + 2));

@@ -3,6 +3,7 @@ import type { RequestHandler } from 'express';
 import { rateLimit } from 'express-rate-limit';
 import helmet from 'helmet';
 import { HttpError } from './errors.js';
+import { exchangeOf } from './exchange.js';
 import { addLines, linesOf } from './guard-headers.js';
 import type { HttpSettings } from './settings.js';
 
@@ -81,7 +82,7 @@ export function guard({ corsOrigins }: Pick<HttpSettings, 'corsOrigins'>): Reque
   };
 }
 
-/** Counts requests per address and minute; over the limit they are refused with 429. Empty when there is no limit. */
+/** For requests whose route is known. Counts requests per address and minute; over the limit they are refused with 429. Empty when there is no limit. */
 export function limitRate(perMinute: number): RequestHandler[] {
   if (perMinute === 0) return [];
   const limiter = rateLimit({
@@ -92,7 +93,7 @@ export function limitRate(perMinute: number): RequestHandler[] {
     // Its checks write to the console and are about settings that the operator has made on purpose.
     validate: false,
     // Preflights cost nothing, and probes must be answered.
-    skip: (req) => req.method === 'OPTIONS' || req.path.endsWith('/health'),
+    skip: (req) => req.method === 'OPTIONS' || exchangeOf(req).route.endsWith('/health'),
     handler: (_req, res, next) => {
       const seconds = Number(res.getHeader('Retry-After') ?? 60);
       const message = `more than ${String(perMinute)} requests a minute from this address: try again in ${String(seconds)} s`;

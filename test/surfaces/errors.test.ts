@@ -266,8 +266,12 @@ describe('the rate limit', () => {
     const legacy = await server.ask('POST', '/api/thread/chat', { session });
     expect([legacy.status, fieldsOf(legacy.json)]).toEqual([429, ['error']]);
     expect((await server.ask('GET', '/nowhere')).status).toBe(429);
-    expect((await server.ask('GET', '/api/health')).status).toBe(200);
+    for (const probe of ['/api/health', '/api/health/', '/API/HEALTH', '/health']) {
+      expect((await server.ask('GET', probe)).status).toBe(200);
+    }
     expect((await server.ask('OPTIONS', '/api/state')).status).toBe(204);
+    // Ends like a probe and is none.
+    expect((await server.ask('POST', '/api/control/health', { session })).status).toBe(429);
   });
 });
 

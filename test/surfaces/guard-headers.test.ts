@@ -14,15 +14,17 @@ const LINES = linesOf([
   },
 ]);
 
-let server: Server;
+let server: Server | null = null;
 
 afterEach(async () => {
+  if (server === null) return;
   server.close();
   await once(server, 'close');
+  server = null;
 });
 
-async function headersOf(answer: (res: ServerResponse) => void): Promise<Headers> {
-  server = createServer({ ServerResponse: Answer }, (_req, res) => {
+async function headersOf(answer: (res: ServerResponse) => void, Class = Answer): Promise<Headers> {
+  server = createServer({ ServerResponse: Class }, (_req, res) => {
     addLines(res, LINES);
     answer(res);
     res.setHeader('Connection', 'close');
@@ -47,5 +49,39 @@ describe('headers that are written as lines', () => {
       res.removeHeader('x-other');
     });
     expect([headers.get('x-guard'), headers.get('x-other')]).toEqual(['off', null]);
+  });
+
+  it.each([
+    ['is not there', undefined],
+    [
+      'makes a head of its own',
+      function (this: ServerResponse) {
+        Reflect.set(this, '_header', 'HTTP/1.1 204 No Content\r\n\r\n');
+      },
+    ],
+    [
+      'throws',
+      () => {
+        throw new Error('not so');
+      },
+    ],
+  ])('are ordinary headers where what Node writes heads with %s', async (_what, store) => {
+    class Other<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {}
+    Object.defineProperty(ServerResponse.prototype, '_storeHeader', { value: store, configurable: true });
+    try {
+      expect(writeLines(Other.prototype)).toBe(false);
+    } finally {
+      Reflect.deleteProperty(ServerResponse.prototype, '_storeHeader');
+    }
+    const headers = await headersOf((res) => {
+      expect(res.getHeaderNames()).toEqual(['x-guard', 'x-other']);
+      res.removeHeader('x-other');
+    }, Other);
+    expect([headers.get('x-guard'), headers.get('x-other')]).toEqual(['on', null]);
+  });
+
+  it('are written as lines by this version of Node', () => {
+    class Other extends ServerResponse {}
+    expect(writeLines(Other.prototype)).toBe(true);
   });
 });
