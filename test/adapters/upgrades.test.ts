@@ -1,0 +1,133 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import Database from 'better-sqlite3';
+import * as postgres from '../../src/adapters/postgres/migrate.js';
+import { openPostgresStore } from '../../src/adapters/postgres/store.js';
+import * as sqlite from '../../src/adapters/sqlite/migrate.js';
+import type { Store } from '../../src/core/store.js';
+import { contents, end, loaded, record, send, sendAndClaim, T0 } from '../contracts/store-fixtures.js';
+import { withFolder } from '../support/folder.js';
+import { describeWithPostgres, runSql, testDatabase } from '../support/postgres.js';
+import { openTestSqlite } from '../support/sqlite.js';
+
+const ID = randomUUID();
+const RUNNING = randomUUID();
+const CLAIM = { owner: 'somebody', milliseconds: 60_000 };
+
+/** Fills a store with what a database holds: turns that ended well and not, one that runs, and a deleted session. */
+async function fill(store: Store): Promise<void> {
+  const first = await sendAndClaim(store, ID, { set: { wallet: '0xabc', title: 'Old' } });
+  await end(store, first, { messages: [record(first, 1)] });
+  const second = await sendAndClaim(store, ID, { text: 'again' });
+  await end(store, second, { outcome: 'failed', error: 'It failed.' });
+  await sendAndClaim(store, RUNNING);
+  const gone = randomUUID();
+  await send(store, gone);
+  await store.deleteSession(gone, T0);
+}
+
+/** What is there is as it was, and can be used as if it had always been of this version. */
+async function expectUpgraded(store: Store, before: Awaited<ReturnType<typeof shown>>): Promise<void> {
+  expect(await shown(store)).toEqual(before);
+  expect(await store.claimFaults(ID, CLAIM)).toEqual({
+    faults: [expect.objectContaining({ text: 'It failed.' })],
+    shown: 0,
+  });
+  await store.releaseFaults(ID, CLAIM.owner);
+  const third = await sendAndClaim(store, ID, { text: 'after' });
+  await end(store, third, { messages: [record(third, 1, { content: 'as ever' })] });
+  expect((await contents(store, ID)).slice(-2)).toEqual(['after', 'as ever']);
+  const row = { day: 0, surface: 'legacy', endpoint: 'GET /a', keyId: null, client: 'a' } as const;
+  await store.addUsage([{ ...row, requests: 1, firstAt: 1, lastAt: 1 }]);
+  expect((await store.readUsage(0)).rows).toMatchObject([row]);
+  expect(await store.deleteSession(ID, T0)).toBe(true);
+  expect(await store.loadThread(ID)).toBe('deleted');
+}
+
+async function shown(store: Store) {
+  return [await loaded(store, ID), await loaded(store, RUNNING), await store.listThreads('0xabc', PAGE)];
+}
+
+const PAGE = { limit: 10, after: null };
+
+const SQLITE = sqlite.readMigrations(new URL('../../src/adapters/sqlite/migrations/', import.meta.url));
+const POSTGRES = await postgres.readMigrations(
+  new URL('../../src/adapters/postgres/migrations/', import.meta.url),
+);
+/** The first schema that was in use. */
+const FIRST_POSTGRES = 6;
+
+describe('a SQLite database of an earlier version', () => {
+  it.each(SQLITE.slice(0, -1).map(({ number }) => number))('is upgraded from schema %i', (version) =>
+    withFolder(async (folder) => {
+      const [newest, old] = [join(folder, 'newest.db'), join(folder, 'old.db')];
+      const store = await openTestSqlite({ path: newest });
+      await fill(store);
+      const before = await shown(store);
+      await store.close();
+
+      const db = new Database(old);
+      sqlite.migrate(db, SQLITE.slice(0, version));
+      db.pragma('foreign_keys = OFF');
+      db.prepare('ATTACH ? AS newest').run(newest);
+      const tables = db
+        .prepare<[], { name: string }>("SELECT name FROM sqlite_schema WHERE type = 'table'")
+        .all();
+      for (const { name } of tables) {
+        const columns = db
+          .prepare<[string], string>('SELECT name FROM pragma_table_info(?)')
+          .pluck()
+          .all(name);
+        const list = columns.map((column) => `"${column}"`).join(', ');
+        db.exec(
+          `DELETE FROM main.${name}; INSERT INTO main.${name} (${list}) SELECT ${list} FROM newest.${name}`,
+        );
+      }
+      expect(tables.length).toBeGreaterThan(5);
+      expect(db.pragma('user_version', { simple: true })).toBe(version);
+      db.close();
+
+      const upgraded = await openTestSqlite({ path: old });
+      await expectUpgraded(upgraded, before);
+      await upgraded.close();
+    }),
+  );
+});
+
+describeWithPostgres('a PostgreSQL database of an earlier version', () => {
+  const database = testDatabase();
+  const versions = POSTGRES.slice(FIRST_POSTGRES - 1, -1).map(({ number }) => number);
+
+  it.each(versions)('is upgraded from schema %i', async (version) => {
+    const [newest, old] = [await database.newUrl(), await database.newUrl()];
+    const store = await openPostgresStore({ url: newest });
+    await fill(store);
+    const before = await shown(store);
+    await store.close();
+
+    await postgres.migrate({ url: old }, POSTGRES.slice(0, version));
+    const [from] = await runSql<{ name: string }>(newest, 'SELECT current_schema() AS name');
+    const columns = await runSql<{ table: string; list: string }>(
+      old,
+      `SELECT table_name AS table, string_agg(quote_ident(column_name), ', ') AS list
+       FROM information_schema.columns
+       WHERE table_schema = current_schema() AND table_name <> 'schema_migrations' GROUP BY table_name`,
+    );
+    expect(columns.length).toBeGreaterThan(5);
+    for (const { table, list } of columns) {
+      await runSql(
+        old,
+        `INSERT INTO ${table} (${list}) OVERRIDING SYSTEM VALUE SELECT ${list} FROM ${from?.name ?? ''}.${table}`,
+      );
+    }
+    await runSql(
+      old,
+      `SELECT setval('session_refs', 1000), setval(pg_get_serial_sequence('turns', 'ref'), 1000)`,
+    );
+
+    const upgraded = await openPostgresStore({ url: old });
+    await expectUpgraded(upgraded, before);
+    await upgraded.close();
+  });
+});
