@@ -39,16 +39,17 @@ export function mountRoutes(router: Router, base: string, { routes, before }: Ro
     const [first] = group;
     const pattern = base + first.path;
     const route = router.route(pattern);
-    route.all(enter(first.dialect, pattern), ...before);
     for (const { method, dialect, handlers } of group) {
-      shortcuts.add(method, pattern, [enter(dialect, pattern), ...before, ...handlers]);
-      const all = [enter(dialect, pattern), ...handlers];
+      const all = [enter(dialect, pattern), ...before, ...handlers];
+      shortcuts.add(method, pattern, all);
       if (method === 'GET') route.get(...all);
       else if (method === 'POST') route.post(...all);
       else if (method === 'PATCH') route.patch(...all);
       else route.delete(...all);
     }
-    if (first.isLoose !== true) route.all(refuseMethod(group.map(({ method }) => method)));
+    if (first.isLoose === true) continue;
+    const methods = group.map(({ method }) => method);
+    route.all(enter(first.dialect, pattern), ...before, refuseMethod(methods));
   }
 }
 

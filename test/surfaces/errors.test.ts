@@ -275,6 +275,21 @@ describe('the rate limit', () => {
   });
 });
 
+describe('the count of the rate limit', () => {
+  it.each([
+    ['POST', '/api/control/nothing'],
+    ['GET', '/api/control/nothing'],
+    ['GET', '/legacy/api/control/nothing'],
+    ['GET', '/api/chat'],
+    ['GET', '/api/state'],
+    ['GET', '/API/STATE'],
+    ['GET', '/nowhere'],
+  ])('has each request once: %s %s', async (method, path) => {
+    await serve({}, { http: { rateLimit: 10 } });
+    expect((await server.ask(method, path)).headers.get('ratelimit-remaining')).toBe('9');
+  });
+});
+
 describe('requests that are hardly HTTP', () => {
   it.each([
     [
