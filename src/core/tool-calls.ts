@@ -82,15 +82,18 @@ export class ToolCalls {
   }
 }
 
-/** What a call may know and use: the bound wallet, else the connected one, and the secrets that its client has stored for the App. */
+/**
+ * What a call may know and use: the bound wallet, else the connected one, and the secrets that its client has stored for the App.
+ * Where wallets have to sign in, one that a client only says to be connected is not given for the session's.
+ */
 export async function toolContext(
-  { secrets }: Pick<Parts, 'secrets'>,
+  { secrets, walletProofs }: Pick<Parts, 'secrets' | 'walletProofs'>,
   { id, wallet, userState }: Session,
   { app, client, signal }: { app: App; client: string | null; signal: AbortSignal },
 ): Promise<Omit<ToolContext, 'progress'>> {
   return {
     sessionId: id,
-    wallet: wallet ?? flatUserState(userState).address,
+    wallet: wallet ?? (walletProofs.areRequired ? null : flatUserState(userState).address),
     userState,
     secrets: await secrets.open(client, app.name),
     signal,

@@ -95,9 +95,14 @@ export class WalletProofs {
     return { proof: keyId + Buffer.from(sealed, 'base64').toString('base64url'), wallet, expiresAt };
   }
 
+  /** Whether wallets have to sign in. */
+  get areRequired(): boolean {
+    return this.needs.signIn !== null;
+  }
+
   /** Whether whoever sent `proof` may act for the wallet; always true when nobody asks for proofs. */
   covers(wallet: string, proof: string | undefined): boolean {
-    return this.needs.signIn === null || (proof !== undefined && this.#walletOf(proof) === wallet);
+    return !this.areRequired || (proof !== undefined && this.#walletOf(proof) === wallet);
   }
 
   /** @throws RefusedError `unauthenticated` without a proof that holds, `forbidden` with that of another wallet */

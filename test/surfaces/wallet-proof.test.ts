@@ -3,7 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { createSiweMessage } from 'viem/siwe';
 import { walletSignatures } from '../../src/adapters/evm/wallet-signatures.js';
+import type { Tool } from '../../src/core/ports.js';
 import { objectOf, openHouse, type House } from '../support/house.js';
+import { getTime } from '../support/tools.js';
 
 const DOMAIN = 'app.example.org';
 const alice = privateKeyToAccount(generatePrivateKey());
@@ -21,8 +23,15 @@ function fieldOf(json: unknown, name: string): string {
   return value;
 }
 
-/** Everything that a wallet does to sign in. */
-async function signIn(fields: Fields = {}, signer = alice) {
+/** Says which wallet a call gets. */
+const whose: Tool = {
+  ...getTime,
+  name: 'whose',
+  run: (_, { wallet: given }) => Promise.resolve({ wallet: given }),
+};
+
+/** What a wallet sends to sign in. */
+async function signed(fields: Fields = {}, signer = alice) {
   const { json } = await house.ask('GET', '/api/wallet/nonce');
   const message = createSiweMessage({
     address: alice.address,
@@ -33,7 +42,11 @@ async function signIn(fields: Fields = {}, signer = alice) {
     version: '1',
     ...fields,
   });
-  const body = { message, signature: await signer.signMessage({ message }) };
+  return { message, signature: await signer.signMessage({ message }) };
+}
+
+async function signIn(fields: Fields = {}, signer = alice) {
+  const body = await signed(fields, signer);
   return { body, answer: await house.ask('POST', '/api/wallet/proof', { body }) };
 }
 
@@ -48,7 +61,8 @@ const listing = `/api/sessions?public_key=${alice.address}`;
 
 describe('where wallets have to sign in', () => {
   beforeEach(async () => {
-    house = await openHouse({ walletSignIn: { signatures: walletSignatures([]), domains: [DOMAIN] } });
+    const walletSignIn = { signatures: walletSignatures([]), domains: [DOMAIN] };
+    house = await openHouse({ walletSignIn, tools: [whose] });
   });
   afterEach(() => house.close());
 
@@ -121,6 +135,21 @@ describe('where wallets have to sign in', () => {
     const { body, answer } = await signIn();
     const again = await house.ask('POST', '/api/wallet/proof', { body });
     expect([answer.status, again.status]).toEqual([200, 401]);
+    const another = { body: await signed() };
+    const both = await Promise.all([1, 2, 3].map(() => house.ask('POST', '/api/wallet/proof', another)));
+    expect(both.map(({ status }) => status).sort()).toEqual([200, 401, 401]);
+  });
+
+  it('gives tools the bound wallet, and not one that is only said to be connected', async () => {
+    const session = randomUUID();
+    const userState = { evm: { address: wallet }, connection: { is_connected: true } };
+    const state = `/api/state?user_state=${encodeURIComponent(JSON.stringify(userState))}`;
+    expect((await house.ask('GET', state, { session })).status).toBe(200);
+    const call = { session, body: { name: 'whose' } };
+    expect((await house.ask('POST', '/api/tools', call)).json).toMatchObject({ result: { wallet: null } });
+    const options = { session, body: { public_key: wallet }, ...proven(await proofOf()) };
+    expect((await house.ask('POST', '/api/sessions', options)).status).toBe(200);
+    expect((await house.ask('POST', '/api/tools', call)).json).toMatchObject({ result: { wallet } });
   });
 
   it.each<[string, Fields, 'alice' | 'bob', number]>([
