@@ -57,6 +57,12 @@ describe('POST /api/control/model', () => {
 });
 
 describe('GET /api/control/models', () => {
+  it('has no tag, and so answers in full whatever the condition', async () => {
+    const headers = { 'If-None-Match': '*' };
+    const { status, json } = await server.ask('GET', '/api/control/models', { headers });
+    expect([status, Array.isArray(json)]).toEqual([200, true]);
+  });
+
   it('lists the rigs, the one in use first, with or without a session', async () => {
     expect((await server.ask('GET', '/api/control/models')).json).toEqual(['scripted', 'second']);
     await server.ask('POST', '/api/control/model?rig=second', { session });
