@@ -11,6 +11,8 @@ export default {
       { jsc: { parser: { syntax: 'typescript' }, target: 'es2022' }, module: { type: 'es6' } },
     ],
   },
+  // Made-up inputs are the same in every run; `PROPERTY_SEED=random` makes others.
+  setupFiles: ['<rootDir>/test/support/property-seed.ts'],
   injectGlobals: false,
   // A bound against hanging, far above what any test takes, however busy the machine is.
   testTimeout: 60_000,

@@ -90,9 +90,9 @@ export async function readConfig(sources: ConfigSources) {
     /** Requests a minute and address; 0: no limit. */
     rateLimit: reader.read('RATE_LIMIT', 6000, integer(0, 1e9)),
     trustProxy: reader.read<network.TrustProxy>('TRUST_PROXY', false, network.trustProxy),
-    /** Whether there is a page of metrics. */
     /** Opens the operator's view; null: there is none. */
     adminToken: reader.read('ADMIN_TOKEN', null, settings.token, secret),
+    /** Whether there is a page of metrics. */
     metrics: reader.read('METRICS', true, settings.onOff),
     /** What a reader of the metrics must carry; null: they are shown on this machine alone. */
     metricsToken: reader.read('METRICS_TOKEN', null, settings.token, secret),

@@ -91,7 +91,7 @@ describe('the layers', () => {
   it('a surface imports the core, http, what surfaces share, and never another surface', () => {
     const isShared = (imported: string) =>
       /^src\/surfaces\/((?!index|merged)|openapi\/)[\w-]+\.ts$/.test(imported);
-    for (const name of ['current', 'legacy']) {
+    for (const name of ['current', 'legacy', 'admin']) {
       const isAllowed = (imported: string) =>
         isPackage(imported) ||
         ['src/core/', 'src/http/', `src/surfaces/${name}/`].some((folder) => imported.startsWith(folder)) ||

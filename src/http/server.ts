@@ -58,6 +58,8 @@ export function createHttpServer(options: {
     },
     handle,
   );
+  // Conditional requests are answered where there are tags. Express would take `If-None-Match: *` for a match of anything.
+  Object.defineProperty(app.request, 'fresh', { value: false });
   const answering = new WeakMap<Duplex, ServerResponse>();
   answerBrokenRequests(server, { answering, anyOrigin: http.corsOrigins === '*', dialect });
   const open = new Set<ServerResponse>();

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { testApp } from '../support/core.js';
 import { serveScripted } from '../support/http.js';
 import { grantKey } from '../support/keys.js';
+import { sendRaw } from '../support/raw.js';
 import { ScriptedRig } from '../support/scripted-rig.js';
 
 const slot = { name: 'API_KEY', description: 'Vendor key', required: true };
@@ -57,6 +58,13 @@ describe('POST /api/control/model', () => {
 });
 
 describe('GET /api/control/models', () => {
+  it('has no tag, and so answers in full whatever the condition', async () => {
+    // Not by fetch, which would forbid any answer from a cache.
+    const lines = ['GET /api/control/models HTTP/1.1', 'Host: here', 'If-None-Match: *', 'Connection: close'];
+    const answer = await sendRaw(server.url, `${lines.join('\r\n')}\r\n\r\n`);
+    expect(answer).toMatch(/^HTTP\/1\.1 200 /);
+  });
+
   it('lists the rigs, the one in use first, with or without a session', async () => {
     expect((await server.ask('GET', '/api/control/models')).json).toEqual(['scripted', 'second']);
     await server.ask('POST', '/api/control/model?rig=second', { session });
