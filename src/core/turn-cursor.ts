@@ -15,6 +15,8 @@ export class TurnCursor {
   /** The place of the newest text, and whether it is known to be stored: a call follows it. */
   #position = -1;
   #isStored = false;
+  /** Where the next step's record goes, as far as is known: the message has the place 0, and each step is one record. */
+  #next = 1;
   /** Text heard beyond a hole, in order. */
   #ahead: Extract<TurnEvent, { type: 'text' }>[] = [];
 
@@ -30,6 +32,7 @@ export class TurnCursor {
     flight?: { readonly position: number; readonly text: string },
   ): Generator<TurnEvent> {
     for (const { role, position, content, toolCalls, toolResults } of records) {
+      this.#next = Math.max(this.#next, position + 1);
       if (role !== 'assistant') continue;
       yield* this.#text(position, content);
       for (const call of toolCalls ?? [])
@@ -53,8 +56,7 @@ export class TurnCursor {
     this.#ahead = [];
     for (const event of ahead) {
       if (event.position < this.#position) continue;
-      const isEarly = event.position > this.#position && this.#calls.size > this.#results.size;
-      if (event.offset > (this.#shown.get(event.position) ?? 0) || isEarly) this.#ahead.push(event);
+      if (this.#isEarly(event)) this.#ahead.push(event);
       else yield* this.#text(event.position, event.content, event.offset);
     }
   }
@@ -70,11 +72,8 @@ export class TurnCursor {
         yield event;
         return;
       case 'text': {
-        const shown = this.#shown.get(event.position) ?? 0;
         if (event.position < this.#position || event.attempt < (this.#attempt ?? 0)) return;
-        // Text of a later step, while a call of the one before has no result yet: that was missed.
-        const isEarly = event.position > this.#position && this.#calls.size > this.#results.size;
-        if (event.offset > shown || isEarly) {
+        if (this.#isEarly(event)) {
           this.#ahead.push(event);
           return;
         }
@@ -85,6 +84,9 @@ export class TurnCursor {
         yield* this.#called(event);
         return;
       case 'tool_returned':
+        // The last result of a step: the next one is a record further on.
+        if (!this.#results.has(event.result.callId) && this.#calls.size === this.#results.size + 1)
+          this.#next++;
         yield* this.#returned(event);
         return;
       case 'turn_ended':
@@ -93,6 +95,14 @@ export class TurnCursor {
         return;
     }
     event satisfies never;
+  }
+
+  /**
+   * Whether something before this text was missed: characters of its step, a whole step, or the result of a call of the step before.
+   */
+  #isEarly({ position, offset }: Extract<TurnEvent, { type: 'text' }>): boolean {
+    if (offset > (this.#shown.get(position) ?? 0) || position > this.#next) return true;
+    return position > this.#position && this.#calls.size > this.#results.size;
   }
 
   /** True when a new attempt makes text anew of which some was shown: what was shown cannot be taken back. */
