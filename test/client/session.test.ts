@@ -118,6 +118,8 @@ describe.each(['current', 'legacy'] as const)('a session over the %s surface', (
     const asked = await server.rig.next();
     asked.text('1 ', '2 ');
     await heard.until(() => [...heard.texts().values()].join('').includes('2'));
+    // Whoever has not seen it begin is told of it by a state, not by its end.
+    await watched.until(() => watched.of('turn_started').length > 0);
     network.isDown = true;
     network.cut();
     asked.text('3 ').call('c1', 'get_time').end();
