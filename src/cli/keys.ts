@@ -2,8 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Command } from 'commander';
 import { nodeDigests } from '../adapters/node/digests.js';
 import { systemClock } from '../adapters/uuid/clock.js';
-import { isInForce, mintKey } from '../core/keys.js';
-import type { StoredKey } from '../core/store.js';
+import { keyStatus, mintKey } from '../core/keys.js';
 import { withConfig, withStore, type ConfigFlags } from './configured.js';
 import { CommandError, isoTime, printJson, printTable, type Terminal } from './terminal.js';
 
@@ -80,7 +79,7 @@ async function list(terminal: Terminal, flags: ConfigFlags & { json?: boolean })
       id: key.id,
       apps: key.apps,
       label: key.label,
-      status: statusOf(key, now),
+      status: keyStatus(key, now),
       created_at: isoTime(key.createdAt),
       expires_at: timeOrNull(key.expiresAt),
       revoked_at: timeOrNull(key.revokedAt),
@@ -90,7 +89,7 @@ async function list(terminal: Terminal, flags: ConfigFlags & { json?: boolean })
   }
   const rows = keys.map((key) => [
     key.id,
-    statusOf(key, now),
+    keyStatus(key, now),
     key.apps.join(','),
     isoTime(key.createdAt),
     timeOrNull(key.expiresAt) ?? 'never',
@@ -108,11 +107,6 @@ async function revoke(
   if (!found) throw new CommandError(`There is no key ${id}; \`keys list\` shows the ids`);
   if (flags.json === true) printJson(terminal, { id, revoked: true });
   else terminal.output.write(`Revoked ${id}.\n`);
-}
-
-function statusOf(key: StoredKey, at: number): 'active' | 'revoked' | 'expired' {
-  if (isInForce(key, at)) return 'active';
-  return key.revokedAt === null ? 'expired' : 'revoked';
 }
 
 function timeOrNull(at: number | null): string | null {

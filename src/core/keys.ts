@@ -39,6 +39,12 @@ export function hasKeyForm(text: string): boolean {
   return KEY_FORM.test(text);
 }
 
+/** What has become of a key at a time. */
+export function keyStatus(key: StoredKey, at: number): 'active' | 'revoked' | 'expired' {
+  if (isInForce(key, at)) return 'active';
+  return key.revokedAt === null ? 'expired' : 'revoked';
+}
+
 /** Whether a key holds at a time: neither revoked nor expired. */
 export function isInForce(key: StoredKey, at: number): boolean {
   return key.revokedAt === null && (key.expiresAt === null || key.expiresAt > at);

@@ -1,11 +1,9 @@
 import type { App } from './app.js';
 import type { HealthStatus } from './health.js';
-import { isInForce, mintKey } from './keys.js';
-
+import { keyStatus, mintKey } from './keys.js';
 import type { Clock, Digests } from './ports.js';
 import type { OpenTurn } from './overview-store.js';
 import { limitOf, type LimitSettings, type Use } from './quota.js';
-
 import type { Recent, RecentFailure, RecentPoint } from './recent.js';
 import { RefusedError } from './refusal.js';
 import type { Session } from './session.js';
@@ -43,7 +41,7 @@ export interface Operator {
   }>;
   /** What was used today, the most first. */
   listUses(): Promise<readonly SpentUse[]>;
-  listKeys(): Promise<readonly (StoredKey & { readonly isActive: boolean })[]>;
+  listKeys(): Promise<readonly (StoredKey & { readonly status: ReturnType<typeof keyStatus> })[]>;
   /** Makes a key, which is shown this once. @throws RefusedError `invalid` for Apps that there are not */
   createKey(asked: {
     readonly apps: readonly string[];
@@ -116,7 +114,7 @@ export function createOperator(parts: OperatorParts): Operator {
     async listKeys() {
       const now = clock.now();
       const keys = await store.listKeys();
-      return keys.map((key) => ({ ...key, isActive: isInForce(key, now) }));
+      return keys.map((key) => ({ ...key, status: keyStatus(key, now) }));
     },
 
     async createKey({ apps: names, label, lifetime }) {

@@ -48,8 +48,7 @@ export function session({ id, title, wallet, app, rig, createdAt, activeAt }: Se
 
 /** A key without its secret part, which nobody keeps. */
 export function key(stored: Awaited<ReturnType<Operator['listKeys']>>[number]) {
-  const status = stored.isActive ? 'active' : stored.revokedAt === null ? 'expired' : 'revoked';
-  return { ...keyFields(stored), status, revoked_at: timeOrNull(stored.revokedAt) };
+  return { ...keyFields(stored), status: stored.status, revoked_at: timeOrNull(stored.revokedAt) };
 }
 
 export function newKey(shown: string, stored: StoredKey) {
