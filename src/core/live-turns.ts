@@ -178,25 +178,24 @@ export class LiveTurns {
     for (const event of this.#text.release()) this.feed.push(event);
   }
 
-  /** The end of a turn elsewhere: its records tell whether all of its text was shown. */
+  /**
+   * The end of a turn elsewhere: its records tell whether all of its text was shown. While they cannot be read it has not ended here,
+   * and the next comparison tries again.
+   */
   async #settle(turnId: string, heard?: Ended): Promise<void> {
-    let end = heard;
-    try {
-      const found = await this.parts.store.readTurn(this.sessionId, turnId);
-      if (found === undefined) return;
-      const { turn, messages } = found;
-      if (turn.status === 'queued' || turn.status === 'running') return;
-      end ??= { type: 'turn_ended', turnId, outcome: turn.status, error: turn.error };
-      const isShown = this.#text.isOf(turnId) && this.#text.total === said(messages).length;
-      if (isShown || said(messages) === '') return;
-      const { attempt } = this.#text;
-      this.#showAnew({ id: turnId, attempt: this.#text.isOf(turnId) ? attempt : 0 }, messages, {
-        position: messages.length,
-        text: '',
-      });
-    } finally {
-      if (end !== undefined) this.#end(end);
+    const found = await this.parts.store.readTurn(this.sessionId, turnId);
+    if (found === undefined || found.turn.status === 'queued' || found.turn.status === 'running') {
+      if (heard !== undefined) this.#end(heard);
+      return;
     }
+    const { messages } = found;
+    const isShown = this.#text.isOf(turnId) && this.#text.total === said(messages).length;
+    if (!isShown && said(messages) !== '') {
+      const attempt = this.#text.isOf(turnId) ? this.#text.attempt : 0;
+      this.#showAnew({ id: turnId, attempt }, messages, { position: messages.length, text: '' });
+    }
+    const { status: outcome, error } = found.turn;
+    this.#end(heard ?? { type: 'turn_ended', turnId, outcome, error });
   }
 
   /** One `turn_started`, which voids what was shown of the turn, and one delta with all of its text so far. */

@@ -351,6 +351,29 @@ describe('deltas on a node that does not work on the turn', () => {
     ]);
   });
 
+  it('do not end without their text when the store cannot be read at the end', async () => {
+    const store = createMemoryStore();
+    let failures = 0;
+    const failing: Store = {
+      ...store,
+      readTurn: (...asked) =>
+        failures++ === 0 ? Promise.reject(new StoreUnavailableError('away')) : store.readTurn(...asked),
+    };
+    const [busA, busB] = joinedBuses(({ type }) => type === 'text');
+    const rig = new ScriptedRig();
+    const { core: owner } = testCore({ rigs: [rig], store, bus: busA });
+    const { core: other } = testCore({ rigs: [new ScriptedRig()], store: failing, bus: busB });
+    const id = uuid();
+    const feed = await other.updates(created(id), { after: null, turns: true });
+    await other.start();
+    await owner.send(message(id, 'Hi'));
+    (await rig.next()).text('one ', 'two').end();
+    const updates = await collectUntil(feed, ({ type }) => type === 'turn_ended');
+    const last = updates.findLastIndex(({ type }) => type === 'turn_started');
+    const texts = updates.slice(last).flatMap((update) => (update.type === 'text' ? [update.content] : []));
+    expect([failures > 1, texts.join('')]).toEqual([true, 'one two']);
+  });
+
   it('end before those of the next turn begin, when the bus has lost the end', async () => {
     const { owner, other, rig } = twoNodes(({ type }) => type === 'turn_ended');
     const id = uuid();
