@@ -103,7 +103,7 @@ export class Chat {
     for (const { id: turnId } of interruption.cancelled) {
       this.parts.bus.publish(sessionId, { type: 'turn_ended', turnId, outcome: 'interrupted', error: null });
     }
-    if (interruption.running !== null) this.#interruptOne(sessionId, interruption.running.id);
+    if (interruption.running !== null) this.runner.interrupt(sessionId, interruption.running.id);
     if (claimed !== null) this.runner.start(claimed);
     return { sessionId, turnId: turn.id, repeated: false };
   }
@@ -122,12 +122,6 @@ export class Chat {
       ...(isNewWallet && { wallet }),
       ...(userState !== session.userState && { userState }),
     };
-  }
-
-  #interruptOne(sessionId: string, turnId: string): void {
-    const running = this.runner.inSession(sessionId);
-    if (running?.turn.id === turnId) running.stop('interrupted');
-    else this.parts.bus.publish(sessionId, { type: 'interrupt', turnId });
   }
 
   #text(given: string): string {

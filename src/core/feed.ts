@@ -3,6 +3,8 @@ import type { Feed } from './core.js';
 /** A consumer may fall this far behind, in bytes or nearly so. */
 export const MAX_BACKLOG = 1_048_576;
 
+const OVER = { done: true, value: undefined } as const;
+
 /**
  * A queue between one producer, who never waits, and one consumer, who takes its time. Beyond `MAX_BACKLOG` the
  * queue is dropped and the feed ends with `overflowed`: memory stays bounded whatever the consumer does.
@@ -13,7 +15,8 @@ export class QueueFeed<T> implements Feed<T> {
   #backlog = 0;
   #ended = false;
   #closed = false;
-  #wake: (() => void) | null = null;
+  /** The consumer, while it waits. */
+  #reader: ((result: IteratorResult<T, undefined>) => void) | null = null;
   #drained: (() => void)[] = [];
   overflowed = false;
 
@@ -30,19 +33,27 @@ export class QueueFeed<T> implements Feed<T> {
   push(item: T, isPast = false): void {
     if (this.#ended) return;
     const weight = isPast ? 0 : this.weigh(item);
-    this.#items.push({ value: item, weight });
-    this.#backlog += weight;
-    if (this.#backlog > MAX_BACKLOG) {
+    if (this.#backlog + weight > MAX_BACKLOG) {
       this.overflowed = true;
       this.close();
-    } else this.#notify();
+      return;
+    }
+    const reader = this.#reader;
+    this.#reader = null;
+    if (reader !== null) {
+      reader({ done: false, value: item });
+      return;
+    }
+    this.#items.push({ value: item, weight });
+    this.#backlog += weight;
   }
 
   /** No more items: the consumer gets what is queued, then the end. */
   end(): void {
     if (this.#ended) return;
     this.#ended = true;
-    this.#notify();
+    this.#reader?.(OVER);
+    this.#reader = null;
     this.#release();
   }
 
@@ -63,17 +74,22 @@ export class QueueFeed<T> implements Feed<T> {
     return this.#ended;
   }
 
-  async *[Symbol.asyncIterator](): AsyncGenerator<T, void, undefined> {
-    try {
-      for (;;) {
-        const item = this.#take();
-        if (item !== undefined) yield item.value;
-        else if (this.#ended) return;
-        else await new Promise<void>((resolve) => (this.#wake = resolve));
-      }
-    } finally {
-      this.close();
-    }
+  /** By hand: a generator makes three promises for an item, this makes one, and every token of every stream is an item. */
+  [Symbol.asyncIterator](): AsyncIterator<T, undefined> {
+    return {
+      next: () => this.#next(),
+      return: () => {
+        this.close();
+        return Promise.resolve(OVER);
+      },
+    };
+  }
+
+  #next(): Promise<IteratorResult<T, undefined>> {
+    const item = this.#take();
+    if (item !== undefined) return Promise.resolve({ done: false, value: item.value });
+    if (this.#ended) return Promise.resolve(OVER);
+    return new Promise((resolve) => (this.#reader = resolve));
   }
 
   #take(): { readonly value: T } | undefined {
@@ -87,12 +103,6 @@ export class QueueFeed<T> implements Feed<T> {
       this.#settleDrained();
     }
     return item;
-  }
-
-  #notify(): void {
-    const wake = this.#wake;
-    this.#wake = null;
-    wake?.();
   }
 
   #release(): void {

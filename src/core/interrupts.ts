@@ -55,9 +55,7 @@ export class Interrupts {
 
   async #stop(turn: Turn, ended: EndWatch): Promise<void> {
     const order = (): void => {
-      const here = this.runner.inSession(turn.sessionId);
-      if (here?.turn.id === turn.id) here.stop('interrupted');
-      else this.parts.bus.publish(turn.sessionId, { type: 'interrupt', turnId: turn.id });
+      this.runner.interrupt(turn.sessionId, turn.id);
     };
     // Again when it starts: it may be claimed, and nobody works on it yet who could hear.
     ended.onStart(turn.id, order);

@@ -23,7 +23,7 @@ export class LiveTurns {
   /** The turn whose end is still to be shown. */
   #shown: string | null = null;
   /** The turn that is worked on here, of which nothing can be missed. */
-  #here: string | null = null;
+  #here: RunningTurn | undefined;
   readonly #ended = new Set<string>();
   /** Signals that came while the store was read. */
   readonly #waiting: TurnEvent[] = [];
@@ -31,12 +31,12 @@ export class LiveTurns {
   #compared = 0;
   #filling: NodeJS.Timeout | undefined;
 
-  /** @param runsHere whether this process works on a turn now */
+  /** @param runningHere the turn of this id if this process works on it now */
   constructor(
     private readonly sessionId: string,
     private readonly feed: QueueFeed<Update>,
     private readonly parts: Parts,
-    private readonly runsHere: (turnId: string) => boolean,
+    private readonly runningHere: (turnId: string) => RunningTurn | undefined,
   ) {}
 
   /** Shows what runs now. */
@@ -46,7 +46,7 @@ export class LiveTurns {
       return;
     }
     const { turn, messages, nextPosition, text } = running;
-    this.#here = turn.id;
+    this.#here = running;
     this.#showAnew(turn, messages, { position: nextPosition, text });
   }
 
@@ -59,8 +59,8 @@ export class LiveTurns {
   compare({ revision }: SessionHead): void {
     const hasChanged = revision !== this.#compared;
     this.#compared = revision;
-    if (this.#shown !== null && this.#here === this.#shown && !this.runsHere(this.#shown)) this.#here = null;
-    const isElsewhere = this.#shown === null ? hasChanged : this.#here !== this.#shown;
+    if (this.#shown !== null) this.#here = this.runningHere(this.#shown);
+    const isElsewhere = this.#shown === null ? hasChanged : this.#here === undefined;
     if (isElsewhere && !this.#isReading) this.#read(() => this.#look());
   }
 
@@ -82,7 +82,7 @@ export class LiveTurns {
         return;
       }
       case 'turn_ended':
-        if (event.turnId === this.#here) this.#end(event);
+        if (this.#here?.turn.id === event.turnId && this.#here.hasEnded) this.#end(event);
         else this.#read(() => this.#settle(event.turnId, event));
         return;
       case 'tool_called':
@@ -105,7 +105,7 @@ export class LiveTurns {
       );
       return;
     }
-    this.#here = this.runsHere(turnId) ? turnId : null;
+    this.#here = this.runningHere(turnId);
     this.#shown = turnId;
     if (this.#text.isAt(turnId, attempt)) return;
     this.#text.begin(turnId, attempt);
@@ -114,7 +114,8 @@ export class LiveTurns {
 
   #end(event: Ended): void {
     this.#text.dropHeld();
-    this.#shown = this.#here = null;
+    this.#shown = null;
+    this.#here = undefined;
     this.#ended.add(event.turnId);
     const [oldest] = this.#ended;
     if (this.#ended.size > MAX_ENDED && oldest !== undefined) this.#ended.delete(oldest);
@@ -160,7 +161,8 @@ export class LiveTurns {
     const shown = this.#shown;
     if (shown !== null && flight?.turnId !== shown) await this.#settle(shown);
     if (flight === undefined) this.#text.dropHeld();
-    else if (!this.runsHere(flight.turnId) && !this.#ended.has(flight.turnId)) await this.#fill(flight);
+    else if (this.runningHere(flight.turnId) === undefined && !this.#ended.has(flight.turnId))
+      await this.#fill(flight);
   }
 
   async #fill(flight: Flight): Promise<void> {

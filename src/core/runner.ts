@@ -45,6 +45,19 @@ export class Runner {
     return this.#running.get(sessionId);
   }
 
+  /** A turn of a session, if this process works on it. */
+  findWorking(sessionId: string, turnId: string): RunningTurn | undefined {
+    const running = this.inSession(sessionId);
+    return running?.turn.id === turnId ? running : undefined;
+  }
+
+  /** Stops a turn as interrupted: here, or by an order to whoever works on it. */
+  interrupt(sessionId: string, turnId: string): void {
+    const here = this.findWorking(sessionId, turnId);
+    if (here !== undefined) here.stop('interrupted');
+    else this.parts.bus.publish(sessionId, { type: 'interrupt', turnId });
+  }
+
   /** Begins to work on a claimed turn, and on those that wait behind it. */
   start(claimed: ClaimedTurn): void {
     const { observer, clock } = this.parts;
@@ -204,6 +217,7 @@ export class Runner {
         return messages;
       }
       const { commit, next } = stored;
+      running.hasEnded = true;
       running.observed.ended(ending.outcome, running.rigId);
       // In one breath: the mirror, the text in flight and the runner change together, so that no snapshot falls between.
       thread.apply(commit, () => {

@@ -15,6 +15,8 @@ export class RunningTurn {
   /** About how many tokens of text were shown. */
   shownTokens = 0;
   rigId: string | null = null;
+  /** Whether this process has stored its end. Where another one did, something of the turn may have been missed here. */
+  hasEnded = false;
   readonly ended: Promise<void>;
   #last: Promise<unknown> = Promise.resolve();
   readonly #controller = new AbortController();

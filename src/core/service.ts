@@ -2,7 +2,7 @@ import type { App } from './app.js';
 import { createAccess } from './apps.js';
 import { Chat } from './chat.js';
 import { Control } from './control.js';
-import type { Core, Sent } from './core.js';
+import type { Core, Sent, SessionRef } from './core.js';
 import { FaultDeliveries, NO_FAULTS } from './fault-deliveries.js';
 import { Interrupts } from './interrupts.js';
 import { Health } from './health.js';
@@ -19,9 +19,11 @@ import type { Sealer } from './secret-store.js';
 import { Secrets } from './secrets.js';
 import { Sessions } from './sessions.js';
 import type { CoreSettings } from './settings.js';
+import type { Snapshot } from './snapshot.js';
 import { Snapshots } from './snapshots.js';
 import type { Store } from './store.js';
 import { Streams } from './streams.js';
+import type { ActiveThread } from './thread.js';
 import { Threads } from './threads.js';
 import { Titles } from './titles.js';
 import { ToolCalls } from './tool-calls.js';
@@ -111,6 +113,21 @@ export function createCore(ports: CorePorts): CoreService {
   const draining = new AbortController();
   const usage = new Usage({ store, clock, digests, log });
 
+  function runsElsewhere(thread: ActiveThread): boolean {
+    return thread.processing && runner.inSession(thread.id) === undefined;
+  }
+
+  async function lookUp(
+    ref: SessionRef,
+    options: NonNullable<Parameters<Core['snapshot']>[1]>,
+  ): Promise<Snapshot> {
+    if (options.userState !== undefined) await sessions.mergeState(ref, options.userState);
+    const thread = await parts.threads.open(ref);
+    if (runsElsewhere(thread)) await parts.threads.refreshFlight(thread);
+    const carriesNone = options.leavesFaults === true || thread.faults.length === 0;
+    return snapshots.take(thread, carriesNone ? NO_FAULTS : await faults.claim(thread));
+  }
+
   return {
     createSession: (request) => sessions.create(request),
     getSession: (id) => sessions.get(id),
@@ -127,13 +144,11 @@ export function createCore(ports: CorePorts): CoreService {
         // The message is stored: whoever waits gets the state as it is.
         log.warn({ err: error }, 'the end of a turn could not be waited for');
       }),
-    async snapshot(ref, options = {}) {
-      if (options.userState !== undefined) await sessions.mergeState(ref, options.userState);
-      const thread = await parts.threads.open(ref);
-      const runsElsewhere = thread.processing && runner.inSession(thread.id) === undefined;
-      if (runsElsewhere) await parts.threads.refreshFlight(thread);
-      const carriesNone = options.leavesFaults === true || thread.faults.length === 0;
-      return snapshots.take(thread, carriesNone ? NO_FAULTS : await faults.claim(thread));
+    snapshot(ref, options = {}) {
+      // Most polls: nothing to write, nothing to ask for, and so nothing to wait for.
+      const fresh = options.userState === undefined ? parts.threads.fresh(ref.id) : undefined;
+      const isQuiet = fresh?.faults.length === 0 && !runsElsewhere(fresh);
+      return isQuiet ? Promise.resolve(snapshots.take(fresh, NO_FAULTS)) : lookUp(ref, options);
     },
     interrupt: (ref) => interrupts.interrupt(ref),
 

@@ -40,12 +40,25 @@ export class Sessions {
   }): Promise<{ session: ThreadSummary; created: boolean }> {
     const wallet = request.wallet === undefined ? undefined : walletAddress(request.wallet);
     const ref: SessionRef = { id: request.sessionId, ifUnknown: 'create' };
+    const made = wallet === undefined ? await this.#createUnread(ref) : undefined;
+    if (made !== undefined) return made;
     const thread = await this.parts.threads.openForWrite(ref);
     if (thread.stored && (wallet === undefined || wallet === thread.session.wallet)) {
       return { session: thread.session, created: false };
     }
     if (wallet !== undefined) this.parts.walletProofs.require(wallet, request.walletProof);
-    return this.write(ref, () => ({ set: wallet === undefined ? {} : { wallet }, isActivity: true }));
+    return this.#write(ref, thread, () => ({
+      set: wallet === undefined ? {} : { wallet },
+      isActivity: true,
+    }));
+  }
+
+  /** Most ids are new: one that memory does not know is not looked up first. Undefined: it is stored, and nothing was written. */
+  async #createUnread(ref: SessionRef): Promise<{ session: Session; created: boolean } | undefined> {
+    const { threads } = this.parts;
+    if (threads.peek(ref.id) !== undefined) return undefined;
+    const thread = threads.assumeNew(ref.id);
+    return threads.hold(thread, () => this.#save(thread, ref, { set: {}, isActivity: true }));
   }
 
   async get(id: string): Promise<Session> {
@@ -120,7 +133,7 @@ export class Sessions {
   async mergeState(ref: SessionRef, patch: JsonObject): Promise<void> {
     const thread = await this.parts.threads.openForWrite(ref);
     if (patchedUserState(thread.session.userState, patch) === thread.session.userState) return;
-    await this.write(ref, (present) => ({
+    await this.#write(ref, thread, (present) => ({
       set: { userState: patchedUserState(present.userState, patch) },
       isActivity: false,
     }));
@@ -130,7 +143,7 @@ export class Sessions {
   async bindClient(ref: SessionRef, client: string): Promise<void> {
     const thread = await this.parts.threads.openForWrite(ref);
     if (thread.session.client === client) return;
-    await this.write(ref, () => ({ set: { client }, isActivity: false }));
+    await this.#write(ref, thread, () => ({ set: { client }, isActivity: false }));
   }
 
   /** Any request that names a session makes it exist, as §3 has it; one that was deleted stays so. */
@@ -148,8 +161,16 @@ export class Sessions {
     ref: SessionRef,
     decide: (present: Session) => Change,
   ): Promise<{ session: Session; created: boolean }> {
-    for (;;) {
-      const thread = await this.parts.threads.openForWrite(ref);
+    return this.#write(ref, await this.parts.threads.openForWrite(ref), decide);
+  }
+
+  /** The same, with what was just opened for it. */
+  async #write(
+    ref: SessionRef,
+    opened: ActiveThread,
+    decide: (present: Session) => Change,
+  ): Promise<{ session: Session; created: boolean }> {
+    for (let thread = opened; ; thread = await this.parts.threads.openForWrite(ref)) {
       const written = await this.parts.threads.hold(thread, () =>
         this.#save(thread, ref, decide(thread.session)),
       );

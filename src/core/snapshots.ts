@@ -21,18 +21,17 @@ export class Snapshots {
 
   #view({ turn, messages, partialText }: OpenTurn): OpenTurnView {
     if (turn.status !== 'running') return { messages, streaming: null };
-    const running = this.runner.inSession(turn.sessionId);
-    const isHere = running?.turn.id === turn.id;
-    const text = isHere ? running.text || running.leftover : partialText;
+    const here = this.runner.findWorking(turn.sessionId, turn.id);
+    const text = here === undefined ? partialText : here.text || here.leftover;
     // The store may have the step as a record, and memory too, before the runner has heard that it is stored.
     const isRecord =
-      isHere &&
-      running.messages.length > 0 &&
-      messages.some(({ position }) => position >= running.nextPosition);
+      here !== undefined &&
+      here.messages.length > 0 &&
+      messages.some(({ position }) => position >= here.nextPosition);
     if (text === '' || isRecord) return { messages, streaming: null };
     return {
       messages,
-      streaming: { text, since: isHere && running.textSince > 0 ? running.textSince : turn.createdAt },
+      streaming: { text, since: (here?.textSince ?? 0) || turn.createdAt },
     };
   }
 

@@ -54,8 +54,8 @@ export class Streams {
     const feed = new QueueFeed<Update>(weighUpdate, () => {
       detach();
     });
-    const runsHere = (turnId: string): boolean => this.runner.inSession(thread.id)?.turn.id === turnId;
-    const turns = options.turns ? new LiveTurns(thread.id, feed, this.parts, runsHere) : null;
+    const runningHere = (turnId: string) => this.runner.findWorking(thread.id, turnId);
+    const turns = options.turns ? new LiveTurns(thread.id, feed, this.parts, runningHere) : null;
     const watch = new UpdatesWatch(thread.id, feed, this.parts, turns);
     detach = await this.#attach(watch);
     if (feed.ended) detach();

@@ -44,8 +44,14 @@ export class Threads {
   }
 
   /** The session, for a read. @throws RefusedError `not_found` when deleted, or unknown and not to be created */
-  async open(ref: SessionRef): Promise<ActiveThread> {
-    return this.#fresh(ref.id, this.mirrorMs) ?? this.openChecked(ref);
+  open(ref: SessionRef): Promise<ActiveThread> {
+    const fresh = this.fresh(ref.id);
+    return fresh === undefined ? this.openChecked(ref) : Promise.resolve(fresh);
+  }
+
+  /** The session if memory has it, fresh enough for a read: without asking the store. */
+  fresh(id: string): ActiveThread | undefined {
+    return this.#fresh(id, this.mirrorMs);
   }
 
   /** The same, surely as the store has it now, whoever wrote last. */
@@ -55,7 +61,7 @@ export class Threads {
     if (found === 'deleted' || ref.ifUnknown === 'refuse') throw sessionNotFound();
     const present = this.#active.get(ref.id);
     if (present !== undefined) return present;
-    const thread = new ActiveThread(newSession(ref.id, this.clock.now()), this.clock.now());
+    const thread = this.assumeNew(ref.id);
     this.#keep(thread);
     return thread;
   }
@@ -70,11 +76,16 @@ export class Threads {
     return this.#openForWrite(ref, LATELY_MS);
   }
 
+  /** A session as if it were stored nowhere: for a write that the store refuses when it is. */
+  assumeNew(id: string): ActiveThread {
+    return new ActiveThread(newSession(id, this.clock.now()), this.clock.now());
+  }
+
   async #openForWrite(ref: SessionRef, maxAgeMs: number): Promise<ActiveThread> {
     const found = this.#fresh(ref.id, maxAgeMs) ?? (await this.#find(ref.id));
     if (found instanceof ActiveThread) return found;
     if (ref.ifUnknown === 'refuse') throw sessionNotFound();
-    return new ActiveThread(newSession(ref.id, this.clock.now()), this.clock.now());
+    return this.assumeNew(ref.id);
   }
 
   /** Runs a write with the session held in memory, so that its commit meets the very mirror that others read. */

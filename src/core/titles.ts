@@ -19,6 +19,8 @@ const MAX_EXCERPT = 2_000;
 export class Titles {
   readonly #making = new Map<string, Promise<void>>();
   readonly #stop = new AbortController();
+  /** The questions that are under way. Not `AbortSignal.any`: a signal that outlives it keeps a trace of each. */
+  readonly #asking = new Set<AbortController>();
 
   constructor(private readonly parts: Parts) {}
 
@@ -38,7 +40,9 @@ export class Titles {
 
   /** Stops what is being made; resolves when nothing is. */
   async close(): Promise<void> {
-    this.#stop.abort(new Error('The service stops'));
+    const reason = new Error('The service stops');
+    this.#stop.abort(reason);
+    for (const asked of this.#asking) asked.abort(reason);
     await Promise.all(this.#making.values());
   }
 
@@ -84,14 +88,19 @@ export class Titles {
       else if (role === 'assistant' && excerpt !== '')
         messages.push({ role, content: excerpt, toolCalls: [], toolResults: [] });
     }
-    const signal = AbortSignal.any([this.#stop.signal, AbortSignal.timeout(TIMEOUT_MS)]);
+    const asked = new AbortController();
+    this.#asking.add(asked);
+    if (this.#stop.signal.aborted) asked.abort(this.#stop.signal.reason);
+    const timer = setTimeout(() => {
+      asked.abort(new DOMException('The title took too long', 'TimeoutError'));
+    }, TIMEOUT_MS);
     let text = '';
     let usage = NO_USAGE;
     let outcome: AnswerOutcome = 'failed';
     try {
       for await (const part of rig.respond(
         { purpose: 'title', instructions: INSTRUCTIONS, messages, tools: [] },
-        signal,
+        asked.signal,
       )) {
         if (part.type === 'text') {
           if (text === '') observed.spoke();
@@ -106,6 +115,8 @@ export class Titles {
       else this.parts.log.warn({ err: error, rig: rig.id }, 'no title from the rig');
       return '';
     } finally {
+      clearTimeout(timer);
+      this.#asking.delete(asked);
       observed.ended(outcome, usage, 0);
     }
     return text;

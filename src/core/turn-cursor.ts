@@ -1,6 +1,8 @@
 import type { TurnEvent } from './event.js';
 import type { Message } from './message.js';
 
+type Text = Extract<TurnEvent, { type: 'text' }>;
+
 /**
  * How far a watcher of a turn has come. Fed with records from the store, or with live events, in any mixture, it lets
  * each character, call and result through once, in order.
@@ -18,7 +20,7 @@ export class TurnCursor {
   /** Where the next step's record goes, as far as is known: the message has the place 0, and each step is one record. */
   #next = 1;
   /** Text heard beyond a hole, in order. */
-  #ahead: Extract<TurnEvent, { type: 'text' }>[] = [];
+  #ahead: Text[] = [];
 
   constructor(readonly turnId: string) {}
 
@@ -61,6 +63,15 @@ export class TurnCursor {
     }
   }
 
+  /** What of live text was not shown yet; undefined: nothing. The way of each token: the other events are few. */
+  passText(event: Text): Text | undefined {
+    if (event.turnId !== this.turnId || this.#ended) return undefined;
+    if (event.position < this.#position || event.attempt < (this.#attempt ?? 0)) return undefined;
+    if (!this.#isEarly(event)) return this.#fresh(event.position, event.content, event.offset);
+    this.#ahead.push(event);
+    return undefined;
+  }
+
   /** What of a live event was not shown yet. */
   *pass(event: TurnEvent): Generator<TurnEvent> {
     if (event.turnId !== this.turnId || this.#ended) return;
@@ -72,12 +83,8 @@ export class TurnCursor {
         yield event;
         return;
       case 'text': {
-        if (event.position < this.#position || event.attempt < (this.#attempt ?? 0)) return;
-        if (this.#isEarly(event)) {
-          this.#ahead.push(event);
-          return;
-        }
-        yield* this.#text(event.position, event.content, event.offset);
+        const fresh = this.passText(event);
+        if (fresh !== undefined) yield fresh;
         return;
       }
       case 'tool_called':
@@ -100,7 +107,7 @@ export class TurnCursor {
   /**
    * Whether something before this text was missed: characters of its step, a whole step, or the result of a call of the step before.
    */
-  #isEarly({ position, offset }: Extract<TurnEvent, { type: 'text' }>): boolean {
+  #isEarly({ position, offset }: Text): boolean {
     if (offset > (this.#shown.get(position) ?? 0) || position > this.#next) return true;
     return position > this.#position && this.#calls.size > this.#results.size;
   }
@@ -113,16 +120,21 @@ export class TurnCursor {
   }
 
   *#text(position: number, content: string, offset = 0): Generator<TurnEvent> {
+    const fresh = this.#fresh(position, content, offset);
+    if (fresh !== undefined) yield fresh;
+  }
+
+  #fresh(position: number, content: string, offset: number): Text | undefined {
     const shown = this.#shown.get(position) ?? 0;
     const fresh = content.slice(shown - offset);
-    if (fresh === '') return;
+    if (fresh === '') return undefined;
     if (position > this.#position) {
       this.#position = position;
       this.#isStored = false;
     }
     this.#shown.set(position, offset + content.length);
     const { turnId } = this;
-    yield { type: 'text', turnId, attempt: this.#attempt ?? 0, position, offset: shown, content: fresh };
+    return { type: 'text', turnId, attempt: this.#attempt ?? 0, position, offset: shown, content: fresh };
   }
 
   *#called(event: Extract<TurnEvent, { type: 'tool_called' }>): Generator<TurnEvent> {

@@ -3,6 +3,7 @@ import type { Signal, TurnEvent } from './event.js';
 import type { QueueFeed } from './feed.js';
 import type { Parts } from './parts.js';
 import type { Runner } from './runner.js';
+import type { RunningTurn } from './running-turn.js';
 import type { SessionHead } from './store.js';
 import type { Watch } from './streams.js';
 import { TurnCursor } from './turn-cursor.js';
@@ -14,8 +15,8 @@ const FILL_MS = 250;
 export class TurnWatch implements Watch {
   readonly sessionId: string;
   readonly #cursor: TurnCursor;
-  /** True while the turn is worked on here: then nothing of it can be missed. */
-  #isHere = false;
+  /** The turn while it is worked on here: then nothing of it can be missed. */
+  #here: RunningTurn | undefined;
   /** The revision that was last compared with the store. */
   #compared = 0;
   #isReading = false;
@@ -41,12 +42,17 @@ export class TurnWatch implements Watch {
   hear(signal: Signal): void {
     switch (signal.type) {
       case 'turn_started':
-        this.#isHere = this.runner.inSession(this.sessionId)?.turn.id === this.#cursor.turnId;
+        this.#here = this.#runningHere();
         // What was shown of a step cannot be taken back when a new attempt makes it anew.
         if (this.#cursor.isContradictedBy(signal)) this.cut('draining');
         else this.#show(this.#cursor.pass(signal));
         return;
-      case 'text':
+      case 'text': {
+        const fresh = this.#cursor.passText(signal);
+        if (fresh !== undefined) this.feed.push(fresh);
+        if (this.#cursor.hasHole) this.#fillSoon();
+        return;
+      }
       case 'tool_called':
       case 'tool_returned':
         this.#show(this.#cursor.pass(signal));
@@ -54,7 +60,7 @@ export class TurnWatch implements Watch {
         return;
       case 'turn_ended':
         // Of a turn elsewhere something may have been missed: its records say all, and its end too.
-        if (this.#isHere) this.#show(this.#cursor.pass(signal));
+        if (this.#here?.hasEnded === true) this.#show(this.#cursor.pass(signal));
         else if (signal.turnId === this.#cursor.turnId) this.#read();
         return;
       case 'logged':
@@ -68,8 +74,8 @@ export class TurnWatch implements Watch {
   }
 
   compare(head: SessionHead): void {
-    this.#isHere = this.runner.inSession(this.sessionId)?.turn.id === this.#cursor.turnId;
-    if (head.revision === this.#compared || this.#isHere) return;
+    this.#here = this.#runningHere();
+    if (head.revision === this.#compared || this.#here !== undefined) return;
     this.#compared = head.revision;
     this.#read();
   }
@@ -83,9 +89,9 @@ export class TurnWatch implements Watch {
   /** True when the turn is known here: it runs here, or it waits in a session that is active here. */
   #readHere(): boolean {
     const { turnId } = this.#cursor;
-    const running = this.runner.inSession(this.sessionId);
-    if (running?.turn.id === turnId) {
-      this.#isHere = true;
+    const running = this.#runningHere();
+    if (running !== undefined) {
+      this.#here = running;
       const { attempt } = running.turn;
       this.#show(this.#cursor.pass({ type: 'turn_started', turnId, attempt }));
       const flight = { position: running.nextPosition, text: running.text };
@@ -94,6 +100,10 @@ export class TurnWatch implements Watch {
     }
     const open = this.parts.threads.peek(this.sessionId)?.findOpen(turnId);
     return open?.turn.status === 'queued';
+  }
+
+  #runningHere(): RunningTurn | undefined {
+    return this.runner.findWorking(this.sessionId, this.#cursor.turnId);
   }
 
   /** Never rejects: what cannot be read now is read at the next occasion. */

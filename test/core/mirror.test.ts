@@ -38,6 +38,45 @@ const quick: Tool = {
   run: () => Promise.resolve('ok'),
 };
 
+describe('a session that is made', () => {
+  it('is not looked up first when memory does not know it', async () => {
+    const memory = createMemoryStore();
+    let loads = 0;
+    const store: Store = {
+      ...memory,
+      loadThread(id) {
+        loads++;
+        return memory.loadThread(id);
+      },
+    };
+    const { core } = testCore({ rigs: [new ScriptedRig()], store });
+    expect(await core.createSession({ sessionId: uuid() })).toMatchObject({ created: true });
+    expect(loads).toBe(0);
+  });
+
+  it('stays as it is when it is stored, whether memory knows it or not', async () => {
+    const store = createMemoryStore();
+    const start = () => testCore({ rigs: [new ScriptedRig()], store }).core;
+    const [one, other] = [start(), start()];
+    const sessionId = uuid();
+    await one.createSession({ sessionId });
+    await one.renameSession(sessionId, 'A title');
+    const before = await store.loadThread(sessionId);
+    for (const core of [other, other, one]) {
+      const again = await core.createSession({ sessionId });
+      expect(again).toMatchObject({ created: false, session: { title: 'A title' } });
+    }
+    expect(await store.loadThread(sessionId)).toEqual(before);
+  });
+
+  it('is made once by two requests at the same time', async () => {
+    const { core } = testCore({ rigs: [new ScriptedRig()] });
+    const sessionId = uuid();
+    const made = await Promise.all([core.createSession({ sessionId }), core.createSession({ sessionId })]);
+    expect(made.map((one) => one.created).sort()).toEqual([false, true]);
+  });
+});
+
 describe('the mirror', () => {
   it('is not set back by a read that is older than a commit', async () => {
     const memory = createMemoryStore();

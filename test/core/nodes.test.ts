@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { v4 as uuid } from 'uuid';
 import { createMemoryBus } from '../../src/adapters/memory/bus.js';
 import { createMemoryStore } from '../../src/adapters/memory/store.js';
-import type { Update } from '../../src/core/core.js';
+import type { TurnUpdate, Update } from '../../src/core/core.js';
 import type { Signal } from '../../src/core/event.js';
 import type { Bus, RigRequest } from '../../src/core/ports.js';
 import { StoreUnavailableError, type Store } from '../../src/core/store.js';
@@ -373,6 +373,33 @@ describe('deltas on a node that does not work on the turn', () => {
     const texts = updates.slice(last).flatMap((update) => (update.type === 'text' ? [update.content] : []));
     expect([failures > 1, texts.join('')]).toEqual([true, 'one two']);
   });
+
+  it.each(['updates', 'watchTurn'] as const)(
+    'have their whole text in %s when they began here and ended elsewhere, and nothing was heard between',
+    async (kind) => {
+      const store = createMemoryStore();
+      // Only the end reaches the node that had the turn first.
+      const [busA, busB] = joinedBuses(({ type }) => type !== 'turn_ended');
+      const [rigA, rigB] = [new ScriptedRig(), new ScriptedRig()];
+      // Not started, it does not renew its lease, and does not see that it has lapsed.
+      const settings = { leaseMs: 1 };
+      const { core: first } = testCore({ rigs: [rigA], store, bus: busA, settings });
+      const { core: second } = testCore({ rigs: [rigB], store, bus: busB });
+      const id = uuid();
+      const sent = await first.send(message(id, 'Hi'));
+      await rigA.next();
+      const feed =
+        kind === 'updates'
+          ? await first.updates(created(id), { after: null, turns: true })
+          : await first.watchTurn(sent);
+      await second.start();
+      (await rigB.next()).text('one ', 'two').end();
+      const shown = await collectUntil<TurnUpdate | Update>(feed, ({ type }) => type === 'turn_ended');
+      const last = shown.findLastIndex(({ type }) => type === 'turn_started');
+      const texts = shown.slice(last).flatMap((update) => (update.type === 'text' ? [update.content] : []));
+      expect(texts.join('')).toBe('one two');
+    },
+  );
 
   it('end before those of the next turn begin, when the bus has lost the end', async () => {
     const { owner, other, rig } = twoNodes(({ type }) => type === 'turn_ended');
