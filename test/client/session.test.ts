@@ -6,7 +6,7 @@ import { testApp } from '../support/core.js';
 import { serveScripted } from '../support/http.js';
 import { grantKey } from '../support/keys.js';
 import { climb, getTime, stumble } from '../support/tools.js';
-import { Heard, Network, said, watching } from './watching.js';
+import { Heard, Held, Network, said, watching } from './watching.js';
 
 describe.each(['current', 'legacy'] as const)('a session over the %s surface', (surface) => {
   let server: Awaited<ReturnType<typeof serveScripted>>;
@@ -93,6 +93,64 @@ describe.each(['current', 'legacy'] as const)('a session over the %s surface', (
     );
     const ids = [...heard.texts().keys()];
     expect(order).toEqual(ids.flatMap((id) => [`turn_started ${id}`, `turn_ended ${id}`]));
+  });
+
+  it('shows each word once when the state has an answer whose stream is still on its way', async () => {
+    const held = new Held();
+    const [path, mark] =
+      surface === 'legacy' ? (['/thread/chat', '"text"'] as const) : (['/updates', 'turn_started'] as const);
+    client = open({ fetch: held.through(network, path, mark) });
+    await client.create();
+    const heard = watching(client);
+    await heard.until(() => heard.of('connection').length > 0);
+    // Of its own turns the current surface's client would ask at once.
+    const sender = surface === 'legacy' ? client : open({ sessionId: client.sessionId });
+    await sender.send('one');
+    (await server.rig.next()).text('1a ', '1b ').end();
+    while (said(await client.state()) !== '1a 1b ');
+    if (surface === 'current') held.begin();
+    await heard.until(() => heard.views().at(-1) === '1a 1b ');
+    held.begin();
+    await heard.until(() => heard.of('turn_started').length > 0);
+    held.release();
+    await heard.until(() => heard.of('turn_ended').length > 0);
+    heard.stop();
+    for (const view of heard.views()) expect('1a 1b ').toContain(view);
+    expect(heard.views().at(-1)).toBe('1a 1b ');
+  });
+
+  it('shows each word once when a turn ends while the next one is in flight', async () => {
+    const late = [new Held(), new Held()];
+    const through = late.map((held) => held.through(network, '/thread/chat', '"complete"'));
+    let streams = 0;
+    client = open({
+      fetch: (input, init) => {
+        const isChat = typeof input === 'string' && input.endsWith('/thread/chat');
+        return ((isChat ? through[streams++] : undefined) ?? network.fetch)(input, init);
+      },
+    });
+    await client.create();
+    const heard = watching(client);
+    await heard.until(() => heard.of('connection').length > 0);
+    for (const text of ['one', 'two']) await client.send(text);
+    (await server.rig.next()).text('1a ').end();
+    const second = await server.rig.next();
+    second.text('2a ');
+    while (said(await client.state()) !== '1a 2a ');
+    for (const held of late.splice(0, 1)) {
+      held.begin();
+      held.release();
+    }
+    await heard.until(() => heard.of('turn_ended').length === 1);
+    second.text('2b ').end();
+    for (const held of late) {
+      held.begin();
+      held.release();
+    }
+    await heard.until(() => heard.of('turn_ended').length === 2);
+    heard.stop();
+    for (const view of heard.views()) expect('1a 2a 2b ').toContain(view);
+    expect(heard.views().at(-1)).toBe('1a 2a 2b ');
   });
 
   it('shows what somebody else has started', async () => {

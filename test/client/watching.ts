@@ -110,3 +110,37 @@ export class Network {
     this.#open.clear();
   }
 }
+
+/** A network where the bodies of some streams arrive late, in two parts. */
+export class Held {
+  /** Lets what they begin with through. */
+  begin: () => void = () => undefined;
+  /** Lets all of it through. */
+  release: () => void = () => undefined;
+  readonly #begun = new Promise<void>((resolve) => (this.begin = resolve));
+  readonly #released = new Promise<void>((resolve) => (this.release = resolve));
+
+  /**
+   * @param path the end of the path whose answers are held
+   * @param mark they begin with everything up to the frame that has this text
+   */
+  through(network: Network, path: string, mark: string): typeof fetch {
+    return async (input, init) => {
+      const response = await network.fetch(input, init);
+      const { body, status, headers } = response;
+      if (body === null || typeof input !== 'string' || !new URL(input).pathname.endsWith(path))
+        return response;
+      const held = new TransformStream<Uint8Array, Uint8Array>({
+        start: () => this.#begun,
+        transform: async (chunk, controller) => {
+          const at = Buffer.from(chunk).indexOf(mark);
+          const end = at === -1 ? chunk.length : Buffer.from(chunk).indexOf('\n\n', at) + 2;
+          controller.enqueue(chunk.subarray(0, end));
+          if (at !== -1) await this.#released;
+          controller.enqueue(chunk.subarray(end));
+        },
+      });
+      return new Response(body.pipeThrough(held), { status, headers });
+    };
+  }
+}

@@ -222,16 +222,21 @@ export class CurrentFollower {
       return;
     }
     this.#telling = turnId;
+    let isOver = false;
     if (this.#open !== turnId) {
       // The end of the turn before was missed.
       if (this.#open !== undefined) this.#ending ??= 'complete';
       // Its message may be new to whoever watches.
-      if (this.#open !== undefined || this.nudges !== undefined) yield* this.#readState('now');
+      if (this.#open !== undefined || this.nudges !== undefined) {
+        yield* this.#readState('now');
+        // It has begun, and nothing works: the state has all of it.
+        isOver = this.#last !== undefined && this.#last.status !== 'processing';
+      }
       this.#open = turnId;
       yield { type: 'turn_started', turnId };
     }
     this.#text.begin(turnId);
-    if (this.#covered.has(turnId)) this.#text.mute();
+    if (isOver || this.#covered.has(turnId)) this.#text.mute();
   }
 }
 

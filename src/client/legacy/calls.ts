@@ -14,6 +14,12 @@ const AHEAD = Number.MAX_SAFE_INTEGER;
 export class LegacyCalls {
   /** The last known title, which no state tells. */
   title: string | null = null;
+  /** Own turns whose messages are stored and which are not over. */
+  readonly #accepted = new Set<string>();
+  /** How many were accepted so far. */
+  #acceptances = 0;
+  /** The own turns whose messages each state has. */
+  readonly #known = new WeakMap<SessionState, ReadonlySet<string>>();
 
   constructor(
     private readonly wire: Wire,
@@ -27,8 +33,38 @@ export class LegacyCalls {
     return { sessionId: this.wire.sessionId, title: this.title ?? '' };
   }
 
-  /** Where nothing was ever said, an empty one: this surface knows no session before. */
+  /** The message of an own turn is stored. */
+  accepted(turnId: string): void {
+    this.#accepted.add(turnId);
+    this.#acceptances++;
+  }
+
+  /** Nothing more of an own turn is to be told. */
+  over(turnId: string): void {
+    this.#accepted.delete(turnId);
+  }
+
+  /** The own turns whose messages a state has, and which were not over when it was read. */
+  knownIn(state: SessionState): ReadonlySet<string> {
+    return this.#known.get(state) ?? new Set();
+  }
+
+  /**
+   * Where nothing was ever said, an empty one: this surface knows no session before. When a message was accepted meanwhile, nobody could
+   * tell whether the state has it: it is read again.
+   */
   async state(signal?: AbortSignal): Promise<SessionState> {
+    for (;;) {
+      const known = new Set(this.#accepted);
+      const acceptances = this.#acceptances;
+      const state = await this.#readState(signal);
+      if (acceptances !== this.#acceptances) continue;
+      this.#known.set(state, known);
+      return state;
+    }
+  }
+
+  async #readState(signal: AbortSignal | undefined): Promise<SessionState> {
     if (this.title === null) await this.readTitle(signal);
     const query = { session_id: this.wire.sessionId };
     try {

@@ -38,6 +38,14 @@ export class LegacyTurn {
 
   /** Ends with `turn_ended`, or when the signal aborts. @throws ClientError when the message is refused */
   async *run(): AsyncGenerator<TurnStep, void, undefined> {
+    try {
+      yield* this.#follow();
+    } finally {
+      this.calls.over(this.id);
+    }
+  }
+
+  async *#follow(): AsyncGenerator<TurnStep, void, undefined> {
     const backoff = new Backoff();
     for (let made = 1; !isAborted(this.signal); made++) {
       let failure: ClientError | undefined;
@@ -59,7 +67,10 @@ export class LegacyTurn {
   }
 
   *#opened(): Generator<TurnStep> {
-    if (!this.#isAccepted) yield { type: 'accepted' };
+    if (!this.#isAccepted) {
+      this.calls.accepted(this.id);
+      yield { type: 'accepted' };
+    }
     if (!this.#isAccepted || this.#isLost) yield { type: 'connection', state: 'open' };
     this.#isAccepted = true;
     this.#isLost = false;

@@ -132,6 +132,8 @@ class LegacyWatch {
         return;
       case 'state':
         this.#text.end();
+        // Also of a state that was shown before: it may have text of the next turn, which is then known.
+        this.#text.cover(textInFlight(step.state));
         this.#show(step.state);
         return;
       case 'tool':
@@ -147,7 +149,8 @@ class LegacyWatch {
     this.#waiting.delete(turnId);
     if (this.#own !== turnId) return;
     this.#own = undefined;
-    this.#text.end();
+    // After a state, which ends it, that may have text of the next turn already: this stays known.
+    if (this.#text.turnId === turnId) this.#text.end();
     this.#pollNow();
     for (const held of this.#later.splice(0)) this.hearOwn(held.turnId, held.step);
   }
@@ -257,7 +260,7 @@ class LegacyWatch {
     if (body !== this.#shownBody) {
       this.#shownBody = body;
       this.#text.cover(textInFlight(state));
-      this.#covered = coveredTurns(state.status === 'processing', this.#own, this.#later.flatMap(turnFrame));
+      this.#covered = this.#coveredBy(state);
       if (this.#covered.has(this.#own ?? '')) this.#text.mute();
       this.queue.push({ type: 'state', state });
       this.#more();
@@ -268,6 +271,13 @@ class LegacyWatch {
       this.queue.push({ type: 'turn_started', turnId: this.#foreign });
     }
     if (!isBusy) this.#endForeign(state.status === 'interrupted' ? 'interrupted' : 'complete');
+  }
+
+  #coveredBy(state: SessionState): ReadonlySet<string> {
+    const isBusy = state.status === 'processing';
+    const told = coveredTurns(isBusy, this.#own, this.#later.flatMap(turnFrame));
+    // Where nothing works, all that was accepted has ended, also what no stream has told of yet.
+    return isBusy ? told : new Set([...told, ...this.calls.knownIn(state)]);
   }
 
   #endForeign(status: 'complete' | 'interrupted'): void {
