@@ -2,6 +2,7 @@ import type { Server } from 'node:http';
 import { findDangling } from './config/references.js';
 import { refuseMistakes } from './config/mistakes.js';
 import type { Config } from './config.js';
+import { Closing } from './assembly/closing.js';
 import type { Log, Rig } from './core/ports.js';
 import type { CoreService } from './core/service.js';
 import type { CoreSettings } from './core/settings.js';
@@ -89,12 +90,17 @@ export async function createApp(config: Config): Promise<Application> {
   refuseMistakes(
     findDangling(config, { rigs: rigs.map(({ id }) => id), tools: tools.own.map(({ name }) => name) }),
   );
-  const opened = await openStore(config, log);
+  const closing = new Closing();
+  closing.add(() => tools.close());
   try {
+    const opened = await openStore(config, log);
+    closing.add(() => opened.close());
     const { bus, isUp: busUp } = await openBus(config, log);
+    closing.add(() => bus.close());
     const telemetry = await openTelemetry(config, {
       ...{ store: opened.store, busUp, clock: systemClock, log, version },
     });
+    closing.add(() => telemetry.close());
     const { store } = telemetry;
     const admin = await createAdmin(config, { store, clock: systemClock, digests: nodeDigests });
     const core = createCore({
@@ -106,6 +112,7 @@ export async function createApp(config: Config): Promise<Application> {
       sealer: createSealer(await loadSecretsKeys(config.secretsKeys, opened.secretsKeyFile)),
       settings: coreSettings(config),
     });
+    closing.add(() => core.close());
     const httpSettings = {
       corsOrigins: config.corsOrigins,
       rateLimit: config.rateLimit,
@@ -124,7 +131,9 @@ export async function createApp(config: Config): Promise<Application> {
     });
     const httpServer = http.createHttpServer({ ...routed, log, http: httpSettings, observer: requests });
     const { server } = httpServer;
-    let closing: Promise<void> | undefined;
+    closing.add(async () => {
+      if (server.listening) await httpServer.close(GRACE_MS);
+    });
     return {
       server,
       core,
@@ -146,20 +155,12 @@ export async function createApp(config: Config): Promise<Application> {
         await core.drain(config.drainTimeoutMs);
         await httpServer.close(GRACE_MS);
       },
-      close() {
-        closing ??= (async () => {
-          if (server.listening) await httpServer.close(GRACE_MS);
-          await core.close();
-          await tools.close();
-          await bus.close();
-          await telemetry.close();
-          await opened.close();
-        })();
-        return closing;
-      },
+      close: () => closing.close(),
     };
   } catch (error) {
-    await opened.close();
+    await closing.close().catch((reason: unknown) => {
+      log.error({ err: reason }, 'could not close');
+    });
     throw error;
   }
 }

@@ -1,4 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
+import { createContext, Script } from 'node:vm';
+import { dialectPicker } from '../../src/adapters/ajv/dialects.js';
 import { createSchemas } from '../../src/adapters/ajv/schemas.js';
 import type { JsonObject, JsonValue } from '../../src/core/json.js';
 
@@ -193,5 +195,26 @@ describe('time', () => {
     const schema = { type: 'string' };
     expect(schemas.compile(schema)).toBe(schemas.compile(schema));
     expect(schemas.compile({ type: 'string' })).not.toBe(schemas.compile(schema));
+  });
+});
+
+describe('the dialects of a process', () => {
+  /** Stops the work after so many milliseconds, wherever it is. */
+  function stopAfter(milliseconds: number, work: () => unknown): void {
+    try {
+      new Script('work()').runInContext(createContext({ work }), { timeout: milliseconds });
+    } catch {
+      // In the midst of it, or not at all.
+    }
+  }
+
+  it('can be used again after they were stopped at any point of their first work', () => {
+    const schema = { type: 'object', properties: { a: { type: 'string' } } };
+    const problems = Array.from({ length: 40 }, (_, index) => {
+      const pick = dialectPicker();
+      stopAfter(index + 1, () => pick(schema));
+      return pick(schema).problems;
+    });
+    expect(problems.flat()).toEqual([]);
   });
 });

@@ -43,11 +43,15 @@ const OPTIONS = {
 } as const;
 
 function dialect(constructor: Constructor): Dialect {
-  let metaSchema: Compiler | undefined;
+  let idle: Compiler | undefined;
   return {
     problemsOf(schema) {
-      metaSchema ??= new constructor(OPTIONS);
-      return metaSchema.validateSchema(schema) === true ? [] : describeErrors(metaSchema.errors ?? []);
+      const compiler = idle ?? new constructor(OPTIONS);
+      // Stopped by a time limit in the midst of its work, a compiler is of no more use: its `finally` blocks did not run.
+      idle = undefined;
+      const problems = compiler.validateSchema(schema) === true ? [] : describeErrors(compiler.errors ?? []);
+      idle = compiler;
+      return problems;
     },
     compiler: () => new constructor({ ...OPTIONS, meta: false, validateSchema: false }),
   };
