@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, test } from '@jest/globals
 import { RigError } from '../../src/core/ports.js';
 import { checkEndpoint } from '../../src/adapters/ai-sdk/check.js';
 import { createFetch } from '../../src/adapters/ai-sdk/fetch.js';
-import { BASE_URLS } from '../../src/adapters/ai-sdk/model.js';
+import { BASE_URLS } from '../../src/adapters/ai-sdk/endpoint.js';
 import { wireCallIds, wireToolNames } from '../../src/adapters/ai-sdk/names.js';
 import { createAiSdkRig } from '../../src/adapters/ai-sdk/rig.js';
 import { usualModels } from '../../src/adapters/ai-sdk/usual-models.js';

@@ -206,6 +206,25 @@ describe('an answer in the chat completions dialect', () => {
     expect(await upstream.requests[0]?.closed).toBe('aborted');
   });
 
+  it('that is over leaves its connection to the next one, whatever came of it', async () => {
+    const ours = rig();
+    const say = async (...events: readonly object[]) => {
+      upstream.next((reply) => {
+        reply.open();
+        for (const event of events) reply.event(event);
+      });
+      return collect(ours.respond(ask('my question'), never));
+    };
+    await say(textChunk('one'), endChunk());
+    rigErrorOf(await failure(say(endChunk('length'))));
+    upstream.next((reply) => {
+      reply.json(500, { error: { message: 'x' } });
+    });
+    rigErrorOf(await failure(collect(ours.respond(ask('my question'), never))));
+    await say(textChunk('two'), endChunk());
+    expect(upstream.connections).toBe(1);
+  });
+
   it('that reached its limit keeps its text', async () => {
     const parts = await answer(textChunk('so far'), endChunk('length'));
     expect(parts.map(({ type }) => type)).toEqual(['text', 'end']);

@@ -2,6 +2,7 @@ import { createServer, type Server } from 'node:net';
 import { once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { ConnectionError } from '../../src/adapters/ai-sdk/connection-error.js';
+import { Connections } from '../../src/adapters/ai-sdk/exchange.js';
 import { createFetch } from '../../src/adapters/ai-sdk/fetch.js';
 import { sayScript, startUpstream, type Upstream } from '../support/upstream.js';
 import { failure } from './ai-sdk-dialects.js';
@@ -100,14 +101,14 @@ describe('fetch', () => {
 
   it('gives up on a silent provider, before and in an answer', async () => {
     upstream.next((reply) => reply.hang());
-    const hasty = createFetch({ connectMs: 1_000, idleMs: 30 });
+    const hasty = createFetch(new Connections({ connectMs: 1_000, idleMs: 30 }));
     expect(await failure(hasty(upstream.url))).toMatchObject({ fault: 'idle' });
     upstream.next(async (reply) => {
       reply.open();
       await reply.hang();
     });
     // Long enough for the head of the answer to come on any machine.
-    const patient = createFetch({ connectMs: 10_000, idleMs: 2_000 });
+    const patient = createFetch(new Connections({ connectMs: 10_000, idleMs: 2_000 }));
     const response = await patient(upstream.url);
     expect(await failure(response.text())).toMatchObject({ fault: 'idle' });
     expect(await upstream.requests[1]?.closed).toBe('aborted');
@@ -119,7 +120,7 @@ describe('fetch', () => {
       reply.open();
       reply.raw('x'.repeat(size));
     });
-    const response = await createFetch({ connectMs: 1_000, idleMs: 50 })(upstream.url);
+    const response = await createFetch(new Connections({ connectMs: 1_000, idleMs: 50 }))(upstream.url);
     await new Promise((resolve) => setTimeout(resolve, 200));
     expect((await response.arrayBuffer()).byteLength).toBe(size);
   });

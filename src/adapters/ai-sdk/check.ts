@@ -1,7 +1,7 @@
 import { isJsonObject } from '../../core/json.js';
 import { classify, faultOfAnswer } from './classify.js';
 import { operatorError, UpstreamFault } from './faults.js';
-import { BASE_URLS, type Endpoint } from './model.js';
+import { BASE_URLS, type Endpoint } from './endpoint.js';
 
 const ANTHROPIC_VERSION = '2023-06-01';
 

@@ -4,63 +4,35 @@ import type {
   LanguageModelV3Prompt,
   LanguageModelV3ToolResultPart,
 } from '@ai-sdk/provider';
-import type { JsonObject } from '../../core/json.js';
-import { resultText, type ToolCall, type ToolResult } from '../../core/message.js';
-import type { PromptMessage, RigRequest, ToolDescription } from '../../core/ports.js';
+import { resultText, type ToolResult } from '../../core/message.js';
+import type { PromptMessage, ToolDescription } from '../../core/ports.js';
 import type { CallMemory } from './call-memory.js';
-import { wireCallIds, wireToolNames, type WireNames } from './names.js';
+import type { WireNames } from './names.js';
+import { argumentsSchema, type Outline } from './outline.js';
 
-/** What a provider gets of a request, and how to read names in its answer. */
+/** What a provider package gets of a request. */
 export interface Prompt {
   readonly messages: LanguageModelV3Prompt;
   readonly tools: LanguageModelV3FunctionTool[];
-  /** True when the tools are only those of the history: they must be declared, but not called. */
-  readonly toolsAreHistory: boolean;
-  readonly toolNames: WireNames;
-  /** Ids of calls that the history holds. */
-  readonly usedCallIds: ReadonlySet<string>;
 }
 
-const CUT_NOTE = '(The beginning of this conversation was left out.)';
-
-/** Maps a request to the provider packages' prompt. For a title, tools and their calls are left out. */
-export function buildPrompt(request: RigRequest, memory: CallMemory): Prompt {
-  const withTools = request.purpose === 'answer';
-  const calls = withTools ? request.messages.flatMap(callsOf) : [];
-  const offered = withTools ? request.tools : [];
-  const toolNames = wireToolNames([...offered.map(({ name }) => name), ...calls.map(({ name }) => name)]);
-  const usedCallIds = new Set(calls.map(({ callId }) => callId));
-  const callIds = wireCallIds(usedCallIds);
-  const toolsAreHistory = offered.length === 0 && calls.length > 0;
-
+/** Maps a request to the provider packages' prompt. */
+export function buildPrompt(instructions: string, outline: Outline, memory: CallMemory): Prompt {
   const messages: LanguageModelV3Message[] = [];
-  if (request.instructions.trim() !== '') messages.push({ role: 'system', content: request.instructions });
-  // Providers want a user's message first; a history that was cut may begin with an answer.
-  if (request.messages[0]?.role === 'assistant') messages.push(userMessage(CUT_NOTE));
-  for (const message of request.messages) {
-    if (message.role === 'user') messages.push(userMessage(message.content));
-    else messages.push(...assistantMessages(message, withTools, toolNames, callIds, memory));
+  if (instructions.trim() !== '') messages.push({ role: 'system', content: instructions });
+  for (const message of outline.messages) {
+    if (message.role === 'user')
+      messages.push({ role: 'user', content: [{ type: 'text', text: message.content }] });
+    else messages.push(...assistantMessages(message, outline, memory));
   }
-  const declared = toolsAreHistory ? formerTools(calls) : offered;
-  const tools = declared.map((tool) => describeTool(tool, toolNames));
-  return { messages, tools, toolsAreHistory, toolNames, usedCallIds };
+  return { messages, tools: outline.tools.map((tool) => describeTool(tool, outline.toolNames)) };
 }
 
 type AssistantMessage = Extract<PromptMessage, { role: 'assistant' }>;
 
-function callsOf(message: PromptMessage): readonly ToolCall[] {
-  return message.role === 'assistant' ? message.toolCalls : [];
-}
-
-function userMessage(text: string): LanguageModelV3Message {
-  return { role: 'user', content: [{ type: 'text', text }] };
-}
-
 function* assistantMessages(
   message: AssistantMessage,
-  withTools: boolean,
-  toolNames: WireNames,
-  callIds: WireNames,
+  { withTools, toolNames, callIds }: Outline,
   memory: CallMemory,
 ): Iterable<LanguageModelV3Message> {
   const { content, toolResults } = message;
@@ -91,30 +63,21 @@ function* assistantMessages(
 }
 
 function outputOf(result: ToolResult | undefined): LanguageModelV3ToolResultPart['output'] {
-  if (result === undefined) return { type: 'error-text', value: 'no result' };
-  return { type: result.failed ? 'error-text' : 'text', value: resultText(result.result) };
+  const isFailed = result?.failed !== false;
+  return { type: isFailed ? 'error-text' : 'text', value: outputText(result) };
 }
 
-/** Some providers refuse a history with calls of tools that are not declared. */
-function formerTools(calls: readonly ToolCall[]): ToolDescription[] {
-  const names = new Set(calls.map(({ name }) => name));
-  return [...names].map((name) => ({ name, description: 'No longer available.', parameters: {} }));
+/** What a model gets to read of a result. */
+export function outputText(result: ToolResult | undefined): string {
+  return result === undefined ? 'no result' : resultText(result.result);
 }
 
 function describeTool(tool: ToolDescription, names: WireNames): LanguageModelV3FunctionTool {
-  const schema: JsonObject = { properties: {}, ...tool.parameters, type: 'object' };
-  if (!isObjectSchema(schema)) throw new TypeError('a schema of arguments describes an object');
   return {
     type: 'function',
     name: names.toWire(tool.name),
     description: tool.description,
-    inputSchema: schema,
+    inputSchema: argumentsSchema(tool),
     strict: false,
   };
-}
-
-function isObjectSchema(
-  schema: JsonObject,
-): schema is JsonObject & LanguageModelV3FunctionTool['inputSchema'] {
-  return schema.type === 'object';
 }

@@ -1,16 +1,15 @@
 import type { IncomingMessage } from 'node:http';
-import type { PlainText } from './plain-text.js';
 
 /** How many chunks may wait in the body before the socket is paused. */
 const WAITING_CHUNKS = 16;
 
 /**
  * The body of an answer as a web stream: each chunk as it came from the socket, with backpressure down to TCP.
- * `fail` ends it with an error, and does nothing after its end. `plainText` gets its chunks first.
+ * `fail` ends it with an error, and does nothing after its end.
  */
 export function streamBody(
   response: IncomingMessage,
-  listeners: { onBytes: () => void; onCancel: () => void; plainText: PlainText | undefined },
+  listeners: { onBytes: () => void; onCancel: () => void },
 ): { body: ReadableStream<Uint8Array>; fail: (reason: unknown) => void } {
   let fail: (reason: unknown) => void = () => undefined;
   const body = new ReadableStream<Uint8Array>(
@@ -24,14 +23,10 @@ export function streamBody(
         response.on('data', (chunk: Uint8Array) => {
           listeners.onBytes();
           if (!open) return;
-          const left = listeners.plainText === undefined ? chunk : listeners.plainText.take(chunk);
-          if (left === undefined) return;
-          controller.enqueue(left);
+          controller.enqueue(chunk);
           if ((controller.desiredSize ?? 0) <= 0) response.pause();
         });
         response.once('end', () => {
-          const rest = listeners.plainText?.rest();
-          if (open && rest !== undefined) controller.enqueue(rest);
           if (open) controller.close();
           open = false;
         });
