@@ -61,4 +61,9 @@ describe('the statements of the SQLite store', () => {
     });
     expect(slow).toEqual([]);
   });
+
+  it('bind no bare LIMIT, for which SQLite would compile them anew at each run', () => {
+    const bare = [...all.keys()].filter((source) => /LIMIT\s*[?@:$]/i.test(source));
+    expect(bare).toEqual([]);
+  });
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { systemClock } from '../../src/adapters/uuid/clock.js';
 
 const UUID_7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
@@ -9,6 +9,18 @@ describe('the system clock', () => {
     expect(ids.every((id) => UUID_7.test(id))).toBe(true);
     expect(new Set(ids).size).toBe(ids.length);
     expect([...ids].sort()).toEqual(ids);
+  });
+
+  it("gives ids in order though the machine's clock goes back", () => {
+    const now = Date.now();
+    const clock = jest
+      .spyOn(Date, 'now')
+      .mockReturnValueOnce(now + 2000)
+      .mockReturnValueOnce(now - 60_000);
+    const [first, second] = [systemClock.newId(), systemClock.newId()];
+    clock.mockRestore();
+    expect(second > first).toBe(true);
+    expect(second.slice(0, 13)).toBe(first.slice(0, 13));
   });
 
   it('tells milliseconds since the epoch', () => {

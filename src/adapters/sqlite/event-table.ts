@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import type { EventBody, LoggedEvent, SystemEvent } from '../../core/event.js';
 import type { Commit } from '../../core/store.js';
-import type { SessionRow } from './rows.js';
+import type { SessionRow } from './session-row.js';
 
 /** The rows of `events` and `system_events`, for writers. They change the session's counters; the caller saves the row. */
 export interface EventTable {

@@ -2,17 +2,18 @@ import type { Database } from 'better-sqlite3';
 import type { TurnRow } from './rows.js';
 import type { Handlers } from './steps.js';
 import type { TurnTable } from './turn-table.js';
+import { LIMIT } from './limit.js';
 
 /** Running turns whose lease is lost at a time: given up, or not renewed. */
 export const LOST_TURNS = `SELECT t.*, s.id AS session_id FROM turns t INDEXED BY running_turn JOIN sessions s ON s.ref = t.session
-  WHERE t.status = 'running' AND t.lease_until <= ? LIMIT ?`;
+  WHERE t.status = 'running' AND t.lease_until <= ? ${LIMIT}`;
 
 /** Heads of the queues of sessions where nothing runs. */
 export const WAITING_TURNS = `SELECT t.*, s.id AS session_id FROM turns t INDEXED BY queued_turns JOIN sessions s ON s.ref = t.session
   WHERE t.status = 'queued'
     AND NOT EXISTS (SELECT 1 FROM turns r WHERE r.session = t.session AND r.status = 'running')
     AND NOT EXISTS (SELECT 1 FROM turns q WHERE q.session = t.session AND q.status = 'queued' AND q.no < t.no)
-  LIMIT ?`;
+  ${LIMIT}`;
 
 /** The steps that say who works on a turn. */
 export function createLeaseWrites(

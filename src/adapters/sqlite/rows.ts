@@ -1,41 +1,8 @@
 import type { EventBody, LoggedEvent, SystemEvent } from '../../core/event.js';
 import type { Message } from '../../core/message.js';
-import type { Session, TitleSource } from '../../core/session.js';
 import type { StoredKey } from '../../core/store.js';
 import type { ClaimedTurn, Turn, TurnStatus } from '../../core/turn.js';
-import {
-  parseApps,
-  parseEventBody,
-  parseToolCalls,
-  parseToolResults,
-  parseUserState,
-} from './json-columns.js';
-
-/** A row of `sessions`. Writers change it in memory and save it whole. */
-export interface SessionRow {
-  readonly ref: number;
-  readonly id: string;
-  title: string;
-  title_source: TitleSource;
-  wallet: string | null;
-  rig: string | null;
-  client: string | null;
-  app: string | null;
-  user_state: string | null;
-  interrupted: number;
-  created_at: number;
-  active_at: number;
-  revision: number;
-  version: number;
-  last_event_id: number;
-  last_turn_no: number;
-  last_system_no: number;
-  faults_shown: number;
-  faults_claimed_by: string | null;
-  faults_claimed_until: number | null;
-  incarnation: number;
-  deleted_at: number | null;
-}
+import { parseApps, parseEventBody, parseToolCalls, parseToolResults } from './json-columns.js';
 
 /** A row of `turns`, with the id of its session. */
 export interface TurnRow {
@@ -58,18 +25,22 @@ export interface TurnRow {
   readonly partial_text: string;
 }
 
-/** A row of `messages`, with the id of its turn. */
-export interface MessageRow {
-  readonly id: string;
-  readonly turn_id: string;
-  readonly turn_no: number;
-  readonly position: number;
-  readonly role: Message['role'];
-  readonly content: string;
-  readonly tool_calls: string | null;
-  readonly tool_results: string | null;
-  readonly created_at: number;
-}
+/** The columns of a message `m`, to be read as an array, as those of a session. Before them comes the id of its turn. */
+export const MESSAGE_COLUMNS =
+  'm.id, m.turn_no, m.position, m.role, m.content, m.tool_calls, m.tool_results, m.created_at';
+
+/** The id of the turn, and the values of `MESSAGE_COLUMNS`. */
+export type MessageValues = [
+  turnId: string,
+  id: string,
+  turnNo: number,
+  position: number,
+  role: Message['role'],
+  content: string,
+  toolCalls: string | null,
+  toolResults: string | null,
+  createdAt: number,
+];
 
 export interface EventRow {
   readonly id: number;
@@ -91,25 +62,6 @@ export interface KeyRow {
   readonly created_at: number;
   readonly expires_at: number | null;
   readonly revoked_at: number | null;
-}
-
-export function toSession(row: SessionRow): Session {
-  return {
-    id: row.id,
-    title: row.title,
-    titleSource: row.title_source,
-    wallet: row.wallet,
-    rig: row.rig,
-    client: row.client,
-    app: row.app,
-    userState: row.user_state === null ? null : parseUserState(row.user_state),
-    interrupted: row.interrupted === 1,
-    createdAt: row.created_at,
-    activeAt: row.active_at,
-    lastEventId: row.last_event_id,
-    revision: row.revision,
-    version: row.version,
-  };
 }
 
 export function toTurn(row: TurnRow): Turn {
@@ -139,17 +91,18 @@ export function toClaimedTurn(row: TurnRow, owner: string): ClaimedTurn {
   };
 }
 
-export function toMessage(row: MessageRow): Message {
+export function toMessage(values: MessageValues): Message {
+  const [turnId, id, turnNo, position, role, content, toolCalls, toolResults, createdAt] = values;
   return {
-    id: row.id,
-    turnId: row.turn_id,
-    turnNo: row.turn_no,
-    position: row.position,
-    role: row.role,
-    content: row.content,
-    toolCalls: row.tool_calls === null ? null : parseToolCalls(row.tool_calls),
-    toolResults: row.tool_results === null ? null : parseToolResults(row.tool_results),
-    createdAt: row.created_at,
+    id,
+    turnId,
+    turnNo,
+    position,
+    role,
+    content,
+    toolCalls: toolCalls === null ? null : parseToolCalls(toolCalls),
+    toolResults: toolResults === null ? null : parseToolResults(toolResults),
+    createdAt,
   };
 }
 

@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import type { SealedSecret } from '../../core/secret-store.js';
+import { limitOf } from './limit.js';
 
 interface SecretRow {
   readonly client: string;
@@ -15,7 +16,7 @@ export function createSecretReads(db: Database) {
     'SELECT * FROM secrets WHERE client = @client AND (@app IS NULL OR app = @app) ORDER BY app, name',
   );
   const selectOld = db.prepare<[{ keyId: string; limit: number }], SecretRow>(
-    'SELECT * FROM secrets WHERE key_id < @keyId OR key_id > @keyId LIMIT @limit',
+    `SELECT * FROM secrets WHERE key_id < @keyId OR key_id > @keyId ${limitOf('limit')}`,
   );
   // From one to the next by the index: a table of many values has few keys.
   const selectKeyIds = db.prepare<[], { key_id: string }>(

@@ -1,63 +1,94 @@
 import type { Database } from 'better-sqlite3';
 import { newSession, type SessionFields } from '../../core/session.js';
-import type { SessionRow } from './rows.js';
+import {
+  fieldValues,
+  SESSION_COLUMNS,
+  SESSION_FIELDS,
+  toSessionRow,
+  type SessionRow,
+  type SessionValues,
+} from './session-row.js';
 
 /** The rows of `sessions`, for writers. */
 export interface SessionTable {
-  /** The row of an id, a tombstone too. */
-  find(id: string): SessionRow | undefined;
   /** The row of an id unless it is a tombstone. */
   findLive(id: string): SessionRow | undefined;
-  /** The row of an id; when there is none, a new one, or the tombstone brought back empty, still to be saved. */
-  ensure(id: string, at: number): { readonly row: SessionRow; readonly created: boolean };
+  /** The same, by its number. */
+  findLiveByRef(ref: number): SessionRow | undefined;
+  /** The row of an id that has no live one: a new row, or the tombstone brought back empty. Still to be saved. */
+  create(id: string, at: number): SessionRow;
+  /** Writes a row as it is. One that was not stored gets its `ref`. */
   save(row: SessionRow): void;
+  /** Writes what turns and events move: the counters, the last activity, and whether it was interrupted. */
+  saveCounters(row: SessionRow): void;
 }
 
+type FieldValues = ReturnType<typeof fieldValues>;
+
+type Counters = [
+  interrupted: number,
+  active_at: number,
+  revision: number,
+  last_event_id: number,
+  last_turn_no: number,
+  last_system_no: number,
+];
+
+const MARKS = Array.from(SESSION_FIELDS.split(','), () => '?').join(', ');
+
 export function createSessionTable(db: Database): SessionTable {
-  const select = db.prepare<[string], SessionRow>('SELECT * FROM sessions WHERE id = ?');
-  const insert = db.prepare<[Omit<SessionRow, 'ref'>]>(
-    `INSERT INTO sessions (id, title, title_source, wallet, rig, client, app, user_state, interrupted, created_at, active_at,
-       revision, version, last_event_id, last_turn_no, last_system_no, faults_shown,
-       faults_claimed_by, faults_claimed_until, incarnation, deleted_at)
-     VALUES (@id, @title, @title_source, @wallet, @rig, @client, @app, @user_state, @interrupted, @created_at, @active_at,
-       @revision, @version, @last_event_id, @last_turn_no, @last_system_no, @faults_shown,
-       @faults_claimed_by, @faults_claimed_until, @incarnation, @deleted_at)`,
+  const select = db
+    .prepare<[string], SessionValues>(`SELECT ${SESSION_COLUMNS} FROM sessions WHERE id = ?`)
+    .raw();
+  const selectByRef = db
+    .prepare<[number], SessionValues>(`SELECT ${SESSION_COLUMNS} FROM sessions WHERE ref = ?`)
+    .raw();
+  const insert = db.prepare<[id: string, ...fields: FieldValues]>(
+    `INSERT INTO sessions (id, ${SESSION_FIELDS}) VALUES (?, ${MARKS})`,
   );
-  const update = db.prepare<[SessionRow]>(
-    `UPDATE sessions SET title = @title, title_source = @title_source, wallet = @wallet, rig = @rig, client = @client, app = @app,
-       user_state = @user_state, interrupted = @interrupted, created_at = @created_at, active_at = @active_at,
-       revision = @revision, version = @version, last_event_id = @last_event_id, last_turn_no = @last_turn_no,
-       last_system_no = @last_system_no, faults_shown = @faults_shown,
-       faults_claimed_by = @faults_claimed_by, faults_claimed_until = @faults_claimed_until, incarnation = @incarnation, deleted_at = @deleted_at
-     WHERE ref = @ref`,
+  const update = db.prepare<[...fields: FieldValues, ref: number]>(
+    `UPDATE sessions SET (${SESSION_FIELDS}) = (${MARKS}) WHERE ref = ?`,
+  );
+  const updateCounters = db.prepare<[...Counters, ref: number]>(
+    `UPDATE sessions SET interrupted = ?, active_at = ?, revision = ?, last_event_id = ?, last_turn_no = ?,
+       last_system_no = ? WHERE ref = ?`,
   );
 
-  function findLive(id: string): SessionRow | undefined {
-    const row = select.get(id);
-    return row?.deleted_at === null ? row : undefined;
+  function find(id: string): SessionRow | undefined {
+    const values = select.get(id);
+    return values && toSessionRow(values);
   }
 
   return {
-    find: (id) => select.get(id),
-    findLive,
-    ensure(id, at) {
-      const found = select.get(id);
-      if (found?.deleted_at === null) return { row: found, created: false };
-      if (found !== undefined) return { row: { ...found, ...blankRow(id, at) }, created: true };
-      const counters = { revision: 0, version: 0, last_event_id: 0, last_system_no: 0, faults_shown: 0 };
-      const blank = { ...blankRow(id, at), ...counters, incarnation: 0 };
-      return { row: { ...blank, ref: Number(insert.run(blank).lastInsertRowid) }, created: true };
+    findLive(id) {
+      const row = find(id);
+      return row?.deleted_at === null ? row : undefined;
+    },
+    findLiveByRef(ref) {
+      const values = selectByRef.get(ref);
+      const row = values && toSessionRow(values);
+      return row?.deleted_at === null ? row : undefined;
+    },
+    create(id, at) {
+      const tombstone = find(id);
+      return tombstone === undefined ? newRow(id, at) : broughtBack(tombstone, at);
     },
     save(row) {
-      update.run(row);
+      if (row.ref === 0) row.ref = Number(insert.run(row.id, ...fieldValues(row)).lastInsertRowid);
+      else update.run(...fieldValues(row), row.ref);
+    },
+    saveCounters(row) {
+      const { interrupted, active_at, revision, last_event_id, last_turn_no, last_system_no, ref } = row;
+      updateCounters.run(interrupted, active_at, revision, last_event_id, last_turn_no, last_system_no, ref);
     },
   };
 }
 
-/** What a new session and one that comes back have in common. */
-function blankRow(id: string, at: number) {
+/** The row of a session that was never stored. */
+function newRow(id: string, at: number): SessionRow {
   const { title, titleSource, createdAt, activeAt } = newSession(id, at);
   return {
+    ref: 0,
     id,
     title,
     title_source: titleSource,
@@ -69,10 +100,25 @@ function blankRow(id: string, at: number) {
     interrupted: 0,
     created_at: createdAt,
     active_at: activeAt,
+    revision: 0,
+    version: 0,
+    last_event_id: 0,
     last_turn_no: 0,
+    last_system_no: 0,
+    faults_shown: 0,
     faults_claimed_by: null,
     faults_claimed_until: null,
+    incarnation: 0,
     deleted_at: null,
+  };
+}
+
+/** A deleted session as a new one, with its counters going on. */
+function broughtBack(tombstone: SessionRow, at: number): SessionRow {
+  const { ref, revision, version, last_event_id, last_system_no, faults_shown, incarnation } = tombstone;
+  return {
+    ...newRow(tombstone.id, at),
+    ...{ ref, revision, version, last_event_id, last_system_no, faults_shown, incarnation },
   };
 }
 

@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import type { EventTable } from './event-table.js';
-import { toSession, type SessionRow } from './rows.js';
+import { toSession, type SessionRow } from './session-row.js';
 import { setFields, type SessionTable } from './session-table.js';
 import type { Handlers } from './steps.js';
 
@@ -29,8 +29,8 @@ export function createSessionWrites(
       const live = sessions.findLive(change.id);
       if (live === undefined && change.ifMissing === 'refuse') return { kind: 'missing' };
       if (ifVersion !== undefined && ifVersion !== (live?.version ?? 0)) return { kind: 'stale' };
-      const { row, created } =
-        live === undefined ? sessions.ensure(change.id, at) : { row: live, created: false };
+      const created = live === undefined;
+      const row = live ?? sessions.create(change.id, at);
       const changed = setFields(row, change.set) || created;
       const active = change.isActivity && at > row.active_at;
       if (!changed && !active && change.events.length === 0) {
@@ -39,6 +39,8 @@ export function createSessionWrites(
       }
       if (changed) row.version += 1;
       if (active) row.active_at = at;
+      // Events refer to the row of their session.
+      if (created && change.events.length > 0) sessions.save(row);
       const commit = events.commit(row, change.events, at);
       sessions.save(row);
       return { kind: 'saved', session: toSession(row), created, commit };
@@ -56,7 +58,7 @@ export function createSessionWrites(
       if (row === undefined) return undefined;
       if (bodies.length === 0) return { revision: row.revision, events: [] };
       const commit = events.commit(row, bodies, at);
-      sessions.save(row);
+      sessions.saveCounters(row);
       return commit;
     },
   };

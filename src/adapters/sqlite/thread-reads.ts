@@ -3,7 +3,14 @@ import type { Database } from 'better-sqlite3';
 import type { SystemFault } from '../../core/event.js';
 import type { Message } from '../../core/message.js';
 import type { StoredThread } from '../../core/store.js';
-import { toMessage, toSession, toTurn, type MessageRow, type SessionRow, type TurnRow } from './rows.js';
+import { MESSAGE_COLUMNS, toMessage, toTurn, type MessageValues, type TurnRow } from './rows.js';
+import {
+  SESSION_COLUMNS,
+  toSession,
+  toSessionRow,
+  type SessionRow,
+  type SessionValues,
+} from './session-row.js';
 
 /** How much is read before other work gets its turn: a long thread must not hold up the event loop. */
 const ROWS_A_PAGE = 500;
@@ -30,31 +37,39 @@ interface Place {
 export function createThreadReader(
   db: Database,
 ): (id: string) => Promise<StoredThread | 'deleted' | 'unknown'> {
-  const selectSession = db.prepare<[string], SessionRow>('SELECT * FROM sessions WHERE id = ?');
+  const selectSession = db
+    .prepare<[string], SessionValues>(`SELECT ${SESSION_COLUMNS} FROM sessions WHERE id = ?`)
+    .raw();
+  const isKnown = db.prepare<[string], number>('SELECT 1 FROM sessions WHERE id = ?').pluck();
+  const selectIncarnation = db
+    .prepare<[string], number>('SELECT incarnation FROM sessions WHERE id = ?')
+    .pluck();
   const selectRunning = db.prepare<[number], TurnRow>(
     "SELECT *, '' AS session_id FROM turns WHERE session = ? AND status = 'running'",
   );
   const selectQueued = db.prepare<[number], TurnRow>(
     "SELECT *, '' AS session_id FROM turns WHERE session = ? AND status = 'queued' ORDER BY no",
   );
-  const selectTurnMessages = db.prepare<[turnId: string, session: number, turnNo: number], MessageRow>(
-    'SELECT m.*, ? AS turn_id FROM messages m WHERE m.session = ? AND m.turn_no = ? ORDER BY m.position',
-  );
-  const selectMessages = db.prepare<
-    [session: number, turnNo: number, position: number, lastTurnNo: number],
-    MessageRow
-  >(
-    `SELECT m.*, t.id AS turn_id FROM messages m CROSS JOIN turns t ON t.session = m.session AND t.no = m.turn_no
+  const selectTurnMessages = db
+    .prepare<[turnId: string, session: number, turnNo: number], MessageValues>(
+      `SELECT ?, ${MESSAGE_COLUMNS} FROM messages m WHERE m.session = ? AND m.turn_no = ? ORDER BY m.position`,
+    )
+    .raw();
+  const selectMessages = db
+    .prepare<[session: number, turnNo: number, position: number, lastTurnNo: number], MessageValues>(
+      `SELECT t.id, ${MESSAGE_COLUMNS} FROM messages m CROSS JOIN turns t ON t.session = m.session AND t.no = m.turn_no
      WHERE m.session = ? AND (m.turn_no, m.position) > (?, ?) AND m.turn_no <= ?
      ORDER BY m.turn_no, m.position`,
-  );
+    )
+    .raw();
   const selectFaults = db.prepare<[number, number], SystemFault>(
     "SELECT n, text FROM system_events WHERE session = ? AND n > ? AND kind = 'SystemError' ORDER BY n",
   );
 
   function readHead(id: string): Head | 'deleted' | 'unknown' {
-    const row = selectSession.get(id);
-    if (row === undefined) return 'unknown';
+    const values = selectSession.get(id);
+    if (values === undefined) return 'unknown';
+    const row = toSessionRow(values);
     if (row.deleted_at !== null) return 'deleted';
     const turns = [...selectRunning.all(row.ref), ...selectQueued.all(row.ref)];
     const open = turns.map((turn) => ({
@@ -70,13 +85,12 @@ export function createThreadReader(
   function addPage({ row, openNos }: Head, after: Place, settled: Message[]): Place | undefined {
     let rows = 0;
     let chars = 0;
-    for (const message of selectMessages.iterate(row.ref, after.turnNo, after.position, row.last_turn_no)) {
-      if (!openNos.has(message.turn_no)) settled.push(toMessage(message));
+    for (const values of selectMessages.iterate(row.ref, after.turnNo, after.position, row.last_turn_no)) {
+      const [, , turnNo, position, , content, , toolResults] = values;
+      if (!openNos.has(turnNo)) settled.push(toMessage(values));
       rows += 1;
-      chars += message.content.length + (message.tool_results?.length ?? 0);
-      if (rows >= ROWS_A_PAGE || chars >= CHARS_A_PAGE) {
-        return { turnNo: message.turn_no, position: message.position };
-      }
+      chars += content.length + (toolResults?.length ?? 0);
+      if (rows >= ROWS_A_PAGE || chars >= CHARS_A_PAGE) return { turnNo, position };
     }
     return undefined;
   }
@@ -89,11 +103,13 @@ export function createThreadReader(
     return { head, settled, next: addPage(head, { turnNo: 0, position: -1 }, settled) };
   });
   const readNext = db.transaction((head: Head, after: Place, settled: Message[]) => {
-    const now = selectSession.get(head.row.id);
-    return now?.incarnation === head.row.incarnation ? addPage(head, after, settled) : 'restart';
+    const now = selectIncarnation.get(head.row.id);
+    return now === head.row.incarnation ? addPage(head, after, settled) : 'restart';
   });
 
   return async function load(id) {
+    // Most that are unknown are about to be made: the transaction would cost more than the search.
+    if (isKnown.get(id) === undefined) return 'unknown';
     const first = readFirst(id);
     if (typeof first === 'string') return first;
     const { head, settled } = first;

@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import type { Message } from '../../core/message.js';
 import type { Lease } from '../../core/store.js';
-import type { ClaimedTurn, Turn, TurnOutcome } from '../../core/turn.js';
+import type { ClaimedTurn, Turn, TurnOutcome, TurnStatus } from '../../core/turn.js';
 import { toClaimedTurn, type TurnRow } from './rows.js';
 
 /** What is stored of a turn when it ends. */
@@ -16,23 +16,36 @@ export interface EndedTurn {
   readonly shown_tokens: number;
 }
 
-/** A queued turn, still to be stored. */
-export type NewTurn = Pick<Turn, 'id' | 'no' | 'app' | 'clientId' | 'keyId' | 'createdAt'>;
+/** A turn that is still to be stored. */
+export type NewTurn = Pick<Turn, 'id' | 'sessionId' | 'no' | 'app' | 'clientId' | 'keyId' | 'createdAt'>;
+
+/** Where the turn of a claim that holds is stored. */
+export interface OwnedTurn {
+  readonly ref: number;
+  readonly id: string;
+  readonly session: number;
+  readonly no: number;
+}
 
 /** The rows of `turns` and `messages`, for writers. */
 export interface TurnTable {
   find(id: string): TurnRow | undefined;
   /** The turn if this claim of it still holds. */
-  findOwned(turn: ClaimedTurn): TurnRow | undefined;
+  findOwned(turn: ClaimedTurn): OwnedTurn | undefined;
   findRunning(session: number): TurnRow | undefined;
   /** The queue of a session, in order. */
-  findQueued(session: number, limit: number): TurnRow[];
-  countQueued(session: number): number;
-  insert(session: number, turn: NewTurn): void;
+  findQueued(session: number): TurnRow[];
+  /** The first of the queue. */
+  findHead(session: number): TurnRow | undefined;
+  /** How many turns of a session wait, and whether one runs. */
+  countOpen(session: number): { readonly queued: number; readonly isRunning: boolean };
+  insertQueued(session: number, turn: NewTurn): Turn;
+  /** Stores a turn that its owner has from the start. */
+  insertClaimed(session: number, turn: NewTurn, lease: Lease): ClaimedTurn;
   /** Gives a turn to an owner. `losses` is what is added to its losses. */
   claim(row: TurnRow, lease: Lease, losses: 0 | 1): ClaimedTurn;
   requestCancel(row: TurnRow): void;
-  savePartialText(row: TurnRow, text: string): void;
+  savePartialText(turn: OwnedTurn, text: string): void;
   end(ended: EndedTurn): void;
   /** Stores records of a turn, in the place of those with the same id. @throws Error when the id is another turn's */
   putMessages(session: number, turnNo: number, messages: readonly Message[]): void;
@@ -45,25 +58,52 @@ export function createTurnTable(db: Database): TurnTable {
   const selectRunning = db.prepare<[number], TurnRow>(
     `${SELECT} WHERE t.session = ? AND t.status = 'running'`,
   );
-  const selectQueued = db.prepare<[number, number], TurnRow>(
-    `${SELECT} WHERE t.session = ? AND t.status = 'queued' ORDER BY t.no LIMIT ?`,
+  const selectQueued = db.prepare<[number], TurnRow>(
+    `${SELECT} WHERE t.session = ? AND t.status = 'queued' ORDER BY t.no`,
   );
-  const countQueued = db
-    .prepare<[number], number>("SELECT count(*) FROM turns WHERE session = ? AND status = 'queued'")
-    .pluck();
-  const insert = db.prepare<[number, string, number, string, string | null, string | null, number]>(
-    `INSERT INTO turns (session, id, no, app, client_id, key_id, created_at, status, attempt, losses, lease_until,
+  const selectHead = db.prepare<[number], TurnRow>(`${selectQueued.source} LIMIT 1`);
+  // Read as arrays: objects of a row cost the driver more than the search.
+  const selectOwned = db
+    .prepare<[id: string, attempt: number, owner: string], [ref: number, session: number, no: number]>(
+      "SELECT ref, session, no FROM turns WHERE id = ? AND status = 'running' AND attempt = ? AND owner = ?",
+    )
+    .raw();
+  const countOpen = db
+    .prepare<[number, number], [queued: number, running: number]>(
+      `SELECT (SELECT count(*) FROM turns WHERE session = ? AND status = 'queued'),
+         (SELECT count(*) FROM turns WHERE session = ? AND status = 'running')`,
+    )
+    .raw();
+  const insert = db.prepare<
+    [
+      ...[
+        session: number,
+        id: string,
+        no: number,
+        app: string,
+        clientId: string | null,
+        keyId: string | null,
+      ],
+      ...[createdAt: number, status: TurnStatus, attempt: number, owner: string | null, leaseUntil: number],
+    ]
+  >(
+    `INSERT INTO turns (session, id, no, app, client_id, key_id, created_at, status, attempt, owner, lease_until, losses,
        cancel_requested, input_tokens, output_tokens, shown_tokens, partial_text)
-     VALUES (?, ?, ?, ?, ?, ?, ?, 'queued', 0, 0, 0, 0, 0, 0, 0, '')`,
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0, 0, 0, '')`,
   );
   const claim = db.prepare<[owner: string, leaseUntil: number, attempt: number, losses: number, ref: number]>(
     "UPDATE turns SET status = 'running', owner = ?, lease_until = ?, attempt = ?, losses = ? WHERE ref = ?",
   );
   const requestCancel = db.prepare<[number]>('UPDATE turns SET cancel_requested = 1 WHERE ref = ?');
   const savePartialText = db.prepare<[string, number]>('UPDATE turns SET partial_text = ? WHERE ref = ?');
-  const end = db.prepare<[EndedTurn]>(
-    `UPDATE turns SET status = @status, ended_at = @ended_at, error = @error, rig = @rig, owner = NULL, lease_until = 0,
-       input_tokens = @input_tokens, output_tokens = @output_tokens, shown_tokens = @shown_tokens, partial_text = '' WHERE ref = @ref`,
+  const end = db.prepare<
+    [
+      ...[status: TurnOutcome, endedAt: number, error: string | null, rig: string | null],
+      ...[inputTokens: number, outputTokens: number, shownTokens: number, ref: number],
+    ]
+  >(
+    `UPDATE turns SET status = ?, ended_at = ?, error = ?, rig = ?, owner = NULL, lease_until = 0,
+       input_tokens = ?, output_tokens = ?, shown_tokens = ?, partial_text = '' WHERE ref = ?`,
   );
   const putMessage = db.prepare<
     [number, number, string, number, string, string, string | null, string | null, number]
@@ -77,31 +117,50 @@ export function createTurnTable(db: Database): TurnTable {
 
   return {
     find: (id) => select.get(id),
-    findOwned(turn) {
-      const row = select.get(turn.id);
-      const holds = row?.status === 'running' && row.attempt === turn.attempt && row.owner === turn.owner;
-      return holds ? row : undefined;
+    findOwned({ id, attempt, owner }) {
+      const found = selectOwned.get(id, attempt, owner);
+      return found && { ref: found[0], id, session: found[1], no: found[2] };
     },
     findRunning: (session) => selectRunning.get(session),
-    findQueued: (session, limit) => selectQueued.all(session, limit),
-    countQueued: (session) => countQueued.get(session) ?? 0,
-    insert(session, { id, no, app, clientId, keyId, createdAt }) {
-      insert.run(session, id, no, app, clientId, keyId, createdAt);
+    findQueued: (session) => selectQueued.all(session),
+    findHead: (session) => selectHead.get(session),
+    countOpen(session) {
+      const [queued, running] = countOpen.get(session, session) ?? [0, 0];
+      return { queued, isRunning: running > 0 };
+    },
+    insertQueued(session, turn) {
+      const { id, no, app, clientId, keyId, createdAt } = turn;
+      insert.run(session, id, no, app, clientId, keyId, createdAt, 'queued', 0, null, 0);
+      return { ...turn, status: 'queued', error: null };
+    },
+    insertClaimed(session, turn, lease) {
+      const { id, no, app, clientId, keyId, createdAt } = turn;
+      const { owner } = lease;
+      insert.run(session, id, no, app, clientId, keyId, createdAt, 'running', 1, owner, leaseEnd(lease));
+      return {
+        ...turn,
+        status: 'running',
+        error: null,
+        owner,
+        attempt: 1,
+        losses: 0,
+        cancelRequested: false,
+        partialText: '',
+      };
     },
     claim(row, lease, losses) {
       const next = { ...row, attempt: row.attempt + 1, losses: row.losses + losses };
-      // This thread's clock: a lease is compared with the clock that it was given by.
-      claim.run(lease.owner, Date.now() + lease.milliseconds, next.attempt, next.losses, row.ref);
+      claim.run(lease.owner, leaseEnd(lease), next.attempt, next.losses, row.ref);
       return toClaimedTurn(next, lease.owner);
     },
     requestCancel(row) {
       requestCancel.run(row.ref);
     },
-    savePartialText(row, text) {
-      savePartialText.run(text, row.ref);
+    savePartialText(turn, text) {
+      savePartialText.run(text, turn.ref);
     },
-    end(ended) {
-      end.run(ended);
+    end({ ref, status, ended_at, error, rig, input_tokens, output_tokens, shown_tokens }) {
+      end.run(status, ended_at, error, rig, input_tokens, output_tokens, shown_tokens, ref);
     },
     putMessages(session, turnNo, messages) {
       for (const { id, position, role, content, toolCalls, toolResults, createdAt } of messages) {
@@ -114,4 +173,9 @@ export function createTurnTable(db: Database): TurnTable {
       }
     },
   };
+}
+
+/** When a claim of now lapses, by this thread's clock: a lease is compared with the clock that it was given by. */
+function leaseEnd(lease: Lease): number {
+  return Date.now() + lease.milliseconds;
 }

@@ -1,6 +1,7 @@
 import { cancelTurns, type Tables } from './accept.js';
 import type { Handlers } from './steps.js';
-import type { SessionRow, TurnRow } from './rows.js';
+import type { SessionRow } from './session-row.js';
+import type { OwnedTurn } from './turn-table.js';
 
 /** The steps of a turn between its acceptance and its end. */
 export function createTurnWrites({
@@ -9,8 +10,8 @@ export function createTurnWrites({
   events,
   uses,
 }: Tables): Pick<Handlers, 'interruptTurns' | 'saveProgress' | 'endTurn'> {
-  function sessionOf(turn: TurnRow): SessionRow {
-    const row = sessions.findLive(turn.session_id);
+  function sessionOf(turn: OwnedTurn): SessionRow {
+    const row = sessions.findLiveByRef(turn.session);
     if (row === undefined) throw new Error(`turn ${turn.id} has no session`);
     return row;
   }
@@ -24,7 +25,7 @@ export function createTurnWrites({
       // Else the running turn's own end says so.
       if (interruption.running === null) row.interrupted = 1;
       const commit = events.commit(row, [], at);
-      sessions.save(row);
+      sessions.saveCounters(row);
       return { ...interruption, commit };
     },
 
@@ -38,7 +39,7 @@ export function createTurnWrites({
         return { revision: row.revision, events: [] };
       }
       const commit = events.commit(row, progress.events, at);
-      sessions.save(row);
+      sessions.saveCounters(row);
       return commit;
     },
 
@@ -60,11 +61,11 @@ export function createTurnWrites({
       });
       for (const use of ending.uses) uses.add(use);
       if (error !== null) events.addSystemEvent(row, 'SystemError', error, at);
-      const [head] = turns.findQueued(row.ref, 1);
+      const head = turns.findHead(row.ref);
       row.interrupted = outcome === 'interrupted' && head === undefined ? 1 : 0;
       row.active_at = Math.max(row.active_at, at);
       const commit = events.commit(row, ending.events, at);
-      sessions.save(row);
+      sessions.saveCounters(row);
       const next =
         head !== undefined && ending.claimNext !== null ? turns.claim(head, ending.claimNext, 0) : null;
       return { commit, next };

@@ -17,7 +17,7 @@ interface Waiter {
 }
 
 /**
- * The main thread's side of the writing thread. Steps of one tick cross over together; each is answered after its
+ * The main thread's side of the writing thread. Steps of one turn of the event loop cross over together; each is answered after its
  * commit, in order. When the thread dies, all that it had been given fail, and another is started.
  */
 export class Writer {
@@ -53,8 +53,9 @@ export class Writer {
     if (this.#worker === undefined) return Promise.reject(this.#down());
     return new Promise<Steps[K]['result']>((resolve, reject) => {
       if (this.#calls.length === 0) {
-        // After every callback of this tick, so that what they write shares a message and a commit.
-        process.nextTick(() => {
+        // After every callback of this turn of the loop, so that what all its connections write shares a message and a commit:
+        // a message costs as much as three steps in it.
+        setImmediate(() => {
           this.#flush();
         });
       }
