@@ -1,28 +1,36 @@
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES, type Server, type ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Dialect, Failure } from './errors.js';
 
 /** How long a client that still sends may go on before its connection is cut, so that it can read the answer. */
 const LINGER_MS = 2000;
 
-/**
- * Answers requests that Node's parser refuses, in JSON, where the connection still allows it.
- * @param options `answering`: the response that each connection is busy with
- */
+/** Where a connection carries the answer that it is busy with, or was last. Not a WeakMap: see `EXCHANGE`. */
+const ANSWER: unique symbol = Symbol('answer');
+
+declare module 'node:net' {
+  interface Socket {
+    [ANSWER]?: ServerResponse;
+  }
+}
+
+/** Notes which answer a connection is busy with. */
+export function beginAnswer(res: ServerResponse): void {
+  if (res.socket !== null) res.socket[ANSWER] = res;
+}
+
+/** Answers requests that Node's parser refuses, in JSON, where the connection still allows it. Needs `beginAnswer`. */
 export function answerBrokenRequests(
   server: Server,
-  options: {
-    readonly answering: WeakMap<Duplex, ServerResponse>;
-    readonly anyOrigin: boolean;
-    readonly dialect: Dialect;
-  },
+  options: { readonly anyOrigin: boolean; readonly dialect: Dialect },
 ): void {
   const answered = new WeakSet<Duplex>();
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     if (answered.has(socket)) return;
     answered.add(socket);
-    const busy = options.answering.get(socket);
+    const busy = socket instanceof Socket ? socket[ANSWER] : undefined;
     // In the middle of an answer, or after one that announced itself as the last, nothing more may be said.
     const hasSaidAll =
       busy !== undefined && busy.headersSent && (!busy.writableFinished || !busy.shouldKeepAlive);

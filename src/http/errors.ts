@@ -1,4 +1,4 @@
-import type { ErrorRequestHandler } from 'express';
+import type { Request, Response } from 'express';
 import type { JsonObject } from '../core/json.js';
 import type { Log } from '../core/ports.js';
 import { RefusedError, type Problem, type RefusalReason } from '../core/refusal.js';
@@ -71,9 +71,12 @@ export function toFailure(error: unknown): Failure {
   return { status: 500, code: 'internal', message: 'internal error', details: [] };
 }
 
+/** Answers a failed request, unless its answer is already on its way. */
+export type AnswerError = (error: unknown, req: Request, res: Response) => void;
+
 /** Answers errors in the dialect of the request's route. A stream that fails after its start is cut. */
-export function answerErrors(log: Log): ErrorRequestHandler {
-  return (error: unknown, req, res, _next) => {
+export function answerErrors(log: Log): AnswerError {
+  return (error, req, res) => {
     const { requestId, dialect, route } = exchangeOf(req);
     const failure = toFailure(error);
     if (failure.code === 'internal')

@@ -4,6 +4,8 @@ import type { Dialect } from './errors.js';
 /** What is known of a request while it is answered: for its log line and for the shape of its errors. */
 export interface Exchange {
   readonly requestId: string;
+  /** By a clock that is never set back, in milliseconds. */
+  readonly startedAt: number;
   dialect: Dialect;
   /** The pattern of the route that took it, never the path as sent. */
   route: string;
@@ -23,6 +25,13 @@ declare module 'node:http' {
 /** Remembers the exchange of a request for as long as the request lives. */
 export function beginExchange(req: IncomingMessage, exchange: Exchange): void {
   req[EXCHANGE] = exchange;
+}
+
+/** A route has taken the request: errors have its shape, and logs its pattern. @throws Error as `exchangeOf` */
+export function enterRoute(req: IncomingMessage, dialect: Dialect, pattern: string): void {
+  const exchange = exchangeOf(req);
+  exchange.dialect = dialect;
+  exchange.route = pattern;
 }
 
 /** @throws Error when the request did not come in through `createHttpServer` */

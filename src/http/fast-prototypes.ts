@@ -4,8 +4,10 @@
  * Here the server creates its objects with these prototypes from the start, so that the call changes nothing.
  */
 import { IncomingMessage, ServerResponse, type ServerOptions } from 'node:http';
-import { request, response, type Express } from 'express';
+import { request, response, type Express, type Request, type Response } from 'express';
 import { writeLines } from './guard-headers.js';
+import { sendJson } from './json.js';
+import { writeOnePiece } from './one-piece.js';
 
 /** Makes the app's prototypes those of two classes, and returns the classes for `http.createServer`. */
 export function fastPrototypes(app: Express): Pick<ServerOptions, 'IncomingMessage' | 'ServerResponse'> {
@@ -14,6 +16,8 @@ export function fastPrototypes(app: Express): Pick<ServerOptions, 'IncomingMessa
   adopt(AppRequest.prototype, request);
   adopt(AppResponse.prototype, response);
   writeLines(AppResponse.prototype);
+  writeOnePiece(AppResponse.prototype);
+  Object.defineProperty(AppResponse.prototype, 'json', { value: sendJson });
   Object.defineProperty(app, 'request', { value: AppRequest.prototype });
   Object.defineProperty(app, 'response', { value: AppResponse.prototype });
   return { IncomingMessage: AppRequest, ServerResponse: AppResponse };
@@ -22,4 +26,14 @@ export function fastPrototypes(app: Express): Pick<ServerOptions, 'IncomingMessa
     Object.setPrototypeOf(prototype, expressMethods);
     Object.defineProperty(prototype, 'app', { value: app });
   }
+}
+
+/** Whether a server made it with these classes. */
+export function isAppRequest(req: IncomingMessage): req is Request {
+  return 'app' in req;
+}
+
+/** Whether a server made it with these classes. */
+export function isAppResponse(res: ServerResponse): res is Response {
+  return 'app' in res;
 }

@@ -5,7 +5,10 @@ import type { ServerResponse } from 'node:http';
  * many tokens at once, and each write of its own has its own frame of HTTP around it.
  */
 export class FrameWriter {
-  #waiting: string[] = [];
+  #waiting = '';
+  readonly #flush = (): void => {
+    this.flush();
+  };
 
   constructor(private readonly res: ServerResponse) {}
 
@@ -16,19 +19,15 @@ export class FrameWriter {
       if (!this.res.closed) this.res.write(frame);
       return;
     }
-    if (this.#waiting.push(frame) > 1) return;
-    process.nextTick(() => {
-      this.flush();
-    });
+    if (this.#waiting === '') process.nextTick(this.#flush);
+    this.#waiting += frame;
   }
 
   /** Writes what waits now. */
   flush(): void {
     const frames = this.#waiting;
-    const [first] = frames;
-    if (first === undefined) return;
-    this.#waiting = [];
-    if (this.res.closed) return;
-    this.res.write(frames.length === 1 ? first : frames.join(''));
+    if (frames === '') return;
+    this.#waiting = '';
+    if (!this.res.closed) this.res.write(frames);
   }
 }

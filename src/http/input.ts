@@ -37,24 +37,51 @@ export function handle<T>(
   input: Input<T>,
   act: (asked: T, req: Request, res: Response) => Promise<void> | void,
 ): RequestHandler {
-  const entries = Object.entries<Param<unknown>>(input.params);
-  return async (req, res) => {
-    await act(await read(input, entries, req, res), req, res);
+  const entries = Object.entries<Param<unknown>>(input.params).map(([key, param]): Entry => ({
+    ...{ key, param },
+    given: param.place === 'headers' ? param.name.toLowerCase() : param.name,
+  }));
+  return (req, res) => {
+    if (input.body === 'ignored') {
+      const values = readPlain(input, entries, req);
+      if (values !== undefined) return act(values, req, res);
+    }
+    return readChecked(input, entries, req, res).then((values) => act(values, req, res));
   };
 }
 
-async function read<T>(
+/** A parameter with the name that code knows it by, and the one that it is given by at its place. */
+interface Entry {
+  readonly key: string;
+  readonly param: Param<unknown>;
+  readonly given: string;
+}
+
+/** Reads the parameters without a promise: undefined when one of them needs its chain. Nearly every request of a poll is read so. */
+function readPlain<T>({ params }: Input<T>, entries: readonly Entry[], req: Request): T | undefined {
+  const source = sourceOf(req);
+  const values: Record<string, unknown> = {};
+  for (const { key, param, given } of entries) {
+    const value = source[param.place][given];
+    if (!param.isPlain(value)) return undefined;
+    values[key] = param.typed(value);
+  }
+  note(req, entries, values);
+  if (!isComplete(params, values)) throw new TypeError('a parameter was not read');
+  return values;
+}
+
+async function readChecked<T>(
   { params, body, maxBytes }: Input<T>,
-  entries: readonly (readonly [string, Param<unknown>])[],
+  entries: readonly Entry[],
   req: Request,
   res: Response,
 ): Promise<T> {
   const source = await gather(entries, { rule: body, maxBytes }, req, res);
-  const { logged } = exchangeOf(req);
   const values: Record<string, unknown> = {};
   const problems: Problem[] = [];
-  for (const [key, param] of entries) {
-    let checked = givenIn(source, param);
+  for (const { key, param, given } of entries) {
+    let checked = source[param.place][given];
     if (!param.isPlain(checked)) {
       const outcome = await param.chain.run(source, { dryRun: true });
       const [failure] = outcome.array();
@@ -64,33 +91,46 @@ async function read<T>(
       }
       checked = outcome.context.getData()[0]?.value;
     }
-    const value = param.typed(checked);
-    values[key] = value;
-    if (param.logged !== undefined) Object.assign(logged, param.logged(value));
+    values[key] = param.typed(checked);
   }
+  note(req, entries, values);
   const [first] = problems;
   if (first !== undefined) throw new RefusedError('invalid', first.message, problems);
   if (!isComplete(params, values)) throw new TypeError('a parameter was not read');
   return values;
 }
 
-function givenIn(source: Source, { place, name }: Param<unknown>): unknown {
-  return source[place][place === 'headers' ? name.toLowerCase() : name];
+/** Notes for the log line what it may say of the parameters that could be read. */
+function note(req: Request, entries: readonly Entry[], values: Readonly<Record<string, unknown>>): void {
+  const { logged } = exchangeOf(req);
+  for (const { key, param } of entries) {
+    if (param.logged !== undefined && Object.hasOwn(values, key))
+      Object.assign(logged, param.logged(values[key]));
+  }
 }
 
 function isComplete<T>(params: Input<T>['params'], values: object): values is T & object {
-  return Object.keys(params).every((key) => Object.hasOwn(values, key));
+  for (const key in params) if (!Object.hasOwn(values, key)) return false;
+  return true;
+}
+
+/** Most requests have none. */
+const NO_QUERY: Record<string, unknown> = Object.freeze({});
+
+function sourceOf(req: Request): Source {
+  const query = req.url.includes('?') ? req.query : NO_QUERY;
+  return { query, body: {}, headers: req.headers, params: req.params };
 }
 
 /** @throws the body's error when it is needed and cannot be used */
 async function gather(
-  entries: readonly (readonly [string, Param<unknown>])[],
+  entries: readonly Entry[],
   { rule, maxBytes }: { readonly rule: BodyRule; readonly maxBytes: number | undefined },
   req: Request,
   res: Response,
 ): Promise<Source> {
-  const query: Record<string, unknown> = req.query;
-  const source = { query, body: {}, headers: req.headers, params: req.params };
+  const source = sourceOf(req);
+  const { query } = source;
   if (rule === 'ignored') return source;
   const body = await readBody(req, res, maxBytes);
   if (body.kind === 'none') return source;
@@ -98,7 +138,7 @@ async function gather(
   const isMissing = (param: Param<unknown>) => param.place === 'query' && !Object.hasOwn(query, param.name);
   const isNeeded =
     rule === 'needed' ||
-    entries.some(([, param]) => isMissing(param) && (param.required || rule === 'documented'));
+    entries.some(({ param }) => isMissing(param) && (param.required || rule === 'documented'));
   if (isNeeded) throw body.error;
   return source;
 }

@@ -1,7 +1,7 @@
 import type { Request, RequestHandler, Response, Router } from 'express';
 import { HttpError, type Dialect } from './errors.js';
-import { exchangeOf } from './exchange.js';
-import { Shortcuts } from './shortcuts.js';
+import { enterRoute, exchangeOf } from './exchange.js';
+import type { Shortcuts } from './shortcuts.js';
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
@@ -26,22 +26,27 @@ export interface RouteTable {
   readonly routes: readonly Route[];
   /** Run once before every route, known or not. */
   readonly before: readonly RequestHandler[];
+  /** What the router runs for everything under the base, even before a route is known: a shortcut leaves the router out. */
+  readonly ahead?: readonly RequestHandler[];
 }
 
 /**
  * Mounts the routes under a base, in their order. A known path answers another method with 405 and `Allow`,
  * and `OPTIONS` with 204 and `Allow`.
+ * @param shortcuts get the routes, too
  */
-export function mountRoutes(router: Router, base: string, { routes, before }: RouteTable): void {
-  const shortcuts = new Shortcuts();
-  router.use(shortcuts.take);
+export function mountRoutes(
+  { router, shortcuts }: { readonly router: Router; readonly shortcuts: Shortcuts },
+  base: string,
+  { routes, before, ahead = [] }: RouteTable,
+): void {
   for (const group of byPath(routes).values()) {
     const [first] = group;
     const pattern = base + first.path;
     const route = router.route(pattern);
     for (const { method, dialect, handlers } of group) {
       const all = [enter(dialect, pattern), ...before, ...handlers];
-      shortcuts.add(method, pattern, all);
+      shortcuts.add(method, { pattern, dialect, handlers: [...ahead, ...before, ...handlers] });
       if (method === 'GET') route.get(...all);
       else if (method === 'POST') route.post(...all);
       else if (method === 'PATCH') route.patch(...all);
@@ -86,9 +91,7 @@ export function withoutThose(routes: readonly Route[], others: readonly Route[])
 
 function enter(dialect: Dialect, pattern: string): RequestHandler {
   return (req, _res, next) => {
-    const exchange = exchangeOf(req);
-    exchange.dialect = dialect;
-    exchange.route = pattern;
+    enterRoute(req, dialect, pattern);
     next();
   };
 }

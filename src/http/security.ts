@@ -1,10 +1,7 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import cors from 'cors';
-import type { RequestHandler } from 'express';
-import { rateLimit } from 'express-rate-limit';
 import helmet from 'helmet';
-import { HttpError } from './errors.js';
-import { exchangeOf } from './exchange.js';
-import { addLines, linesOf } from './guard-headers.js';
+import { addLines, linesOf, setCaching } from './guard-headers.js';
 import type { HttpSettings } from './settings.js';
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE', 'OPTIONS'];
@@ -42,8 +39,11 @@ const RESPONSE_HEADERS = [
   'RateLimit-Reset',
 ];
 
+/** Sets headers on an answer. */
+export type Guard = (req: IncomingMessage, res: ServerResponse) => void;
+
 /** The headers that guard a browser, and those that let pages of the given origins call. */
-export function guard({ corsOrigins }: Pick<HttpSettings, 'corsOrigins'>): RequestHandler {
+export function guard({ corsOrigins }: Pick<HttpSettings, 'corsOrigins'>): Guard {
   const guarding = helmet({
     contentSecurityPolicy: {
       useDefaults: false,
@@ -70,35 +70,15 @@ export function guard({ corsOrigins }: Pick<HttpSettings, 'corsOrigins'>): Reque
   const guardLines = linesOf([guarding]);
   // With listed origins, or on a preflight, they depend on the request.
   const openLines = corsOrigins === '*' ? linesOf([guarding, crossing]) : undefined;
-  return (req, res, next) => {
-    res.setHeader('Cache-Control', 'no-store');
-    if (openLines !== undefined && req.method !== 'OPTIONS') {
-      addLines(res, openLines);
-      next();
-      return;
-    }
-    addLines(res, guardLines);
-    crossing(req, res, next);
+  return (req, res) => {
+    const isOpen = openLines !== undefined && req.method !== 'OPTIONS';
+    addLines(res, isOpen ? openLines : guardLines);
+    setCaching(res, 'no-store');
+    // It sets headers at once.
+    if (!isOpen) crossing(req, res, refuse);
   };
 }
 
-/** For requests whose route is known. Counts requests per address and minute; over the limit they are refused with 429. Empty when there is no limit. */
-export function limitRate(perMinute: number): RequestHandler[] {
-  if (perMinute === 0) return [];
-  const limiter = rateLimit({
-    windowMs: 60_000,
-    limit: perMinute,
-    standardHeaders: 'draft-6',
-    legacyHeaders: false,
-    // Its checks write to the console and are about settings that the operator has made on purpose.
-    validate: false,
-    // Preflights cost nothing, and probes must be answered.
-    skip: (req) => req.method === 'OPTIONS' || exchangeOf(req).route.endsWith('/health'),
-    handler: (_req, res, next) => {
-      const seconds = Number(res.getHeader('Retry-After') ?? 60);
-      const message = `more than ${String(perMinute)} requests a minute from this address: try again in ${String(seconds)} s`;
-      next(new HttpError(429, 'rate_limited', message, seconds));
-    },
-  });
-  return [limiter];
+function refuse(error?: unknown): void {
+  if (error !== undefined) throw new Error('the headers could not be set', { cause: error });
 }

@@ -1,16 +1,16 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { Server as NetServer } from 'node:net';
-import type { Duplex } from 'node:stream';
-import express, { type Router } from 'express';
+import express, { type NextFunction, type Request, type Response, type Router } from 'express';
 import type { Log } from '../core/ports.js';
-import { accessLog } from './access-log.js';
-import { answerBrokenRequests } from './broken-requests.js';
+import { logAnswer } from './access-log.js';
+import { answerBrokenRequests, beginAnswer } from './broken-requests.js';
 import { answerErrors, type Dialect } from './errors.js';
-import { fastPrototypes } from './fast-prototypes.js';
+import { fastPrototypes, isAppRequest, isAppResponse } from './fast-prototypes.js';
 import type { RequestObserver } from './observer.js';
 import { begin } from './request-id.js';
 import { guard } from './security.js';
 import type { HttpSettings } from './settings.js';
+import type { Shortcuts } from './shortcuts.js';
 import type { Streams } from './sse.js';
 
 /** A server that does not listen yet. */
@@ -31,6 +31,8 @@ const MAX_HEADER_BYTES = 1_048_576;
  */
 export function createHttpServer(options: {
   readonly router: Router;
+  /** Absent: every request goes through the router. */
+  readonly shortcuts?: Shortcuts;
   readonly streams: Streams;
   readonly dialect: Dialect;
   readonly log: Log;
@@ -38,14 +40,18 @@ export function createHttpServer(options: {
   readonly observer?: RequestObserver | undefined;
   readonly http: HttpSettings;
 }): HttpServer {
-  const { router, streams, dialect, log, observer, http } = options;
+  const { router, shortcuts, streams, dialect, log, observer, http } = options;
   const app = express();
   app
     .disable('x-powered-by')
     .disable('etag')
     .set('query parser', 'simple')
     .set('trust proxy', http.trustProxy);
-  app.use(begin(dialect), accessLog(log, observer), guard(http), router, answerErrors(log));
+  const answerError = answerErrors(log);
+  app.use(router, (error: unknown, req: Request, res: Response, _next: NextFunction) => {
+    answerError(error, req, res);
+  });
+  const setGuard = guard(http);
 
   const server = createServer(
     {
@@ -60,29 +66,45 @@ export function createHttpServer(options: {
   );
   // Conditional requests are answered where there are tags. Express would take `If-None-Match: *` for a match of anything.
   Object.defineProperty(app.request, 'fresh', { value: false });
-  const answering = new WeakMap<Duplex, ServerResponse>();
-  answerBrokenRequests(server, { answering, anyOrigin: http.corsOrigins === '*', dialect });
-  const open = new Set<ServerResponse>();
+  answerBrokenRequests(server, { anyOrigin: http.corsOrigins === '*', dialect });
+  let open = 0;
   let draining = false;
   let onIdle: () => void = () => undefined;
 
+  /** What every request passes, in one function: as handlers they were layers of Express, with closures for each. */
   function handle(req: IncomingMessage, res: ServerResponse): void {
-    answering.set(req.socket, res);
-    open.add(res);
-    res.once('close', () => {
-      open.delete(res);
-      if (!draining) return;
-      // An answer that had begun before the drain could not announce this.
-      req.socket.end();
-      if (open.size === 0) onIdle();
-    });
+    if (!isAppRequest(req) || !isAppResponse(res)) throw new TypeError('not of the classes of this server');
+    open++;
+    beginAnswer(res);
+    begin(req, res, dialect);
+    res.on('close', onClose);
     if (draining) res.setHeader('Connection', 'close');
-    if (observer === undefined) app(req, res);
+    if (observer === undefined) enter(req, res);
     else {
       observer.around(req, () => {
-        app(req, res);
+        enter(req, res);
       });
     }
+  }
+
+  function enter(req: Request, res: Response): void {
+    setGuard(req, res);
+    if (shortcuts?.take(req, res, goOn) !== true) app(req, res);
+  }
+
+  /** Where no shortcut has led to an answer. */
+  function goOn(req: Request, res: Response, error?: unknown): void {
+    if (error === undefined || error === null) app(req, res);
+    else answerError(error, req, res);
+  }
+
+  function onClose(this: Response): void {
+    open--;
+    logAnswer(this.req, this, log, observer);
+    if (!draining) return;
+    // An answer that had begun before the drain could not announce this.
+    this.req.socket.end();
+    if (open === 0) onIdle();
   }
 
   return {
@@ -99,7 +121,7 @@ export function createHttpServer(options: {
         });
       });
       streams.endAll();
-      if (open.size > 0) await idleWithin(graceMs);
+      if (open > 0) await idleWithin(graceMs);
       server.closeAllConnections();
       await closed;
     },

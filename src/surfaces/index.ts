@@ -12,8 +12,9 @@ import type { Core } from '../core/core.js';
 import type { Dialect } from '../http/errors.js';
 import type { RequestObserver } from '../http/observer.js';
 import { mountRoutes, speak, unknownPath, withoutThose, type Route } from '../http/routes.js';
-import { limitRate } from '../http/security.js';
+import { limitRate } from '../http/rate-limit.js';
 import type { HttpSettings } from '../http/settings.js';
+import { Shortcuts } from '../http/shortcuts.js';
 import { createStreams, type Streams } from '../http/sse.js';
 import { admit } from './admission.js';
 import { currentDialect } from './current/output.js';
@@ -82,7 +83,7 @@ async function describeLegacy(deployment: Deployment): Promise<Document> {
 /**
  * Every path of the exposed surfaces.
  * @param options `surfaces`: at least one; `pages`: what is served beside them; `observer`: is told of streams
- * @returns the router, the streams that it has open, and the shape of errors before a route is known
+ * @returns the router, the shortcuts past it, the streams that it has open, and the shape of errors before a route is known
  */
 export function createRouter(options: {
   readonly core: Core;
@@ -92,32 +93,40 @@ export function createRouter(options: {
   readonly observer?: RequestObserver | undefined;
   /** Absent: nothing is said of the legacy surface's end. */
   readonly legacy?: LegacySettings;
-}): { readonly router: Router; readonly streams: Streams; readonly dialect: Dialect } {
+}): {
+  readonly router: Router;
+  readonly shortcuts: Shortcuts;
+  readonly streams: Streams;
+  readonly dialect: Dialect;
+} {
   const { core, http } = options;
   const streams = createStreams(http, options.observer);
   const names = [...new Set(options.surfaces)];
   const about = { version: http.version, surfaces: names };
   const mounts = listMounts({ core, streams, about }, names);
   const router = Router();
-  const limited = limitRate(http.rateLimit);
+  const shortcuts = new Shortcuts();
+  const limited = limitRate(http);
   const before = [...limited, ...(core.countsRequests ? [admit(core)] : [])];
   const successor = names.includes('current') ? '/current/api' : null;
   const notice = options.legacy && createNotice(options.legacy, successor);
+  const aheadOf = (dialect: Dialect) => (dialect === legacyDialect ? noticeAll(notice) : []);
   for (const { base, dialect } of mounts) {
-    if (base !== '')
-      router.use(base, speak(dialect), ...(dialect === legacyDialect ? noticeAll(notice) : []));
+    if (base !== '') router.use(base, speak(dialect), ...aheadOf(dialect));
   }
   const atRoot = [...noticeDialect(notice, legacyDialect.name), ...before];
-  for (const { base, routes } of mounts) {
+  const places = { router, shortcuts };
+  for (const { base, routes, dialect } of mounts) {
     const counted = countRoutes(routes, { core, notice });
-    mountRoutes(router, base, { routes: counted, before: base === '' ? atRoot : before });
+    if (base === '') mountRoutes(places, base, { routes: counted, before: atRoot });
+    else mountRoutes(places, base, { routes: counted, before, ahead: aheadOf(dialect) });
   }
   const beside: Dialect = { ...mounts[0].dialect, name: 'page' };
   const pages = options.pages?.flatMap((page) => page(beside)) ?? [];
-  mountRoutes(router, '', { routes: pages, before: limited });
+  mountRoutes(places, '', { routes: pages, before: limited });
   // A base of its own before the root, whose '' covers everything.
   for (const { base, dialect } of mounts.toReversed()) {
     router.use(base === '' ? '/' : base, ...unknownPath(dialect, base === '' ? atRoot : before));
   }
-  return { router, streams, dialect: mounts[0].dialect };
+  return { router, shortcuts, streams, dialect: mounts[0].dialect };
 }

@@ -352,6 +352,24 @@ describe('GET /api/state', () => {
     expect(json).toMatchObject({ details: [{ path: 'tail' }] });
   });
 
+  it('answers HEAD with the headers of GET', async () => {
+    await server.ask('POST', '/api/sessions', { session });
+    const names = [
+      'content-type',
+      'content-length',
+      'etag',
+      'vary',
+      'cache-control',
+      'x-event-cursor',
+      'x-total-messages',
+    ];
+    const { headers: whole } = await state();
+    const head = await server.ask('HEAD', '/api/state', { session });
+    expect([head.status, head.text]).toEqual([200, '']);
+    expect(names.map((name) => head.headers.get(name))).toEqual(names.map((name) => whole.get(name)));
+    expect(names.filter((name) => !whole.has(name))).toEqual([]);
+  });
+
   it('carries each system error once, and again when the answer had no body', async () => {
     await send({ message: 'Hi' });
     const asked = await server.rig.next();

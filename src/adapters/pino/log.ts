@@ -1,5 +1,6 @@
 import { pino, type DestinationStream } from 'pino';
 import type { Log } from '../../core/ports.js';
+import { createPlainLines, isoTime, type Verdict } from './plain-line.js';
 import { standardOutput } from './standard-output.js';
 
 /** Fields that never belong in a log, whatever their case and spelling; a belt, since nobody should log them. */
@@ -33,14 +34,19 @@ export function createLog(options: { level: string; destination?: DestinationStr
   const settings = {
     level,
     base: null,
-    timestamp: pino.stdTimeFunctions.isoTime,
+    timestamp: () => `,"time":"${isoTime(Date.now())}"`,
     formatters: { level: (label: string) => ({ level: label }) },
   };
   const output = destination === undefined ? standardOutput() : undefined;
-  const logger = pino(settings, output ?? destination);
+  const place = output ?? destination;
+  const logger = pino(settings, place);
+  const plainLine = createPlainLines(judge);
+  const showsInfo = place !== undefined && logger.isLevelEnabled('info');
   return {
     info: (fields, message) => {
-      logger.info(mask(fields), message);
+      const end = showsInfo ? plainLine(fields, message) : undefined;
+      if (end === undefined) logger.info(mask(fields), message);
+      else place?.write(`{"level":"info","time":"${isoTime(Date.now())}"${end}`);
     },
     warn: (fields, message) => {
       logger.warn(mask(fields), message);
@@ -72,11 +78,18 @@ function plainName(key: string): string {
   return plain;
 }
 
+/** What becomes of a field that is not empty and no flag. */
+function judge(name: string): Verdict {
+  const plain = plainName(name);
+  if (PRIVATE.has(plain)) return 'redacted';
+  return SESSION.has(plain) ? 'shortened' : 'shown';
+}
+
 function shown(key: string, value: unknown, depth: number): unknown {
-  const plain = plainName(key);
   if (value === null || value === undefined || typeof value === 'boolean') return value;
-  if (PRIVATE.has(plain)) return '[redacted]';
-  if (SESSION.has(plain)) return typeof value === 'string' ? value.slice(0, 8) : '[redacted]';
+  const verdict = judge(key);
+  if (verdict === 'redacted') return '[redacted]';
+  if (verdict === 'shortened') return typeof value === 'string' ? value.slice(0, 8) : '[redacted]';
   if (value instanceof Error) return describeError(value, depth);
   if (typeof value !== 'object') return value;
   if (depth >= MAX_DEPTH) return '[deeper]';

@@ -1,8 +1,13 @@
 import type { Request, Response } from 'express';
 import type { Snapshot } from '../../core/snapshot.js';
 import { matchesTag } from '../../http/etag.js';
+import { addLines, nameLines, setCaching } from '../../http/guard-headers.js';
+import { JSON_TYPE } from '../../http/json.js';
+import { SHORT_BYTES } from '../../http/one-piece.js';
 import { sessionMark } from '../session.js';
 import { snapshotJson } from './output.js';
+
+nameLines('ETag', 'X-Event-Cursor', 'X-Total-Messages');
 
 /**
  * Sends a snapshot with its `X-Event-Cursor`, and tells the core whether the faults in it went out.
@@ -25,23 +30,19 @@ export function sendSnapshot(req: Request, res: Response, snapshot: Snapshot, ta
       else faults.release();
     });
   }
-  res.setHeader('Content-Type', 'application/json; charset=utf-8');
-  const length = answer.body.reduce((sum, piece) => sum + piece.length, 0);
-  res.setHeader('Content-Length', length);
-  res.setHeader('X-Event-Cursor', String(session.lastEventId));
-  res.setHeader('X-Total-Messages', String(answer.total));
-  endWith(res, answer.body, length);
+  const cursor = `X-Event-Cursor: ${String(session.lastEventId)}\r\n`;
+  addLines(res, `${JSON_TYPE}${cursor}X-Total-Messages: ${String(answer.total)}\r\n`);
+  endWith(res, answer.body);
 }
 
-/** Below this a copy costs less than a write of several pieces. */
-const COPIED_BYTES = 16_384;
-
-/** Ends an answer with a body in pieces. A long one, which may have hundreds of KiB, is not copied. */
-function endWith(res: Response, pieces: readonly Buffer[], length: number): void {
-  if (length <= COPIED_BYTES) {
+/** Ends an answer with a body in pieces; to HEAD, Node leaves them out. A long one, which may have hundreds of KiB, is not copied. */
+function endWith(res: Response, pieces: readonly Buffer[]): void {
+  const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
+  if (length <= SHORT_BYTES && res.req.method !== 'HEAD') {
     res.end(Buffer.concat(pieces, length));
     return;
   }
+  res.writeHead(res.statusCode, { 'Content-Length': length });
   res.cork();
   for (const piece of pieces) res.write(piece);
   res.end();
@@ -53,14 +54,15 @@ export function sendState(req: Request, res: Response, snapshot: Snapshot, tail:
   const { session, faults, tag } = snapshot;
   const part = tail === undefined ? '' : `-${String(tail)}`;
   const etag = `W/"${sessionMark(session.id)}-${tag}${part}"`;
-  res.setHeader('ETag', etag);
-  res.setHeader('Cache-Control', 'private, no-cache');
-  res.vary('X-Session-Id');
+  setCaching(res, 'private, no-cache');
+  addLines(res, `ETag: ${etag}\r\n`);
+  if (res.hasHeader('Vary')) res.vary('X-Session-Id');
+  else addLines(res, 'Vary: X-Session-Id\r\n');
   if (faults.texts.length > 0 || !matchesTag(req.headers['if-none-match'], etag)) {
     sendSnapshot(req, res, snapshot, tail);
     return;
   }
   faults.release();
-  res.setHeader('X-Event-Cursor', String(session.lastEventId));
-  res.status(304).end();
+  addLines(res, `X-Event-Cursor: ${String(session.lastEventId)}\r\n`);
+  res.writeHead(304).end();
 }

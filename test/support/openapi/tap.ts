@@ -62,11 +62,12 @@ export function tapAnswers(server: Server, exposed: readonly SurfaceName[]): Tap
   };
 }
 
-/** The headers as they went out: some are written without having been set on the answer. */
+/** The headers as they went out: some are written without having been set on the answer, and a short body goes out behind them. */
 function headersOf(res: ServerResponse): Readonly<Record<string, unknown>> {
   const head: unknown = Reflect.get(res, '_header');
   if (typeof head !== 'string') throw new Error('this version of Node keeps what it writes in another place');
-  return parseLines(head.split('\r\n').slice(1));
+  const [lines = ''] = head.split('\r\n\r\n', 1);
+  return parseLines(lines.split('\r\n').slice(1));
 }
 
 /** Keeps what is passed to these methods of a stream. */

@@ -1,0 +1,65 @@
+/**
+ * Log lines whose fields are all plain, made at once: the masking of each field and pino's general way take 4 µs a line, and each
+ * request has one. The bytes are those of the general way, which takes all other lines.
+ */
+
+/** What becomes of a field by its name. */
+export type Verdict = 'shown' | 'redacted' | 'shortened';
+
+/** Makes the end of a line, from its fields on; undefined when one of them needs the general way. */
+export type PlainLines = (fields: object, message: string) => string | undefined;
+
+/** Names of fields are few, and all are in the code. */
+const MAX_NAMES = 1_000;
+
+/** Text that JSON writes as it is. */
+const SIMPLE = /^[ !#-[\]-~]*$/;
+
+/** @param judge what becomes of a field of that name that is no flag */
+export function createPlainLines(judge: (name: string) => Verdict): PlainLines {
+  const known = new Map<string, { readonly verdict: Verdict; readonly start: string }>();
+
+  function learn(name: string) {
+    const entry = { verdict: judge(name), start: `,${JSON.stringify(name)}:` };
+    if (known.size < MAX_NAMES) known.set(name, entry);
+    return entry;
+  }
+
+  return (fields, message) => {
+    if (!SIMPLE.test(message)) return undefined;
+    const entries: readonly (readonly [string, unknown])[] = Object.entries(fields);
+    let line = '';
+    for (const [name, value] of entries) {
+      if (value === undefined) continue;
+      const { verdict, start } = known.get(name) ?? learn(name);
+      const text = plainText(value, verdict);
+      if (text === undefined) return undefined;
+      line += start + text;
+    }
+    return `${line},"msg":"${message}"}\n`;
+  };
+}
+
+function plainText(value: unknown, verdict: Verdict): string | undefined {
+  if (typeof value === 'boolean') return String(value);
+  if (verdict === 'redacted') return undefined;
+  if (typeof value === 'string') {
+    const text = verdict === 'shortened' ? value.slice(0, 8) : value;
+    return SIMPLE.test(text) ? `"${text}"` : undefined;
+  }
+  const isShown = typeof value === 'number' && Number.isFinite(value) && verdict === 'shown';
+  return isShown ? String(value) : undefined;
+}
+
+let second = -1;
+let secondText = '';
+
+/** A time in milliseconds since the epoch as ISO 8601: a date is turned into text once a second. */
+export function isoTime(at: number): string {
+  const milliseconds = at % 1000;
+  if (at - milliseconds !== second) {
+    second = at - milliseconds;
+    secondText = new Date(at).toISOString().slice(0, -4);
+  }
+  return `${secondText}${String(milliseconds).padStart(3, '0')}Z`;
+}

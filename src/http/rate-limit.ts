@@ -1,0 +1,48 @@
+import type { Request, RequestHandler } from 'express';
+import { HttpError } from './errors.js';
+import { exchangeOf } from './exchange.js';
+import { addLines, nameLines } from './guard-headers.js';
+import { clientOf } from './client-address.js';
+import type { HttpSettings } from './settings.js';
+import { RequestWindows } from './request-windows.js';
+
+const WINDOW_MS = 60_000;
+
+nameLines('RateLimit-Policy', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset');
+
+/**
+ * For requests whose route is known. Counts requests per address and minute, says on each answer how many are left
+ * (draft-ietf-httpapi-ratelimit-headers-06), and refuses those over the limit with 429. Empty when there is no limit.
+ * @param now the time in milliseconds since the epoch
+ */
+export function limitRate(
+  { rateLimit, trustProxy }: Pick<HttpSettings, 'rateLimit' | 'trustProxy'>,
+  now: () => number = Date.now,
+): RequestHandler[] {
+  if (rateLimit === 0) return [];
+  const windows = new RequestWindows(WINDOW_MS);
+  const limit = String(rateLimit);
+  const policy = `RateLimit-Policy: ${limit};w=60\r\nRateLimit-Limit: ${limit}\r\nRateLimit-Remaining: `;
+  // Without a proxy to trust, Express would find the same address after a look at every header that could say another.
+  const addressOf = (req: Request) => (trustProxy === false ? req.socket.remoteAddress : req.ip);
+  return [
+    (req, res, next) => {
+      // Preflights cost nothing, and probes must be answered.
+      if (req.method === 'OPTIONS' || exchangeOf(req).route.endsWith('/health')) {
+        next();
+        return;
+      }
+      const at = now();
+      const window = windows.count(clientOf(addressOf(req) ?? ''), at);
+      const seconds = Math.max(0, Math.ceil((window.endsAt - at) / 1000));
+      const remaining = Math.max(0, rateLimit - window.requests);
+      addLines(res, `${policy}${String(remaining)}\r\nRateLimit-Reset: ${String(seconds)}\r\n`);
+      if (window.requests <= rateLimit) {
+        next();
+        return;
+      }
+      const message = `more than ${limit} requests a minute from this address: try again in ${String(seconds)} s`;
+      next(new HttpError(429, 'rate_limited', message, seconds));
+    },
+  ];
+}

@@ -1,0 +1,101 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, ServerResponse, type Server } from 'node:http';
+import { connect } from 'node:net';
+import { writeOnePiece } from '../../src/http/one-piece.js';
+
+class Answer<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {}
+writeOnePiece(Answer.prototype);
+
+let server: Server | null = null;
+
+afterEach(async () => {
+  if (server === null) return;
+  server.close();
+  await once(server, 'close');
+  server = null;
+});
+
+/** What goes over the wire, but for the date. */
+async function wire(
+  answer: (res: ServerResponse) => void,
+  { Class = ServerResponse, line = 'GET / HTTP/1.1' }: { Class?: typeof ServerResponse; line?: string } = {},
+): Promise<{ lines: readonly string[]; body: string; writes: number }> {
+  let writes = 0;
+  const listening = createServer({ ServerResponse: Class }, (req, res) => {
+    const handle: unknown = Reflect.get(req.socket, '_handle');
+    if (typeof handle !== 'object' || handle === null) throw new Error('the socket has no handle');
+    for (const name of ['writev', 'writeLatin1String', 'writeUtf8String', 'writeBuffer']) {
+      const write: unknown = Reflect.get(handle, name);
+      if (typeof write !== 'function') continue;
+      Reflect.set(handle, name, (...args: unknown[]): unknown => {
+        writes += name === 'writev' ? 2 : 1;
+        const result: unknown = Reflect.apply(write, handle, args);
+        return result;
+      });
+    }
+    answer(res);
+  }).listen(0, '127.0.0.1');
+  server = listening;
+  await once(listening, 'listening');
+  const address = listening.address();
+  const socket = connect(typeof address === 'object' && address !== null ? address.port : 0, '127.0.0.1');
+  socket.end(`${line}\r\nHost: x\r\nConnection: close\r\n\r\n`);
+  const pieces: Uint8Array[] = [];
+  for await (const piece of socket) if (piece instanceof Uint8Array) pieces.push(piece);
+  listening.close();
+  await once(listening, 'close');
+  server = null;
+  const [head = '', ...rest] = Buffer.concat(pieces).toString().split('\r\n\r\n');
+  const lines = head.split('\r\n').filter((text) => !text.startsWith('Date: '));
+  return { lines: lines.sort(), body: rest.join('\r\n\r\n'), writes };
+}
+
+describe('an answer with a short body', () => {
+  it.each<readonly [string, (res: ServerResponse) => void]>([
+    ['text', (res) => res.end('words')],
+    ['text that is not ASCII', (res) => res.end('für – 🎉 \u0000')],
+    ['text with its encoding', (res) => res.end('für', 'utf8')],
+    ['bytes', (res) => res.end(Buffer.from('für 🎉'))],
+    ['bytes that are no text', (res) => res.end(Buffer.from([0, 128, 255, 13, 10]))],
+    ['a status and headers', (res) => res.writeHead(404, { 'X-A': '1', 'Content-Length': 2 }).end('no')],
+    [
+      'headers that were set',
+      (res) => {
+        res.statusCode = 201;
+        res.setHeader('X-A', ['1', '2']);
+        res.setHeader('Content-Length', 5);
+        res.end('words');
+      },
+    ],
+  ])('has the same lines and bytes as one of Node: %s', async (_name, answer) => {
+    const [plain, one] = [await wire(answer), await wire(answer, { Class: Answer })];
+    expect({ ...one, writes: 0 }).toEqual({ ...plain, writes: 0 });
+  });
+
+  it('is written once', async () => {
+    expect((await wire((res) => res.end('für'), { Class: Answer })).writes).toBe(1);
+    expect((await wire((res) => res.end('für'))).writes).toBe(2);
+  });
+
+  it.each<readonly [string, (res: ServerResponse) => void, string?]>([
+    ['nothing', (res) => res.end()],
+    ['a long body', (res) => res.end('x'.repeat(100_000))],
+    ['a body in pieces', (res) => [res.write('a'), res.end('b')]],
+    ['another encoding', (res) => res.end('00ff', 'hex')],
+    ['a listener', (res) => res.end('words', () => undefined)],
+    ['no body allowed', (res) => res.writeHead(204).end('words')],
+    ['a status without a body', (res) => Object.assign(res, { statusCode: 304 }).end('words')],
+    ['HEAD', (res) => res.end('words'), 'HEAD / HTTP/1.1'],
+  ])('is left to Node with %s', async (_name, answer, line = 'GET / HTTP/1.1') => {
+    const [plain, one] = [await wire(answer, { line }), await wire(answer, { Class: Answer, line })];
+    expect({ ...one, writes: 0 }).toEqual({ ...plain, writes: 0 });
+  });
+
+  it('is left to Node where that writes in another way', () => {
+    class Other<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {}
+    Object.defineProperty(Other.prototype, '_send', { value: () => true });
+    expect(writeOnePiece(Other.prototype)).toBe(false);
+    expect(Object.hasOwn(Other.prototype, 'end')).toBe(false);
+  });
+});
