@@ -67,8 +67,9 @@ async function main(): Promise<void> {
   const begun = performance.now();
   const outcomes: Outcome[] = [];
   for (const row of rows.filter(({ id }) => wanted?.includes(id) ?? true)) {
-    say(`${row.id} …`);
+    const at = performance.now();
     outcomes.push(...(await row.run(context)));
+    say(`${row.id}: ${((performance.now() - at) / 1000).toFixed(0)} s`);
   }
   await upstream.end();
   process.stdout.write(`\n${describeRun(pace)}\n\n${renderTable(outcomes)}\n`);

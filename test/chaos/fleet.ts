@@ -36,7 +36,7 @@ export class Fleet {
   /** Nothing is started but the services. @throws when one is missing */
   static async open(
     count: number,
-    { env, ...options }: Omit<ServerOptions, 'port' | 'log'>,
+    { env, firstApp, ...options }: Omit<ServerOptions, 'port' | 'log'> & { readonly firstApp: string },
     figures: Figures,
   ): Promise<Fleet> {
     const redis = await OwnRedis.start(join(options.cwd, 'redis.log'));
@@ -55,7 +55,7 @@ export class Fleet {
       const name = `node ${String(n)}`;
       const log = join(options.cwd, `node-${String(n)}.log`);
       const served = { ...options, env: settings, port: await steadyPort(), log };
-      members.push({ node: new ServedNode(name, served, figures), proxy });
+      members.push({ node: new ServedNode(name, served, figures, firstApp), proxy });
     }
     return new Fleet(members, database, redis, figures);
   }

@@ -17,7 +17,7 @@ import { verify } from './verify.js';
 import { closeConnections } from './wire.js';
 import { sleep, type World } from './world.js';
 
-const HELP = `npm run chaos -- [--nodes 1] [--kills 100] [--clients 12] [--seed WORD] [--no-build] [--app DIR] [--keep]
+const HELP = `npm run chaos -- [--nodes 1] [--kills 100] [--clients 12] [--seed WORD] [--no-build] [--app DIR] [--from DIR] [--keep]
 
   --nodes N    1: one server on SQLite; more: servers on PostgreSQL and Redis, both started for the run, stopped, cut off and started again
   --kills N    SIGKILLs in all, about so; drains (SIGTERM) and other faults come on top
@@ -25,6 +25,7 @@ const HELP = `npm run chaos -- [--nodes 1] [--kills 100] [--clients 12] [--seed 
   --seed WORD  replays the choices of a run (not its timing)
   --no-build   use dist/ as it is
   --app DIR    use the build of another folder (dist/, package.json, node_modules)
+  --from DIR   a rolling deploy: begin with the build of that folder, an earlier version, and start what was ended as the other
   --keep       keep the data and the logs even when all is well
 `;
 const END_MS = 60_000;
@@ -36,6 +37,7 @@ const { values: options } = parseArgs({
     clients: { type: 'string', default: '12' },
     seed: { type: 'string', default: randomUUID().slice(0, 8) },
     app: { type: 'string' },
+    from: { type: 'string' },
     'no-build': { type: 'boolean', default: false },
     keep: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
@@ -56,7 +58,9 @@ async function main(): Promise<number> {
   const upstream = await startScriptedUpstream(seed, figures);
   writeConfiguration(directory, upstream);
   const app = freezeBuild(options.app ?? ROOT, join(directory, 'app'));
-  const service = await openService(Number(options.nodes), { app, cwd: directory }, { figures, seed });
+  const firstApp = options.from === undefined ? app : freezeBuild(options.from, join(directory, 'first-app'));
+  const builds = { app, firstApp, cwd: directory };
+  const service = await openService(Number(options.nodes), builds, { figures, seed });
   let isEnding = false;
   const world: World = {
     seed,

@@ -25,10 +25,12 @@ export class ServedNode {
   #setUp: () => void = () => undefined;
   #isDown = false;
 
+  /** @param firstApp what its first start runs, where that is another build than later ones: then those deploy a new version */
   constructor(
     readonly name: string,
     private readonly options: ServerOptions,
     private readonly figures: Figures,
+    private readonly firstApp = options.app,
   ) {
     this.#down();
   }
@@ -78,7 +80,8 @@ export class ServedNode {
   async start(): Promise<boolean> {
     const at = new Date().toISOString();
     appendFileSync(this.options.log, `--- start ${String(this.generation + 1)} ${at}\n`);
-    const server = ServerProcess.start(this.options);
+    const app = this.generation === 0 ? this.firstApp : this.options.app;
+    const server = ServerProcess.start({ ...this.options, app });
     this.#server = server;
     const fate: Fate = { wasDrained: false, wasKilled: false };
     const which = `${this.name} start ${String(this.#fates.push(fate))}`;

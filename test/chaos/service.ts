@@ -24,19 +24,25 @@ export interface Service extends Pick<World, 'door' | 'whenUp' | 'weather' | 'is
   close(): Promise<void>;
 }
 
-/** One server on SQLite, or several on PostgreSQL and Redis. Not started yet. */
+/**
+ * One server on SQLite, or several on PostgreSQL and Redis. Not started yet.
+ * @param options `firstApp`: what the first start of each server runs
+ */
 export async function openService(
   nodes: number,
-  { app, cwd }: Pick<ServerOptions, 'app' | 'cwd'>,
+  { app, firstApp, cwd }: Pick<ServerOptions, 'app' | 'cwd'> & { readonly firstApp: string },
   { figures, seed }: { figures: Figures; seed: string },
 ): Promise<Service> {
   const env = { RATE_LIMIT: '0', DRAIN_TIMEOUT: String(DRAIN_SECONDS) };
-  if (nodes > 1) return new FleetOperator(await Fleet.open(nodes, { app, cwd, env }, figures), figures, seed);
+  if (nodes > 1) {
+    const fleet = await Fleet.open(nodes, { app, firstApp, cwd, env }, figures);
+    return new FleetOperator(fleet, figures, seed);
+  }
   const served = {
     ...{ app, cwd },
     port: await steadyPort(),
     env: { ...env, DATABASE_URL: `sqlite:${join(cwd, 'data', 'diptych.db')}` },
     log: join(cwd, 'server.log'),
   };
-  return new Operator(new ServedNode('', served, figures), figures, seed);
+  return new Operator(new ServedNode('', served, figures, firstApp), figures, seed);
 }

@@ -23,7 +23,7 @@ async function starts(context: Context): Promise<readonly Outcome[]> {
   const modules = await noteImports(context);
   const times: { imports: number; fresh: number; empty: number; filled: number }[] = [];
   const resident: number[] = [];
-  for (let round = 0; round < rounds * 3; round++) {
+  for (let round = 0; round < (isQuick ? rounds : rounds * 3); round++) {
     const imports = await timeImports(modules);
     const fresh = await startProduct({ upstream: context.upstreamUrl });
     resident.push(residentBytes(fresh.pid) / MIB);
