@@ -9,7 +9,7 @@ export interface OpenTurnView {
   readonly streaming: { readonly text: string; readonly since: number } | null;
 }
 
-/** A session at one moment (§2.2): `settled`, then each open turn with its text in flight, is the thread in order. */
+/** A session at one moment (§2.2), whatever happens after it: `settled`, then each open turn with its text in flight, is the thread in order. */
 export interface Snapshot {
   readonly session: Session;
   readonly status: SessionStatus;
@@ -18,6 +18,8 @@ export interface Snapshot {
    * so that an encoding of it can be kept and added to.
    */
   readonly settled: readonly Message[];
+  /** How many of them the snapshot has: turns that ended after it was taken have added theirs. */
+  readonly settledCount: number;
   readonly open: readonly OpenTurnView[];
   /** The `SystemError`s that this snapshot is the first to carry. */
   readonly faults: FaultDelivery;

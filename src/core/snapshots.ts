@@ -16,10 +16,20 @@ export class Snapshots {
       : session.interrupted
         ? 'interrupted'
         : 'idle';
-    return { session, status, settled, open, faults, tag: this.#tag(thread, open, faults) };
+    return {
+      session,
+      status,
+      settled,
+      settledCount: settled.length,
+      open,
+      faults,
+      tag: this.#tag(thread, open, faults),
+    };
   }
 
-  #view({ turn, messages, partialText }: OpenTurn): OpenTurnView {
+  /** Copies: between the taking of a snapshot and its encoding a turn may go on, and end. */
+  #view({ turn, messages: records, partialText }: OpenTurn): OpenTurnView {
+    const messages = [...records];
     if (turn.status !== 'running') return { messages, streaming: null };
     const here = this.runner.findWorking(turn.sessionId, turn.id);
     const text = here === undefined ? partialText : here.text || here.leftover;

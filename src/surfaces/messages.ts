@@ -17,15 +17,16 @@ const encodings = new WeakMap<readonly Message[], SettledMessages>();
 const COMMA = Buffer.from(',');
 
 /** @param tail how many of the last messages are wanted; absent: all */
-export function encodeMessages({ settled, open }: Snapshot, tail = Infinity): Encoded {
+export function encodeMessages({ settled, settledCount, open }: Snapshot, tail = Infinity): Encoded {
   let kept = encodings.get(settled);
   if (kept === undefined) encodings.set(settled, (kept = new SettledMessages()));
   kept.follow(settled);
 
   const fresh = open.flatMap(encodeOpenTurn);
-  const total = kept.count + fresh.length;
+  const before = kept.messagesOf(settledCount);
+  const total = before + fresh.length;
   const shown = fresh.slice(Math.max(fresh.length - tail, 0)).join(',');
-  const old = kept.last(Math.max(tail - fresh.length, 0));
+  const old = kept.slice(Math.max(before - Math.max(tail - fresh.length, 0), 0), before);
   const needsComma = old.length > 0 && shown !== '';
   const parts = [Buffer.from('['), old, ...(needsComma ? [COMMA] : []), Buffer.from(`${shown}]`)];
   return { json: parts, total };
@@ -37,27 +38,28 @@ class SettledMessages {
   private used = 0;
   /** Where each message ends in `bytes`. */
   private readonly ends: number[] = [];
-  private records = 0;
+  /** How many messages there are up to and with each record. */
+  private readonly counts: number[] = [];
 
-  get count(): number {
-    return this.ends.length;
+  /** How many messages the first so many records are. */
+  messagesOf(records: number): number {
+    return this.counts[records - 1] ?? 0;
   }
 
   /** Encodes the records that came since. */
   follow(settled: readonly Message[]): void {
-    if (this.records === settled.length) return;
-    for (const record of settled.slice(this.records)) {
+    if (this.counts.length === settled.length) return;
+    for (const record of settled.slice(this.counts.length)) {
       for (const message of encodeRecord(record)) this.append(Buffer.from(message));
+      this.counts.push(this.ends.length);
     }
-    this.records = settled.length;
   }
 
-  /** The last `wanted` messages, with the commas between them. */
-  last(wanted: number): Buffer {
-    const skipped = Math.max(this.count - wanted, 0);
-    if (skipped === this.count) return this.bytes.subarray(0, 0);
-    const before = this.ends[skipped - 1];
-    return this.bytes.subarray(before === undefined ? 0 : before + 1, this.used);
+  /** The messages from one to before another, with the commas between them. */
+  slice(first: number, end: number): Buffer {
+    if (first >= end) return this.bytes.subarray(0, 0);
+    const before = this.ends[first - 1];
+    return this.bytes.subarray(before === undefined ? 0 : before + 1, this.ends[end - 1]);
   }
 
   private append(message: Buffer): void {

@@ -77,6 +77,28 @@ describe('a session that is made', () => {
   });
 });
 
+describe('a snapshot', () => {
+  it('stays as it was when the turn in it ends before it is encoded', async () => {
+    const rig = new ScriptedRig();
+    const { core } = testCore({ rigs: [rig], tools: [quick] });
+    const id = uuid();
+    const sent = await core.send(message(id, 'Hi'));
+    (await rig.next()).text('Let me see.').call('c1', 'quick').end();
+    const last = await rig.next();
+    const watched = await core.updates(created(id), { after: null, turns: true });
+    last.text('Done');
+    for await (const update of watched) if (update.type === 'text' && update.content === 'Done') break;
+    const snapshot = await core.snapshot(created(id));
+    const before = ['user: Hi', 'assistant: Let me see.', 'quick = "ok"', 'assistant~ Done'];
+    expect(spoken(snapshot)).toEqual(before);
+    const ended = core.turnEnded(sent, never);
+    last.text('.').end();
+    await ended;
+    expect(spoken(await core.snapshot(created(id)))).toEqual([...before.slice(0, 3), 'assistant: Done.']);
+    expect(spoken(snapshot)).toEqual(before);
+  });
+});
+
 describe('the mirror', () => {
   it('is not set back by a read that is older than a commit', async () => {
     const memory = createMemoryStore();

@@ -116,14 +116,14 @@ export function message(id: string, text: string, fields: Partial<SendRequest> =
 }
 
 /** A snapshot as lines: who said what; `~` marks text in flight. */
-export function spoken({ settled, open }: Snapshot): string[] {
+export function spoken({ settled, settledCount, open }: Snapshot): string[] {
   const lines = (records: Snapshot['settled']): string[] =>
     records.flatMap(({ role, content, toolResults }) => [
       ...(content === '' ? [] : [`${role}: ${content}`]),
       ...(toolResults ?? []).map(({ name, result }) => `${name} = ${JSON.stringify(result)}`),
     ]);
   return [
-    ...lines(settled),
+    ...lines(settled.slice(0, settledCount)),
     ...open.flatMap(({ messages, streaming }) => [
       ...lines(messages),
       ...(streaming === null ? [] : [`assistant~ ${streaming.text}`]),

@@ -13,7 +13,7 @@ function record(fields: Partial<Message>): Message {
 }
 
 /** What the snapshot says, put together without any cache. */
-function plainly({ settled, open }: Snapshot): unknown[] {
+function plainly({ settled, settledCount, open }: Snapshot): unknown[] {
   const shown = (sender: string, content: string, at: number, streaming: boolean, tool: unknown) => ({
     ...{ sender, content, timestamp: new Date(at).toISOString() },
     ...{ is_streaming: streaming, tool_result: tool },
@@ -31,7 +31,7 @@ function plainly({ settled, open }: Snapshot): unknown[] {
     ...records(messages),
     ...(streaming === null ? [] : [shown('agent', streaming.text, streaming.since, true, null)]),
   ]);
-  return [...records(settled), ...turns];
+  return [...records(settled.slice(0, settledCount)), ...turns];
 }
 
 const message = fc
@@ -60,15 +60,18 @@ describe('the messages of a snapshot', () => {
     });
     const step = fc.record({
       added: fc.array(message, { maxLength: 4 }),
+      later: fc.array(message, { maxLength: 2 }),
       open: fc.array(open, { maxLength: 2 }),
       tail: fc.nat(12),
     });
     fc.assert(
       fc.property(fc.array(step, { minLength: 1, maxLength: 6 }), (steps) => {
         const settled: Message[] = [];
-        for (const { added, open: turns, tail } of steps) {
+        for (const { added, later, open: turns, tail } of steps) {
           settled.push(...added);
           const snapshot = fakeSnapshot({ settled, open: turns });
+          // What settles between the taking of a snapshot and its encoding is not in it.
+          settled.push(...later);
           const whole = encodeMessages(snapshot);
           const expected = plainly(snapshot);
           expect(JSON.parse(textOf(whole.json))).toEqual(expected);
