@@ -368,6 +368,32 @@ describe('what the surfaces do not share', () => {
     client.close();
   });
 
+  it('the current one shows each word once when a state knows the next turn before the stream has told the end of the one before', async () => {
+    const held = new Held();
+    const fetch = held.through(new Network(), '/updates', 'text_delta');
+    const client = createClient({ url: server.url, fetch });
+    held.begin();
+    const heard = watching(client);
+    await heard.until(() => heard.of('connection').length > 0);
+    for (const text of ['one', 'two']) await client.send(text);
+    (await server.rig.next()).text('1a ').end();
+    const second = await server.rig.next();
+    second.text('2a ');
+    while (said(await client.state()) !== '1a 2a ');
+    // Whoever sends looks at the state.
+    await client.send('three');
+    await heard.until(() => heard.views().at(-1) === '1a 2a ');
+    held.release();
+    await heard.until(() => heard.of('turn_started').length === 2);
+    second.text('2b ').end();
+    (await server.rig.next()).text('3a ').end();
+    await heard.until(() => heard.of('turn_ended').length === 3);
+    heard.stop();
+    for (const view of heard.views()) expect('1a 2a 2b 3a ').toContain(view);
+    expect(heard.views().at(-1)).toBe('1a 2a 2b 3a ');
+    client.close();
+  });
+
   it('the legacy one says so', async () => {
     const client = createClient({
       url: server.url,

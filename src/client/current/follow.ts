@@ -210,9 +210,15 @@ export class CurrentFollower {
       yield { type: 'turn_ended', turnId, status };
       return;
     }
-    this.#text.end();
     this.#ending = status;
+    this.#endText();
     yield* this.#readState('now');
+  }
+
+  /** The text of the open turn is over. What the last state has of the next one stays known: it may not come anew. */
+  #endText(): void {
+    this.#text.end();
+    if (this.#last !== undefined) this.#text.cover(textInFlight(this.#last));
   }
 
   async *#begin(turnId: string): AsyncGenerator<InnerEvent> {
@@ -225,7 +231,10 @@ export class CurrentFollower {
     let isOver = false;
     if (this.#open !== turnId) {
       // The end of the turn before was missed.
-      if (this.#open !== undefined) this.#ending ??= 'complete';
+      if (this.#open !== undefined) {
+        this.#ending ??= 'complete';
+        this.#endText();
+      }
       // Its message may be new to whoever watches.
       if (this.#open !== undefined || this.nudges !== undefined) {
         yield* this.#readState('now');
