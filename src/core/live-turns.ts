@@ -12,6 +12,7 @@ const FILL_MS = 250;
 /** How many ended turns are remembered, so that late signals of them are known for what they are. */
 const MAX_ENDED = 50;
 
+type Started = Extract<TurnEvent, { type: 'turn_started' }>;
 type Ended = Extract<TurnEvent, { type: 'turn_ended' }>;
 
 /**
@@ -92,17 +93,11 @@ export class LiveTurns {
     event satisfies never;
   }
 
-  #start(event: Extract<TurnEvent, { type: 'turn_started' }>): void {
+  #start(event: Started): void {
     const { turnId, attempt } = event;
     const before = this.#shown;
     if (before !== null && before !== turnId) {
-      // Its end was missed. One that has none yet does not hold up its successor.
-      this.#read(() =>
-        this.#settle(before).finally(() => {
-          this.#shown = null;
-          this.#start(event);
-        }),
-      );
+      this.#read(() => this.#succeed(before, event));
       return;
     }
     this.#here = this.runningHere(turnId);
@@ -110,6 +105,15 @@ export class LiveTurns {
     if (this.#text.isAt(turnId, attempt)) return;
     this.#text.begin(turnId, attempt);
     this.feed.push(event);
+  }
+
+  /**
+   * The end of the turn before was missed. While it cannot be read, its successor is not shown either: the next comparison, or the
+   * successor's text, has both read. Where it has none, the signal is an old one.
+   */
+  async #succeed(before: string, event: Started): Promise<void> {
+    await this.#settle(before);
+    if (this.#shown === null) this.#start(event);
   }
 
   #end(event: Ended): void {
@@ -155,14 +159,16 @@ export class LiveTurns {
     }, FILL_MS);
   }
 
-  /** What runs elsewhere by the store, and whether what was shown has ended. */
+  /** What runs by the store, and whether what was shown has ended. */
   async #look(): Promise<void> {
     const flight = await this.parts.store.readFlight(this.sessionId);
     const shown = this.#shown;
     if (shown !== null && flight?.turnId !== shown) await this.#settle(shown);
     if (flight === undefined) this.#text.dropHeld();
-    else if (this.runningHere(flight.turnId) === undefined && !this.#ended.has(flight.turnId))
-      await this.#fill(flight);
+    if (flight === undefined || this.#ended.has(flight.turnId)) return;
+    const here = this.runningHere(flight.turnId);
+    if (here === undefined) await this.#fill(flight);
+    else if (this.#shown !== flight.turnId) this.begin(here);
   }
 
   async #fill(flight: Flight): Promise<void> {

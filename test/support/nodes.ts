@@ -1,0 +1,36 @@
+import { createMemoryBus } from '../../src/adapters/memory/bus.js';
+import { createMemoryStore } from '../../src/adapters/memory/store.js';
+import type { Signal } from '../../src/core/event.js';
+import type { Bus } from '../../src/core/ports.js';
+import { testCore } from './core.js';
+import { ScriptedRig } from './scripted-rig.js';
+
+/** Two buses that tell each other what is published, but for what `drops` says is lost on the way. */
+export function joinedBuses(drops: (signal: Signal) => boolean): [Bus, Bus] {
+  const [one, other] = [createMemoryBus(), createMemoryBus()];
+  const join = (mine: Bus, theirs: Bus): Bus => ({
+    ...mine,
+    publish(sessionId, signal) {
+      mine.publish(sessionId, signal);
+      if (!drops(signal)) theirs.publish(sessionId, signal);
+    },
+  });
+  return [join(one, other), join(other, one)];
+}
+
+/** A promise that is kept by hand. */
+export class Gate {
+  open: () => void = () => undefined;
+  readonly passed = new Promise<void>((resolve) => (this.open = resolve));
+}
+
+/** Two processes on one store. The rig is the owner's. */
+export function twoNodes(drops: (signal: Signal) => boolean = () => false) {
+  const store = createMemoryStore();
+  const [busA, busB] = joinedBuses(drops);
+  const rig = new ScriptedRig();
+  const settings = { mirrorMs: 0 };
+  const { core: owner } = testCore({ rigs: [rig], store, bus: busA, settings });
+  const { core: other } = testCore({ rigs: [new ScriptedRig()], store, bus: busB, settings });
+  return { owner, other, rig };
+}
