@@ -131,7 +131,8 @@ function verifyTurns(
     const { streamed } = sent;
     if (streamed === null) continue;
     const fits = streamed.end === 'complete' ? streamed.text === text : text.startsWith(streamed.text);
-    const isLoss = outcome === 'interrupted' && streamed.text.startsWith(text);
+    // Nothing is kept of an answer whose owner was lost before the first checkpoint.
+    const isLoss = (outcome === 'interrupted' || outcome === 'none') && streamed.text.startsWith(text);
     if (!fits && !(isLoss && (streamed.mayBeLonger || world.hasFenced()))) {
       const shown = JSON.stringify(streamed.text);
       figures.fault(
