@@ -68,7 +68,7 @@ export async function compare(
 }
 
 async function count({ target, work }: Side, workers: number, seconds: number): Promise<number> {
-  const load = await Load.start(target, workers, work);
+  const load = await Load.start(target, workers, work, { awake: true });
   const { perCpuSecond } = await load.count(seconds);
   await load.stop();
   return perCpuSecond;

@@ -67,7 +67,7 @@ export function startMcp(settings: readonly McpServerSettings[], timing: Partial
   const kept = keptLog();
   const tell =
     (level: 'info' | 'warn' | 'error') =>
-    (fields: object, message: string): void => {
+    (fields: Readonly<Record<string, unknown>>, message: string): void => {
       kept[level](fields, message);
       for (const change of changes) change();
     };

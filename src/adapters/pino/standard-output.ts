@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 
 /** How many characters of lines are collected, and for how long at most, in milliseconds. */
-const COLLECTED = 4_096;
+const COLLECTED = 16_384;
 const COLLECTED_MS = 50;
 
 /** Where lines go. */

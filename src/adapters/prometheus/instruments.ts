@@ -25,10 +25,21 @@ export interface Instrument {
 
 /** A belt: labels are bounded where they are given; beyond so many series all go into one, labelled `other`. */
 const MAX_SERIES = 1_000;
+const OTHER = 'other';
 
-/** The series of a metric, by their labels. */
+/** Series that have their first labels in common, and on it those that have one more. */
+interface Branch<T> {
+  child: T | undefined;
+  readonly branches: Map<string, Branch<T>>;
+}
+
+/**
+ * The series of a metric, by their labels. They are found label by label: each request counts three times, and putting labels together
+ * into one key would make a text each time.
+ */
 class Family<T> {
-  readonly #series = new Map<string, { readonly values: readonly string[]; readonly child: T }>();
+  readonly #tree: Branch<T> = { child: undefined, branches: new Map<string, Branch<T>>() };
+  readonly #series: { readonly values: readonly string[]; readonly child: T }[] = [];
 
   constructor(
     private readonly labels: readonly string[],
@@ -40,19 +51,29 @@ class Family<T> {
 
   /** The series with these labels, in the order of their names. */
   child(...values: readonly string[]): T {
-    const key = values.join('\n');
-    const known = this.#series.get(key);
-    if (known !== undefined) return known.child;
-    if (this.#series.size >= MAX_SERIES && values.some((value) => value !== 'other')) {
-      return this.child(...this.labels.map(() => 'other'));
+    let branch = this.#tree;
+    for (const value of values) branch = branch.branches.get(value) ?? this.#grow(branch, value);
+    return branch.child ?? this.#plant(branch, values);
+  }
+
+  #grow({ branches }: Branch<T>, value: string): Branch<T> {
+    const branch = { child: undefined, branches: new Map<string, Branch<T>>() };
+    if (this.#series.length < MAX_SERIES || value === OTHER) branches.set(value, branch);
+    return branch;
+  }
+
+  #plant(branch: Branch<T>, values: readonly string[]): T {
+    if (this.#series.length >= MAX_SERIES && values.some((value) => value !== OTHER)) {
+      return this.child(...this.labels.map(() => OTHER));
     }
     const child = this.make();
-    this.#series.set(key, { values, child });
+    branch.child = child;
+    this.#series.push({ values, child });
     return child;
   }
 
   map<S>(show: (labels: Readonly<Record<string, string>>, child: T) => S): S[] {
-    return [...this.#series.values()].map(({ values, child }) =>
+    return this.#series.map(({ values, child }) =>
       show(Object.fromEntries(this.labels.map((label, index) => [label, values[index] ?? ''])), child),
     );
   }

@@ -4,7 +4,7 @@ import { createLog } from '../../../src/adapters/pino/log.js';
 import { createPlainLines, isoTime } from '../../../src/adapters/pino/plain-line.js';
 
 /** The line of these fields; with an object beside them, which has to take the general way. */
-function lineOf(fields: object, isGeneral: boolean): string {
+function lineOf(fields: Readonly<Record<string, unknown>>, isGeneral: boolean): string {
   const lines: string[] = [];
   const log = createLog({ level: 'info', destination: { write: (line: string) => lines.push(line) } });
   log.info(isGeneral ? { ...fields, zzz: {} } : fields, 'request');
