@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { createApp, type Application } from './app.js';
 import { describeStart } from './banner.js';
 import { processSources, readConfig, type Config, type ConfigSources } from './config.js';
+import { keepTickShape } from './assembly/tick-shape.js';
 import { ConfigError } from './config/mistakes.js';
 
 /** Exit codes: 0 drained, 1 failed, 2 bad configuration, 128 + the signal's number when a second signal came. */
@@ -14,6 +15,7 @@ const CLOSE_MS = 15_000;
 
 /** Runs the service in this process until a signal ends it. Owns the signals and the exit from here on. */
 export async function serve(sources: ConfigSources): Promise<void> {
+  keepTickShape({});
   let app: Application | undefined;
   try {
     const config = await readConfig(sources);

@@ -5,14 +5,25 @@
  */
 import { IncomingMessage, ServerResponse, type ServerOptions } from 'node:http';
 import { request, response, type Express, type Request, type Response } from 'express';
-import { writeLines } from './guard-headers.js';
+import { beginLines, writeLines } from './guard-headers.js';
 import { sendJson } from './json.js';
 import { writeOnePiece } from './one-piece.js';
 
+const NO_PARAMS: Record<string, string> = {};
+
 /** Makes the app's prototypes those of two classes, and returns the classes for `http.createServer`. */
 export function fastPrototypes(app: Express): Pick<ServerOptions, 'IncomingMessage' | 'ServerResponse'> {
-  class AppRequest extends IncomingMessage {}
-  class AppResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {}
+  class AppRequest extends IncomingMessage {
+    originalUrl = '';
+    baseUrl = '';
+    params = NO_PARAMS;
+  }
+  class AppResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
+    constructor(...args: ConstructorParameters<typeof ServerResponse<Request>>) {
+      super(...args);
+      beginLines(this);
+    }
+  }
   adopt(AppRequest.prototype, request);
   adopt(AppResponse.prototype, response);
   writeLines(AppResponse.prototype);

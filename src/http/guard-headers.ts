@@ -26,6 +26,12 @@ declare module 'node:http' {
   }
 }
 
+/** Makes room on an answer, when it is made: what is added later costs more. */
+export function beginLines(res: ServerResponse): void {
+  res[LINES] = undefined;
+  res[CACHING] = '';
+}
+
 /** Names of headers that are among lines, in lower case. */
 const guarded = new Set(['cache-control']);
 
