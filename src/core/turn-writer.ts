@@ -8,6 +8,8 @@ import { wellFormed } from './session.js';
 import type { ActiveThread } from './thread.js';
 
 const CHECKPOINT_MS = 500;
+/** Turns whose checkpoints are due in the same stretch of time store them together: each write of its own would wake the store. */
+const BEAT_MS = 100;
 
 /** What a running turn stores before its end. */
 export class TurnWriter {
@@ -53,11 +55,14 @@ export class TurnWriter {
     };
     return {
       due: () => {
-        timer ??= setTimeout(() => {
-          running.inSequence(checkpoint).catch((error: unknown) => {
-            this.parts.log.warn({ err: error }, 'checkpoint failed');
-          });
-        }, CHECKPOINT_MS);
+        timer ??= setTimeout(
+          () => {
+            running.inSequence(checkpoint).catch((error: unknown) => {
+              this.parts.log.warn({ err: error }, 'checkpoint failed');
+            });
+          },
+          CHECKPOINT_MS - (this.parts.clock.monotonic() % BEAT_MS),
+        );
       },
       stop: () => {
         clearTimeout(timer);

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { writeChunk } from './one-chunk.js';
 
 /**
  * Writes what one round of the event loop gives a stream in one piece. A model that is faster than the service gives
@@ -16,7 +17,7 @@ export class FrameWriter {
   write(frame: string | Buffer): void {
     if (typeof frame !== 'string') {
       this.flush();
-      if (!this.res.closed) this.res.write(frame);
+      if (!this.res.closed) writeChunk(this.res, frame);
       return;
     }
     if (this.#waiting === '') process.nextTick(this.#flush);
@@ -28,6 +29,6 @@ export class FrameWriter {
     const frames = this.#waiting;
     if (frames === '') return;
     this.#waiting = '';
-    if (!this.res.closed) this.res.write(frames);
+    if (!this.res.closed) writeChunk(this.res, frames);
   }
 }

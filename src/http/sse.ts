@@ -3,6 +3,7 @@ import { exchangeOf } from './exchange.js';
 import { placeOf, type RequestObserver } from './observer.js';
 import { FrameWriter } from './frame-writer.js';
 import { addLines, nameLines, setCaching } from './guard-headers.js';
+import { isFull, untilDrained, writeChunk } from './one-chunk.js';
 
 /** What a stream is fed from: it ends by itself, or at once when closed. */
 export interface Feed<T> extends AsyncIterable<T> {
@@ -65,12 +66,11 @@ export function createStreams(
       const entry: OpenStream = { res, feed, writtenAt: Date.now() };
       const frames = new FrameWriter(res);
       let proceed: (() => void) | undefined;
-      const onDrain = () => proceed?.();
       const onClose = () => {
         feed.close();
         proceed?.();
       };
-      res.on('drain', onDrain).on('close', onClose);
+      res.on('close', onClose);
       const over = observer?.streaming(req, placeOf(exchangeOf(req)));
       add(entry);
       try {
@@ -80,14 +80,15 @@ export function createStreams(
           if (bytes === undefined || isGone(res)) continue;
           entry.writtenAt = Date.now();
           frames.write(bytes);
-          if (!res.writableNeedDrain) continue;
-          await new Promise<void>((resolve) => (proceed = resolve));
+          if (!isFull(res)) continue;
+          await untilDrained(res, (resolve) => (proceed = resolve));
+          proceed = undefined;
         }
       } finally {
         remove(entry);
         frames.flush();
         over?.();
-        res.off('drain', onDrain).off('close', onClose);
+        res.off('close', onClose);
         feed.close();
         if (feed.overflowed) res.destroy();
         else if (!isGone(res)) res.end(lastWords?.());
@@ -115,12 +116,12 @@ export function createStreams(
     const now = Date.now();
     for (const entry of open) {
       const { res, feed } = entry;
-      if (res.writableNeedDrain) {
+      if (isFull(res)) {
         // Its loop waits for a client that does not read, and cannot see that the feed is over.
         if (feed.overflowed) res.destroy();
       } else if (keepAliveMs > 0 && now - entry.writtenAt >= keepAliveMs) {
         entry.writtenAt = now;
-        res.write(KEEP_ALIVE);
+        writeChunk(res, KEEP_ALIVE);
       }
     }
   }

@@ -1,0 +1,61 @@
+/**
+ * A chunk of a chunked answer (RFC 9112 §7.1) goes out as one piece: Node writes its size, its data and two line breaks as four pieces, which
+ * it collects for one `writev`. With 256 streams at the pace of a model that was a quarter of the main thread's time, and a fifth of its garbage.
+ */
+import type { ServerResponse } from 'node:http';
+
+declare module 'node:http' {
+  interface OutgoingMessage {
+    /** Inside Node: writes as it is, with the head before it when that was not sent yet. False when the connection is full. */
+    _send?(data: string | Buffer, encoding: BufferEncoding | null, callback: null): boolean;
+  }
+}
+
+/** Bytes that several streams share are framed once for all of them. */
+const chunks = new WeakMap<Buffer, Buffer>();
+
+/** Writes to an answer that was begun. Whether its connection takes more, `isFull` says. */
+export function writeChunk(res: ServerResponse, data: string | Buffer): void {
+  const canSend = res.chunkedEncoding && res.headersSent && !res.writableEnded && res._hasBody && !res.closed;
+  if (!canSend || res._send === undefined || data.length === 0) res.write(data);
+  else if (typeof data === 'string') res._send(framed(latin1Of(data)), 'latin1', null);
+  else res._send(chunkOf(data), null, null);
+}
+
+/** Whether the client has to take something before more is written. */
+export function isFull({ writableNeedDrain, socket }: ServerResponse): boolean {
+  return writableNeedDrain || socket?.writableNeedDrain === true;
+}
+
+/** Resolves when the client has taken what was written, or whoever got `resolve` by `onStart` has called it. */
+export function untilDrained(res: ServerResponse, onStart: (resolve: () => void) => void): Promise<void> {
+  const { socket } = res;
+  return new Promise<void>((resolve) => {
+    const done = (): void => {
+      res.off('drain', done);
+      socket?.off('drain', done);
+      resolve();
+    };
+    res.on('drain', done);
+    socket?.on('drain', done);
+    onStart(done);
+  });
+}
+
+/** The bytes of a text as UTF-8, as a text of as many characters: with the marks around it, it is then one text. */
+function latin1Of(text: string): string {
+  return Buffer.byteLength(text) === text.length ? text : Buffer.from(text).toString('latin1');
+}
+
+function framed(bytes: string): string {
+  return `${bytes.length.toString(16)}\r\n${bytes}\r\n`;
+}
+
+function chunkOf(data: Buffer): Buffer {
+  let chunk = chunks.get(data);
+  if (chunk === undefined) {
+    chunk = Buffer.from(framed(data.toString('latin1')), 'latin1');
+    chunks.set(data, chunk);
+  }
+  return chunk;
+}
