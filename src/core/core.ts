@@ -120,6 +120,8 @@ export interface Core {
       leavesFaults?: boolean;
     },
   ): Promise<Snapshot>;
+  /** The session as memory alone has it; undefined: somebody has to be asked. For polls, most of which need no promise. */
+  snapshotNow(session: SessionRef): Snapshot | undefined;
   /** Cancels what runs and what waits; true when there was something. The snapshot read after it is final. */
   interrupt(session: SessionRef): Promise<boolean>;
 

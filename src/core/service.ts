@@ -117,6 +117,13 @@ export function createCore(ports: CorePorts): CoreService {
     return thread.processing && runner.inSession(thread.id) === undefined;
   }
 
+  /** Most polls: nothing to write, nothing to ask for, and so nothing to wait for. */
+  function snapshotNow(ref: SessionRef): Snapshot | undefined {
+    const fresh = parts.threads.fresh(ref.id);
+    const isQuiet = fresh?.faults.length === 0 && !runsElsewhere(fresh);
+    return isQuiet ? snapshots.take(fresh, NO_FAULTS) : undefined;
+  }
+
   async function lookUp(
     ref: SessionRef,
     options: NonNullable<Parameters<Core['snapshot']>[1]>,
@@ -144,12 +151,9 @@ export function createCore(ports: CorePorts): CoreService {
         // The message is stored: whoever waits gets the state as it is.
         log.warn({ err: error }, 'the end of a turn could not be waited for');
       }),
-    snapshot(ref, options = {}) {
-      // Most polls: nothing to write, nothing to ask for, and so nothing to wait for.
-      const fresh = options.userState === undefined ? parts.threads.fresh(ref.id) : undefined;
-      const isQuiet = fresh?.faults.length === 0 && !runsElsewhere(fresh);
-      return isQuiet ? Promise.resolve(snapshots.take(fresh, NO_FAULTS)) : lookUp(ref, options);
-    },
+    snapshot: async (ref, options = {}) =>
+      (options.userState === undefined ? snapshotNow(ref) : undefined) ?? (await lookUp(ref, options)),
+    snapshotNow,
     interrupt: (ref) => interrupts.interrupt(ref),
 
     updates: (ref, options) => streams.updates(ref, options),

@@ -19,6 +19,7 @@ export function fakeCore(methods: Partial<Core>): Core {
     send: fail,
     turnEnded: fail,
     snapshot: fail,
+    snapshotNow: () => undefined,
     interrupt: fail,
     updates: fail,
     watchTurn: fail,

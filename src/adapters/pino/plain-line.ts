@@ -15,14 +15,24 @@ const MAX_NAMES = 1_000;
 /** Text that JSON writes as it is. */
 const SIMPLE = /^[ !#-[\]-~]*$/;
 
+/** What is known of a field by its name. */
+interface Field {
+  readonly verdict: Verdict;
+  /** From the comma to the colon. */
+  readonly start: string;
+  /** The value that was written last, and what was: most fields of most lines say the same as in the line before. */
+  last: unknown;
+  lastText: string;
+}
+
 /** @param judge what becomes of a field of that name that is no flag */
 export function createPlainLines(judge: (name: string) => Verdict): PlainLines {
-  const known = new Map<string, { readonly verdict: Verdict; readonly start: string }>();
+  const known = new Map<string, Field>();
 
-  function learn(name: string) {
-    const entry = { verdict: judge(name), start: `,${JSON.stringify(name)}:` };
-    if (known.size < MAX_NAMES) known.set(name, entry);
-    return entry;
+  function learn(name: string): Field {
+    const field = { verdict: judge(name), start: `,${JSON.stringify(name)}:`, last: undefined, lastText: '' };
+    if (known.size < MAX_NAMES) known.set(name, field);
+    return field;
   }
 
   return (fields, message) => {
@@ -32,10 +42,14 @@ export function createPlainLines(judge: (name: string) => Verdict): PlainLines {
     for (const name in fields) {
       const value = fields[name];
       if (value === undefined) continue;
-      const { verdict, start } = known.get(name) ?? learn(name);
-      const text = plainText(value, verdict);
-      if (text === undefined) return undefined;
-      line += start + text;
+      const field = known.get(name) ?? learn(name);
+      if (value !== field.last) {
+        const text = plainText(value, field.verdict);
+        if (text === undefined) return undefined;
+        field.last = value;
+        field.lastText = field.start + text;
+      }
+      line += field.lastText;
     }
     return `${line},"msg":"${message}"}\n`;
   };

@@ -39,8 +39,16 @@ export function chatRoutes({ core, streams }: Pick<SurfaceParts, 'core' | 'strea
     endpoint(
       'GET',
       '/api/state',
-      handle(input.readState, async ({ sessionId, tail, ...patch }, req, res) => {
-        sendState(req, res, await core.snapshot(sentByHeader(sessionId), patch), tail);
+      handle(input.readState, ({ sessionId, tail, userState, clientId }, req, res) => {
+        const session = sentByHeader(sessionId);
+        const now = userState === undefined ? core.snapshotNow(session) : undefined;
+        if (now !== undefined) {
+          sendState(req, res, now, tail);
+          return undefined;
+        }
+        return core.snapshot(session, { userState, clientId }).then((snapshot) => {
+          sendState(req, res, snapshot, tail);
+        });
       }),
     ),
     endpoint(
