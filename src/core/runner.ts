@@ -147,11 +147,12 @@ export class Runner {
 
   async #threadOf(turn: ClaimedTurn): Promise<ActiveThread> {
     const ref = { id: turn.sessionId, ifUnknown: 'refuse' } as const;
-    // Checked: what an earlier owner has stored a moment ago must not be done again.
-    const thread = await this.parts.threads.openChecked(ref);
+    const { threads } = this.parts;
+    // What an earlier owner has stored a moment ago must not be done again. The first one has none before it.
+    const thread = await (turn.attempt === 1 ? threads.open(ref) : threads.openChecked(ref));
     if (thread.findOpen(turn.id) !== undefined) return thread;
     thread.stale = true;
-    return this.parts.threads.open(ref);
+    return threads.open(ref);
   }
 
   /** What an error makes of the turn; undefined: this process leaves it as it is in the store, for whoever goes on. */
