@@ -16,10 +16,15 @@ const chunks = new WeakMap<Buffer, Buffer>();
 
 /** Writes to an answer that was begun. Whether its connection takes more, `isFull` says. */
 export function writeChunk(res: ServerResponse, data: string | Buffer): void {
-  const canSend = res.chunkedEncoding && res.headersSent && !res.writableEnded && res._hasBody && !res.closed;
-  if (!canSend || res._send === undefined || data.length === 0) res.write(data);
+  if (res._send === undefined || !isChunked(res) || data.length === 0) res.write(data);
   else if (typeof data === 'string') res._send(framed(latin1Of(data)), 'latin1', null);
   else res._send(chunkOf(data), null, null);
+}
+
+/** Whether it was begun in chunks. One that waits for its turn on a connection has no socket yet: what it writes, Node keeps and counts. */
+function isChunked(res: ServerResponse): boolean {
+  const isOpen = res.headersSent && !res.writableEnded && !res.closed;
+  return isOpen && res.chunkedEncoding && res._hasBody && res.socket !== null;
 }
 
 /** Whether the client has to take something before more is written. */

@@ -86,12 +86,16 @@ export function createStreams(
         }
       } finally {
         remove(entry);
-        frames.flush();
         over?.();
         res.off('close', onClose);
         feed.close();
+        // What is still to be said goes out in one piece with the end.
+        const { socket } = res;
+        socket?.cork();
+        frames.flush();
         if (feed.overflowed) res.destroy();
         else if (!isGone(res)) res.end(lastWords?.());
+        socket?.uncork();
       }
     },
     endAll() {

@@ -1,55 +1,12 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, ServerResponse, type Server } from 'node:http';
-import { connect } from 'node:net';
+import { type IncomingMessage, ServerResponse } from 'node:http';
 import { writeOnePiece } from '../../src/http/one-piece.js';
+import { closeAnswering, wire } from '../support/answering.js';
 
 class Answer<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {}
 writeOnePiece(Answer.prototype);
 
-let server: Server | null = null;
-
-afterEach(async () => {
-  if (server === null) return;
-  server.close();
-  await once(server, 'close');
-  server = null;
-});
-
-/** What goes over the wire, but for the date. */
-async function wire(
-  answer: (res: ServerResponse) => void,
-  { Class = ServerResponse, line = 'GET / HTTP/1.1' }: { Class?: typeof ServerResponse; line?: string } = {},
-): Promise<{ lines: readonly string[]; body: string; writes: number }> {
-  let writes = 0;
-  const listening = createServer({ ServerResponse: Class }, (req, res) => {
-    const handle: unknown = Reflect.get(req.socket, '_handle');
-    if (typeof handle !== 'object' || handle === null) throw new Error('the socket has no handle');
-    for (const name of ['writev', 'writeLatin1String', 'writeUtf8String', 'writeBuffer']) {
-      const write: unknown = Reflect.get(handle, name);
-      if (typeof write !== 'function') continue;
-      Reflect.set(handle, name, (...args: unknown[]): unknown => {
-        writes += name === 'writev' ? 2 : 1;
-        const result: unknown = Reflect.apply(write, handle, args);
-        return result;
-      });
-    }
-    answer(res);
-  }).listen(0, '127.0.0.1');
-  server = listening;
-  await once(listening, 'listening');
-  const address = listening.address();
-  const socket = connect(typeof address === 'object' && address !== null ? address.port : 0, '127.0.0.1');
-  socket.end(`${line}\r\nHost: x\r\nConnection: close\r\n\r\n`);
-  const pieces: Uint8Array[] = [];
-  for await (const piece of socket) if (piece instanceof Uint8Array) pieces.push(piece);
-  listening.close();
-  await once(listening, 'close');
-  server = null;
-  const [head = '', ...rest] = Buffer.concat(pieces).toString().split('\r\n\r\n');
-  const lines = head.split('\r\n').filter((text) => !text.startsWith('Date: '));
-  return { lines: lines.sort(), body: rest.join('\r\n\r\n'), writes };
-}
+afterEach(closeAnswering);
 
 describe('an answer with a short body', () => {
   it.each<readonly [string, (res: ServerResponse) => void]>([

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, ServerResponse, type Server } from 'node:http';
+import { type IncomingMessage, ServerResponse } from 'node:http';
 import { addLines, linesOf, writeLines } from '../../src/http/guard-headers.js';
+import { answering, closeAnswering } from '../support/answering.js';
 
 class Answer<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {}
 writeLines(Answer.prototype);
@@ -14,25 +14,15 @@ const LINES = linesOf([
   },
 ]);
 
-let server: Server | null = null;
-
-afterEach(async () => {
-  if (server === null) return;
-  server.close();
-  await once(server, 'close');
-  server = null;
-});
+afterEach(closeAnswering);
 
 async function headersOf(answer: (res: ServerResponse) => void, Class = Answer): Promise<Headers> {
-  server = createServer({ ServerResponse: Class }, (_req, res) => {
+  const port = await answering((res) => {
     addLines(res, LINES);
     answer(res);
     res.setHeader('Connection', 'close');
     res.end('ok');
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  }, Class);
   return (await fetch(`http://127.0.0.1:${String(port)}`)).headers;
 }
 
