@@ -64,7 +64,8 @@ async function latencies(context: Context): Promise<readonly Outcome[]> {
   const proxy = await startProgram('raw-proxy', [context.upstreamUrl]);
   for (const streams of [64, 256]) {
     const seconds = Math.max(context.pace.seconds, 1.5);
-    for (const server of [proxy, product]) await listen(server, throughServer, streams, context.pace.warm * 3);
+    for (const server of [proxy, product])
+      await listen(server, throughServer, streams, context.pace.warm * 3);
     const rounds: { through: Latencies; direct: Latencies; proxied: Latencies }[] = [];
     for (let round = 0; round < context.pace.rounds; round++) {
       const direct = await listen(context.upstream, straight, streams, seconds);
