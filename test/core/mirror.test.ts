@@ -77,6 +77,26 @@ describe('a session that is made', () => {
   });
 });
 
+describe('what memory holds', () => {
+  it('is bounded: sessions that were used longest ago are read again, others are not', async () => {
+    const memory = createMemoryStore();
+    const loaded: string[] = [];
+    const store: Store = {
+      ...memory,
+      loadThread(id) {
+        loaded.push(id);
+        return memory.loadThread(id);
+      },
+    };
+    const { core } = testCore({ rigs: [new ScriptedRig()], store });
+    const ids = Array.from({ length: 10_001 }, () => uuid());
+    for (const sessionId of ids) await core.createSession({ sessionId });
+    const [oldest = '', newest = ''] = [ids[0], ids.at(-1)];
+    for (const id of [newest, oldest]) await core.snapshot(created(id));
+    expect(loaded).toEqual([oldest]);
+  });
+});
+
 describe('a snapshot', () => {
   it('stays as it was when the turn in it ends before it is encoded', async () => {
     const rig = new ScriptedRig();
