@@ -48,7 +48,7 @@ async function main(): Promise<void> {
   pinLoad();
   if (!canPin) say('No taskset, or one core: nothing is bound to a core.');
   const isQuick = options.quick;
-  const seconds = Number(options.seconds ?? (isQuick ? 0.7 : 3));
+  const seconds = Number(options.seconds ?? (isQuick ? 0.6 : 3));
   const pace: Pace = { rounds: Number(options.rounds), warm: isQuick ? 0.5 : 4, seconds, isQuick };
   const upstream = await startProgram('upstream', [], 'load');
   const context: Context = { pace, upstream, upstreamUrl: `http://127.0.0.1:${String(upstream.port)}`, say };

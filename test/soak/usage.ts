@@ -49,6 +49,15 @@ export async function settled(pid: number, milliseconds: number): Promise<Usage>
   return readUsage(pid);
 }
 
+/** What is held after a full collection, which the server makes on this signal: whether one came by itself meanwhile is chance. */
+export async function collected(pid: number, log: string): Promise<Usage> {
+  await settled(pid, 15_000);
+  const before = heapAfterCollections(log).length;
+  process.kill(pid, 'SIGUSR2');
+  while (heapAfterCollections(log).length === before) await new Promise((resolve) => setTimeout(resolve, 50));
+  return settled(pid, 15_000);
+}
+
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.floor(sorted.length / 2)] ?? NaN;
