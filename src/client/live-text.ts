@@ -30,11 +30,11 @@ export class LiveText {
     this.#told = '';
   }
 
-  /** The turn is over. */
-  end(): void {
+  /** The turn is over. @param next what the last state has of the one after it, which may not come anew and stays known */
+  end(next = ''): void {
     this.#turnId = undefined;
     this.#told = '';
-    this.#forget();
+    this.cover(next);
   }
 
   /** The stream tells more. */

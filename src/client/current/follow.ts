@@ -215,10 +215,8 @@ export class CurrentFollower {
     yield* this.#readState('now');
   }
 
-  /** The text of the open turn is over. What the last state has of the next one stays known: it may not come anew. */
   #endText(): void {
-    this.#text.end();
-    if (this.#last !== undefined) this.#text.cover(textInFlight(this.#last));
+    this.#text.end(this.#last && textInFlight(this.#last));
   }
 
   async *#begin(turnId: string): AsyncGenerator<InnerEvent> {

@@ -131,9 +131,8 @@ class LegacyWatch {
         this.#leave(turnId);
         return;
       case 'state':
-        this.#text.end();
-        // Also of a state that was shown before: it may have text of the next turn, which is then known.
-        this.#text.cover(textInFlight(step.state));
+        // Also when the state was shown before.
+        this.#text.end(textInFlight(step.state));
         this.#show(step.state);
         return;
       case 'tool':
