@@ -4,6 +4,7 @@
  * were a fifth of all garbage.
  */
 import type { ServerResponse } from 'node:http';
+import { latin1Of } from './one-piece.js';
 
 declare module 'node:http' {
   interface OutgoingMessage {
@@ -46,11 +47,6 @@ export function untilDrained(res: ServerResponse, onStart: (resolve: () => void)
     socket?.on('drain', done);
     onStart(done);
   });
-}
-
-/** The bytes of a text as UTF-8, as a text of as many characters: with the marks around it, it is then one text. */
-function latin1Of(text: string): string {
-  return Buffer.byteLength(text) === text.length ? text : Buffer.from(text).toString('latin1');
 }
 
 function framed(bytes: string): string {

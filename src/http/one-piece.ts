@@ -59,9 +59,14 @@ function mayHaveBody({ _hasBody, statusCode }: ServerResponse): boolean {
 function asBytes(chunk: unknown): string | undefined {
   if (typeof chunk === 'string') {
     if (chunk.length > SHORT_BYTES) return undefined;
-    return Buffer.byteLength(chunk) === chunk.length ? chunk : Buffer.from(chunk).toString('latin1');
+    return latin1Of(chunk);
   }
   return Buffer.isBuffer(chunk) && chunk.length <= SHORT_BYTES ? chunk.toString('latin1') : undefined;
+}
+
+/** The bytes of a text as UTF-8, as a text of as many characters: it and the marks around it are then one text. */
+export function latin1Of(text: string): string {
+  return Buffer.byteLength(text) === text.length ? text : Buffer.from(text).toString('latin1');
 }
 
 function isUtf8(encoding: unknown): boolean {

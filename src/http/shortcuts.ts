@@ -41,10 +41,8 @@ export class Shortcuts {
     const shortcut = this.#methods.get(req.method)?.get(end === -1 ? url : url.slice(0, end));
     if (shortcut === undefined) return false;
     enterRoute(req, shortcut.dialect, shortcut.pattern);
-    // As Express leaves them.
+    // As Express leaves it; `baseUrl` and `params` are what they are made with.
     req.originalUrl = url;
-    req.baseUrl = '';
-    req.params = {};
     run(shortcut.handlers, req, res, onward);
     return true;
   }
