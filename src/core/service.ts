@@ -126,7 +126,7 @@ export function createCore(ports: CorePorts): CoreService {
 
   async function lookUp(
     ref: SessionRef,
-    options: NonNullable<Parameters<Core['snapshot']>[1]>,
+    options: NonNullable<Parameters<Core['snapshot']>[1]> = {},
   ): Promise<Snapshot> {
     if (options.userState !== undefined) await sessions.mergeState(ref, options.userState);
     const thread = await parts.threads.open(ref);
@@ -151,8 +151,7 @@ export function createCore(ports: CorePorts): CoreService {
         // The message is stored: whoever waits gets the state as it is.
         log.warn({ err: error }, 'the end of a turn could not be waited for');
       }),
-    snapshot: async (ref, options = {}) =>
-      (options.userState === undefined ? snapshotNow(ref) : undefined) ?? (await lookUp(ref, options)),
+    snapshot: lookUp,
     snapshotNow,
     interrupt: (ref) => interrupts.interrupt(ref),
 
