@@ -10,6 +10,7 @@ import {
   type EventRow,
   type KeyRow,
   MESSAGE_COLUMNS,
+  TURN_MESSAGES,
   type MessageValues,
   type SystemEventRow,
   type TurnRow,
@@ -79,9 +80,7 @@ export function createReads(db: Database): Reads {
     `SELECT t.*, s.id AS session_id FROM turns t JOIN sessions s ON s.ref = t.session WHERE t.id = ? AND s.id = ?`,
   );
   const selectTurnMessages = db
-    .prepare<[turnId: string, session: number, turnNo: number], MessageValues>(
-      `SELECT ?, ${MESSAGE_COLUMNS} FROM messages m WHERE m.session = ? AND m.turn_no = ? ORDER BY m.position`,
-    )
+    .prepare<[turnId: string, session: number, turnNo: number], MessageValues>(TURN_MESSAGES)
     .raw();
   const selectEvents = db.prepare<[number, number, number], EventRow>(
     `SELECT id, at, body FROM events WHERE session = ? AND id > ? ORDER BY id ${LIMIT}`,

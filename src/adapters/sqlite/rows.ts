@@ -29,6 +29,9 @@ export interface TurnRow {
 export const MESSAGE_COLUMNS =
   'm.id, m.turn_no, m.position, m.role, m.content, m.tool_calls, m.tool_results, m.created_at';
 
+/** The messages of a turn in order, by its id, its session and its number. */
+export const TURN_MESSAGES = `SELECT ?, ${MESSAGE_COLUMNS} FROM messages m WHERE m.session = ? AND m.turn_no = ? ORDER BY m.position`;
+
 /** The id of the turn, and the values of `MESSAGE_COLUMNS`. */
 export type MessageValues = [
   turnId: string,

@@ -3,7 +3,14 @@ import type { Database } from 'better-sqlite3';
 import type { SystemFault } from '../../core/event.js';
 import type { Message } from '../../core/message.js';
 import type { StoredThread } from '../../core/store.js';
-import { MESSAGE_COLUMNS, toMessage, toTurn, type MessageValues, type TurnRow } from './rows.js';
+import {
+  MESSAGE_COLUMNS,
+  TURN_MESSAGES,
+  toMessage,
+  toTurn,
+  type MessageValues,
+  type TurnRow,
+} from './rows.js';
 import {
   SESSION_COLUMNS,
   toSession,
@@ -51,9 +58,7 @@ export function createThreadReader(
     "SELECT *, '' AS session_id FROM turns WHERE session = ? AND status = 'queued' ORDER BY no",
   );
   const selectTurnMessages = db
-    .prepare<[turnId: string, session: number, turnNo: number], MessageValues>(
-      `SELECT ?, ${MESSAGE_COLUMNS} FROM messages m WHERE m.session = ? AND m.turn_no = ? ORDER BY m.position`,
-    )
+    .prepare<[turnId: string, session: number, turnNo: number], MessageValues>(TURN_MESSAGES)
     .raw();
   const selectMessages = db
     .prepare<[session: number, turnNo: number, position: number, lastTurnNo: number], MessageValues>(
