@@ -5,8 +5,19 @@ import { RigError } from '../../src/core/ports.js';
 import { testApp } from '../support/core.js';
 import { serveScripted } from '../support/http.js';
 import { grantKey } from '../support/keys.js';
+import type { Asked, ScriptedRig } from '../support/scripted-rig.js';
 import { climb, getTime, stumble } from '../support/tools.js';
 import { Heard, Held, Network, said, watching } from './watching.js';
+
+/** Sends two messages, answers the first, and begins to answer the second; a state has both by then. */
+async function answerOneAndBegin(client: Client, rig: ScriptedRig): Promise<Asked> {
+  for (const text of ['one', 'two']) await client.send(text);
+  (await rig.next()).text('1a ').end();
+  const second = await rig.next();
+  second.text('2a ');
+  while (said(await client.state()) !== '1a 2a ');
+  return second;
+}
 
 describe.each(['current', 'legacy'] as const)('a session over the %s surface', (surface) => {
   let server: Awaited<ReturnType<typeof serveScripted>>;
@@ -132,11 +143,7 @@ describe.each(['current', 'legacy'] as const)('a session over the %s surface', (
     await client.create();
     const heard = watching(client);
     await heard.until(() => heard.of('connection').length > 0);
-    for (const text of ['one', 'two']) await client.send(text);
-    (await server.rig.next()).text('1a ').end();
-    const second = await server.rig.next();
-    second.text('2a ');
-    while (said(await client.state()) !== '1a 2a ');
+    const second = await answerOneAndBegin(client, server.rig);
     for (const held of late.splice(0, 1)) {
       held.begin();
       held.release();
@@ -375,11 +382,7 @@ describe('what the surfaces do not share', () => {
     held.begin();
     const heard = watching(client);
     await heard.until(() => heard.of('connection').length > 0);
-    for (const text of ['one', 'two']) await client.send(text);
-    (await server.rig.next()).text('1a ').end();
-    const second = await server.rig.next();
-    second.text('2a ');
-    while (said(await client.state()) !== '1a 2a ');
+    const second = await answerOneAndBegin(client, server.rig);
     // Whoever sends looks at the state.
     await client.send('three');
     await heard.until(() => heard.views().at(-1) === '1a 2a ');

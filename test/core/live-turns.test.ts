@@ -10,6 +10,22 @@ import { ScriptedRig } from '../support/scripted-rig.js';
 
 afterEach(closeTestCores);
 
+/** Two nodes; the other's store cannot read turns so many times. The bus loses what `drops` says. */
+function withReadsAway(times: number, drops: (signal: Signal) => boolean) {
+  const store = createMemoryStore();
+  const reads = { count: 0 };
+  const failing: Store = {
+    ...store,
+    readTurn: (...asked) =>
+      reads.count++ < times ? Promise.reject(new StoreUnavailableError('away')) : store.readTurn(...asked),
+  };
+  const [busA, busB] = joinedBuses(drops);
+  const rig = new ScriptedRig();
+  const { core: owner } = testCore({ rigs: [rig], store, bus: busA });
+  const { core: other } = testCore({ rigs: [new ScriptedRig()], store: failing, bus: busB });
+  return { owner, other, rig, reads };
+}
+
 describe('deltas on a node that does not work on the turn', () => {
   it('are shown once and in order, whatever the bus loses and however late the stream begins', async () => {
     let n = 0;
@@ -86,17 +102,7 @@ describe('deltas on a node that does not work on the turn', () => {
   });
 
   it('do not end without their text when the store cannot be read at the end', async () => {
-    const store = createMemoryStore();
-    let failures = 0;
-    const failing: Store = {
-      ...store,
-      readTurn: (...asked) =>
-        failures++ === 0 ? Promise.reject(new StoreUnavailableError('away')) : store.readTurn(...asked),
-    };
-    const [busA, busB] = joinedBuses(({ type }) => type === 'text');
-    const rig = new ScriptedRig();
-    const { core: owner } = testCore({ rigs: [rig], store, bus: busA });
-    const { core: other } = testCore({ rigs: [new ScriptedRig()], store: failing, bus: busB });
+    const { owner, other, rig, reads } = withReadsAway(1, ({ type }) => type === 'text');
     const id = uuid();
     const feed = await other.updates(created(id), { after: null, turns: true });
     await other.start();
@@ -105,7 +111,7 @@ describe('deltas on a node that does not work on the turn', () => {
     const updates = await collectUntil(feed, ({ type }) => type === 'turn_ended');
     const last = updates.findLastIndex(({ type }) => type === 'turn_started');
     const texts = updates.slice(last).flatMap((update) => (update.type === 'text' ? [update.content] : []));
-    expect([failures > 1, texts.join('')]).toEqual([true, 'one two']);
+    expect([reads.count > 1, texts.join('')]).toEqual([true, 'one two']);
   });
 
   it.each(['updates', 'watchTurn'] as const)(
@@ -136,17 +142,7 @@ describe('deltas on a node that does not work on the turn', () => {
   );
 
   it('end before those of the next turn begin, also when the store cannot be read at once after the bus has lost the end', async () => {
-    const store = createMemoryStore();
-    let failures = 0;
-    const failing: Store = {
-      ...store,
-      readTurn: (...asked) =>
-        failures++ < 2 ? Promise.reject(new StoreUnavailableError('away')) : store.readTurn(...asked),
-    };
-    const [busA, busB] = joinedBuses(({ type }) => type === 'turn_ended');
-    const rig = new ScriptedRig();
-    const { core: owner } = testCore({ rigs: [rig], store, bus: busA });
-    const { core: other } = testCore({ rigs: [new ScriptedRig()], store: failing, bus: busB });
+    const { owner, other, rig, reads } = withReadsAway(2, ({ type }) => type === 'turn_ended');
     const id = uuid();
     const feed = await other.updates(created(id), { after: null, turns: true });
     await other.start();
@@ -159,7 +155,7 @@ describe('deltas on a node that does not work on the turn', () => {
       (update) => update.type === 'text' && update.content.endsWith('second'),
     );
     const types = updates.map(({ type }) => type).filter((type) => type !== 'logged');
-    expect([failures > 2, ...types]).toEqual([
+    expect([reads.count > 2, ...types]).toEqual([
       true,
       ...['turn_started', 'text', 'turn_ended'],
       ...['turn_started', 'text'],

@@ -38,20 +38,26 @@ const quick: Tool = {
   run: () => Promise.resolve('ok'),
 };
 
+/** A store, and the sessions that were loaded from it. */
+function storeThatTellsLoads(): { readonly store: Store; readonly loaded: readonly string[] } {
+  const memory = createMemoryStore();
+  const loaded: string[] = [];
+  const store: Store = {
+    ...memory,
+    loadThread(id) {
+      loaded.push(id);
+      return memory.loadThread(id);
+    },
+  };
+  return { store, loaded };
+}
+
 describe('a session that is made', () => {
   it('is not looked up first when memory does not know it', async () => {
-    const memory = createMemoryStore();
-    let loads = 0;
-    const store: Store = {
-      ...memory,
-      loadThread(id) {
-        loads++;
-        return memory.loadThread(id);
-      },
-    };
+    const { store, loaded } = storeThatTellsLoads();
     const { core } = testCore({ rigs: [new ScriptedRig()], store });
     expect(await core.createSession({ sessionId: uuid() })).toMatchObject({ created: true });
-    expect(loads).toBe(0);
+    expect(loaded).toEqual([]);
   });
 
   it('stays as it is when it is stored, whether memory knows it or not', async () => {
@@ -79,15 +85,7 @@ describe('a session that is made', () => {
 
 describe('what memory holds', () => {
   it('is bounded: sessions that were used longest ago are read again, others are not', async () => {
-    const memory = createMemoryStore();
-    const loaded: string[] = [];
-    const store: Store = {
-      ...memory,
-      loadThread(id) {
-        loaded.push(id);
-        return memory.loadThread(id);
-      },
-    };
+    const { store, loaded } = storeThatTellsLoads();
     const { core } = testCore({ rigs: [new ScriptedRig()], store });
     const ids = Array.from({ length: 10_001 }, () => uuid());
     for (const sessionId of ids) await core.createSession({ sessionId });
