@@ -1,6 +1,7 @@
 import http from 'node:http';
 import https from 'node:https';
 import { codeOf, ConnectionError, type ConnectionFault } from './connection-error.js';
+import { watchSilence } from './silence.js';
 
 /** Times in milliseconds. */
 export interface ConnectionTimes {
@@ -81,9 +82,9 @@ function exchange(
 ): Cancel {
   signal?.throwIfAborted();
   const client = target.protocol === 'https:' ? https : http;
-  const request = client.request({ ...target, method, headers, agent });
+  // The agent's time is for connections that are kept. On one in use it would be set anew by each piece that comes or goes.
+  const request = client.request({ ...target, method, headers, agent, timeout: 0 });
   let answer: http.IncomingMessage | undefined;
-  let bytesHeard = false;
   let over = false;
   let failed = false;
 
@@ -100,23 +101,16 @@ function exchange(
     stop(signal?.reason);
   };
   signal?.addEventListener('abort', abort, { once: true });
-  const silence = setTimeout(() => {
-    bytesHeard = false;
-    // A process that was held up finds bytes waiting: let them in before the provider is called silent.
-    setImmediate(() => {
-      if (over) return;
-      if (bytesHeard || answer?.isPaused()) silence.refresh();
-      else stop(new ConnectionError('idle', undefined));
-    });
-  }, times.idleMs);
-  const heard = (): void => {
-    bytesHeard = true;
-    // Refreshing would wake a timer that was cleared.
-    if (!over) silence.refresh();
-  };
+  const silence = watchSilence(
+    times.idleMs,
+    () => answer?.isPaused() === true,
+    () => {
+      stop(new ConnectionError('idle', undefined));
+    },
+  );
   const settle = (): void => {
     over = true;
-    clearTimeout(silence);
+    silence.stop();
     signal?.removeEventListener('abort', abort);
     // Complete: whoever reads it has its end already.
     if (answer?.complete !== true) fail(new ConnectionError('cut', undefined));
@@ -133,12 +127,12 @@ function exchange(
   });
   request.once('response', (response) => {
     answer = response;
-    heard();
+    silence.heard();
     response.on('error', (error) => {
       fail(asConnectionError(error, request, true));
     });
     response.once('close', settle);
-    listener.onAnswer(response, heard);
+    listener.onAnswer(response, silence.heard);
   });
   request.end(body);
   return () => {
