@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { createApp, type Application } from './app.js';
 import { describeStart } from './banner.js';
 import { processSources, readConfig, type Config, type ConfigSources } from './config.js';
+import { giveWayToEventLoop } from './assembly/thread-priorities.js';
 import { keepTickShape } from './assembly/tick-shape.js';
 import { ConfigError } from './config/mistakes.js';
 
@@ -23,6 +24,7 @@ export async function serve(sources: ConfigSources): Promise<void> {
     watchCrashes(app);
     endOnSignals(app, config);
     const url = await app.listen();
+    giveWayToEventLoop();
     announce(app, config, url);
   } catch (error) {
     process.stderr.write(`${startFailure(error)}\n`);
