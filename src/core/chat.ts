@@ -1,5 +1,6 @@
 import type { App } from './app.js';
 import type { Sent, SendRequest } from './core.js';
+import type { HeadStarts } from './head-start.js';
 import { announce, type Parts } from './parts.js';
 import type { Digests } from './ports.js';
 import { overQuota, turnQuotas } from './quota.js';
@@ -16,6 +17,7 @@ export class Chat {
     private readonly parts: Parts,
     private readonly digests: Digests,
     private readonly runner: Runner,
+    private readonly headStarts: HeadStarts,
   ) {}
 
   /** Stores a message and queues its turn. Durable when it resolves. */
@@ -45,13 +47,13 @@ export class Chat {
     request: SendRequest,
     { text, app, idempotency }: { text: string; app: App; idempotency: Acceptance['idempotency'] },
   ): Promise<Sent | undefined> {
-    const { store, clock, settings, threads, secrets, access } = this.parts;
+    const { clock, settings, threads, secrets, access } = this.parts;
     const sessionId = thread.id;
     const client = secrets.clientFor(request.clientId, thread.session);
     await secrets.requireSlots(app, client);
     const keyId = await access.keyIdFor(app, request.key);
     const busy = app.busyStrategy ?? settings.busyStrategy;
-    const accepted = await store.acceptMessage({
+    const { accepted, headStart } = await this.headStarts.accept(thread, app, {
       sessionId,
       ifVersion: thread.session.version,
       set: this.#fieldsOf(request, thread.session, app),
@@ -104,7 +106,7 @@ export class Chat {
       this.parts.bus.publish(sessionId, { type: 'turn_ended', turnId, outcome: 'interrupted', error: null });
     }
     if (interruption.running !== null) this.runner.interrupt(sessionId, interruption.running.id);
-    if (claimed !== null) this.runner.start(claimed);
+    if (claimed !== null) this.runner.start(claimed, headStart);
     return { sessionId, turnId: turn.id, repeated: false };
   }
 

@@ -1,5 +1,6 @@
 import { pause, TurnStopped } from './abort.js';
 import type { Signal } from './event.js';
+import type { HeadStart } from './head-start.js';
 import { storePatiently } from './patience.js';
 import { closeTurn } from './closing.js';
 import { INTERRUPTED_RESULT, type Message } from './message.js';
@@ -59,9 +60,10 @@ export class Runner {
   }
 
   /** Begins to work on a claimed turn, and on those that wait behind it. */
-  start(claimed: ClaimedTurn): void {
+  start(claimed: ClaimedTurn, headStart?: HeadStart): void {
     const { observer, clock } = this.parts;
-    const running = new RunningTurn(claimed, [], observer.started(claimed), clock.monotonic());
+    const observed = observer.started(claimed);
+    const running = new RunningTurn(claimed, [], observed, clock.monotonic(), headStart);
     // An older attempt of this very process: its lease lapsed, so that it may not go on.
     this.#running.get(claimed.sessionId)?.stop('lost');
     this.#running.set(claimed.sessionId, running);

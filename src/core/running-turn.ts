@@ -1,4 +1,5 @@
 import { TurnStopped, type StopReason } from './abort.js';
+import type { HeadStart } from './head-start.js';
 import type { Message } from './message.js';
 import type { TurnObserver } from './observer.js';
 import { NO_USAGE, type ClaimedTurn, type Usage } from './turn.js';
@@ -19,26 +20,38 @@ export class RunningTurn {
   hasEnded = false;
   readonly ended: Promise<void>;
   #last: Promise<unknown> = Promise.resolve();
-  readonly #controller = new AbortController();
+  readonly #controller: AbortController;
+  #headStart: HeadStart | undefined;
   #resolveEnded: () => void = () => undefined;
 
   /**
    * @param messages the turn's stored records, the user's message first
    * @param observed is told what becomes of it
    * @param heldSince when the lease on it was last known to begin, by the clock that nobody sets
+   * @param headStart its first question, when that was asked already
    */
   constructor(
     readonly turn: ClaimedTurn,
     readonly messages: Message[],
     readonly observed: TurnObserver,
     public heldSince: number,
+    headStart?: HeadStart,
   ) {
+    this.#controller = headStart?.controller ?? new AbortController();
+    this.#headStart = headStart;
     this.leftover = turn.partialText;
     this.ended = new Promise((resolve) => (this.#resolveEnded = resolve));
   }
 
   get signal(): AbortSignal {
     return this.#controller.signal;
+  }
+
+  /** Its first question, when that was asked already: once. */
+  takeHeadStart(): HeadStart | undefined {
+    const headStart = this.#headStart;
+    this.#headStart = undefined;
+    return headStart;
   }
 
   /** Where in the turn the next record goes. */
@@ -76,6 +89,7 @@ export class RunningTurn {
   finish(): void {
     const reason: unknown = this.signal.reason;
     this.observed.left(reason instanceof TurnStopped ? reason.stop : 'lost');
+    this.takeHeadStart()?.drop();
     this.#resolveEnded();
   }
 }

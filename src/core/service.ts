@@ -5,6 +5,7 @@ import { Control } from './control.js';
 import type { Core, Sent, SessionRef } from './core.js';
 import { FaultDeliveries, NO_FAULTS } from './fault-deliveries.js';
 import { Interrupts } from './interrupts.js';
+import { HeadStarts } from './head-start.js';
 import { Health } from './health.js';
 import { Housekeeping } from './housekeeping.js';
 import { Leases } from './leases.js';
@@ -102,7 +103,7 @@ export function createCore(ports: CorePorts): CoreService {
   const sessions = new Sessions(parts, runner);
   const snapshots = new Snapshots(runner);
   const faults = new FaultDeliveries(parts, runner.lease, settings.renewMs);
-  const chat = new Chat(parts, digests, runner);
+  const chat = new Chat(parts, digests, runner, new HeadStarts(parts));
   const interrupts = new Interrupts(parts, runner);
   const streams = new Streams(parts, runner);
   const control = new Control(parts, sessions);

@@ -1,10 +1,11 @@
 import { pause, TurnStopped, untilAborted } from './abort.js';
 import type { App } from './app.js';
-import { estimateTokens, instructionsFor, promptMessages, promptTokens } from './history.js';
+import { estimateTokens } from './history.js';
 import { danglingCalls, UNKNOWN_OUTCOME_RESULT, type ToolCall } from './message.js';
 import type { AnswerOutcome } from './observer.js';
 import type { Parts } from './parts.js';
-import { RigError, type Rig, type RigRequest, type ToolDescription } from './ports.js';
+import { RigError, type Rig, type RigPart, type RigRequest } from './ports.js';
+import { questionOf, requestTokens } from './question.js';
 import type { RunningTurn } from './running-turn.js';
 import type { ActiveThread } from './thread.js';
 import type { ToolCalls } from './tool-calls.js';
@@ -18,6 +19,13 @@ export interface Ending {
   readonly error: string | null;
   /** What a call without a result gets. */
   readonly closeWords?: string;
+}
+
+/** A request to a rig; `parts` are those of its answer, when it was asked already. */
+interface Question {
+  readonly rig: Rig;
+  readonly request: RigRequest;
+  readonly parts: AsyncIterable<RigPart> | undefined;
 }
 
 /** A turn that lost its process this often is not tried again. */
@@ -64,18 +72,20 @@ export class TurnSteps {
   }
 
   async #converse(running: RunningTurn, thread: ActiveThread, app: App): Promise<Ending> {
+    const early = running.takeHeadStart();
     const chosen = this.parts.rigs.choose(app, thread.session.rig);
-    if (chosen === undefined)
+    const rig = early?.rig ?? chosen?.rig;
+    if (rig === undefined)
       return { outcome: 'failed', error: `The App ${app.name} has no model to answer with` };
-    const { rig, replaced } = chosen;
     running.rigId = rig.id;
-    if (replaced && running.messages.length === 1) {
+    if (early === undefined && chosen?.replaced === true && running.messages.length === 1) {
       const message = `The selected model is not available in the App ${app.name}; ${rig.id} answers instead.`;
       await this.writer.save(running, thread, [], [{ type: 'system_notice', message }]);
     }
     const taken = running.messages.filter(({ role }) => role === 'assistant').length;
     for (let step = taken; step < this.parts.settings.maxSteps; step++) {
-      const calls = await this.#ask(running, rig, this.#request(running, thread, app, rig));
+      const question = (step === taken ? early : undefined) ?? this.#question(running, thread, app, rig);
+      const calls = await this.#ask(running, question);
       if (calls.length === 0) {
         const isEmpty =
           running.text === '' &&
@@ -90,21 +100,20 @@ export class TurnSteps {
     return { outcome: 'failed', error };
   }
 
-  #request(running: RunningTurn, thread: ActiveThread, app: App, rig: Rig): RigRequest {
-    const { userState, wallet } = thread.session;
-    const instructions = instructionsFor(app.instructions, userState?.tree ?? null, wallet);
-    const tools = this.parts.toolbox.describe(app);
-    const answer = Math.min(4096, Math.floor(rig.contextTokens / 4));
-    const reserved = answer + estimateTokens(instructions) + toolTokens(tools);
-    const messages = promptMessages([...thread.settled, ...running.messages], rig.contextTokens, reserved);
-    return { purpose: 'answer', instructions, messages, tools };
+  #question(running: RunningTurn, thread: ActiveThread, app: App, rig: Rig): Question {
+    const { toolbox } = this.parts;
+    const history = [...thread.settled, ...running.messages];
+    const request = questionOf({ app, rig, toolbox }, thread.session, history);
+    return { rig, request, parts: undefined };
   }
 
   /** Asks the rig, again with growing patience as long as nothing of its answer was shown. Returns the calls that it makes. */
-  async #ask(running: RunningTurn, rig: Rig, request: RigRequest): Promise<readonly ToolCall[]> {
+  async #ask(running: RunningTurn, question: Question): Promise<readonly ToolCall[]> {
+    const { rig, request } = question;
+    let parts = question.parts;
     for (let tries = 1; ; tries++) {
       try {
-        return await this.#listen(running, rig, request);
+        return await this.#listen(running, { rig, request, parts });
       } catch (error) {
         running.signal.throwIfAborted();
         const canRetry =
@@ -114,11 +123,12 @@ export class TurnSteps {
         if (wait > MAX_BACKOFF_MS) throw error;
         this.parts.log.warn({ err: error, rig: rig.id, tries, wait_ms: wait }, 'rig failed, trying again');
         await pause(wait, running.signal);
+        parts = undefined;
       }
     }
   }
 
-  async #listen(running: RunningTurn, rig: Rig, request: RigRequest): Promise<readonly ToolCall[]> {
+  async #listen(running: RunningTurn, { rig, request, parts }: Question): Promise<readonly ToolCall[]> {
     const { signal } = running;
     // Stopped before it began: then nobody is asked, and nothing is billed.
     signal.throwIfAborted();
@@ -134,7 +144,7 @@ export class TurnSteps {
       running.addUsage(more);
     };
     const consume = async (): Promise<void> => {
-      for await (const part of rig.respond(request, signal)) {
+      for await (const part of parts ?? rig.respond(request, signal)) {
         // A rig that does not heed the signal is not heeded either: what it says late is never shown.
         if (signal.aborted) return;
         if (part.type === 'text') {
@@ -183,18 +193,4 @@ export class TurnSteps {
     this.parts.bus.publish(sessionId, { type: 'text', turnId, attempt, position, offset, content: text });
     due();
   }
-}
-
-/** About how many tokens a request has. */
-function requestTokens({ instructions, messages }: RigRequest): number {
-  return messages.reduce((sum, message) => sum + promptTokens(message), estimateTokens(instructions));
-}
-
-const tokensOfTools = new WeakMap<readonly ToolDescription[], number>();
-
-/** About how many tokens the descriptions of an App's tools have, counted once. */
-function toolTokens(tools: readonly ToolDescription[]): number {
-  let tokens = tokensOfTools.get(tools);
-  if (tokens === undefined) tokensOfTools.set(tools, (tokens = estimateTokens(JSON.stringify(tools))));
-  return tokens;
 }

@@ -1,0 +1,121 @@
+/**
+ * The rig is asked while the message is on its way to the disk: the commit, and the way to the writing thread and back, are 1 to 2 ms
+ * that the first token would come later. Nothing of the answer is read before the message is durable, so that nobody sees or
+ * loses what was not stored (docs/decisions/017).
+ */
+import type { App } from './app.js';
+import type { Message } from './message.js';
+import type { Parts } from './parts.js';
+import type { Rig, RigPart, RigRequest } from './ports.js';
+import { questionOf } from './question.js';
+import type { Acceptance, Accepted } from './store.js';
+import type { ActiveThread } from './thread.js';
+
+/** The first question of a turn that is not stored yet, and what comes of it. */
+export class HeadStart {
+  /** Stops the question; that of the turn, once there is one. */
+  readonly controller = new AbortController();
+  readonly #parts: AsyncIterator<RigPart>;
+  #first: Promise<IteratorResult<RigPart>> | undefined;
+
+  /** Asks. */
+  constructor(
+    readonly rig: Rig,
+    readonly request: RigRequest,
+  ) {
+    this.#parts = rig.respond(request, this.controller.signal)[Symbol.asyncIterator]();
+    this.#first = this.#parts.next();
+    // Whoever reads it is told.
+    this.#first.catch(() => undefined);
+  }
+
+  /** The answer, for one reader. */
+  get parts(): AsyncIterable<RigPart> {
+    return { [Symbol.asyncIterator]: () => ({ next: () => this.#next(), return: () => this.#return() }) };
+  }
+
+  /** There is no turn that it is for: the request is cut off. */
+  drop(): void {
+    this.controller.abort(new Error('The message was not accepted'));
+  }
+
+  #next(): Promise<IteratorResult<RigPart>> {
+    const first = this.#first;
+    this.#first = undefined;
+    return first ?? this.#parts.next();
+  }
+
+  async #return(): Promise<IteratorResult<RigPart>> {
+    await this.#parts.return?.();
+    return { done: true, value: undefined };
+  }
+}
+
+/** Stores messages, and gives their turns a head start where it is all but certain that they begin at once. */
+export class HeadStarts {
+  /** A store that fails now would have each message asked in vain, and each try of it. */
+  #isStoreWell = true;
+
+  constructor(private readonly parts: Parts) {}
+
+  /** @param thread as the acceptance takes it to be. @throws what the store throws */
+  async accept(
+    thread: ActiveThread,
+    app: App,
+    acceptance: Acceptance,
+  ): Promise<{ readonly accepted: Accepted; readonly headStart: HeadStart | undefined }> {
+    const { revision } = thread.session;
+    const headStart = this.#begin(thread, app, acceptance);
+    let isRight = false;
+    try {
+      const accepted = await this.parts.store.acceptMessage(acceptance);
+      this.#isStoreWell = true;
+      // Something else was stored meanwhile: the question may lack it.
+      isRight =
+        accepted.kind === 'accepted' &&
+        accepted.claimed !== null &&
+        accepted.commit.revision === revision + 1;
+      return { accepted, headStart: isRight ? headStart : undefined };
+    } catch (error) {
+      this.#isStoreWell = false;
+      throw error;
+    } finally {
+      if (!isRight) headStart?.drop();
+    }
+  }
+
+  /** Undefined where the store may decide otherwise: by a turn that runs, a key that was used, a quota. */
+  #begin(thread: ActiveThread, app: App, acceptance: Acceptance): HeadStart | undefined {
+    const { idempotency, quotas, claim, set } = acceptance;
+    const isCertain = idempotency === null && quotas.length === 0 && claim !== null;
+    if (!isCertain || !this.#isStoreWell || thread.stale || thread.open.length > 0) return undefined;
+    const session = { ...thread.session, ...set };
+    const chosen = this.parts.rigs.choose(app, session.rig);
+    // A rig that is not there any more is told about first.
+    if (chosen === undefined || chosen.replaced) return undefined;
+    const { rig } = chosen;
+    const history = [...thread.settled, messageOf(acceptance)];
+    try {
+      return new HeadStart(rig, questionOf({ app, rig, toolbox: this.parts.toolbox }, session, history));
+    } catch (error) {
+      // The message is taken all the same; its turn finds the same fault, and tells it.
+      this.parts.log.warn({ err: error, rig: rig.id }, 'a rig could not be asked early');
+      return undefined;
+    }
+  }
+}
+
+/** The message as it will be stored, but for the number of its turn. */
+function messageOf({ messageId, turnId, text, at }: Acceptance): Message {
+  return {
+    id: messageId,
+    turnId,
+    turnNo: 0,
+    position: 0,
+    role: 'user',
+    content: text,
+    toolCalls: null,
+    toolResults: null,
+    createdAt: at,
+  };
+}
