@@ -3,20 +3,28 @@ import type { Feed } from './core.js';
 /** A consumer may fall this far behind, in bytes or nearly so. */
 export const MAX_BACKLOG = 1_048_576;
 
-const OVER = { done: true, value: undefined } as const;
+/** Who takes the items, and is told of the end. */
+interface Consumer<T> {
+  readonly take: (item: T) => Promise<void> | undefined;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
 
 /**
  * A queue between one producer, who never waits, and one consumer, who takes its time. Beyond `MAX_BACKLOG` the
  * queue is dropped and the feed ends with `overflowed`: memory stays bounded whatever the consumer does.
+ *
+ * An item goes to a consumer who waits for it at once, without a promise: every token of every stream is an item.
  */
 export class QueueFeed<T> implements Feed<T> {
   #items: { readonly value: T; readonly weight: number }[] = [];
   #head = 0;
   #backlog = 0;
   #ended = false;
-  #closed = false;
-  /** The consumer, while it waits. */
-  #reader: ((result: IteratorResult<T, undefined>) => void) | null = null;
+  #released = false;
+  #consumer: Consumer<T> | undefined;
+  /** The consumer has not come, or is not through with what it has. */
+  #isHeld = true;
   #drained: (() => void)[] = [];
   overflowed = false;
 
@@ -32,28 +40,33 @@ export class QueueFeed<T> implements Feed<T> {
    */
   push(item: T, isPast = false): void {
     if (this.#ended) return;
+    if (!this.#isHeld) {
+      this.#isHeld = true;
+      if (this.#give(item)) this.#goOn();
+      return;
+    }
     const weight = isPast ? 0 : this.weigh(item);
     if (this.#backlog + weight > MAX_BACKLOG) {
       this.overflowed = true;
       this.close();
       return;
     }
-    const reader = this.#reader;
-    this.#reader = null;
-    if (reader !== null) {
-      reader({ done: false, value: item });
-      return;
-    }
     this.#items.push({ value: item, weight });
     this.#backlog += weight;
+  }
+
+  each(take: (item: T) => Promise<void> | undefined): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#consumer = { take, resolve, reject };
+      this.#goOn();
+    });
   }
 
   /** No more items: the consumer gets what is queued, then the end. */
   end(): void {
     if (this.#ended) return;
     this.#ended = true;
-    this.#reader?.(OVER);
-    this.#reader = null;
+    if (!this.#isHeld) this.#consumer?.resolve();
     this.#release();
   }
 
@@ -74,25 +87,40 @@ export class QueueFeed<T> implements Feed<T> {
     return this.#ended;
   }
 
-  /** By hand: a generator makes three promises for an item, this makes one, and every token of every stream is an item. */
-  [Symbol.asyncIterator](): AsyncIterator<T, undefined> {
-    return {
-      next: () => this.#next(),
-      return: () => {
-        this.close();
-        return Promise.resolve(OVER);
-      },
-    };
+  /** Gives what waits. What is pushed meanwhile goes behind it. */
+  #goOn(): void {
+    for (let item = this.#shift(); item !== undefined; item = this.#shift()) {
+      if (!this.#give(item.value)) return;
+    }
+    if (this.#ended) this.#consumer?.resolve();
+    else this.#isHeld = false;
   }
 
-  #next(): Promise<IteratorResult<T, undefined>> {
-    const item = this.#take();
-    if (item !== undefined) return Promise.resolve({ done: false, value: item.value });
-    if (this.#ended) return Promise.resolve(OVER);
-    return new Promise((resolve) => (this.#reader = resolve));
+  /** False when the consumer is not through with it yet, or has failed. */
+  #give(item: T): boolean {
+    try {
+      const busy = this.#consumer?.take(item);
+      if (busy === undefined) return true;
+      busy.then(
+        () => {
+          this.#goOn();
+        },
+        (error: unknown) => {
+          this.#fail(error);
+        },
+      );
+    } catch (error) {
+      this.#fail(error);
+    }
+    return false;
   }
 
-  #take(): { readonly value: T } | undefined {
+  #fail(error: unknown): void {
+    this.#consumer?.reject(error);
+    this.close();
+  }
+
+  #shift(): { readonly value: T } | undefined {
     const item = this.#items[this.#head];
     if (item === undefined) return undefined;
     this.#head++;
@@ -106,8 +134,8 @@ export class QueueFeed<T> implements Feed<T> {
   }
 
   #release(): void {
-    if (this.#closed) return;
-    this.#closed = true;
+    if (this.#released) return;
+    this.#released = true;
     this.#settleDrained();
     this.onClose();
   }

@@ -89,6 +89,8 @@ export class HeadStarts {
     const { idempotency, quotas, claim, set } = acceptance;
     const isCertain = idempotency === null && quotas.length === 0 && claim !== null;
     if (!isCertain || !this.#isStoreWell || thread.stale || thread.open.length > 0) return undefined;
+    // Its title is being made, and may be stored at any moment.
+    if (thread.session.titleSource === 'placeholder' && thread.settled.length > 0) return undefined;
     const session = { ...thread.session, ...set };
     const chosen = this.parts.rigs.choose(app, session.rig);
     // A rig that is not there any more is told about first.

@@ -245,6 +245,9 @@ async function untilEnded(streams: Streams, sent: Sent, signals: readonly AbortS
   };
   for (const signal of signals) signal.addEventListener('abort', stop, { once: true });
   if (signals.some(({ aborted }) => aborted)) stop();
-  for await (const update of feed) if (update.type === 'turn_ended') break;
+  await feed.each((update) => {
+    if (update.type === 'turn_ended') feed.close();
+    return undefined;
+  });
   for (const signal of signals) signal.removeEventListener('abort', stop);
 }

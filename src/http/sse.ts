@@ -6,9 +6,13 @@ import { addLines, nameLines, setCaching } from './guard-headers.js';
 import { isFull, untilDrained, writeChunk } from './one-chunk.js';
 
 /** What a stream is fed from: it ends by itself, or at once when closed. */
-export interface Feed<T> extends AsyncIterable<T> {
+export interface Feed<T> {
   /** Says, after the end, that the consumer was too slow. */
   readonly overflowed: boolean;
+  /**
+   * Gives each item to `take` the moment it comes. While the promise that it returned is pending, what comes waits. Resolves at the end. @throws what `take` threw, once the feed is closed
+   */
+  each(take: (item: T) => Promise<void> | undefined): Promise<void>;
   close(): void;
 }
 
@@ -75,15 +79,13 @@ export function createStreams(
       add(entry);
       try {
         beginStream(req, res).flushHeaders();
-        for await (const item of feed) {
+        await feed.each((item) => {
           const bytes = frame(item);
-          if (bytes === undefined || isGone(res)) continue;
+          if (bytes === undefined || isGone(res)) return undefined;
           entry.writtenAt = Date.now();
           frames.write(bytes);
-          if (!isFull(res)) continue;
-          await untilDrained(res, (resolve) => (proceed = resolve));
-          proceed = undefined;
-        }
+          return isFull(res) ? untilDrained(res, (resolve) => (proceed = resolve)) : undefined;
+        });
       } finally {
         remove(entry);
         over?.();

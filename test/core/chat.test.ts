@@ -2,7 +2,16 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { v4 as uuid } from 'uuid';
 import { RigError, type Tool } from '../../src/core/ports.js';
 import { RefusedError } from '../../src/core/refusal.js';
-import { closeTestCores, collect, created, message, spoken, testApp, testCore } from '../support/core.js';
+import {
+  closeTestCores,
+  collect,
+  collectUntil,
+  created,
+  message,
+  spoken,
+  testApp,
+  testCore,
+} from '../support/core.js';
 import { ScriptedRig } from '../support/scripted-rig.js';
 
 afterEach(closeTestCores);
@@ -32,10 +41,7 @@ describe('a turn', () => {
     const asked = await rig.next();
     expect(asked.request.messages).toEqual([{ role: 'user', content: 'Hello' }]);
     asked.text('Good ', 'day');
-    const live = feed[Symbol.asyncIterator]();
-    await live.next();
-    await live.next();
-    await live.next();
+    await collectUntil(feed, (update) => update.type === 'text' && update.content === 'day');
     const during = await core.snapshot(created(id));
     expect([spoken(during), during.status]).toEqual([['user: Hello', 'assistant~ Good day'], 'processing']);
 
@@ -177,13 +183,11 @@ describe('a turn', () => {
       const feed = await core.updates(created(id), { after: null, turns: false });
       await core.send(message(id, 'What is the weather like in the town of Ulm today, please?'));
       (await rig.next()).text('Fair').end();
-      for await (const update of feed) {
-        expect(update).toMatchObject({
-          type: 'logged',
-          event: { id: 1, body: { type: 'title_changed', title: expected } },
-        });
-        break;
-      }
+      const [update] = await collectUntil(feed, () => true);
+      expect(update).toMatchObject({
+        type: 'logged',
+        event: { id: 1, body: { type: 'title_changed', title: expected } },
+      });
       expect((await core.getSession(id)).title).toBe(expected);
       expect((await core.renameSession(id, '  Mine ')).title).toBe('Mine');
       const sent = await core.send(message(id, 'And now?'));
@@ -210,17 +214,14 @@ describe('an interrupt', () => {
     const id = uuid();
     const first = await core.send(message(id, 'one'));
     const queued = await core.send(message(id, 'two'));
-    const feeds = [await core.watchTurn(first), await core.watchTurn(queued)];
-    const [watched] = feeds;
+    const [watched, waiting] = [await core.watchTurn(first), await core.watchTurn(queued)];
     (await rig.next()).text('Wait').call('c1', 'slow').end();
-    for await (const update of watched ?? []) if (update.type === 'tool_called') break;
+    await collectUntil(watched, ({ type }) => type === 'tool_called');
     expect(await core.interrupt(created(id))).toBe(true);
     const snapshot = await core.snapshot(created(id));
     expect(spoken(snapshot)).toEqual(['user: one', 'assistant: Wait', 'slow = "interrupted"', 'user: two']);
     expect([snapshot.status, aborted]).toEqual(['interrupted', true]);
-    expect(await collect(feeds[1] ?? (await core.watchTurn(queued)))).toMatchObject([
-      { type: 'turn_ended', outcome: 'interrupted' },
-    ]);
+    expect(await collect(waiting)).toMatchObject([{ type: 'turn_ended', outcome: 'interrupted' }]);
     expect(await core.interrupt(created(id))).toBe(false);
 
     const third = await core.send(message(id, 'three'));
@@ -239,7 +240,7 @@ describe('an interrupt', () => {
     const feed = await core.watchTurn(sent);
     const asked = await rig.next();
     asked.text('1 2 ');
-    for await (const update of feed) if (update.type === 'text') break;
+    await collectUntil(feed, ({ type }) => type === 'text');
     await core.interrupt(created(id));
     expect(asked.signal.aborted).toBe(true);
     await asked.left;

@@ -6,8 +6,17 @@ import { RigError } from '../../src/core/ports.js';
 import { NO_LIMITS } from '../../src/core/quota.js';
 import type { CoreSettings } from '../../src/core/settings.js';
 import { StoreUnavailableError, type Store } from '../../src/core/store.js';
-import { closeTestCores, collect, created, message, spoken, testCore } from '../support/core.js';
-import { Gate, joinedBuses } from '../support/nodes.js';
+import {
+  closeTestCores,
+  collect,
+  collectUntil,
+  created,
+  message,
+  spoken,
+  testCore,
+} from '../support/core.js';
+import { Gate } from '../support/gate.js';
+import { joinedBuses } from '../support/nodes.js';
 import { ScriptedRig } from '../support/scripted-rig.js';
 
 afterEach(closeTestCores);
@@ -43,6 +52,14 @@ function heldCore(settings: Partial<CoreSettings> = {}) {
   const held = new HeldStore();
   const rig = new ScriptedRig();
   return { held, rig, ...testCore({ rigs: [rig], store: held.store, settings }) };
+}
+
+/** A session with a title of its own: none is made, and stored, between its messages. */
+async function titledSession({ core }: ReturnType<typeof testCore>): Promise<string> {
+  const id = uuid();
+  await core.createSession({ sessionId: id });
+  await core.renameSession(id, 'Mine');
+  return id;
 }
 
 describe('a message that is being stored', () => {
@@ -93,8 +110,9 @@ describe('a message that is being stored', () => {
   });
 
   it('lets go of the question when the store fails, and asks none early before the store is well', async () => {
-    const { core, held, rig } = heldCore();
-    const id = uuid();
+    const service = heldCore();
+    const { core, held, rig } = service;
+    const id = await titledSession(service);
     const failing = held.hold(true);
     const refused = core.send(message(id, 'One'));
     const dropped = await rig.next();
@@ -128,9 +146,10 @@ describe('a message that is being stored', () => {
     const held = new HeldStore();
     const [busA, busB] = joinedBuses(() => false);
     const [rigA, rigB] = [new ScriptedRig(), new ScriptedRig()];
-    const { core: slow } = testCore({ rigs: [rigA], store: held.store, bus: busA });
+    const service = testCore({ rigs: [rigA], store: held.store, bus: busA });
+    const { core: slow } = service;
     const { core: quick } = testCore({ rigs: [rigB], store: held.store, bus: busB });
-    const id = uuid();
+    const id = await titledSession(service);
     const first = slow.send(message(id, 'One'));
     (await rigA.next()).text('1').end();
     await slow.turnEnded(await first, never);
@@ -168,6 +187,33 @@ describe('a message that may not be worked on at once', () => {
     gate.open();
     (await rig.next()).text('Yes').end();
     await core.turnEnded(await sending, never);
+  });
+
+  it('is not asked before it is stored: while a title may be stored at any moment', async () => {
+    const { core, held, rig } = heldCore();
+    const id = uuid();
+    const titled = await core.updates(created(id), { after: null, turns: false });
+    const first = await core.send(message(id, 'One'));
+    const asking = rig.holdTitles();
+    (await rig.next()).text('1').end();
+    await core.turnEnded(first, never);
+    const { begun, gate } = held.hold();
+    const sending = core.send(message(id, 'Two'));
+    await begun;
+    expect(rig.asked).toHaveLength(1);
+    gate.open();
+    (await rig.next()).text('2').end();
+    await core.turnEnded(await sending, never);
+    asking.open();
+    await collectUntil(titled, ({ type }) => type === 'logged');
+
+    const later = held.hold();
+    const third = core.send(message(id, 'Three'));
+    await later.begun;
+    expect(rig.asked).toHaveLength(3);
+    later.gate.open();
+    (await rig.next()).text('3').end();
+    await core.turnEnded(await third, never);
   });
 
   it('is not asked before it is stored: behind a turn that runs', async () => {

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { v4 as uuid } from 'uuid';
 import { createMemoryStore } from '../../src/adapters/memory/store.js';
 import { NO_LIMITS, requestQuotas, turnQuotas, type Limits } from '../../src/core/quota.js';
-import { closeTestCores, created, message, spoken, testCore } from '../support/core.js';
+import { closeTestCores, collectUntil, created, message, spoken, testCore } from '../support/core.js';
 import { ScriptedRig } from '../support/scripted-rig.js';
 
 beforeEach(() => {
@@ -62,7 +62,7 @@ describe('limits', () => {
     const stopped = await core.send(message(cut, 'one'));
     const feed = await core.watchTurn(stopped);
     (await rig.next()).text('word '.repeat(200));
-    for await (const update of feed) if (update.type === 'text') break;
+    await collectUntil(feed, ({ type }) => type === 'text');
     await core.interrupt(created(cut));
     await expect(core.send(message(cut, 'two'))).rejects.toMatchObject({ reason: 'too_many' });
   });

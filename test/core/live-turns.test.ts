@@ -44,13 +44,12 @@ describe('deltas on a node that does not work on the turn', () => {
     asked.text(...words.slice(20));
     for (const feed of [early, late]) {
       let text = '';
-      for await (const update of feed) {
+      await collectUntil(feed, (update) => {
         if (update.type === 'turn_started') text = '';
         if (update.type === 'text') text += update.content;
-        if (text === words.join('')) break;
         expect(words.join('').startsWith(text)).toBe(true);
-      }
-      expect(text).toBe(words.join(''));
+        return text === words.join('');
+      });
     }
     asked.end();
   });
@@ -88,12 +87,12 @@ describe('deltas on a node that does not work on the turn', () => {
     const asked = await rig.next();
     asked.text('one ');
     const shown: unknown[] = [];
-    for await (const update of feed) {
-      if (update.type === 'logged') continue;
+    await collectUntil(feed, (update) => {
+      if (update.type === 'logged') return false;
       shown.push(update.type === 'text' ? update.content : update.type);
       if (shown.at(-1) === 'one ') asked.text('two').end();
-      if (update.type === 'turn_ended') break;
-    }
+      return update.type === 'turn_ended';
+    });
     const last = shown.lastIndexOf('turn_started');
     expect([shown.slice(0, 2), shown.slice(last + 1).join()]).toEqual([
       ['turn_started', 'one '],

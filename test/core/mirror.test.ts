@@ -4,7 +4,7 @@ import { createMemoryBus } from '../../src/adapters/memory/bus.js';
 import { createMemoryStore } from '../../src/adapters/memory/store.js';
 import type { Tool } from '../../src/core/ports.js';
 import type { Store } from '../../src/core/store.js';
-import { closeTestCores, created, message, spoken, testCore } from '../support/core.js';
+import { closeTestCores, collectUntil, created, message, spoken, testCore } from '../support/core.js';
 import { ScriptedRig } from '../support/scripted-rig.js';
 
 afterEach(closeTestCores);
@@ -105,7 +105,7 @@ describe('a snapshot', () => {
     const last = await rig.next();
     const watched = await core.updates(created(id), { after: null, turns: true });
     last.text('Done');
-    for await (const update of watched) if (update.type === 'text' && update.content === 'Done') break;
+    await collectUntil(watched, (update) => update.type === 'text' && update.content === 'Done');
     const snapshot = await core.snapshot(created(id));
     const before = ['user: Hi', 'assistant: Let me see.', 'quick = "ok"', 'assistant~ Done'];
     expect(spoken(snapshot)).toEqual(before);

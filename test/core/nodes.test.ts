@@ -13,7 +13,8 @@ import {
   spoken,
   testCore,
 } from '../support/core.js';
-import { Gate, joinedBuses, twoNodes } from '../support/nodes.js';
+import { Gate } from '../support/gate.js';
+import { joinedBuses, twoNodes } from '../support/nodes.js';
 import { ScriptedRig } from '../support/scripted-rig.js';
 
 afterEach(closeTestCores);

@@ -134,16 +134,20 @@ export function spoken({ settled, settledCount, open }: Snapshot): string[] {
 /** Everything of a feed that ends by itself. */
 export async function collect<T>(feed: Feed<T>): Promise<T[]> {
   const items: T[] = [];
-  for await (const item of feed) items.push(item);
+  await feed.each((item) => {
+    items.push(item);
+    return undefined;
+  });
   return items;
 }
 
 /** Reads from a feed until `isLast` holds. */
 export async function collectUntil<T>(feed: Feed<T>, isLast: (item: T) => boolean): Promise<T[]> {
   const items: T[] = [];
-  for await (const item of feed) {
+  await feed.each((item) => {
     items.push(item);
-    if (isLast(item)) break;
-  }
+    if (isLast(item)) feed.close();
+    return undefined;
+  });
   return items;
 }

@@ -18,12 +18,6 @@ export function joinedBuses(drops: (signal: Signal) => boolean): [Bus, Bus] {
   return [join(one, other), join(other, one)];
 }
 
-/** A promise that is kept by hand. */
-export class Gate {
-  open: () => void = () => undefined;
-  readonly passed = new Promise<void>((resolve) => (this.open = resolve));
-}
-
 /** Two processes on one store. The rig is the owner's. */
 export function twoNodes(drops: (signal: Signal) => boolean = () => false) {
   const store = createMemoryStore();

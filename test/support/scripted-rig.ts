@@ -1,5 +1,6 @@
 import { RigError, type Rig, type RigPart, type RigRequest } from '../../src/core/ports.js';
 import { NO_USAGE, type Usage } from '../../src/core/turn.js';
+import { Gate } from './gate.js';
 
 /** One question that a rig was asked, answered by the test, part by part. */
 export class Asked {
@@ -66,12 +67,19 @@ export class ScriptedRig implements Rig {
   readonly contextTokens = 100_000;
   titles: string | null = null;
   heedsSignal = true;
+  #titlesHeld: Gate | undefined;
   readonly asked: Asked[] = [];
   readonly #waiting: ((asked: Asked) => void)[] = [];
   #taken = 0;
 
   constructor(readonly id = 'scripted') {
     this.name = id;
+  }
+
+  /** Titles are answered once the gate is open. */
+  holdTitles(): Gate {
+    this.#titlesHeld = new Gate();
+    return this.#titlesHeld;
   }
 
   /** The next question, as soon as there is one. */
@@ -83,6 +91,7 @@ export class ScriptedRig implements Rig {
 
   async *respond(request: RigRequest, signal: AbortSignal): AsyncGenerator<RigPart> {
     if (request.purpose === 'title') {
+      await this.#titlesHeld?.passed;
       if (this.titles === null) throw new RigError('no titles here', { retryable: false });
       yield { type: 'text', text: this.titles };
       yield { type: 'end', usage: NO_USAGE };

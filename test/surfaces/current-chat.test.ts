@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { RigError } from '../../src/core/ports.js';
-import { testApp } from '../support/core.js';
+import { collectUntil, testApp } from '../support/core.js';
 import { serveScripted, type Answer, type AskOptions } from '../support/http.js';
 import { messagesOf, said } from '../support/snapshot.js';
 import { grantKey } from '../support/keys.js';
@@ -277,7 +277,7 @@ describe('GET /api/state', () => {
       turnId: await openTurnId(),
       repeated: false,
     });
-    for await (const update of stream) if (update.type === 'text') break;
+    await collectUntil(stream, ({ type }) => type === 'text');
     const { messages } = { messages: messagesOf((await state()).json) };
     expect(messages).toEqual([
       said('user', 'Hi'),
@@ -399,7 +399,7 @@ describe('POST /api/interrupt', () => {
     asked.text('Half of ');
     const turnId = await openTurnId();
     const stream = await server.core.watchTurn({ sessionId: session, turnId, repeated: false });
-    for await (const update of stream) if (update.type === 'text') break;
+    await collectUntil(stream, ({ type }) => type === 'text');
     const { status, json } = await server.ask('POST', '/api/interrupt', { session });
     expect(status).toBe(200);
     expect(json).toEqual({

@@ -371,15 +371,11 @@ describe('request ids and log lines', () => {
 /** A feed without items that ends when it is closed. */
 function idleFeed() {
   let end: () => void = () => undefined;
-  const over = new Promise<IteratorResult<never>>((resolve) => {
-    end = () => {
-      resolve({ done: true, value: undefined });
-    };
-  });
+  const over = new Promise<void>((resolve) => (end = resolve));
   const close = () => {
     end();
   };
-  return { overflowed: false, close, [Symbol.asyncIterator]: () => ({ next: () => over }) };
+  return { overflowed: false, close, each: () => over };
 }
 
 describe('the end', () => {

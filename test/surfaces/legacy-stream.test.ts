@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { RigError } from '../../src/core/ports.js';
+import { collectUntil } from '../support/core.js';
 import { serveScripted } from '../support/http.js';
 import { messagesOf, said } from '../support/snapshot.js';
 import { openStream, type OpenStream } from '../support/sse.js';
@@ -125,7 +126,7 @@ describe('the chat stream', () => {
       { after: null, turns: true },
     );
     asked.text('All the same').end();
-    for await (const update of feed) if (update.type === 'turn_ended') break;
+    await collectUntil(feed, ({ type }) => type === 'turn_ended');
     const { json } = await server.ask('GET', `/api/thread/state?session_id=${session}`);
     expect(messagesOf(json)).toEqual([said('user', 'Hi'), said('agent', 'All the same')]);
     expect(asked.signal.aborted).toBe(false);

@@ -36,11 +36,11 @@ class TestFeed implements Feed<string> {
     this.end();
   }
 
-  async *[Symbol.asyncIterator](): AsyncGenerator<string> {
+  async each(take: (item: string) => Promise<void> | undefined): Promise<void> {
     for (;;) {
       const item = this.#items.shift();
       if (item instanceof Error) throw item;
-      if (item !== undefined) yield item;
+      if (item !== undefined) await take(item);
       else if (this.#ended) return;
       else await new Promise<void>((resolve) => (this.#wake = resolve));
     }
