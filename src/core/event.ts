@@ -43,7 +43,14 @@ export type TurnEvent =
       readonly offset: number;
       readonly content: string;
     }
-  | { readonly type: 'tool_called'; readonly turnId: string; readonly call: ToolCall }
+  | {
+      readonly type: 'tool_called';
+      readonly turnId: string;
+      readonly call: ToolCall;
+      /** The record of its step, and how much text that has: a watcher sees whether all of it was shown. */
+      readonly position: number;
+      readonly length: number;
+    }
   | { readonly type: 'tool_returned'; readonly turnId: string; readonly result: ToolResult }
   | {
       readonly type: 'turn_ended';

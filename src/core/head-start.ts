@@ -55,6 +55,8 @@ export class HeadStart {
 export class HeadStarts {
   /** A store that fails now would have each message asked in vain, and each try of it. */
   #isStoreWell = true;
+  /** How many messages of a session are being stored: of several only the first begins at once. */
+  readonly #accepting = new Map<string, number>();
 
   constructor(private readonly parts: Parts) {}
 
@@ -65,7 +67,9 @@ export class HeadStarts {
     acceptance: Acceptance,
   ): Promise<{ readonly accepted: Accepted; readonly headStart: HeadStart | undefined }> {
     const { revision } = thread.session;
-    const headStart = this.#begin(thread, app, acceptance);
+    const others = this.#accepting.get(thread.id) ?? 0;
+    const headStart = others > 0 ? undefined : this.#begin(thread, app, acceptance);
+    this.#accepting.set(thread.id, others + 1);
     let isRight = false;
     try {
       const accepted = await this.parts.store.acceptMessage(acceptance);
@@ -81,7 +85,14 @@ export class HeadStarts {
       throw error;
     } finally {
       if (!isRight) headStart?.drop();
+      this.#leave(thread.id);
     }
+  }
+
+  #leave(sessionId: string): void {
+    const others = (this.#accepting.get(sessionId) ?? 1) - 1;
+    if (others === 0) this.#accepting.delete(sessionId);
+    else this.#accepting.set(sessionId, others);
   }
 
   /** Undefined where the store may decide otherwise: by a turn that runs, a key that was used, a quota. */

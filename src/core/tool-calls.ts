@@ -41,7 +41,11 @@ export class ToolCalls {
     }));
     await this.writer.save(running, thread, [record], events);
     const { sessionId, id: turnId } = running.turn;
-    for (const call of calls) this.parts.bus.publish(sessionId, { type: 'tool_called', turnId, call });
+    const { position, content } = record;
+    for (const call of calls) {
+      const { length } = content;
+      this.parts.bus.publish(sessionId, { type: 'tool_called', turnId, call, position, length });
+    }
     await this.run(running, thread, app, record, calls);
   }
 

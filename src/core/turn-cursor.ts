@@ -21,6 +21,8 @@ export class TurnCursor {
   #next = 1;
   /** Text heard beyond a hole, in order. */
   #ahead: Text[] = [];
+  /** A call or a result was heard, and not shown: something before it was missed, which the records have, and it as well. */
+  #isBehind = false;
 
   constructor(readonly turnId: string) {}
 
@@ -33,12 +35,14 @@ export class TurnCursor {
     records: readonly Message[],
     flight?: { readonly position: number; readonly text: string },
   ): Generator<TurnEvent> {
+    this.#isBehind = false;
     for (const { role, position, content, toolCalls, toolResults } of records) {
       this.#next = Math.max(this.#next, position + 1);
       if (role !== 'assistant') continue;
       yield* this.#text(position, content);
+      const { turnId } = this;
       for (const call of toolCalls ?? [])
-        yield* this.#called({ type: 'tool_called', turnId: this.turnId, call });
+        yield* this.#called({ type: 'tool_called', turnId, call, position, length: content.length });
       for (const result of toolResults ?? []) {
         yield* this.#returned({ type: 'tool_returned', turnId: this.turnId, result });
       }
@@ -49,7 +53,7 @@ export class TurnCursor {
 
   /** True when text is known that what was shown does not reach to: some between was missed. */
   get hasHole(): boolean {
-    return this.#ahead.length > 0;
+    return this.#ahead.length > 0 || this.#isBehind;
   }
 
   /** Text that was heard after a hole, once that is filled; what its record has covered is dropped. */
@@ -88,9 +92,14 @@ export class TurnCursor {
         return;
       }
       case 'tool_called':
-        yield* this.#called(event);
+        if (event.length > (this.#shown.get(event.position) ?? 0)) this.#isBehind = true;
+        else yield* this.#called(event);
         return;
       case 'tool_returned':
+        if (!this.#calls.has(event.result.callId)) {
+          this.#isBehind = true;
+          return;
+        }
         // The last result of a step: the next one is a record further on.
         if (!this.#results.has(event.result.callId) && this.#calls.size === this.#results.size + 1)
           this.#next++;

@@ -32,7 +32,13 @@ describeWithRedis('the Redis bus', () => {
         { type: 'turn_started', turnId: 't', attempt: 1 },
         text('é🎭\u0000\ud800', 0),
         ...Array.from({ length: 3_000 }, (_, n) => text(String(n), n)),
-        { type: 'tool_called', turnId: 't', call: { callId: 'c', name: 'add', args: { b: 1, a: [null] } } },
+        {
+          type: 'tool_called',
+          turnId: 't',
+          call: { callId: 'c', name: 'add', args: { b: 1, a: [null] } },
+          position: 1,
+          length: 7,
+        },
         {
           type: 'tool_returned',
           turnId: 't',

@@ -14,8 +14,6 @@ export interface ScriptedUpstream {
   lastAsked(session: string): number;
   /** True while an answer for this session is being given to somebody. */
   isAnswering(session: string): boolean;
-  /** Where an answer to this message (`c3s2n5`) came among all that were asked for; undefined: none was. */
-  turnOf(marker: string): number | undefined;
   /** From now on it answers at once and without faults. */
   calmDown(): void;
   close(): Promise<void>;
@@ -39,7 +37,6 @@ type Trouble = 'none' | 'drop' | '429' | '500' | 'slow' | 'late';
 export async function startScriptedUpstream(seed: string, figures: Figures): Promise<ScriptedUpstream> {
   const upstream = await startUpstream();
   const asked = new Map<string, number>();
-  const turns = new Map<string, number>();
   const times = new Map<string, number>();
   const answering = new Map<string, number>();
   const booked = new Set<string>();
@@ -83,7 +80,6 @@ export async function startScriptedUpstream(seed: string, figures: Figures): Pro
     times.set(name, ordinal + 1);
     if (!isTitle) {
       asked.set(sessionOf(marker), Date.now());
-      if (!turns.has(marker)) turns.set(marker, turns.size);
       checkHistory(messages, marker, figures);
     }
     const random = new Random(seed, 'upstream', name, ordinal);
@@ -108,7 +104,6 @@ export async function startScriptedUpstream(seed: string, figures: Figures): Pro
     bookUrl: upstream.url + BOOK_PATH,
     isAnswering: (session) => (answering.get(session) ?? 0) > 0,
     lastAsked: (session) => asked.get(session) ?? 0,
-    turnOf: (marker) => turns.get(marker),
     calmDown() {
       isCalm = true;
     },

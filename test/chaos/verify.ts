@@ -109,16 +109,16 @@ function verifyTurns(
   const { figures } = world;
   if (records.length > 0 && records[0]?.role !== 'user')
     figures.fault('wrongAnswer', `${where} begins with an answer`);
-  let asked = -1;
+  let answered = '';
   for (const [at, { role, content }] of records.entries()) {
     const sent = role === 'user' ? conversation.sent.find(({ text }) => text === content) : undefined;
     if (sent === undefined) continue;
-    const turn = world.upstream.turnOf(sent.marker) ?? asked;
-    if (turn < asked)
-      figures.fault('disorder', `${where}: ${sent.marker} was answered after a later message`);
-    asked = Math.max(asked, turn);
     const next = records.findIndex((record, index) => index > at && record.role === 'user');
     const own = records.slice(at + 1, next === -1 ? undefined : next);
+    const times = own.flatMap((record) => (record.role === 'assistant' ? [record.created_at] : [])).sort();
+    if ((times[0] ?? answered) < answered)
+      figures.fault('disorder', `${where}: ${sent.marker} was answered before an earlier message`);
+    answered = times.at(-1) ?? answered;
     const { outcome, problems, failures } = judgeTurn(planOf(world.seed, sent.marker), own);
     const about = `${where} ${sent.marker}`;
     for (const problem of problems) figures.fault('wrongAnswer', `${about}: ${problem}`);

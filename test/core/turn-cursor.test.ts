@@ -10,7 +10,7 @@ const result = { callId: 'c', name: 'look', result: 'seen', failed: false, multi
 const text = (position: number, offset: number, content: string): TurnEvent => ({
   ...{ type: 'text', turnId, attempt: 1, position, offset, content },
 });
-const called: TurnEvent = { type: 'tool_called', turnId, call };
+const called: TurnEvent = { type: 'tool_called', turnId, call, position: 1, length: 'Wait. '.length };
 const returned: TurnEvent = { type: 'tool_returned', turnId, result };
 
 function record(position: number, over: Partial<Message>): Message {
@@ -52,6 +52,26 @@ describe('a cursor over a turn', () => {
       const after = shown(cursor.read([asked, looked]));
       expect([...before, ...after]).toEqual(['Wait. ', 'tool_called', 'tool_returned', 'There']);
       expect(shown(cursor.pass(text(2, 5, '.')))).toEqual(['.']);
+    },
+  );
+
+  it.each<[string, readonly TurnEvent[], readonly string[]]>([
+    ['its text', [called, returned], []],
+    ['the end of its text', [text(1, 0, 'Wa'), called, returned], ['Wa']],
+    ['its call', [text(1, 0, 'Wait. '), returned], ['Wait. ']],
+  ])(
+    'shows nothing of a step behind a hole, and then all in order, when it has missed %s',
+    (_, heard, seen) => {
+      const cursor = new TurnCursor(turnId);
+      expect(heard.flatMap((event) => shown(cursor.pass(event)))).toEqual(seen);
+      expect(cursor.hasHole).toBe(true);
+      expect(shown(cursor.pass(text(2, 0, 'There')))).toEqual([]);
+      const rest = 'Wait. '.slice(seen.join('').length);
+      expect(shown(cursor.read([asked, looked]))).toEqual([
+        ...(rest === '' ? [] : [rest]),
+        ...['tool_called', 'tool_returned', 'There'],
+      ]);
+      expect(cursor.hasHole).toBe(false);
     },
   );
 

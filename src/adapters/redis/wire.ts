@@ -37,7 +37,7 @@ function isCarried(value: unknown): value is Carried {
     case 'text':
       return areTexts(value.turnId, value.content) && areNumbers(value.attempt, value.position, value.offset);
     case 'tool_called':
-      return areTexts(value.turnId) && isCall(value.call);
+      return areTexts(value.turnId) && isCall(value.call) && areNumbers(value.position, value.length);
     case 'tool_returned':
       return areTexts(value.turnId) && isResult(value.result);
     case 'turn_ended':
