@@ -13,20 +13,20 @@ export function logAnswer(
   log: Log,
   observer: RequestObserver | undefined,
 ): void {
-  const { requestId, startedAt, dialect, route, logged } = exchangeOf(req);
+  const { requestId, startedAt, dialect, route, session } = exchangeOf(req);
   const { method = '' } = req;
   const { statusCode: status } = res;
   const milliseconds = performance.now() - startedAt;
-  const line: Record<string, unknown> = {
+  const line = {
     method,
     route,
     status,
     ms: Math.round(milliseconds * 10) / 10,
     request_id: requestId,
     surface: dialect.name,
-    ...logged,
+    session,
+    aborted: res.writableFinished ? undefined : true,
   };
-  if (!res.writableFinished) line.aborted = true;
   log.info(line, 'request');
   observer?.answered(req, { surface: dialect.name, route, method, status, milliseconds });
 }

@@ -9,8 +9,8 @@ export interface Exchange {
   dialect: Dialect;
   /** The pattern of the route that took it, never the path as sent. */
   route: string;
-  /** More fields for its log line. */
-  readonly logged: Record<string, string>;
+  /** The mark of the session that it names, once that was read. */
+  session: string | undefined;
 }
 
 /** Where a request carries it. Not a WeakMap: each entry of one is work for every collection of garbage. */

@@ -13,7 +13,7 @@ type StoreHeader = (this: ServerResponse, firstLine: string, headers: unknown) =
 
 /** Header lines that go before those which are set on the answer itself. */
 const LINES: unique symbol = Symbol('lines');
-/** What `Cache-Control` says beside them; empty: it is not among them. */
+/** What `Cache-Control` says beside them; undefined: it is not among them. */
 const CACHING: unique symbol = Symbol('caching');
 /** Marks answers that can begin with lines. */
 const TAKES_LINES: unique symbol = Symbol('takes lines');
@@ -21,15 +21,26 @@ const TAKES_LINES: unique symbol = Symbol('takes lines');
 declare module 'node:http' {
   interface ServerResponse {
     [LINES]?: string | undefined;
-    [CACHING]?: string;
+    [CACHING]?: Caching | undefined;
     readonly [TAKES_LINES]?: true;
   }
+}
+
+/** A `Cache-Control`, whose line was made in advance. */
+export interface Caching {
+  readonly value: string;
+  readonly line: string;
+}
+
+/** Says how an answer may be kept (RFC 9111 §5.2). */
+export function caching(value: string): Caching {
+  return { value, line: `Cache-Control: ${value}\r\n` };
 }
 
 /** Makes room on an answer, when it is made: what is added later costs more. */
 export function beginLines(res: ServerResponse): void {
   res[LINES] = undefined;
-  res[CACHING] = '';
+  res[CACHING] = undefined;
 }
 
 /** Names of headers that are among lines, in lower case. */
@@ -65,9 +76,14 @@ export function addLines(res: ServerResponse, lines: string): void {
 }
 
 /** Sets `Cache-Control`, as a line that the next call or `setHeader` replaces. */
-export function setCaching(res: ServerResponse, value: string): void {
-  if (res[TAKES_LINES] === true && res[LINES] !== undefined) res[CACHING] = value;
-  else res.setHeader('Cache-Control', value);
+export function setCaching(res: ServerResponse, caching: Caching): void {
+  if (res[TAKES_LINES] === true && res[LINES] !== undefined) res[CACHING] = caching;
+  else res.setHeader('Cache-Control', caching.value);
+}
+
+/** True when nothing but lines was set on an answer: then no header that is not among them has to be looked for. */
+export function hasLinesOnly(res: ServerResponse): boolean {
+  return res[TAKES_LINES] === true && res[LINES] !== undefined && res.getHeaderNames().length === 0;
 }
 
 /**
@@ -81,8 +97,7 @@ export function writeLines(prototype: ServerResponse): boolean {
   Object.defineProperty(prototype, '_storeHeader', {
     configurable: true,
     value(this: ServerResponse, firstLine: string, headers: unknown) {
-      const caching = this[CACHING] ?? '';
-      const cachingLine = caching === '' ? '' : `Cache-Control: ${caching}\r\n`;
+      const cachingLine = this[CACHING]?.line ?? '';
       const lines = this[LINES] ?? '';
       // The head of an open stream is held once.
       this[LINES] = undefined;
@@ -106,6 +121,7 @@ export function writeLines(prototype: ServerResponse): boolean {
   const writeHead: (...args: never[]) => unknown = Reflect.get(ServerResponse.prototype, 'writeHead');
   Object.defineProperty(prototype, 'writeHead', {
     value(this: ServerResponse, ...args: readonly unknown[]): unknown {
+      if (args.length === 1) return Reflect.apply(writeHead, this, args);
       const given = typeof args[1] === 'object' ? args[1] : args[2];
       const names = typeof given === 'object' && given !== null ? Object.keys(given) : [];
       if (this[LINES] !== undefined && names.some((name) => guarded.has(name.toLowerCase())))
@@ -126,7 +142,7 @@ function beginsWithLines(prototype: ServerResponse): boolean {
     const res = new ServerResponse(new IncomingMessage(new Socket()));
     Object.setPrototypeOf(res, prototype);
     res[LINES] = 'X-Line: 1\r\n';
-    res[CACHING] = 'none';
+    res[CACHING] = caching('none');
     res.writeHead(204, { 'X-Other': '2' });
     const head: unknown = Reflect.get(res, '_header');
     const wanted = /^HTTP\/1\.1 204 [^\r\n]*\r\nX-Line: 1\r\nCache-Control: none\r\nX-Other: 2\r\n/;
@@ -138,11 +154,11 @@ function beginsWithLines(prototype: ServerResponse): boolean {
 
 /** Turns the lines of an answer into headers that were set on it. */
 function unfold(res: ServerResponse, lines: string): void {
-  const caching = res[CACHING] ?? '';
+  const caching = res[CACHING];
   res[LINES] = undefined;
-  res[CACHING] = '';
+  res[CACHING] = undefined;
   setAll(res, lines);
-  if (caching !== '') res.setHeader('Cache-Control', caching);
+  if (caching !== undefined) res.setHeader('Cache-Control', caching.value);
 }
 
 function setAll(res: ServerResponse, lines: string): void {

@@ -37,17 +37,22 @@ export function handle<T>(
   input: Input<T>,
   act: (asked: T, req: Request, res: Response) => Promise<void> | void,
 ): RequestHandler {
-  const entries = Object.entries<Param<unknown>>(input.params).map(([key, param]): Entry => ({
-    ...{ key, param },
-    given: param.place === 'headers' ? param.name.toLowerCase() : param.name,
-  }));
+  const asked = askedOf(input);
   return (req, res) => {
     if (input.body === 'ignored') {
-      const values = readPlain(input, entries, req);
+      const values = readPlain(asked, req);
       if (values !== undefined) return act(values, req, res);
     }
-    return readChecked(input, entries, req, res).then((values) => act(values, req, res));
+    return readChecked(asked, req, res).then((values) => act(values, req, res));
   };
+}
+
+/** An input as it is read. */
+interface Asked<T> {
+  readonly input: Input<T>;
+  readonly entries: readonly Entry[];
+  /** The keys of those that must be there. */
+  readonly required: readonly string[];
 }
 
 /** A parameter with the name that code knows it by, and the one that it is given by at its place. */
@@ -57,31 +62,43 @@ interface Entry {
   readonly given: string;
 }
 
+/** Where no body is read. */
+function valueOf(req: Request, query: Source['query'], { param: { place }, given }: Entry): unknown {
+  if (place === 'query') return query === NO_QUERY ? undefined : query[given];
+  if (place === 'headers') return req.headers[given];
+  return place === 'params' ? req.params[given] : undefined;
+}
+
+function askedOf<T>(input: Input<T>): Asked<T> {
+  const all = Object.entries<Param<unknown>>(input.params);
+  const entries = all.map(([key, param]) => ({
+    ...{ key, param },
+    given: param.place === 'headers' ? param.name.toLowerCase() : param.name,
+  }));
+  return { input, entries, required: all.flatMap(([key, { required }]) => (required ? [key] : [])) };
+}
+
 /** Reads the parameters without a promise: undefined when one of them needs its chain. Nearly every request of a poll is read so. */
-function readPlain<T>({ params }: Input<T>, entries: readonly Entry[], req: Request): T | undefined {
-  const source = sourceOf(req);
+function readPlain<T>(asked: Asked<T>, req: Request): T | undefined {
+  const query = queryOf(req);
   const values: Record<string, unknown> = {};
-  for (const { key, param, given } of entries) {
-    const value = source[param.place][given];
-    if (!param.isPlain(value)) return undefined;
-    values[key] = param.typed(value);
+  for (const entry of asked.entries) {
+    const value = valueOf(req, query, entry);
+    if (!entry.param.isPlain(value)) return undefined;
+    keep(req, values, entry, value);
   }
-  note(req, entries, values);
-  if (!isComplete(params, values)) throw new TypeError('a parameter was not read');
+  if (!isComplete(asked, values)) throw new TypeError('a parameter was not read');
   return values;
 }
 
-async function readChecked<T>(
-  { params, body, maxBytes }: Input<T>,
-  entries: readonly Entry[],
-  req: Request,
-  res: Response,
-): Promise<T> {
-  const source = await gather(entries, { rule: body, maxBytes }, req, res);
+async function readChecked<T>(asked: Asked<T>, req: Request, res: Response): Promise<T> {
+  const { entries, input } = asked;
+  const source = await gather(entries, { rule: input.body, maxBytes: input.maxBytes }, req, res);
   const values: Record<string, unknown> = {};
   const problems: Problem[] = [];
-  for (const { key, param, given } of entries) {
-    let checked = source[param.place][given];
+  for (const entry of entries) {
+    const { param } = entry;
+    let checked = source[param.place][entry.given];
     if (!param.isPlain(checked)) {
       const outcome = await param.chain.run(source, { dryRun: true });
       const [failure] = outcome.array();
@@ -91,35 +108,39 @@ async function readChecked<T>(
       }
       checked = outcome.context.getData()[0]?.value;
     }
-    values[key] = param.typed(checked);
+    keep(req, values, entry, checked);
   }
-  note(req, entries, values);
   const [first] = problems;
   if (first !== undefined) throw new RefusedError('invalid', first.message, problems);
-  if (!isComplete(params, values)) throw new TypeError('a parameter was not read');
+  if (!isComplete(asked, values)) throw new TypeError('a parameter was not read');
   return values;
 }
 
-/** Notes for the log line what it may say of the parameters that could be read. */
-function note(req: Request, entries: readonly Entry[], values: Readonly<Record<string, unknown>>): void {
-  const { logged } = exchangeOf(req);
-  for (const { key, param } of entries) {
-    if (param.logged !== undefined && Object.hasOwn(values, key))
-      Object.assign(logged, param.logged(values[key]));
-  }
+/**
+ * Adds a value that was found good, and notes for the log line which session it names. What is absent is left out: an object that
+ * grows by a key from a variable costs 0.1 µs a key, and few of the parameters that may be there are.
+ */
+function keep(req: Request, values: Record<string, unknown>, { key, param }: Entry, checked: unknown): void {
+  const value = param.typed(checked);
+  if (value === undefined) return;
+  values[key] = value;
+  if (param.markOf !== undefined) exchangeOf(req).session = param.markOf(value);
 }
 
-function isComplete<T>(params: Input<T>['params'], values: object): values is T & object {
-  for (const key in params) if (!Object.hasOwn(values, key)) return false;
+function isComplete<T>({ required }: Asked<T>, values: object): values is T & object {
+  for (const key of required) if (!Object.hasOwn(values, key)) return false;
   return true;
 }
 
 /** Most requests have none. */
 const NO_QUERY: Record<string, unknown> = Object.freeze({});
 
+function queryOf(req: Request): Source['query'] {
+  return req.url.includes('?') ? req.query : NO_QUERY;
+}
+
 function sourceOf(req: Request): Source {
-  const query = req.url.includes('?') ? req.query : NO_QUERY;
-  return { query, body: {}, headers: req.headers, params: req.params };
+  return { query: queryOf(req), body: {}, headers: req.headers, params: req.params };
 }
 
 /** @throws the body's error when it is needed and cannot be used */

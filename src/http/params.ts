@@ -20,8 +20,8 @@ export interface Param<T> {
   readonly isPlain: (given: unknown) => boolean;
   /** Gives the checked value its type. */
   readonly typed: (checked: unknown) => T;
-  /** What a log line may say of it. */
-  logged?(value: T): Record<string, string>;
+  /** The mark of the session that the value names: what a log line may say of it. */
+  markOf?(value: T): string | undefined;
 }
 
 /** Checks text further. `chain` has text by then. */

@@ -10,6 +10,13 @@ const WINDOW_MS = 60_000;
 
 nameLines('RateLimit-Policy', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset');
 
+/** One for each second of a window. */
+const RESET_LINES = Array.from({ length: WINDOW_MS / 1000 + 1 }, (_, seconds) => resetLine(seconds));
+
+function resetLine(seconds: number): string {
+  return `\r\nRateLimit-Reset: ${String(seconds)}\r\n`;
+}
+
 /**
  * For requests whose route is known. Counts requests per address and minute, says on each answer how many are left
  * (draft-ietf-httpapi-ratelimit-headers-06), and refuses those over the limit with 429. Empty when there is no limit.
@@ -36,7 +43,7 @@ export function limitRate(
       const window = windows.count(clientOf(addressOf(req) ?? ''), at);
       const seconds = Math.max(0, Math.ceil((window.endsAt - at) / 1000));
       const remaining = Math.max(0, rateLimit - window.requests);
-      addLines(res, `${policy}${String(remaining)}\r\nRateLimit-Reset: ${String(seconds)}\r\n`);
+      addLines(res, policy + String(remaining) + (RESET_LINES[seconds] ?? resetLine(seconds)));
       if (window.requests <= rateLimit) {
         next();
         return;

@@ -17,6 +17,6 @@ export function begin(req: IncomingMessage, res: ServerResponse, dialect: Dialec
   const given = req.headers['x-request-id'];
   const requestId = typeof given === 'string' && SANE.test(given) ? given : randomUUID();
   const startedAt = performance.now();
-  beginExchange(req, { requestId, startedAt, dialect, route: 'none', logged: {} });
+  beginExchange(req, { requestId, startedAt, dialect, route: 'none', session: undefined });
   addLines(res, `X-Request-Id: ${requestId}\r\n`);
 }

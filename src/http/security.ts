@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import cors from 'cors';
 import helmet from 'helmet';
-import { addLines, linesOf, setCaching } from './guard-headers.js';
+import { addLines, caching, linesOf, setCaching } from './guard-headers.js';
 import type { HttpSettings } from './settings.js';
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE', 'OPTIONS'];
@@ -39,6 +39,9 @@ const RESPONSE_HEADERS = [
   'RateLimit-Reset',
 ];
 
+/** What no route says otherwise of. */
+const NO_STORE = caching('no-store');
+
 /** Sets headers on an answer. */
 export type Guard = (req: IncomingMessage, res: ServerResponse) => void;
 
@@ -73,7 +76,7 @@ export function guard({ corsOrigins }: Pick<HttpSettings, 'corsOrigins'>): Guard
   return (req, res) => {
     const isOpen = openLines !== undefined && req.method !== 'OPTIONS';
     addLines(res, isOpen ? openLines : guardLines);
-    setCaching(res, 'no-store');
+    setCaching(res, NO_STORE);
     // It sets headers at once.
     if (!isOpen) crossing(req, res, refuse);
   };

@@ -2,7 +2,7 @@ import type { Request, Response } from 'express';
 import { exchangeOf } from './exchange.js';
 import { placeOf, type RequestObserver } from './observer.js';
 import { FrameWriter } from './frame-writer.js';
-import { addLines, nameLines, setCaching } from './guard-headers.js';
+import { addLines, caching, nameLines, setCaching } from './guard-headers.js';
 import { isFull, untilDrained, writeChunk } from './one-chunk.js';
 
 /** What a stream is fed from: it ends by itself, or at once when closed. */
@@ -39,7 +39,7 @@ export interface Streams {
 }
 
 const LINES = 'Content-Type: text/event-stream\r\nX-Accel-Buffering: no\r\n';
-const CACHING = 'no-cache, no-transform';
+const CACHING = caching('no-cache, no-transform');
 nameLines('Content-Type', 'X-Accel-Buffering');
 const KEEP_ALIVE = ': keep-alive\n\n';
 

@@ -4,9 +4,9 @@ import { optionalText, requiredText, type Param, type Place } from '../http/para
 
 const PURPOSE = 'the UUID of the session';
 
-/** A UUID as most clients write it, which the chain leaves as it is. */
+/** A UUID as most clients write it, which the chain leaves as it is. What has a mark is the id of a session. */
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
-const isPlainId = (text: string): boolean => UUID.test(text);
+const isPlainId = (text: string): boolean => marks.has(text) || UUID.test(text);
 
 /** The `X-Session-Id` header (§5), required. */
 export const sessionHeader = requiredId('headers', 'X-Session-Id');
@@ -63,7 +63,7 @@ function requiredId(place: Place, name: string): Param<string> {
     (chain) => chain.isUUID('loose').withMessage(`${name} must be a UUID`).toLowerCase(),
     isPlainId,
   );
-  return { ...param, logged: (id) => ({ session: sessionMark(id) }) };
+  return { ...param, markOf: sessionMark };
 }
 
 function optionalId(place: Place, name: string): Param<string | undefined> {
@@ -73,8 +73,5 @@ function optionalId(place: Place, name: string): Param<string | undefined> {
     (chain) => chain.isUUID('loose').withMessage(`${name} must be a UUID`).toLowerCase(),
     isPlainId,
   );
-  return {
-    ...param,
-    logged: (id): Record<string, string> => (id === undefined ? {} : { session: sessionMark(id) }),
-  };
+  return { ...param, markOf: (id) => (id === undefined ? undefined : sessionMark(id)) };
 }

@@ -17,6 +17,7 @@ const SIMPLE = /^[ !#-[\]-~]*$/;
 
 /** What is known of a field by its name. */
 interface Field {
+  readonly name: string;
   readonly verdict: Verdict;
   /** From the comma to the colon. */
   readonly start: string;
@@ -28,21 +29,36 @@ interface Field {
 /** @param judge what becomes of a field of that name that is no flag */
 export function createPlainLines(judge: (name: string) => Verdict): PlainLines {
   const known = new Map<string, Field>();
+  /** The fields of the line before, in its order, and how it ended: most lines are like it. */
+  const before: Field[] = [];
+  let lastMessage: string | undefined;
+  let end = '';
 
   function learn(name: string): Field {
-    const field = { verdict: judge(name), start: `,${JSON.stringify(name)}:`, last: undefined, lastText: '' };
+    const start = `,${JSON.stringify(name)}:`;
+    const field = { name, verdict: judge(name), start, last: undefined, lastText: '' };
     if (known.size < MAX_NAMES) known.set(name, field);
     return field;
   }
 
+  function find(name: string, place: number): Field {
+    const same = before[place];
+    return same?.name === name ? same : (before[place] = known.get(name) ?? learn(name));
+  }
+
   return (fields, message) => {
-    if (!SIMPLE.test(message)) return undefined;
+    if (message !== lastMessage) {
+      if (!SIMPLE.test(message)) return undefined;
+      lastMessage = message;
+      end = `,"msg":"${message}"}\n`;
+    }
     let line = '';
+    let place = 0;
     // Not `Object.entries`, which makes an array for each.
     for (const name in fields) {
       const value = fields[name];
       if (value === undefined) continue;
-      const field = known.get(name) ?? learn(name);
+      const field = find(name, place++);
       if (value !== field.last) {
         const text = plainText(value, field.verdict);
         if (text === undefined) return undefined;
@@ -51,7 +67,7 @@ export function createPlainLines(judge: (name: string) => Verdict): PlainLines {
       }
       line += field.lastText;
     }
-    return `${line},"msg":"${message}"}\n`;
+    return line + end;
   };
 }
 

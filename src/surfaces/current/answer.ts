@@ -1,13 +1,16 @@
 import type { Request, Response } from 'express';
 import type { Snapshot } from '../../core/snapshot.js';
 import { matchesTag } from '../../http/etag.js';
-import { addLines, nameLines, setCaching } from '../../http/guard-headers.js';
+import { addLines, caching, hasLinesOnly, nameLines, setCaching } from '../../http/guard-headers.js';
 import { JSON_TYPE } from '../../http/json.js';
 import { SHORT_BYTES } from '../../http/one-piece.js';
 import { sessionMark } from '../session.js';
 import { snapshotJson } from './output.js';
 
 nameLines('ETag', 'X-Event-Cursor', 'X-Total-Messages');
+
+/** A client may keep a state, and asks each time whether it is still the one. */
+const ASK_EACH_TIME = caching('private, no-cache');
 
 /**
  * Sends a snapshot with its `X-Event-Cursor`, and tells the core whether the faults in it went out.
@@ -54,15 +57,16 @@ export function sendState(req: Request, res: Response, snapshot: Snapshot, tail:
   const { session, faults, tag } = snapshot;
   const part = tail === undefined ? '' : `-${String(tail)}`;
   const etag = `W/"${sessionMark(session.id)}-${tag}${part}"`;
-  setCaching(res, 'private, no-cache');
-  addLines(res, `ETag: ${etag}\r\n`);
-  if (res.hasHeader('Vary')) res.vary('X-Session-Id');
-  else addLines(res, 'Vary: X-Session-Id\r\n');
+  setCaching(res, ASK_EACH_TIME);
+  let varyLine = '';
+  if (hasLinesOnly(res)) varyLine = 'Vary: X-Session-Id\r\n';
+  else res.vary('X-Session-Id');
   if (faults.texts.length > 0 || !matchesTag(req.headers['if-none-match'], etag)) {
+    addLines(res, `ETag: ${etag}\r\n${varyLine}`);
     sendSnapshot(req, res, snapshot, tail);
     return;
   }
   faults.release();
-  addLines(res, `X-Event-Cursor: ${String(session.lastEventId)}\r\n`);
+  addLines(res, `ETag: ${etag}\r\n${varyLine}X-Event-Cursor: ${String(session.lastEventId)}\r\n`);
   res.writeHead(304).end();
 }
