@@ -1,8 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import { STATUS_CODES, type Server, type ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Dialect, Failure } from './errors.js';
+import { randomId } from './random-ids.js';
 
 /** How long a client that still sends may go on before its connection is cut, so that it can read the answer. */
 const LINGER_MS = 2000;
@@ -39,7 +39,7 @@ export function answerBrokenRequests(
       return;
     }
     const { status, reason } = describe(error.code);
-    const requestId = randomUUID();
+    const requestId = randomId();
     const failure: Failure = { status, code: 'invalid', message: reason, details: [] };
     const body = JSON.stringify(options.dialect.error(failure, requestId));
     const head = [

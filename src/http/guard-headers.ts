@@ -4,6 +4,7 @@
  */
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
+import { inOnePiece } from './one-piece.js';
 
 /** A handler as helmet and cors make them: it only sets headers. */
 type HeaderSetter = (req: IncomingMessage, res: ServerResponse, next: (error?: unknown) => void) => void;
@@ -34,7 +35,7 @@ export interface Caching {
 
 /** Says how an answer may be kept (RFC 9111 §5.2). */
 export function caching(value: string): Caching {
-  return { value, line: `Cache-Control: ${value}\r\n` };
+  return { value, line: inOnePiece(`Cache-Control: ${value}\r\n`) };
 }
 
 /** Makes room on an answer, when it is made: what is added later costs more. */

@@ -69,6 +69,11 @@ export function latin1Of(text: string): string {
   return Buffer.byteLength(text) === text.length ? text : Buffer.from(text).toString('latin1');
 }
 
+/** A text that is put together from constants, as one piece: what it is made of is else gone through wherever it is written. ASCII only. */
+export function inOnePiece(text: string): string {
+  return Buffer.from(text, 'latin1').toString('latin1');
+}
+
 function isUtf8(encoding: unknown): boolean {
   return encoding === undefined || encoding === 'utf8';
 }

@@ -2,6 +2,7 @@ import type { Request, RequestHandler } from 'express';
 import { HttpError } from './errors.js';
 import { exchangeOf } from './exchange.js';
 import { addLines, nameLines } from './guard-headers.js';
+import { inOnePiece } from './one-piece.js';
 import { clientOf } from './client-address.js';
 import type { HttpSettings } from './settings.js';
 import { RequestWindows } from './request-windows.js';
@@ -14,7 +15,7 @@ nameLines('RateLimit-Policy', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLim
 const RESET_LINES = Array.from({ length: WINDOW_MS / 1000 + 1 }, (_, seconds) => resetLine(seconds));
 
 function resetLine(seconds: number): string {
-  return `\r\nRateLimit-Reset: ${String(seconds)}\r\n`;
+  return inOnePiece(`\r\nRateLimit-Reset: ${String(seconds)}\r\n`);
 }
 
 /**
@@ -29,7 +30,9 @@ export function limitRate(
   if (rateLimit === 0) return [];
   const windows = new RequestWindows(WINDOW_MS);
   const limit = String(rateLimit);
-  const policy = `RateLimit-Policy: ${limit};w=60\r\nRateLimit-Limit: ${limit}\r\nRateLimit-Remaining: `;
+  const policy = inOnePiece(
+    `RateLimit-Policy: ${limit};w=60\r\nRateLimit-Limit: ${limit}\r\nRateLimit-Remaining: `,
+  );
   // Without a proxy to trust, Express would find the same address after a look at every header that could say another.
   const addressOf = (req: Request) => (trustProxy === false ? req.socket.remoteAddress : req.ip);
   return [

@@ -1,8 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Dialect } from './errors.js';
 import { beginExchange } from './exchange.js';
 import { addLines, nameLines } from './guard-headers.js';
+import { randomId } from './random-ids.js';
 
 /** What may come in as an id and go out into logs and headers again. */
 const SANE = /^[\w.:-]{1,128}$/;
@@ -15,7 +15,7 @@ nameLines('X-Request-Id');
  */
 export function begin(req: IncomingMessage, res: ServerResponse, dialect: Dialect): void {
   const given = req.headers['x-request-id'];
-  const requestId = typeof given === 'string' && SANE.test(given) ? given : randomUUID();
+  const requestId = typeof given === 'string' && SANE.test(given) ? given : randomId();
   const startedAt = performance.now();
   beginExchange(req, { requestId, startedAt, dialect, route: 'none', session: undefined });
   addLines(res, `X-Request-Id: ${requestId}\r\n`);

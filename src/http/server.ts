@@ -6,6 +6,7 @@ import { logAnswer } from './access-log.js';
 import { answerBrokenRequests, beginAnswer } from './broken-requests.js';
 import { answerErrors, type Dialect } from './errors.js';
 import { fastPrototypes, isAppRequest, isAppResponse } from './fast-prototypes.js';
+import { IdleConnections } from './idle-connections.js';
 import type { RequestObserver } from './observer.js';
 import { begin } from './request-id.js';
 import { guard } from './security.js';
@@ -24,6 +25,9 @@ export interface HttpServer {
 
 /** Request line and headers together, in bytes: messages travel in the URL. */
 const MAX_HEADER_BYTES = 1_048_576;
+
+/** Longer than the idle time of the usual load balancers, so that they, not we, close first. */
+const KEEP_ALIVE_MS = 75_000;
 
 /**
  * Puts a router behind everything that each request passes: its id, its log line, the headers that guard, and errors.
@@ -59,14 +63,14 @@ export function createHttpServer(options: {
       maxHeaderSize: MAX_HEADER_BYTES,
       headersTimeout: 30_000,
       requestTimeout: 120_000,
-      // Longer than the idle time of the usual load balancers, so that they, not we, close first.
-      keepAliveTimeout: 75_000,
+      keepAliveTimeout: 0,
     },
     handle,
   );
   // Conditional requests are answered where there are tags. Express would take `If-None-Match: *` for a match of anything.
   Object.defineProperty(app.request, 'fresh', { value: false });
   answerBrokenRequests(server, { anyOrigin: http.corsOrigins === '*', dialect });
+  const idle = new IdleConnections(server, KEEP_ALIVE_MS);
   let open = 0;
   let draining = false;
   let onIdle: () => void = () => undefined;
@@ -76,6 +80,7 @@ export function createHttpServer(options: {
     if (!isAppRequest(req) || !isAppResponse(res)) throw new TypeError('not of the classes of this server');
     open++;
     beginAnswer(res);
+    idle.begin(req, res);
     begin(req, res, dialect);
     res.on('close', onClose);
     if (draining) res.setHeader('Connection', 'close');
@@ -100,6 +105,7 @@ export function createHttpServer(options: {
 
   function onClose(this: Response): void {
     open--;
+    idle.end(this.req);
     logAnswer(this.req, this, log, observer);
     if (!draining) return;
     // An answer that had begun before the drain could not announce this.

@@ -24,6 +24,8 @@ interface Field {
   /** The value that was written last, and what was: most fields of most lines say the same as in the line before. */
   last: unknown;
   lastText: string;
+  /** It was said again, and `lastText` was made one piece. */
+  isRepeated: boolean;
 }
 
 /** @param judge what becomes of a field of that name that is no flag */
@@ -36,7 +38,7 @@ export function createPlainLines(judge: (name: string) => Verdict): PlainLines {
 
   function learn(name: string): Field {
     const start = `,${JSON.stringify(name)}:`;
-    const field = { name, verdict: judge(name), start, last: undefined, lastText: '' };
+    const field = { name, verdict: judge(name), start, last: undefined, lastText: '', isRepeated: false };
     if (known.size < MAX_NAMES) known.set(name, field);
     return field;
   }
@@ -64,6 +66,10 @@ export function createPlainLines(judge: (name: string) => Verdict): PlainLines {
         if (text === undefined) return undefined;
         field.last = value;
         field.lastText = field.start + text;
+        field.isRepeated = false;
+      } else if (!field.isRepeated) {
+        field.lastText = Buffer.from(field.lastText, 'latin1').toString('latin1');
+        field.isRepeated = true;
       }
       line += field.lastText;
     }
@@ -82,6 +88,9 @@ function plainText(value: unknown, verdict: Verdict): string | undefined {
   return isShown ? String(value) : undefined;
 }
 
+/** The end of each time of a second. */
+const MILLISECONDS = Array.from({ length: 1000 }, (_, at) => `${String(at).padStart(3, '0')}Z`);
+
 let second = -1;
 let secondText = '';
 
@@ -92,5 +101,5 @@ export function isoTime(at: number): string {
     second = at - milliseconds;
     secondText = new Date(at).toISOString().slice(0, -4);
   }
-  return `${secondText}${String(milliseconds).padStart(3, '0')}Z`;
+  return secondText + (MILLISECONDS[milliseconds] ?? '');
 }
