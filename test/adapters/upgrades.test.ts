@@ -58,6 +58,21 @@ const POSTGRES = await postgres.readMigrations(
 /** The first schema that was in use. */
 const FIRST_POSTGRES = 6;
 
+/** The database is sound, and refuses words that the schema does not have. */
+function expectChecks(path: string): void {
+  const db = new Database(path);
+  expect(db.pragma('integrity_check', { simple: true })).toBe('ok');
+  const words = { 'sessions.title_source': 'person', 'turns.status': 'failed', 'messages.role': 'system' };
+  for (const [column, word] of Object.entries(words)) {
+    const [table = '', name = ''] = column.split('.');
+    const set = db.prepare(`UPDATE ${table} SET ${name} = ?`);
+    expect(() => set.run('other')).toThrow(/^CHECK constraint failed/);
+    expect(() => set.run(word)).not.toThrow();
+  }
+  expect(() => db.exec("UPDATE sqlite_schema SET sql = ''")).toThrow(/may not be modified/);
+  db.close();
+}
+
 describe('a SQLite database of an earlier version', () => {
   it.each(SQLITE.slice(0, -1).map(({ number }) => number))('is upgraded from schema %i', (version) =>
     withFolder(async (folder) => {
@@ -91,6 +106,7 @@ describe('a SQLite database of an earlier version', () => {
       const upgraded = await openTestSqlite({ path: old });
       await expectUpgraded(upgraded, before);
       await upgraded.close();
+      expectChecks(old);
     }),
   );
 });

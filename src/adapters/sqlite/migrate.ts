@@ -45,7 +45,13 @@ export function migrate(db: Database, migrations: readonly Migration[]): void {
     db.transaction(() => {
       // Asked again under the lock: another process may have been faster.
       if (schemaVersion(db) >= number) return;
-      db.exec(sql);
+      // Only migrations may change what the schema says of itself.
+      db.unsafeMode(true);
+      try {
+        db.exec(sql);
+      } finally {
+        db.unsafeMode(false);
+      }
       db.pragma(`user_version = ${String(number)}`);
     }).immediate();
   }

@@ -1,6 +1,7 @@
 import type { Database } from 'better-sqlite3';
+import { savedValues } from './crossing.js';
 import type { EventTable } from './event-table.js';
-import { toSession, type SessionRow } from './session-row.js';
+import type { SessionRow } from './session-row.js';
 import { setFields, type SessionTable } from './session-table.js';
 import type { Handlers } from './steps.js';
 
@@ -24,26 +25,24 @@ export function createSessionWrites(
   bury: Bury,
 ): Pick<Handlers, 'saveSession' | 'deleteSession' | 'appendEvents'> {
   return {
-    saveSession(change) {
-      const { ifVersion, at } = change;
-      const live = sessions.findLive(change.id);
-      if (live === undefined && change.ifMissing === 'refuse') return { kind: 'missing' };
-      if (ifVersion !== undefined && ifVersion !== (live?.version ?? 0)) return { kind: 'stale' };
+    saveSession(id, ifMissing, ifVersion, set, bodies, isActivity, at) {
+      const live = sessions.findLive(id);
+      if (live === undefined && ifMissing === 'refuse') return 'missing';
+      if (ifVersion !== undefined && ifVersion !== (live?.version ?? 0)) return 'stale';
       const created = live === undefined;
-      const row = live ?? sessions.create(change.id, at);
-      const changed = setFields(row, change.set) || created;
-      const active = change.isActivity && at > row.active_at;
-      if (!changed && !active && change.events.length === 0) {
-        const commit = { revision: row.revision, events: [] };
-        return { kind: 'saved', session: toSession(row), created, commit };
+      const row = live ?? sessions.create(id, at);
+      const changed = setFields(row, set) || created;
+      const active = isActivity && at > row.active_at;
+      if (!changed && !active && bodies.length === 0) {
+        return savedValues(row, created, { revision: row.revision, events: [] });
       }
       if (changed) row.version += 1;
       if (active) row.active_at = at;
       // Events refer to the row of their session.
-      if (created && change.events.length > 0) sessions.save(row);
-      const commit = events.commit(row, change.events, at);
+      if (created && bodies.length > 0) sessions.save(row);
+      const commit = events.commit(row, bodies, at);
       sessions.save(row);
-      return { kind: 'saved', session: toSession(row), created, commit };
+      return savedValues(row, created, commit);
     },
 
     deleteSession(id, at) {

@@ -6,11 +6,10 @@ import type {
   Lease,
   Progress,
   Prune,
-  SavedSession,
-  SessionChange,
   StoredKey,
   TurnEnding,
 } from '../../core/store.js';
+import type { ChangeValues, SavedValues } from './crossing.js';
 import type { Quota } from '../../core/quota.js';
 import type { SealedSecret } from '../../core/secret-store.js';
 import type { ClaimedTurn } from '../../core/turn.js';
@@ -36,7 +35,7 @@ interface Step<A extends readonly unknown[], R> {
 
 /** The steps that write, as they cross to the writing thread. Each is one method of `Store`, but the last two. */
 export interface Steps {
-  saveSession: Step<[SessionChange], SavedSession>;
+  saveSession: Step<ChangeValues, SavedValues>;
   deleteSession: Step<[id: string, at: number], boolean>;
   acceptMessage: Step<[Acceptance], Accepted>;
   interruptTurns: Step<[sessionId: string, at: number], (Interruption & { commit: Commit }) | undefined>;

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { StoreUnavailableError, type Prune, type Store } from '../../core/store.js';
 import { backupDatabase } from './backup.js';
 import { openReading } from './connections.js';
+import { changeValues, toSaved } from './crossing.js';
 import { readError } from './failure.js';
 import { createOverviewReads } from './overview-reads.js';
 import { PRUNE_START } from './prune.js';
@@ -116,7 +117,7 @@ function createStore(place: Place, writer: Writer): SqliteStore {
     findKey: (digest) => read(() => reads.findKey(digest)),
     listKeys: () => read(() => reads.listKeys()),
 
-    saveSession: (change) => writer.run('saveSession', change),
+    saveSession: (change) => writer.run('saveSession', ...changeValues(change)).then(toSaved),
     deleteSession: (id, at) => writer.run('deleteSession', id, at),
     acceptMessage: (acceptance) => writer.run('acceptMessage', acceptance),
     interruptTurns: (sessionId, at) => writer.run('interruptTurns', sessionId, at),
