@@ -112,9 +112,30 @@ export function toSessionRow(values: SessionValues): SessionRow {
   };
 }
 
-/** The values of `SESSION_FIELDS`. */
-export function fieldValues(row: SessionRow): SessionRow[(typeof FIELDS)[number]][] {
-  return FIELDS.map((name) => row[name]);
+/** The values of `SESSION_FIELDS`. Each by its name: by names from a list they take ten times as long. */
+export function fieldValues(row: SessionRow): ValuesOf<typeof FIELDS> {
+  return [
+    row.title,
+    row.title_source,
+    row.wallet,
+    row.rig,
+    row.client,
+    row.app,
+    row.user_state,
+    row.interrupted,
+    row.created_at,
+    row.active_at,
+    row.revision,
+    row.version,
+    row.last_event_id,
+    row.last_turn_no,
+    row.last_system_no,
+    row.faults_shown,
+    row.faults_claimed_by,
+    row.faults_claimed_until,
+    row.incarnation,
+    row.deleted_at,
+  ];
 }
 
 export function toSession(row: SessionRow): Session {
