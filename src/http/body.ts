@@ -16,13 +16,18 @@ export type Body =
 
 const readers = new Map<number, RequestHandler>();
 
-const bodies = new WeakMap<Request, Promise<Body>>();
+/** Where a request carries its body once somebody has asked for it. Not a WeakMap: see `EXCHANGE`. */
+const BODY: unique symbol = Symbol('body');
+
+declare module 'node:http' {
+  interface IncomingMessage {
+    [BODY]?: Promise<Body>;
+  }
+}
 
 /** The body as a JSON object, whatever its content type says beside a charset. Never rejects; may be asked twice. */
 export function readBody(req: Request, res: Response, limit = MAX_BODY_BYTES): Promise<Body> {
-  let body = bodies.get(req);
-  if (body === undefined) bodies.set(req, (body = read(req, res, limit)));
-  return body;
+  return (req[BODY] ??= read(req, res, limit));
 }
 
 async function read(req: Request, res: Response, limit: number): Promise<Body> {

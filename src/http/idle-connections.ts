@@ -42,10 +42,15 @@ export class IdleConnections {
     private readonly idleMs: number,
     private readonly lookMs = LOOK_MS,
   ) {
+    const open = this.#open;
+    // One for all: a connection that is idle costs as little as it can.
+    function forget(this: Socket): void {
+      open.delete(this);
+    }
     server.on('connection', (socket: Socket) => {
       socket[CONNECTION] = { busy: 0, bytesRead: 0, idleLooks: 0 };
-      this.#open.add(socket);
-      socket.once('close', () => this.#open.delete(socket));
+      open.add(socket);
+      socket.on('close', forget);
     });
     const timer = setInterval(() => {
       this.look();
