@@ -27,7 +27,12 @@ declare module 'node:http' {
 
 /** The body as a JSON object, whatever its content type says beside a charset. Never rejects; may be asked twice. */
 export function readBody(req: Request, res: Response, limit = MAX_BODY_BYTES): Promise<Body> {
-  return (req[BODY] ??= read(req, res, limit));
+  let body = req[BODY];
+  if (body === undefined) {
+    body = read(req, res, limit);
+    req[BODY] = body;
+  }
+  return body;
 }
 
 async function read(req: Request, res: Response, limit: number): Promise<Body> {
