@@ -34,7 +34,7 @@ export function createSessionWrites(
       const changed = setFields(row, set) || created;
       const active = isActivity && at > row.active_at;
       if (!changed && !active && bodies.length === 0) {
-        return savedValues(row, created, { revision: row.revision, events: [] });
+        return savedValues(row, created, []);
       }
       if (changed) row.version += 1;
       if (active) row.active_at = at;
@@ -42,7 +42,7 @@ export function createSessionWrites(
       if (created && bodies.length > 0) sessions.save(row);
       const commit = events.commit(row, bodies, at);
       sessions.save(row);
-      return savedValues(row, created, commit);
+      return savedValues(row, created, commit.events);
     },
 
     deleteSession(id, at) {
