@@ -62,11 +62,11 @@ interface Entry {
   readonly given: string;
 }
 
-/** Where no body is read. */
-function valueOf(req: Request, query: Source['query'], { param: { place }, given }: Entry): unknown {
+/** Each place by its own name: by a name from a variable it takes several times as long. */
+function valueOf({ query, headers, params, body }: Source, { param: { place }, given }: Entry): unknown {
   if (place === 'query') return query === NO_QUERY ? undefined : query[given];
-  if (place === 'headers') return req.headers[given];
-  return place === 'params' ? req.params[given] : undefined;
+  if (place === 'headers') return headers[given];
+  return place === 'params' ? params[given] : body[given];
 }
 
 function askedOf<T>(input: Input<T>): Asked<T> {
@@ -80,10 +80,10 @@ function askedOf<T>(input: Input<T>): Asked<T> {
 
 /** Reads the parameters without a promise: undefined when one of them needs its chain. Nearly every request of a poll is read so. */
 function readPlain<T>(asked: Asked<T>, req: Request): T | undefined {
-  const query = queryOf(req);
+  const source = sourceOf(req);
   const values: Record<string, unknown> = {};
   for (const entry of asked.entries) {
-    const value = valueOf(req, query, entry);
+    const value = valueOf(source, entry);
     if (!entry.param.isPlain(value)) return undefined;
     keep(req, values, entry, value);
   }
@@ -98,7 +98,7 @@ async function readChecked<T>(asked: Asked<T>, req: Request, res: Response): Pro
   const problems: Problem[] = [];
   for (const entry of entries) {
     const { param } = entry;
-    let checked = source[param.place][entry.given];
+    let checked = valueOf(source, entry);
     if (!param.isPlain(checked)) {
       const outcome = await param.chain.run(source, { dryRun: true });
       const [failure] = outcome.array();
@@ -135,12 +135,9 @@ function isComplete<T>({ required }: Asked<T>, values: object): values is T & ob
 /** Most requests have none. */
 const NO_QUERY: Record<string, unknown> = Object.freeze({});
 
-function queryOf(req: Request): Source['query'] {
-  return req.url.includes('?') ? req.query : NO_QUERY;
-}
-
 function sourceOf(req: Request): Source {
-  return { query: queryOf(req), body: {}, headers: req.headers, params: req.params };
+  const query = req.url.includes('?') ? req.query : NO_QUERY;
+  return { query, body: {}, headers: req.headers, params: req.params };
 }
 
 /** @throws the body's error when it is needed and cannot be used */
