@@ -58,15 +58,14 @@ export function sendState(req: Request, res: Response, snapshot: Snapshot, tail:
   const part = tail === undefined ? '' : `-${String(tail)}`;
   const etag = `W/"${sessionMark(session.id)}-${tag}${part}"`;
   setCaching(res, ASK_EACH_TIME);
-  let varyLine = '';
-  if (hasLinesOnly(res)) varyLine = 'Vary: X-Session-Id\r\n';
+  addLines(res, `ETag: ${etag}\r\n`);
+  if (hasLinesOnly(res)) addLines(res, 'Vary: X-Session-Id\r\n');
   else res.vary('X-Session-Id');
   if (faults.texts.length > 0 || !matchesTag(req.headers['if-none-match'], etag)) {
-    addLines(res, `ETag: ${etag}\r\n${varyLine}`);
     sendSnapshot(req, res, snapshot, tail);
     return;
   }
   faults.release();
-  addLines(res, `ETag: ${etag}\r\n${varyLine}X-Event-Cursor: ${String(session.lastEventId)}\r\n`);
+  addLines(res, `X-Event-Cursor: ${String(session.lastEventId)}\r\n`);
   res.writeHead(304).end();
 }
