@@ -1,48 +1,38 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
 import { createServer, IncomingMessage, type Server } from 'node:http';
-import { connect, type Socket } from 'node:net';
 import { leaveEmpty } from '../../src/http/empty-requests.js';
+import { connected, type Connected } from '../support/connected.js';
 
 class Request extends IncomingMessage {}
 leaveEmpty(Request.prototype);
 
 let server: Server;
-let client: Socket;
-let received: string;
+let both: Connected;
 let requests: IncomingMessage[];
 
 beforeEach(async () => {
   requests = [];
-  received = '';
   server = createServer({ IncomingMessage: Request }, (req, res) => {
     requests.push(req);
     server.emit('asked', req);
     res.on('close', () => server.emit('answered'));
     res.end('done');
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  client = connect(typeof address === 'object' && address !== null ? address.port : 0, '127.0.0.1');
-  client.setEncoding('latin1').on('data', (text: string) => (received += text));
+  });
+  both = await connected(server);
 });
 
-afterEach(async () => {
-  client.destroy();
-  server.closeAllConnections();
-  server.close();
-  await once(server, 'close');
-});
+afterEach(() => both.close());
 
 async function ask(line: string, { headers = '', body = '' } = {}): Promise<void> {
   const answered = once(server, 'answered');
-  client.write(`${line} HTTP/1.1\r\nHost: here\r\n${headers}\r\n${body}`);
+  both.client.write(`${line} HTTP/1.1\r\nHost: here\r\n${headers}\r\n${body}`);
   await answered;
 }
 
 /** Waits until so many answers have come. */
 async function untilAnswers(count: number): Promise<void> {
-  while (received.split('HTTP/1.1 200').length - 1 < count) await once(client, 'data');
+  while (both.received().split('HTTP/1.1 200').length - 1 < count) await once(both.client, 'data');
 }
 
 describe('a request that nobody reads', () => {

@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
-import { connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { IdleConnections } from '../../src/http/idle-connections.js';
+import { connected, type Connected } from '../support/connected.js';
 
 /** Far beyond the time of a test: it is looked when the test says so. */
 const LOOK_MS = 3_600_000;
@@ -10,16 +11,14 @@ const IDLE_MS = 3 * LOOK_MS;
 
 let server: Server;
 let idle: IdleConnections;
-let client: Socket;
+let both: Connected;
 /** The connection of the client, as the server has it. */
 let accepted: Socket | undefined;
-let received: string;
 /** The answers that are held open, in the order of their requests. */
 let held: ServerResponse[];
 
 beforeEach(async () => {
   held = [];
-  received = '';
   server = createServer({ keepAliveTimeout: 0 }, (req, res) => {
     idle.begin(req, res);
     res.on('close', () => {
@@ -33,23 +32,14 @@ beforeEach(async () => {
   });
   idle = new IdleConnections(server, IDLE_MS, LOOK_MS);
   server.on('connection', (socket) => (accepted = socket));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  client = connect(typeof address === 'object' && address !== null ? address.port : 0, '127.0.0.1');
-  client.setEncoding('latin1').on('data', (text: string) => (received += text));
+  both = await connected(server);
 });
 
-afterEach(async () => {
-  client.destroy();
-  server.closeAllConnections();
-  server.close();
-  await once(server, 'close');
-});
+afterEach(() => both.close());
 
 async function ask(path: string): Promise<void> {
   const answered = once(server, path === '/held' ? 'held' : 'answered');
-  client.write(`GET ${path} HTTP/1.1\r\nHost: here\r\n\r\n`);
+  both.client.write(`GET ${path} HTTP/1.1\r\nHost: here\r\n\r\n`);
   await answered;
 }
 
@@ -72,10 +62,10 @@ describe('a connection that no request comes on any more', () => {
     // The first look finds what the request has brought, the others nothing.
     look(3);
     expect(await openConnections()).toBe(1);
-    const closed = once(client, 'close');
+    const closed = once(both.client, 'close');
     look(1);
     await closed;
-    expect(received).toMatch(/\r\nKeep-Alive: timeout=10800\r\n/);
+    expect(both.received()).toMatch(/\r\nKeep-Alive: timeout=10800\r\n/);
   });
 
   it('is left alone while an answer on it is open, also when another one is over', async () => {
@@ -83,13 +73,13 @@ describe('a connection that no request comes on any more', () => {
     await Promise.all([ask('/'), ask('/held')]);
     look(10);
     expect(await openConnections()).toBe(1);
-    const closed = once(client, 'close');
+    const closed = once(both.client, 'close');
     const answered = once(server, 'answered');
     held[0]?.end();
     await answered;
     look(4);
     await closed;
-    expect(received.split('HTTP/1.1 200')).toHaveLength(3);
+    expect(both.received().split('HTTP/1.1 200')).toHaveLength(3);
   });
 
   it('is left alone when a part of a request has come', async () => {
@@ -99,7 +89,7 @@ describe('a connection that no request comes on any more', () => {
     look(3);
     expect(await openConnections()).toBe(1);
     const answered = once(server, 'answered');
-    client.write(' HTTP/1.1\r\nHost: here\r\n\r\n');
+    both.client.write(' HTTP/1.1\r\nHost: here\r\n\r\n');
     await answered;
   });
 });
@@ -107,6 +97,6 @@ describe('a connection that no request comes on any more', () => {
 /** Sends, and waits until the server has read of it: nothing but a counter of its connection says so. */
 async function sendUntilRead(text: string): Promise<void> {
   const before = accepted?.bytesRead;
-  client.write(text);
+  both.client.write(text);
   while (accepted?.bytesRead === before) await new Promise((resolve) => setImmediate(resolve));
 }

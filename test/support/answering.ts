@@ -24,6 +24,11 @@ export async function answering(
   }).listen(0, '127.0.0.1');
   started.add(server);
   await once(server, 'listening');
+  return portOf(server);
+}
+
+/** Where a server listens. */
+export function portOf(server: Server): number {
   const address = server.address();
   return typeof address === 'object' && address !== null ? address.port : 0;
 }
