@@ -31,7 +31,7 @@ function renamed(rig: Rig, { id, name }: { readonly id: string; readonly name: s
     name,
     provider: rig.provider,
     contextTokens: rig.contextTokens,
-    respond: (request, signal) => rig.respond(request, signal),
+    respond: (request, signal, take) => rig.respond(request, signal, take),
     check: (signal) => rig.check(signal),
   };
 }

@@ -15,39 +15,34 @@ import type { ActiveThread } from './thread.js';
 export class HeadStart {
   /** Stops the question; that of the turn, once there is one. */
   readonly controller = new AbortController();
-  readonly #parts: AsyncIterator<RigPart>;
-  #first: Promise<IteratorResult<RigPart>> | undefined;
+  readonly #answered: Promise<void>;
+  /** Parts that came before somebody listened. */
+  #waiting: RigPart[] = [];
+  #take: (part: RigPart) => void = (part) => this.#waiting.push(part);
 
   /** Asks. */
   constructor(
     readonly rig: Rig,
     readonly request: RigRequest,
   ) {
-    this.#parts = rig.respond(request, this.controller.signal)[Symbol.asyncIterator]();
-    this.#first = this.#parts.next();
-    // Whoever reads it is told.
-    this.#first.catch(() => undefined);
+    this.#answered = rig.respond(request, this.controller.signal, (part) => {
+      this.#take(part);
+    });
+    // Whoever listens is told.
+    this.#answered.catch(() => undefined);
   }
 
-  /** The answer, for one reader. */
-  get parts(): AsyncIterable<RigPart> {
-    return { [Symbol.asyncIterator]: () => ({ next: () => this.#next(), return: () => this.#return() }) };
+  /** The answer, for one listener: what waits at once, then each part as it comes. As `Rig.respond`. */
+  listen(take: (part: RigPart) => void): Promise<void> {
+    for (const part of this.#waiting) take(part);
+    this.#waiting = [];
+    this.#take = take;
+    return this.#answered;
   }
 
   /** There is no turn that it is for: the request is cut off. */
   drop(): void {
     this.controller.abort(new Error('The message was not accepted'));
-  }
-
-  #next(): Promise<IteratorResult<RigPart>> {
-    const first = this.#first;
-    this.#first = undefined;
-    return first ?? this.#parts.next();
-  }
-
-  async #return(): Promise<IteratorResult<RigPart>> {
-    await this.#parts.return?.();
-    return { done: true, value: undefined };
   }
 }
 

@@ -49,10 +49,11 @@ export interface Rig {
   /** How many tokens a request and its answer may have together. */
   readonly contextTokens: number;
   /**
-   * Asks the model once. Aborting `signal` closes the upstream connection at once and makes the iteration throw.
+   * Asks the model once. Resolves after the last part. Aborting `signal` closes the upstream connection at once and rejects with its reason.
+   * @param take gets each part the moment it comes, without a promise for each token; must not throw
    * @throws RigError
    */
-  respond(request: RigRequest, signal: AbortSignal): AsyncIterable<RigPart>;
+  respond(request: RigRequest, signal: AbortSignal, take: (part: RigPart) => void): Promise<void>;
   /** Tries the endpoint without cost. @throws RigError in words for the operator */
   check(signal: AbortSignal): Promise<void>;
 }

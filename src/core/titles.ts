@@ -1,7 +1,7 @@
 import type { Message } from './message.js';
 import type { AnswerObserver, AnswerOutcome } from './observer.js';
 import { announce, type Parts } from './parts.js';
-import type { PromptMessage, Rig } from './ports.js';
+import type { PromptMessage, Rig, RigRequest } from './ports.js';
 import type { RunningTurn } from './running-turn.js';
 import { wellFormed } from './session.js';
 import type { ActiveThread } from './thread.js';
@@ -14,6 +14,8 @@ const MAX_TITLE = 80;
 const MAX_FALLBACK = 48;
 /** How much of each message the rig gets to read. */
 const MAX_EXCERPT = 2_000;
+/** An answer that goes on after so many characters is no title: it is cut off. */
+const MAX_PROPOSAL = 1_000;
 
 /** Gives a thread its title after its first finished turn: in the background, never in the way of a turn. */
 export class Titles {
@@ -98,16 +100,14 @@ export class Titles {
     let usage = NO_USAGE;
     let outcome: AnswerOutcome = 'failed';
     try {
-      for await (const part of rig.respond(
-        { purpose: 'title', instructions: INSTRUCTIONS, messages, tools: [] },
-        asked.signal,
-      )) {
+      const request: RigRequest = { purpose: 'title', instructions: INSTRUCTIONS, messages, tools: [] };
+      await rig.respond(request, asked.signal, (part) => {
         if (part.type === 'text') {
           if (text === '') observed.spoke();
           text += part.text;
         } else if (part.type === 'end') usage = part.usage;
-        if (text.length > 1_000) return '';
-      }
+        if (text.length > MAX_PROPOSAL) asked.abort(new Error('The title is too long'));
+      });
       outcome = 'complete';
     } catch (error) {
       // Stopped by this very process, which is no fault.

@@ -1,5 +1,6 @@
 import { pause, TurnStopped, untilAborted } from './abort.js';
 import type { App } from './app.js';
+import type { HeadStart } from './head-start.js';
 import { estimateTokens } from './history.js';
 import { danglingCalls, UNKNOWN_OUTCOME_RESULT, type ToolCall } from './message.js';
 import type { AnswerOutcome } from './observer.js';
@@ -21,11 +22,12 @@ export interface Ending {
   readonly closeWords?: string;
 }
 
-/** A request to a rig; `parts` are those of its answer, when it was asked already. */
+/** A request to a rig. */
 interface Question {
   readonly rig: Rig;
   readonly request: RigRequest;
-  readonly parts: AsyncIterable<RigPart> | undefined;
+  /** Set when it was asked already. */
+  readonly early: HeadStart | undefined;
 }
 
 /** A turn that lost its process this often is not tried again. */
@@ -84,8 +86,9 @@ export class TurnSteps {
     }
     const taken = running.messages.filter(({ role }) => role === 'assistant').length;
     for (let step = taken; step < this.parts.settings.maxSteps; step++) {
-      const question = (step === taken ? early : undefined) ?? this.#question(running, thread, app, rig);
-      const calls = await this.#ask(running, question);
+      const isAsked = early !== undefined && step === taken;
+      const request = isAsked ? early.request : this.#request(running, thread, app, rig);
+      const calls = await this.#ask(running, { rig, request, early: isAsked ? early : undefined });
       if (calls.length === 0) {
         const isEmpty =
           running.text === '' &&
@@ -100,20 +103,19 @@ export class TurnSteps {
     return { outcome: 'failed', error };
   }
 
-  #question(running: RunningTurn, thread: ActiveThread, app: App, rig: Rig): Question {
+  #request(running: RunningTurn, thread: ActiveThread, app: App, rig: Rig): RigRequest {
     const { toolbox } = this.parts;
     const history = [...thread.settled, ...running.messages];
-    const request = questionOf({ app, rig, toolbox }, thread.session, history);
-    return { rig, request, parts: undefined };
+    return questionOf({ app, rig, toolbox }, thread.session, history);
   }
 
   /** Asks the rig, again with growing patience as long as nothing of its answer was shown. Returns the calls that it makes. */
   async #ask(running: RunningTurn, question: Question): Promise<readonly ToolCall[]> {
     const { rig, request } = question;
-    let parts = question.parts;
+    let { early } = question;
     for (let tries = 1; ; tries++) {
       try {
-        return await this.#listen(running, { rig, request, parts });
+        return await this.#listen(running, { rig, request, early });
       } catch (error) {
         running.signal.throwIfAborted();
         const canRetry =
@@ -123,12 +125,12 @@ export class TurnSteps {
         if (wait > MAX_BACKOFF_MS) throw error;
         this.parts.log.warn({ err: error, rig: rig.id, tries, wait_ms: wait }, 'rig failed, trying again');
         await pause(wait, running.signal);
-        parts = undefined;
+        early = undefined;
       }
     }
   }
 
-  async #listen(running: RunningTurn, { rig, request, parts }: Question): Promise<readonly ToolCall[]> {
+  async #listen(running: RunningTurn, { rig, request, early }: Question): Promise<readonly ToolCall[]> {
     const { signal } = running;
     // Stopped before it began: then nobody is asked, and nothing is billed.
     signal.throwIfAborted();
@@ -143,27 +145,25 @@ export class TurnSteps {
       usage = more;
       running.addUsage(more);
     };
-    const consume = async (): Promise<void> => {
-      for await (const part of parts ?? rig.respond(request, signal)) {
-        // A rig that does not heed the signal is not heeded either: what it says late is never shown.
-        if (signal.aborted) return;
-        if (part.type === 'text') {
-          if (running.text === '' && part.text !== '') observed.spoke();
-          this.#show(running, part.text, checkpoints.due);
-        } else if (part.type === 'end') bill(part.usage);
-        else {
-          const callId =
-            part.call.callId === '' || known.has(part.call.callId)
-              ? this.parts.clock.newId()
-              : part.call.callId;
-          known.add(callId);
-          calls.push({ ...part.call, callId });
-        }
+    const take = (part: RigPart): void => {
+      // A rig that does not heed the signal is not heeded either: what it says late is never shown.
+      if (signal.aborted) return;
+      if (part.type === 'text') {
+        if (running.text === '' && part.text !== '') observed.spoke();
+        this.#show(running, part.text, checkpoints.due);
+      } else if (part.type === 'end') bill(part.usage);
+      else {
+        const callId =
+          part.call.callId === '' || known.has(part.call.callId)
+            ? this.parts.clock.newId()
+            : part.call.callId;
+        known.add(callId);
+        calls.push({ ...part.call, callId });
       }
     };
     let outcome: AnswerOutcome = 'failed';
     try {
-      await untilAborted(consume(), signal);
+      await untilAborted(early?.listen(take) ?? rig.respond(request, signal, take), signal);
       outcome = 'complete';
     } catch (error) {
       if (signal.aborted) outcome = 'interrupted';

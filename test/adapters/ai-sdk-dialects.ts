@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../src/core/json.js';
-import type { RigPart, RigRequest } from '../../src/core/ports.js';
+import type { Rig, RigPart, RigRequest } from '../../src/core/ports.js';
 import { createAiSdkRig, type RigSettings } from '../../src/adapters/ai-sdk/rig.js';
 import { endChunk, textChunk, type Reply } from '../support/upstream.js';
 
@@ -149,10 +149,14 @@ export const ADD: RigRequest['tools'][number] = {
   } satisfies JsonObject,
 };
 
-/** Everything that a stream yields. */
-export async function collect(parts: AsyncIterable<RigPart>): Promise<RigPart[]> {
+/** All parts of an answer. */
+export async function collect(
+  rig: Pick<Rig, 'respond'>,
+  request: RigRequest,
+  signal = new AbortController().signal,
+): Promise<RigPart[]> {
   const all: RigPart[] = [];
-  for await (const part of parts) all.push(part);
+  await rig.respond(request, signal, (part) => all.push(part));
   return all;
 }
 

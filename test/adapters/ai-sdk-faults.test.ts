@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, test } from '@jest/globals';
-import { RigError } from '../../src/core/ports.js';
+import { RigError, type RigPart } from '../../src/core/ports.js';
 import { retryAfter } from '../../src/adapters/ai-sdk/retry-after.js';
 import { endChunk, startUpstream, textChunk, toolChunk, type Upstream } from '../support/upstream.js';
 import { ADD, ask, collect, dialects, failure, KEY, rigAt } from './ai-sdk-dialects.js';
@@ -29,7 +29,7 @@ function rigErrorOf(error: unknown): RigError {
 describe.each(dialects)('the $provider rig, when the provider fails', (dialect) => {
   const question = ask('my question');
   const fail = async (): Promise<RigError> =>
-    rigErrorOf(await failure(collect(rigAt(upstream.url, dialect).respond(question, never))));
+    rigErrorOf(await failure(collect(rigAt(upstream.url, dialect), question)));
 
   it.each([
     [401, false, /API key/],
@@ -89,12 +89,10 @@ describe.each(dialects)('the $provider rig, when the provider fails', (dialect) 
     let release: () => void = () => undefined;
     const saidHel = new Promise<void>((resolve) => (release = resolve));
     const texts: string[] = [];
-    const reading = (async () => {
-      for await (const part of rigAt(upstream.url, dialect).respond(question, never)) {
-        if (part.type === 'text') texts.push(part.text);
-        release();
-      }
-    })();
+    const reading = rigAt(upstream.url, dialect).respond(question, never, (part) => {
+      if (part.type === 'text') texts.push(part.text);
+      release();
+    });
     const error = rigErrorOf(await failure(reading));
     expect(texts).toEqual(['Hel']);
     expect(error.message).toMatch(/connection was cut/);
@@ -128,39 +126,27 @@ describe.each(dialects)('the $provider rig, when the provider fails', (dialect) 
     });
     const abort = new AbortController();
     const reason = new Error('enough');
-    const reading = (async () => {
-      for await (const part of rigAt(upstream.url, dialect).respond(question, abort.signal)) {
-        expect(part).toEqual({ type: 'text', text: 'Hel' });
-        setImmediate(() => {
-          abort.abort(reason);
-        });
-      }
-    })();
+    const seen: RigPart[] = [];
+    const reading = rigAt(upstream.url, dialect).respond(question, abort.signal, (part) => {
+      seen.push(part);
+      setImmediate(() => {
+        abort.abort(reason);
+      });
+    });
     const request = await upstream.request(0);
     expect(await failure(reading)).toBe(reason);
+    expect(seen).toEqual([{ type: 'text', text: 'Hel' }]);
     expect(await request.closed).toBe('aborted');
   });
 
   it('throws the reason of an abort before the first byte', async () => {
     upstream.next((reply) => reply.hang());
     const abort = new AbortController();
-    const reading = failure(collect(rigAt(upstream.url, dialect).respond(question, abort.signal)));
+    const reading = failure(collect(rigAt(upstream.url, dialect), question, abort.signal));
     const request = await upstream.request(0);
     abort.abort('no more');
     expect(await reading).toBe('no more');
     expect(await request.closed).toBe('aborted');
-  });
-
-  it('closes the connection when nobody listens any more', async () => {
-    upstream.next(async (reply) => {
-      dialect.say(reply, 'Hel');
-      await reply.hang();
-    });
-    for await (const part of rigAt(upstream.url, dialect).respond(question, never)) {
-      expect(part.type).toBe('text');
-      break;
-    }
-    expect(await upstream.requests[0]?.closed).toBe('aborted');
   });
 
   it('says that nobody answers', async () => {
@@ -173,7 +159,7 @@ describe.each(dialects)('the $provider rig, when the provider fails', (dialect) 
 
   it('does not send a key that no header can carry', async () => {
     const rig = rigAt(upstream.url, dialect, { apiKey: `${KEY}\u2026` });
-    const error = rigErrorOf(await failure(collect(rig.respond(question, never))));
+    const error = rigErrorOf(await failure(collect(rig, question)));
     expect(error.message).toMatch(/API key/);
     expect(upstream.requests).toHaveLength(0);
   });
@@ -191,7 +177,7 @@ describe('an answer in the chat completions dialect', () => {
       for (const event of events) reply.event(event);
       reply.event('[DONE]');
     });
-    return collect(rig().respond(ask('my question', { tools: [ADD] }), never));
+    return collect(rig(), ask('my question', { tools: [ADD] }));
   };
   const call = (args: string) => toolChunk(0, { id: 'call_a', name: 'math_add', arguments: args });
 
@@ -201,7 +187,7 @@ describe('an answer in the chat completions dialect', () => {
       reply.raw('<html>');
       await reply.hang();
     });
-    const error = rigErrorOf(await failure(collect(rig().respond(ask('my question'), never))));
+    const error = rigErrorOf(await failure(collect(rig(), ask('my question'))));
     expect(error.message).toMatch(/not set up correctly/);
     expect(await upstream.requests[0]?.closed).toBe('aborted');
   });
@@ -213,14 +199,14 @@ describe('an answer in the chat completions dialect', () => {
         reply.open();
         for (const event of events) reply.event(event);
       });
-      return collect(ours.respond(ask('my question'), never));
+      return collect(ours, ask('my question'));
     };
     await say(textChunk('one'), endChunk());
     rigErrorOf(await failure(say(endChunk('length'))));
     upstream.next((reply) => {
       reply.json(500, { error: { message: 'x' } });
     });
-    rigErrorOf(await failure(collect(ours.respond(ask('my question'), never))));
+    rigErrorOf(await failure(collect(ours, ask('my question'))));
     await say(textChunk('two'), endChunk());
     expect(upstream.connections).toBe(1);
   });
@@ -264,9 +250,7 @@ describe('an answer in the chat completions dialect', () => {
       reply.event(call('{"a":1}'));
     });
     const seen: string[] = [];
-    const reading = (async () => {
-      for await (const part of rig().respond(ask('my question'), never)) seen.push(part.type);
-    })();
+    const reading = rig().respond(ask('my question'), never, (part) => seen.push(part.type));
     expect(rigErrorOf(await failure(reading)).message).toMatch(/connection was cut/);
     expect(seen).toEqual([]);
   });
@@ -289,7 +273,7 @@ test('an account without credit is not asked again', async () => {
   upstream.next((reply) => {
     reply.json(429, { error: { message: 'x', type: 'insufficient_quota', code: 'insufficient_quota' } });
   });
-  const error = rigErrorOf(await failure(collect(rigAt(upstream.url, dialect).respond(ask('hi'), never))));
+  const error = rigErrorOf(await failure(collect(rigAt(upstream.url, dialect), ask('hi'))));
   expect(error.message).toMatch(/no credit/);
   expect(error.info.retryable).toBe(false);
 });
@@ -297,7 +281,7 @@ test('an account without credit is not asked again', async () => {
 test('a key is needed where the provider needs one', async () => {
   for (const dialect of dialects.slice(1)) {
     const rig = rigAt(upstream.url, dialect, { apiKey: null });
-    const error = rigErrorOf(await failure(collect(rig.respond(ask('hi'), never))));
+    const error = rigErrorOf(await failure(collect(rig, ask('hi'))));
     expect(error.message).toMatch(/API key/);
   }
   expect(upstream.requests).toHaveLength(0);

@@ -4,7 +4,6 @@ import type { PromptMessage } from '../../src/core/ports.js';
 import { startUpstream, toolChunk, endChunk, type Upstream } from '../support/upstream.js';
 import { ADD, ask, collect, dialects, KEY, rigAt } from './ai-sdk-dialects.js';
 
-const never = new AbortController().signal;
 const usage = {
   prompt_tokens: 11,
   completion_tokens: 5,
@@ -45,7 +44,7 @@ describe.each(dialects)('the $provider rig, against a simulated provider', (dial
   });
 
   it('streams text in pieces and says what it cost', async () => {
-    const parts = await collect(rigAt(mock.url, dialect).respond(ask('hello'), never));
+    const parts = await collect(rigAt(mock.url, dialect), ask('hello'));
     const texts = parts.flatMap((part) => (part.type === 'text' ? [part.text] : []));
     expect(texts.join('')).toBe('Hello there, friend');
     expect(texts.length).toBeGreaterThan(2);
@@ -54,19 +53,19 @@ describe.each(dialects)('the $provider rig, against a simulated provider', (dial
 
   it('calls one tool by its own name', async () => {
     const rig = rigAt(mock.url, dialect);
-    const parts = await collect(rig.respond(ask('one call', { tools: [ADD] }), never));
+    const parts = await collect(rig, ask('one call', { tools: [ADD] }));
     expect(parts).toEqual([call('call_a', 1, 2), end]);
   });
 
   it('calls tools in parallel', async () => {
     const rig = rigAt(mock.url, dialect);
-    const parts = await collect(rig.respond(ask('two calls', { tools: [ADD] }), never));
+    const parts = await collect(rig, ask('two calls', { tools: [ADD] }));
     expect(parts).toEqual([call('call_a', 1, 2), call('call_b', 3, 4), end]);
   });
 
   it('speaks before it calls', async () => {
     const rig = rigAt(mock.url, dialect);
-    const parts = await collect(rig.respond(ask('words and a call', { tools: [ADD] }), never));
+    const parts = await collect(rig, ask('words and a call', { tools: [ADD] }));
     const texts = parts.flatMap((part) => (part.type === 'text' ? [part.text] : []));
     expect(texts.join('')).toBe('Let me add.');
     expect(parts.slice(texts.length)).toEqual([
@@ -107,7 +106,7 @@ describe('requests on the wire', () => {
       dialect.say(reply, 'ok');
       dialect.finish(reply);
     });
-    await collect(rigAt(upstream.url, dialect).respond(ask('', { messages: history, tools: [ADD] }), never));
+    await collect(rigAt(upstream.url, dialect), ask('', { messages: history, tools: [ADD] }));
     const [request] = upstream.requests;
     const [header, value] = dialect.auth;
     expect(request?.headers[header]).toBe(value);
@@ -223,7 +222,7 @@ describe('requests on the wire', () => {
       dialect.finish(reply);
     });
     const rig = rigAt(upstream.url, dialect);
-    const [first] = await collect(rig.respond(ask('add', { tools: [ADD] }), never));
+    const [first] = await collect(rig, ask('add', { tools: [ADD] }));
     if (first?.type !== 'tool_call') throw new Error('no call');
     const { callId, name } = first.call;
     const toolResults = [{ callId, name, result: 1, failed: false, multiStep: false }];
@@ -231,7 +230,7 @@ describe('requests on the wire', () => {
       { role: 'user', content: 'add' },
       { role: 'assistant', content: '', toolCalls: [first.call], toolResults },
     ];
-    await collect(rig.respond(ask('', { messages, tools: [ADD] }), never));
+    await collect(rig, ask('', { messages, tools: [ADD] }));
     expect(upstream.requests[1]?.body).toMatchObject({
       contents: [{ role: 'user' }, { role: 'model', parts: [part] }, { role: 'user' }],
     });
@@ -245,7 +244,7 @@ describe('requests on the wire', () => {
         dialect.finish(reply);
       });
       const rig = rigAt(upstream.url, dialect);
-      await collect(rig.respond(ask('', { purpose: 'title', messages: history, tools: [ADD] }), never));
+      await collect(rig, ask('', { purpose: 'title', messages: history, tools: [ADD] }));
       const body = JSON.stringify(upstream.requests[0]?.body);
       expect(body).not.toContain('math');
       expect(body).toMatch(/"(max_tokens|max_output_tokens|maxOutputTokens)":\d{3,4}\b/);
@@ -259,7 +258,7 @@ describe('requests on the wire', () => {
         dialect.say(reply, 'ok');
         dialect.finish(reply);
       });
-      await collect(rigAt(upstream.url, dialect).respond(ask('', { messages: history }), never));
+      await collect(rigAt(upstream.url, dialect), ask('', { messages: history }));
       const body = JSON.stringify(upstream.requests[0]?.body);
       expect(body).toContain('No longer available.');
       expect(body).toMatch(/"tool_?choice":"none"|"tool_choice":\{"type":"none"|"mode":"NONE"/i);
@@ -276,9 +275,7 @@ describe('requests on the wire', () => {
       reply.event(toolChunk(1, { id: 'call_z', name: 'math_add', arguments: '' }));
       reply.event(endChunk('tool_calls'));
     });
-    const parts = await collect(
-      rigAt(upstream.url, dialect).respond(ask('', { messages: history, tools: [ADD] }), never),
-    );
+    const parts = await collect(rigAt(upstream.url, dialect), ask('', { messages: history, tools: [ADD] }));
     expect(parts.map((part) => (part.type === 'tool_call' ? part.call : part.type))).toEqual([
       { callId: 'call_a_2', name: 'math.add', args: { a: 5 } },
       { callId: 'call_z', name: 'math.add', args: {} },
@@ -293,7 +290,7 @@ describe('requests on the wire', () => {
       dialect.say(reply, 'ok');
       dialect.finish(reply);
     });
-    await collect(rigAt(upstream.url, dialect, { apiKey: null }).respond(ask('hi'), never));
+    await collect(rigAt(upstream.url, dialect, { apiKey: null }), ask('hi'));
     expect(upstream.requests[0]?.headers.authorization).toBeUndefined();
     expect(JSON.stringify(upstream.requests[0])).not.toContain(KEY);
   });

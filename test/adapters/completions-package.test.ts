@@ -37,10 +37,13 @@ const endpoint: Endpoint = {
   fetch: () => Promise.reject(new Error('not to be used')),
 };
 
-async function outcome(request: () => string, answer: AsyncIterable<RigPart>): Promise<Outcome> {
+async function outcome(
+  request: () => string,
+  answer: (take: (part: RigPart) => void) => Promise<void>,
+): Promise<Outcome> {
   const parts: RigPart[] = [];
   try {
-    for await (const part of answer) parts.push(part);
+    await answer((part) => parts.push(part));
     return { request: request(), parts, error: null };
   } catch (error) {
     if (!(error instanceof RigError)) throw error;
@@ -61,7 +64,10 @@ function byUs(request: RigRequest, { status = 200, headers = {}, pieces }: Scrip
       return () => response.destroy();
     },
   });
-  return outcome(() => sent?.body ?? '', respond(request, never));
+  return outcome(
+    () => sent?.body ?? '',
+    (take) => respond(request, never, take),
+  );
 }
 
 function byPackage(request: RigRequest, { status = 200, headers = {}, pieces }: Scripted): Promise<Outcome> {
@@ -80,7 +86,7 @@ function byPackage(request: RigRequest, { status = 200, headers = {}, pieces }: 
     },
   })(endpoint.model);
   const outline = outlineOf(request);
-  async function* respond(): AsyncIterable<RigPart> {
+  async function respond(take: (part: RigPart) => void): Promise<void> {
     const { messages, tools } = buildPrompt(request.instructions, outline, createCallMemory());
     try {
       const { stream } = await model.doStream({
@@ -89,12 +95,12 @@ function byPackage(request: RigRequest, { status = 200, headers = {}, pieces }: 
         ...(outline.toolsAreHistory ? { toolChoice: { type: 'none' } } : {}),
         ...(request.purpose === 'title' ? { maxOutputTokens: 256 } : {}),
       });
-      yield* readParts(stream, outline, createCallMemory());
+      for await (const part of readParts(stream, outline, createCallMemory())) take(part);
     } catch (error) {
       throw asRigError(error);
     }
   }
-  return outcome(() => sent, respond());
+  return outcome(() => sent, respond);
 }
 
 const EVENTS = { 'content-type': 'text/event-stream' };

@@ -34,7 +34,7 @@ function ask(said: readonly string[], tools = TOOLS): RigRequest {
 
 async function parts(request: RigRequest, from = rig, signal = never): Promise<RigPart[]> {
   const all: RigPart[] = [];
-  for await (const part of from.respond(request, signal)) all.push(part);
+  await from.respond(request, signal, (part) => all.push(part));
   return all;
 }
 
@@ -178,17 +178,13 @@ describe('the pace', () => {
     const controller = new AbortController();
     const reason = new Error('interrupted by the user');
     const seen: RigPart[] = [];
-    const reading = (async () => {
-      for await (const part of createDemoRig({ tokenMs }).respond(
-        ask(['count to 10000']),
-        controller.signal,
-      )) {
-        seen.push(part);
-        setImmediate(() => {
-          controller.abort(reason);
-        });
-      }
-    })();
+    const question = ask(['count to 10000']);
+    const reading = createDemoRig({ tokenMs }).respond(question, controller.signal, (part) => {
+      seen.push(part);
+      setImmediate(() => {
+        controller.abort(reason);
+      });
+    });
     await expect(reading).rejects.toBe(reason);
     expect(seen.length).toBeGreaterThan(0);
     expect(seen.length).toBeLessThan(200);

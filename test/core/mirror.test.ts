@@ -382,9 +382,9 @@ describe('an automatic title', () => {
     };
     const door = new Door();
     class SlowTitles extends ScriptedRig {
-      override async *respond(...[request, signal]: Parameters<ScriptedRig['respond']>) {
+      override async respond(...[request, ...others]: Parameters<ScriptedRig['respond']>) {
         if (request.purpose === 'title') await door.pass();
-        yield* super.respond(request, signal);
+        await super.respond(request, ...others);
       }
     }
     const rig = new SlowTitles();

@@ -109,9 +109,9 @@ describe('a node that does not work on the turn', () => {
   it('does not keep the owner from making a title of the whole answer', async () => {
     const titled: RigRequest[] = [];
     class Listening extends ScriptedRig {
-      override async *respond(...[request, signal]: Parameters<ScriptedRig['respond']>) {
+      override async respond(...[request, ...others]: Parameters<ScriptedRig['respond']>) {
         if (request.purpose === 'title') titled.push(request);
-        yield* super.respond(request, signal);
+        await super.respond(request, ...others);
       }
     }
     const rig = new Listening();

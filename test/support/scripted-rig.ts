@@ -6,7 +6,7 @@ import { Gate } from './gate.js';
 export class Asked {
   readonly #parts: (RigPart | Error)[] = [];
   #wake: (() => void) | null = null;
-  /** Resolves when the core stops listening, however that comes. */
+  /** Resolves when its answer is over, however that comes. */
   readonly left: Promise<void>;
   #leave: () => void = () => undefined;
 
@@ -36,7 +36,7 @@ export class Asked {
     return this.#add(error);
   }
 
-  async *parts(): AsyncGenerator<RigPart> {
+  async answer(take: (part: RigPart) => void): Promise<void> {
     try {
       for (;;) {
         if (this.heedsSignal) this.signal.throwIfAborted();
@@ -44,7 +44,7 @@ export class Asked {
         if (part instanceof Error) throw part;
         if (part === undefined) await new Promise<void>((resolve) => (this.#wake = resolve));
         else {
-          yield part;
+          take(part);
           if (part.type === 'end') return;
         }
       }
@@ -89,18 +89,18 @@ export class ScriptedRig implements Rig {
     return asked ?? new Promise((resolve) => this.#waiting.push(resolve));
   }
 
-  async *respond(request: RigRequest, signal: AbortSignal): AsyncGenerator<RigPart> {
+  async respond(...[request, signal, take]: Parameters<Rig['respond']>): Promise<void> {
     if (request.purpose === 'title') {
       await this.#titlesHeld?.passed;
       if (this.titles === null) throw new RigError('no titles here', { retryable: false });
-      yield { type: 'text', text: this.titles };
-      yield { type: 'end', usage: NO_USAGE };
+      take({ type: 'text', text: this.titles });
+      take({ type: 'end', usage: NO_USAGE });
       return;
     }
     const asked = new Asked(request, signal, this.heedsSignal);
     this.asked.push(asked);
     this.#waiting.shift()?.(asked);
-    yield* asked.parts();
+    await asked.answer(take);
   }
 
   check(): Promise<void> {

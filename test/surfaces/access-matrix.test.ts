@@ -87,10 +87,10 @@ const targeting = routes.filter(({ route }) => route.targetsApp);
 /** A rig that answers at once, so that streams end. */
 const plain: Rig = {
   ...{ id: 'plain', name: 'Plain', provider: 'test', contextTokens: 1000 },
-  async *respond() {
-    yield { type: 'text', text: 'hi' };
-    yield { type: 'end', usage: NO_USAGE };
-    await Promise.resolve();
+  respond(_request, _signal, take) {
+    take({ type: 'text', text: 'hi' });
+    take({ type: 'end', usage: NO_USAGE });
+    return Promise.resolve();
   },
   check: () => Promise.resolve(),
 };

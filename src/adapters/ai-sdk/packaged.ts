@@ -1,11 +1,10 @@
-import type { LanguageModelV3, LanguageModelV3StreamPart } from '@ai-sdk/provider';
-import type { Rig, RigPart, RigRequest } from '../../core/ports.js';
+import type { LanguageModelV3 } from '@ai-sdk/provider';
+import type { Rig } from '../../core/ports.js';
 import { createCallMemory } from './call-memory.js';
 import { isWebPage, requireKey, type Endpoint } from './endpoint.js';
 import { UpstreamFault } from './faults.js';
 import { callSettings, openModel, type PackagedProvider } from './model.js';
 import { outlineOf } from './outline.js';
-import { PartQueue } from './part-queue.js';
 import { readParts } from './parts.js';
 import { buildPrompt } from './prompt.js';
 import { asRigError } from './rig-error.js';
@@ -15,9 +14,9 @@ export function createPackaged(provider: PackagedProvider, endpoint: Endpoint): 
   const memory = createCallMemory();
   let opened: Promise<LanguageModelV3> | undefined;
 
-  return async function* respond(request: RigRequest, signal: AbortSignal): AsyncIterable<RigPart> {
+  return async (request, signal, take) => {
     signal.throwIfAborted();
-    // One's own controller, so that a consumer who just stops closes the upstream connection too.
+    // One's own controller: an answer that is refused half-way closes the upstream connection too.
     const call = new AbortController();
     const abort = (): void => {
       call.abort(signal.reason);
@@ -38,13 +37,10 @@ export function createPackaged(provider: PackagedProvider, endpoint: Endpoint): 
         abortSignal: call.signal,
       });
       if (isWebPage(response?.headers?.['content-type'])) throw new UpstreamFault('endpoint');
-      const parts = new PartQueue<LanguageModelV3StreamPart>();
-      void parts.follow(stream);
-      for await (const part of readParts(parts, outline, memory)) {
+      for await (const part of readParts(stream, outline, memory)) {
         signal.throwIfAborted();
         isOver = part.type === 'end';
-        yield part;
-        signal.throwIfAborted();
+        take(part);
       }
     } catch (error) {
       signal.throwIfAborted();

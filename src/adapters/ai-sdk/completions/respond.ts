@@ -1,13 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import { urlToHttpOptions } from 'node:url';
 import { createParser } from 'eventsource-parser';
-import type { Rig, RigError, RigPart, RigRequest } from '../../../core/ports.js';
+import type { Rig, RigError, RigPart } from '../../../core/ports.js';
 import { isWebPage, requireKey, TITLE_TOKENS, type Endpoint } from '../endpoint.js';
 import { endParts } from '../ending.js';
 import type { Call, Connections } from '../exchange.js';
 import { UpstreamFault } from '../faults.js';
 import { outlineOf, type Outline } from '../outline.js';
-import { PartQueue } from '../part-queue.js';
 import { asRigError, refusalError } from '../rig-error.js';
 import { Chunks } from './chunks.js';
 import { requestBody } from './request.js';
@@ -18,7 +17,7 @@ const BODILESS = new Set([204, 205]);
 
 /**
  * Asks endpoints that speak OpenAI's chat completions, without a provider package: that one validates each token and hands it on through
- * four web streams. The bytes of the answer are parsed where they arrive, and each of its parts goes straight to whoever reads.
+ * four web streams. The bytes of the answer are parsed where they arrive, and each of its parts goes straight to whoever asked.
  */
 export function createCompletions(
   endpoint: Endpoint,
@@ -33,34 +32,37 @@ export function createCompletions(
     ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
   };
 
-  function start(request: RigRequest, signal: AbortSignal): AsyncIterableIterator<RigPart> {
-    const answer = new Answer(signal);
-    try {
-      requireKey(endpoint);
-      const outline = outlineOf(request);
-      const maxTokens = request.purpose === 'title' ? TITLE_TOKENS['openai-compatible'] : undefined;
-      const body = requestBody({ model, maxTokens }, request.instructions, outline);
-      answer.open(connections, { target, method: 'POST', headers, body, signal }, outline);
-    } catch (error) {
-      answer.fail(error);
-    }
-    return answer.parts;
-  }
+  return (request, signal, take) =>
+    new Promise((resolve, reject) => {
+      const answer = new Answer(signal, { take, resolve, reject });
+      try {
+        requireKey(endpoint);
+        const outline = outlineOf(request);
+        const maxTokens = request.purpose === 'title' ? TITLE_TOKENS['openai-compatible'] : undefined;
+        const body = requestBody({ model, maxTokens }, request.instructions, outline);
+        answer.open(connections, { target, method: 'POST', headers, body, signal }, outline);
+      } catch (error) {
+        answer.fail(error);
+      }
+    });
+}
 
-  return (request, signal) => ({ [Symbol.asyncIterator]: () => start(request, signal) });
+/** Who asked: gets the parts, then the end. */
+interface Asker {
+  readonly take: (part: RigPart) => void;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
 }
 
 /** One answer, from the request to its end. */
 class Answer {
-  readonly parts: PartQueue<RigPart>;
   #cancel: () => void = () => undefined;
   #isOver = false;
 
-  constructor(private readonly signal: AbortSignal) {
-    this.parts = new PartQueue(signal, () => {
-      this.#stop();
-    });
-  }
+  constructor(
+    private readonly signal: AbortSignal,
+    private readonly asker: Asker,
+  ) {}
 
   open(connections: Pick<Connections, 'open'>, call: Call, outline: Outline): void {
     this.#cancel = connections.open(call, {
@@ -77,15 +79,11 @@ class Answer {
     this.#end(asRigError(reason));
   }
 
-  #end(error: RigError): void {
-    this.#stop();
-    this.parts.fail(this.signal.aborted ? this.signal.reason : error);
-  }
-
   /** Closes the connection, unless the answer is over: then it is kept for the next one. */
-  #stop(): void {
+  #end(error: RigError): void {
     if (!this.#isOver) this.#cancel();
     this.#isOver = true;
+    this.asker.reject(this.signal.aborted ? this.signal.reason : error);
   }
 
   #read(response: IncomingMessage, heard: () => void, outline: Outline): void {
@@ -99,7 +97,7 @@ class Answer {
 
   #readEvents(response: IncomingMessage, heard: () => void, outline: Outline): void {
     const chunks = new Chunks((text) => {
-      this.parts.push({ type: 'text', text });
+      this.asker.take({ type: 'text', text });
     });
     const parser = createParser({
       onEvent: ({ data }) => {
@@ -120,8 +118,8 @@ class Answer {
       if (this.#isOver) return;
       this.#isOver = true;
       this.#try(() => {
-        for (const part of endParts(chunks.end(), outline)) this.parts.push(part);
-        this.parts.end();
+        for (const part of endParts(chunks.end(), outline)) this.asker.take(part);
+        this.asker.resolve();
       });
     });
   }
