@@ -9,6 +9,7 @@ import type { Runner } from './runner.js';
 import { walletAddress, wellFormed, type Session, type SessionFields } from './session.js';
 import type { Acceptance } from './store.js';
 import type { ActiveThread } from './thread.js';
+import type { SessionWrites } from './underway.js';
 import { patchedUserState } from './user-state.js';
 
 /** Takes messages. */
@@ -18,6 +19,7 @@ export class Chat {
     private readonly digests: Digests,
     private readonly runner: Runner,
     private readonly headStarts: HeadStarts,
+    private readonly writes: SessionWrites,
   ) {}
 
   /** Stores a message and queues its turn. Durable when it resolves. */
@@ -28,13 +30,13 @@ export class Chat {
     const idempotency = this.#idempotency(request, text);
     const { threads } = this.parts;
     for (;;) {
+      await this.writes.titles.none(request.session.id);
       // The store refuses the message if the session has changed; but whether slots are filled is decided before that.
       const thread = await (app.secrets.length > 0
         ? threads.openForWrite(request.session)
         : threads.openLately(request.session));
-      const sent = await threads.hold(thread, () =>
-        this.#accept(thread, request, { text, app, idempotency }),
-      );
+      const accept = () => this.#accept(thread, request, { text, app, idempotency });
+      const sent = await threads.hold(thread, () => this.writes.messages.during(thread.id, accept));
       if (sent !== undefined) return sent;
       // Somebody else changed the session meanwhile: read it again.
       thread.stale = true;

@@ -10,6 +10,7 @@ import type { Rig, RigPart, RigRequest } from './ports.js';
 import { questionOf } from './question.js';
 import type { Acceptance, Accepted } from './store.js';
 import type { ActiveThread } from './thread.js';
+import type { SessionWrites } from './underway.js';
 
 /** The first question of a turn that is not stored yet, and what comes of it. */
 export class HeadStart {
@@ -50,21 +51,20 @@ export class HeadStart {
 export class HeadStarts {
   /** A store that fails now would have each message asked in vain, and each try of it. */
   #isStoreWell = true;
-  /** How many messages of a session are being stored: of several only the first begins at once. */
-  readonly #accepting = new Map<string, number>();
 
-  constructor(private readonly parts: Parts) {}
+  constructor(
+    private readonly parts: Parts,
+    private readonly writes: SessionWrites,
+  ) {}
 
-  /** @param thread as the acceptance takes it to be. @throws what the store throws */
+  /** One of the messages that are under way. @param thread as the acceptance takes it to be. @throws what the store throws */
   async accept(
     thread: ActiveThread,
     app: App,
     acceptance: Acceptance,
   ): Promise<{ readonly accepted: Accepted; readonly headStart: HeadStart | undefined }> {
     const { revision } = thread.session;
-    const others = this.#accepting.get(thread.id) ?? 0;
-    const headStart = others > 0 ? undefined : this.#begin(thread, app, acceptance);
-    this.#accepting.set(thread.id, others + 1);
+    const headStart = this.#begin(thread, app, acceptance);
     let isRight = false;
     try {
       const accepted = await this.parts.store.acceptMessage(acceptance);
@@ -80,14 +80,7 @@ export class HeadStarts {
       throw error;
     } finally {
       if (!isRight) headStart?.drop();
-      this.#leave(thread.id);
     }
-  }
-
-  #leave(sessionId: string): void {
-    const others = (this.#accepting.get(sessionId) ?? 1) - 1;
-    if (others === 0) this.#accepting.delete(sessionId);
-    else this.#accepting.set(sessionId, others);
   }
 
   /** Undefined where the store may decide otherwise: by a turn that runs, a key that was used, a quota. */
@@ -95,8 +88,9 @@ export class HeadStarts {
     const { idempotency, quotas, claim, set } = acceptance;
     const isCertain = idempotency === null && quotas.length === 0 && claim !== null;
     if (!isCertain || !this.#isStoreWell || thread.stale || thread.open.length > 0) return undefined;
-    // Its title is being made, and may be stored at any moment.
-    if (thread.session.titleSource === 'placeholder' && thread.settled.length > 0) return undefined;
+    // Of several messages only one begins at once. A title that is being stored changes the session before this one.
+    const { messages, titles } = this.writes;
+    if (messages.count(thread.id) > 1 || titles.count(thread.id) > 0) return undefined;
     const session = { ...thread.session, ...set };
     const chosen = this.parts.rigs.choose(app, session.rig);
     // A rig that is not there any more is told about first.

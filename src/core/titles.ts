@@ -6,6 +6,7 @@ import type { RunningTurn } from './running-turn.js';
 import { wellFormed } from './session.js';
 import type { ActiveThread } from './thread.js';
 import { NO_USAGE } from './turn.js';
+import type { SessionWrites } from './underway.js';
 
 const INSTRUCTIONS =
   'Give the conversation a title of at most six words, in its language. Answer with the title alone: no quotes, no full stop.';
@@ -24,7 +25,10 @@ export class Titles {
   /** The questions that are under way. Not `AbortSignal.any`: a signal that outlives it keeps a trace of each. */
   readonly #asking = new Set<AbortController>();
 
-  constructor(private readonly parts: Parts) {}
+  constructor(
+    private readonly parts: Parts,
+    private readonly writes: SessionWrites,
+  ) {}
 
   /**
    * Makes a title unless the thread has one or is getting one.
@@ -59,26 +63,33 @@ export class Titles {
     while (!(await this.#save(thread.id, running.turn.id, title)));
   }
 
-  /** False: the session was changed in between, and nothing was stored. */
+  /** Not beside a message that is being stored. False: the session was changed in between, and nothing was stored. */
   async #save(id: string, turnId: string, title: string): Promise<boolean> {
-    const { store, clock, bus, threads } = this.parts;
+    const { threads } = this.parts;
     // Opened each time: memory may have let go of it while the rig thought.
     const thread = await threads.openForWrite({ id, ifUnknown: 'create' });
     return threads.hold(thread, async () => {
-      const { titleSource, version } = thread.session;
-      const isThere = thread.settled.some((message) => message.turnId === turnId);
-      // A person's title came first, or the thread was deleted, and its id may be another thread's by now.
-      if (titleSource !== 'placeholder' || !isThere) return true;
-      const saved = await store.saveSession({
-        ...{ id, ifMissing: 'refuse', ifVersion: version, isActivity: false, at: clock.now() },
-        ...{ set: { title, titleSource: 'automatic' }, events: [{ type: 'title_changed', title }] },
-      });
-      if (saved.kind === 'saved') {
-        thread.apply(saved.commit, () => (thread.session = saved.session));
-        announce(bus, id, saved.commit);
-      } else if (saved.kind === 'stale') thread.stale = true;
-      return saved.kind !== 'stale';
+      await this.writes.messages.none(id);
+      return this.writes.titles.during(id, () => this.#store(thread, turnId, title));
     });
+  }
+
+  async #store(thread: ActiveThread, turnId: string, title: string): Promise<boolean> {
+    const { store, clock, bus } = this.parts;
+    const { id } = thread;
+    const { titleSource, version } = thread.session;
+    const isThere = thread.settled.some((message) => message.turnId === turnId);
+    // A person's title came first, or the thread was deleted, and its id may be another thread's by now.
+    if (titleSource !== 'placeholder' || !isThere) return true;
+    const saved = await store.saveSession({
+      ...{ id, ifMissing: 'refuse', ifVersion: version, isActivity: false, at: clock.now() },
+      ...{ set: { title, titleSource: 'automatic' }, events: [{ type: 'title_changed', title }] },
+    });
+    if (saved.kind === 'saved') {
+      thread.apply(saved.commit, () => (thread.session = saved.session));
+      announce(bus, id, saved.commit);
+    } else if (saved.kind === 'stale') thread.stale = true;
+    return saved.kind !== 'stale';
   }
 
   /** What the rig proposes; empty when it fails: a title is not worth an error. */

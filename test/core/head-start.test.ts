@@ -23,10 +23,11 @@ afterEach(closeTestCores);
 
 const never = new AbortController().signal;
 
-/** A memory store that can hold messages back before it takes them. */
+/** A memory store that can hold messages, and changes of a session, back before it takes them. */
 class HeldStore {
   readonly #memory = createMemoryStore();
   #held: { readonly begun: Gate; readonly gate: Gate; readonly fails: boolean } | undefined;
+  #heldChange: { readonly begun: Gate; readonly gate: Gate } | undefined;
 
   readonly store: Store = {
     ...this.#memory,
@@ -38,7 +39,21 @@ class HeldStore {
       if (held?.fails === true) throw new StoreUnavailableError('the disk is full');
       return this.#memory.acceptMessage(acceptance);
     },
+    saveSession: async (change) => {
+      const held = this.#heldChange;
+      this.#heldChange = undefined;
+      held?.begun.open();
+      await held?.gate.passed;
+      return this.#memory.saveSession(change);
+    },
   };
+
+  /** The next change of a session waits, like the next message in `hold`. */
+  holdChange(): { readonly begun: Promise<void>; readonly gate: Gate } {
+    const held = { begun: new Gate(), gate: new Gate() };
+    this.#heldChange = held;
+    return { begun: held.begun.passed, gate: held.gate };
+  }
 
   /** The next message waits. `begun` says that it does, `gate` lets it through; with `fails` it is not taken then. */
   hold(fails = false): { readonly begun: Promise<void>; readonly gate: Gate } {
@@ -172,6 +187,70 @@ describe('a message that is being stored', () => {
   });
 });
 
+describe('a message and a title of one session', () => {
+  /** A session with one turn, whose title the rig still thinks about. */
+  async function untitled() {
+    const service = heldCore();
+    const { core, rig } = service;
+    const id = uuid();
+    const titles = await core.updates(created(id), { after: null, turns: false });
+    const first = await core.send(message(id, 'One'));
+    const thinking = rig.holdTitles();
+    rig.titles = 'About numbers';
+    (await rig.next()).text('1').end();
+    await core.turnEnded(first, never);
+    const titled = () => collectUntil(titles, ({ type }) => type === 'logged');
+    return { ...service, id, thinking, titled };
+  }
+
+  it('are not stored side by side: the title waits, so that the early question stays right', async () => {
+    const { core, held, rig, id, thinking, titled } = await untitled();
+    const { begun, gate } = held.hold();
+    const change = held.holdChange();
+    const sending = core.send(message(id, 'Two'));
+    await begun;
+    const early = await rig.next();
+    let isStored = false;
+    void change.begun.then(() => (isStored = true));
+    thinking.open();
+    for (let round = 0; round < 5; round++) await new Promise(setImmediate);
+    expect(isStored).toBe(false);
+    gate.open();
+    const sent = await sending;
+    await change.begun;
+    change.gate.open();
+    await titled();
+    early.text('2').end();
+    await core.turnEnded(sent, never);
+    expect(early.signal.aborted).toBe(false);
+    expect(rig.asked).toHaveLength(2);
+    const { session } = await core.snapshot(created(id));
+    expect(session.title).toBe('About numbers');
+  });
+
+  it('are not stored side by side: the message waits, and is asked early then', async () => {
+    const { core, held, rig, id, thinking, titled } = await untitled();
+    const change = held.holdChange();
+    thinking.open();
+    await change.begun;
+    const { begun, gate } = held.hold();
+    let isStored = false;
+    void begun.then(() => (isStored = true));
+    const sending = core.send(message(id, 'Two'));
+    for (let round = 0; round < 5; round++) await new Promise(setImmediate);
+    expect([isStored, rig.asked.length]).toEqual([false, 1]);
+    change.gate.open();
+    await titled();
+    await begun;
+    const early = await rig.next();
+    gate.open();
+    early.text('2').end();
+    await core.turnEnded(await sending, never);
+    expect(early.signal.aborted).toBe(false);
+    expect(rig.asked).toHaveLength(2);
+  });
+});
+
 describe('a message that may not be worked on at once', () => {
   const limits = { session: { ...NO_LIMITS, turnsPerDay: 5 }, key: NO_LIMITS };
 
@@ -187,33 +266,6 @@ describe('a message that may not be worked on at once', () => {
     gate.open();
     (await rig.next()).text('Yes').end();
     await core.turnEnded(await sending, never);
-  });
-
-  it('is not asked before it is stored: while a title may be stored at any moment', async () => {
-    const { core, held, rig } = heldCore();
-    const id = uuid();
-    const titled = await core.updates(created(id), { after: null, turns: false });
-    const first = await core.send(message(id, 'One'));
-    const asking = rig.holdTitles();
-    (await rig.next()).text('1').end();
-    await core.turnEnded(first, never);
-    const { begun, gate } = held.hold();
-    const sending = core.send(message(id, 'Two'));
-    await begun;
-    expect(rig.asked).toHaveLength(1);
-    gate.open();
-    (await rig.next()).text('2').end();
-    await core.turnEnded(await sending, never);
-    asking.open();
-    await collectUntil(titled, ({ type }) => type === 'logged');
-
-    const later = held.hold();
-    const third = core.send(message(id, 'Three'));
-    await later.begun;
-    expect(rig.asked).toHaveLength(3);
-    later.gate.open();
-    (await rig.next()).text('3').end();
-    await core.turnEnded(await third, never);
   });
 
   it('is not asked before it is stored: behind a turn that runs', async () => {
