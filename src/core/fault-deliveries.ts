@@ -86,8 +86,7 @@ export class FaultDeliveries {
 
   /** They went out. Never rejects. */
   async #remember(thread: ActiveThread, numbers: readonly number[]): Promise<void> {
-    for (const n of numbers) thread.told.add(n);
-    thread.faults = thread.faults.filter(({ n }) => !thread.told.has(n));
+    thread.tell(numbers);
     // An older one may still be on its way: only what is before it is remembered as shown.
     const oldestLeft = thread.faults[0]?.n;
     const shown = oldestLeft === undefined ? Math.max(...numbers) : oldestLeft - 1;

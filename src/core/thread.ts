@@ -12,6 +12,9 @@ export interface OpenTurn {
   partialText: string;
 }
 
+/** Shared by the many sessions that never had a fault. */
+const NONE: ReadonlySet<number> = new Set();
+
 /**
  * What memory holds of an active session: a mirror of the store, never ahead of it. Every commit carries the revision that
  * it made; one that follows directly is applied in place, one already seen is skipped, and a hole means that somebody else
@@ -24,7 +27,7 @@ export class ActiveThread {
   open: OpenTurn[] = [];
   faults: SystemFault[] = [];
   /** The numbers of faults that went out: a read that began before the store noted it brings none of them back. */
-  readonly told = new Set<number>();
+  told: ReadonlySet<number> = NONE;
   stale = false;
   /** Somebody works with it: it must stay in memory. */
   pins = 0;
@@ -76,7 +79,8 @@ export class ActiveThread {
     if (stored.session.revision < this.session.revision && !this.stale) return;
     this.stale = stored.session.revision < this.#heard;
     this.session = stored.session;
-    for (const n of this.told) if (!stored.faults.some((fault) => fault.n === n)) this.told.delete(n);
+    if (this.told.size > 0)
+      this.told = new Set(stored.faults.flatMap(({ n }) => (this.told.has(n) ? [n] : [])));
     this.faults = stored.faults.filter(({ n }) => !this.told.has(n));
     this.open = stored.open.map(({ turn, messages, partialText }) => ({
       turn,
@@ -123,6 +127,12 @@ export class ActiveThread {
       if (index === -1) open.messages.push(message);
       else open.messages[index] = message;
     }
+  }
+
+  /** Faults went out. */
+  tell(numbers: readonly number[]): void {
+    this.told = new Set([...this.told, ...numbers]);
+    this.faults = this.faults.filter(({ n }) => !this.told.has(n));
   }
 
   /** Notes the end of turns. What was shown of them stays where it is. */

@@ -40,11 +40,18 @@ function counting(
     current: core.usageCounter('current', endpoint),
     legacy: core.usageCounter('legacy', endpoint),
   };
-  return async (req, res, next) => {
-    const surface = (await spoken(req, res)) === 'legacy' ? 'legacy' : 'current';
-    counters[surface](req.headers['user-agent'], keyOf(req.headers, surface));
-    if (surface === 'legacy') notice?.(res);
-    next();
+  return (req, res, next) => {
+    const count = (spokenDialect: string): void => {
+      const surface = spokenDialect === 'legacy' ? 'legacy' : 'current';
+      counters[surface](req.headers['user-agent'], keyOf(req.headers, surface));
+      if (surface === 'legacy') notice?.(res);
+      next();
+    };
+    // Most dialects are known at once, and need no promise.
+    const found = spoken(req, res);
+    if (typeof found !== 'string') return found.then(count);
+    count(found);
+    return undefined;
   };
 }
 

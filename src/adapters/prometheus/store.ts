@@ -7,16 +7,18 @@ export function timedStore(store: Store, metrics: Pick<Catalogue, 'storeSeconds'
     operation: string,
     run: (...given: A) => Promise<R>,
   ): (...given: A) => Promise<R> {
-    return async (...given) => {
+    return (...given) => {
       const from = performance.now();
-      try {
-        const result = await run(...given);
-        metrics.storeSeconds.observe((performance.now() - from) / 1000, operation);
-        return result;
-      } catch (error) {
-        metrics.storeErrors.add(1, operation);
-        throw error;
-      }
+      const running = run(...given);
+      running.then(
+        () => {
+          metrics.storeSeconds.observe((performance.now() - from) / 1000, operation);
+        },
+        () => {
+          metrics.storeErrors.add(1, operation);
+        },
+      );
+      return running;
     };
   }
 

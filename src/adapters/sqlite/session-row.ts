@@ -138,7 +138,26 @@ export function fieldValues(row: SessionRow): ValuesOf<typeof FIELDS> {
   ];
 }
 
-export function toSession(row: SessionRow): Session {
+/** What of a row the core knows. */
+export type SessionPart = Pick<
+  SessionRow,
+  | 'id'
+  | 'title'
+  | 'title_source'
+  | 'wallet'
+  | 'rig'
+  | 'client'
+  | 'app'
+  | 'user_state'
+  | 'interrupted'
+  | 'created_at'
+  | 'active_at'
+  | 'last_event_id'
+  | 'revision'
+  | 'version'
+>;
+
+export function toSession(row: SessionPart): Session {
   return {
     id: row.id,
     title: row.title,
