@@ -12,8 +12,9 @@ export class TurnCursor {
   #ended = false;
   /** Characters shown of the record at each position. */
   readonly #shown = new Map<number, number>();
-  readonly #calls = new Set<string>();
-  readonly #results = new Set<string>();
+  /** The ids of the calls that were shown, and of their results: few. */
+  readonly #calls: string[] = [];
+  readonly #results: string[] = [];
   /** The place of the newest text, and whether it is known to be stored: a call follows it. */
   #position = -1;
   #isStored = false;
@@ -96,12 +97,12 @@ export class TurnCursor {
         else yield* this.#called(event);
         return;
       case 'tool_returned':
-        if (!this.#calls.has(event.result.callId)) {
+        if (!this.#calls.includes(event.result.callId)) {
           this.#isBehind = true;
           return;
         }
         // The last result of a step: the next one is a record further on.
-        if (!this.#results.has(event.result.callId) && this.#calls.size === this.#results.size + 1)
+        if (!this.#results.includes(event.result.callId) && this.#calls.length === this.#results.length + 1)
           this.#next++;
         yield* this.#returned(event);
         return;
@@ -118,7 +119,7 @@ export class TurnCursor {
    */
   #isEarly({ position, offset }: Text): boolean {
     if (offset > (this.#shown.get(position) ?? 0) || position > this.#next) return true;
-    return position > this.#position && this.#calls.size > this.#results.size;
+    return position > this.#position && this.#calls.length > this.#results.length;
   }
 
   /** True when a new attempt makes text anew of which some was shown: what was shown cannot be taken back. */
@@ -147,15 +148,15 @@ export class TurnCursor {
   }
 
   *#called(event: Extract<TurnEvent, { type: 'tool_called' }>): Generator<TurnEvent> {
-    if (this.#calls.has(event.call.callId)) return;
-    this.#calls.add(event.call.callId);
+    if (this.#calls.includes(event.call.callId)) return;
+    this.#calls.push(event.call.callId);
     this.#isStored = true;
     yield event;
   }
 
   *#returned(event: Extract<TurnEvent, { type: 'tool_returned' }>): Generator<TurnEvent> {
-    if (this.#results.has(event.result.callId)) return;
-    this.#results.add(event.result.callId);
+    if (this.#results.includes(event.result.callId)) return;
+    this.#results.push(event.result.callId);
     yield event;
   }
 }

@@ -135,9 +135,7 @@ export class TurnSteps {
     // Stopped before it began: then nobody is asked, and nothing is billed.
     signal.throwIfAborted();
     const calls: ToolCall[] = [];
-    const known = new Set(
-      running.messages.flatMap(({ toolCalls }) => toolCalls?.map(({ callId }) => callId) ?? []),
-    );
+    const known = running.messages.flatMap(({ toolCalls }) => toolCalls?.map(({ callId }) => callId) ?? []);
     const checkpoints = this.writer.checkpoints(running);
     const observed = running.observed.asked(rig, request.purpose);
     let usage = NO_USAGE;
@@ -154,10 +152,10 @@ export class TurnSteps {
       } else if (part.type === 'end') bill(part.usage);
       else {
         const callId =
-          part.call.callId === '' || known.has(part.call.callId)
+          part.call.callId === '' || known.includes(part.call.callId)
             ? this.parts.clock.newId()
             : part.call.callId;
-        known.add(callId);
+        known.push(callId);
         calls.push({ ...part.call, callId });
       }
     };

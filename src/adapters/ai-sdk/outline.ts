@@ -30,7 +30,7 @@ export function outlineOf(request: RigRequest): Outline {
   const withTools = request.purpose === 'answer';
   const calls = withTools ? request.messages.flatMap(callsOf) : [];
   const offered = withTools ? request.tools : [];
-  const usedCallIds = new Set(calls.map(({ callId }) => callId));
+  const { usedCallIds, callIds } = idsOf(calls);
   const toolsAreHistory = offered.length === 0 && calls.length > 0;
   const isCut = request.messages[0]?.role === 'assistant';
   return {
@@ -39,7 +39,7 @@ export function outlineOf(request: RigRequest): Outline {
     tools: toolsAreHistory ? formerTools(calls) : offered,
     toolsAreHistory,
     toolNames: namesOf(offered, calls),
-    callIds: wireCallIds(usedCallIds),
+    callIds,
     usedCallIds,
   };
 }
@@ -63,6 +63,15 @@ function namesOf(offered: readonly ToolDescription[], calls: readonly ToolCall[]
   const names = wireToolNames([...offered.map(({ name }) => name), ...former]);
   if (former.length === 0) namesOfTools.set(offered, names);
   return names;
+}
+
+/** Most histories have no calls; what is held for an answer is held while it streams. */
+const NO_CALLS = { usedCallIds: new Set<string>(), callIds: wireCallIds([]) };
+
+function idsOf(calls: readonly ToolCall[]): Pick<Outline, 'usedCallIds' | 'callIds'> {
+  if (calls.length === 0) return NO_CALLS;
+  const usedCallIds = new Set(calls.map(({ callId }) => callId));
+  return { usedCallIds, callIds: wireCallIds(usedCallIds) };
 }
 
 /** Some providers refuse a history with calls of tools that are not declared. */

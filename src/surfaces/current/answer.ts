@@ -47,9 +47,21 @@ function endWith(res: Response, pieces: readonly Buffer[]): void {
   }
   res.writeHead(res.statusCode, { 'Content-Length': length });
   res.cork();
-  for (const piece of pieces) res.write(piece);
+  for (const piece of joinShort(pieces)) res.write(piece);
   res.end();
   res.uncork();
+}
+
+/** Short neighbours as one: a write takes longer than copying them. */
+function joinShort(pieces: readonly Buffer[]): Buffer[] {
+  const joined: Buffer[] = [];
+  for (const piece of pieces) {
+    const last = joined.at(-1);
+    if (last !== undefined && last.length + piece.length <= SHORT_BYTES)
+      joined[joined.length - 1] = Buffer.concat([last, piece]);
+    else joined.push(piece);
+  }
+  return joined;
 }
 
 /** The same for a poll: with an `ETag`, and 304 without a body when the client has just that. */

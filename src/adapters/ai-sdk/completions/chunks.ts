@@ -15,7 +15,8 @@ const FINISH_REASONS: ReadonlyMap<string, FinishReason> = new Map([
 
 /** Reads the chunks of one chat completion. Its thoughts (`reasoning`, `reasoning_content`) are not shown. */
 export class Chunks {
-  readonly #calls = new CallDeltas();
+  /** Made when there is one: most answers make no calls. */
+  #calls: CallDeltas | undefined;
   #finish: string | undefined;
   #usage: Usage = NO_USAGE;
   #spoke = false;
@@ -47,7 +48,7 @@ export class Chunks {
 
   /** What has come, when nothing more does. @throws UpstreamFault when the provider has not said that it is done */
   end(): FinishedAnswer {
-    const calls = this.#calls.end();
+    const calls = this.#calls?.end() ?? [];
     if (this.#finish === undefined) throw new UpstreamFault('cut');
     const reason = FINISH_REASONS.get(this.#finish) ?? 'other';
     return { reason, usage: this.#usage, spoke: this.#spoke, calls };
@@ -57,7 +58,7 @@ export class Chunks {
     const deltas = pieces === undefined ? [] : readCallDeltas(pieces);
     if (typeof content === 'string') this.#say(content);
     else if (content !== undefined && content !== null) for (const text of textsOf(content)) this.#say(text);
-    for (const delta of deltas) this.#calls.take(delta);
+    for (const delta of deltas) (this.#calls ??= new CallDeltas()).take(delta);
   }
 
   #say(text: string): void {
