@@ -31,10 +31,10 @@ export class TurnCursor {
     return this.#ended;
   }
 
-  /** What of these records (in order) was not shown yet, then of the text in flight at `position`. */
+  /** What of these records (in order) was not shown yet, then of the text in flight at `position`, which is of that attempt. */
   *read(
     records: readonly Message[],
-    flight?: { readonly position: number; readonly text: string },
+    flight?: { readonly attempt: number; readonly position: number; readonly text: string },
   ): Generator<TurnEvent> {
     this.#isBehind = false;
     for (const { role, position, content, toolCalls, toolResults } of records) {
@@ -48,7 +48,11 @@ export class TurnCursor {
         yield* this.#returned({ type: 'tool_returned', turnId: this.turnId, result });
       }
     }
-    if (flight !== undefined) yield* this.#text(flight.position, flight.text);
+    // A read that began before a new attempt brings the text of the old one.
+    if (flight !== undefined && flight.attempt >= (this.#attempt ?? 0)) {
+      this.#attempt ??= flight.attempt;
+      yield* this.#text(flight.position, flight.text);
+    }
     yield* this.#catchUp();
   }
 
@@ -125,7 +129,7 @@ export class TurnCursor {
   /** True when a new attempt makes text anew of which some was shown: what was shown cannot be taken back. */
   isContradictedBy(event: TurnEvent): boolean {
     if (event.type !== 'turn_started' || event.turnId !== this.turnId) return false;
-    const isNew = this.#attempt !== null && event.attempt !== this.#attempt;
+    const isNew = this.#attempt !== null && event.attempt > this.#attempt;
     return isNew && !this.#isStored && (this.#shown.get(this.#position) ?? 0) > 0;
   }
 

@@ -94,7 +94,7 @@ export class TurnWatch implements Watch {
       this.#here = running;
       const { attempt } = running.turn;
       this.#show(this.#cursor.pass({ type: 'turn_started', turnId, attempt }));
-      const flight = { position: running.nextPosition, text: running.text };
+      const flight = { attempt, position: running.nextPosition, text: running.text };
       this.#show(this.#cursor.read(running.messages, flight), true);
       return true;
     }
@@ -143,6 +143,14 @@ export class TurnWatch implements Watch {
     if (turn.status === 'queued' || turn.status === 'running') {
       const isFlying =
         flight?.turnId === turnId && !messages.some(({ position }) => position >= flight.position);
+      if (
+        isFlying &&
+        this.#cursor.isContradictedBy({ type: 'turn_started', turnId, attempt: flight.attempt })
+      ) {
+        // The signal of its new attempt was missed.
+        this.cut('draining');
+        return;
+      }
       this.#show(this.#cursor.read(messages, isFlying ? flight : undefined), true);
       return;
     }

@@ -81,4 +81,21 @@ describe('a cursor over a turn', () => {
     expect(shown(cursor.read([asked, silent]))).toEqual(['tool_called', 'tool_returned']);
     expect(shown(cursor.pass(text(2, 0, 'There.')))).toEqual(['There.']);
   });
+
+  it('contradicts itself when text in flight of the store is made anew by another attempt', () => {
+    const started = (attempt: number): TurnEvent => ({ type: 'turn_started', turnId, attempt });
+    const cursor = new TurnCursor(turnId);
+    expect(shown(cursor.read([asked], { attempt: 1, position: 1, text: 'One two three' }))).toEqual([
+      'One two three',
+    ]);
+    expect(cursor.isContradictedBy(started(1))).toBe(false);
+    expect(cursor.isContradictedBy(started(2))).toBe(true);
+  });
+
+  it('does not show the text in flight of an attempt that another one has made anew', () => {
+    const cursor = new TurnCursor(turnId);
+    expect(shown(cursor.pass({ type: 'turn_started', turnId, attempt: 2 }))).toEqual(['turn_started']);
+    expect(shown(cursor.read([asked], { attempt: 1, position: 1, text: 'Old' }))).toEqual([]);
+    expect(cursor.isContradictedBy({ type: 'turn_started', turnId, attempt: 1 })).toBe(false);
+  });
 });

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { RigError } from '../../src/core/ports.js';
-import { collectUntil, testApp } from '../support/core.js';
+import { collectUntil, created, testApp } from '../support/core.js';
 import { serveScripted, type Answer, type AskOptions } from '../support/http.js';
 import { messagesOf, said } from '../support/snapshot.js';
 import { grantKey } from '../support/keys.js';
@@ -90,6 +90,7 @@ describe('POST /api/chat', () => {
 
   it('stops waiting when the client goes', async () => {
     const gone = new AbortController();
+    const updates = await server.core.updates(created(session), { after: null, turns: true });
     const url = `${server.url}/api/chat?message=Hi`;
     const headers = { 'X-Session-Id': session, Prefer: 'wait=60' };
     const whole = fetch(url, { method: 'POST', headers, signal: gone.signal });
@@ -97,7 +98,7 @@ describe('POST /api/chat', () => {
     gone.abort();
     await expect(whole).rejects.toThrow();
     asked.text('All the same').end();
-    await asked.left;
+    await collectUntil(updates, ({ type }) => type === 'turn_ended');
     await expect(state().then(({ json }) => messagesOf(json))).resolves.toContainEqual(
       expect.objectContaining({ content: 'All the same' }),
     );
