@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { v4 as uuid } from 'uuid';
 import { createMemoryStore } from '../../src/adapters/memory/store.js';
 import type { Message } from '../../src/core/message.js';
-import type { Tool } from '../../src/core/ports.js';
+import { RigError, type Tool } from '../../src/core/ports.js';
 import { newSession } from '../../src/core/session.js';
 import type { Store } from '../../src/core/store.js';
 import type { ClaimedTurn } from '../../src/core/turn.js';
@@ -92,6 +92,24 @@ describe('a turn whose process died', () => {
     asked.text('Good day').end();
     await core.turnEnded({ sessionId: id, turnId: lost.id, repeated: false }, never);
     expect(spoken(await core.snapshot(created(id)))).toEqual(['user: Hi', 'assistant: Good day']);
+  });
+
+  it('cuts a stream that began before its successor, and saw what is made anew', async () => {
+    const store = createMemoryStore();
+    const id = uuid();
+    const lost = await abandoned(store, id, 'Hi');
+    await store.saveProgress(lost, { messages: [], events: [], partialText: 'Going to' }, Date.now());
+    const rig = new ScriptedRig();
+    const { core } = testCore({ rigs: [rig], store });
+    const feed = await core.watchTurn({ sessionId: id, turnId: lost.id, repeated: true });
+    await core.start();
+    const asked = await rig.next();
+    asked.text('Go').fail(new RigError('cut', { retryable: false }));
+    expect((await collect(feed)).map((update) => (update.type === 'text' ? update.content : update))).toEqual(
+      ['Going to', { type: 'cut', reason: 'draining' }],
+    );
+    await core.turnEnded({ sessionId: id, turnId: lost.id, repeated: false }, never);
+    expect(spoken(await core.snapshot(created(id)))).toEqual(['user: Hi', 'assistant: Go', 'system: cut']);
   });
 
   it('runs a harmless call again and goes on from there', async () => {
