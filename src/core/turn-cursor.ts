@@ -9,6 +9,8 @@ type Text = Extract<TurnEvent, { type: 'text' }>;
  */
 export class TurnCursor {
   #attempt: number | null = null;
+  /** The attempt whose text in flight was read, where none was heard of. */
+  #readAttempt: number | null = null;
   #ended = false;
   /** Characters shown of the record at each position. */
   readonly #shown = new Map<number, number>();
@@ -50,7 +52,7 @@ export class TurnCursor {
     }
     // A read that began before a new attempt brings the text of the old one.
     if (flight !== undefined && flight.attempt >= (this.#attempt ?? 0)) {
-      this.#attempt ??= flight.attempt;
+      this.#readAttempt ??= flight.attempt;
       yield* this.#text(flight.position, flight.text);
     }
     yield* this.#catchUp();
@@ -129,7 +131,8 @@ export class TurnCursor {
   /** True when a new attempt makes text anew of which some was shown: what was shown cannot be taken back. */
   isContradictedBy(event: TurnEvent): boolean {
     if (event.type !== 'turn_started' || event.turnId !== this.turnId) return false;
-    const isNew = this.#attempt !== null && event.attempt > this.#attempt;
+    const known = this.#attempt ?? this.#readAttempt;
+    const isNew = known !== null && event.attempt > known;
     return isNew && !this.#isStored && (this.#shown.get(this.#position) ?? 0) > 0;
   }
 
