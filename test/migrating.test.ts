@@ -79,8 +79,10 @@ function patternOf(shown: string): RegExp {
 }
 
 /** Words that come while a message is being stored are one event: how a text is cut into events is nobody's promise. */
-function joinTexts(text: string): string {
-  return text.replaceAll(/"\}\s*data: \{"type":"text","content":"/g, '');
+function oneWordEach(printed: string): string {
+  return printed.replaceAll(/data: \{"type":"text","content":"([^"]*)"\}/g, (_, content: string) =>
+    (content.match(/\s*\S+/g) ?? []).map((word) => `data: {"type":"text","content":"${word}"}`).join('\n\n'),
+  );
 }
 
 /** In the order of the document, on one session, as its story goes. */
@@ -88,8 +90,8 @@ async function walk(baseOf: (role: string) => string): Promise<void> {
   const session = randomUUID();
   for (const block of runnable) {
     const printed = await run(block, baseOf(block.role), session);
-    const seen = joinTexts(`${block.heading}, ${block.role}: ${printed}`);
-    expect(seen).toMatch(patternOf(joinTexts(block.shown ?? 'nothing')));
+    const seen = oneWordEach(`${block.heading}, ${block.role}: ${printed}`);
+    expect(seen).toMatch(patternOf(block.shown ?? 'nothing'));
   }
 }
 
