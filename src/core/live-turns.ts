@@ -84,7 +84,7 @@ export class LiveTurns {
       }
       case 'turn_ended':
         if (this.#here?.turn.id === event.turnId && this.#here.hasEnded) this.#end(event);
-        else this.#read(() => this.#settle(event.turnId, event));
+        else this.#read(() => this.#settleInOrder(event));
         return;
       case 'tool_called':
       case 'tool_returned':
@@ -117,9 +117,12 @@ export class LiveTurns {
   }
 
   #end(event: Ended): void {
-    this.#text.dropHeld();
-    this.#shown = null;
-    this.#here = undefined;
+    // A turn that waited may be cancelled beside the one that is shown, whose end is still to come.
+    if (this.#shown === null || this.#shown === event.turnId) {
+      this.#text.dropHeld();
+      this.#shown = null;
+      this.#here = undefined;
+    }
     this.#ended.add(event.turnId);
     const [oldest] = this.#ended;
     if (this.#ended.size > MAX_ENDED && oldest !== undefined) this.#ended.delete(oldest);
@@ -204,6 +207,12 @@ export class LiveTurns {
     }
     const { status: outcome, error } = found.turn;
     this.#end(heard ?? { type: 'turn_ended', turnId, outcome, error });
+  }
+
+  /** The end of a turn, after that of the one before it, should that have been missed. */
+  async #settleInOrder(event: Ended): Promise<void> {
+    if (this.#shown !== null && this.#shown !== event.turnId) await this.#settle(this.#shown);
+    await this.#settle(event.turnId, event);
   }
 
   /** One `turn_started`, which voids what was shown of the turn, and one delta with all of its text so far. */

@@ -113,6 +113,25 @@ describe('deltas on a node that does not work on the turn', () => {
     expect([reads.count > 1, texts.join('')]).toEqual([true, 'one two']);
   });
 
+  it('end in order when the store cannot be read at the end of one turn and at the beginning of the next', async () => {
+    const { owner, other, rig } = withReadsAway(2, () => false);
+    const id = uuid();
+    const feed = await other.updates(created(id), { after: null, turns: true });
+    const sent: string[] = [];
+    for (const text of ['one', 'two']) {
+      const turn = await owner.send(message(id, text));
+      (await rig.next()).text(text).end();
+      await owner.turnEnded(turn, new AbortController().signal);
+      sent.push(turn.turnId);
+    }
+    const ended: string[] = [];
+    await collectUntil(feed, (update) => {
+      if (update.type === 'turn_ended') ended.push(update.turnId);
+      return ended.includes(sent[1] ?? '');
+    });
+    expect(ended).toEqual(sent);
+  });
+
   it.each(['updates', 'watchTurn'] as const)(
     'have their whole text in %s when they began here and ended elsewhere, and nothing was heard between',
     async (kind) => {
