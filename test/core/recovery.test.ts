@@ -6,7 +6,15 @@ import { RigError, type Tool } from '../../src/core/ports.js';
 import { newSession } from '../../src/core/session.js';
 import type { Store } from '../../src/core/store.js';
 import type { ClaimedTurn } from '../../src/core/turn.js';
-import { closeTestCores, collect, created, message, spoken, testCore } from '../support/core.js';
+import {
+  closeTestCores,
+  collect,
+  created,
+  message,
+  spoken,
+  testCore,
+  type TestCore,
+} from '../support/core.js';
 import { ScriptedRig } from '../support/scripted-rig.js';
 
 afterEach(() => {
@@ -74,14 +82,28 @@ function counted(sideEffects: Tool['sideEffects']): Tool & { runs: number } {
   };
 }
 
+/** The service that comes after a dead process, and the turn that was left to it. */
+async function afterLoss(left: {
+  readonly asked?: string;
+  readonly partialText?: string;
+  /** The name of a tool that the turn has called. */
+  readonly called?: string;
+  readonly tools?: readonly Tool[];
+}): Promise<{ store: Store; id: string; lost: ClaimedTurn; rig: ScriptedRig; core: TestCore['core'] }> {
+  const { asked = 'Hi', partialText = '', tools = [] } = left;
+  const store = createMemoryStore();
+  const id = uuid();
+  const lost = await abandoned(store, id, asked);
+  const messages = left.called === undefined ? [] : [called(lost, left.called)];
+  await store.saveProgress(lost, { messages, events: [], partialText }, Date.now());
+  const rig = new ScriptedRig();
+  const { core } = testCore({ rigs: [rig], store, tools });
+  return { store, id, lost, rig, core };
+}
+
 describe('a turn whose process died', () => {
   it('is taken over and goes on; the late writes of the lost attempt are refused', async () => {
-    const store = createMemoryStore();
-    const id = uuid();
-    const lost = await abandoned(store, id, 'Hi');
-    await store.saveProgress(lost, { messages: [], events: [], partialText: 'Go' }, Date.now());
-    const rig = new ScriptedRig();
-    const { core } = testCore({ rigs: [rig], store });
+    const { store, id, lost, rig, core } = await afterLoss({ partialText: 'Go' });
     await core.start();
     const asked = await rig.next();
     // What was shown stands until there is something new.
@@ -95,12 +117,7 @@ describe('a turn whose process died', () => {
   });
 
   it('cuts a stream that began before its successor, and saw what is made anew', async () => {
-    const store = createMemoryStore();
-    const id = uuid();
-    const lost = await abandoned(store, id, 'Hi');
-    await store.saveProgress(lost, { messages: [], events: [], partialText: 'Going to' }, Date.now());
-    const rig = new ScriptedRig();
-    const { core } = testCore({ rigs: [rig], store });
+    const { id, lost, rig, core } = await afterLoss({ partialText: 'Going to' });
     const feed = await core.watchTurn({ sessionId: id, turnId: lost.id, repeated: true });
     await core.start();
     const asked = await rig.next();
@@ -113,17 +130,8 @@ describe('a turn whose process died', () => {
   });
 
   it('runs a harmless call again and goes on from there', async () => {
-    const store = createMemoryStore();
-    const id = uuid();
-    const lost = await abandoned(store, id, 'Hi');
-    await store.saveProgress(
-      lost,
-      { messages: [called(lost, 'counted')], events: [], partialText: '' },
-      Date.now(),
-    );
-    const rig = new ScriptedRig();
     const tool = counted('idempotent');
-    const { core } = testCore({ rigs: [rig], store, tools: [tool] });
+    const { id, lost, rig, core } = await afterLoss({ called: 'counted', tools: [tool] });
     await core.start();
     const asked = await rig.next();
     expect([tool.runs, asked.request.messages.length]).toEqual([1, 2]);
@@ -134,17 +142,8 @@ describe('a turn whose process died', () => {
   });
 
   it('never repeats a call with side effects, and says that its outcome is unknown', async () => {
-    const store = createMemoryStore();
-    const id = uuid();
-    const lost = await abandoned(store, id, 'Pay');
-    await store.saveProgress(
-      lost,
-      { messages: [called(lost, 'counted')], events: [], partialText: '' },
-      Date.now(),
-    );
-    const rig = new ScriptedRig();
     const tool = counted('yes');
-    const { core } = testCore({ rigs: [rig], store, tools: [tool] });
+    const { id, lost, rig, core } = await afterLoss({ asked: 'Pay', called: 'counted', tools: [tool] });
     await core.start();
     await core.turnEnded({ sessionId: id, turnId: lost.id, repeated: false }, never);
     const end = await core.snapshot(created(id));
@@ -186,11 +185,7 @@ describe('a turn whose process died', () => {
   });
 
   it('ends when an interrupt finds it before its successor does', async () => {
-    const store = createMemoryStore();
-    const id = uuid();
-    const lost = await abandoned(store, id, 'Hi');
-    await store.saveProgress(lost, { messages: [], events: [], partialText: 'Some' }, Date.now());
-    const { core } = testCore({ rigs: [new ScriptedRig()], store });
+    const { id, core } = await afterLoss({ partialText: 'Some' });
     expect(await core.interrupt(created(id))).toBe(true);
     const end = await core.snapshot(created(id));
     expect([spoken(end), end.status]).toEqual([['user: Hi', 'assistant: Some'], 'interrupted']);

@@ -5,7 +5,7 @@
 import type { EventBody, LoggedEvent } from '../../core/event.js';
 import type { SessionFields } from '../../core/session.js';
 import type { SavedSession, SessionChange } from '../../core/store.js';
-import { toSession, type SessionPart } from './session-row.js';
+import { coreValues, sessionOf, type CoreValues, type SessionRow } from './session-row.js';
 
 /** A `SessionChange`. */
 export type ChangeValues = [
@@ -25,70 +25,15 @@ export function changeValues(change: SessionChange): ChangeValues {
 
 /** A `SavedSession`; the revision of its commit is that of its row. */
 export type SavedValues =
-  | 'stale'
-  | 'missing'
-  | [
-      created: boolean,
-      events: readonly LoggedEvent[],
-      id: string,
-      title: string,
-      titleSource: SessionPart['title_source'],
-      wallet: string | null,
-      rig: string | null,
-      client: string | null,
-      app: string | null,
-      userState: string | null,
-      interrupted: number,
-      createdAt: number,
-      activeAt: number,
-      lastEventId: number,
-      revision: number,
-      version: number,
-    ];
+  'stale' | 'missing' | [created: boolean, events: readonly LoggedEvent[], id: string, ...CoreValues];
 
-export function savedValues(row: SessionPart, created: boolean, events: readonly LoggedEvent[]): SavedValues {
-  return [
-    created,
-    events,
-    row.id,
-    row.title,
-    row.title_source,
-    row.wallet,
-    row.rig,
-    row.client,
-    row.app,
-    row.user_state,
-    row.interrupted,
-    row.created_at,
-    row.active_at,
-    row.last_event_id,
-    row.revision,
-    row.version,
-  ];
+export function savedValues(row: SessionRow, created: boolean, events: readonly LoggedEvent[]): SavedValues {
+  return [created, events, row.id, ...coreValues(row)];
 }
 
 export function toSaved(values: SavedValues): SavedSession {
   if (typeof values === 'string') return { kind: values };
-  const session = toSession({
-    id: values[2],
-    title: values[3],
-    title_source: values[4],
-    wallet: values[5],
-    rig: values[6],
-    client: values[7],
-    app: values[8],
-    user_state: values[9],
-    interrupted: values[10],
-    created_at: values[11],
-    active_at: values[12],
-    last_event_id: values[13],
-    revision: values[14],
-    version: values[15],
-  });
-  return {
-    kind: 'saved',
-    session,
-    created: values[0],
-    commit: { revision: session.revision, events: values[1] },
-  };
+  const [created, events, id, ...core] = values;
+  const session = sessionOf(id, core);
+  return { kind: 'saved', session, created, commit: { revision: session.revision, events } };
 }

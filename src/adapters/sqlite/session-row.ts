@@ -28,8 +28,8 @@ export interface SessionRow {
   deleted_at: number | null;
 }
 
-/** What of a row can change, in the order in which it is read and written. */
-const FIELDS = [
+/** What of a row the core knows, but for its id. */
+const CORE_FIELDS = [
   'title',
   'title_source',
   'wallet',
@@ -43,6 +43,11 @@ const FIELDS = [
   'revision',
   'version',
   'last_event_id',
+] as const;
+
+/** What of a row can change, in the order in which it is read and written. */
+const FIELDS = [
+  ...CORE_FIELDS,
   'last_turn_no',
   'last_system_no',
   'faults_shown',
@@ -112,8 +117,10 @@ export function toSessionRow(values: SessionValues): SessionRow {
   };
 }
 
-/** The values of `SESSION_FIELDS`. Each by its name: by names from a list they take ten times as long. */
-export function fieldValues(row: SessionRow): ValuesOf<typeof FIELDS> {
+export type CoreValues = ValuesOf<typeof CORE_FIELDS>;
+
+/** What of a row the core knows, but for its id. Each by its name: by names from a list they take ten times as long. */
+export function coreValues(row: SessionRow): CoreValues {
   return [
     row.title,
     row.title_source,
@@ -128,6 +135,13 @@ export function fieldValues(row: SessionRow): ValuesOf<typeof FIELDS> {
     row.revision,
     row.version,
     row.last_event_id,
+  ];
+}
+
+/** The values of `SESSION_FIELDS`. */
+export function fieldValues(row: SessionRow): ValuesOf<typeof FIELDS> {
+  return [
+    ...coreValues(row),
     row.last_turn_no,
     row.last_system_no,
     row.faults_shown,
@@ -138,40 +152,28 @@ export function fieldValues(row: SessionRow): ValuesOf<typeof FIELDS> {
   ];
 }
 
-/** What of a row the core knows. */
-export type SessionPart = Pick<
-  SessionRow,
-  | 'id'
-  | 'title'
-  | 'title_source'
-  | 'wallet'
-  | 'rig'
-  | 'client'
-  | 'app'
-  | 'user_state'
-  | 'interrupted'
-  | 'created_at'
-  | 'active_at'
-  | 'last_event_id'
-  | 'revision'
-  | 'version'
->;
+export function toSession(row: SessionRow): Session {
+  return sessionOf(row.id, coreValues(row));
+}
 
-export function toSession(row: SessionPart): Session {
+/** @param values as `coreValues` lists them */
+export function sessionOf(id: string, values: CoreValues): Session {
+  const [title, titleSource, wallet, rig, client, app, userState, interrupted, ...last] = values;
+  const [createdAt, activeAt, revision, version, lastEventId] = last;
   return {
-    id: row.id,
-    title: row.title,
-    titleSource: row.title_source,
-    wallet: row.wallet,
-    rig: row.rig,
-    client: row.client,
-    app: row.app,
-    userState: row.user_state === null ? null : parseUserState(row.user_state),
-    interrupted: row.interrupted === 1,
-    createdAt: row.created_at,
-    activeAt: row.active_at,
-    lastEventId: row.last_event_id,
-    revision: row.revision,
-    version: row.version,
+    id,
+    title,
+    titleSource,
+    wallet,
+    rig,
+    client,
+    app,
+    userState: userState === null ? null : parseUserState(userState),
+    interrupted: interrupted === 1,
+    createdAt,
+    activeAt,
+    lastEventId,
+    revision,
+    version,
   };
 }
