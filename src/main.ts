@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { createApp, type Application } from './app.js';
 import { describeStart } from './banner.js';
 import { processSources, readConfig, type Config, type ConfigSources } from './config.js';
-import { giveWayToEventLoop } from './assembly/thread-priorities.js';
+import { lowerEngineThreads } from './assembly/thread-priorities.js';
 import { keepTickShape } from './assembly/tick-shape.js';
 import { ConfigError } from './config/mistakes.js';
 
@@ -16,6 +16,7 @@ const CLOSE_MS = 15_000;
 
 /** Runs the service in this process until a signal ends it. Owns the signals and the exit from here on. */
 export async function serve(sources: ConfigSources): Promise<void> {
+  lowerEngineThreads();
   keepTickShape({});
   let app: Application | undefined;
   try {
@@ -24,7 +25,6 @@ export async function serve(sources: ConfigSources): Promise<void> {
     watchCrashes(app);
     endOnSignals(app, config);
     const url = await app.listen();
-    giveWayToEventLoop();
     announce(app, config, url);
   } catch (error) {
     process.stderr.write(`${startFailure(error)}\n`);
