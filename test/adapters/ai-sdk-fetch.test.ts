@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { createServer as createTlsServer } from 'node:https';
 import { createServer, type Server } from 'node:net';
 import { once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
@@ -36,6 +38,22 @@ describe('fetch', () => {
     release();
     expect(Buffer.from((await reader?.read())?.value ?? []).toString()).toBe('two');
     expect((await reader?.read())?.done).toBe(true);
+  });
+
+  it('keeps pieces as they came, whatever comes on this connection or another one', async () => {
+    const fetch = createFetch();
+    const texts = ['first', 'other'];
+    const pieces: Uint8Array[] = [];
+    for (const text of texts) {
+      upstream.next((reply) => {
+        reply.open();
+        reply.raw(text);
+        return reply.hang();
+      });
+      const piece = (await (await fetch(upstream.url)).body?.getReader().read())?.value as unknown;
+      if (piece instanceof Uint8Array) pieces.push(piece);
+    }
+    expect(pieces.map((piece) => Buffer.from(piece).toString())).toEqual(texts);
   });
 
   it('delivers everything of a large body to a slow reader', async () => {
@@ -192,5 +210,37 @@ describe('a kept connection that died', () => {
     const url = await startFickle(resets);
     expect(await failure(createFetch()(url))).toMatchObject({ fault: 'cut', code: 'ECONNRESET' });
     expect(resets.count).toBe(-4);
+  });
+});
+
+describe('fetch over TLS', () => {
+  // It is its own authority.
+  const certificate = readFileSync(new URL('../support/tls/loopback.crt', import.meta.url));
+  let connections = 0;
+  const server = createTlsServer(
+    { key: readFileSync(new URL('../support/tls/loopback.key', import.meta.url)), cert: certificate },
+    (_, response) => {
+      response.write('one');
+      response.end('x'.repeat(1_000_000));
+    },
+  );
+  server.on('secureConnection', () => connections++);
+  beforeEach(async () => {
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+  });
+  afterEach(async () => {
+    server.closeAllConnections();
+    await once(server.close(), 'close');
+  });
+
+  it('gets all of an answer, and keeps the connection', async () => {
+    const address = server.address();
+    if (address === null || typeof address === 'string') throw new Error('there is no port');
+    const fetch = createFetch(new Connections(undefined, certificate));
+    for (let n = 0; n < 2; n++) {
+      const text = await (await fetch(`https://127.0.0.1:${String(address.port)}`)).text();
+      expect([text.slice(0, 4), text.length]).toEqual(['onex', 1_000_003]);
+    }
+    expect(connections).toBe(1);
   });
 });

@@ -1,6 +1,7 @@
 import http from 'node:http';
 import https from 'node:https';
 import { codeOf, ConnectionError, type ConnectionFault } from './connection-error.js';
+import { sharedReads } from './shared-reads.js';
 import { watchSilence } from './silence.js';
 
 /** Times in milliseconds. */
@@ -46,12 +47,17 @@ export type Cancel = () => void;
  * replaced once, silently.
  */
 export class Connections {
-  readonly #agents = {
-    http: new http.Agent({ keepAlive: true, timeout: IDLE_SOCKET_MS }),
-    https: new https.Agent({ keepAlive: true, timeout: IDLE_SOCKET_MS }),
-  };
+  readonly #agents: { readonly http: http.Agent; readonly https: https.Agent };
 
-  constructor(private readonly times: ConnectionTimes = DEFAULT_TIMES) {}
+  /** @param authorities certificates (PEM) to trust in place of the usual ones */
+  constructor(
+    private readonly times: ConnectionTimes = DEFAULT_TIMES,
+    authorities?: Buffer,
+  ) {
+    const options = { keepAlive: true, timeout: IDLE_SOCKET_MS, onread: sharedReads };
+    const trust = authorities === undefined ? {} : { ca: authorities };
+    this.#agents = { http: new http.Agent(options), https: new https.Agent({ ...options, ...trust }) };
+  }
 
   /** Sends a request. @throws the reason of a signal that is aborted already */
   open(call: Call, listener: ExchangeListener): Cancel {

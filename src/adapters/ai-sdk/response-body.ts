@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { ownBytes } from './shared-reads.js';
 
 /** How many chunks may wait in the body before the socket is paused. */
 const WAITING_CHUNKS = 16;
@@ -20,10 +21,10 @@ export function streamBody(
           if (open) controller.error(reason);
           open = false;
         };
-        response.on('data', (chunk: Uint8Array) => {
+        response.on('data', (chunk: Buffer) => {
           listeners.onBytes();
           if (!open) return;
-          controller.enqueue(chunk);
+          controller.enqueue(ownBytes(chunk));
           if ((controller.desiredSize ?? 0) <= 0) response.pause();
         });
         response.once('end', () => {

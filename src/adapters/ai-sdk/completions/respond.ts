@@ -7,6 +7,7 @@ import { endParts } from '../ending.js';
 import type { Call, Connections } from '../exchange.js';
 import { UpstreamFault } from '../faults.js';
 import { outlineOf, type Outline } from '../outline.js';
+import { readText } from '../answer-text.js';
 import { asRigError, refusalError } from '../rig-error.js';
 import { Chunks } from './chunks.js';
 import { requestBody } from './request.js';
@@ -88,7 +89,6 @@ class Answer {
 
   #read(response: IncomingMessage, heard: () => void, outline: Outline): void {
     const status = response.statusCode ?? 0;
-    response.setEncoding('utf8');
     if (status < 200 || status > 299) this.#readRefusal(status <= 599 ? status : 502, response, heard);
     else if (BODILESS.has(status)) this.fail(new UpstreamFault('unreadable', { code: 'empty' }));
     else if (isWebPage(response.headers['content-type'])) this.fail(new UpstreamFault('endpoint'));
@@ -113,8 +113,7 @@ class Answer {
       });
       isFirst = false;
     };
-    response.on('data', take);
-    response.once('end', () => {
+    readText(response, take, () => {
       if (this.#isOver) return;
       this.#isOver = true;
       this.#try(() => {
@@ -126,11 +125,11 @@ class Answer {
 
   #readRefusal(status: number, response: IncomingMessage, heard: () => void): void {
     let body = '';
-    response.on('data', (text: string) => {
+    const take = (text: string): void => {
       heard();
       if (body.length < MAX_REFUSAL) body += text;
-    });
-    response.once('end', () => {
+    };
+    readText(response, take, () => {
       if (this.#isOver) return;
       this.#isOver = true;
       this.#end(refusalError({ status, headers: textHeaders(response), body }));
