@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdtempSync, openSync, closeSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort, ROOT } from '../support/server-process.js';
+import { freePort, ROOT, START_FLAGS } from '../support/server-process.js';
 import { fieldsOf } from './json.js';
 import type { Target } from './load/measure.js';
 import { canPin, SERVER_CORE, sleep } from './machine.js';
@@ -96,7 +96,7 @@ export async function startProduct({
   const log = openSync(join(place, 'server.log'), 'a');
   const port = await freePort();
   const begun = performance.now();
-  const child = startNode([...flags, join(ROOT, 'dist/main.js')], {
+  const child = startNode([...START_FLAGS, ...flags, join(ROOT, 'dist/main.js')], {
     core: 'server',
     cwd: place,
     // The limiter works, and nobody reaches it: the whole load comes from one address.

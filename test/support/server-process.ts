@@ -1,11 +1,21 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { closeSync, cpSync, mkdirSync, openSync, symlinkSync } from 'node:fs';
+import { closeSync, cpSync, mkdirSync, openSync, readFileSync, symlinkSync } from 'node:fs';
 import { request } from 'node:http';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 
 /** This checkout. */
 export const ROOT = new URL('../../', import.meta.url).pathname;
+
+/** The flags that the start command (`npm start`) gives Node. */
+export const START_FLAGS: readonly string[] = startFlags();
+
+function startFlags(): string[] {
+  const [, flags] =
+    /"start": "node (.*?) ?dist\/main\.js"/.exec(readFileSync(join(ROOT, 'package.json'), 'utf8')) ?? [];
+  if (flags === undefined) throw new Error('package.json has another start command than is known here');
+  return flags === '' ? [] : flags.split(' ');
+}
 
 /** How to start the service. */
 export interface ServerOptions {
@@ -48,11 +58,15 @@ export class ServerProcess {
 
   static start({ app, cwd, port, env, log, flags = [] }: ServerOptions): ServerProcess {
     const out = openSync(log, 'a');
-    const child = spawn(process.execPath, ['--enable-source-maps', ...flags, join(app, 'dist/main.js')], {
-      cwd,
-      env: { PATH: process.env.PATH, PORT: String(port), ...env },
-      stdio: ['ignore', out, out],
-    });
+    const child = spawn(
+      process.execPath,
+      ['--enable-source-maps', ...START_FLAGS, ...flags, join(app, 'dist/main.js')],
+      {
+        cwd,
+        env: { PATH: process.env.PATH, PORT: String(port), ...env },
+        stdio: ['ignore', out, out],
+      },
+    );
     closeSync(out);
     return new ServerProcess(child, `http://127.0.0.1:${String(port)}`);
   }
