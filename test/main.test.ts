@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { constants, getPriority } from 'node:os';
+import { getPriority } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { CLI, MAIN, Place } from './cli/running.js';
@@ -58,11 +58,10 @@ describe('the service', () => {
     const nice = new Map(readdirSync(folder).map((id) => [Number(id), niceOf(`${folder}/${id}/stat`)]));
     const own = nice.get(pid) ?? NaN;
     nice.delete(pid);
+    // The engine's helpers and the writing thread, at least.
+    expect(nice.size).toBeGreaterThan(4);
     expect(own).toBe(getPriority());
-    const writing = [...nice.values()].filter((of) => of === own + 10);
-    const engine = [...nice.values()].filter((of) => of === constants.priority.PRIORITY_LOW);
-    expect(writing).toHaveLength(1);
-    expect(engine.length).toBeGreaterThanOrEqual(4);
+    expect(new Set(nice.values())).toEqual(new Set([own + 10]));
   });
 
   it('prints commands that work when copied', async () => {
