@@ -16,7 +16,6 @@ const CLOSE_MS = 15_000;
 
 /** Runs the service in this process until a signal ends it. Owns the signals and the exit from here on. */
 export async function serve(sources: ConfigSources): Promise<void> {
-  lowerEngineThreads();
   keepTickShape({});
   let app: Application | undefined;
   try {
@@ -25,6 +24,7 @@ export async function serve(sources: ConfigSources): Promise<void> {
     watchCrashes(app);
     endOnSignals(app, config);
     const url = await app.listen();
+    lowerEngineThreads();
     announce(app, config, url);
   } catch (error) {
     process.stderr.write(`${startFailure(error)}\n`);

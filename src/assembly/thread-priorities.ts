@@ -13,7 +13,7 @@ import { constants, getPriority, setPriority } from 'node:os';
  */
 const NICER_BY = 10;
 
-/** Lowers all threads that there are, but that of the event loop: at the begin of a process, before anything has begun threads of its own. */
+/** Lowers all threads that there are, but that of the event loop: once the service has started, which takes longer without their help. */
 export function lowerEngineThreads(): void {
   // Elsewhere the number of a thread would be taken for that of a process.
   if (process.platform !== 'linux') return;
