@@ -5,29 +5,14 @@
  * latency fell from 9 ms to 4. With a core to spare it changes nothing.
  */
 import { readdirSync } from 'node:fs';
-import { constants, getPriority, setPriority } from 'node:os';
-
-/**
- * In steps of `nice`: such a thread still has a tenth of a core that the event loop would take whole. With the lowest priority of all the pauses are shorter
- * still, but then nobody compiles what is hot while the core is busy: a turn took a quarter more.
- */
-const NICER_BY = 10;
+import { lowerThread } from '../adapters/node/thread-priority.js';
 
 /** Lowers all threads that there are, but that of the event loop: once the service has started, which takes longer without their help. */
 export function lowerEngineThreads(): void {
-  // Elsewhere the number of a thread would be taken for that of a process.
-  if (process.platform !== 'linux') return;
-  const nice = Math.min(getPriority() + NICER_BY, constants.priority.PRIORITY_LOW);
-  for (const thread of threads()) {
-    if (thread === process.pid) continue;
-    try {
-      setPriority(thread, nice);
-    } catch {
-      // It has ended, or it may not be changed here.
-    }
-  }
+  for (const thread of threads()) if (thread !== process.pid) lowerThread(thread);
 }
 
+/** Their numbers; none where the system does not tell. */
 function threads(): readonly number[] {
   try {
     return readdirSync('/proc/self/task').map(Number);

@@ -1,7 +1,7 @@
 /** The entry of the writing thread. It commits whatever waits as one transaction, and answers after the commit. */
-import { constants, getPriority, setPriority } from 'node:os';
 import { parentPort, receiveMessageOnPort, workerData, type MessagePort } from 'node:worker_threads';
 import type { Database } from 'better-sqlite3';
+import { lowerThread, THIS_THREAD } from '../node/thread-priority.js';
 import { createBatch } from './batch.js';
 import { openWriting, type WriterOptions } from './connections.js';
 import { toFailure } from './failure.js';
@@ -10,22 +10,8 @@ import type { Reply, Request } from './messages.js';
 import type { Call } from './steps.js';
 import { createWrites } from './writes.js';
 
-/** By how many steps of `nice` this thread gives way to the event loop: it still has a tenth of a core that the event loop would take whole. */
-const NICER_BY = 10;
-
 /** More would make the first of them wait too long. */
 const MAX_BATCH = 512;
-
-/** Where this thread shares a core with the event loop, tokens go before writes, which nobody sees late. */
-function giveWayToEventLoop(): void {
-  // Here, without a number, the priority is that of the thread; elsewhere of the whole process.
-  if (process.platform !== 'linux') return;
-  try {
-    setPriority(Math.min(getPriority() + NICER_BY, constants.priority.PRIORITY_LOW));
-  } catch {
-    // It may not be changed here.
-  }
-}
 
 function isWriterOptions(value: unknown): value is WriterOptions {
   return typeof value === 'object' && value !== null && 'path' in value && 'busyTimeoutMs' in value;
@@ -69,5 +55,6 @@ function start(port: MessagePort, options: unknown): void {
 }
 
 if (parentPort === null) throw new Error('this module runs in a worker thread');
-giveWayToEventLoop();
+// Where it shares a core with the event loop, tokens go before writes, which nobody sees late.
+lowerThread(THIS_THREAD);
 start(parentPort, workerData);
