@@ -141,6 +141,17 @@ const chunkOf = (delta: object, more: object = {}, finish: string | null = null)
 });
 const piece = (fields: object) => chunkOf({ tool_calls: [fields] });
 const END = frames(endChunk(), '[DONE]');
+/** As Python writes JSON. */
+const spaced = (...texts: readonly string[]) =>
+  texts.map((text) => JSON.stringify(textChunk(text)).replaceAll('":', '": '));
+/** The text is put in as it is. */
+const torn = (...texts: readonly string[]) =>
+  texts.map((text) => JSON.stringify(textChunk('?')).replace('?', () => text));
+/** The last one of a name counts. */
+const twice = (...texts: readonly string[]) =>
+  texts.map((text) =>
+    JSON.stringify(textChunk('last')).replace('"content"', () => `"content":"${text}","content"`),
+  );
 const CALLED = frames(endChunk('tool_calls'), '[DONE]');
 
 const STREAMS: readonly (readonly [string, string])[] = [
@@ -182,6 +193,39 @@ const STREAMS: readonly (readonly [string, string])[] = [
       }),
     ) + END,
   ],
+  ['chunks that are alike', frames(...['one', ' "two"', '\\', '\n', '👋', '', ' '].map(textChunk)) + END],
+  ['chunks that are alike and spaced', frames(...spaced('one', ' two', ' "three"')) + END],
+  ['a broken string in a chunk like the others', frames(...torn('one', 'two', 'th\tree')) + END],
+  ['two strings in the place of one', frames(...torn('one', 'two', 'x","content":"three')) + END],
+  [
+    'a string that ends with the chunk',
+    frames(...torn('one', 'two')) + frames('{"choices":[{"delta":{"content":'),
+  ],
+  [
+    'another content before the text',
+    frames(...['p', 'q', 'r', 's'].map((content) => ({ note: { content }, ...textChunk('same') }))) + END,
+  ],
+  [
+    'another content before other texts',
+    frames(...['p', 'q', 'r', 's'].map((content) => ({ note: { content }, ...textChunk(content + 'x') }))) +
+      END,
+  ],
+  ['a content that is there twice', frames(...twice('p', 'q', 'r')) + END],
+  [
+    'text beside the pieces of a call',
+    frames(
+      toolChunk(0, { id: 'a', name: 'x', arguments: '{"n":"' }),
+      ...['p', 'q', 'r'].map((content) =>
+        chunkOf({ content, tool_calls: [{ index: 0, function: { arguments: '7' } }] }),
+      ),
+      toolChunk(0, { arguments: '"}' }),
+    ) + CALLED,
+  ],
+  [
+    'usage in each of the chunks that are alike',
+    frames(...['p', 'q', 'r'].map((content) => chunkOf({ content }, { usage: { prompt_tokens: 4 } }))) + END,
+  ],
+  ['an end in each of them', frames(...['p', 'q', 'r'].map((content) => chunkOf({ content }, {}, 'length')))],
   ['a content that is a number', frames(chunkOf({ content: 7 })) + END],
   ['parts that are none', frames(chunkOf({ content: ['x'] })) + END],
   ['other ends of lines', (frames(textChunk('one'), textChunk('two')) + END).replaceAll('\n', '\r\n')],
@@ -360,6 +404,22 @@ describe('chat completions, read by us and by the package', () => {
     const [ours, theirs] = await both({ status, headers, pieces: cut(text, [3]) });
     expect(ours).toEqual(theirs);
     expect(ours.error).not.toBeNull();
+  });
+
+  it('have the same text, however alike their chunks are', async () => {
+    const text = fc.oneof(
+      fc.constantFrom('a', 'b', '', '"', '\\'),
+      fc.string({ unit: 'binary', maxLength: 20 }),
+    );
+    const chunk = fc.tuple(text, fc.constantFrom<object>({}, { note: { content: 'x' } }, { usage: null }));
+    await fc.assert(
+      fc.asyncProperty(fc.array(chunk, { maxLength: 12 }), async (chunks) => {
+        const all = chunks.map(([content, before]) => ({ ...before, ...textChunk(content.toWellFormed()) }));
+        const [ours, theirs] = await both({ pieces: cut(frames(...all) + END) });
+        expect(ours).toEqual(theirs);
+      }),
+      { numRuns: 200 },
+    );
   });
 
   it('have the same calls, however strangely they are put into pieces', async () => {

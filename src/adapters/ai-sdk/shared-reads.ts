@@ -3,18 +3,37 @@
  * into a queue, out of which it goes in the same breath. HTTP's parser copies what it takes for a body, so that nothing of the buffer is held.
  */
 import type { OnReadOpts, Socket } from 'node:net';
+import { WholeChunks, type TakeBytes } from './whole-chunks.js';
 
 const buffer = Buffer.allocUnsafeSlow(65_536);
+
+/** The body that a connection is in, while chunks of it are taken. */
+const BODY = Symbol('body');
+declare module 'node:net' {
+  interface Socket {
+    [BODY]?: WholeChunks | undefined;
+  }
+}
 
 /** For the options of an agent. */
 export const sharedReads: OnReadOpts = {
   buffer,
   callback(this: Socket, length: number): boolean {
-    // What `node:http` listens for.
-    this.emit('data', buffer.subarray(0, length));
+    const body = this[BODY];
+    if (body === undefined) {
+      // What `node:http` listens for.
+      this.emit('data', buffer.subarray(0, length));
+      // The head of an answer was in it, whose chunks are wanted.
+      if (this[BODY]?.begin(buffer, length) === false) this[BODY] = undefined;
+    } else if (!body.read(buffer, length)) this[BODY] = undefined;
     return true;
   },
 };
+
+/** Gives the chunks of an answer's body that come whole to `take`, past HTTP's parser. To be called where the head of the answer is told of. */
+export function takeWholeChunks(socket: Socket, take: TakeBytes): void {
+  socket[BODY] = new WholeChunks(socket, take);
+}
 
 /** A piece of a body to keep: itself, unless it is a part of the shared buffer. */
 export function ownBytes(bytes: Buffer): Buffer {

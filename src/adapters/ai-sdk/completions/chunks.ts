@@ -3,6 +3,7 @@ import type { Usage } from '../../../core/turn.js';
 import { NO_USAGE } from '../../../core/turn.js';
 import type { FinishedAnswer, FinishReason } from '../ending.js';
 import { UpstreamFault } from '../faults.js';
+import { AlikeChunks } from './alike-chunks.js';
 import { CallDeltas, readCallDeltas } from './call-deltas.js';
 
 const FINISH_REASONS: ReadonlyMap<string, FinishReason> = new Map([
@@ -20,6 +21,7 @@ export class Chunks {
   #finish: string | undefined;
   #usage: Usage = NO_USAGE;
   #spoke = false;
+  readonly #alike = new AlikeChunks();
 
   /** @param onText gets each piece of text, never an empty one */
   constructor(private readonly onText: (text: string) => void) {}
@@ -27,6 +29,12 @@ export class Chunks {
   /** Takes the data of one event. @throws UpstreamFault, or the error object that the provider has sent */
   take(data: string): void {
     if (data === '[DONE]') return;
+    const text = this.#alike.textOf(data);
+    if (text === undefined) this.#takeWhole(data);
+    else this.#say(text);
+  }
+
+  #takeWhole(data: string): void {
     const chunk = parse(data);
     if (!isJsonObject(chunk)) throw new UpstreamFault('unreadable', { code: 'chunk' });
     const { choices, usage } = chunk;
@@ -42,7 +50,7 @@ export class Chunks {
       if (typeof reason !== 'string') throw new UpstreamFault('unreadable', { code: 'finish_reason' });
       this.#finish = reason;
     }
-    if (isJsonObject(delta)) this.#takeDelta(delta);
+    if (isJsonObject(delta)) this.#takeDelta(delta, data);
     else if (delta !== undefined && delta !== null) throw new UpstreamFault('unreadable', { code: 'delta' });
   }
 
@@ -54,10 +62,13 @@ export class Chunks {
     return { reason, usage: this.#usage, spoke: this.#spoke, calls };
   }
 
-  #takeDelta({ content, tool_calls: pieces }: JsonObject): void {
+  #takeDelta({ content, tool_calls: pieces }: JsonObject, data: string): void {
     const deltas = pieces === undefined ? [] : readCallDeltas(pieces);
-    if (typeof content === 'string') this.#say(content);
-    else if (content !== undefined && content !== null) for (const text of textsOf(content)) this.#say(text);
+    if (typeof content === 'string') {
+      this.#say(content);
+      if (deltas.length === 0) this.#alike.note(data, content);
+    } else if (content !== undefined && content !== null)
+      for (const text of textsOf(content)) this.#say(text);
     for (const delta of deltas) (this.#calls ??= new CallDeltas()).take(delta);
   }
 
