@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:net';
 import { once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { ConnectionError } from '../../src/adapters/ai-sdk/connection-error.js';
-import { Connections } from '../../src/adapters/ai-sdk/exchange.js';
+import { Connections } from '../../src/adapters/ai-sdk/connections.js';
 import { createFetch } from '../../src/adapters/ai-sdk/fetch.js';
 import { sayScript, startUpstream, type Upstream } from '../support/upstream.js';
 import { failure } from './ai-sdk-dialects.js';

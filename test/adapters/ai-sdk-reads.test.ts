@@ -50,11 +50,14 @@ async function read(reads: readonly Buffer[]): Promise<Read & { readonly shown: 
   request.on('error', failed);
   request.on('response', (response) => {
     seen.response = response.on('error', failed);
-    readText(
-      response,
-      (text) => seen.texts.push(text),
-      () => (seen.isOver = true),
-    );
+    readText(response, {
+      takeText: (text) => {
+        seen.texts.push(text);
+      },
+      endText: () => {
+        seen.isOver = true;
+      },
+    });
   });
   const isWritten = once(request, 'finish');
   request.end();

@@ -58,10 +58,11 @@ function byUs(request: RigRequest, { status = 200, headers = {}, pieces }: Scrip
       sent = call;
       const response = new IncomingMessage(new Socket());
       Object.assign(response, { statusCode: status, headers: { ...EVENTS, ...headers } });
-      listener.onAnswer(response, () => undefined);
+      const exchange = { heard: () => undefined, cancel: () => response.destroy() };
+      listener.onAnswer(response, exchange);
       for (const piece of pieces) response.push(piece);
       response.push(null);
-      return () => response.destroy();
+      return exchange;
     },
   });
   return outcome(

@@ -1,8 +1,8 @@
 import http from 'node:http';
 import https from 'node:https';
+import type { Socket } from 'node:net';
 import { codeOf, ConnectionError, type ConnectionFault } from './connection-error.js';
-import { sharedReads } from './shared-reads.js';
-import { watchSilence } from './silence.js';
+import { Silence } from './silence.js';
 
 /** Times in milliseconds. */
 export interface ConnectionTimes {
@@ -11,11 +11,6 @@ export interface ConnectionTimes {
   /** How long a request may go without a byte from the provider, before its answer or in it. */
   readonly idleMs: number;
 }
-
-/** Reasoning models may be silent for two minutes before their first word, hence three. */
-export const DEFAULT_TIMES: ConnectionTimes = { connectMs: 10_000, idleMs: 180_000 };
-
-const IDLE_SOCKET_MS = 60_000;
 
 /** A request to a provider. */
 export interface Call {
@@ -27,10 +22,18 @@ export interface Call {
   readonly signal: AbortSignal | undefined;
 }
 
+/** A request that was sent, and its answer. */
+export interface OpenExchange {
+  /** To be called for each piece of the answer. */
+  heard(): void;
+  /** Destroys the connection at once. After the end of a complete answer it does nothing. */
+  cancel(): void;
+}
+
 /** Is told how an exchange goes. */
 export interface ExchangeListener {
-  /** The head of the answer has come; its body waits until somebody reads it. @param heard to be called for each piece of it */
-  onAnswer(response: http.IncomingMessage, heard: () => void): void;
+  /** The head of the answer has come; its body waits until somebody reads it. */
+  onAnswer(response: http.IncomingMessage, exchange: OpenExchange): void;
   /**
    * There is no answer, or no more of it: a ConnectionError, or the reason of the signal. Of more than one the first counts, and none
    * after the end of a complete answer.
@@ -38,129 +41,164 @@ export interface ExchangeListener {
   onFail(reason: unknown): void;
 }
 
-/** Destroys the connection of an exchange at once. After the end of a complete answer it does nothing. */
-export type Cancel = () => void;
-
 /**
- * Requests on `node:http` over kept connections. No redirect is followed (a key must not go elsewhere), nothing is compressed.
- * Aborting destroys the connection at once. A kept connection that turns out dead before the first byte of an answer is
- * replaced once, silently.
+ * What an event of Node's belongs to: the listeners are the same for all exchanges. A closure for each, and what Node puts around one that is to be
+ * called once, were a tenth of what a stream holds while its turn runs, which the collector copies twice.
  */
-export class Connections {
-  readonly #agents: { readonly http: http.Agent; readonly https: https.Agent };
-
-  /** @param authorities certificates (PEM) to trust in place of the usual ones */
-  constructor(
-    private readonly times: ConnectionTimes = DEFAULT_TIMES,
-    authorities?: Buffer,
-  ) {
-    const options = { keepAlive: true, timeout: IDLE_SOCKET_MS, onread: sharedReads };
-    const trust = authorities === undefined ? {} : { ca: authorities };
-    this.#agents = { http: new http.Agent(options), https: new https.Agent({ ...options, ...trust }) };
+const EXCHANGE = Symbol('exchange');
+declare module 'node:http' {
+  interface ClientRequest {
+    [EXCHANGE]?: Exchange | undefined;
   }
-
-  /** Sends a request. @throws the reason of a signal that is aborted already */
-  open(call: Call, listener: ExchangeListener): Cancel {
-    const agent = call.target.protocol === 'https:' ? this.#agents.https : this.#agents.http;
-    let again: Call | undefined = call;
-    let cancel = exchange(call, agent, this.times, {
-      onAnswer: (response, heard) => {
-        // It is not sent again: its body, a whole history, need not be held while the answer comes. It was a fifth of what a stream holds.
-        again = undefined;
-        listener.onAnswer(response, heard);
-      },
-      onFail: (reason) => {
-        if (reason instanceof StaleSocketError && again !== undefined)
-          cancel = exchange(again, false, this.times, listener);
-        else listener.onFail(reason);
-      },
-    });
-    return () => {
-      cancel();
-    };
+  interface IncomingMessage {
+    [EXCHANGE]?: Exchange | undefined;
   }
 }
 
 /** A kept socket died before the answer began: the request may be sent again on a new one. */
 class StaleSocketError extends ConnectionError {}
 
-function exchange(
-  { target, method, headers, body, signal }: Call,
-  agent: http.Agent | false,
-  times: ConnectionTimes,
-  listener: ExchangeListener,
-): Cancel {
-  signal?.throwIfAborted();
-  const client = target.protocol === 'https:' ? https : http;
-  // The agent's time is for connections that are kept. On one in use it would be set anew by each piece that comes or goes.
-  const request = client.request({ ...target, method, headers, agent, timeout: 0 });
-  let answer: http.IncomingMessage | undefined;
-  let over = false;
-  let failed = false;
+/** One request and its answer. Its public methods beside those of `OpenExchange` are for the listeners below. */
+export class Exchange implements OpenExchange {
+  #request: http.ClientRequest;
+  #answer: http.IncomingMessage | undefined;
+  /** What to send again on a new connection, once, until there is an answer: its body, a whole history, need not be held while that comes. */
+  #again: Call | undefined;
+  #connecting: NodeJS.Timeout | undefined;
+  readonly #signal: AbortSignal | undefined;
+  readonly #silence: Silence;
+  #isOver = false;
+  #hasFailed = false;
+  readonly #abort = (): void => {
+    this.#stop(this.#signal?.reason);
+  };
 
-  const fail = (reason: unknown): void => {
-    if (failed) return;
-    failed = true;
-    listener.onFail(reason);
-  };
-  const stop = (reason: unknown): void => {
-    fail(reason);
-    request.destroy();
-  };
-  const abort = (): void => {
-    stop(signal?.reason);
-  };
-  signal?.addEventListener('abort', abort, { once: true });
-  const silence = watchSilence(
-    times.idleMs,
-    () => answer?.isPaused() === true,
-    () => {
-      stop(new ConnectionError('idle', undefined));
-    },
-  );
-  const settle = (): void => {
-    over = true;
-    silence.stop();
-    signal?.removeEventListener('abort', abort);
-    // Complete: whoever reads it has its end already.
-    if (answer?.complete !== true) fail(new ConnectionError('cut', undefined));
-  };
-  limitConnecting(request, times.connectMs, () => {
-    stop(new ConnectionError('connect_timeout', undefined));
-  });
-  request.on('error', (error) => {
-    fail(asConnectionError(error, request, answer !== undefined));
-  });
-  // Once there is an answer its own 'close' counts: the request's may come while bytes of it still wait here.
-  request.once('close', () => {
-    if (answer === undefined) settle();
-  });
-  request.once('response', (response) => {
-    answer = response;
-    silence.heard();
-    response.on('error', (error) => {
-      fail(asConnectionError(error, request, true));
+  /** Sends the request. @throws the reason of a signal that is aborted already */
+  constructor(
+    call: Call,
+    agent: http.Agent,
+    private readonly times: ConnectionTimes,
+    private readonly listener: ExchangeListener,
+  ) {
+    call.signal?.throwIfAborted();
+    this.#again = call;
+    this.#signal = call.signal;
+    this.#request = this.#send(call, agent);
+    this.#signal?.addEventListener('abort', this.#abort, { once: true });
+    this.#silence = new Silence(times.idleMs, this);
+  }
+
+  heard(): void {
+    this.#silence.heard();
+  }
+
+  cancel(): void {
+    this.#hasFailed = true;
+    if (!this.#isOver) this.#request.destroy();
+  }
+
+  /** Nobody reads what has come: the silence is ours. */
+  isExcused(): boolean {
+    return this.#answer?.isPaused() === true;
+  }
+
+  fellSilent(): void {
+    this.#stop(new ConnectionError('idle', undefined));
+  }
+
+  connecting(socket: Socket): void {
+    this.#connecting = setTimeout(() => {
+      this.#stop(new ConnectionError('connect_timeout', undefined));
+    }, this.times.connectMs);
+    socket.once('encrypted' in socket ? 'secureConnect' : 'connect', () => {
+      clearTimeout(this.#connecting);
     });
-    response.once('close', settle);
-    listener.onAnswer(response, silence.heard);
-  });
-  request.end(body);
-  return () => {
-    failed = true;
-    if (!over) request.destroy();
-  };
+  }
+
+  answered(response: http.IncomingMessage): void {
+    this.#answer = response;
+    this.#again = undefined;
+    this.heard();
+    response[EXCHANGE] = this;
+    response.on('error', onAnswerError).on('close', onAnswerClose);
+    this.listener.onAnswer(response, this);
+  }
+
+  failed(error: Error): void {
+    const reason = asConnectionError(error, this.#request, this.#answer !== undefined);
+    const again = this.#again;
+    if (this.#hasFailed || again === undefined || !(reason instanceof StaleSocketError)) this.#fail(reason);
+    else {
+      this.#again = undefined;
+      this.#request[EXCHANGE] = undefined;
+      this.#request = this.#send(again, false);
+      this.heard();
+    }
+  }
+
+  /** Once there is an answer its own end counts: the request's may come while bytes of it still wait here. */
+  requestClosed(): void {
+    if (this.#answer === undefined) this.#settle();
+  }
+
+  answerClosed(): void {
+    this.#settle();
+  }
+
+  #send({ target, method, headers, body }: Call, agent: http.Agent | false): http.ClientRequest {
+    const client = target.protocol === 'https:' ? https : http;
+    // The agent's time is for connections that are kept. On one in use it would be set anew by each piece that comes or goes.
+    const request = client.request({ ...target, method, headers, agent, timeout: 0 });
+    request[EXCHANGE] = this;
+    request.on('socket', onSocket).on('response', onResponse);
+    request.on('error', onRequestError).on('close', onRequestClose);
+    request.end(body);
+    return request;
+  }
+
+  #settle(): void {
+    this.#isOver = true;
+    this.#silence.stop();
+    clearTimeout(this.#connecting);
+    this.#signal?.removeEventListener('abort', this.#abort);
+    // Complete: whoever reads it has its end already.
+    if (this.#answer?.complete !== true) this.#fail(new ConnectionError('cut', undefined));
+  }
+
+  #stop(reason: unknown): void {
+    this.#fail(reason);
+    this.#request.destroy();
+  }
+
+  #fail(reason: unknown): void {
+    if (this.#hasFailed) return;
+    this.#hasFailed = true;
+    this.listener.onFail(reason);
+  }
 }
 
-function limitConnecting(request: http.ClientRequest, ms: number, onTimeout: () => void): void {
-  request.once('socket', (socket) => {
-    if (!socket.connecting) return;
-    const timer = setTimeout(onTimeout, ms);
-    const clear = (): void => {
-      clearTimeout(timer);
-    };
-    socket.once('encrypted' in socket ? 'secureConnect' : 'connect', clear);
-    request.once('close', clear);
-  });
+function onSocket(this: http.ClientRequest, socket: Socket): void {
+  if (socket.connecting) this[EXCHANGE]?.connecting(socket);
+}
+
+function onResponse(this: http.ClientRequest, response: http.IncomingMessage): void {
+  this[EXCHANGE]?.answered(response);
+}
+
+function onRequestError(this: http.ClientRequest, error: Error): void {
+  this[EXCHANGE]?.failed(error);
+}
+
+function onRequestClose(this: http.ClientRequest): void {
+  this[EXCHANGE]?.requestClosed();
+}
+
+function onAnswerError(this: http.IncomingMessage, error: Error): void {
+  this[EXCHANGE]?.failed(error);
+}
+
+function onAnswerClose(this: http.IncomingMessage): void {
+  this[EXCHANGE]?.answerClosed();
 }
 
 function asConnectionError(error: Error, request: http.ClientRequest, answering: boolean): ConnectionError {

@@ -1,6 +1,6 @@
 import type http from 'node:http';
 import { urlToHttpOptions } from 'node:url';
-import { Connections } from './exchange.js';
+import { Connections } from './connections.js';
 import { streamBody } from './response-body.js';
 
 const BODILESS = new Set([204, 205, 304]);
@@ -24,12 +24,14 @@ export function createFetch(connections = new Connections()): typeof globalThis.
     };
     return new Promise((resolve, reject) => {
       let fail = reject;
-      const cancel = connections.open(call, {
-        onAnswer: (response, heard) => {
+      connections.open(call, {
+        onAnswer: (response, exchange) => {
           const stream = streamBody(response, {
-            onBytes: heard,
+            onBytes: () => {
+              exchange.heard();
+            },
             onCancel: () => {
-              cancel();
+              exchange.cancel();
             },
           });
           fail = stream.fail;

@@ -3,7 +3,7 @@ import { checkEndpoint } from './check.js';
 import { classify } from './classify.js';
 import { createCompletions } from './completions/respond.js';
 import { BASE_URLS, requireKey, type Endpoint, type Provider } from './endpoint.js';
-import { Connections } from './exchange.js';
+import { Connections } from './connections.js';
 import { operatorError } from './faults.js';
 import { createFetch } from './fetch.js';
 import { createPackaged } from './packaged.js';

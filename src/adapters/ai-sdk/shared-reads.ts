@@ -3,7 +3,7 @@
  * into a queue, out of which it goes in the same breath. HTTP's parser copies what it takes for a body, so that nothing of the buffer is held.
  */
 import type { OnReadOpts, Socket } from 'node:net';
-import { WholeChunks, type TakeBytes } from './whole-chunks.js';
+import { WholeChunks, type BytesReader } from './whole-chunks.js';
 
 const buffer = Buffer.allocUnsafeSlow(65_536);
 
@@ -30,9 +30,9 @@ export const sharedReads: OnReadOpts = {
   },
 };
 
-/** Gives the chunks of an answer's body that come whole to `take`, past HTTP's parser. To be called where the head of the answer is told of. */
-export function takeWholeChunks(socket: Socket, take: TakeBytes): void {
-  socket[BODY] = new WholeChunks(socket, take);
+/** Gives the chunks of an answer's body that come whole to the reader, past HTTP's parser. To be called where the head of the answer is told of. */
+export function takeWholeChunks(socket: Socket, reader: BytesReader): void {
+  socket[BODY] = new WholeChunks(socket, reader);
 }
 
 /** A piece of a body to keep: itself, unless it is a part of the shared buffer. */

@@ -12,8 +12,11 @@ const HEAD_END = '\r\n\r\n';
 /** More digits than this are left to the parser. */
 const MAX_DIGITS = 7;
 
-/** Gets a stretch of bytes, which are only lent. */
-export type TakeBytes = (bytes: Buffer, from: number, to: number) => void;
+/** Who gets what is in the chunks. */
+export interface BytesReader {
+  /** A stretch of bytes, which are only lent. Must not throw. */
+  takeBytes(bytes: Buffer, from: number, to: number): void;
+}
 
 /** A connection, to whose bytes a parser listens. */
 interface Connection {
@@ -29,10 +32,10 @@ export class WholeChunks {
   /** Where the data of the chunk begins that was looked at last. */
   #dataAt = 0;
 
-  /** @param take gets the data of each chunk that is not shown to the parser */
+  /** @param reader gets the data of each chunk that is not shown to the parser */
   constructor(
     private readonly connection: Connection,
-    private readonly take: TakeBytes,
+    private readonly reader: BytesReader,
   ) {}
 
   /** Goes over the read that brought the head of the answer, which the parser has seen. False when the parser is to see all that follows. */
@@ -66,7 +69,7 @@ export class WholeChunks {
         this.#show(bytes, at, length);
         return end !== -1;
       }
-      this.take(bytes, this.#dataAt, end - 2);
+      this.reader.takeBytes(bytes, this.#dataAt, end - 2);
       at = end;
     }
     return true;

@@ -2,10 +2,11 @@ import type { IncomingMessage } from 'node:http';
 import { urlToHttpOptions } from 'node:url';
 import { createParser } from 'eventsource-parser';
 import type { Rig, RigError, RigPart } from '../../../core/ports.js';
-import { readText } from '../answer-text.js';
+import { readText, type TextReader } from '../answer-text.js';
+import type { Connections } from '../connections.js';
 import { isWebPage, requireKey, TITLE_TOKENS, type Endpoint } from '../endpoint.js';
 import { endParts } from '../ending.js';
-import type { Call, Connections } from '../exchange.js';
+import type { ExchangeListener, OpenExchange } from '../exchange.js';
 import { UpstreamFault } from '../faults.js';
 import { outlineOf, type Outline } from '../outline.js';
 import { asRigError, refusalError } from '../rig-error.js';
@@ -35,15 +36,15 @@ export function createCompletions(
 
   return (request, signal, take) =>
     new Promise((resolve, reject) => {
-      const answer = new Answer(signal, { take, resolve, reject });
       try {
         requireKey(endpoint);
         const outline = outlineOf(request);
         const maxTokens = request.purpose === 'title' ? TITLE_TOKENS['openai-compatible'] : undefined;
         const body = requestBody({ model, maxTokens }, request.instructions, outline);
-        answer.open(connections, { target, method: 'POST', headers, body, signal }, outline);
+        const answer = new Answer(signal, outline, { take, resolve, reject });
+        connections.open({ target, method: 'POST', headers, body, signal }, answer);
       } catch (error) {
-        answer.fail(error);
+        reject(failureOf(signal, asRigError(error)));
       }
     });
 }
@@ -55,94 +56,88 @@ interface Asker {
   readonly reject: (error: unknown) => void;
 }
 
-/** One answer, from the request to its end. */
-class Answer {
-  #cancel: () => void = () => undefined;
+/** One answer, from its head to its end. */
+class Answer implements ExchangeListener, TextReader {
+  #exchange: OpenExchange | undefined;
   #isOver = false;
+  #isFirst = true;
+  readonly #chunks = new Chunks((text) => {
+    this.asker.take({ type: 'text', text });
+  });
+  readonly #events = createParser({
+    onEvent: ({ data }) => {
+      if (!this.#isOver) this.#chunks.take(data);
+    },
+  });
 
   constructor(
     private readonly signal: AbortSignal,
+    private readonly outline: Outline,
     private readonly asker: Asker,
   ) {}
 
-  open(connections: Pick<Connections, 'open'>, call: Call, outline: Outline): void {
-    this.#cancel = connections.open(call, {
-      onAnswer: (response, heard) => {
-        this.#read(response, heard, outline);
-      },
-      onFail: (reason) => {
-        this.fail(reason);
-      },
-    });
+  onAnswer(response: IncomingMessage, exchange: OpenExchange): void {
+    this.#exchange = exchange;
+    const status = response.statusCode ?? 0;
+    if (status < 200 || status > 299) this.#readRefusal(status <= 599 ? status : 502, response);
+    else if (BODILESS.has(status)) this.onFail(new UpstreamFault('unreadable', { code: 'empty' }));
+    else if (isWebPage(response.headers['content-type'])) this.onFail(new UpstreamFault('endpoint'));
+    else readText(response, this);
   }
 
-  fail(reason: unknown): void {
+  onFail(reason: unknown): void {
     this.#end(asRigError(reason));
+  }
+
+  takeText(text: string): void {
+    this.#exchange?.heard();
+    if (this.#isOver) return;
+    const events = this.#isFirst && text.startsWith('\uFEFF') ? text.slice(1) : text;
+    this.#isFirst = false;
+    try {
+      this.#events.feed(events);
+    } catch (error) {
+      this.onFail(error);
+    }
+  }
+
+  endText(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    try {
+      for (const part of endParts(this.#chunks.end(), this.outline)) this.asker.take(part);
+      this.asker.resolve();
+    } catch (error) {
+      this.onFail(error);
+    }
   }
 
   /** Closes the connection, unless the answer is over: then it is kept for the next one. */
   #end(error: RigError): void {
-    if (!this.#isOver) this.#cancel();
+    if (!this.#isOver) this.#exchange?.cancel();
     this.#isOver = true;
-    this.asker.reject(this.signal.aborted ? this.signal.reason : error);
+    this.asker.reject(failureOf(this.signal, error));
   }
 
-  #read(response: IncomingMessage, heard: () => void, outline: Outline): void {
-    const status = response.statusCode ?? 0;
-    if (status < 200 || status > 299) this.#readRefusal(status <= 599 ? status : 502, response, heard);
-    else if (BODILESS.has(status)) this.fail(new UpstreamFault('unreadable', { code: 'empty' }));
-    else if (isWebPage(response.headers['content-type'])) this.fail(new UpstreamFault('endpoint'));
-    else this.#readEvents(response, heard, outline);
-  }
-
-  #readEvents(response: IncomingMessage, heard: () => void, outline: Outline): void {
-    const chunks = new Chunks((text) => {
-      this.asker.take({ type: 'text', text });
-    });
-    const parser = createParser({
-      onEvent: ({ data }) => {
-        if (!this.#isOver) chunks.take(data);
+  #readRefusal(status: number, response: IncomingMessage): void {
+    let body = '';
+    readText(response, {
+      takeText: (text) => {
+        this.#exchange?.heard();
+        if (body.length < MAX_REFUSAL) body += text;
+      },
+      endText: () => {
+        if (this.#isOver) return;
+        this.#isOver = true;
+        this.#end(refusalError({ status, headers: textHeaders(response), body }));
       },
     });
-    let isFirst = true;
-    const take = (text: string): void => {
-      heard();
-      if (this.#isOver) return;
-      this.#try(() => {
-        parser.feed(isFirst && text.startsWith('\uFEFF') ? text.slice(1) : text);
-      });
-      isFirst = false;
-    };
-    readText(response, take, () => {
-      if (this.#isOver) return;
-      this.#isOver = true;
-      this.#try(() => {
-        for (const part of endParts(chunks.end(), outline)) this.asker.take(part);
-        this.asker.resolve();
-      });
-    });
   }
+}
 
-  #readRefusal(status: number, response: IncomingMessage, heard: () => void): void {
-    let body = '';
-    const take = (text: string): void => {
-      heard();
-      if (body.length < MAX_REFUSAL) body += text;
-    };
-    readText(response, take, () => {
-      if (this.#isOver) return;
-      this.#isOver = true;
-      this.#end(refusalError({ status, headers: textHeaders(response), body }));
-    });
-  }
-
-  #try(run: () => void): void {
-    try {
-      run();
-    } catch (error) {
-      this.fail(error);
-    }
-  }
+/** What an answer fails with: whatever came of an abort, its reason. */
+function failureOf(signal: AbortSignal, error: RigError): unknown {
+  return signal.aborted ? signal.reason : error;
 }
 
 function textHeaders({ headers }: IncomingMessage): Record<string, string> {
