@@ -23,7 +23,7 @@ export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promi
     };
     if (signal.aborted) onAbort();
     signal.addEventListener('abort', onAbort, { once: true });
-    promise.then(resolve, reject).finally(() => {
+    void promise.then(resolve, reject).then(() => {
       signal.removeEventListener('abort', onAbort);
     });
   });

@@ -5,6 +5,8 @@ import type { PromptMessage } from './ports.js';
 /** What a message costs beside its words: its role and the marks around it. */
 const TOKENS_PER_MESSAGE = 4;
 const MAX_SHOWN_STATE = 16_384;
+/** Shared: most messages call no tools. */
+const NONE: readonly never[] = [];
 
 interface Entry {
   readonly prompt: PromptMessage;
@@ -63,7 +65,7 @@ function asPrompt(message: Message): PromptMessage | null {
     case 'assistant': {
       const { content, toolCalls, toolResults } = closeCalls(message, INTERRUPTED_RESULT);
       if (content === '' && (toolCalls ?? []).length === 0) return null;
-      return { role: 'assistant', content, toolCalls: toolCalls ?? [], toolResults: toolResults ?? [] };
+      return { role: 'assistant', content, toolCalls: toolCalls ?? NONE, toolResults: toolResults ?? NONE };
     }
   }
 }

@@ -1,4 +1,16 @@
-import { UNOBSERVED, type Observer, type ToolObserver } from './observer.js';
+import type { StopReason } from './abort.js';
+import {
+  UNOBSERVED,
+  type AnswerObserver,
+  type AnswerOutcome,
+  type ObservedCall,
+  type Observer,
+  type ToolCallObserver,
+  type ToolObserver,
+  type TurnObserver,
+} from './observer.js';
+import type { Rig, RigRequest } from './ports.js';
+import type { TurnOutcome, Usage } from './turn.js';
 
 /** Tells all of them, in order. */
 export function observers(all: readonly Observer[]): Observer {
@@ -15,30 +27,40 @@ export function observers(all: readonly Observer[]): Observer {
       for (const observer of all) observer.tookOver(turns);
     },
     toolCalled: toolCalls(all),
-    started(turn) {
-      const attempts = all.map((observer) => observer.started(turn));
-      return {
-        toolCalled: toolCalls(attempts),
-        asked(rig, purpose) {
-          const answers = attempts.map((attempt) => attempt.asked(rig, purpose));
-          return {
-            spoke() {
-              for (const answer of answers) answer.spoke();
-            },
-            ended(outcome, usage, calls) {
-              for (const answer of answers) answer.ended(outcome, usage, calls);
-            },
-          };
-        },
-        ended(outcome, rigId) {
-          for (const attempt of attempts) attempt.ended(outcome, rigId);
-        },
-        left(reason) {
-          for (const attempt of attempts) attempt.left(reason);
-        },
-      };
-    },
+    started: (turn) => new Attempts(all.map((observer) => observer.started(turn))),
   };
+}
+
+class Attempts implements TurnObserver {
+  constructor(private readonly all: readonly TurnObserver[]) {}
+
+  asked(rig: Rig, purpose: RigRequest['purpose']): AnswerObserver {
+    return new Answers(this.all.map((attempt) => attempt.asked(rig, purpose)));
+  }
+
+  toolCalled(call: ObservedCall): ToolCallObserver {
+    return toolCalls(this.all)(call);
+  }
+
+  ended(outcome: TurnOutcome, rigId: string | null): void {
+    for (const attempt of this.all) attempt.ended(outcome, rigId);
+  }
+
+  left(reason: StopReason): void {
+    for (const attempt of this.all) attempt.left(reason);
+  }
+}
+
+class Answers implements AnswerObserver {
+  constructor(private readonly all: readonly AnswerObserver[]) {}
+
+  spoke(): void {
+    for (const answer of this.all) answer.spoke();
+  }
+
+  ended(outcome: AnswerOutcome, usage: Usage, calls: number): void {
+    for (const answer of this.all) answer.ended(outcome, usage, calls);
+  }
 }
 
 function toolCalls(all: readonly ToolObserver[]): ToolObserver['toolCalled'] {

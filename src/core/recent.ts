@@ -1,7 +1,14 @@
-import type { Observer, TurnObserver } from './observer.js';
-import { UNOBSERVED } from './observer.js';
-import type { Clock } from './ports.js';
-import type { ClaimedTurn, TurnOutcome } from './turn.js';
+import {
+  UNOBSERVED,
+  type AnswerObserver,
+  type AnswerOutcome,
+  type ObservedCall,
+  type Observer,
+  type ToolCallObserver,
+  type TurnObserver,
+} from './observer.js';
+import type { Clock, Rig, RigRequest } from './ports.js';
+import type { ClaimedTurn, TurnOutcome, Usage } from './turn.js';
 
 /** What this process did in a span of time. Times are in milliseconds. */
 export interface RecentPoint {
@@ -50,13 +57,20 @@ export class Recent {
   readonly #minutes = new Map<number, Minute>();
   readonly #failures: RecentFailure[] = [];
   readonly startedAt: number;
+  /** To be told of all work. */
+  readonly observer: Observer;
 
   constructor(private readonly clock: Clock) {
     this.startedAt = clock.now();
+    const notes: Notes = {
+      clock,
+      minute: () => this.#now(),
+      failed: (turn, rig) => {
+        this.#fail(turn, rig);
+      },
+    };
+    this.observer = { ...UNOBSERVED, started: (turn) => new Attempt(notes, turn) };
   }
-
-  /** To be told of all work. */
-  readonly observer: Observer = { ...UNOBSERVED, started: (turn) => this.#watch(turn) };
 
   /** The last `milliseconds`, in points of `step`, the oldest first. Both in milliseconds, `step` in whole minutes. */
   points(milliseconds: number, step: number): RecentPoint[] {
@@ -70,34 +84,6 @@ export class Recent {
   /** The newest first. */
   failures(): readonly RecentFailure[] {
     return this.#failures.toReversed();
-  }
-
-  #watch(turn: ClaimedTurn): TurnObserver {
-    const { clock } = this;
-    const begun = clock.now();
-    const silent = UNOBSERVED.started(turn);
-    let spoken = false;
-    return {
-      ...silent,
-      asked: (_rig, purpose) => ({
-        spoke: () => {
-          if (spoken || purpose !== 'answer') return;
-          spoken = true;
-          this.#now().firstText.add(clock.now() - begun);
-        },
-        ended: (_outcome, usage) => {
-          const minute = this.#now();
-          minute.inputTokens += usage.inputTokens;
-          minute.outputTokens += usage.outputTokens;
-        },
-      }),
-      ended: (outcome, rigId) => {
-        const minute = this.#now();
-        minute.outcomes[outcome] += 1;
-        minute.duration.add(clock.now() - begun);
-        if (outcome === 'failed') this.#fail(turn, rigId);
-      },
-    };
   }
 
   #fail({ id, sessionId, app }: ClaimedTurn, rig: string | null): void {
@@ -134,6 +120,71 @@ export class Recent {
       firstText: percentiles(minutes.flatMap(({ firstText }) => firstText.values)),
       duration: percentiles(minutes.flatMap(({ duration }) => duration.values)),
     };
+  }
+}
+
+/** Where attempts are noted. */
+interface Notes {
+  readonly clock: Clock;
+  readonly minute: () => Minute;
+  readonly failed: (turn: ClaimedTurn, rig: string | null) => void;
+}
+
+/** An attempt at a turn. */
+class Attempt implements TurnObserver {
+  readonly #begun: number;
+  #hasSpoken = false;
+
+  constructor(
+    private readonly notes: Notes,
+    private readonly turn: ClaimedTurn,
+  ) {
+    this.#begun = notes.clock.now();
+  }
+
+  asked(_rig: Rig, purpose: RigRequest['purpose']): AnswerObserver {
+    return new Answer(this.notes, purpose === 'answer' ? this : undefined);
+  }
+
+  toolCalled(call: ObservedCall): ToolCallObserver {
+    return UNOBSERVED.toolCalled(call);
+  }
+
+  /** The first text of an answer came. */
+  spoke(): void {
+    if (this.#hasSpoken) return;
+    this.#hasSpoken = true;
+    this.notes.minute().firstText.add(this.notes.clock.now() - this.#begun);
+  }
+
+  ended(outcome: TurnOutcome, rigId: string | null): void {
+    const minute = this.notes.minute();
+    minute.outcomes[outcome] += 1;
+    minute.duration.add(this.notes.clock.now() - this.#begun);
+    if (outcome === 'failed') this.notes.failed(this.turn, rigId);
+  }
+
+  left(): void {
+    // Whoever goes on with it notes how it ends.
+  }
+}
+
+/** A question to a rig. */
+class Answer implements AnswerObserver {
+  /** @param attempt absent: the question is for a title */
+  constructor(
+    private readonly notes: Notes,
+    private readonly attempt: Attempt | undefined,
+  ) {}
+
+  spoke(): void {
+    this.attempt?.spoke();
+  }
+
+  ended(_outcome: AnswerOutcome, usage: Usage): void {
+    const minute = this.notes.minute();
+    minute.inputTokens += usage.inputTokens;
+    minute.outputTokens += usage.outputTokens;
   }
 }
 

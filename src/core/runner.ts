@@ -17,7 +17,7 @@ import type { Ending, TurnSteps } from './turn-steps.js';
 /** Works on the turns that this process has claimed, one of a session at a time, and ends them. */
 export class Runner {
   readonly #running = new Map<string, RunningTurn>();
-  readonly #work = new Set<Promise<void>>();
+  readonly #work = new Map<RunningTurn, Promise<void>>();
   #isDraining = false;
 
   /** @param owner names this process among all that share the store */
@@ -67,14 +67,7 @@ export class Runner {
     // An older attempt of this very process: its lease lapsed, so that it may not go on.
     this.#running.get(claimed.sessionId)?.stop('lost');
     this.#running.set(claimed.sessionId, running);
-    const work = this.#run(running).catch((error: unknown) => {
-      this.parts.log.error({ err: error, turn: claimed.id }, 'a turn was left to be recovered');
-    });
-    this.#work.add(work);
-    void work.finally(() => {
-      this.#work.delete(work);
-      this.#leave(running);
-    });
+    this.#work.set(running, this.#run(running));
   }
 
   /**
@@ -84,12 +77,12 @@ export class Runner {
   async drain(milliseconds: number): Promise<void> {
     this.#isDraining = true;
     const patience = new AbortController();
-    const idle = Promise.all(this.#work);
+    const idle = Promise.all(this.#work.values());
     await Promise.race([idle, pause(milliseconds, patience.signal).catch(() => undefined)]);
     patience.abort(new Error('No more patience is needed'));
     const left = this.all;
     for (const running of left) running.stop('handover');
-    await Promise.all(this.#work);
+    await Promise.all(this.#work.values());
     if (left.length === 0) return;
     const ids = left.map(({ turn }) => turn.id);
     try {
@@ -102,36 +95,46 @@ export class Runner {
     }
   }
 
+  /** Never rejects. */
   async #run(running: RunningTurn): Promise<void> {
-    const { turn } = running;
-    const thread = await this.#threadOf(turn);
-    const timer = setTimeout(() => {
-      running.stop('timeout');
-    }, this.parts.settings.turnTimeoutMs);
-    const listening = this.#listen(running);
-    thread.pins++;
     try {
-      const open = thread.findOpen(turn.id);
-      if (open !== undefined) {
-        open.turn = turn;
-        for (const message of open.messages) running.put(message);
+      const thread = await this.#threadOf(running.turn);
+      const timer = setTimeout(timeOut, this.parts.settings.turnTimeoutMs, running);
+      const listening = this.#listen(running);
+      thread.pins++;
+      try {
+        this.#tellStart(running, thread);
+        const ending = await this.steps
+          .work(running, thread)
+          .catch((error: unknown) => this.#endingFor(error, running));
+        clearTimeout(timer);
+        if (ending !== undefined) await this.#end(running, thread, ending);
+      } finally {
+        clearTimeout(timer);
+        thread.pins--;
+        (await listening)();
       }
-      const { id: turnId, attempt, sessionId } = turn;
-      this.parts.bus.publish(sessionId, { type: 'turn_started', turnId, attempt });
-      // A new attempt voids what watchers have of the turn: what earlier ones have finished is told again.
-      for (const { role, position, content } of running.messages) {
-        if (role !== 'assistant' || content === '') continue;
-        this.parts.bus.publish(sessionId, { type: 'text', turnId, attempt, position, offset: 0, content });
-      }
-      const ending = await this.steps
-        .work(running, thread)
-        .catch((error: unknown) => this.#endingFor(error, running));
-      clearTimeout(timer);
-      if (ending !== undefined) await this.#end(running, thread, ending);
+    } catch (error) {
+      this.parts.log.error({ err: error, turn: running.turn.id }, 'a turn was left to be recovered');
     } finally {
-      clearTimeout(timer);
-      thread.pins--;
-      (await listening)();
+      this.#work.delete(running);
+      this.#leave(running);
+    }
+  }
+
+  #tellStart(running: RunningTurn, thread: ActiveThread): void {
+    const { turn } = running;
+    const open = thread.findOpen(turn.id);
+    if (open !== undefined) {
+      open.turn = turn;
+      for (const message of open.messages) running.put(message);
+    }
+    const { id: turnId, attempt, sessionId } = turn;
+    this.parts.bus.publish(sessionId, { type: 'turn_started', turnId, attempt });
+    // A new attempt voids what watchers have of the turn: what earlier ones have finished is told again.
+    for (const { role, position, content } of running.messages) {
+      if (role !== 'assistant' || content === '') continue;
+      this.parts.bus.publish(sessionId, { type: 'text', turnId, attempt, position, offset: 0, content });
     }
   }
 
@@ -263,4 +266,8 @@ export class Runner {
     if (this.#running.get(running.turn.sessionId) === running) this.#running.delete(running.turn.sessionId);
     running.finish();
   }
+}
+
+function timeOut(running: RunningTurn): void {
+  running.stop('timeout');
 }

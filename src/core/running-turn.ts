@@ -4,6 +4,9 @@ import type { Message } from './message.js';
 import type { TurnObserver } from './observer.js';
 import { NO_USAGE, type ClaimedTurn, type Usage } from './turn.js';
 
+/** Before the first write of a turn. */
+const NOTHING = Promise.resolve();
+
 /** A turn that this process works on: what of it is not in the store yet. */
 export class RunningTurn {
   /** The text of the step in flight. */
@@ -18,11 +21,12 @@ export class RunningTurn {
   rigId: string | null = null;
   /** Whether this process has stored its end. Where another one did, something of the turn may have been missed here. */
   hasEnded = false;
-  readonly ended: Promise<void>;
-  #last: Promise<unknown> = Promise.resolve();
+  #last: Promise<unknown> = NOTHING;
   readonly #controller: AbortController;
   #headStart: HeadStart | undefined;
-  #resolveEnded: () => void = () => undefined;
+  #isFinished = false;
+  /** Who waits for its end: few. */
+  #waiting: (() => void)[] | undefined;
 
   /**
    * @param messages the turn's stored records, the user's message first
@@ -40,7 +44,6 @@ export class RunningTurn {
     this.#controller = headStart?.controller ?? new AbortController();
     this.#headStart = headStart;
     this.leftover = turn.partialText;
-    this.ended = new Promise((resolve) => (this.#resolveEnded = resolve));
   }
 
   get signal(): AbortSignal {
@@ -90,6 +93,14 @@ export class RunningTurn {
     const reason: unknown = this.signal.reason;
     this.observed.left(reason instanceof TurnStopped ? reason.stop : 'lost');
     this.takeHeadStart()?.drop();
-    this.#resolveEnded();
+    this.#isFinished = true;
+    for (const resolve of this.#waiting ?? []) resolve();
+    this.#waiting = undefined;
+  }
+
+  /** Resolves when this process has nothing more to do with it. */
+  finished(): Promise<void> {
+    if (this.#isFinished) return NOTHING;
+    return new Promise((resolve) => (this.#waiting ??= []).push(resolve));
   }
 }

@@ -12,14 +12,15 @@ export class TurnCursor {
   /** The attempt whose text in flight was read, where none was heard of. */
   #readAttempt: number | null = null;
   #ended = false;
-  /** Characters shown of the record at each position. */
-  readonly #shown = new Map<number, number>();
   /** The ids of the calls that were shown, and of their results: few. */
   readonly #calls: string[] = [];
   readonly #results: string[] = [];
-  /** The place of the newest text, and whether it is known to be stored: a call follows it. */
+  /** The place of the newest text, how many of its characters were shown, and whether it is known to be stored: a call follows it. */
   #position = -1;
+  #length = 0;
   #isStored = false;
+  /** Characters shown of the records before it: none, for most turns. */
+  #earlier: Map<number, number> | undefined;
   /** Where the next step's record goes, as far as is known: the message has the place 0, and each step is one record. */
   #next = 1;
   /** Text heard beyond a hole, in order. */
@@ -78,9 +79,16 @@ export class TurnCursor {
   passText(event: Text): Text | undefined {
     if (event.turnId !== this.turnId || this.#ended) return undefined;
     if (event.position < this.#position || event.attempt < (this.#attempt ?? 0)) return undefined;
-    if (!this.#isEarly(event)) return this.#fresh(event.position, event.content, event.offset);
-    this.#ahead.push(event);
-    return undefined;
+    const { position, offset, content } = event;
+    if (this.#isEarly(event)) {
+      this.#ahead.push(event);
+      return undefined;
+    }
+    // All of it is new, as it is for nearly each: it goes on as it is.
+    const isNew = offset === this.#shownOf(position) && event.attempt === this.#attempt && content !== '';
+    if (!isNew) return this.#fresh(position, content, offset);
+    this.#note(position, offset + content.length);
+    return event;
   }
 
   /** What of a live event was not shown yet. */
@@ -99,7 +107,7 @@ export class TurnCursor {
         return;
       }
       case 'tool_called':
-        if (event.length > (this.#shown.get(event.position) ?? 0)) this.#isBehind = true;
+        if (event.length > this.#shownOf(event.position)) this.#isBehind = true;
         else yield* this.#called(event);
         return;
       case 'tool_returned':
@@ -124,7 +132,7 @@ export class TurnCursor {
    * Whether something before this text was missed: characters of its step, a whole step, or the result of a call of the step before.
    */
   #isEarly({ position, offset }: Text): boolean {
-    if (offset > (this.#shown.get(position) ?? 0) || position > this.#next) return true;
+    if (offset > this.#shownOf(position) || position > this.#next) return true;
     return position > this.#position && this.#calls.length > this.#results.length;
   }
 
@@ -133,7 +141,7 @@ export class TurnCursor {
     if (event.type !== 'turn_started' || event.turnId !== this.turnId) return false;
     const known = this.#attempt ?? this.#readAttempt;
     const isNew = known !== null && event.attempt > known;
-    return isNew && !this.#isStored && (this.#shown.get(this.#position) ?? 0) > 0;
+    return isNew && !this.#isStored && this.#length > 0;
   }
 
   *#text(position: number, content: string, offset = 0): Generator<TurnEvent> {
@@ -142,16 +150,31 @@ export class TurnCursor {
   }
 
   #fresh(position: number, content: string, offset: number): Text | undefined {
-    const shown = this.#shown.get(position) ?? 0;
+    const shown = this.#shownOf(position);
     const fresh = content.slice(shown - offset);
     if (fresh === '') return undefined;
+    this.#note(position, offset + content.length);
+    const { turnId } = this;
+    return { type: 'text', turnId, attempt: this.#attempt ?? 0, position, offset: shown, content: fresh };
+  }
+
+  #shownOf(position: number): number {
+    return position === this.#position ? this.#length : (this.#earlier?.get(position) ?? 0);
+  }
+
+  /** So many characters of the record there were shown. */
+  #note(position: number, length: number): void {
     if (position > this.#position) {
+      if (this.#position !== -1) this.#noteEarlier(this.#position, this.#length);
       this.#position = position;
       this.#isStored = false;
     }
-    this.#shown.set(position, offset + content.length);
-    const { turnId } = this;
-    return { type: 'text', turnId, attempt: this.#attempt ?? 0, position, offset: shown, content: fresh };
+    if (position === this.#position) this.#length = length;
+    else this.#noteEarlier(position, length);
+  }
+
+  #noteEarlier(position: number, length: number): void {
+    (this.#earlier ??= new Map()).set(position, length);
   }
 
   *#called(event: Extract<TurnEvent, { type: 'tool_called' }>): Generator<TurnEvent> {

@@ -1,17 +1,17 @@
 import { pause, TurnStopped, untilAborted } from './abort.js';
 import type { App } from './app.js';
 import type { HeadStart } from './head-start.js';
-import { estimateTokens } from './history.js';
+import { Listening } from './listening.js';
 import { danglingCalls, UNKNOWN_OUTCOME_RESULT, type ToolCall } from './message.js';
 import type { AnswerOutcome } from './observer.js';
 import type { Parts } from './parts.js';
-import { RigError, type Rig, type RigPart, type RigRequest } from './ports.js';
-import { questionOf, requestTokens } from './question.js';
+import { RigError, type Rig, type RigRequest } from './ports.js';
+import { questionOf } from './question.js';
 import type { RunningTurn } from './running-turn.js';
 import type { ActiveThread } from './thread.js';
 import type { ToolCalls } from './tool-calls.js';
 import type { TurnWriter } from './turn-writer.js';
-import { NO_USAGE, type TurnOutcome, type Usage } from './turn.js';
+import type { TurnOutcome } from './turn.js';
 
 /** How a turn came out, before it is stored. */
 export interface Ending {
@@ -110,85 +110,44 @@ export class TurnSteps {
   }
 
   /** Asks the rig, again with growing patience as long as nothing of its answer was shown. Returns the calls that it makes. */
-  async #ask(running: RunningTurn, question: Question): Promise<readonly ToolCall[]> {
-    const { rig, request } = question;
-    let { early } = question;
-    for (let tries = 1; ; tries++) {
-      try {
-        return await this.#listen(running, { rig, request, early });
-      } catch (error) {
-        running.signal.throwIfAborted();
-        const canRetry =
-          error instanceof RigError && error.info.retryable && running.text === '' && tries < MAX_TRIES;
-        if (!canRetry) throw error;
-        const wait = error.info.retryAfterMs ?? 250 * 2 ** tries;
-        if (wait > MAX_BACKOFF_MS) throw error;
-        this.parts.log.warn({ err: error, rig: rig.id, tries, wait_ms: wait }, 'rig failed, trying again');
-        await pause(wait, running.signal);
-        early = undefined;
-      }
-    }
-  }
-
-  async #listen(running: RunningTurn, { rig, request, early }: Question): Promise<readonly ToolCall[]> {
+  async #ask(running: RunningTurn, { rig, request, early }: Question): Promise<readonly ToolCall[]> {
     const { signal } = running;
-    // Stopped before it began: then nobody is asked, and nothing is billed.
-    signal.throwIfAborted();
-    const calls: ToolCall[] = [];
-    const known = running.messages.flatMap(({ toolCalls }) => toolCalls?.map(({ callId }) => callId) ?? []);
-    const checkpoints = this.writer.checkpoints(running);
-    const observed = running.observed.asked(rig, request.purpose);
-    let usage = NO_USAGE;
-    const bill = (more: Usage): void => {
-      usage = more;
-      running.addUsage(more);
-    };
-    const take = (part: RigPart): void => {
-      // A rig that does not heed the signal is not heeded either: what it says late is never shown.
-      if (signal.aborted) return;
-      if (part.type === 'text') {
-        if (running.text === '' && part.text !== '') observed.spoke();
-        this.#show(running, part.text, checkpoints.due);
-      } else if (part.type === 'end') bill(part.usage);
-      else {
-        const callId =
-          part.call.callId === '' || known.includes(part.call.callId)
-            ? this.parts.clock.newId()
-            : part.call.callId;
-        known.push(callId);
-        calls.push({ ...part.call, callId });
+    for (let tries = 1; ; tries++) {
+      // Stopped before it began: then nobody is asked, and nothing is billed.
+      signal.throwIfAborted();
+      const listening = new Listening(this.parts, running, rig, request);
+      const { take } = listening;
+      const headStart = tries === 1 ? early : undefined;
+      try {
+        await untilAborted(headStart?.listen(take) ?? rig.respond(request, signal, take), signal);
+      } catch (error) {
+        listening.end(outcomeOf(error, signal));
+        await this.#beforeNext(running, rig, { error, tries });
+        continue;
       }
-    };
-    let outcome: AnswerOutcome = 'failed';
-    try {
-      await untilAborted(early?.listen(take) ?? rig.respond(request, signal, take), signal);
-      outcome = 'complete';
-    } catch (error) {
-      if (signal.aborted) outcome = 'interrupted';
-      else if (error instanceof RigError && error.info.retryable) outcome = 'unavailable';
-      throw error;
-    } finally {
-      checkpoints.stop();
-      const shown = estimateTokens(running.text);
-      running.shownTokens += shown;
-      // Cut short after it began: the provider bills it and does not say how much.
-      if (outcome !== 'complete' && shown > 0)
-        bill({ inputTokens: requestTokens(request), outputTokens: shown });
-      observed.ended(outcome, usage, calls.length);
+      listening.end('complete');
+      return listening.calls;
     }
-    return calls;
   }
 
-  #show(running: RunningTurn, text: string, due: () => void): void {
-    if (text === '') return;
-    if (running.text === '') {
-      running.textSince = this.parts.clock.now();
-      running.leftover = '';
-    }
-    const { id: turnId, attempt, sessionId } = running.turn;
-    const [position, offset] = [running.nextPosition, running.text.length];
-    running.text += text;
-    this.parts.bus.publish(sessionId, { type: 'text', turnId, attempt, position, offset, content: text });
-    due();
+  /** Waits before the rig is asked again. @throws what it failed with, when it is not to be asked again */
+  async #beforeNext(
+    running: RunningTurn,
+    rig: Rig,
+    { error, tries }: { readonly error: unknown; readonly tries: number },
+  ): Promise<void> {
+    running.signal.throwIfAborted();
+    const canRetry =
+      error instanceof RigError && error.info.retryable && running.text === '' && tries < MAX_TRIES;
+    if (!canRetry) throw error;
+    const wait = error.info.retryAfterMs ?? 250 * 2 ** tries;
+    if (wait > MAX_BACKOFF_MS) throw error;
+    this.parts.log.warn({ err: error, rig: rig.id, tries, wait_ms: wait }, 'rig failed, trying again');
+    await pause(wait, running.signal);
   }
+}
+
+function outcomeOf(error: unknown, signal: AbortSignal): AnswerOutcome {
+  if (signal.aborted) return 'interrupted';
+  return error instanceof RigError && error.info.retryable ? 'unavailable' : 'failed';
 }

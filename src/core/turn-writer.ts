@@ -7,10 +7,6 @@ import type { RunningTurn } from './running-turn.js';
 import { wellFormed } from './session.js';
 import type { ActiveThread } from './thread.js';
 
-const CHECKPOINT_MS = 500;
-/** Turns whose checkpoints are due in the same stretch of time store them together: each write of its own would wake the store. */
-const BEAT_MS = 100;
-
 /** What a running turn stores before its end. */
 export class TurnWriter {
   constructor(private readonly parts: Parts) {}
@@ -41,32 +37,5 @@ export class TurnWriter {
       });
       announce(this.parts.bus, running.turn.sessionId, commit);
     });
-  }
-
-  /** Stores the text in flight about every half second while it grows, never per token. */
-  checkpoints(running: RunningTurn): { due: () => void; stop: () => void } {
-    let timer: NodeJS.Timeout | undefined;
-    const checkpoint = async (): Promise<void> => {
-      timer = undefined;
-      if (running.signal.aborted || running.text === '') return;
-      const progress = { messages: [], events: [], partialText: wellFormed(running.text) };
-      const commit = await this.parts.store.saveProgress(running.turn, progress, this.parts.clock.now());
-      if (commit === 'lost') running.stop('lost');
-    };
-    return {
-      due: () => {
-        timer ??= setTimeout(
-          () => {
-            running.inSequence(checkpoint).catch((error: unknown) => {
-              this.parts.log.warn({ err: error }, 'checkpoint failed');
-            });
-          },
-          CHECKPOINT_MS - (this.parts.clock.monotonic() % BEAT_MS),
-        );
-      },
-      stop: () => {
-        clearTimeout(timer);
-      },
-    };
   }
 }

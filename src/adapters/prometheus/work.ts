@@ -1,5 +1,13 @@
-import type { Observer, ToolObserver } from '../../core/observer.js';
-import type { Clock } from '../../core/ports.js';
+import type { StopReason } from '../../core/abort.js';
+import type {
+  AnswerObserver,
+  AnswerOutcome,
+  Observer,
+  ToolObserver,
+  TurnObserver,
+} from '../../core/observer.js';
+import type { Clock, Rig, RigRequest } from '../../core/ports.js';
+import type { TurnOutcome, Usage } from '../../core/turn.js';
 import type { Catalogue } from './catalogue.js';
 
 /**
@@ -15,11 +23,11 @@ export function createWorkObserver(
 
   const toolCalled: ToolObserver['toolCalled'] = ({ name }) => {
     const tool = name ?? 'unknown';
-    const elapsed = stopwatch();
+    const since = performance.now();
     return {
       ended(outcome) {
         metrics.toolCalls.add(1, tool, outcome);
-        metrics.toolSeconds.observe(elapsed(), tool);
+        metrics.toolSeconds.observe(secondsSince(since), tool);
       },
     };
   };
@@ -36,53 +44,83 @@ export function createWorkObserver(
       metrics.turnsTaken.add(turns);
     },
     started({ app, attempt, createdAt }) {
-      const elapsed = stopwatch();
-      let isOver = false;
-      let hasSpoken = false;
-      metrics.turnsRunning.add(1);
       if (attempt === 1) metrics.waitSeconds.observe(Math.max(0, clock.now() - createdAt) / 1000);
-      /** True the first time. */
-      const finish = (): boolean => {
-        if (isOver) return false;
-        isOver = true;
-        metrics.turnsRunning.add(-1);
-        return true;
-      };
-      return {
-        toolCalled,
-        asked({ id: rig }, purpose) {
-          const answered = stopwatch();
-          return {
-            spoke() {
-              metrics.answerFirstSeconds.observe(answered(), rig);
-              if (hasSpoken || purpose !== 'answer') return;
-              hasSpoken = true;
-              metrics.firstTokenSeconds.observe(elapsed(), rig);
-            },
-            ended(outcome, { inputTokens, outputTokens }) {
-              metrics.answers.add(1, rig, purpose, outcome);
-              metrics.answerSeconds.observe(answered(), rig, purpose);
-              metrics.tokens.add(inputTokens, rig, 'input');
-              metrics.tokens.add(outputTokens, rig, 'output');
-            },
-          };
-        },
-        ended(outcome, rigId) {
-          if (!finish()) return;
-          const rig = rigId ?? 'none';
-          metrics.turns.add(1, appLabel(app), rig, outcome);
-          metrics.turnSeconds.observe(elapsed(), rig, outcome);
-        },
-        left(reason) {
-          if (finish()) metrics.turnsLeft.add(1, reason);
-        },
-      };
+      return new Attempt(metrics, appLabel(app), toolCalled);
     },
   };
 }
 
-/** Seconds since now, by a clock that is never set back. */
-function stopwatch(): () => number {
-  const from = performance.now();
-  return () => (performance.now() - from) / 1000;
+/** An attempt at a turn. */
+class Attempt implements TurnObserver {
+  readonly #since = performance.now();
+  #isOver = false;
+  #hasSpoken = false;
+
+  constructor(
+    private readonly metrics: Catalogue,
+    private readonly app: string,
+    readonly toolCalled: ToolObserver['toolCalled'],
+  ) {
+    metrics.turnsRunning.add(1);
+  }
+
+  asked({ id }: Rig, purpose: RigRequest['purpose']): AnswerObserver {
+    return new Question(this.metrics, this, id, purpose);
+  }
+
+  /** The first text of an answer came. */
+  spoke(rig: string): void {
+    if (this.#hasSpoken) return;
+    this.#hasSpoken = true;
+    this.metrics.firstTokenSeconds.observe(secondsSince(this.#since), rig);
+  }
+
+  ended(outcome: TurnOutcome, rigId: string | null): void {
+    if (!this.#finish()) return;
+    const rig = rigId ?? 'none';
+    this.metrics.turns.add(1, this.app, rig, outcome);
+    this.metrics.turnSeconds.observe(secondsSince(this.#since), rig, outcome);
+  }
+
+  left(reason: StopReason): void {
+    if (this.#finish()) this.metrics.turnsLeft.add(1, reason);
+  }
+
+  /** True the first time. */
+  #finish(): boolean {
+    if (this.#isOver) return false;
+    this.#isOver = true;
+    this.metrics.turnsRunning.add(-1);
+    return true;
+  }
+}
+
+/** A question to a rig. */
+class Question implements AnswerObserver {
+  readonly #since = performance.now();
+
+  constructor(
+    private readonly metrics: Catalogue,
+    private readonly attempt: Attempt,
+    private readonly rig: string,
+    private readonly purpose: RigRequest['purpose'],
+  ) {}
+
+  spoke(): void {
+    this.metrics.answerFirstSeconds.observe(secondsSince(this.#since), this.rig);
+    if (this.purpose === 'answer') this.attempt.spoke(this.rig);
+  }
+
+  ended(outcome: AnswerOutcome, { inputTokens, outputTokens }: Usage): void {
+    const { metrics, rig, purpose } = this;
+    metrics.answers.add(1, rig, purpose, outcome);
+    metrics.answerSeconds.observe(secondsSince(this.#since), rig, purpose);
+    metrics.tokens.add(inputTokens, rig, 'input');
+    metrics.tokens.add(outputTokens, rig, 'output');
+  }
+}
+
+/** Since a reading of the clock that is never set back. */
+function secondsSince(reading: number): number {
+  return (performance.now() - reading) / 1000;
 }

@@ -5,7 +5,7 @@ import { dataFrame } from '../events.js';
 import { BROKEN_OFF, chatEvent } from './output.js';
 
 /** Streams a turn as the six events of §4.13. The last one is a `complete` or an `error`, and there is only one of them. */
-export async function streamTurn(
+export function streamTurn(
   streams: Streams,
   req: Request,
   res: Response,
@@ -18,5 +18,5 @@ export async function streamTurn(
     const event = chatEvent(update);
     return event === undefined ? undefined : dataFrame(event);
   };
-  await streams.stream(req, res, feed, frame, () => (isOver ? undefined : dataFrame(BROKEN_OFF)));
+  return streams.stream(req, res, feed, frame, () => (isOver ? undefined : dataFrame(BROKEN_OFF)));
 }

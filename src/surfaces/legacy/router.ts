@@ -37,7 +37,7 @@ export function legacyRoutes({ core, streams }: SurfaceParts): readonly Route[] 
         '/api/thread/chat',
         handle(input.sendMessage, async ({ sessionId, appKey, ...asked }, req, res) => {
           const sent = await core.send({ ...asked, session: sentByHeader(sessionId), key: appKey });
-          await streamTurn(streams, req, res, await core.watchTurn(sent));
+          return streamTurn(streams, req, res, await core.watchTurn(sent));
         }),
       ),
       targetsApp: true,

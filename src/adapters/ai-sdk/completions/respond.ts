@@ -36,15 +36,16 @@ export function createCompletions(
 
   return (request, signal, take) =>
     new Promise((resolve, reject) => {
+      const asker: Asker = { take, resolve, reject };
       try {
         requireKey(endpoint);
         const outline = outlineOf(request);
         const maxTokens = request.purpose === 'title' ? TITLE_TOKENS['openai-compatible'] : undefined;
         const body = requestBody({ model, maxTokens }, request.instructions, outline);
-        const answer = new Answer(signal, outline, { take, resolve, reject });
+        const answer = new Answer(signal, outline, asker);
         connections.open({ target, method: 'POST', headers, body, signal }, answer);
       } catch (error) {
-        reject(failureOf(signal, asRigError(error)));
+        asker.reject(failureOf(signal, asRigError(error)));
       }
     });
 }

@@ -1,0 +1,75 @@
+import { Checkpoints } from './checkpoints.js';
+import { estimateTokens } from './history.js';
+import type { ToolCall } from './message.js';
+import type { AnswerObserver, AnswerOutcome } from './observer.js';
+import type { Parts } from './parts.js';
+import type { Rig, RigPart, RigRequest } from './ports.js';
+import { requestTokens } from './question.js';
+import type { RunningTurn } from './running-turn.js';
+import { NO_USAGE, type Usage } from './turn.js';
+
+/** One question to a rig, and what comes of it: its text is shown as it comes. */
+export class Listening {
+  /** The calls that it makes, by ids that the turn does not know yet. */
+  readonly calls: ToolCall[] = [];
+  #usage = NO_USAGE;
+  readonly #checkpoints: Checkpoints;
+  readonly #observed: AnswerObserver;
+
+  constructor(
+    private readonly parts: Parts,
+    private readonly running: RunningTurn,
+    rig: Rig,
+    private readonly request: RigRequest,
+  ) {
+    this.#checkpoints = new Checkpoints(parts, running);
+    this.#observed = running.observed.asked(rig, request.purpose);
+  }
+
+  /** For the rig. One that does not heed the signal is not heeded either: what it says late is never shown. */
+  readonly take = (part: RigPart): void => {
+    if (this.running.signal.aborted) return;
+    if (part.type === 'text') this.#show(part.text);
+    else if (part.type === 'end') this.#bill(part.usage);
+    else this.calls.push(this.#named(part.call));
+  };
+
+  /** The answer is over. */
+  end(outcome: AnswerOutcome): void {
+    this.#checkpoints.stop();
+    const shown = estimateTokens(this.running.text);
+    this.running.shownTokens += shown;
+    // Cut short after it began: the provider bills it and does not say how much.
+    if (outcome !== 'complete' && shown > 0)
+      this.#bill({ inputTokens: requestTokens(this.request), outputTokens: shown });
+    this.#observed.ended(outcome, this.#usage, this.calls.length);
+  }
+
+  #bill(usage: Usage): void {
+    this.#usage = usage;
+    this.running.addUsage(usage);
+  }
+
+  /** A call whose id is missing, or was there before, gets one of ours. */
+  #named(call: ToolCall): ToolCall {
+    const isKnown =
+      this.calls.some(({ callId }) => callId === call.callId) ||
+      this.running.messages.some(({ toolCalls }) => toolCalls?.some(({ callId }) => callId === call.callId));
+    return call.callId === '' || isKnown ? { ...call, callId: this.parts.clock.newId() } : call;
+  }
+
+  #show(text: string): void {
+    if (text === '') return;
+    const { running, parts } = this;
+    if (running.text === '') {
+      this.#observed.spoke();
+      running.textSince = parts.clock.now();
+      running.leftover = '';
+    }
+    const { id: turnId, attempt, sessionId } = running.turn;
+    const [position, offset] = [running.nextPosition, running.text.length];
+    running.text += text;
+    parts.bus.publish(sessionId, { type: 'text', turnId, attempt, position, offset, content: text });
+    this.#checkpoints.due();
+  }
+}
