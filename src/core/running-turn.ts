@@ -36,7 +36,7 @@ export class RunningTurn {
    */
   constructor(
     readonly turn: ClaimedTurn,
-    readonly messages: Message[],
+    public messages: readonly Message[],
     readonly observed: TurnObserver,
     public heldSince: number,
     headStart?: HeadStart,
@@ -70,8 +70,8 @@ export class RunningTurn {
   /** Puts a record in the place of the one with its id, or at the end. */
   put(message: Message): void {
     const index = this.messages.findIndex(({ id }) => id === message.id);
-    if (index === -1) this.messages.push(message);
-    else this.messages[index] = message;
+    // Few: a list of its own size for each change takes less than one that is ready to grow.
+    this.messages = index === -1 ? [...this.messages, message] : this.messages.with(index, message);
   }
 
   addUsage(usage: Usage): void {

@@ -114,8 +114,8 @@ export class ActiveThread {
 
   /** Adds a turn with its user message. */
   addTurn(turn: Turn, message: Message): void {
-    this.open.push({ turn, messages: [message], partialText: '' });
-    this.open.sort((a, b) => a.turn.no - b.turn.no);
+    this.open = [...this.open, { turn, messages: [message], partialText: '' }];
+    if (this.open.length > 1) this.open.sort((a, b) => a.turn.no - b.turn.no);
   }
 
   /** Adds records of an open turn, or replaces those with the same id. */

@@ -211,6 +211,29 @@ describe('an answer in the chat completions dialect', () => {
     expect(upstream.connections).toBe(1);
   });
 
+  it('that broke off within a line leaves nothing of it to the next one', async () => {
+    const ours = rig();
+    const broken = [
+      'data: {"choices"',
+      `data: {\n\ndata: ${JSON.stringify(textChunk('late'))}\n\ndata: {"ch`,
+    ];
+    for (const text of broken) {
+      upstream.next((reply) => {
+        reply.open();
+        reply.event(textChunk('one'));
+        reply.raw(text);
+      });
+      rigErrorOf(await failure(collect(ours, ask('my question'))));
+      upstream.next((reply) => {
+        reply.open();
+        reply.event(textChunk('two'));
+        reply.event(endChunk());
+      });
+      const [part] = await collect(ours, ask('my question'));
+      expect(part).toEqual({ type: 'text', text: 'two' });
+    }
+  });
+
   it('that reached its limit keeps its text', async () => {
     const parts = await answer(textChunk('so far'), endChunk('length'));
     expect(parts.map(({ type }) => type)).toEqual(['text', 'end']);

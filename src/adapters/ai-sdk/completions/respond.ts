@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http';
 import { urlToHttpOptions } from 'node:url';
-import { createParser } from 'eventsource-parser';
 import type { Rig, RigError, RigPart } from '../../../core/ports.js';
 import { readText, type TextReader } from '../answer-text.js';
 import type { Connections } from '../connections.js';
@@ -11,6 +10,7 @@ import { UpstreamFault } from '../faults.js';
 import { outlineOf, type Outline } from '../outline.js';
 import { asRigError, refusalError } from '../rig-error.js';
 import { Chunks } from './chunks.js';
+import { EventReader, type EventTaker } from './event-readers.js';
 import { requestBody } from './request.js';
 
 /** How much of a refusal is read. */
@@ -58,17 +58,13 @@ interface Asker {
 }
 
 /** One answer, from its head to its end. */
-class Answer implements ExchangeListener, TextReader {
+class Answer implements ExchangeListener, TextReader, EventTaker {
   #exchange: OpenExchange | undefined;
   #isOver = false;
   #isFirst = true;
+  #events: EventReader | undefined;
   readonly #chunks = new Chunks((text) => {
     this.asker.take({ type: 'text', text });
-  });
-  readonly #events = createParser({
-    onEvent: ({ data }) => {
-      if (!this.#isOver) this.#chunks.take(data);
-    },
   });
 
   constructor(
@@ -83,7 +79,10 @@ class Answer implements ExchangeListener, TextReader {
     if (status < 200 || status > 299) this.#readRefusal(status <= 599 ? status : 502, response);
     else if (BODILESS.has(status)) this.onFail(new UpstreamFault('unreadable', { code: 'empty' }));
     else if (isWebPage(response.headers['content-type'])) this.onFail(new UpstreamFault('endpoint'));
-    else readText(response, this);
+    else {
+      this.#events = EventReader.lend(this);
+      readText(response, this);
+    }
   }
 
   onFail(reason: unknown): void {
@@ -96,15 +95,19 @@ class Answer implements ExchangeListener, TextReader {
     const events = this.#isFirst && text.startsWith('\uFEFF') ? text.slice(1) : text;
     this.#isFirst = false;
     try {
-      this.#events.feed(events);
+      this.#events?.feed(events);
     } catch (error) {
       this.onFail(error);
     }
   }
 
+  takeData(data: string): void {
+    this.#chunks.take(data);
+  }
+
   endText(): void {
     if (this.#isOver) return;
-    this.#isOver = true;
+    this.#close();
     try {
       for (const part of endParts(this.#chunks.end(), this.outline)) this.asker.take(part);
       this.asker.resolve();
@@ -116,8 +119,14 @@ class Answer implements ExchangeListener, TextReader {
   /** Closes the connection, unless the answer is over: then it is kept for the next one. */
   #end(error: RigError): void {
     if (!this.#isOver) this.#exchange?.cancel();
-    this.#isOver = true;
+    this.#close();
     this.asker.reject(failureOf(this.signal, error));
+  }
+
+  #close(): void {
+    this.#isOver = true;
+    this.#events?.giveBack();
+    this.#events = undefined;
   }
 
   #readRefusal(status: number, response: IncomingMessage): void {
