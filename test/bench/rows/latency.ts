@@ -1,12 +1,14 @@
 import { Lane, requestBytes } from '../load/lane.js';
+import { Load } from '../load/measure.js';
 import { TokenLatencies } from '../load/tokens.js';
-import { chatRequest, Conversations } from '../load/turns.js';
+import { chatRequest, Conversations, streamTurn } from '../load/turns.js';
 import { cpuSeconds, median, quantile, sleep } from '../machine.js';
 import type { Context, Outcome, Row } from '../row.js';
 import { startProduct, startProgram, type Server } from '../servers.js';
 
 const PACE_MS = 20;
 const TOKENS = 50;
+const WARM_WORKERS = 64;
 
 /** How tokens came in one round, in milliseconds. */
 interface Latencies {
@@ -58,14 +60,27 @@ async function listen(server: Server, ask: Ask, streams: number, seconds: number
   return { first: both(firsts), token: both(tokens), tokensPerCpuSecond };
 }
 
+/**
+ * Turns that do not wait, until what is hot is compiled. At the pace of a model that takes minutes, which a service in use has behind it
+ * and a run of this row has not.
+ */
+async function warmUp(server: Server, seconds: number): Promise<void> {
+  const threads = new Conversations();
+  const load = await Load.start(server, WARM_WORKERS, (lane, worker) =>
+    streamTurn(lane, { sessionId: threads.next(worker), tokens: TOKENS, pace: 0 }),
+  );
+  await load.count(seconds);
+  await load.stop();
+}
+
 async function latencies(context: Context): Promise<readonly Outcome[]> {
   const outcomes: Outcome[] = [];
   const product = await startProduct({ upstream: context.upstreamUrl });
   const proxy = await startProgram('raw-proxy', [context.upstreamUrl]);
+  for (const server of [proxy, product]) await warmUp(server, context.pace.warm * 2);
   for (const streams of [64, 256]) {
     const seconds = Math.max(context.pace.seconds, 1.5);
-    for (const server of [proxy, product])
-      await listen(server, throughServer, streams, context.pace.warm * 3);
+    for (const server of [proxy, product]) await listen(server, throughServer, streams, context.pace.warm);
     const rounds: { through: Latencies; direct: Latencies; proxied: Latencies }[] = [];
     // A round takes ten seconds at any pace: two are enough for a look.
     const { rounds: asked, isQuick } = context.pace;
