@@ -44,6 +44,20 @@ describe('the memory bus', () => {
     expect(seen).toEqual([]);
   });
 
+  it('delivers a signal to nobody who comes during its delivery, and the next one to all', async () => {
+    const bus = createMemoryBus();
+    const seen: Signal[] = [];
+    let isFirst = true;
+    await bus.subscribe('s', () => {
+      if (isFirst) void bus.subscribe('s', (one) => seen.push(one));
+      isFirst = false;
+    });
+    bus.publish('s', signal(1));
+    expect(seen).toEqual([]);
+    bus.publish('s', signal(2));
+    expect(seen).toEqual([signal(2)]);
+  });
+
   it('delivers nothing once it is closed', async () => {
     const bus = createMemoryBus();
     const seen: Signal[] = [];

@@ -43,7 +43,7 @@ export interface ExchangeListener {
 
 /**
  * What an event of Node's belongs to: the listeners are the same for all exchanges. A closure for each, and what Node puts around one that is to be
- * called once, were a tenth of what a stream holds while its turn runs, which the collector copies twice.
+ * called once, were a twelfth of what a stream holds while its turn runs, which the collector copies twice.
  */
 const EXCHANGE = Symbol('exchange');
 declare module 'node:http' {

@@ -3,12 +3,11 @@ import type { Bus } from '../../core/ports.js';
 
 type Listener = (signal: Signal) => void;
 
-const NOBODY: readonly Entry[] = [];
-
 /** A listener, until it goes. */
 interface Entry {
   readonly listener: Listener;
-  isAttached: boolean;
+  /** How many signals had been delivered, or were being, when it came: it gets those after them. */
+  readonly after: number;
 }
 
 /** A signal that waits. */
@@ -22,16 +21,20 @@ interface Waiting {
  * waits until the one before it has reached everybody, so that all see the same order.
  */
 export function createMemoryBus(): Bus {
-  /** Lists are replaced, never changed: whoever goes over one is not disturbed. */
-  const attached = new Map<string, readonly Entry[]>();
+  const attached = new Map<string, Set<Entry>>();
   let waiting: Waiting[] = [];
   let isDelivering = false;
+  let deliveries = 0;
 
+  /** To those who were there when it began, and still are. */
   function deliver(sessionId: string, signal: Signal): void {
-    for (const entry of attached.get(sessionId) ?? NOBODY) {
-      if (!entry.isAttached) continue;
+    const number = ++deliveries;
+    const entries = attached.get(sessionId);
+    if (entries === undefined) return;
+    for (const { listener, after } of entries) {
+      if (after === number) continue;
       try {
-        entry.listener(signal);
+        listener(signal);
       } catch (error) {
         // A defect of that listener: reported as uncaught, while the others still get the signal.
         queueMicrotask(() => {
@@ -39,14 +42,6 @@ export function createMemoryBus(): Bus {
         });
       }
     }
-  }
-
-  function detach(sessionId: string, entry: Entry): void {
-    if (!entry.isAttached) return;
-    entry.isAttached = false;
-    const left = (attached.get(sessionId) ?? NOBODY).filter((other) => other !== entry);
-    if (left.length === 0) attached.delete(sessionId);
-    else attached.set(sessionId, left);
   }
 
   return {
@@ -57,7 +52,7 @@ export function createMemoryBus(): Bus {
       }
       isDelivering = true;
       deliver(sessionId, signal);
-      // Signals of signals are few: each token is none.
+      // Signals of signals are few: nothing is made for those that are not, tokens among them.
       while (waiting.length > 0) {
         const these = waiting;
         waiting = [];
@@ -67,15 +62,18 @@ export function createMemoryBus(): Bus {
     },
 
     subscribe(sessionId, listener) {
-      const entry = { listener, isAttached: true };
-      attached.set(sessionId, [...(attached.get(sessionId) ?? NOBODY), entry]);
+      const entries = attached.get(sessionId) ?? new Set();
+      attached.set(sessionId, entries);
+      const entry = { listener, after: deliveries };
+      entries.add(entry);
       return Promise.resolve(() => {
-        detach(sessionId, entry);
+        entries.delete(entry);
+        if (entries.size === 0 && attached.get(sessionId) === entries) attached.delete(sessionId);
       });
     },
 
     close() {
-      for (const entries of attached.values()) for (const entry of entries) entry.isAttached = false;
+      for (const entries of attached.values()) entries.clear();
       attached.clear();
       return Promise.resolve();
     },
