@@ -32,7 +32,7 @@ export class Interrupts {
         if (interruption === undefined) {
           // What ran here has ended in the store: by itself, or by this very order, which may be quicker than the mark.
           // Memory must know before the state is shown.
-          if (here !== undefined) await untilOver(here.finished(), PATIENCE_MS);
+          if (here !== undefined) await untilOver(this.runner.finished(here), PATIENCE_MS);
           return here !== undefined && ended.wasInterrupted(here.turn.id);
         }
         const { cancelled, running, commit } = interruption;

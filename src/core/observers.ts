@@ -26,7 +26,7 @@ export function observers(all: readonly Observer[]): Observer {
     tookOver(turns) {
       for (const observer of all) observer.tookOver(turns);
     },
-    toolCalled: toolCalls(all),
+    toolCalled: (call) => toolCall(all, call),
     started: (turn) => new Attempts(all.map((observer) => observer.started(turn))),
   };
 }
@@ -39,7 +39,7 @@ class Attempts implements TurnObserver {
   }
 
   toolCalled(call: ObservedCall): ToolCallObserver {
-    return toolCalls(this.all)(call);
+    return toolCall(this.all, call);
   }
 
   ended(outcome: TurnOutcome, rigId: string | null): void {
@@ -63,13 +63,11 @@ class Answers implements AnswerObserver {
   }
 }
 
-function toolCalls(all: readonly ToolObserver[]): ToolObserver['toolCalled'] {
-  return (call) => {
-    const calls = all.map((observer) => observer.toolCalled(call));
-    return {
-      ended(outcome) {
-        for (const observed of calls) observed.ended(outcome);
-      },
-    };
+function toolCall(all: readonly ToolObserver[], call: ObservedCall): ToolCallObserver {
+  const calls = all.map((observer) => observer.toolCalled(call));
+  return {
+    ended(outcome) {
+      for (const observed of calls) observed.ended(outcome);
+    },
   };
 }

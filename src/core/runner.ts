@@ -52,6 +52,11 @@ export class Runner {
     return running?.turn.id === turnId ? running : undefined;
   }
 
+  /** Resolves when this process has nothing more to do with a turn. */
+  finished(running: RunningTurn): Promise<void> {
+    return this.#work.get(running) ?? Promise.resolve();
+  }
+
   /** Stops a turn as interrupted: here, or by an order to whoever works on it. */
   interrupt(sessionId: string, turnId: string): void {
     const here = this.findWorking(sessionId, turnId);

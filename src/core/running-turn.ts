@@ -24,9 +24,6 @@ export class RunningTurn {
   #last: Promise<unknown> = NOTHING;
   readonly #controller: AbortController;
   #headStart: HeadStart | undefined;
-  #isFinished = false;
-  /** Who waits for its end: few. */
-  #waiting: (() => void)[] | undefined;
 
   /**
    * @param messages the turn's stored records, the user's message first
@@ -93,14 +90,5 @@ export class RunningTurn {
     const reason: unknown = this.signal.reason;
     this.observed.left(reason instanceof TurnStopped ? reason.stop : 'lost');
     this.takeHeadStart()?.drop();
-    this.#isFinished = true;
-    for (const resolve of this.#waiting ?? []) resolve();
-    this.#waiting = undefined;
-  }
-
-  /** Resolves when this process has nothing more to do with it. */
-  finished(): Promise<void> {
-    if (this.#isFinished) return NOTHING;
-    return new Promise((resolve) => (this.#waiting ??= []).push(resolve));
   }
 }

@@ -7,10 +7,13 @@ import { medians, type Context, type Outcome, type Row } from '../row.js';
 import { startProduct, startProgram, type Server } from '../servers.js';
 
 const PACE_MS = 20;
+const PACED = `paced at ${String(PACE_MS)} ms`;
 const TOKENS = 50;
 const WARM_WORKERS = 64;
 /** The share of its core that as many streams as a machine carries easily take the proxy. */
 const EASY_SHARE = 0.5;
+
+const NAMES = { first: 'time to first token', token: 'token latency' } as const;
 
 /** How tokens came in one round, in milliseconds. */
 interface Latencies {
@@ -104,20 +107,42 @@ async function measure(context: Context, { product, proxy, streams }: Sides): Pr
   return rounds;
 }
 
-/** What the product adds to a latency of the upstream's own, and beside it what the proxy adds. */
+type Bounds = Pick<Outcome, 'required' | 'aim'>;
+
+/** What the product adds to a latency of the upstream's own, and beside it what the proxy adds: the median and the 99th percentile. */
 function added(
   rounds: readonly Round[],
-  name: string,
-  of: (seen: Latencies) => number,
-  bounds: Pick<Outcome, 'required' | 'aim'> = {},
-): Outcome {
-  const pairs = rounds.map(({ through, direct, proxied }) => [
-    of(through) - of(direct),
-    of(proxied) - of(direct),
-  ]);
-  const figures = medians(pairs);
-  const row = `added ${name} (beside: the proxy)`;
-  return { row, unit: 'ms', ...figures, got: figures.product, ...bounds, better: 'less', rounds: pairs };
+  latency: 'first' | 'token',
+  load: string,
+  bounds: { readonly p50?: Bounds; readonly p99?: Bounds } = {},
+): Outcome[] {
+  return (['p50', 'p99'] as const).map((share) => {
+    const pairs = rounds.map(({ through, direct, proxied }) =>
+      [through, proxied].map((seen) => seen[latency][share] - direct[latency][share]),
+    );
+    const figures = medians(pairs);
+    const row = `added ${NAMES[latency]}, ${share}, ${load} (beside: the proxy)`;
+    return {
+      row,
+      unit: 'ms',
+      ...figures,
+      got: figures.product,
+      ...bounds[share],
+      better: 'less',
+      rounds: pairs,
+    };
+  });
+}
+
+/** With as many streams as this machine carries easily, whatever it is. */
+async function fitted(
+  context: Context,
+  sides: Omit<Sides, 'streams'>,
+  proxyTokens: number,
+): Promise<Outcome[]> {
+  const streams = Math.floor((EASY_SHARE * proxyTokens * PACE_MS) / 1000);
+  const load = `${String(streams)} streams, half a core for the proxy, ${PACED}`;
+  return added(await measure(context, { ...sides, streams }), 'token', load);
 }
 
 async function latencies(context: Context): Promise<readonly Outcome[]> {
@@ -128,25 +153,14 @@ async function latencies(context: Context): Promise<readonly Outcome[]> {
   const many = await measure(context, { product, proxy, streams: 256 });
   const costs = many.map(({ through, proxied }) => [through.tokensPerCpuSecond, proxied.tokensPerCpuSecond]);
   const cost = medians(costs);
-  // As many as this machine can carry easily, whatever it is.
-  const streams = Math.floor((EASY_SHARE * cost.against * PACE_MS) / 1000);
-  const easy = context.pace.isQuick ? [] : await measure(context, { product, proxy, streams });
+  const easy = context.pace.isQuick ? [] : await fitted(context, { product, proxy }, cost.against);
   await Promise.all([product.end(), proxy.end()]);
-  const pace = `paced at ${String(PACE_MS)} ms`;
-  const fitted = `${String(streams)} streams, half a core for the proxy, ${pace}`;
   return [
-    added(few, `time to first token, p50, 64 ${pace}`, ({ first }) => first.p50, { required: 1.5, aim: 0.7 }),
-    added(few, `time to first token, p99, 64 ${pace}`, ({ first }) => first.p99, { required: 6, aim: 3 }),
-    added(many, `token latency, p50, 256 ${pace}`, ({ token }) => token.p50, { required: 1, aim: 0.5 }),
-    added(many, `token latency, p99, 256 ${pace}`, ({ token }) => token.p99, { required: 8, aim: 3 }),
-    ...(easy.length === 0
-      ? []
-      : [
-          added(easy, `token latency, p50, ${fitted}`, ({ token }) => token.p50),
-          added(easy, `token latency, p99, ${fitted}`, ({ token }) => token.p99),
-        ]),
+    ...added(few, 'first', `64 ${PACED}`, { p50: { required: 1.5, aim: 0.7 }, p99: { required: 6, aim: 3 } }),
+    ...added(many, 'token', `256 ${PACED}`, { p50: { required: 1, aim: 0.5 }, p99: { required: 8, aim: 3 } }),
+    ...easy,
     {
-      row: `tokens, 256 legacy streams ${pace} ÷ proxy`,
+      row: `tokens, 256 legacy streams ${PACED} ÷ proxy`,
       unit: 'tokens/CPU-s',
       ...cost,
       got: cost.product / cost.against,

@@ -138,7 +138,7 @@ class Answer implements ExchangeListener, TextReader, EventTaker {
       },
       endText: () => {
         if (this.#isOver) return;
-        this.#isOver = true;
+        this.#close();
         this.#end(refusalError({ status, headers: textHeaders(response), body }));
       },
     });
