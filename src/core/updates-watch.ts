@@ -104,6 +104,7 @@ export class UpdatesWatch implements Watch {
     for (let isFirst = isBeginning; !this.feed.ended; isFirst = false) {
       // The pace is the consumer's: a long replay does not pile up here.
       await this.feed.drained();
+      const announced = this.#highest;
       const { events, oldestId, lastId } = await this.parts.store.readEvents(
         this.sessionId,
         this.#last,
@@ -122,7 +123,8 @@ export class UpdatesWatch implements Watch {
         this.feed.push({ type: 'logged', event });
       }
       if (events.length === 0 && this.#last >= this.#highest) return;
-      if (events.length === 0 && this.#last >= lastId) {
+      // What was announced while the store was read may have been stored after it: then it is read again.
+      if (events.length === 0 && this.#last >= lastId && announced === this.#highest) {
         // The store does not know yet of what was announced; it will be asked again.
         this.#highest = this.#last;
         return;

@@ -1,8 +1,10 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { v4 as uuid } from 'uuid';
+import { createMemoryStore } from '../../src/adapters/memory/store.js';
 import type { Tool } from '../../src/core/ports.js';
 import { MAX_BACKLOG, QueueFeed } from '../../src/core/feed.js';
 import type { Update } from '../../src/core/core.js';
+import type { Store } from '../../src/core/store.js';
 import { closeTestCores, collect, collectUntil, created, message, testCore } from '../support/core.js';
 import { ScriptedRig } from '../support/scripted-rig.js';
 
@@ -56,6 +58,25 @@ describe('updates', () => {
     for (let n = 5; n <= 120; n++) await core.renameSession(id, String(n));
     expect(ids(await seen)).toEqual(Array.from({ length: 119 }, (_, index) => index + 2));
     expect((await store.readEvents(id, 0, 1)).lastId).toBe(120);
+  });
+
+  it('have what was logged after the store was read, and before the answer was there', async () => {
+    const store = createMemoryStore();
+    let meanwhile: (() => Promise<unknown>) | undefined;
+    const readEvents: Store['readEvents'] = async (...asked) => {
+      const page = await store.readEvents(...asked);
+      const happens = meanwhile;
+      meanwhile = undefined;
+      await happens?.();
+      return page;
+    };
+    const { core } = testCore({ rigs: [new ScriptedRig()], store: { ...store, readEvents } });
+    const id = uuid();
+    await core.createSession({ sessionId: id });
+    await core.renameSession(id, 'before');
+    meanwhile = () => core.renameSession(id, 'meanwhile');
+    const feed = await core.updates(created(id), { after: 1, turns: false });
+    expect(ids(await collectUntil(feed, () => true))).toEqual([2]);
   });
 
   it('without a cursor are live only', async () => {
