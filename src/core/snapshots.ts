@@ -1,3 +1,4 @@
+import { NO_FAULTS } from './fault-deliveries.js';
 import type { FaultDelivery, OpenTurnView, Snapshot } from './snapshot.js';
 import type { Runner } from './runner.js';
 import type { SessionStatus } from './session.js';
@@ -7,8 +8,17 @@ import type { ActiveThread, OpenTurn } from './thread.js';
 export class Snapshots {
   constructor(private readonly runner: Runner) {}
 
-  /** @param faults what this snapshot is to carry */
+  /**
+   * Without open turns and faults it is the same object for as long as the session stays as it is, so that what was made of it can be kept.
+   * @param faults what this snapshot is to carry
+   */
   take(thread: ActiveThread, faults: FaultDelivery): Snapshot {
+    if (thread.open.length > 0 || faults !== NO_FAULTS) return this.#make(thread, faults);
+    const { quiet } = thread;
+    return quiet?.session === thread.session ? quiet : (thread.quiet = this.#make(thread, faults));
+  }
+
+  #make(thread: ActiveThread, faults: FaultDelivery): Snapshot {
     const { session, settled } = thread;
     const open = thread.open.map((turn) => this.#view(turn));
     const status: SessionStatus = thread.processing

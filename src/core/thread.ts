@@ -1,6 +1,7 @@
 import type { SystemFault } from './event.js';
 import { byOrder, type Message } from './message.js';
 import type { Session } from './session.js';
+import type { Snapshot } from './snapshot.js';
 import type { Commit, StoredThread } from './store.js';
 import { isOpen, type Turn } from './turn.js';
 
@@ -21,6 +22,7 @@ const NONE: ReadonlySet<number> = new Set();
  * wrote, so that the mirror is stale and must be read again.
  */
 export class ActiveThread {
+  /** Another object after every change of the thread. */
   session: Session;
   /** Append-only as long as the array is the same object. */
   settled: Message[] = [];
@@ -42,6 +44,8 @@ export class ActiveThread {
   countedWeight = 0;
   /** The newest revision that the session is known to have come to. */
   #heard = 0;
+  /** The snapshot that was taken last while no turn was open. */
+  quiet: Snapshot | undefined = undefined;
 
   constructor(session: Session, now: number) {
     this.session = session;
@@ -79,6 +83,7 @@ export class ActiveThread {
     if (stored.session.revision < this.session.revision && !this.stale) return;
     this.stale = stored.session.revision < this.#heard;
     this.session = stored.session;
+    this.quiet = undefined;
     if (this.told.size > 0)
       this.told = new Set(stored.faults.flatMap(({ n }) => (this.told.has(n) ? [n] : [])));
     this.faults = stored.faults.filter(({ n }) => !this.told.has(n));

@@ -9,6 +9,7 @@ export interface Pace {
   readonly warm: number;
   /** Each round, in CPU seconds; where the clock counts, in seconds. */
   readonly seconds: number;
+  /** Only what has bounds, and less of it. */
   readonly isQuick: boolean;
 }
 

@@ -15,7 +15,7 @@ const HELP = `npm run bench -- [--quick] [--only ROW[,ROW…]] [--rounds N] [--s
 npm run bench -- --profile WHAT [--top N]
 npm run bench -- --curves | --leak [--quick]
 
-  --quick   within three minutes: shorter rounds
+  --quick   within three minutes: shorter rounds, and only the rows that have bounds
   --only    some of: ${rows.map(({ id }) => id).join(', ')}
   --profile where the time of the server goes: ${Object.keys(PROFILES).join(', ')}
   --curves  how cost grows with the length of a thread, the number of streams and of threads

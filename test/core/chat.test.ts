@@ -52,6 +52,29 @@ describe('a turn', () => {
     expect(new Set([before.tag, during.tag, after.tag]).size).toBe(3);
   });
 
+  it('leaves a snapshot that is the same object until something changes', async () => {
+    const rig = new ScriptedRig();
+    const { core } = testCore({ rigs: [rig] });
+    const ref = created(uuid());
+    await core.createSession({ sessionId: ref.id, title: 'Mine' });
+    const taken = [core.snapshotNow(ref)];
+    expect(core.snapshotNow(ref)).toBe(taken[0]);
+
+    await core.renameSession(ref.id, 'Ours');
+    taken.push(core.snapshotNow(ref));
+    const sent = await core.send(message(ref.id, 'Hello'));
+    taken.push(core.snapshotNow(ref));
+    const asked = await rig.next();
+    asked.text('Good day');
+    asked.end();
+    await core.turnEnded(sent, never);
+    taken.push(core.snapshotNow(ref));
+    expect(core.snapshotNow(ref)).toBe(taken.at(-1));
+    expect(new Set(taken).size).toBe(4);
+    expect(new Set(taken.map((snapshot) => snapshot?.tag)).size).toBe(4);
+    expect(taken.map((snapshot) => snapshot?.settledCount)).toEqual([0, 0, 0, 2]);
+  });
+
   it('runs the tools that the rig calls, side by side, and goes on with their results', async () => {
     const rig = new ScriptedRig();
     const tools = [

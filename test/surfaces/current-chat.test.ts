@@ -315,12 +315,19 @@ describe('GET /api/state', () => {
     for (const known of [etag, etag.slice(2), `"other", ${etag}`, '*']) {
       const same = await state('', { 'If-None-Match': known });
       expect([same.status, same.text, same.headers.get('etag')]).toEqual([304, '', etag]);
-      expect(same.headers.get('x-event-cursor')).toBe(headers.get('x-event-cursor'));
+      for (const name of ['x-event-cursor', 'vary', 'cache-control'])
+        expect([name, same.headers.get(name)]).toEqual([name, headers.get(name)]);
     }
     expect((await state('', { 'If-None-Match': '"other"' })).text).toBe(text);
     expect((await state('?tail=1', { 'If-None-Match': etag })).status).toBe(200);
+    await server.ask('PATCH', `/api/sessions/${session}`, { body: { title: 'Ours' } });
+    const renamed = await state('', { 'If-None-Match': etag });
+    expect([renamed.status, renamed.headers.get('etag') === etag]).toEqual([200, false]);
+    expect(renamed.headers.get('x-event-cursor')).not.toBe(headers.get('x-event-cursor'));
+    const newer = renamed.headers.get('etag') ?? '';
+    expect((await state('', { 'If-None-Match': newer })).status).toBe(304);
     await send({ message: 'More' });
-    expect((await state('', { 'If-None-Match': etag })).status).toBe(200);
+    expect((await state('', { 'If-None-Match': newer })).status).toBe(200);
   });
 
   it('has other tags for other sessions', async () => {

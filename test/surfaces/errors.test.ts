@@ -228,7 +228,8 @@ describe('CORS', () => {
   });
 
   it('lets only the given origins in', async () => {
-    await serve({}, { http: { corsOrigins: ['https://a.example', 'https://b.example'] } });
+    const snapshot = () => Promise.resolve(fakeSnapshot());
+    await serve({ snapshot }, { http: { corsOrigins: ['https://a.example', 'https://b.example'] } });
     const allowed = async (origin: string) => {
       const { headers } = await server.ask('GET', '/nowhere', { headers: { Origin: origin } });
       expect(headers.get('vary')).toContain('Origin');
@@ -236,6 +237,15 @@ describe('CORS', () => {
     };
     expect(await allowed('https://b.example')).toBe('https://b.example');
     expect(await allowed('https://c.example')).toBeNull();
+    const state = (tag: string) =>
+      server.ask('GET', '/api/state', {
+        session,
+        headers: { Origin: 'https://a.example', 'If-None-Match': tag },
+      });
+    const first = await state('none');
+    const again = await state(first.headers.get('etag') ?? '');
+    expect([first.status, again.status]).toEqual([200, 304]);
+    for (const { headers } of [first, again]) expect(headers.get('vary')).toBe('Origin, X-Session-Id');
   });
 
   it('guards against sniffing, framing and caching', async () => {

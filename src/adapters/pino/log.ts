@@ -41,12 +41,16 @@ export function createLog(options: { level: string; destination?: DestinationStr
   const place = output ?? destination;
   const logger = pino(settings, place);
   const plainLine = createPlainLines(judge);
+  const write = (line: string): void => {
+    if (output === undefined) destination?.write(line);
+    else output.write(line, true);
+  };
   const showsInfo = place !== undefined && logger.isLevelEnabled('info');
   return {
     info: (fields, message) => {
       const end = showsInfo ? plainLine(fields, message) : undefined;
       if (end === undefined) logger.info(mask(fields), message);
-      else place?.write(`{"level":"info","time":"${isoTime(Date.now())}"${end}`);
+      else write(`{"level":"info","time":"${isoTime(Date.now())}"${end}`);
     },
     warn: (fields, message) => {
       logger.warn(mask(fields), message);

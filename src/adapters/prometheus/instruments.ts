@@ -80,8 +80,12 @@ class Family<T> {
 }
 
 /** One number. */
-class Cell {
+export class Cell {
   value = 0;
+
+  add(by: number): void {
+    this.value += by;
+  }
 }
 
 /** A number that only grows; its name ends in `_total`. */
@@ -97,7 +101,12 @@ export class Counter implements Instrument {
   }
 
   add(by: number, ...labels: readonly string[]): void {
-    this.#family.child(...labels).value += by;
+    this.#family.child(...labels).add(by);
+  }
+
+  /** What counts for these labels, for whoever counts often. */
+  series(...labels: readonly string[]): Cell {
+    return this.#family.child(...labels);
   }
 
   read(): Reading {
@@ -119,7 +128,12 @@ export class Gauge implements Instrument {
   }
 
   add(by: number, ...labels: readonly string[]): void {
-    this.#family.child(...labels).value += by;
+    this.#family.child(...labels).add(by);
+  }
+
+  /** The value of these labels, for whoever changes it often. */
+  series(...labels: readonly string[]): Cell {
+    return this.#family.child(...labels);
   }
 
   set(value: number, ...labels: readonly string[]): void {
@@ -150,6 +164,11 @@ export class Histogram implements Instrument {
     this.#family.child(...labels).add(value);
   }
 
+  /** What is told of these labels, for whoever tells often. */
+  series(...labels: readonly string[]): Spread {
+    return this.#family.child(...labels);
+  }
+
   read(): Reading {
     const series = this.#family.map((labels, spread) => {
       let count = 0;
@@ -160,7 +179,8 @@ export class Histogram implements Instrument {
   }
 }
 
-class Spread {
+/** How many values fell where. */
+export class Spread {
   count = 0;
   sum = 0;
   /** How many values fell into each bucket and no lower one. */

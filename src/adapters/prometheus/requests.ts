@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Catalogue } from './catalogue.js';
+import type { Cell, Spread } from './instruments.js';
 
 /** An answer that is over. */
 interface Answered {
@@ -13,19 +14,51 @@ interface Answered {
 /** Others are clients' own words. */
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PATCH', 'DELETE', 'OPTIONS', 'PUT']);
 
+function wordFor(method: string): string {
+  return METHODS.has(method) ? method : 'other';
+}
+
+/** Where those answers of a route that have everything else in common are counted. */
+interface Alike {
+  readonly surface: string;
+  readonly method: string;
+  readonly status: number;
+  readonly requests: Cell;
+  /** Not of streams: they are as long as they are. */
+  seconds: Spread | undefined;
+}
+
 /** Counts requests and open event streams. Routes come from the table of routes: a path as sent is never a label. */
 export function createRequestObserver(metrics: Catalogue) {
+  const inFlight = metrics.inFlight.series();
   const streams = new WeakSet<IncomingMessage>();
+  /** By route. Found by all its labels, each series takes as many lookups: together a hundredth of what a 304 takes in all. */
+  const known = new Map<string, Alike[]>();
+
+  function find({ surface, method, route, status }: Answered): Alike {
+    for (const alike of known.get(route) ?? [])
+      if (alike.status === status && alike.method === method && alike.surface === surface) return alike;
+    const requests = metrics.requests.series(surface, wordFor(method), route, String(status));
+    const alike = { surface, method, status, requests, seconds: undefined };
+    const others = known.get(route);
+    if (others === undefined) known.set(route, [alike]);
+    else others.push(alike);
+    return alike;
+  }
+
   return {
     around(_req: IncomingMessage, handle: () => void): void {
-      metrics.inFlight.add(1);
+      inFlight.add(1);
       handle();
     },
-    answered(req: IncomingMessage, { surface, method, route, status, milliseconds }: Answered): void {
-      const word = METHODS.has(method) ? method : 'other';
-      metrics.inFlight.add(-1);
-      metrics.requests.add(1, surface, word, route, String(status));
-      if (!streams.has(req)) metrics.requestSeconds.observe(milliseconds / 1000, surface, word, route);
+    answered(req: IncomingMessage, answered: Answered): void {
+      const alike = find(answered);
+      inFlight.add(-1);
+      alike.requests.add(1);
+      if (streams.has(req)) return;
+      const { surface, method, route, milliseconds } = answered;
+      alike.seconds ??= metrics.requestSeconds.series(surface, wordFor(method), route);
+      alike.seconds.add(milliseconds / 1000);
     },
     streaming(req: IncomingMessage, { surface, route }: Pick<Answered, 'surface' | 'route'>): () => void {
       streams.add(req);

@@ -1,9 +1,10 @@
 import type { Request, Response } from 'express';
+import type { Session } from '../../core/session.js';
 import type { Snapshot } from '../../core/snapshot.js';
 import { matchesTag } from '../../http/etag.js';
 import { addLines, caching, hasLinesOnly, nameLines, setCaching } from '../../http/guard-headers.js';
 import { JSON_TYPE } from '../../http/json.js';
-import { SHORT_BYTES } from '../../http/one-piece.js';
+import { inOnePiece, SHORT_BYTES } from '../../http/one-piece.js';
 import { sessionMark } from '../session.js';
 import { snapshotJson } from './output.js';
 
@@ -33,8 +34,7 @@ export function sendSnapshot(req: Request, res: Response, snapshot: Snapshot, ta
       else faults.release();
     });
   }
-  const cursor = `X-Event-Cursor: ${String(session.lastEventId)}\r\n`;
-  addLines(res, `${JSON_TYPE}${cursor}X-Total-Messages: ${String(answer.total)}\r\n`);
+  addLines(res, `${JSON_TYPE}${cursorLine(session)}X-Total-Messages: ${String(answer.total)}\r\n`);
   endWith(res, answer.body);
 }
 
@@ -64,20 +64,55 @@ function joinShort(pieces: readonly Buffer[]): Buffer[] {
   return joined;
 }
 
+/** What the head of a state says of it. */
+interface StateHead {
+  readonly etag: string;
+  /** `ETag`, and `Vary` where nothing else varies. */
+  readonly lines: string;
+  /** The same, for an answer that says no more than that nothing has changed. */
+  readonly unchanged: string;
+}
+
+/** Where a snapshot carries its head, whole: one that is polled is handed out again and again. Measured: 4 % of the instructions of a 304. */
+const HEAD: unique symbol = Symbol('head');
+
+declare module '../../core/snapshot.js' {
+  interface Snapshot {
+    [HEAD]?: StateHead | undefined;
+  }
+}
+
+function headOf(snapshot: Snapshot, tail: number | undefined): StateHead {
+  return tail === undefined
+    ? (snapshot[HEAD] ??= makeHead(snapshot, ''))
+    : makeHead(snapshot, `-${String(tail)}`);
+}
+
+function makeHead({ session, tag }: Snapshot, part: string): StateHead {
+  const etag = inOnePiece(`W/"${sessionMark(session.id)}-${tag}${part}"`);
+  const lines = inOnePiece(`ETag: ${etag}\r\nVary: X-Session-Id\r\n`);
+  return { etag, lines, unchanged: inOnePiece(`${lines}${cursorLine(session)}`) };
+}
+
 /** The same for a poll: with an `ETag`, and 304 without a body when the client has just that. */
 export function sendState(req: Request, res: Response, snapshot: Snapshot, tail: number | undefined): void {
-  const { session, faults, tag } = snapshot;
-  const part = tail === undefined ? '' : `-${String(tail)}`;
-  const etag = `W/"${sessionMark(session.id)}-${tag}${part}"`;
+  const { session, faults } = snapshot;
+  const { etag, lines, unchanged } = headOf(snapshot, tail);
   setCaching(res, ASK_EACH_TIME);
-  addLines(res, `ETag: ${etag}\r\n`);
-  if (hasLinesOnly(res)) addLines(res, 'Vary: X-Session-Id\r\n');
-  else res.vary('X-Session-Id');
-  if (faults.texts.length > 0 || !matchesTag(req.headers['if-none-match'], etag)) {
+  const hasChanged = faults.texts.length > 0 || !matchesTag(req.headers['if-none-match'], etag);
+  if (!hasLinesOnly(res)) {
+    addLines(res, `ETag: ${etag}\r\n`);
+    res.vary('X-Session-Id');
+    if (!hasChanged) addLines(res, cursorLine(session));
+  } else addLines(res, hasChanged ? lines : unchanged);
+  if (hasChanged) {
     sendSnapshot(req, res, snapshot, tail);
     return;
   }
   faults.release();
-  addLines(res, `X-Event-Cursor: ${String(session.lastEventId)}\r\n`);
   res.writeHead(304).end();
+}
+
+function cursorLine({ lastEventId }: Session): string {
+  return `X-Event-Cursor: ${String(lastEventId)}\r\n`;
 }
