@@ -40,7 +40,7 @@ const SHAPES = {
         shown_tokens: 'integer',
         created_at: 'integer',
       },
-      ...{ ended_at: 'integer', error: 'text', partial_text: 'text' },
+      ...{ ended_at: 'integer', error: 'text', partial_text: 'text', partial_attempt: 'integer' },
     },
   },
   messages: {

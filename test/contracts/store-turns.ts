@@ -81,7 +81,16 @@ export function turnContract(withStore: WithStore): void {
           expect(saved).toEqual({ revision: 1, events: [] });
         });
         expect((await loaded(store, id)).open[0]?.partialText).toBe('so far');
-        expect(await store.takeOver(turn.id, OTHER)).toMatchObject({ partialText: 'so far', attempt: 2 });
+        const flight = { turnId: turn.id, position: 1 };
+        expect(await store.readFlight(id)).toEqual({ ...flight, attempt: 1, text: 'so far', leftover: '' });
+        const taken = await store.takeOver(turn.id, OTHER);
+        expect(taken).toMatchObject({ partialText: 'so far', attempt: 2 });
+        if (taken === undefined) return;
+        expect(await store.readFlight(id)).toEqual({ ...flight, attempt: 2, text: '', leftover: 'so far' });
+        await store.saveProgress(taken, progress({ partialText: 'anew' }), T0);
+        expect(await store.readFlight(id)).toEqual({ ...flight, attempt: 2, text: 'anew', leftover: '' });
+        await store.endTurn(taken, ending());
+        expect(await store.readFlight(id)).toBeUndefined();
       }),
     );
 

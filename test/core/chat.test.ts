@@ -56,7 +56,7 @@ describe('a turn', () => {
     const rig = new ScriptedRig();
     const { core } = testCore({ rigs: [rig] });
     const ref = created(uuid());
-    await core.createSession({ sessionId: ref.id, title: 'Mine' });
+    await core.createSession({ sessionId: ref.id });
     const taken = [core.snapshotNow(ref)];
     expect(core.snapshotNow(ref)).toBe(taken[0]);
 

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { v4 as uuid } from 'uuid';
+import { createMemoryBus } from '../../src/adapters/memory/bus.js';
 import { createMemoryStore } from '../../src/adapters/memory/store.js';
 import type { Message } from '../../src/core/message.js';
 import { RigError, type Tool } from '../../src/core/ports.js';
@@ -9,6 +10,7 @@ import type { ClaimedTurn } from '../../src/core/turn.js';
 import {
   closeTestCores,
   collect,
+  collectUntil,
   created,
   message,
   spoken,
@@ -127,6 +129,26 @@ describe('a turn whose process died', () => {
     );
     await core.turnEnded({ sessionId: id, turnId: lost.id, repeated: false }, never);
     expect(spoken(await core.snapshot(created(id)))).toEqual(['user: Hi', 'assistant: Go', 'system: cut']);
+  });
+
+  it('is watched from another node after it was taken over: what its lost attempt had is polled, and streamed nowhere', async () => {
+    const { store, id, lost, rig } = await afterLoss({ partialText: 'Going to' });
+    const bus = createMemoryBus();
+    const successor = testCore({ rigs: [rig], store, bus }).core;
+    const { core: other } = testCore({ rigs: [new ScriptedRig()], store, bus });
+    await successor.start();
+    const asked = await rig.next();
+    const watch = await other.watchTurn({ sessionId: id, turnId: lost.id, repeated: true });
+    const updates = await other.updates(created(id), { after: null, turns: true });
+    expect(spoken(await other.snapshot(created(id)))).toEqual(['user: Hi', 'assistant~ Going to']);
+    asked.text('Gone', ' by bus').end();
+    const texts = (all: readonly { type: string; content?: string }[]) =>
+      all.map(({ type, content }) => (type === 'text' ? content : type));
+    expect(texts(await collect(watch))).toEqual(['Gone', ' by bus', 'turn_ended']);
+    const seen = await collectUntil(updates, ({ type }) => type === 'turn_ended');
+    expect(texts(seen).filter((type) => type !== 'logged')).toEqual([
+      ...['turn_started', 'Gone', ' by bus', 'turn_ended'],
+    ]);
   });
 
   it('runs a harmless call again and goes on from there', async () => {

@@ -17,6 +17,8 @@ export interface KeptTurn {
   leaseUntil: number;
   cancelRequested: boolean;
   partialText: string;
+  /** The attempt that stored it. */
+  partialAttempt: number;
 }
 
 /** A session as it is kept, or, with `deleted`, what is left of it: its counters. */

@@ -72,7 +72,7 @@ export function acceptMessage(state: State, asked: Acceptance): Accepted {
   };
   const added: KeptTurn = {
     ...{ turn, messages: [message], owner: null, attempt: 0, losses: 0, leaseUntil: 0 },
-    ...{ cancelRequested: false, partialText: '' },
+    ...{ cancelRequested: false, partialText: '', partialAttempt: 0 },
   };
   kept.turns.push(added);
   if (idempotency !== null) {
@@ -131,6 +131,7 @@ export function saveProgress(
   const { kept, found } = place;
   found.messages = mergeRecords(kept, found, progress.messages);
   found.partialText = progress.partialText;
+  found.partialAttempt = found.attempt;
   const shows = progress.messages.length > 0 || progress.events.length > 0;
   return shows ? commit(kept, progress.events, at) : { revision: kept.session.revision, events: [] };
 }
@@ -160,6 +161,11 @@ export function readFlight(state: State, sessionId: string): Flight | undefined 
   const kept = findLive(state, sessionId);
   const running = kept === undefined ? undefined : runningTurn(kept);
   if (running === undefined) return undefined;
-  const { turn, attempt, messages, partialText: text } = running;
-  return { turnId: turn.id, attempt, position: (messages.at(-1)?.position ?? -1) + 1, text };
+  const { turn, attempt, messages, partialText, partialAttempt } = running;
+  const isLeft = partialAttempt < attempt;
+  return {
+    ...{ turnId: turn.id, attempt, position: (messages.at(-1)?.position ?? -1) + 1 },
+    text: isLeft ? '' : partialText,
+    leftover: isLeft ? partialText : '',
+  };
 }

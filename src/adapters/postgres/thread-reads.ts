@@ -46,7 +46,8 @@ const TURN: Statement = {
 };
 const FLIGHT: Statement = {
   name: 'read_flight',
-  text: `SELECT t.id AS "turnId", t.attempt, t.partial_text AS text,
+  text: `SELECT t.id AS "turnId", t.attempt, CASE WHEN t.partial_attempt = t.attempt THEN t.partial_text ELSE '' END AS text,
+      CASE WHEN t.partial_attempt = t.attempt THEN '' ELSE t.partial_text END AS leftover,
       (SELECT max(m.position) + 1 FROM messages m WHERE m.session = t.session AND m.turn_no = t.no) AS position
     FROM turns t JOIN sessions s ON s.ref = t.session WHERE s.id = $1 AND t.status = 'running'`,
 };

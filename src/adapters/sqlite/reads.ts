@@ -93,9 +93,10 @@ export function createReads(db: Database): Reads {
   );
   const selectFlight = db.prepare<
     [string],
-    { id: string; attempt: number; partial_text: string; last: number | null }
+    { id: string; attempt: number; text: string; leftover: string; last: number | null }
   >(
-    `SELECT t.id, t.attempt, t.partial_text,
+    `SELECT t.id, t.attempt, iif(t.partial_attempt = t.attempt, t.partial_text, '') AS text,
+       iif(t.partial_attempt = t.attempt, '', t.partial_text) AS leftover,
        (SELECT max(position) FROM messages m WHERE m.session = t.session AND m.turn_no = t.no) AS last
      FROM sessions s JOIN turns t ON t.session = s.ref AND t.status = 'running'
      WHERE s.id = ? AND s.deleted_at IS NULL`,
@@ -177,7 +178,8 @@ export function createReads(db: Database): Reads {
     readFlight(sessionId) {
       const row = selectFlight.get(sessionId);
       if (row === undefined) return undefined;
-      return { turnId: row.id, attempt: row.attempt, position: (row.last ?? -1) + 1, text: row.partial_text };
+      const { id: turnId, last, ...flight } = row;
+      return { turnId, position: (last ?? -1) + 1, ...flight };
     },
     findKey(digest) {
       const row = selectKey.get(digest);

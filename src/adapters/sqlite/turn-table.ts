@@ -95,7 +95,9 @@ export function createTurnTable(db: Database): TurnTable {
     "UPDATE turns SET status = 'running', owner = ?, lease_until = ?, attempt = ?, losses = ? WHERE ref = ?",
   );
   const requestCancel = db.prepare<[number]>('UPDATE turns SET cancel_requested = 1 WHERE ref = ?');
-  const savePartialText = db.prepare<[string, number]>('UPDATE turns SET partial_text = ? WHERE ref = ?');
+  const savePartialText = db.prepare<[string, number]>(
+    'UPDATE turns SET partial_text = ?, partial_attempt = attempt WHERE ref = ?',
+  );
   const end = db.prepare<
     [
       ...[status: TurnOutcome, endedAt: number, error: string | null, rig: string | null],
