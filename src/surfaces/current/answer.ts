@@ -67,10 +67,8 @@ function joinShort(pieces: readonly Buffer[]): Buffer[] {
 /** What the head of a state says of it. */
 interface StateHead {
   readonly etag: string;
-  /** `ETag`, and `Vary` where nothing else varies. */
-  readonly lines: string;
-  /** The same, for an answer that says no more than that nothing has changed. */
-  readonly unchanged: string;
+  /** The lines of an answer that says no more than that nothing has changed, once there was one. */
+  unchanged: string | undefined;
 }
 
 /** Where a snapshot carries its head, whole: one that is polled is handed out again and again. Measured: 4 % of the instructions of a 304. */
@@ -83,34 +81,37 @@ declare module '../../core/snapshot.js' {
 }
 
 function headOf(snapshot: Snapshot, tail: number | undefined): StateHead {
-  return tail === undefined
-    ? (snapshot[HEAD] ??= makeHead(snapshot, ''))
-    : makeHead(snapshot, `-${String(tail)}`);
-}
-
-function makeHead({ session, tag }: Snapshot, part: string): StateHead {
-  const etag = inOnePiece(`W/"${sessionMark(session.id)}-${tag}${part}"`);
-  const lines = inOnePiece(`ETag: ${etag}\r\nVary: X-Session-Id\r\n`);
-  return { etag, lines, unchanged: inOnePiece(`${lines}${cursorLine(session)}`) };
+  const { session, tag } = snapshot;
+  const make = (part: string): StateHead => ({
+    etag: `W/"${sessionMark(session.id)}-${tag}${part}"`,
+    unchanged: undefined,
+  });
+  return tail === undefined ? (snapshot[HEAD] ??= make('')) : make(`-${String(tail)}`);
 }
 
 /** The same for a poll: with an `ETag`, and 304 without a body when the client has just that. */
 export function sendState(req: Request, res: Response, snapshot: Snapshot, tail: number | undefined): void {
   const { session, faults } = snapshot;
-  const { etag, lines, unchanged } = headOf(snapshot, tail);
+  const head = headOf(snapshot, tail);
+  const { etag } = head;
   setCaching(res, ASK_EACH_TIME);
   const hasChanged = faults.texts.length > 0 || !matchesTag(req.headers['if-none-match'], etag);
   if (!hasLinesOnly(res)) {
-    addLines(res, `ETag: ${etag}\r\n`);
+    addLines(res, `ETag: ${etag}\r\n${hasChanged ? '' : cursorLine(session)}`);
     res.vary('X-Session-Id');
-    if (!hasChanged) addLines(res, cursorLine(session));
-  } else addLines(res, hasChanged ? lines : unchanged);
+  } else if (hasChanged) addLines(res, taggedLines(etag));
+  else addLines(res, (head.unchanged ??= inOnePiece(taggedLines(etag) + cursorLine(session))));
   if (hasChanged) {
     sendSnapshot(req, res, snapshot, tail);
     return;
   }
   faults.release();
   res.writeHead(304).end();
+}
+
+/** Where nothing else varies. */
+function taggedLines(etag: string): string {
+  return `ETag: ${etag}\r\nVary: X-Session-Id\r\n`;
 }
 
 function cursorLine({ lastEventId }: Session): string {
