@@ -26,11 +26,15 @@ export function renderTable(outcomes: readonly Outcome[]): string {
   return lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 
-function verdict({ got, required, aim, better }: Outcome): string {
-  const meets = (bound: number): boolean => (better === 'more' ? got >= bound : got <= bound);
+function verdict({ product, against, got, required, aim, better }: Outcome): string {
+  const meets = (bound: number, value = got): boolean =>
+    better === 'more' ? value >= bound : value <= bound;
   if (required === undefined) return '';
   if (aim !== undefined && meets(aim)) return 'aim';
-  return meets(required) ? 'yes' : '**short**';
+  if (meets(required)) return 'yes';
+  // Where what does no more than it must cannot meet a bound that is no ratio, the machine cannot.
+  const isBeyondAll = got === product && against !== undefined && !meets(required, against);
+  return isBeyondAll ? '**short**, both' : '**short**';
 }
 
 function figure(value: number): string {
