@@ -51,6 +51,8 @@ export function handle<T>(
 interface Asked<T> {
   readonly input: Input<T>;
   readonly entries: readonly Entry[];
+  /** Those that say something where there is no query: nearly all polls come without one. */
+  readonly besideQuery: readonly Entry[];
   /** The keys of those that must be there. */
   readonly required: readonly string[];
 }
@@ -75,14 +77,25 @@ function askedOf<T>(input: Input<T>): Asked<T> {
     ...{ key, param },
     given: param.place === 'headers' ? param.name.toLowerCase() : param.name,
   }));
-  return { input, entries, required: all.flatMap(([key, { required }]) => (required ? [key] : [])) };
+  const besideQuery = entries.filter(({ param }) => param.place !== 'query' || !saysNothingWhenAbsent(param));
+  return {
+    input,
+    entries,
+    besideQuery,
+    required: all.flatMap(([key, { required }]) => (required ? [key] : [])),
+  };
+}
+
+/** Whether its absence says nothing: it stands for no value. */
+function saysNothingWhenAbsent({ isPlain, typed }: Param<unknown>): boolean {
+  return isPlain(undefined) && typed(undefined) === undefined;
 }
 
 /** Reads the parameters without a promise: undefined when one of them needs its chain. Nearly every request of a poll is read so. */
 function readPlain<T>(asked: Asked<T>, req: Request): T | undefined {
   const source = sourceOf(req);
   const values: Record<string, unknown> = {};
-  for (const entry of asked.entries) {
+  for (const entry of source.query === NO_QUERY ? asked.besideQuery : asked.entries) {
     const value = valueOf(source, entry);
     if (!entry.param.isPlain(value)) return undefined;
     keep(req, values, entry, value);
