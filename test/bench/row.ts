@@ -1,5 +1,5 @@
 import { median } from './machine.js';
-import { Load, type Target, type Work } from './load/measure.js';
+import { Load, type Done, type Target, type Work } from './load/measure.js';
 import type { Server } from './servers.js';
 
 /** How long and how often is measured. */
@@ -52,27 +52,45 @@ export interface Side {
   readonly work: Work;
 }
 
-/** Loads both sides in turn, round by round, so that whatever else the machine does meets both. Work for each CPU second. */
+/** What is compared, and how. */
+interface Sides {
+  readonly product: Side;
+  readonly against: Side;
+  readonly workers: number;
+  /**
+   * Into how many a round is cut; absent: one. What a machine does to one side alone in a long slice is more than most changes are worth;
+   * where work ends quickly, short ones cost nothing.
+   */
+  readonly slices?: number;
+}
+
+/** Loads both sides in turn, slice by slice, so that whatever else the machine does meets both. Work for each CPU second. */
 export async function compare(
   { pace }: Context,
-  sides: { readonly product: Side; readonly against: Side; readonly workers: number },
+  { product, against, workers, slices = 1 }: Sides,
 ): Promise<{ product: number; against: number; rounds: number[][] }> {
-  const { product, against, workers } = sides;
+  const sides = [product, against];
   const rounds: number[][] = [];
-  for (const { target, work } of [product, against]) await count({ target, work }, workers, pace.warm);
+  for (const side of sides) await count(side, workers, pace.warm);
   for (let round = 0; round < pace.rounds; round++) {
-    const pair: number[] = [];
-    for (const side of [product, against]) pair.push(await count(side, workers, pace.seconds));
-    rounds.push(pair);
+    const sums = sides.map((side) => ({ side, units: 0, cpuSeconds: 0 }));
+    for (let slice = 0; slice < slices; slice++) {
+      for (const sum of sums) {
+        const { units, cpuSeconds } = await count(sum.side, workers, pace.seconds / slices);
+        sum.units += units;
+        sum.cpuSeconds += cpuSeconds;
+      }
+    }
+    rounds.push(sums.map(({ units, cpuSeconds }) => units / cpuSeconds));
   }
   return { ...medians(rounds), rounds };
 }
 
-async function count({ target, work }: Side, workers: number, seconds: number): Promise<number> {
+async function count({ target, work }: Side, workers: number, seconds: number): Promise<Done> {
   const load = await Load.start(target, workers, work, { awake: true });
-  const { perCpuSecond } = await load.count(seconds);
+  const done = await load.count(seconds);
   await load.stop();
-  return perCpuSecond;
+  return done;
 }
 
 /** The medians of the first and the second figure of each round. */

@@ -7,6 +7,8 @@ import { seed, seedThread } from '../seed.js';
 import { makeFolder, startProduct, startProgram } from '../servers.js';
 
 const WORKERS = 64;
+/** Of a round: a request is over at once. */
+const SLICES = 6;
 
 /** The same request again and again. @throws when its answer has another status */
 export function repeat(request: Buffer, status = 200): Work {
@@ -35,6 +37,7 @@ async function smallJson(context: Context): Promise<readonly Outcome[]> {
       product: { target: product, work: repeat(request) },
       against: { target: raw, work: repeat(request) },
       workers: WORKERS,
+      slices: SLICES,
     };
     const figures = await compare(context, sides);
     const got = figures.product / figures.against;
@@ -58,6 +61,7 @@ async function createSessions(context: Context): Promise<readonly Outcome[]> {
     product: { target: product, work },
     against: { target: reference, work },
     workers: WORKERS,
+    slices: SLICES,
   };
   const figures = await compare(context, sides);
   await Promise.all([reference.end(), product.end()]);
@@ -82,7 +86,12 @@ async function state(context: Context): Promise<readonly Outcome[]> {
     const headers = { 'X-Session-Id': id };
     await askOnce(reference.port, requestBytes('POST', `/fill?messages=${messages}`, headers));
     const work = repeat(requestBytes('GET', '/api/state', headers));
-    const sides = { product: { target: product, work }, against: { target: reference, work }, workers: 16 };
+    const sides = {
+      product: { target: product, work },
+      against: { target: reference, work },
+      workers: 16,
+      slices: SLICES,
+    };
     const figures = await compare(context, sides);
     const bounds = messages === '1000' ? { required: 0.75, aim: 0.9 } : {};
     const got = figures.product / figures.against;
@@ -102,6 +111,7 @@ async function state(context: Context): Promise<readonly Outcome[]> {
       product: { target: product, work: poll(tag) },
       against: { target: raw, work: poll('W/"raw-1"') },
       workers: WORKERS,
+      slices: SLICES,
     };
     const figures = await compare(context, sides);
     const got = figures.product / figures.against;
