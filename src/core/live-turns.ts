@@ -1,10 +1,11 @@
 import type { Update } from './core.js';
 import type { TurnEvent } from './event.js';
 import type { QueueFeed } from './feed.js';
+import type { Flight } from './flight.js';
 import type { Message } from './message.js';
 import type { Parts } from './parts.js';
 import type { RunningTurn } from './running-turn.js';
-import type { Flight, SessionHead } from './store.js';
+import type { SessionHead } from './store.js';
 import { TurnText } from './turn-text.js';
 
 /** How soon after a hole in the text the checkpoint of the turn's owner is looked for, and again. */

@@ -3,6 +3,7 @@
  * `transaction(callback)`: a synchronous driver would have committed before an async callback ran.
  */
 import type { EventBody, LoggedEvent, SystemEvent, SystemFault } from './event.js';
+import type { Flight } from './flight.js';
 import type { FaultStore } from './fault-store.js';
 import type { Message } from './message.js';
 import type { OverviewStore } from './overview-store.js';
@@ -46,17 +47,6 @@ export interface StoredThread {
 
 /** How far a session has come. */
 export type SessionHead = Pick<Session, 'revision' | 'lastEventId'>;
-
-/** The text of a running turn's unfinished step. */
-export interface Flight {
-  readonly turnId: string;
-  readonly attempt: number;
-  /** Where the record will be that it belongs to. */
-  readonly position: number;
-  readonly text: string;
-  /** What an earlier attempt had of that step, where this one has stored nothing of it yet: it is shown meanwhile, and void. */
-  readonly leftover: string;
-}
 
 export interface SessionChange {
   readonly id: string;

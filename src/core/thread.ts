@@ -83,6 +83,7 @@ export class ActiveThread {
     if (stored.session.revision < this.session.revision && !this.stale) return;
     this.stale = stored.session.revision < this.#heard;
     this.session = stored.session;
+    // It holds what was settled before.
     this.quiet = undefined;
     if (this.told.size > 0)
       this.told = new Set(stored.faults.flatMap(({ n }) => (this.told.has(n) ? [n] : [])));

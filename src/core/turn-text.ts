@@ -1,5 +1,5 @@
 import type { TurnEvent } from './event.js';
-import type { Flight } from './store.js';
+import type { Flight } from './flight.js';
 
 type Text = Extract<TurnEvent, { type: 'text' }>;
 

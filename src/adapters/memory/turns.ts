@@ -1,4 +1,5 @@
-import type { Acceptance, Accepted, Commit, Flight, Progress, TurnEnding } from '../../core/store.js';
+import { flightOf, type Flight } from '../../core/flight.js';
+import type { Acceptance, Accepted, Commit, Progress, TurnEnding } from '../../core/store.js';
 import { isOpen, type ClaimedTurn, type Turn } from '../../core/turn.js';
 import {
   addSystemEvent,
@@ -162,10 +163,6 @@ export function readFlight(state: State, sessionId: string): Flight | undefined 
   const running = kept === undefined ? undefined : runningTurn(kept);
   if (running === undefined) return undefined;
   const { turn, attempt, messages, partialText, partialAttempt } = running;
-  const isLeft = partialAttempt < attempt;
-  return {
-    ...{ turnId: turn.id, attempt, position: (messages.at(-1)?.position ?? -1) + 1 },
-    text: isLeft ? '' : partialText,
-    leftover: isLeft ? partialText : '',
-  };
+  const position = (messages.at(-1)?.position ?? -1) + 1;
+  return flightOf({ turnId: turn.id, attempt, position, partialText, partialAttempt });
 }

@@ -1,7 +1,7 @@
 import { pino, type DestinationStream } from 'pino';
 import type { Log } from '../../core/ports.js';
 import { createPlainLines, isoTime, type Verdict } from './plain-line.js';
-import { standardOutput } from './standard-output.js';
+import { standardOutput, type LogOutput } from './standard-output.js';
 
 /** Fields that never belong in a log, whatever their case and spelling; a belt, since nobody should log them. */
 const PRIVATE = new Set([
@@ -38,19 +38,15 @@ export function createLog(options: { level: string; destination?: DestinationStr
     formatters: { level: (label: string) => ({ level: label }) },
   };
   const output = destination === undefined ? standardOutput() : undefined;
-  const place = output ?? destination;
+  const place: Pick<LogOutput, 'write'> | undefined = output ?? destination;
   const logger = pino(settings, place);
   const plainLine = createPlainLines(judge);
-  const write = (line: string): void => {
-    if (output === undefined) destination?.write(line);
-    else output.write(line, true);
-  };
   const showsInfo = place !== undefined && logger.isLevelEnabled('info');
   return {
     info: (fields, message) => {
       const end = showsInfo ? plainLine(fields, message) : undefined;
       if (end === undefined) logger.info(mask(fields), message);
-      else write(`{"level":"info","time":"${isoTime(Date.now())}"${end}`);
+      else place?.write(`{"level":"info","time":"${isoTime(Date.now())}"${end}`, true);
     },
     warn: (fields, message) => {
       logger.warn(mask(fields), message);

@@ -1,6 +1,7 @@
 import type { SystemFault } from '../../core/event.js';
+import { flightOf, type StoredFlight } from '../../core/flight.js';
 import type { Message } from '../../core/message.js';
-import type { Flight, Store, StoredThread } from '../../core/store.js';
+import type { Store, StoredThread } from '../../core/store.js';
 import type { Run, Statement } from './connections.js';
 import {
   MESSAGE_COLUMNS,
@@ -46,8 +47,7 @@ const TURN: Statement = {
 };
 const FLIGHT: Statement = {
   name: 'read_flight',
-  text: `SELECT t.id AS "turnId", t.attempt, CASE WHEN t.partial_attempt = t.attempt THEN t.partial_text ELSE '' END AS text,
-      CASE WHEN t.partial_attempt = t.attempt THEN '' ELSE t.partial_text END AS leftover,
+  text: `SELECT t.id AS "turnId", t.attempt, t.partial_text AS "partialText", t.partial_attempt AS "partialAttempt",
       (SELECT max(m.position) + 1 FROM messages m WHERE m.session = t.session AND m.turn_no = t.no) AS position
     FROM turns t JOIN sessions s ON s.ref = t.session WHERE s.id = $1 AND t.status = 'running'`,
 };
@@ -89,8 +89,8 @@ export function createThreadReads(run: Run): Pick<Store, 'loadThread' | 'readTur
     },
 
     async readFlight(sessionId) {
-      const [flight] = await run<Flight>(FLIGHT, [sessionId]);
-      return flight;
+      const [row] = await run<StoredFlight>(FLIGHT, [sessionId]);
+      return row && flightOf(row);
     },
   };
 }

@@ -101,7 +101,7 @@ export class Counter implements Instrument {
   }
 
   add(by: number, ...labels: readonly string[]): void {
-    this.#family.child(...labels).add(by);
+    this.series(...labels).add(by);
   }
 
   /** What counts for these labels, for whoever counts often. */
@@ -128,7 +128,7 @@ export class Gauge implements Instrument {
   }
 
   add(by: number, ...labels: readonly string[]): void {
-    this.#family.child(...labels).add(by);
+    this.series(...labels).add(by);
   }
 
   /** The value of these labels, for whoever changes it often. */
@@ -137,7 +137,7 @@ export class Gauge implements Instrument {
   }
 
   set(value: number, ...labels: readonly string[]): void {
-    this.#family.child(...labels).value = value;
+    this.series(...labels).value = value;
   }
 
   read(): Reading {
@@ -161,7 +161,7 @@ export class Histogram implements Instrument {
   }
 
   observe(value: number, ...labels: readonly string[]): void {
-    this.#family.child(...labels).add(value);
+    this.series(...labels).add(value);
   }
 
   /** What is told of these labels, for whoever tells often. */

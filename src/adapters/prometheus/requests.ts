@@ -36,13 +36,13 @@ export function createRequestObserver(metrics: Catalogue) {
   const known = new Map<string, Alike[]>();
 
   function find({ surface, method, route, status }: Answered): Alike {
-    for (const alike of known.get(route) ?? [])
+    let all = known.get(route);
+    if (all === undefined) known.set(route, (all = []));
+    for (const alike of all)
       if (alike.status === status && alike.method === method && alike.surface === surface) return alike;
     const requests = metrics.requests.series(surface, wordFor(method), route, String(status));
     const alike = { surface, method, status, requests, seconds: undefined };
-    const others = known.get(route);
-    if (others === undefined) known.set(route, [alike]);
-    else others.push(alike);
+    all.push(alike);
     return alike;
   }
 

@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import type { SystemEvent } from '../../core/event.js';
+import { flightOf, type StoredFlight } from '../../core/flight.js';
 import type { SessionHead, Store, ThreadCursor } from '../../core/store.js';
 import { LOST_TURNS, WAITING_TURNS } from './lease-writes.js';
 import {
@@ -91,13 +92,9 @@ export function createReads(db: Database): Reads {
   const selectSystemEvents = db.prepare<[number, number], SystemEventRow>(
     `SELECT n, kind, text FROM system_events WHERE session = ? ORDER BY n DESC ${LIMIT}`,
   );
-  const selectFlight = db.prepare<
-    [string],
-    { id: string; attempt: number; text: string; leftover: string; last: number | null }
-  >(
-    `SELECT t.id, t.attempt, iif(t.partial_attempt = t.attempt, t.partial_text, '') AS text,
-       iif(t.partial_attempt = t.attempt, '', t.partial_text) AS leftover,
-       (SELECT max(position) FROM messages m WHERE m.session = t.session AND m.turn_no = t.no) AS last
+  const selectFlight = db.prepare<[string], StoredFlight>(
+    `SELECT t.id AS turnId, t.attempt, t.partial_text AS partialText, t.partial_attempt AS partialAttempt,
+       (SELECT max(position) + 1 FROM messages m WHERE m.session = t.session AND m.turn_no = t.no) AS position
      FROM sessions s JOIN turns t ON t.session = s.ref AND t.status = 'running'
      WHERE s.id = ? AND s.deleted_at IS NULL`,
   );
@@ -177,9 +174,7 @@ export function createReads(db: Database): Reads {
 
     readFlight(sessionId) {
       const row = selectFlight.get(sessionId);
-      if (row === undefined) return undefined;
-      const { id: turnId, last, ...flight } = row;
-      return { turnId, position: (last ?? -1) + 1, ...flight };
+      return row && flightOf(row);
     },
     findKey(digest) {
       const row = selectKey.get(digest);

@@ -81,37 +81,30 @@ declare module '../../core/snapshot.js' {
 }
 
 function headOf(snapshot: Snapshot, tail: number | undefined): StateHead {
-  const { session, tag } = snapshot;
-  const make = (part: string): StateHead => ({
-    etag: `W/"${sessionMark(session.id)}-${tag}${part}"`,
-    unchanged: undefined,
-  });
-  return tail === undefined ? (snapshot[HEAD] ??= make('')) : make(`-${String(tail)}`);
+  if (tail !== undefined) return makeHead(snapshot, `-${String(tail)}`);
+  return (snapshot[HEAD] ??= makeHead(snapshot, ''));
+}
+
+function makeHead({ session, tag }: Snapshot, part: string): StateHead {
+  return { etag: `W/"${sessionMark(session.id)}-${tag}${part}"`, unchanged: undefined };
 }
 
 /** The same for a poll: with an `ETag`, and 304 without a body when the client has just that. */
 export function sendState(req: Request, res: Response, snapshot: Snapshot, tail: number | undefined): void {
   const { session, faults } = snapshot;
   const head = headOf(snapshot, tail);
-  const { etag } = head;
+  const hasChanged = faults.texts.length > 0 || !matchesTag(req.headers['if-none-match'], head.etag);
+  const tagLine = `ETag: ${head.etag}\r\n`;
   setCaching(res, ASK_EACH_TIME);
-  const hasChanged = faults.texts.length > 0 || !matchesTag(req.headers['if-none-match'], etag);
-  if (!hasLinesOnly(res)) {
-    addLines(res, `ETag: ${etag}\r\n${hasChanged ? '' : cursorLine(session)}`);
-    res.vary('X-Session-Id');
-  } else if (hasChanged) addLines(res, taggedLines(etag));
-  else addLines(res, (head.unchanged ??= inOnePiece(taggedLines(etag) + cursorLine(session))));
+  addLines(res, hasChanged ? tagLine : (head.unchanged ??= inOnePiece(tagLine + cursorLine(session))));
+  if (hasLinesOnly(res)) addLines(res, 'Vary: X-Session-Id\r\n');
+  else res.vary('X-Session-Id');
   if (hasChanged) {
     sendSnapshot(req, res, snapshot, tail);
     return;
   }
   faults.release();
   res.writeHead(304).end();
-}
-
-/** Where nothing else varies. */
-function taggedLines(etag: string): string {
-  return `ETag: ${etag}\r\nVary: X-Session-Id\r\n`;
 }
 
 function cursorLine({ lastEventId }: Session): string {

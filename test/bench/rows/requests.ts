@@ -6,9 +6,8 @@ import { compare, type Context, type Outcome, type Row } from '../row.js';
 import { seed, seedThread } from '../seed.js';
 import { makeFolder, startProduct, startProgram } from '../servers.js';
 
-const WORKERS = 64;
-/** Of a round: a request is over at once. */
-const SLICES = 6;
+/** How requests are compared: each is over at once. */
+const LOAD = { workers: 64, slices: 6 } as const;
 
 /** The same request again and again. @throws when its answer has another status */
 export function repeat(request: Buffer, status = 200): Work {
@@ -36,8 +35,7 @@ async function smallJson(context: Context): Promise<readonly Outcome[]> {
     const sides = {
       product: { target: product, work: repeat(request) },
       against: { target: raw, work: repeat(request) },
-      workers: WORKERS,
-      slices: SLICES,
+      ...LOAD,
     };
     const figures = await compare(context, sides);
     const got = figures.product / figures.against;
@@ -60,8 +58,7 @@ async function createSessions(context: Context): Promise<readonly Outcome[]> {
   const sides = {
     product: { target: product, work },
     against: { target: reference, work },
-    workers: WORKERS,
-    slices: SLICES,
+    ...LOAD,
   };
   const figures = await compare(context, sides);
   await Promise.all([reference.end(), product.end()]);
@@ -89,8 +86,8 @@ async function state(context: Context): Promise<readonly Outcome[]> {
     const sides = {
       product: { target: product, work },
       against: { target: reference, work },
+      ...LOAD,
       workers: 16,
-      slices: SLICES,
     };
     const figures = await compare(context, sides);
     const bounds = messages === '1000' ? { required: 0.75, aim: 0.9 } : {};
@@ -110,8 +107,7 @@ async function state(context: Context): Promise<readonly Outcome[]> {
     const sides = {
       product: { target: product, work: poll(tag) },
       against: { target: raw, work: poll('W/"raw-1"') },
-      workers: WORKERS,
-      slices: SLICES,
+      ...LOAD,
     };
     const figures = await compare(context, sides);
     const got = figures.product / figures.against;
