@@ -16,7 +16,7 @@ declare module 'node:net' {
   }
 }
 
-/** Notes which answer a connection is busy with. */
+/** Notes which answer a connection is busy with, from when it has it. */
 export function beginAnswer(res: ServerResponse): void {
   if (res.socket !== null) res.socket[ANSWER] = res;
 }

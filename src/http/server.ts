@@ -8,6 +8,7 @@ import { answerErrors, type Dialect } from './errors.js';
 import { fastPrototypes, isAppRequest, isAppResponse } from './fast-prototypes.js';
 import { IdleConnections } from './idle-connections.js';
 import type { RequestObserver } from './observer.js';
+import { closeWithConnection } from './queued-answers.js';
 import { begin } from './request-id.js';
 import { guard } from './security.js';
 import type { HttpSettings } from './settings.js';
@@ -79,7 +80,7 @@ export function createHttpServer(options: {
   function handle(req: IncomingMessage, res: ServerResponse): void {
     if (!isAppRequest(req) || !isAppResponse(res)) throw new TypeError('not of the classes of this server');
     open++;
-    beginAnswer(res);
+    closeWithConnection(req, res, beginAnswer);
     idle.begin(req, res);
     begin(req, res, dialect);
     res.on('close', onClose);

@@ -95,7 +95,7 @@ export function createStreams(
         const { socket } = res;
         socket?.cork();
         frames.flush();
-        if (feed.overflowed) res.destroy();
+        if (feed.overflowed) cutOff(res);
         else if (!isGone(res)) res.end(lastWords?.());
         socket?.uncork();
       }
@@ -124,7 +124,7 @@ export function createStreams(
       const { res, feed } = entry;
       if (isFull(res)) {
         // Its loop waits for a client that does not read, and cannot see that the feed is over.
-        if (feed.overflowed) res.destroy();
+        if (feed.overflowed) cutOff(res);
       } else if (keepAliveMs > 0 && now - entry.writtenAt >= keepAliveMs) {
         entry.writtenAt = now;
         writeChunk(res, KEEP_ALIVE);
@@ -144,6 +144,11 @@ function beginStream(req: Request, res: Response): Response {
   req.headers = {};
   req.rawHeaders = [];
   return res;
+}
+
+/** Closes the connection. An answer that waits for its turn on one has none yet that it could close by itself. */
+function cutOff(res: Response): void {
+  res.req.socket.destroy();
 }
 
 /** True once the connection is closed. A function, as the compiler would take a first answer for the last. */

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { openHouse, type House } from '../support/house.js';
 import { parseScrape, type Scrape } from '../support/prometheus.js';
-import { sendRaw } from '../support/raw.js';
+import { connectTo, sendRaw } from '../support/raw.js';
 import { getTime } from '../support/tools.js';
 
 let house: House;
@@ -76,6 +77,21 @@ describe('GET /metrics', () => {
     const all = JSON.stringify(samples);
     for (const word of [current, legacy, current.slice(0, 8), 'secret words', 'late'])
       expect(all).not.toContain(word);
+  });
+
+  it('counts streams down whose client goes, also those that still waited for their turn on its connection', async () => {
+    await open();
+    const streams = { surface: 'current', route: '/api/updates' };
+    const client = connectTo(house.url);
+    const request = `GET /api/updates HTTP/1.1\r\nHost: here\r\nX-Session-Id: ${randomUUID()}\r\n\r\n`;
+    client.write(request.repeat(3));
+    await once(client, 'data');
+    let seen = await scrape();
+    while (seen.value('diptych_streams_open', streams) !== 3) seen = await scrape();
+    client.destroy();
+    while (seen.value('diptych_streams_open', streams) !== 0) seen = await scrape();
+    expect(seen.value('diptych_http_requests_in_flight')).toBe(1);
+    expect(house.log().match(/"route":"\/api\/updates".*"aborted":true/g)).toHaveLength(3);
   });
 
   it('says what runs, waits and streams while it does, and how turns end', async () => {

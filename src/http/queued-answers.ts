@@ -1,0 +1,47 @@
+/**
+ * Answers that wait for their turn on a connection, because its client asked again without waiting (RFC 9112 §9.3.2). Node gives such
+ * an answer the connection once those before it are over; when the connection closes first, Node tells it nothing, and whoever
+ * waits for its `close` waits for ever.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+
+const QUEUED: unique symbol = Symbol('queued');
+
+declare module 'node:net' {
+  interface Socket {
+    [QUEUED]?: Set<ServerResponse>;
+  }
+}
+
+/** Sees to it that an answer closes with its connection even if it never got it. @param onTurn is called once it has the connection */
+export function closeWithConnection(
+  { socket }: IncomingMessage,
+  res: ServerResponse,
+  onTurn: (res: ServerResponse) => void,
+): void {
+  if (res.socket !== null) {
+    onTurn(res);
+    return;
+  }
+  const queued = socket[QUEUED] ?? begin(socket);
+  queued.add(res);
+  res.once('socket', () => {
+    queued.delete(res);
+    onTurn(res);
+  });
+}
+
+function begin(socket: Socket): Set<ServerResponse> {
+  socket.once('close', closeQueued);
+  return (socket[QUEUED] = new Set());
+}
+
+function closeQueued(this: Socket): void {
+  for (const res of this[QUEUED] ?? []) {
+    res.destroy();
+    // Node's own word for it is set by nothing but a connection.
+    Object.defineProperty(res, 'closed', { value: true });
+    res.emit('close');
+  }
+}
