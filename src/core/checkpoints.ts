@@ -20,7 +20,7 @@ export class Checkpoints {
     this.#timer ??= setTimeout(store, CHECKPOINT_MS - (this.parts.clock.monotonic() % BEAT_MS), this);
   }
 
-  /** What is not stored now is stored by whoever calls this. */
+  /** What is not stored now is stored with its step or the turn's end. A turn that is given up here keeps its last checkpoint. */
   stop(): void {
     clearTimeout(this.#timer);
   }

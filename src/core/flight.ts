@@ -5,7 +5,7 @@ export interface Flight {
   /** Where the record will be that it belongs to. */
   readonly position: number;
   readonly text: string;
-  /** What an earlier attempt had of that step, where this one has stored nothing of it yet: it is shown meanwhile, and void. */
+  /** What an earlier attempt had of that step, where this one has stored nothing of it yet: polls show it meanwhile, streams never. */
   readonly leftover: string;
 }
 

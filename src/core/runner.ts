@@ -201,7 +201,7 @@ export class Runner {
         turn,
         running.messages,
         {
-          text: running.text === '' ? running.leftover : running.text,
+          text: shownText(running, ending),
           error: ending.error,
           words: ending.closeWords ?? INTERRUPTED_RESULT,
         },
@@ -275,4 +275,9 @@ export class Runner {
 
 function timeOut(running: RunningTurn): void {
   running.stop('timeout');
+}
+
+/** What of the step in flight is kept. An answer that is complete has nothing of an attempt before it; of one that is not, it is the most that was shown. */
+function shownText({ text, leftover }: RunningTurn, { outcome }: Ending): string {
+  return text === '' && outcome !== 'complete' ? leftover : text;
 }

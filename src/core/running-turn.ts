@@ -13,7 +13,7 @@ export class RunningTurn {
   text = '';
   /** When its first character came. */
   textSince = 0;
-  /** What an earlier attempt showed of the step that is now made anew: kept until there is new text, or for good at an end. */
+  /** What an earlier attempt showed of the step that is now made anew: kept until there is new text, or for good when the turn ends without being complete. */
   leftover: string;
   usage: Usage = NO_USAGE;
   /** About how many tokens of text were shown. */

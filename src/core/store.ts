@@ -128,8 +128,8 @@ export interface Interruption {
 export interface Progress {
   readonly messages: readonly Message[];
   readonly events: readonly EventBody[];
-  /** The text of the unfinished step so far. */
-  readonly partialText: string;
+  /** The text of the unfinished step so far; null: what is stored of it stands, with the attempt that stored it. */
+  readonly partialText: string | null;
 }
 
 export interface TurnEnding {

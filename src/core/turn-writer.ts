@@ -4,7 +4,6 @@ import type { Message } from './message.js';
 import { storePatiently } from './patience.js';
 import { announce, type Parts } from './parts.js';
 import type { RunningTurn } from './running-turn.js';
-import { wellFormed } from './session.js';
 import type { ActiveThread } from './thread.js';
 
 /** What a running turn stores before its end. */
@@ -21,7 +20,7 @@ export class TurnWriter {
     await running.inSequence(async () => {
       running.signal.throwIfAborted();
       const isStep = messages.some(({ id }) => !running.messages.some((known) => known.id === id));
-      const progress = { messages, events, partialText: isStep ? '' : wellFormed(running.text) };
+      const progress = { messages, events, partialText: isStep ? '' : null };
       const commit = await storePatiently(this.parts, running.turn.id, () =>
         this.parts.store.saveProgress(running.turn, progress, this.parts.clock.now()),
       );

@@ -87,7 +87,11 @@ export function turnContract(withStore: WithStore): void {
         expect(taken).toMatchObject({ partialText: 'so far', attempt: 2 });
         if (taken === undefined) return;
         expect(await store.readFlight(id)).toEqual({ ...flight, attempt: 2, text: '', leftover: 'so far' });
+        const body = { type: 'system_notice', message: 'm' } as const;
+        await store.saveProgress(taken, progress({ events: [body], partialText: null }), T0);
+        expect(await store.readFlight(id)).toEqual({ ...flight, attempt: 2, text: '', leftover: 'so far' });
         await store.saveProgress(taken, progress({ partialText: 'anew' }), T0);
+        await store.saveProgress(taken, progress({ events: [body], partialText: null }), T0);
         expect(await store.readFlight(id)).toEqual({ ...flight, attempt: 2, text: 'anew', leftover: '' });
         await store.endTurn(taken, ending());
         expect(await store.readFlight(id)).toBeUndefined();

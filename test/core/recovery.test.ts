@@ -27,12 +27,12 @@ afterEach(() => {
 const never = new AbortController().signal;
 
 /** A message whose turn was claimed by a process that is dead: its lease has run out. */
-async function abandoned(store: Store, id: string, text: string): Promise<ClaimedTurn> {
+async function abandoned(store: Store, id: string, text: string, rig?: string): Promise<ClaimedTurn> {
   const accepted = await store.acceptMessage({
     ...{
       sessionId: id,
       ifVersion: newSession(id, 0).version,
-      set: { app: 'default' },
+      set: { app: 'default', ...(rig !== undefined && { rig }) },
       text,
       app: 'default',
       clientId: null,
@@ -88,6 +88,8 @@ function counted(sideEffects: Tool['sideEffects']): Tool & { runs: number } {
 async function afterLoss(left: {
   readonly asked?: string;
   readonly partialText?: string;
+  /** The rig that the session has selected. */
+  readonly selected?: string;
   /** The name of a tool that the turn has called. */
   readonly called?: string;
   readonly tools?: readonly Tool[];
@@ -95,7 +97,7 @@ async function afterLoss(left: {
   const { asked = 'Hi', partialText = '', tools = [] } = left;
   const store = createMemoryStore();
   const id = uuid();
-  const lost = await abandoned(store, id, asked);
+  const lost = await abandoned(store, id, asked, left.selected);
   const messages = left.called === undefined ? [] : [called(lost, left.called)];
   await store.saveProgress(lost, { messages, events: [], partialText }, Date.now());
   const rig = new ScriptedRig();
@@ -149,6 +151,40 @@ describe('a turn whose process died', () => {
     expect(texts(seen).filter((type) => type !== 'logged')).toEqual([
       ...['turn_started', 'Gone', ' by bus', 'turn_ended'],
     ]);
+  });
+
+  it('has another tag on another node once its text is made anew, also when that is as long', async () => {
+    const { store, id } = await afterLoss({ partialText: 'Going to' });
+    const before = await testCore({ rigs: [new ScriptedRig()], store }).core.snapshot(created(id));
+    const [taken] = await store.claimAbandoned({ owner: 'another', milliseconds: 60_000 }, 1);
+    if (taken === undefined) throw new Error('not claimed');
+    await store.saveProgress(taken, { messages: [], events: [], partialText: 'Gone by ' }, Date.now());
+    const after = await testCore({ rigs: [new ScriptedRig()], store }).core.snapshot(created(id));
+    expect([before, after].map((snapshot) => spoken(snapshot)[1])).toEqual([
+      ...['assistant~ Going to', 'assistant~ Gone by '],
+    ]);
+    expect(after.tag).not.toBe(before.tag);
+  });
+
+  it('keeps what its lost attempt had while it tells that another model answers', async () => {
+    const { store, id, rig, core } = await afterLoss({ partialText: 'Going to', selected: 'gone' });
+    await core.start();
+    await rig.next();
+    expect(await store.readEvents(id, 0, 10)).toMatchObject({
+      events: [{ body: { type: 'system_notice' } }],
+    });
+    expect(await store.readFlight(id)).toMatchObject({ attempt: 2, text: '', leftover: 'Going to' });
+    expect(spoken(await core.snapshot(created(id)))).toEqual(['user: Hi', 'assistant~ Going to']);
+  });
+
+  it('is complete without what its lost attempt had of a step that came out empty', async () => {
+    const tools = [counted('idempotent')];
+    const { id, lost, rig, core } = await afterLoss({ called: 'counted', tools, partialText: 'The bal' });
+    await core.start();
+    (await rig.next()).end();
+    await core.turnEnded({ sessionId: id, turnId: lost.id, repeated: false }, never);
+    const end = await core.snapshot(created(id));
+    expect(spoken(end)).toEqual(['user: Hi', 'assistant: Let me see.', 'counted = "ok"']);
   });
 
   it('runs a harmless call again and goes on from there', async () => {

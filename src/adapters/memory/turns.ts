@@ -131,8 +131,10 @@ export function saveProgress(
   if (place === undefined) return 'lost';
   const { kept, found } = place;
   found.messages = mergeRecords(kept, found, progress.messages);
-  found.partialText = progress.partialText;
-  found.partialAttempt = found.attempt;
+  if (progress.partialText !== null) {
+    found.partialText = progress.partialText;
+    found.partialAttempt = found.attempt;
+  }
   const shows = progress.messages.length > 0 || progress.events.length > 0;
   return shows ? commit(kept, progress.events, at) : { revision: kept.session.revision, events: [] };
 }

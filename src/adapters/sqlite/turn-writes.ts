@@ -34,7 +34,7 @@ export function createTurnWrites({
       if (owned === undefined) return 'lost';
       const row = sessionOf(owned);
       turns.putMessages(row.ref, owned.no, progress.messages);
-      turns.savePartialText(owned, progress.partialText);
+      if (progress.partialText !== null) turns.savePartialText(owned, progress.partialText);
       if (progress.messages.length === 0 && progress.events.length === 0) {
         return { revision: row.revision, events: [] };
       }
