@@ -19,11 +19,14 @@ export const currentDialect: Dialect = {
   },
 };
 
-/** A session snapshot (§2.2) as JSON in pieces, its fields in the order of the table, and how many messages the thread has. */
-export function snapshotJson(
-  snapshot: Snapshot,
-  tail?: number,
-): { readonly body: readonly Buffer[]; readonly total: number } {
+/** A session snapshot as JSON in pieces, and how many messages its thread has. */
+export interface SnapshotJson {
+  readonly body: readonly Buffer[];
+  readonly total: number;
+}
+
+/** A session snapshot (§2.2), its fields in the order of the table. @param tail only so many of the last messages */
+export function snapshotJson(snapshot: Snapshot, tail?: number): SnapshotJson {
   const { session, status, faults } = snapshot;
   const { json, total } = encodeMessages(snapshot, tail);
   const rest = {
