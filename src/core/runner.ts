@@ -245,8 +245,9 @@ export class Runner {
       if (next !== null) this.start(next);
       return messages;
     });
-    if (ending.outcome !== 'complete' || this.#isDraining) return;
-    this.titles.make(thread, running, [...running.messages, ...closing]);
+    if (ending.outcome !== 'complete') return;
+    const records = [...running.messages, ...closing];
+    this.titles.make(thread, running, { records, asksRig: !this.#isDraining });
   }
 
   #announceEnd(running: RunningTurn, messages: readonly Message[], ending: Ending): void {

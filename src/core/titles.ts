@@ -18,6 +18,14 @@ const MAX_EXCERPT = 2_000;
 /** An answer that goes on after so many characters is no title: it is cut off. */
 const MAX_PROPOSAL = 1_000;
 
+/** What a title is made from. */
+interface TitleSource {
+  /** The finished turn's own, all of them: memory may not have its end yet when another node writes to the thread. */
+  readonly records: readonly Message[];
+  /** False: there is no time for it, as the service ends, and the title is the first words of the thread. */
+  readonly asksRig: boolean;
+}
+
 /** Gives a thread its title after its first finished turn: in the background, never in the way of a turn. */
 export class Titles {
   readonly #making = new Map<string, Promise<void>>();
@@ -30,13 +38,10 @@ export class Titles {
     private readonly writes: SessionWrites,
   ) {}
 
-  /**
-   * Makes a title unless the thread has one or is getting one.
-   * @param records the turn's own, all of them: memory may not have its end yet when another node writes to the thread
-   */
-  make(thread: ActiveThread, running: RunningTurn, records: readonly Message[]): void {
+  /** Makes a title unless the thread has one or is getting one. */
+  make(thread: ActiveThread, running: RunningTurn, from: TitleSource): void {
     if (thread.session.titleSource !== 'placeholder' || this.#making.has(thread.id)) return;
-    const making = this.#make(thread, running, records)
+    const making = this.#make(thread, running, from)
       .catch((error: unknown) => {
         this.parts.log.warn({ err: error }, 'a title could not be stored');
       })
@@ -52,13 +57,15 @@ export class Titles {
     await Promise.all(this.#making.values());
   }
 
-  async #make(thread: ActiveThread, running: RunningTurn, records: readonly Message[]): Promise<void> {
-    const rig = this.parts.rigs.all.find(({ id }) => id === running.rigId);
-    const user = records.find(({ role }) => role === 'user');
-    if (user === undefined) return;
+  async #make(thread: ActiveThread, running: RunningTurn, { records, asksRig }: TitleSource): Promise<void> {
+    const isUsers = ({ role }: Message): boolean => role === 'user';
+    // An earlier turn may have come to nothing.
+    const first = thread.settled.find(isUsers) ?? records.find(isUsers);
+    if (first === undefined) return;
+    const rig = asksRig ? this.parts.rigs.all.find(({ id }) => id === running.rigId) : undefined;
     const asked =
       rig === undefined ? '' : await this.#ask(rig, running.observed.asked(rig, 'title'), records);
-    const title = cleanTitle(asked) ?? fallbackTitle(user.content);
+    const title = cleanTitle(asked) ?? fallbackTitle(first.content);
     if (title === undefined) return;
     while (!(await this.#save(thread.id, running.turn.id, title)));
   }
@@ -135,7 +142,7 @@ export class Titles {
 }
 
 /** A rig's proposal as one short line; undefined when it is of no use. */
-export function cleanTitle(text: string): string | undefined {
+function cleanTitle(text: string): string | undefined {
   const line = wellFormed(text).trim().split('\n')[0] ?? '';
   const bare = line
     .replace(/^(title:|#+)\s*/i, '')
@@ -145,7 +152,7 @@ export function cleanTitle(text: string): string | undefined {
 }
 
 /** The first words of the first message. */
-export function fallbackTitle(message: string): string | undefined {
+function fallbackTitle(message: string): string | undefined {
   const words = message.split(/\s+/).filter((word) => word !== '');
   let title = '';
   for (const word of words) {

@@ -9,10 +9,14 @@ const MAX_BODY_BYTES = 1_048_576;
 
 /** What came as the body. */
 export type Body =
+  /** Nothing, white space, or JSON's `null`. */
   | { readonly kind: 'none' }
   | { readonly kind: 'object'; readonly fields: JsonObject }
   /** Why it cannot be used: the error to answer with, if it is needed. */
   | { readonly kind: 'unusable'; readonly error: Error };
+
+/** White space in the sense of JSON (RFC 8259 §2). */
+const BLANK = /^[ \t\r\n]*$/;
 
 const readers = new Map<number, RequestHandler>();
 
@@ -44,7 +48,10 @@ async function read(req: Request, res: Response, limit: number): Promise<Body> {
   }
   if (!Buffer.isBuffer(raw) || raw.length === 0) return { kind: 'none' };
   try {
-    const value: unknown = JSON.parse(decode(raw, req.headers['content-type']));
+    const text = decode(raw, req.headers['content-type']);
+    const value: unknown = BLANK.test(text) ? null : JSON.parse(text);
+    // As some clients say that they have nothing to say.
+    if (value === null) return { kind: 'none' };
     return isJsonObject(value)
       ? { kind: 'object', fields: value }
       : unusable(refuse('the request body must be a JSON object'));

@@ -24,7 +24,7 @@ export function beginAnswer(res: ServerResponse): void {
 /** Answers requests that Node's parser refuses, in JSON, where the connection still allows it. Needs `beginAnswer`. */
 export function answerBrokenRequests(
   server: Server,
-  options: { readonly anyOrigin: boolean; readonly dialect: Dialect },
+  options: { readonly guardLines: string; readonly dialect: Dialect },
 ): void {
   const answered = new WeakSet<Duplex>();
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
@@ -47,10 +47,9 @@ export function answerBrokenRequests(
       'Content-Type: application/json; charset=utf-8',
       `Content-Length: ${String(Buffer.byteLength(body))}`,
       `X-Request-Id: ${requestId}`,
-      ...(options.anyOrigin ? ['Access-Control-Allow-Origin: *'] : []),
       'Connection: close',
     ];
-    socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+    socket.end(`${head.join('\r\n')}\r\n${options.guardLines}\r\n${body}`);
     setTimeout(() => socket.destroy(), LINGER_MS).unref();
   });
 }

@@ -37,8 +37,7 @@ export function limitRate(
   const addressOf = (req: Request) => (trustProxy === false ? req.socket.remoteAddress : req.ip);
   return [
     (req, res, next) => {
-      // Preflights cost nothing, and probes must be answered.
-      if (req.method === 'OPTIONS' || exchangeOf(req).route.endsWith('/health')) {
+      if (isFree(req)) {
         next();
         return;
       }
@@ -55,4 +54,9 @@ export function limitRate(
       next(new HttpError(429, 'rate_limited', message, seconds));
     },
   ];
+}
+
+/** Whether a request whose route is known counts against no limit: preflights cost nothing, and probes must be answered. */
+export function isFree(req: Request): boolean {
+  return req.method === 'OPTIONS' || exchangeOf(req).route.endsWith('/health');
 }

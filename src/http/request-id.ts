@@ -6,17 +6,27 @@ import { randomId } from './random-ids.js';
 
 /** What may come in as an id and go out into logs and headers again. */
 const SANE = /^[\w.:-]{1,128}$/;
+const APP_KEY = /sk-app-/i;
+const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi;
 
 nameLines('X-Request-Id');
 
 /**
- * Begins the exchange: takes the caller's `X-Request-Id` if it is sane, else makes one, and answers with it.
+ * Begins the exchange: takes the caller's `X-Request-Id` if it is sane and no secret, else makes one, and answers with it.
  * @param dialect the shape of errors until a route has said more
  */
 export function begin(req: IncomingMessage, res: ServerResponse, dialect: Dialect): void {
   const given = req.headers['x-request-id'];
-  const requestId = typeof given === 'string' && SANE.test(given) ? given : randomId();
+  const requestId = typeof given === 'string' && isFit(given, req) ? given : randomId();
   const startedAt = performance.now();
   beginExchange(req, { requestId, startedAt, dialect, route: 'none', session: undefined });
   addLines(res, `X-Request-Id: ${requestId}\r\n`);
+}
+
+/** Ids are logged: one that holds an App key, or the id of the session that the request is for, is not taken. */
+function isFit(given: string, { headers, url = '' }: IncomingMessage): boolean {
+  if (!SANE.test(given) || APP_KEY.test(given)) return false;
+  const session = headers['x-session-id'];
+  const named = `${url} ${typeof session === 'string' ? session : ''}`.toLowerCase();
+  return given.match(UUID)?.some((id) => named.includes(id.toLowerCase())) !== true;
 }

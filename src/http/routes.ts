@@ -1,4 +1,6 @@
+import type { IncomingMessage } from 'node:http';
 import type { Request, RequestHandler, Response, Router } from 'express';
+import { RefusedError } from '../core/refusal.js';
 import { HttpError, type Dialect } from './errors.js';
 import { enterRoute, exchangeOf } from './exchange.js';
 import type { Shortcuts } from './shortcuts.js';
@@ -92,8 +94,17 @@ export function withoutThose(routes: readonly Route[], others: readonly Route[])
 function enter(dialect: Dialect, pattern: string): RequestHandler {
   return (req, _res, next) => {
     enterRoute(req, dialect, pattern);
+    if (lacksHost(req)) {
+      const message = 'Host is required: the header that every request of HTTP/1.1 has';
+      throw new RefusedError('invalid', message, [{ path: 'Host', message }]);
+    }
     next();
   };
+}
+
+/** A request that RFC 9112 §3.2 has us refuse. It goes to its route first, which knows the shape of its errors; a shortcut would not look. */
+export function lacksHost({ headers, httpVersion }: IncomingMessage): boolean {
+  return headers.host === undefined && httpVersion === '1.1';
 }
 
 function refuseMethod(methods: readonly Method[]): RequestHandler {

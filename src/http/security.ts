@@ -42,8 +42,13 @@ const RESPONSE_HEADERS = [
 /** What no route says otherwise of. */
 const NO_STORE = caching('no-store');
 
-/** Sets headers on an answer. */
-export type Guard = (req: IncomingMessage, res: ServerResponse) => void;
+/** The headers that guard an answer. */
+export interface Guard {
+  /** Sets them on the answer to a request. */
+  set(req: IncomingMessage, res: ServerResponse): void;
+  /** The lines of those that do not depend on the request: for an answer to one that could not be read. */
+  readonly unread: string;
+}
 
 /** The headers that guard a browser, and those that let pages of the given origins call. */
 export function guard({ corsOrigins }: Pick<HttpSettings, 'corsOrigins'>): Guard {
@@ -73,13 +78,14 @@ export function guard({ corsOrigins }: Pick<HttpSettings, 'corsOrigins'>): Guard
   const guardLines = linesOf([guarding]);
   // With listed origins, or on a preflight, they depend on the request.
   const openLines = corsOrigins === '*' ? linesOf([guarding, crossing]) : undefined;
-  return (req, res) => {
+  const set = (req: IncomingMessage, res: ServerResponse): void => {
     const isOpen = openLines !== undefined && req.method !== 'OPTIONS';
     addLines(res, isOpen ? openLines : guardLines);
     setCaching(res, NO_STORE);
     // It sets headers at once.
     if (!isOpen) crossing(req, res, refuse);
   };
+  return { set, unread: (openLines ?? guardLines) + NO_STORE.line };
 }
 
 function refuse(error?: unknown): void {

@@ -8,8 +8,10 @@ import { answerErrors, type Dialect } from './errors.js';
 import { fastPrototypes, isAppRequest, isAppResponse } from './fast-prototypes.js';
 import { IdleConnections } from './idle-connections.js';
 import type { RequestObserver } from './observer.js';
+import { parseQuery } from './query.js';
 import { closeWithConnection } from './queued-answers.js';
 import { begin } from './request-id.js';
+import { lacksHost } from './routes.js';
 import { guard } from './security.js';
 import type { HttpSettings } from './settings.js';
 import type { Shortcuts } from './shortcuts.js';
@@ -50,13 +52,13 @@ export function createHttpServer(options: {
   app
     .disable('x-powered-by')
     .disable('etag')
-    .set('query parser', 'simple')
+    .set('query parser', parseQuery)
     .set('trust proxy', http.trustProxy);
   const answerError = answerErrors(log);
   app.use(router, (error: unknown, req: Request, res: Response, _next: NextFunction) => {
     answerError(error, req, res);
   });
-  const setGuard = guard(http);
+  const guarding = guard(http);
 
   const server = createServer(
     {
@@ -65,12 +67,16 @@ export function createHttpServer(options: {
       headersTimeout: 30_000,
       requestTimeout: 120_000,
       keepAliveTimeout: 0,
+      // Its route refuses it, in its dialect.
+      requireHostHeader: false,
     },
     handle,
   );
+  // Nothing has to be expected of a server (RFC 9110 §10.1.1): Node would refuse all but `100-continue`, in no dialect.
+  server.on('checkExpectation', handle);
   // Conditional requests are answered where there are tags. Express would take `If-None-Match: *` for a match of anything.
   Object.defineProperty(app.request, 'fresh', { value: false });
-  answerBrokenRequests(server, { anyOrigin: http.corsOrigins === '*', dialect });
+  answerBrokenRequests(server, { guardLines: guarding.unread, dialect });
   const idle = new IdleConnections(server, KEEP_ALIVE_MS);
   let open = 0;
   let draining = false;
@@ -94,8 +100,8 @@ export function createHttpServer(options: {
   }
 
   function enter(req: Request, res: Response): void {
-    setGuard(req, res);
-    if (shortcuts?.take(req, res, goOn) !== true) app(req, res);
+    guarding.set(req, res);
+    if (lacksHost(req) || shortcuts?.take(req, res, goOn) !== true) app(req, res);
   }
 
   /** Where no shortcut has led to an answer. */

@@ -1,5 +1,6 @@
 import type { Request, RequestHandler } from 'express';
 import type { Core } from '../core/core.js';
+import { isFree } from '../http/rate-limit.js';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
@@ -10,6 +11,10 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
  */
 export function admit(core: Pick<Core, 'admit'>): RequestHandler {
   return async (req, _res, next) => {
+    if (isFree(req)) {
+      next();
+      return;
+    }
     const [sessions, keys] = [sessionsOf(req), keysOf(req)];
     for (let n = 0; n < Math.max(sessions.length, keys.length); n++) {
       await core.admit({ sessionId: sessions[n], key: keys[n] });

@@ -58,10 +58,10 @@ describe('modules of tools', () => {
 
   it('run with the context, and return what JSON can carry', async () => {
     await withFolder(async (folder) => {
-      const run = `async (args, { wallet, secrets, progress, signal }) => {
+      const run = `async (args, { wallet, userState, secrets, progress, signal }) => {
         progress('looking');
         signal.throwIfAborted();
-        return { args, wallet, key: secrets.get('API_KEY'), when: new Date(0), none: undefined };
+        return { args, wallet, userState, key: secrets.get('API_KEY'), when: new Date(0), none: undefined };
       }`;
       write(folder, {
         't.mjs': `export const tools = [
@@ -76,11 +76,13 @@ describe('modules of tools', () => {
       const told: string[] = [];
       const context = toolContext({
         wallet: '0xabc',
+        userState: { tree: { evm: { address: '0x9' }, theme: 'dark' }, flat: false },
         secrets: new Map([['API_KEY', 'k']]),
         progress: (words) => told.push(words),
       });
       expect(await look?.run({ coin: 'x' }, context)).toEqual({
         ...{ args: { coin: 'x' }, wallet: '0xabc', key: 'k' },
+        userState: { evm: { address: '0x9' }, theme: 'dark' },
         when: '1970-01-01T00:00:00.000Z',
       });
       expect(told).toEqual(['looking']);

@@ -222,6 +222,41 @@ describe('a turn', () => {
   });
 });
 
+describe('a title without an answer of a rig', () => {
+  it('is the first words of the thread, also when its first turn came to nothing', async () => {
+    const rig = new ScriptedRig();
+    rig.titles = null;
+    const { core } = testCore({ rigs: [rig] });
+    const id = uuid();
+    const feed = await core.updates(created(id), { after: null, turns: false });
+    await core.send(message(id, 'first words here'));
+    await rig.next();
+    await core.interrupt(created(id));
+    await core.send(message(id, 'second thing'));
+    (await rig.next()).text('Yes').end();
+    const seen = await collectUntil(
+      feed,
+      (update) => update.type === 'logged' && update.event.body.type === 'title_changed',
+    );
+    expect(seen.at(-1)).toMatchObject({ event: { body: { title: 'first words here' } } });
+  });
+
+  it('is made of a turn that ends while the service drains, without a question', async () => {
+    const rig = new ScriptedRig();
+    rig.titles = 'Asked for';
+    const { core, store } = testCore({ rigs: [rig] });
+    const id = uuid();
+    await core.send(message(id, 'hello there'));
+    const asked = await rig.next();
+    const drained = core.drain(60_000);
+    asked.text('Hi').end();
+    await drained;
+    await core.close();
+    expect(rig.asked.length).toBe(1);
+    expect(await store.loadThread(id)).toMatchObject({ session: { title: 'hello there' } });
+  });
+});
+
 describe('an interrupt', () => {
   it('keeps what was shown, closes calls, ends the queue, and leaves the next turn alone', async () => {
     const rig = new ScriptedRig();

@@ -316,7 +316,9 @@ describe('requests that are hardly HTTP', () => {
     const [head = '', body = ''] = answer.split('\r\n\r\n');
     expect(head).toMatch(new RegExp(`^HTTP/1.1 ${String(status)} `));
     expect(head).toContain('Content-Type: application/json; charset=utf-8');
-    expect(head).toContain('Access-Control-Allow-Origin: *');
+    expect(head.toLowerCase()).toContain('access-control-allow-origin: *\r\n');
+    expect(head.toLowerCase()).toMatch(/access-control-expose-headers: .*x-request-id/);
+    expect(head.toLowerCase()).toContain('x-content-type-options: nosniff\r\n');
     expect(JSON.parse(body)).toEqual({
       error: expect.any(String),
       code: 'invalid',
@@ -324,6 +326,39 @@ describe('requests that are hardly HTTP', () => {
     });
     expect((await server.ask('GET', '/api/health')).status).toBe(200);
   });
+
+  it('asks for the Host header of HTTP/1.1, in JSON, and expects nothing of an Expect header', async () => {
+    await serve({ health: () => Promise.resolve({ status: 'ok' }) });
+    const without = await sendRaw(server.url, 'GET /legacy/api/health HTTP/1.1\r\nConnection: close\r\n\r\n');
+    expect(without).toMatch(/^HTTP\/1\.1 400 [^]*"error":"Host is required/);
+    const old = await sendRaw(server.url, 'GET /api/health HTTP/1.0\r\n\r\n');
+    expect(old).toMatch(/^HTTP\/1\.1 200 /);
+    const expecting = 'Host: x\r\nExpect: wonders\r\nConnection: close';
+    expect(await sendRaw(server.url, `GET /api/health HTTP/1.1\r\n${expecting}\r\n\r\n`)).toMatch(
+      /^HTTP\/1\.1 200 [^]*"status":"ok"/,
+    );
+  });
+
+  it.each(['%E0%A4%A', '%', 'a%ff', '%C0%80'])(
+    'refuses the query ?message=%s, which is no UTF-8',
+    async (given) => {
+      await serve({});
+      for (const path of [
+        '/api/chat',
+        '/current/api/chat',
+        '/legacy/api/thread/chat',
+        '/api/control/model',
+      ]) {
+        const { status, json } = await server.ask('POST', `${path}?message=${given}`, { session, body: {} });
+        expect([path, status, json]).toMatchObject([
+          path,
+          400,
+          { error: 'the query is not percent-encoded UTF-8' },
+        ]);
+      }
+      expect((await server.ask('GET', `/nowhere?message=${given}`)).status).toBe(404);
+    },
+  );
 
   it('takes headers of just under 1 MiB', async () => {
     await serve({});
@@ -354,6 +389,20 @@ describe('request ids and log lines', () => {
     for (const bad of ['', 'two words', 'x'.repeat(129), '{"a":1}']) {
       expect(await idOf(bad)).toMatch(/^[0-9a-f]{32}$/);
     }
+  });
+
+  it('takes no id that holds a key, or the session that it is for', async () => {
+    await serve({ snapshot: () => Promise.resolve(fakeSnapshot()) });
+    const other = randomUUID();
+    const ask = async (path: string, id: string) =>
+      (await server.ask('GET', path, { session, headers: { 'X-Request-Id': id } })).headers.get(
+        'x-request-id',
+      );
+    for (const id of [session, `a-${session.toUpperCase()}`, `${other}:${session}`, 'x-sk-app-abc'])
+      expect(await ask('/api/state', id)).toMatch(/^[0-9a-f]{32}$/);
+    expect(await ask(`/api/sessions/${other}`, other)).toMatch(/^[0-9a-f]{32}$/);
+    expect(await ask('/api/state', other)).toBe(other);
+    expect(log.lines.join('\n')).not.toContain(session);
   });
 
   it('logs one line for each request, with nothing of what was sent', async () => {

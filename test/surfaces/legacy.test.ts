@@ -167,6 +167,19 @@ describe('GET /api/session/models and /api/session/apps', () => {
     expect([status, text]).toEqual([200, JSON.stringify({ models: [model('scripted'), model('second')] })]);
   });
 
+  it('bring the session of their header into being, as every request does', async () => {
+    const key = await grantKey(server.store, ['paid']);
+    for (const path of ['/api/session/models', '/api/session/apps']) {
+      const fresh = randomUUID();
+      const headers = { 'X-API-Key': key };
+      expect((await server.ask('GET', path, { session: fresh, headers })).status).toBe(200);
+      expect((await server.ask('GET', `/api/sessions/${fresh}`)).status).toBe(200);
+      expect((await server.ask('GET', path, { session: 'mine', headers })).json).toEqual({
+        error: 'X-Session-Id must be a UUID',
+      });
+    }
+  });
+
   it('list the Apps of a key, which must be there', async () => {
     const key = await grantKey(server.store, ['paid']);
     expect((await server.ask('GET', '/api/session/apps')).json).toEqual(error);

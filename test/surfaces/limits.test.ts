@@ -270,6 +270,21 @@ describe('requests a minute', () => {
       expect((await served.ask('GET', '/api/state', { session: 'x' })).status).toBe(400);
   });
 
+  it('do not count preflights and probes, and never refuse them', async () => {
+    const served = await limited({ requestsPerMinute: LIMIT });
+    const session = randomUUID();
+    const preflight = { 'Access-Control-Request-Method': 'GET', Origin: 'http://page' };
+    const free = async (): Promise<readonly number[]> => [
+      (await served.ask('GET', '/health', { session })).status,
+      (await served.ask('GET', '/api/health', { session })).status,
+      (await served.ask('OPTIONS', `/api/thread/state?session_id=${session}`, { headers: preflight })).status,
+    ];
+    for (let n = 0; n < LIMIT; n++) expect(await free()).toEqual([200, 200, 204]);
+    expect((await served.ask('GET', '/api/state', { session })).status).toBe(200);
+    await refusals(LIMIT, () => served.ask('GET', '/api/state', { session }));
+    expect(await free()).toEqual([200, 200, 204]);
+  });
+
   it('hold under a burst', async () => {
     const served = await limited({ requestsPerMinute: LIMIT });
     const session = randomUUID();

@@ -115,7 +115,7 @@ describe('parameters', () => {
     'legacy interrupt': 'querySession',
   };
   /** Operations that check nothing. */
-  const free = ['readHealth', 'readHealthWord', 'readNonce', 'refuseAction', 'legacy listModels'];
+  const free = ['readHealth', 'readHealthWord', 'readNonce', 'refuseAction'];
   const inputs: Readonly<Record<SurfaceName, Readonly<Record<string, Asked>>>> = {
     current: { ...currentInput },
     legacy: { ...legacyInput },

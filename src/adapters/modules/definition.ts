@@ -1,6 +1,12 @@
 import type { JsonObject, JsonValue } from '../../core/json.js';
 import type { Tool, ToolContext } from '../../core/ports.js';
 
+/** What a call may know and use. */
+export interface ModuleContext extends Omit<ToolContext, 'userState'> {
+  /** The synced user state (§2.3) as `GET /api/state` shows it; null: none was sent yet. */
+  readonly userState: JsonObject | null;
+}
+
 /** A tool as an operator's module exports it: `export const tool = {…}` or `export const tools = [{…}, …]`. */
 export interface ToolDefinition {
   /** 1 to 64 letters, digits, dashes or underscores. */
@@ -17,5 +23,5 @@ export interface ToolDefinition {
    * Does it. The result is anything that JSON can carry; undefined counts as null.
    * @throws any error: its message is shown to the model and to the user
    */
-  run(args: JsonObject, context: ToolContext): JsonValue | undefined | Promise<JsonValue | undefined>;
+  run(args: JsonObject, context: ModuleContext): JsonValue | undefined | Promise<JsonValue | undefined>;
 }

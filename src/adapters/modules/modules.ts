@@ -2,6 +2,7 @@ import { relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { JsonValue } from '../../core/json.js';
 import type { Schemas, Tool } from '../../core/ports.js';
+import { shownUserState } from '../../core/user-state.js';
 import { isToolDefinition, toolProblems } from './check.js';
 import type { ToolDefinition } from './definition.js';
 import { findFiles } from './files.js';
@@ -125,7 +126,10 @@ function toTool(definition: ToolDefinition): Tool {
   const { name, description, parameters, sideEffects, timeoutMs = null } = definition;
   return {
     ...{ name, description, parameters, sideEffects, timeoutMs },
-    run: async (args, context) => toJson(await definition.run(args, context)),
+    run: async (args, context) => {
+      const userState = context.userState && shownUserState(context.userState);
+      return toJson(await definition.run(args, { ...context, userState }));
+    },
   };
 }
 

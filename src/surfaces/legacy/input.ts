@@ -55,4 +55,6 @@ export const selectModel = input('needed', {
   model: requiredText('body', 'model', 'the model to switch to'),
 });
 
-export const listApps = input('ignored', { appKey });
+export const listModels = input('ignored', { sessionId: optionalSessionHeader });
+
+export const listApps = input('ignored', { sessionId: optionalSessionHeader, appKey });

@@ -78,14 +78,20 @@ export function legacyRoutes({ core, streams }: SurfaceParts): readonly Route[] 
       }),
     ),
     { ...endpoint('POST', '/api/control/:action', refuseAction), isLoose: true },
-    endpoint('GET', '/api/session/models', (_req, res) => {
-      res.json({ models: core.allRigs().map(output.model) });
-    }),
+    endpoint(
+      'GET',
+      '/api/session/models',
+      handle(input.listModels, async ({ sessionId }, _req, res) => {
+        if (sessionId !== undefined) await core.touch(sentByHeader(sessionId));
+        res.json({ models: core.allRigs().map(output.model) });
+      }),
+    ),
     endpoint(
       'GET',
       '/api/session/apps',
-      handle(input.listApps, async ({ appKey }, _req, res) => {
+      handle(input.listApps, async ({ sessionId, appKey }, _req, res) => {
         const apps = await core.listApps(appKey, { keyRequired: true });
+        if (sessionId !== undefined) await core.touch(sentByHeader(sessionId));
         res.json({ apps: apps.map(output.app) });
       }),
     ),

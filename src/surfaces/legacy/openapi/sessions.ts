@@ -103,7 +103,7 @@ export const controlPaths: Paths = {
       operationId: 'listModels',
       summary: 'List the models',
       tags: ['Models and Apps'],
-      security: [{}],
+      security: credentials('optional', 'none'),
       responses: {
         200: json('The models.', named('Models'), {
           example: { models: [{ id: 'demo', name: 'Demo', provider: 'demo' }] },
@@ -118,7 +118,7 @@ export const controlPaths: Paths = {
       summary: 'List the Apps',
       description: '`default` and what the App key covers. Without a key it is a 401.',
       tags: ['Models and Apps'],
-      security: [{ appKey: [] }],
+      security: credentials('optional', 'required'),
       responses: {
         200: json('The Apps.', named('Apps'), { example: { apps: [{ id: 'default', name: 'default' }] } }),
         ...refusals('Unauthenticated'),
