@@ -2,6 +2,7 @@
 export type StopReason =
   | 'interrupted' // somebody asked for it
   | 'timeout' // it took longer than a turn may
+  | 'overlong' // its answer grew beyond all measure
   | 'deleted' // its thread is gone
   | 'handover' // the service drains: another process, or this one restarted, goes on
   | 'lost'; // a later attempt has it, or the store could not be reached for so long that one may

@@ -8,6 +8,13 @@ import { requestTokens } from './question.js';
 import type { RunningTurn } from './running-turn.js';
 import { NO_USAGE, type Usage } from './turn.js';
 
+/**
+ * How many characters of text and how many calls an answer may have: several times what a model gives. Whoever gives more does not end at all, and would
+ * fill memory and store of all others.
+ */
+const MAX_TEXT = 1_048_576;
+const MAX_CALLS = 128;
+
 /** One question to a rig, and what comes of it: its text is shown as it comes. */
 export class Listening {
   /** The calls that it makes, by ids that the turn does not know yet. */
@@ -31,7 +38,8 @@ export class Listening {
     if (this.running.signal.aborted) return;
     if (part.type === 'text') this.#show(part.text);
     else if (part.type === 'end') this.#bill(part.usage);
-    else this.calls.push(this.#named(part.call));
+    else if (this.calls.length < MAX_CALLS) this.calls.push(this.#named(part.call));
+    else this.running.stop('overlong');
   };
 
   /** The answer is over. */
@@ -68,8 +76,10 @@ export class Listening {
     }
     const { id: turnId, attempt, sessionId } = running.turn;
     const [position, offset] = [running.nextPosition, running.text.length];
-    running.text += text;
-    parts.bus.publish(sessionId, { type: 'text', turnId, attempt, position, offset, content: text });
+    const content = text.slice(0, MAX_TEXT - offset);
+    running.text += content;
+    parts.bus.publish(sessionId, { type: 'text', turnId, attempt, position, offset, content });
     this.#checkpoints.due();
+    if (content.length < text.length) running.stop('overlong');
   }
 }

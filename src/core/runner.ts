@@ -179,6 +179,11 @@ export class Runner {
             error: `The answer took longer than ${seconds} s and was stopped. Try again.`,
           };
         }
+        case 'overlong':
+          return {
+            outcome: 'failed',
+            error: 'The answer grew too long and was stopped. Ask for less at once.',
+          };
         case 'deleted':
         case 'handover':
         case 'lost':

@@ -1,7 +1,16 @@
 import { afterEach, beforeEach, describe, expect, it, test } from '@jest/globals';
+import { setImmediate as nextRound } from 'node:timers/promises';
 import { RigError, type RigPart } from '../../src/core/ports.js';
 import { retryAfter } from '../../src/adapters/ai-sdk/retry-after.js';
-import { endChunk, startUpstream, textChunk, toolChunk, type Upstream } from '../support/upstream.js';
+import {
+  endChunk,
+  startUpstream,
+  textChunk,
+  toolChunk,
+  type Reply,
+  type Upstream,
+  type UpstreamRequest,
+} from '../support/upstream.js';
 import { ADD, ask, collect, dialects, failure, KEY, rigAt } from './ai-sdk-dialects.js';
 
 const never = new AbortController().signal;
@@ -25,6 +34,44 @@ function rigErrorOf(error: unknown): RigError {
   expect(causes.join(' ')).not.toMatch(/sk-very-secret|my question|upstream says/);
   return error;
 }
+
+/** Sends the same again and again until the client has gone. */
+async function flood(reply: Reply, { closed }: UpstreamRequest, piece: string): Promise<void> {
+  const client = { isGone: false };
+  void closed.then(() => (client.isGone = true));
+  while (!client.isGone) {
+    reply.raw(piece);
+    await nextRound();
+  }
+}
+
+describe('the openai-compatible rig, when the provider does not end', () => {
+  const fail = async (): Promise<RigError> => {
+    const [dialect] = dialects.filter(({ provider }) => provider === 'openai-compatible');
+    if (dialect === undefined) throw new Error('no such dialect');
+    return rigErrorOf(await failure(collect(rigAt(upstream.url, dialect), ask('my question'))));
+  };
+
+  it('gives up on a call whose arguments do not end', async () => {
+    const piece = JSON.stringify(toolChunk(0, { arguments: '1+'.repeat(8_192) }));
+    upstream.next((reply, request) => {
+      reply.open();
+      reply.event(toolChunk(0, { id: 'c', name: 'add', arguments: '{"a":' }));
+      return flood(reply, request, `data: ${piece}\n\n`);
+    });
+    expect((await fail()).message).toMatch(/could not be read/);
+  });
+
+  it('gives up on a refusal that does not end, and says what it means', async () => {
+    upstream.next((reply, request) => {
+      reply.head(500);
+      return flood(reply, request, 'no '.repeat(20_000));
+    });
+    expect(await fail()).toMatchObject({ info: { retryable: true } });
+    const request = await upstream.request(0);
+    expect(await request.closed).toBe('aborted');
+  });
+});
 
 describe.each(dialects)('the $provider rig, when the provider fails', (dialect) => {
   const question = ask('my question');
@@ -63,6 +110,21 @@ describe.each(dialects)('the $provider rig, when the provider fails', (dialect) 
     const error = await fail();
     expect(error.message).toMatch(/too long for this model/);
     expect(error.info.retryable).toBe(false);
+  });
+
+  it.each([
+    ['a line', '', 'a'],
+    ['an event', 'data: {"x":"', 'a'],
+    ['a comment', ': ', 'a'],
+  ])('gives up on an answer with %s that does not end', async (_, beginning, letter) => {
+    upstream.next((reply, request) => {
+      reply.open();
+      reply.raw(beginning);
+      return flood(reply, request, letter.repeat(65_536));
+    });
+    expect((await fail()).message).toMatch(/could not be read/);
+    const request = await upstream.request(0);
+    expect(await request.closed).toBe('aborted');
   });
 
   it('passes on how long to wait', async () => {

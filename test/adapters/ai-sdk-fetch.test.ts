@@ -9,6 +9,9 @@ import { createFetch } from '../../src/adapters/ai-sdk/fetch.js';
 import { sayScript, startUpstream, type Upstream } from '../support/upstream.js';
 import { failure } from './ai-sdk-dialects.js';
 
+/** What comes is lines: one without an end is cut off. */
+const LINE = `${'x'.repeat(1023)}\n`;
+
 describe('fetch', () => {
   let upstream: Upstream;
   beforeEach(async () => {
@@ -60,7 +63,7 @@ describe('fetch', () => {
     const size = 8 * 1024 * 1024;
     upstream.next((reply) => {
       reply.open({ connection: 'close' });
-      reply.raw('x'.repeat(size));
+      reply.raw(LINE.repeat(size / LINE.length));
     });
     const response = await createFetch()(upstream.url);
     await upstream.request(0);
@@ -136,7 +139,7 @@ describe('fetch', () => {
     const size = 16 * 1024 * 1024;
     upstream.next((reply) => {
       reply.open();
-      reply.raw('x'.repeat(size));
+      reply.raw(LINE.repeat(size / LINE.length));
     });
     const response = await createFetch(new Connections({ connectMs: 1_000, idleMs: 50 }))(upstream.url);
     await new Promise((resolve) => setTimeout(resolve, 200));

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { setImmediate as nextRound } from 'node:timers/promises';
 import { v4 as uuid } from 'uuid';
 import { RigError, type Tool } from '../../src/core/ports.js';
 import { RefusedError } from '../../src/core/refusal.js';
@@ -192,6 +193,38 @@ describe('a turn', () => {
     await core.turnEnded(sent, never);
     const snapshot = await core.snapshot(created(id));
     expect([snapshot.status, snapshot.faults.texts[0]]).toEqual(['idle', expect.stringContaining('0.02 s')]);
+  });
+
+  it('ends when its answer grows beyond all measure, with what was shown', async () => {
+    const rig = new ScriptedRig();
+    const { core } = testCore({
+      rigs: [rig],
+      tools: [tool({ name: 'look', run: () => Promise.resolve('ok') })],
+    });
+    const id = uuid();
+    const sent = await core.send(message(id, 'Hi'));
+    const asked = await rig.next();
+    const megabyte = 1_048_576;
+    // In pieces, as whoever waits is not to be overrun.
+    for (const piece of [...Array<string>(15).fill('a'.repeat(65_536)), 'a'.repeat(65_535), 'bcd']) {
+      asked.text(piece);
+      await nextRound();
+    }
+    await core.turnEnded(sent, never);
+    const { settled, faults } = await core.snapshot(created(id));
+    const answer = settled[1]?.content ?? '';
+    expect([answer.length, answer.at(-1), faults.texts]).toEqual([
+      megabyte,
+      'b',
+      ['The answer grew too long and was stopped. Ask for less at once.'],
+    ]);
+    expect(asked.signal.aborted).toBe(true);
+
+    const again = await core.send(message(id, 'Look'));
+    const calls = await rig.next();
+    for (let n = 0; n < 129; n++) calls.call(`c${String(n)}`, 'look');
+    await core.turnEnded(again, never);
+    expect((await core.snapshot(created(id))).faults.texts).toEqual([expect.stringContaining('too long')]);
   });
 
   it('is titled in the background by its rig, or from its first words, but never over a title of a person', async () => {

@@ -50,6 +50,8 @@ export type Script = (reply: Reply, request: UpstreamRequest) => void | Promise<
 export interface Reply {
   /** Sends status 200 and the headers of an event stream at once. */
   open(headers?: Record<string, string>): void;
+  /** Sends another status at once, of a body that is still to come. */
+  head(status: number): void;
   /** Sends one `data:` event; a value that is not text as JSON. */
   event(data: unknown, name?: string): void;
   /** Sends bytes as they are. */
@@ -185,6 +187,10 @@ function replyOn(res: ServerResponse, closed: Promise<unknown>): Reply {
   return {
     open(headers = {}) {
       res.writeHead(200, { 'content-type': 'text/event-stream', ...headers });
+      res.flushHeaders();
+    },
+    head(status) {
+      res.writeHead(status, { 'content-type': 'application/json' });
       res.flushHeaders();
     },
     event(data, name) {

@@ -1,12 +1,17 @@
 import type { IncomingMessage } from 'node:http';
+import { UpstreamFault } from './faults.js';
 import { ownBytes } from './shared-reads.js';
 
+/** How many bytes an answer may have, and of a line: several times what a model gives. One that never ends would fill the memory, as packages keep what they cannot read yet. */
+const MAX_BYTES = 67_108_864;
+const MAX_LINE = 4_194_304;
+const LF = 10;
 /** How many chunks may wait in the body before the socket is paused. */
 const WAITING_CHUNKS = 16;
 
 /**
  * The body of an answer as a web stream: each chunk as it came from the socket, with backpressure down to TCP.
- * `fail` ends it with an error, and does nothing after its end.
+ * `fail` ends it with an error, and does nothing after its end. One that does not seem to end fails with an UpstreamFault.
  */
 export function streamBody(
   response: IncomingMessage,
@@ -17,6 +22,8 @@ export function streamBody(
     {
       start(controller) {
         let open = true;
+        let bytes = 0;
+        let line = 0;
         fail = (reason) => {
           if (open) controller.error(reason);
           open = false;
@@ -24,6 +31,14 @@ export function streamBody(
         response.on('data', (chunk: Buffer) => {
           listeners.onBytes();
           if (!open) return;
+          bytes += chunk.length;
+          const lastBreak = chunk.lastIndexOf(LF);
+          line = lastBreak === -1 ? line + chunk.length : chunk.length - lastBreak - 1;
+          if (bytes > MAX_BYTES || line > MAX_LINE) {
+            fail(new UpstreamFault('unreadable', { code: 'endless' }));
+            listeners.onCancel();
+            return;
+          }
           controller.enqueue(ownBytes(chunk));
           if ((controller.desiredSize ?? 0) <= 0) response.pause();
         });

@@ -36,6 +36,9 @@ function textOf(value: JsonValue | undefined): string | undefined {
   return value;
 }
 
+/** How many characters the arguments of all calls of an answer may have. */
+const MAX_ARGS = 1_048_576;
+
 interface GrowingCall {
   /** As its first piece had them; an id that another call has is none. */
   readonly id: string | undefined;
@@ -57,9 +60,13 @@ export class CallDeltas {
   /** Pieces of numbered calls that have no name yet. */
   readonly #nameless = new Map<number, { id: string | undefined; args: string }>();
   readonly #named = new Set<number>();
+  #length = 0;
 
+  /** @throws UpstreamFault when the arguments grow beyond all measure */
   take(delta: CallDelta): void {
     const { index, id, name, args } = delta;
+    this.#length += args?.length ?? 0;
+    if (this.#length > MAX_ARGS) throw new UpstreamFault('unreadable', { code: 'endless_call' });
     if (index === undefined || this.#named.has(index)) {
       this.#add(delta);
       return;

@@ -3,6 +3,10 @@
  * runs, which the collector copies twice.
  */
 import { createParser } from 'eventsource-parser';
+import { UpstreamFault } from '../faults.js';
+
+/** How many characters of an event may wait for its end. A whole answer has fewer; one that never ends a line would fill the memory. */
+const MAX_EVENT = 4_194_304;
 
 /** So many are kept, for as many answers at once. */
 const MAX_SPARE = 1024;
@@ -21,6 +25,11 @@ export class EventReader {
   readonly #parser = createParser({
     onEvent: ({ data }) => {
       this.#taker?.takeData(data);
+    },
+    maxBufferSize: MAX_EVENT,
+    onError: ({ type }) => {
+      if (type === 'max-buffer-size-exceeded')
+        throw new UpstreamFault('unreadable', { code: 'endless_event' });
     },
   });
 

@@ -13,7 +13,7 @@ import { Chunks } from './chunks.js';
 import { EventReader, type EventTaker } from './event-readers.js';
 import { requestBody } from './request.js';
 
-/** How much of a refusal is read. */
+/** How many characters of a refusal are read. */
 const MAX_REFUSAL = 1_048_576;
 const BODILESS = new Set([204, 205]);
 
@@ -131,17 +131,23 @@ class Answer implements ExchangeListener, TextReader, EventTaker {
 
   #readRefusal(status: number, response: IncomingMessage): void {
     let body = '';
+    let isTold = false;
     readText(response, {
       takeText: (text) => {
         this.#exchange?.heard();
-        if (body.length < MAX_REFUSAL) body += text;
+        body += text;
+        if (body.length > MAX_REFUSAL) end();
       },
       endText: () => {
         if (this.#isOver) return;
         this.#close();
-        this.#end(refusalError({ status, headers: textHeaders(response), body }));
+        end();
       },
     });
+    const end = (): void => {
+      if (!isTold) this.#end(refusalError({ status, headers: textHeaders(response), body }));
+      isTold = true;
+    };
   }
 }
 
