@@ -99,20 +99,24 @@ export class Interrupts {
   async #endOf(sessionId: string): Promise<EndWatch> {
     const ends = new Map<string, TurnOutcome>();
     const starts = new Map<string, () => void>();
+    let isDeleted = false;
     let wake: (() => void) | null = null;
     const close = await this.parts.bus.subscribe(sessionId, (signal) => {
       if (signal.type === 'turn_ended') ends.set(signal.turnId, signal.outcome);
       if (signal.type === 'turn_started') starts.get(signal.turnId)?.();
+      // All its turns are over, and nobody says so of each.
+      if (signal.type === 'session_deleted') isDeleted = true;
       if (signal.type === 'session_changed') this.parts.threads.heard(sessionId, signal.revision);
       wake?.();
     });
+    const isOver = (turnId: string): boolean => isDeleted || ends.has(turnId);
     const of = (turnId: string, milliseconds: number): Promise<boolean> =>
       new Promise((resolve) => {
         const timer = setTimeout(() => {
-          resolve(ends.has(turnId));
+          resolve(isOver(turnId));
         }, milliseconds);
         wake = () => {
-          if (!ends.has(turnId)) return;
+          if (!isOver(turnId)) return;
           clearTimeout(timer);
           resolve(true);
         };
@@ -128,7 +132,7 @@ export class Interrupts {
 interface EndWatch {
   /** Whether it has ended, and so, since the watch began. */
   wasInterrupted(turnId: string): boolean;
-  /** True once the turn has ended; false when the time is over before. */
+  /** True once the turn has ended, or its session was deleted; false when the time is over before. */
   of(turnId: string, milliseconds: number): Promise<boolean>;
   /** Does this whenever an attempt at the turn begins. */
   onStart(turnId: string, act: () => void): void;

@@ -1,8 +1,10 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { v4 as uuid } from 'uuid';
+import { createMemoryStore } from '../../src/adapters/memory/store.js';
 import { RigError, type Tool } from '../../src/core/ports.js';
 import { RefusedError } from '../../src/core/refusal.js';
+import type { Store } from '../../src/core/store.js';
 import {
   closeTestCores,
   collect,
@@ -13,6 +15,7 @@ import {
   testApp,
   testCore,
 } from '../support/core.js';
+import { Gate } from '../support/gate.js';
 import { ScriptedRig } from '../support/scripted-rig.js';
 
 afterEach(closeTestCores);
@@ -321,6 +324,31 @@ describe('an interrupt', () => {
     asked.text('Here').end();
     await core.turnEnded(third, never);
     expect((await core.snapshot(created(id))).status).toBe('idle');
+  });
+
+  it('is over with the session that is deleted meanwhile', async () => {
+    const [marked, rig, store] = [new Gate(), new ScriptedRig(), createMemoryStore()];
+    const slow: Store = {
+      ...store,
+      async interruptTurns(...asked) {
+        const interruption = await store.interruptTurns(...asked);
+        marked.open();
+        return interruption;
+      },
+      async deleteSession(...asked) {
+        await marked.passed;
+        return store.deleteSession(...asked);
+      },
+    };
+    const { core, log } = testCore({ rigs: [rig], store: slow });
+    const id = uuid();
+    await core.send(message(id, 'Hi'));
+    const asked = await rig.next();
+    const deleted = core.deleteSession(id);
+    await asked.left;
+    expect(await core.interrupt(created(id))).toBe(true);
+    await deleted;
+    expect(log.lines).toEqual([]);
   });
 
   it('stops the rig at once and keeps the text in flight as the answer', async () => {
