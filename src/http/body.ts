@@ -5,7 +5,7 @@ import { RefusedError } from '../core/refusal.js';
 import { HttpError } from './errors.js';
 
 /** The size limit of a body, in bytes, where a route sets no smaller one. */
-const MAX_BODY_BYTES = 1_048_576;
+export const MAX_BODY_BYTES = 1_048_576;
 
 /** What came as the body. */
 export type Body =
@@ -40,6 +40,8 @@ export function readBody(req: Request, res: Response, limit = MAX_BODY_BYTES): P
 }
 
 async function read(req: Request, res: Response, limit: number): Promise<Body> {
+  // Told before it comes: nobody has to send it in vain.
+  if (Number(req.headers['content-length']) > limit) return unusable(tooLarge(limit));
   let raw: unknown;
   try {
     raw = isPlain(req, limit) ? await readPlain(req) : await readAny(req, res, limit);
@@ -108,15 +110,12 @@ function decode(raw: Buffer, contentType: string | undefined): string {
 
 function bodyError(cause: unknown, limit: number): Error {
   const isTooLarge = cause instanceof Error && 'type' in cause && cause.type === 'entity.too.large';
-  return isTooLarge
-    ? new HttpError(
-        413,
-        'payload_too_large',
-        `the request body is larger than ${String(limit / 1024)} KiB`,
-        undefined,
-        { cause },
-      )
-    : refuse('the request body cannot be read', cause);
+  return isTooLarge ? tooLarge(limit, cause) : refuse('the request body cannot be read', cause);
+}
+
+function tooLarge(limit: number, cause?: unknown): HttpError {
+  const message = `the request body is larger than ${String(limit / 1024)} KiB`;
+  return new HttpError(413, 'payload_too_large', message, undefined, { cause });
 }
 
 function refuse(message: string, cause?: unknown): RefusedError {

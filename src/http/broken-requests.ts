@@ -30,11 +30,19 @@ export function answerBrokenRequests(
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     if (answered.has(socket)) return;
     answered.add(socket);
-    const busy = socket instanceof Socket ? socket[ANSWER] : undefined;
+    if (error.code === 'ECONNRESET') socket.destroy(error);
+    else
+      afterThoseBefore(socket, () => {
+        refuse(error, socket);
+      });
+  });
+
+  function refuse(error: NodeJS.ErrnoException, socket: Duplex): void {
+    const busy = answerOf(socket);
     // In the middle of an answer, or after one that announced itself as the last, nothing more may be said.
     const hasSaidAll =
       busy !== undefined && busy.headersSent && (!busy.writableFinished || !busy.shouldKeepAlive);
-    if (error.code === 'ECONNRESET' || !socket.writable || hasSaidAll) {
+    if (!socket.writable || hasSaidAll) {
       socket.destroy(error);
       return;
     }
@@ -51,7 +59,24 @@ export function answerBrokenRequests(
     ];
     socket.end(`${head.join('\r\n')}\r\n${options.guardLines}\r\n${body}`);
     setTimeout(() => socket.destroy(), LINGER_MS).unref();
-  });
+  }
+}
+
+/**
+ * Answers come in the order of their requests (RFC 9112 §9.3.2): a message that was taken must not seem to be refused. A request that has not
+ * come whole is the broken one itself.
+ */
+function afterThoseBefore(socket: Duplex, act: () => void): void {
+  const busy = answerOf(socket);
+  if (busy === undefined || busy.closed || busy.headersSent || !busy.req.complete) act();
+  else
+    busy.once('close', () => {
+      afterThoseBefore(socket, act);
+    });
+}
+
+function answerOf(socket: Duplex): ServerResponse | undefined {
+  return socket instanceof Socket ? socket[ANSWER] : undefined;
 }
 
 function describe(code: string | undefined): { status: number; reason: string } {

@@ -3,6 +3,7 @@ import { Server as NetServer } from 'node:net';
 import express, { type NextFunction, type Request, type Response, type Router } from 'express';
 import type { Log } from '../core/ports.js';
 import { logAnswer } from './access-log.js';
+import { MAX_BODY_BYTES } from './body.js';
 import { answerBrokenRequests, beginAnswer } from './broken-requests.js';
 import { answerErrors, type Dialect } from './errors.js';
 import { fastPrototypes, isAppRequest, isAppResponse } from './fast-prototypes.js';
@@ -72,6 +73,12 @@ export function createHttpServer(options: {
     },
     handle,
   );
+  server.on('checkContinue', (req: IncomingMessage, res: ServerResponse) => {
+    // What is too large for every route is not asked for (RFC 9110 §10.1.1); its connection ends with the answer, as it may come all the same.
+    if (Number(req.headers['content-length']) > MAX_BODY_BYTES) res.setHeader('Connection', 'close');
+    else res.writeContinue();
+    handle(req, res);
+  });
   // Nothing has to be expected of a server (RFC 9110 §10.1.1): Node would refuse all but `100-continue`, in no dialect.
   server.on('checkExpectation', handle);
   // Conditional requests are answered where there are tags. Express would take `If-None-Match: *` for a match of anything.

@@ -6,6 +6,7 @@ import { StoreUnavailableError } from '../../src/core/store.js';
 import { keptLog } from '../support/core.js';
 import { fakeCore, fakeSnapshot } from '../support/fake-core.js';
 import { serveCore, type TestServer } from '../support/http.js';
+import { Gate } from '../support/gate.js';
 import { connectTo, sendRaw } from '../support/raw.js';
 import { fieldsOf } from '../support/snapshot.js';
 
@@ -364,6 +365,54 @@ describe('requests that are hardly HTTP', () => {
     await serve({});
     const { status } = await server.ask('GET', `/api/chat?x=${'x'.repeat(1_000_000)}`);
     expect(status).toBe(405);
+  });
+
+  it('answers what came before a broken request first', async () => {
+    const gate = new Gate();
+    await serve({
+      snapshot: async () => {
+        await gate.passed;
+        return fakeSnapshot();
+      },
+    });
+    const state = `GET /api/state HTTP/1.1\r\nHost: x\r\nX-Session-Id: ${session}\r\n\r\n`;
+    const broken = once(server.http.server, 'clientError');
+    const answered = sendRaw(server.url, `${state}${state}\0bad\r\n\r\n`);
+    await broken;
+    gate.open();
+    expect((await answered).match(/HTTP\/1\.1 \d+/g)).toEqual([
+      'HTTP/1.1 200',
+      'HTTP/1.1 200',
+      'HTTP/1.1 400',
+    ]);
+  });
+
+  it('answers at once when the body of a request breaks', async () => {
+    await serve({ send: () => Promise.reject(new Error('never asked')) });
+    const head = `POST /api/chat HTTP/1.1\r\nHost: x\r\nX-Session-Id: ${session}\r\nTransfer-Encoding: chunked`;
+    expect(await sendRaw(server.url, `${head}\r\n\r\n5\r\n{"a":\r\nzz\r\n`)).toMatch(/^HTTP\/1\.1 400 /);
+  });
+
+  it('asks for no body that is too large for every route', async () => {
+    await serve({});
+    const head = (bytes: number) =>
+      `POST /api/chat HTTP/1.1\r\nHost: x\r\nX-Session-Id: ${session}\r\nExpect: 100-continue\r\nContent-Length: ${String(bytes)}`;
+    expect(await sendRaw(server.url, `${head(10_000_000_000)}\r\n\r\n`)).toMatch(/^HTTP\/1\.1 413 /);
+    const taken = await sendRaw(server.url, `${head(2)}\r\nConnection: close\r\n\r\n{}`);
+    expect(taken).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 400 /);
+  });
+
+  it('refuses a body that says it is too large before it has come', async () => {
+    await serve({});
+    const client = connectTo(server.url);
+    client.write(
+      `POST /api/chat HTTP/1.1\r\nHost: x\r\nX-Session-Id: ${session}\r\nContent-Length: 3000000\r\n\r\n{`,
+    );
+    let answer = '';
+    client.setEncoding('utf8').on('data', (text: string) => (answer += text));
+    await once(client, 'data');
+    expect(answer).toMatch(/^HTTP\/1\.1 413 /);
+    client.destroy();
   });
 
   it('writes no error into an answer that has begun', async () => {
