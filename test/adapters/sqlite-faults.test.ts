@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
 import Database from 'better-sqlite3';
+import { FileCheck } from '../../src/adapters/sqlite/file-check.js';
 import { StoreUnavailableError, type Store } from '../../src/core/store.js';
 import { acceptance, change, contents, send } from '../contracts/store-fixtures.js';
 import { withFolder } from '../support/folder.js';
@@ -73,6 +74,25 @@ describe('faults of the SQLite store', () => {
         session: { title: 'yes', revision: 2 },
       });
       await store.close();
+    }));
+
+  it('does not answer once its file was moved, removed or replaced, or the disk is full', () =>
+    withFolder(async (folder) => {
+      const path = join(folder, 'a.db');
+      const store = await openTestSqlite({ path });
+      await send(store, randomUUID());
+      await store.check();
+      renameSync(path, `${path}.moved`);
+      await expect(store.check()).rejects.toThrow(StoreUnavailableError);
+      await expect(store.check()).rejects.toThrow('is gone');
+      writeFileSync(path, 'another');
+      await expect(store.check()).rejects.toThrow('another file is at');
+      renameSync(`${path}.moved`, path);
+      await store.check();
+      await store.close();
+      const freeBytes = (found: string) => Promise.resolve(found === folder ? 1_048_575 : Infinity);
+      const check = await FileCheck.of(path, freeBytes);
+      await expect(check.check()).rejects.toThrow('is full');
     }));
 
   it('stores all of a write or nothing when the disk is full, and works again when there is room', async () => {

@@ -6,6 +6,7 @@ import { backupDatabase } from './backup.js';
 import { openReading } from './connections.js';
 import { changeValues, toSaved } from './crossing.js';
 import { readError } from './failure.js';
+import { FileCheck } from './file-check.js';
 import { createOverviewReads } from './overview-reads.js';
 import { PRUNE_START } from './prune.js';
 import { createReads } from './reads.js';
@@ -46,7 +47,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<SqliteSto
       busyTimeoutMs: options.busyTimeoutMs ?? 5000,
       maxPages: options.maxPages ?? null,
     });
-    return createStore(place, writer);
+    return createStore(place, writer, await FileCheck.of(place.file));
   } catch (error) {
     await place.leave();
     throw error;
@@ -71,7 +72,7 @@ async function findPlace(path: string): Promise<Place> {
   return { file: path, leave: () => Promise.resolve() };
 }
 
-function createStore(place: Place, writer: Writer): SqliteStore {
+function createStore(place: Place, writer: Writer, fileCheck: FileCheck): SqliteStore {
   const db = openReading(place.file);
   const reads = createReads(db);
   const secrets = createSecretReads(db);
@@ -149,7 +150,7 @@ function createStore(place: Place, writer: Writer): SqliteStore {
     revokeKey: (id, at) => writer.run('revokeKey', id, at),
 
     async check() {
-      await writer.run('probe', Date.now());
+      await Promise.all([writer.run('probe', Date.now()), fileCheck.check()]);
       await read(() => {
         reads.probe();
       });
