@@ -115,18 +115,15 @@ export interface Core {
   turnEnded(sent: Sent, signal: AbortSignal): Promise<void>;
   /**
    * The session as it is now, after merging `userState` into it if given. `leavesFaults`: the answer has no place for faults, and the
-   * next snapshot that has one carries them.
+   * next snapshot that has one carries them. At once where memory alone has it all, as for most polls.
    */
   snapshot(
     session: SessionRef,
     options?: {
       userState?: JsonObject | undefined;
-      clientId?: string | undefined;
       leavesFaults?: boolean;
     },
-  ): Promise<Snapshot>;
-  /** The session as memory alone has it; undefined: somebody has to be asked. For polls, most of which need no promise. */
-  snapshotNow(session: SessionRef): Snapshot | undefined;
+  ): Snapshot | Promise<Snapshot>;
   /** Cancels what runs and what waits; true when there was something. The snapshot read after it is final. */
   interrupt(session: SessionRef): Promise<boolean>;
 

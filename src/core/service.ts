@@ -2,8 +2,8 @@ import type { App } from './app.js';
 import { createAccess } from './apps.js';
 import { Chat } from './chat.js';
 import { Control } from './control.js';
-import type { Core, Sent, SessionRef } from './core.js';
-import { FaultDeliveries, NO_FAULTS } from './fault-deliveries.js';
+import type { Core, Sent } from './core.js';
+import { FaultDeliveries } from './fault-deliveries.js';
 import { Interrupts } from './interrupts.js';
 import { HeadStarts } from './head-start.js';
 import { Health } from './health.js';
@@ -20,11 +20,9 @@ import type { Sealer } from './secret-store.js';
 import { Secrets } from './secrets.js';
 import { Sessions } from './sessions.js';
 import type { CoreSettings } from './settings.js';
-import type { Snapshot } from './snapshot.js';
 import { Snapshots } from './snapshots.js';
 import type { Store } from './store.js';
 import { Streams } from './streams.js';
-import type { ActiveThread } from './thread.js';
 import { Threads } from './threads.js';
 import { Titles } from './titles.js';
 import { ToolCalls } from './tool-calls.js';
@@ -103,8 +101,8 @@ export function createCore(ports: CorePorts): CoreService {
   const titles = new Titles(parts, writes);
   const runner = new Runner(parts, steps, titles, clock.newId());
   const sessions = new Sessions(parts, runner);
-  const snapshots = new Snapshots(runner);
   const faults = new FaultDeliveries(parts, runner.lease, settings.renewMs);
+  const snapshots = new Snapshots(parts.threads, runner, faults);
   const chat = new Chat(parts, digests, runner, new HeadStarts(parts, writes), writes);
   const interrupts = new Interrupts(parts, runner);
   const streams = new Streams(parts, runner);
@@ -115,28 +113,6 @@ export function createCore(ports: CorePorts): CoreService {
   const health = new Health(store, clock, log);
   const draining = new AbortController();
   const usage = new Usage({ store, clock, digests, log });
-
-  function runsElsewhere(thread: ActiveThread): boolean {
-    return thread.processing && runner.inSession(thread.id) === undefined;
-  }
-
-  /** Most polls: nothing to write, nothing to ask for, and so nothing to wait for. */
-  function snapshotNow(ref: SessionRef): Snapshot | undefined {
-    const fresh = parts.threads.fresh(ref.id);
-    const isQuiet = fresh?.faults.length === 0 && !runsElsewhere(fresh);
-    return isQuiet ? snapshots.take(fresh, NO_FAULTS) : undefined;
-  }
-
-  async function lookUp(
-    ref: SessionRef,
-    options: NonNullable<Parameters<Core['snapshot']>[1]> = {},
-  ): Promise<Snapshot> {
-    if (options.userState !== undefined) await sessions.mergeState(ref, options.userState);
-    const thread = await parts.threads.open(ref);
-    if (runsElsewhere(thread)) await parts.threads.refreshFlight(thread);
-    const carriesNone = options.leavesFaults === true || thread.faults.length === 0;
-    return snapshots.take(thread, carriesNone ? NO_FAULTS : await faults.claim(thread));
-  }
 
   return {
     createSession: (request) => sessions.create(request),
@@ -154,8 +130,10 @@ export function createCore(ports: CorePorts): CoreService {
         // The message is stored: whoever waits gets the state as it is.
         log.warn({ err: error }, 'the end of a turn could not be waited for');
       }),
-    snapshot: lookUp,
-    snapshotNow,
+    snapshot: (ref, { userState, ...options } = {}) =>
+      userState === undefined
+        ? snapshots.of(ref, options)
+        : sessions.mergeState(ref, userState).then(() => snapshots.of(ref, options)),
     interrupt: (ref) => interrupts.interrupt(ref),
 
     updates: (ref, options) => streams.updates(ref, options),

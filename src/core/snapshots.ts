@@ -1,12 +1,40 @@
-import { NO_FAULTS } from './fault-deliveries.js';
+import type { SessionRef } from './core.js';
+import { NO_FAULTS, type FaultDeliveries } from './fault-deliveries.js';
 import type { FaultDelivery, OpenTurnView, Snapshot } from './snapshot.js';
 import type { Runner } from './runner.js';
 import type { SessionStatus } from './session.js';
 import type { ActiveThread, OpenTurn } from './thread.js';
+import type { Threads } from './threads.js';
 
 /** Puts snapshots together: what is stored, from the mirror, and the text in flight, from the runner. */
 export class Snapshots {
-  constructor(private readonly runner: Runner) {}
+  constructor(
+    private readonly threads: Threads,
+    private readonly runner: Runner,
+    private readonly faults: FaultDeliveries,
+  ) {}
+
+  /**
+   * The session as it is now: at once where memory alone has it all. A promise that nearly no poll needs would be made for each.
+   * @param options `leavesFaults`: the snapshot carries none
+   * @throws RefusedError `not_found`, by its promise
+   */
+  of(ref: SessionRef, options: { readonly leavesFaults?: boolean }): Snapshot | Promise<Snapshot> {
+    const fresh = this.threads.fresh(ref.id);
+    const isQuiet = fresh?.faults.length === 0 && !this.#runsElsewhere(fresh);
+    return isQuiet ? this.take(fresh, NO_FAULTS) : this.#lookUp(ref, options.leavesFaults === true);
+  }
+
+  async #lookUp(ref: SessionRef, leavesFaults: boolean): Promise<Snapshot> {
+    const thread = await this.threads.open(ref);
+    if (this.#runsElsewhere(thread)) await this.threads.refreshFlight(thread);
+    const carriesNone = leavesFaults || thread.faults.length === 0;
+    return this.take(thread, carriesNone ? NO_FAULTS : await this.faults.claim(thread));
+  }
+
+  #runsElsewhere(thread: ActiveThread): boolean {
+    return thread.processing && this.runner.inSession(thread.id) === undefined;
+  }
 
   /**
    * Without open turns and faults it is the same object for as long as the session stays as it is, so that what was made of it can be kept.

@@ -170,11 +170,11 @@ describeWithRedis('two nodes', () => {
         (await rig.next()).fail(new Error('boom'));
         await owner.turnEnded(sent, new AbortController().signal);
         const taken = await Promise.all(
-          [owner, other, other, owner].map((core) => core.snapshot(created(id))),
+          [owner, other, other, owner].map(async (core) => core.snapshot(created(id))),
         );
         expect(taken.flatMap(({ faults }) => faults.texts)).toHaveLength(1);
         for (const { faults } of taken) faults.confirm();
-        const later = await Promise.all([owner, other].map((core) => core.snapshot(created(id))));
+        const later = await Promise.all([owner, other].map(async (core) => core.snapshot(created(id))));
         expect(later.flatMap(({ faults }) => faults.texts)).toEqual([]);
       }
     });

@@ -4,6 +4,7 @@ import { v4 as uuid } from 'uuid';
 import { createMemoryStore } from '../../src/adapters/memory/store.js';
 import { RigError, type Tool } from '../../src/core/ports.js';
 import { RefusedError } from '../../src/core/refusal.js';
+import type { Snapshot } from '../../src/core/snapshot.js';
 import type { Store } from '../../src/core/store.js';
 import {
   closeTestCores,
@@ -61,22 +62,27 @@ describe('a turn', () => {
     const { core } = testCore({ rigs: [rig] });
     const ref = created(uuid());
     await core.createSession({ sessionId: ref.id });
-    const taken = [core.snapshotNow(ref)];
-    expect(core.snapshotNow(ref)).toBe(taken[0]);
+    const now = (): Snapshot => {
+      const snapshot = core.snapshot(ref);
+      if (snapshot instanceof Promise) throw new Error('memory has it, and needs no promise');
+      return snapshot;
+    };
+    const taken = [now()];
+    expect(now()).toBe(taken[0]);
 
     await core.renameSession(ref.id, 'Ours');
-    taken.push(core.snapshotNow(ref));
+    taken.push(now());
     const sent = await core.send(message(ref.id, 'Hello'));
-    taken.push(core.snapshotNow(ref));
+    taken.push(now());
     const asked = await rig.next();
     asked.text('Good day');
     asked.end();
     await core.turnEnded(sent, never);
-    taken.push(core.snapshotNow(ref));
-    expect(core.snapshotNow(ref)).toBe(taken.at(-1));
+    taken.push(now());
+    expect(now()).toBe(taken.at(-1));
     expect(new Set(taken).size).toBe(4);
-    expect(new Set(taken.map((snapshot) => snapshot?.tag)).size).toBe(4);
-    expect(taken.map((snapshot) => snapshot?.settledCount)).toEqual([0, 0, 0, 2]);
+    expect(new Set(taken.map((snapshot) => snapshot.tag)).size).toBe(4);
+    expect(taken.map((snapshot) => snapshot.settledCount)).toEqual([0, 0, 0, 2]);
   });
 
   it('runs the tools that the rig calls, side by side, and goes on with their results', async () => {

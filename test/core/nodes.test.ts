@@ -304,7 +304,7 @@ describe('nodes that ask the store each time', () => {
     const ids = Array.from({ length: 100 }, () => uuid());
     for (const sessionId of ids) await one.core.createSession({ sessionId });
     questions = 0;
-    await Promise.all([...ids, ...ids].map((id) => one.core.snapshot(created(id))));
+    await Promise.all([...ids, ...ids].map(async (id) => one.core.snapshot(created(id))));
     expect(questions).toBe(2);
   });
 
@@ -321,7 +321,7 @@ describe('nodes that ask the store each time', () => {
     const ids = [uuid(), uuid(), uuid()];
     for (const sessionId of ids) await one.core.createSession({ sessionId });
     isAway = true;
-    const results = await Promise.allSettled(ids.map((id) => one.core.snapshot(created(id))));
+    const results = await Promise.allSettled(ids.map(async (id) => one.core.snapshot(created(id))));
     expect(results.map(({ status }) => status)).toEqual(ids.map(() => 'rejected'));
     isAway = false;
     expect((await Promise.all(ids.map((id) => one.core.getSession(id)))).map(({ id }) => id)).toEqual(ids);
@@ -345,7 +345,7 @@ describe('a system error', () => {
   it('is carried by one of many snapshots made at the same time on two nodes', async () => {
     const { owner, other, id } = await failed();
     const taken = await Promise.all(
-      [owner, other, owner, other, other].map((core) => core.snapshot(created(id))),
+      [owner, other, owner, other, other].map(async (core) => core.snapshot(created(id))),
     );
     expect(taken.flatMap(({ faults }) => faults.texts)).toHaveLength(1);
     expect((await owner.snapshot(created(id))).faults.texts).toEqual([]);

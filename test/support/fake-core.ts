@@ -19,7 +19,6 @@ export function fakeCore(methods: Partial<Core>): Core {
     send: fail,
     turnEnded: fail,
     snapshot: fail,
-    snapshotNow: () => undefined,
     interrupt: fail,
     updates: fail,
     watchTurn: fail,

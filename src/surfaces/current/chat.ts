@@ -39,17 +39,11 @@ export function chatRoutes({ core, streams }: Pick<SurfaceParts, 'core' | 'strea
     endpoint(
       'GET',
       '/api/state',
-      handle(input.readState, ({ sessionId, tail, userState, clientId }, req, res) => {
-        const session = sentByHeader(sessionId);
-        const now = userState === undefined ? core.snapshotNow(session) : undefined;
-        if (now !== undefined) {
-          sendState(req, res, now, tail);
-          return undefined;
-        }
-        return core.snapshot(session, { userState, clientId }).then((snapshot) => {
+      handle(input.readState, ({ sessionId, tail, userState }, req, res) =>
+        onceThere(core.snapshot(sentByHeader(sessionId), { userState }), (snapshot) => {
           sendState(req, res, snapshot, tail);
-        });
-      }),
+        }),
+      ),
     ),
     endpoint(
       'POST',
@@ -87,4 +81,11 @@ function requireEventStream(req: Request): void {
   if (accept === '' || req.accepts('text/event-stream') !== false) return;
   const message = 'this is an event stream: Accept must allow text/event-stream';
   throw new RefusedError('invalid', message, [{ path: 'Accept', message }]);
+}
+
+/** Acts on what is there, or will be: nearly every poll needs no promise. */
+function onceThere<T>(value: T | Promise<T>, act: (value: T) => void): Promise<void> | undefined {
+  if (value instanceof Promise) return value.then(act);
+  act(value);
+  return undefined;
 }

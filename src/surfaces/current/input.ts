@@ -87,7 +87,7 @@ export const sendMessage = input('fills', {
   idempotencyKey,
 });
 
-/** §4.6 */
+/** §4.6. A state runs no tools, so that `client_id` changes nothing. */
 export const readState = input('ignored', {
   sessionId: sessionHeader,
   userState,

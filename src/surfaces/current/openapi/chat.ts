@@ -128,7 +128,7 @@ export const chatPaths: Paths = {
       security: credentials('required', 'none'),
       parameters: [
         userState,
-        clientId,
+        query('client_id', 'Taken, and without effect here: a state runs no tools.'),
         query('tail', 'Only so many of the last messages.', { schema: integer(0) }),
         header('If-None-Match', 'The `ETag` of the last answer.', text()),
       ],
