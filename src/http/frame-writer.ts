@@ -1,13 +1,14 @@
+/**
+ * Writes what one round of the event loop gives a stream in one piece. A model that is faster than the service gives many tokens at once, and each write of
+ * its own has its own frame of HTTP around it. It waits by a promise: by `process.nextTick` or `queueMicrotask` each token makes three times the garbage.
+ */
 import type { ServerResponse } from 'node:http';
 import { writeChunk } from './one-chunk.js';
 
-/** As soon as what runs is through. Not a tick (`process.nextTick`), nor `queueMicrotask`: each makes three times the garbage, for each token. */
+/** As soon as what runs is through. */
 const SOON = Promise.resolve();
 
-/**
- * Writes what one round of the event loop gives a stream in one piece. A model that is faster than the service gives
- * many tokens at once, and each write of its own has its own frame of HTTP around it.
- */
+/** The frames of one stream. */
 export class FrameWriter {
   #waiting = '';
   readonly #flush = (): void => {

@@ -1,3 +1,7 @@
+/**
+ * Requests to providers, all with the same listeners. Measured: a closure for each, and what Node puts around one that is to be called once, were a twelfth of
+ * what a stream holds while its turn runs, which the collector copies twice.
+ */
 import http from 'node:http';
 import https from 'node:https';
 import type { Socket } from 'node:net';
@@ -41,10 +45,7 @@ export interface ExchangeListener {
   onFail(reason: unknown): void;
 }
 
-/**
- * What an event of Node's belongs to: the listeners are the same for all exchanges. A closure for each, and what Node puts around one that is to be
- * called once, were a twelfth of what a stream holds while its turn runs, which the collector copies twice.
- */
+/** What an event of Node's belongs to. */
 const EXCHANGE = Symbol('exchange');
 declare module 'node:http' {
   interface ClientRequest {

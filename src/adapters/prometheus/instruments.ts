@@ -34,8 +34,8 @@ interface Branch<T> {
 }
 
 /**
- * The series of a metric, by their labels. They are found label by label: each request counts three times, and putting labels together
- * into one key would make a text each time.
+ * The series of a metric, by their labels. They are found label by label: putting labels together into one key would make a text each time. What counts
+ * often keeps its series (`requests.ts`).
  */
 class Family<T> {
   readonly #tree: Branch<T> = { child: undefined, branches: new Map<string, Branch<T>>() };

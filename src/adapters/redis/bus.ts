@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Signal } from '../../core/event.js';
+import { LocalListeners } from '../../core/local-listeners.js';
 import type { Bus, Log } from '../../core/ports.js';
 import { Connection } from './connection.js';
-import { LocalListeners } from './local.js';
 import { Outbox } from './outbox.js';
 import { Subscriptions } from './subscriptions.js';
 import { decode } from './wire.js';
