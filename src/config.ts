@@ -19,6 +19,7 @@ import type { App } from './core/app.js';
 import { isJsonObject } from './core/json.js';
 import type { BusyStrategy } from './core/store.js';
 
+/** A surface that can be exposed. */
 export type SurfaceName = 'current' | 'legacy';
 
 const DEFAULT_FILE = 'diptych.yaml';

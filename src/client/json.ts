@@ -15,6 +15,7 @@ function isJson(value: unknown): value is JsonValue {
   return value !== undefined;
 }
 
+/** Whether a value is an object of JSON: no list, not null. */
 export function isObject(value: JsonValue | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,7 +1,9 @@
 /** The API that a client speaks: the current one or the earlier revision. */
 export type SurfaceName = 'current' | 'legacy';
 
+/** Anything that JSON can say. */
 export type JsonValue = null | boolean | number | string | JsonValue[] | { [key: string]: JsonValue };
+/** An object of JSON. */
 export type JsonObject = Record<string, JsonValue>;
 
 /** How a client reaches the service, and as whom. */
@@ -48,6 +50,7 @@ export interface WireEvent {
   readonly at: Date;
 }
 
+/** A message of a snapshot (§2.2). */
 export interface ChatMessage {
   readonly sender: 'user' | 'agent' | 'system';
   readonly content: string;
@@ -71,6 +74,7 @@ export interface SessionState {
   readonly raw: JsonObject;
 }
 
+/** A call of a tool, as it goes on. */
 export interface ToolProgress {
   readonly type: 'tool';
   readonly callId: string;
@@ -103,6 +107,7 @@ export type SessionEvent =
   | { readonly type: 'title'; readonly title: string }
   | { readonly type: 'notice'; readonly message: string };
 
+/** What may go with a message. */
 export interface SendOptions {
   /** A wallet address, which binds the session. */
   readonly wallet?: string;
@@ -112,6 +117,7 @@ export interface SendOptions {
   readonly signal?: AbortSignal;
 }
 
+/** A thread of a list (§2.1). */
 export interface ThreadSummary {
   readonly sessionId: string;
   readonly title: string;

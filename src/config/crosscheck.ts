@@ -11,6 +11,7 @@ export const PROVIDER_KEYS = {
   google: 'GOOGLE_GENERATIVE_AI_API_KEY',
 } as const;
 
+/** A provider that asks for an API key. */
 export type KeyedProvider = keyof typeof PROVIDER_KEYS;
 
 /** The providers that need a key of their own. */

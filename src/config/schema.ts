@@ -86,8 +86,11 @@ const file = table({
 
 /** What the configuration file may hold. */
 export type FileContents = z.output<typeof file>;
+/** A rig as the file has it. */
 export type FileRig = z.output<typeof rig>;
+/** An App as the file has it. */
 export type FileApp = z.output<typeof app>;
+/** Limits as the file has them. */
 export type FileLimits = z.output<typeof limits>;
 
 /** Checks what a file says. What is sound of it is returned beside the mistakes only when there are none. */

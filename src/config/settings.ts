@@ -113,6 +113,7 @@ export const webUrl: Parse<string> = (value) => {
   return isWebUrl(value) ? { value } : { wrong: 'must be an http or https URL' };
 };
 
+/** Whether a text is an `http:` or `https:` URL. */
 export function isWebUrl(value: string): boolean {
   return /^https?:\/\//i.test(value) && URL.canParse(value);
 }

@@ -61,4 +61,5 @@ export const toolFileShape = {
   allowHosts: list(filled).nullish(),
 };
 
+/** What the file says of tools. */
 export type FileTools = z.output<z.ZodObject<typeof toolFileShape>>;

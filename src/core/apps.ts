@@ -45,6 +45,7 @@ export interface AccessParts {
   readonly clock: Pick<Clock, 'now'>;
 }
 
+/** Puts the decision about App keys together. */
 export function createAccess({ apps, findKey, digests, clock }: AccessParts): Access {
   const byName = new Map(apps.map((app) => [app.name, app]));
   /** Oldest first. Lookups under way are in it too, so that a burst asks the store once. */

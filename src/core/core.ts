@@ -67,6 +67,7 @@ export interface Feed<T> {
   close(): void;
 }
 
+/** A rig that can be selected. */
 export interface RigChoice {
   readonly id: string;
   readonly name: string;

@@ -111,4 +111,5 @@ export class FaultDeliveries {
   }
 }
 
+/** For an answer that carries none. */
 export const NO_FAULTS: FaultDelivery = { texts: [], confirm: () => undefined, release: () => undefined };

@@ -75,6 +75,7 @@ const MAX_COUNTED = 10_000;
 const MAX_FAILURES = 20;
 const MAX_USES = 100;
 
+/** Puts the operator's view together. */
 export function createOperator(parts: OperatorParts): Operator {
   const { store, apps, limits, recent, keysChanged, clock, digests, randomBytes } = parts;
   return {

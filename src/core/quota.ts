@@ -30,6 +30,7 @@ export interface LimitSettings {
   readonly key: Limits;
 }
 
+/** Limits that bound nothing. */
 export const NO_LIMITS: Limits = { requestsPerMinute: null, turnsPerDay: null, tokensPerDay: null };
 
 const MINUTE_MS = 60_000;

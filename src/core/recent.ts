@@ -23,6 +23,7 @@ export interface RecentPoint {
   readonly duration: Percentiles | null;
 }
 
+/** In milliseconds. */
 export interface Percentiles {
   readonly p50: number;
   readonly p95: number;

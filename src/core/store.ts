@@ -48,6 +48,7 @@ export interface StoredThread {
 /** How far a session has come. */
 export type SessionHead = Pick<Session, 'revision' | 'lastEventId'>;
 
+/** A write to a session beside its turns. */
 export interface SessionChange {
   readonly id: string;
   /** What to do when the id is not stored, or was deleted. */
@@ -62,13 +63,16 @@ export interface SessionChange {
   readonly at: number;
 }
 
+/** What came of it. `stale`: its version is another; `missing`: it is not there and was not to be made. */
 export type SavedSession =
   | { readonly kind: 'saved'; readonly session: Session; readonly created: boolean; readonly commit: Commit }
   | { readonly kind: 'stale' }
   | { readonly kind: 'missing' };
 
+/** What becomes of a message while a turn works: it waits, it takes its place, or it is refused. */
 export type BusyStrategy = 'enqueue' | 'interrupt' | 'reject';
 
+/** A message to accept, and all that decides on it. */
 export interface Acceptance {
   readonly sessionId: string;
   /** As in `SessionChange`; a missing session is always created. */
@@ -96,6 +100,7 @@ export interface Acceptance {
   readonly at: number;
 }
 
+/** What came of it. All but `accepted` have written nothing. */
 export type Accepted =
   | {
       readonly kind: 'accepted';
@@ -132,6 +137,7 @@ export interface Progress {
   readonly partialText: string | null;
 }
 
+/** How a turn ends, and what it leaves. */
 export interface TurnEnding {
   readonly outcome: TurnOutcome;
   readonly messages: readonly Message[];
@@ -151,6 +157,7 @@ export interface TurnEnding {
   readonly at: number;
 }
 
+/** What may go. */
 export interface Prune {
   readonly at: number;
   /** Threads without activity since then are deleted; null: none is. */

@@ -89,11 +89,13 @@ const SHAPES = {
   uses: { keys: 3, columns: { subject: 'text', measure: 'text', window_from: 'integer', amount: 'integer' } },
 } as const satisfies Record<string, TableShape>;
 
+/** A table that moves between stores. */
 export type TransferTable = keyof typeof SHAPES;
 
 /** All tables, those first that others refer to. */
 export const TRANSFER_TABLES = Object.keys(SHAPES).filter((name): name is TransferTable => name in SHAPES);
 
+/** The columns of a table, and how many of them are its key. */
 export function shapeOf(table: TransferTable): TableShape {
   return SHAPES[table];
 }
@@ -113,6 +115,7 @@ export function compareKeys(table: TransferTable, a: TransferRow, b: TransferRow
   return 0;
 }
 
+/** Whether two rows have the same values. */
 export function isSameRow(a: TransferRow, b: TransferRow): boolean {
   return a.length === b.length && a.every((value, column) => value === b[column]);
 }

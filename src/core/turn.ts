@@ -7,6 +7,7 @@ export type TurnStatus = 'queued' | 'running' | 'complete' | 'interrupted' | 'fa
 /** How a turn can end. */
 export type TurnOutcome = Extract<TurnStatus, 'complete' | 'interrupted' | 'failed'>;
 
+/** A turn as it is stored. */
 export interface Turn {
   readonly id: string;
   readonly sessionId: string;
@@ -42,6 +43,7 @@ export interface Usage {
   readonly outputTokens: number;
 }
 
+/** Before anything was billed. */
 export const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0 };
 
 /** True while a turn waits or works. */

@@ -3,6 +3,7 @@ const MAX_NAMES = 200;
 
 /** What a client is counted as that gives no name, and one whose name comes after too many others. */
 export const UNNAMED = 'none';
+/** The name that the latter is counted by. */
 export const OTHER = 'other';
 
 /** The product token of a `User-Agent` (RFC 9110, 10.1.5) without its version. */

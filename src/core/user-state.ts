@@ -15,6 +15,7 @@ export interface FlatUserState {
   readonly isConnected: boolean | null;
 }
 
+/** How large the state of a session may grow, as JSON in UTF-8. */
 export const MAX_USER_STATE_BYTES = 65_536;
 const MAX_DEPTH = 32;
 const FLAT_KEYS = new Set(['address', 'chain_id', 'is_connected']);

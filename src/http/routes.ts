@@ -5,6 +5,7 @@ import { HttpError, type Dialect } from './errors.js';
 import { enterRoute, exchangeOf } from './exchange.js';
 import type { Shortcuts } from './shortcuts.js';
 
+/** What routes can answer to. */
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
 /** One endpoint. `GET` answers `HEAD` too. */

@@ -34,6 +34,7 @@ const SURFACES = {
   legacy: { routes: legacyRoutes, dialect: legacyDialect, describe: describeLegacy },
 } as const;
 
+/** A surface that can be exposed. */
 export type SurfaceName = keyof typeof SURFACES;
 
 /** What is served under one base URL. */

@@ -56,10 +56,12 @@ export function addressIn(text: string): string | undefined {
   return ADDRESS.exec(text)?.[0] ?? ENS_NAME.exec(text)?.[0];
 }
 
+/** The first ENS name in a text. */
 export function ensNameIn(text: string): string | undefined {
   return ENS_NAME.exec(text)?.[0];
 }
 
+/** The first hash of a transaction in a text. */
 export function hashIn(text: string): string | undefined {
   return HASH.exec(text)?.[0];
 }

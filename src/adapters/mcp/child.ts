@@ -10,6 +10,7 @@ const INHERITED = [
 /** After the exit, what is still in the pipes may be read for so long: a grandchild may hold them open. */
 const LAST_WORDS_MS = 500;
 
+/** A process that serves tools on its standard streams. */
 export type Child = ChildProcessByStdio<Writable, Readable, Readable>;
 
 /** The few variables that every child gets, out of an environment. */

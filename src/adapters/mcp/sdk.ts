@@ -15,4 +15,5 @@ export async function loadSdk() {
   };
 }
 
+/** What is used of the SDK. */
 export type Sdk = Awaited<ReturnType<typeof loadSdk>>;

@@ -49,6 +49,7 @@ export interface McpTiming {
   readonly poolSize: number;
 }
 
+/** Those that hold where nobody says others. */
 export const MCP_TIMING: McpTiming = {
   connectMs: 60_000,
   firstRetryMs: 500,
@@ -78,6 +79,7 @@ export function fillHandles(value: string, fill: (name: string) => string): stri
   return value.replaceAll(HANDLE, (_, name: string) => fill(name));
 }
 
+/** Whether a value has the handle of a secret in it. */
 export function hasHandle(value: string): boolean {
   return value.includes(ANY_HANDLE);
 }

@@ -9,6 +9,7 @@ export function unshownFaults(kept: KeptSession): SystemFault[] {
     .map(({ n, text }) => ({ n, text }));
 }
 
+/** See `Store`. */
 export function claimFaults(state: State, id: string, { owner, milliseconds }: Lease) {
   const kept = findLive(state, id);
   if (kept === undefined) return { faults: [], shown: 0 };
@@ -22,11 +23,13 @@ export function claimFaults(state: State, id: string, { owner, milliseconds }: L
   return { faults, shown };
 }
 
+/** See `Store`. */
 export function releaseFaults(state: State, id: string, owner: string): void {
   const kept = findLive(state, id);
   if (kept?.faultsClaim?.owner === owner) kept.faultsClaim = null;
 }
 
+/** See `Store`. */
 export function markFaultsShown(state: State, id: string, n: number): void {
   const kept = findLive(state, id);
   if (kept !== undefined) kept.faultsShown = Math.max(kept.faultsShown, n);

@@ -3,11 +3,13 @@ import type { ClaimedTurn } from '../../core/turn.js';
 import { claim, queuedTurns, runningTurn, type KeptTurn, type State } from './state.js';
 import { findTurn } from './turns.js';
 
+/** See `Store`. */
 export function takeOver(state: State, turnId: string, lease: Lease): ClaimedTurn | undefined {
   const found = findTurn(state, turnId)?.found;
   return found?.turn.status === 'running' ? claim(found, lease) : undefined;
 }
 
+/** See `Store`. */
 export function claimAbandoned(state: State, lease: Lease, limit: number): ClaimedTurn[] {
   const sessions = [...state.sessions.values()];
   const lost: KeptTurn[] = [];
@@ -33,6 +35,7 @@ function ownedBy(state: State, owner: string, turnIds: readonly string[]): KeptT
     .filter((found) => found.turn.status === 'running' && found.owner === owner);
 }
 
+/** See `Store`. */
 export function renewLeases(state: State, lease: Lease, turnIds: readonly string[]) {
   return ownedBy(state, lease.owner, turnIds).map((kept) => {
     kept.leaseUntil = Date.now() + lease.milliseconds;
@@ -40,6 +43,7 @@ export function renewLeases(state: State, lease: Lease, turnIds: readonly string
   });
 }
 
+/** See `Store`. */
 export function releaseTurns(state: State, owner: string, turnIds: readonly string[]): void {
   for (const kept of ownedBy(state, owner, turnIds)) {
     kept.owner = null;

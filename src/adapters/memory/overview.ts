@@ -3,6 +3,7 @@ import type { State } from './state.js';
 
 type Answer<K extends keyof OverviewStore> = Awaited<ReturnType<OverviewStore[K]>>;
 
+/** See `OverviewStore`. */
 export function readOpenTurns(state: State, limit: number): Answer<'readOpenTurns'> {
   return [...state.sessions.values()]
     .flatMap(({ turns }) => turns)
@@ -15,6 +16,7 @@ export function readOpenTurns(state: State, limit: number): Answer<'readOpenTurn
     .slice(0, limit);
 }
 
+/** See `OverviewStore`. */
 export function countSessions(state: State, since: number, limit: number): number {
   const active = [...state.sessions.values()].filter(
     ({ deleted, session }) => !deleted && session.activeAt >= since,
@@ -22,6 +24,7 @@ export function countSessions(state: State, since: number, limit: number): numbe
   return Math.min(active.length, limit);
 }
 
+/** See `OverviewStore`. */
 export function readUses(state: State, from: number, limit: number): Answer<'readUses'> {
   return [...state.uses.values()]
     .filter((use) => use.from >= from && /^(session|key):/.test(use.subject))

@@ -3,12 +3,14 @@ import type { State } from './state.js';
 
 type Which = Parameters<SecretStore['deleteSecrets']>[1];
 
+/** See `SecretStore`. */
 export function putSecrets(state: State, client: string, secrets: readonly SealedSecret[]): void {
   for (const secret of secrets) {
     state.secrets.set(JSON.stringify([client, secret.app, secret.name]), { ...secret, client });
   }
 }
 
+/** See `SecretStore`. */
 export function readSecrets(state: State, client: string, app: string | null): SealedSecret[] {
   return [...state.secrets.entries()]
     .filter(([, secret]) => secret.client === client && (app === null || secret.app === app))
@@ -16,6 +18,7 @@ export function readSecrets(state: State, client: string, app: string | null): S
     .map(([, { app: of, name, keyId, sealed }]) => ({ app: of, name, keyId, sealed }));
 }
 
+/** See `SecretStore`. */
 export function deleteSecrets(state: State, client: string, { app, name }: Which): number {
   const doomed = [...state.secrets.entries()].filter(
     ([, secret]) =>
@@ -27,6 +30,7 @@ export function deleteSecrets(state: State, client: string, { app, name }: Which
   return doomed.length;
 }
 
+/** See `SecretStore`. */
 export function resealSecret(state: State, client: string, from: SealedSecret, to: SealedSecret): boolean {
   const key = JSON.stringify([client, from.app, from.name]);
   const kept = state.secrets.get(key);

@@ -15,6 +15,7 @@ import {
   type State,
 } from './state.js';
 
+/** See `Store`. */
 export function loadThread(state: State, id: string): StoredThread | 'deleted' | 'unknown' {
   const kept = state.sessions.get(id);
   if (kept === undefined) return 'unknown';
@@ -33,6 +34,7 @@ export function loadThread(state: State, id: string): StoredThread | 'deleted' |
   };
 }
 
+/** See `Store`. */
 export function saveSession(state: State, change: SessionChange): SavedSession {
   const { ifVersion, at } = change;
   const live = findLive(state, change.id);
@@ -54,6 +56,7 @@ export function saveSession(state: State, change: SessionChange): SavedSession {
   return { kind: 'saved', session: kept.session, created, commit: committed };
 }
 
+/** See `Store`. */
 export function deleteSession(state: State, id: string): boolean {
   const kept = findLive(state, id);
   if (kept === undefined) return false;
@@ -82,6 +85,7 @@ function newestFirst(a: ThreadCursor, b: ThreadCursor): number {
   return a.id < b.id ? 1 : -1;
 }
 
+/** See `Store`. */
 export function readMessages(
   state: State,
   id: string,

@@ -119,15 +119,18 @@ export function commit(kept: KeptSession, events: readonly EventBody[], at: numb
   return { revision: kept.session.revision, events: logged };
 }
 
+/** Adds an entry to the system events of a session. */
 export function addSystemEvent(kept: KeptSession, kind: SystemEvent['kind'], text: string, at: number): void {
   kept.lastSystemNo += 1;
   kept.systemEvents.push({ n: kept.lastSystemNo, kind, text, at });
 }
 
+/** The turn of a session that somebody works on, or worked on. */
 export function runningTurn(kept: KeptSession): KeptTurn | undefined {
   return kept.turns.find(({ turn }) => turn.status === 'running');
 }
 
+/** Those that wait, in their order. */
 export function queuedTurns(kept: KeptSession): KeptTurn[] {
   return kept.turns.filter(({ turn }) => turn.status === 'queued');
 }
@@ -179,6 +182,7 @@ export function findExhausted(state: State, quotas: readonly Quota[]): Quota | u
   return quotas.find((quota) => (state.uses.get(useKey(quota))?.amount ?? 0) >= quota.limit);
 }
 
+/** Adds to what was used within a window. */
 export function addUse(state: State, { subject, measure, from, amount }: Use): void {
   const key = useKey({ subject, measure, from });
   state.uses.set(key, { subject, measure, from, amount: (state.uses.get(key)?.amount ?? 0) + amount });

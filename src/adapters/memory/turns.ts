@@ -44,6 +44,7 @@ function refuse(live: KeptSession | undefined, asked: Acceptance): Accepted | un
   return undefined;
 }
 
+/** See `Store`. */
 export function acceptMessage(state: State, asked: Acceptance): Accepted {
   const { sessionId, turnId, app, clientId, keyId, text, at, idempotency } = asked;
   const refusal = refuse(findLive(state, sessionId), asked);
@@ -113,6 +114,7 @@ function findOwned(state: State, turn: ClaimedTurn) {
   return kept?.status === 'running' && attempt === turn.attempt && owner === turn.owner ? place : undefined;
 }
 
+/** See `Store`. */
 export function interruptTurns(state: State, sessionId: string, at: number) {
   const kept = findLive(state, sessionId);
   if (kept?.turns.some(({ turn }) => isOpen(turn.status)) !== true) return undefined;
@@ -121,6 +123,7 @@ export function interruptTurns(state: State, sessionId: string, at: number) {
   return { ...interruption, commit: commit(kept, [], at) };
 }
 
+/** See `Store`. */
 export function saveProgress(
   state: State,
   turn: ClaimedTurn,
@@ -139,6 +142,7 @@ export function saveProgress(
   return shows ? commit(kept, progress.events, at) : { revision: kept.session.revision, events: [] };
 }
 
+/** See `Store`. */
 export function endTurn(state: State, turn: ClaimedTurn, ending: TurnEnding) {
   const place = findOwned(state, turn);
   if (place === undefined) return 'lost';
@@ -160,6 +164,7 @@ export function endTurn(state: State, turn: ClaimedTurn, ending: TurnEnding) {
   return { commit: commit(kept, ending.events, at), next };
 }
 
+/** See `Store`. */
 export function readFlight(state: State, sessionId: string): Flight | undefined {
   const kept = findLive(state, sessionId);
   const running = kept === undefined ? undefined : runningTurn(kept);

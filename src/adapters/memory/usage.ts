@@ -2,6 +2,7 @@ import { sumOf } from '../../core/usage.js';
 import type { CountedSurface, SurfaceSeen, UsageRow } from '../../core/usage-store.js';
 import type { State } from './state.js';
 
+/** See `UsageStore`. */
 export function addUsage(state: State, rows: readonly UsageRow[]): void {
   for (const row of rows) {
     const key = JSON.stringify(placeOf(row));
@@ -10,6 +11,7 @@ export function addUsage(state: State, rows: readonly UsageRow[]): void {
   }
 }
 
+/** See `UsageStore`. */
 export function readUsage(state: State, since: number): { rows: UsageRow[]; seen: SurfaceSeen[] } {
   const all = [...state.usage.values()];
   const rows = all.filter(({ day }) => day >= since).sort(byPlace);
@@ -22,6 +24,7 @@ export function readUsage(state: State, since: number): { rows: UsageRow[]; seen
   return { rows, seen };
 }
 
+/** See `UsageStore`. */
 export function readUsageClients(state: State, since: number): string[] {
   const recent = [...state.usage.values()].filter(({ day }) => day >= since);
   return [...new Set(recent.map(({ client }) => client))].sort();

@@ -25,6 +25,7 @@ export class ToolModuleError extends Error {
   }
 }
 
+/** What loading rests on. */
 export interface ToolModuleDeps {
   /** What patterns are relative to: the folder of the configuration file. */
   readonly folder: string;

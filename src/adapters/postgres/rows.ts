@@ -44,6 +44,7 @@ export interface TurnRow {
   readonly partial_text: string;
 }
 
+/** A row of `messages` with the id of its turn: the columns of `MESSAGE_COLUMNS`. */
 export interface MessageRow {
   readonly id: string;
   readonly turn_id: string;
@@ -56,12 +57,14 @@ export interface MessageRow {
   readonly created_at: number;
 }
 
+/** A row of `system_events`. */
 export interface SystemEventRow {
   readonly n: number;
   readonly kind: SystemEvent['kind'];
   readonly text: string;
 }
 
+/** A row of `app_keys`. */
 export interface KeyRow {
   readonly id: string;
   readonly digest: string;
@@ -76,9 +79,11 @@ export interface KeyRow {
 export const SESSION_COLUMNS =
   'ref, id, title, title_source, wallet, rig, client, app, user_state, interrupted, created_at, active_at, revision, version, ' +
   'last_event_id, last_turn_no, faults_shown, deleted_at';
+/** Of `messages m`. */
 export const MESSAGE_COLUMNS =
   'm.id, m.turn_id, m.turn_no, m.position, m.role, m.content, m.tool_calls, m.tool_results, m.created_at';
 
+/** What the core knows of a session. */
 export function toSession(row: SessionRow): Session {
   return {
     id: row.id,
@@ -98,6 +103,7 @@ export function toSession(row: SessionRow): Session {
   };
 }
 
+/** What the core knows of a turn. */
 export function toTurn(row: TurnRow, sessionId: string): Turn {
   return {
     id: row.id,
@@ -125,6 +131,7 @@ export function toClaimedTurn(row: TurnRow, sessionId: string, owner: string): C
   };
 }
 
+/** A record. */
 export function toMessage(row: MessageRow): Message {
   return {
     id: row.id,
@@ -139,6 +146,7 @@ export function toMessage(row: MessageRow): Message {
   };
 }
 
+/** An App key, without its secret part. */
 export function toKey(row: KeyRow): StoredKey {
   return {
     id: row.id,

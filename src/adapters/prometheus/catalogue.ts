@@ -93,4 +93,5 @@ export function createCatalogue() {
   };
 }
 
+/** All metrics, by the names that code knows them by. */
 export type Catalogue = ReturnType<typeof createCatalogue>;

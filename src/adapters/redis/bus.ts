@@ -8,6 +8,7 @@ import { Outbox } from './outbox.js';
 import { Subscriptions } from './subscriptions.js';
 import { decode } from './wire.js';
 
+/** Where the server is, and what the channels are called. */
 export interface RedisBusOptions {
   /** `redis://user:password@host:port/number`, or `rediss://` for TLS. */
   readonly url: string;

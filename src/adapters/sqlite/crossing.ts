@@ -18,6 +18,7 @@ export type ChangeValues = [
   at: number,
 ];
 
+/** A change on its way to the writing thread. */
 export function changeValues(change: SessionChange): ChangeValues {
   const { id, ifMissing, ifVersion, set, events, isActivity, at } = change;
   return [id, ifMissing, ifVersion, set, events, isActivity, at];
@@ -27,10 +28,12 @@ export function changeValues(change: SessionChange): ChangeValues {
 export type SavedValues =
   'stale' | 'missing' | [created: boolean, events: readonly LoggedEvent[], id: string, ...CoreValues];
 
+/** What was saved on its way back. */
 export function savedValues(row: SessionRow, created: boolean, events: readonly LoggedEvent[]): SavedValues {
   return [created, events, row.id, ...coreValues(row)];
 }
 
+/** The same, arrived. */
 export function toSaved(values: SavedValues): SavedSession {
   if (typeof values === 'string') return { kind: values };
   const [created, events, id, ...core] = values;

@@ -10,6 +10,7 @@ export interface EventTable {
   addSystemEvent(row: SessionRow, kind: SystemEvent['kind'], text: string, at: number): void;
 }
 
+/** Prepares its statements. */
 export function createEventTable(db: Database): EventTable {
   const insertEvent = db.prepare<[session: number, id: number, at: number, body: string]>(
     'INSERT INTO events (session, id, at, body) VALUES (?, ?, ?, ?)',

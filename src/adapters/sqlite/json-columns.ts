@@ -16,22 +16,27 @@ function parse<T>(text: string, what: string, fits: (value: unknown) => value is
   throw new StoreUnavailableError(`the database is damaged: ${what} is not what was written`);
 }
 
+/** @throws StoreUnavailableError when the file is damaged */
 export function parseUserState(text: string): UserState {
   return parse(text, 'a user state', isUserState);
 }
 
+/** @throws StoreUnavailableError when the file is damaged */
 export function parseToolCalls(text: string): readonly ToolCall[] {
   return parse(text, 'a list of tool calls', (value) => isListOf(value, isToolCall));
 }
 
+/** @throws StoreUnavailableError when the file is damaged */
 export function parseToolResults(text: string): readonly ToolResult[] {
   return parse(text, 'a list of tool results', (value) => isListOf(value, isToolResult));
 }
 
+/** @throws StoreUnavailableError when the file is damaged */
 export function parseEventBody(text: string): EventBody {
   return parse(text, 'an event', isEventBody);
 }
 
+/** @throws StoreUnavailableError when the file is damaged */
 export function parseApps(text: string): readonly string[] {
   return parse(text, 'a list of Apps', (value) => isListOf(value, (item) => typeof item === 'string'));
 }

@@ -49,6 +49,7 @@ type Head = Pick<SessionRow, 'ref' | 'revision' | 'last_event_id' | 'deleted_at'
 /** Before everything: the cursor of a first page. */
 const FIRST: ThreadCursor = { activeAt: Number.MAX_SAFE_INTEGER, id: '' };
 
+/** Prepares the statements of all reads that are quick. */
 export function createReads(db: Database): Reads {
   const selectHead = db.prepare<[string], Head>(
     'SELECT ref, revision, last_event_id, deleted_at FROM sessions WHERE id = ?',

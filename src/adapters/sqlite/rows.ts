@@ -45,18 +45,21 @@ export type MessageValues = [
   createdAt: number,
 ];
 
+/** A row of `events`. */
 export interface EventRow {
   readonly id: number;
   readonly at: number;
   readonly body: string;
 }
 
+/** A row of `system_events`. */
 export interface SystemEventRow {
   readonly n: number;
   readonly kind: SystemEvent['kind'];
   readonly text: string;
 }
 
+/** A row of `app_keys`. */
 export interface KeyRow {
   readonly id: string;
   readonly digest: string;
@@ -67,6 +70,7 @@ export interface KeyRow {
   readonly revoked_at: number | null;
 }
 
+/** What the core knows of a turn. */
 export function toTurn(row: TurnRow): Turn {
   return {
     id: row.id,
@@ -94,6 +98,7 @@ export function toClaimedTurn(row: TurnRow, owner: string): ClaimedTurn {
   };
 }
 
+/** A record. @throws StoreUnavailableError when the file is damaged */
 export function toMessage(values: MessageValues): Message {
   const [turnId, id, turnNo, position, role, content, toolCalls, toolResults, createdAt] = values;
   return {
@@ -109,11 +114,13 @@ export function toMessage(values: MessageValues): Message {
   };
 }
 
+/** A logged event. @throws StoreUnavailableError when the file is damaged */
 export function toEvent(row: EventRow): LoggedEvent {
   const body: EventBody = parseEventBody(row.body);
   return { id: row.id, at: row.at, body };
 }
 
+/** An App key, without its secret part. */
 export function toKey(row: KeyRow): StoredKey {
   return {
     id: row.id,

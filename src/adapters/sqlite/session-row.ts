@@ -73,6 +73,7 @@ export const SESSION_COLUMNS = `ref, id, ${SESSION_FIELDS}`;
 /** The values of `SESSION_COLUMNS`. */
 export type SessionValues = [ref: number, id: string, ...ValuesOf<typeof FIELDS>];
 
+/** A row by the names of its columns. */
 export function toSessionRow(values: SessionValues): SessionRow {
   const [
     ref,
@@ -117,6 +118,7 @@ export function toSessionRow(values: SessionValues): SessionRow {
   };
 }
 
+/** The values of `CORE_FIELDS`. */
 export type CoreValues = ValuesOf<typeof CORE_FIELDS>;
 
 /** What of a row the core knows, but for its id. Each by its name: by names from a list they take ten times as long. */
@@ -152,6 +154,7 @@ export function fieldValues(row: SessionRow): ValuesOf<typeof FIELDS> {
   ];
 }
 
+/** What the core knows of a session. */
 export function toSession(row: SessionRow): Session {
   return sessionOf(row.id, coreValues(row));
 }

@@ -36,6 +36,7 @@ type Counters = [
 
 const MARKS = Array.from(SESSION_FIELDS.split(','), () => '?').join(', ');
 
+/** Prepares its statements. */
 export function createSessionTable(db: Database): SessionTable {
   const select = db
     .prepare<[string], SessionValues>(`SELECT ${SESSION_COLUMNS} FROM sessions WHERE id = ?`)

@@ -8,6 +8,7 @@ import type { Handlers } from './steps.js';
 /** Leaves nothing of a session but its tombstone. */
 export type Bury = (row: SessionRow, at: number) => void;
 
+/** Prepares its statements. */
 export function createBury(db: Database, sessions: SessionTable): Bury {
   const removals = ['messages', 'turns', 'events', 'system_events', 'idempotency_keys'].map((table) =>
     db.prepare<[number]>(`DELETE FROM ${table} WHERE session = ?`),
@@ -19,6 +20,7 @@ export function createBury(db: Database, sessions: SessionTable): Bury {
   };
 }
 
+/** The steps on sessions and their events. */
 export function createSessionWrites(
   sessions: SessionTable,
   events: EventTable,

@@ -67,6 +67,7 @@ export interface Steps {
   probe: Step<[at: number], undefined>;
 }
 
+/** What the writing thread can be asked for. */
 export type StepName = keyof Steps;
 
 /** A step to run, as data. */

@@ -15,6 +15,7 @@ import { createThreadReader } from './thread-reads.js';
 import { createUsageReads } from './usage-table.js';
 import { Writer } from './writer.js';
 
+/** Which file, and how it is written. */
 export interface SqliteOptions {
   /** A file, which is made with its folder when there is none, or `:memory:`: a temporary file, removed on close. */
   readonly path: string;

@@ -53,6 +53,7 @@ export interface TurnTable {
 
 const SELECT = 'SELECT t.*, s.id AS session_id FROM turns t JOIN sessions s ON s.ref = t.session';
 
+/** Prepares its statements. */
 export function createTurnTable(db: Database): TurnTable {
   const select = db.prepare<[string], TurnRow>(`${SELECT} WHERE t.id = ?`);
   const selectRunning = db.prepare<[number], TurnRow>(

@@ -8,6 +8,7 @@ export interface UseTable {
   add(use: Use): void;
 }
 
+/** Prepares its statements. */
 export function createUseTable(db: Database): UseTable {
   const select = db
     .prepare<[string, string, number], number>(

@@ -10,6 +10,7 @@ import {
 import { decodeCursor } from '../page-cursor.js';
 import { sessionPath } from '../session.js';
 
+/** The overview. */
 export const overview = input('ignored', {
   span: withDefault(
     optionalText('query', 'span', (chain) =>
@@ -19,6 +20,7 @@ export const overview = input('ignored', {
   ),
 });
 
+/** A page of sessions. */
 export const listSessions = input('ignored', {
   limit: withDefault(optionalInteger('query', 'limit', { min: 1, max: 200 }), 50),
   cursor: optionalText('query', 'cursor', (chain) =>
@@ -28,8 +30,10 @@ export const listSessions = input('ignored', {
   ),
 });
 
+/** A session, by its path. */
 export const nameSession = input('ignored', { sessionId: sessionPath });
 
+/** A new App key. */
 export const createKey = input('needed', {
   apps: requiredTexts('body', 'apps', 'the Apps that the key opens'),
   label: withDefault(
@@ -42,8 +46,10 @@ export const createKey = input('needed', {
   days: optionalNumber('body', 'expires_in_days', { min: 1, max: 3650 }),
 });
 
+/** An App key, by its path. */
 export const nameKey = input('ignored', { id: requiredText('params', 'id', 'the id of the key') });
 
+/** The report on the legacy surface. */
 export const report = input('ignored', {
   days: withDefault(optionalInteger('query', 'days', { min: 1, max: 400 }), 30),
 });

@@ -38,6 +38,7 @@ function point({ at, outcomes, inputTokens, outputTokens, firstText, duration }:
   };
 }
 
+/** A session of the list. */
 export function session({ id, title, wallet, app, rig, createdAt, activeAt }: Session) {
   return {
     ...{ session_id: id, title, public_key: wallet, app, rig },
@@ -51,6 +52,7 @@ export function key(stored: Awaited<ReturnType<Operator['listKeys']>>[number]) {
   return { ...keyFields(stored), status: stored.status, revoked_at: timeOrNull(stored.revokedAt) };
 }
 
+/** A key that was just made: the only time that it is shown. */
 export function newKey(shown: string, stored: StoredKey) {
   return { key: shown, ...keyFields(stored) };
 }
@@ -59,6 +61,7 @@ function keyFields({ id, apps, label, createdAt, expiresAt }: StoredKey) {
   return { id, apps, label, created_at: time(createdAt), expires_at: timeOrNull(expiresAt) };
 }
 
+/** What was used of a limit. */
 export function use({ subject, measure, from, amount, limit }: SpentUse) {
   const [kind, id] = subject.split(':', 2);
   return { kind, id, measure, window_from: time(from), amount, limit };

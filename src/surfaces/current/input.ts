@@ -135,10 +135,12 @@ export const invokeTool = {
   maxBytes: 16_384,
 };
 
+/** `GET /api/tools` of §4.12. */
 export const listTools = input('ignored', { sessionId: optionalSessionHeader, app, appKey });
 
 const requiredClient = requiredText('query', 'client_id', 'the client whose secrets are meant');
 
+/** Values to keep under a client. */
 export const storeSecrets = input('needed', {
   sessionId: optionalSessionHeader,
   clientId: requiredText('body', 'client_id', 'the client that the secrets belong to'),
@@ -154,6 +156,7 @@ export const clientSecrets = input('ignored', {
   app,
 });
 
+/** Removal of one. */
 export const oneSecret = input('ignored', {
   sessionId: optionalSessionHeader,
   name: requiredText('params', 'name', 'the secret to remove'),

@@ -27,10 +27,13 @@ const text = requiredText(
   isSaid,
 );
 
+/** `POST /api/sessions`. */
 export const createSession = input('ignored', { sessionId: sessionHeader });
 
+/** `GET /api/sessions/{id}`. */
 export const nameSession = input('ignored', { sessionId: sessionPath });
 
+/** `POST /api/thread/chat`. */
 export const sendMessage = input('needed', {
   sessionId: sessionHeader,
   text,
@@ -43,6 +46,7 @@ export const sendMessage = input('needed', {
 /** State and interrupt. */
 export const querySession = input('ignored', { sessionId: sessionQuery });
 
+/** `GET /api/thread/updates`. */
 export const subscribe = input('ignored', {
   byHeader: optionalSessionHeader,
   byQuery: optionalSessionQuery,
@@ -55,6 +59,8 @@ export const selectModel = input('needed', {
   model: requiredText('body', 'model', 'the model to switch to'),
 });
 
+/** `GET /api/session/models`. */
 export const listModels = input('ignored', { sessionId: optionalSessionHeader });
 
+/** `GET /api/session/apps`. */
 export const listApps = input('ignored', { sessionId: optionalSessionHeader, appKey });

@@ -3,10 +3,12 @@
 /** A JSON Schema of 2020-12. */
 export type Schema = Readonly<Record<string, unknown>>;
 
+/** Names a part that is shared. */
 export interface Reference {
   readonly $ref: string;
 }
 
+/** A parameter of a request. */
 export interface Parameter {
   readonly name: string;
   readonly in: 'query' | 'path' | 'header';
@@ -18,6 +20,7 @@ export interface Parameter {
   readonly example?: unknown;
 }
 
+/** A header of an answer. */
 export interface Header {
   readonly description: string;
   /** True when every such answer has it. */
@@ -25,6 +28,7 @@ export interface Header {
   readonly schema: Schema;
 }
 
+/** What a body is. */
 export interface MediaType {
   readonly schema: Schema;
   readonly example?: unknown;
@@ -34,6 +38,7 @@ export interface MediaType {
   readonly 'x-event-ids'?: 'logged' | 'logged-with-cursor' | 'none';
 }
 
+/** An answer. */
 export interface Response {
   readonly description: string;
   readonly headers?: Readonly<Record<string, Header | Reference>>;
@@ -43,6 +48,7 @@ export interface Response {
 /** Which headers a request authenticates with, by the names of the security schemes. */
 export type Requirement = Readonly<Record<string, readonly string[]>>;
 
+/** What one method of a path does. */
 export interface Operation {
   readonly operationId: string;
   readonly summary: string;
@@ -59,20 +65,25 @@ export interface Operation {
   readonly security: readonly Requirement[];
 }
 
+/** A method, as documents spell it. */
 export type OperationMethod = 'get' | 'post' | 'patch' | 'delete';
 
+/** A path. */
 export interface PathItem extends Partial<Readonly<Record<OperationMethod, Operation>>> {
   /** Present where a path is not under the base of its surface. */
   readonly servers?: readonly Server[];
 }
 
+/** Paths, by their patterns. */
 export type Paths = Readonly<Record<string, PathItem>>;
 
+/** A base of the paths. */
 export interface Server {
   readonly url: string;
   readonly description?: string;
 }
 
+/** The whole. */
 export interface Document {
   readonly openapi: '3.1.0';
   readonly jsonSchemaDialect: string;

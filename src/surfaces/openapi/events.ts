@@ -72,6 +72,7 @@ export function anyEvent(names: readonly string[]): Schema {
   return oneOf(names, 'The JSON object of one `data:` line.');
 }
 
+/** A stretch of a stream of updates. */
 export const updatesExample = [
   'id: 7',
   `data: {"type":"title_changed","session_id":"${SESSION_EXAMPLE}","new_title":"Twelve times seven"}`,
@@ -84,5 +85,6 @@ export const updatesExample = [
   '',
 ].join('\n');
 
+/** How streams are written. */
 export const FRAMING = `Each event is one \`data:\` line with a JSON object, and a blank line. A line that begins with a colon is a comment,
 sent after silence. The stream is never compressed. A client that falls 1 MiB behind is cut off.`;

@@ -3,6 +3,7 @@ import type { Paths, Schema } from './document.js';
 import { refusals } from './refusals.js';
 import { list, named, record, text } from './schemas.js';
 
+/** What the readiness probe answers. */
 export const health: Schema = record(
   {
     status: text('`ok`, or why messages are refused: `draining`, `store_unavailable`.'),

@@ -19,6 +19,7 @@ export const message: Schema = record(
   { description: 'A message of the conversation.' },
 );
 
+/** A question and its answer. */
 export const messageExamples = [
   {
     sender: 'user',

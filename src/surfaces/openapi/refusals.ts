@@ -76,6 +76,7 @@ const REFUSALS = {
   },
 } as const satisfies Record<string, Refusal>;
 
+/** A shared answer that refuses. */
 export type RefusalName = keyof typeof REFUSALS;
 
 /** All of them in the shape of a surface, and what answers `OPTIONS`. Their keys are the names that `refusals` refers to. */

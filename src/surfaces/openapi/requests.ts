@@ -28,6 +28,7 @@ export const sessionInPath = inPath('id', 'The UUID of the session, in any case.
   format: 'uuid',
 });
 
+/** The header of a message. */
 export const idempotencyKey = header(
   'Idempotency-Key',
   'Makes a repeat within 24 hours safe: it starts no second turn. The same key with another message or App is a 422.',
@@ -35,6 +36,7 @@ export const idempotencyKey = header(
   '1f9d-order-17',
 );
 
+/** The header of whatever names a wallet. */
 export const walletProof = header(
   'X-Wallet-Proof',
   'Where wallets have to sign in: what `POST /api/wallet/proof` of the current surface gave for this wallet.',

@@ -25,18 +25,22 @@ export function map(value: Schema | boolean, description?: string): Schema {
   };
 }
 
+/** A list. */
 export function list(items: Schema, description?: string): Schema {
   return { type: 'array', ...(description === undefined ? {} : { description }), items };
 }
 
+/** Text. */
 export function text(description?: string): Schema {
   return { type: 'string', ...(description === undefined ? {} : { description }) };
 }
 
+/** One of these words. */
 export function words(values: readonly string[], description?: string): Schema {
   return { type: 'string', ...(description === undefined ? {} : { description }), enum: values };
 }
 
+/** True or false. */
 export function flag(description?: string): Schema {
   return { type: 'boolean', ...(description === undefined ? {} : { description }) };
 }
@@ -56,6 +60,7 @@ export function uuid(description: string): Schema {
   };
 }
 
+/** A time. */
 export const timestamp: Schema = {
   type: 'string',
   format: 'date-time',
@@ -63,5 +68,7 @@ export const timestamp: Schema = {
   description: 'ISO 8601 in UTC.',
 };
 
+/** For examples. */
 export const SESSION_EXAMPLE = '5f0c2a51-0b7e-4f6c-9a37-3f2b8c1d4e90';
+/** For examples. */
 export const WALLET_EXAMPLE = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8';

@@ -65,6 +65,7 @@ export function readAddress(
   };
 }
 
+/** The part of the page's address that names a session and its surface. */
 export function addressOf({ sessionId, surface }: Pick<Settings, 'sessionId' | 'surface'>): string {
   return `#session=${sessionId}&surface=${surface}`;
 }

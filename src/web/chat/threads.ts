@@ -2,6 +2,7 @@ import { useCallback, useEffect, useState } from 'react';
 import type { ThreadSummary } from '../../client/types.js';
 import { reasonOf, type Conversation } from './conversation.js';
 
+/** The threads of a wallet, as far as they could be read. */
 export interface Threads {
   readonly list: readonly ThreadSummary[];
   /** Why they cannot be listed; null: they can. */

@@ -14,11 +14,13 @@ export interface ToolBlock {
   readonly result: string | null;
 }
 
+/** A stretch of text. */
 export interface TextBlock {
   readonly kind: 'text';
   readonly text: string;
 }
 
+/** What a message is made of. */
 export type Block = TextBlock | ToolBlock;
 
 /** What is shown as one message: an answer is one, whatever steps it took. */
@@ -74,6 +76,7 @@ export interface View {
   readonly notices: readonly string[];
 }
 
+/** Before anything is known. */
 export const EMPTY_VIEW: View = {
   connection: 'connecting',
   isLoaded: false,

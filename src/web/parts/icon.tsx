@@ -21,6 +21,7 @@ const PATHS = {
   chevron: 'M9 6l6 6-6 6',
 } as const;
 
+/** A picture that there is. */
 export type IconName = keyof typeof PATHS;
 
 /** A picture that a label beside it, or on its button, explains. */

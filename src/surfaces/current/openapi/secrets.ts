@@ -12,6 +12,7 @@ const client: Parameter = query('client_id', 'The client. It is all that protect
 });
 const ofApp = query('app', 'Of this App alone; absent: of all.', { schema: appName });
 
+/** Secrets of clients. */
 export const secretPaths: Paths = {
   '/api/secrets': {
     post: {

@@ -7,6 +7,7 @@ import { named, text, WALLET_EXAMPLE } from '../../openapi/schemas.js';
 const tags = ['Wallets'];
 const asked = 'Where the service asks for proofs of wallets; else this is a 404.';
 
+/** Wallets that sign in. */
 export const walletPaths: Paths = {
   '/api/wallet/nonce': {
     get: {

@@ -12,6 +12,7 @@ import {
 } from '../../openapi/requests.js';
 import { named, SESSION_EXAMPLE, text } from '../../openapi/schemas.js';
 
+/** Sessions: §4.13. */
 export const sessionPaths: Paths = {
   '/api/sessions': {
     post: {
@@ -58,6 +59,7 @@ export const sessionPaths: Paths = {
   },
 };
 
+/** Models and Apps: §4.13. */
 export const controlPaths: Paths = {
   '/api/control/model': {
     post: {

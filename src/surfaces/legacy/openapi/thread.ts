@@ -21,6 +21,7 @@ const chatExample = [
   .map((event) => `data: ${JSON.stringify(event)}\n\n`)
   .join('');
 
+/** The thread: §4.13. */
 export const threadPaths: Paths = {
   '/api/thread/chat': {
     post: {
