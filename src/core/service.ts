@@ -130,10 +130,10 @@ export function createCore(ports: CorePorts): CoreService {
         // The message is stored: whoever waits gets the state as it is.
         log.warn({ err: error }, 'the end of a turn could not be waited for');
       }),
-    snapshot: (ref, { userState, ...options } = {}) =>
+    snapshot: (ref, { userState, leavesFaults = false } = {}) =>
       userState === undefined
-        ? snapshots.of(ref, options)
-        : sessions.mergeState(ref, userState).then(() => snapshots.of(ref, options)),
+        ? snapshots.of(ref, leavesFaults)
+        : sessions.mergeState(ref, userState).then(() => snapshots.of(ref, leavesFaults)),
     interrupt: (ref) => interrupts.interrupt(ref),
 
     updates: (ref, options) => streams.updates(ref, options),

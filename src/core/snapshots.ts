@@ -16,20 +16,20 @@ export class Snapshots {
 
   /**
    * The session as it is now: at once where memory alone has it all. A promise that nearly no poll needs would be made for each.
-   * @param options `leavesFaults`: the snapshot carries none
+   * @param leavesFaults the snapshot carries none
    * @throws RefusedError `not_found`, by its promise
    */
-  of(ref: SessionRef, options: { readonly leavesFaults?: boolean }): Snapshot | Promise<Snapshot> {
+  of(ref: SessionRef, leavesFaults: boolean): Snapshot | Promise<Snapshot> {
     const fresh = this.threads.fresh(ref.id);
     const isQuiet = fresh?.faults.length === 0 && !this.#runsElsewhere(fresh);
-    return isQuiet ? this.take(fresh, NO_FAULTS) : this.#lookUp(ref, options.leavesFaults === true);
+    return isQuiet ? this.#take(fresh, NO_FAULTS) : this.#lookUp(ref, leavesFaults);
   }
 
   async #lookUp(ref: SessionRef, leavesFaults: boolean): Promise<Snapshot> {
     const thread = await this.threads.open(ref);
     if (this.#runsElsewhere(thread)) await this.threads.refreshFlight(thread);
     const carriesNone = leavesFaults || thread.faults.length === 0;
-    return this.take(thread, carriesNone ? NO_FAULTS : await this.faults.claim(thread));
+    return this.#take(thread, carriesNone ? NO_FAULTS : await this.faults.claim(thread));
   }
 
   #runsElsewhere(thread: ActiveThread): boolean {
@@ -40,7 +40,7 @@ export class Snapshots {
    * Without open turns and faults it is the same object for as long as the session stays as it is, so that what was made of it can be kept.
    * @param faults what this snapshot is to carry
    */
-  take(thread: ActiveThread, faults: FaultDelivery): Snapshot {
+  #take(thread: ActiveThread, faults: FaultDelivery): Snapshot {
     if (thread.open.length > 0 || faults !== NO_FAULTS) return this.#make(thread, faults);
     const { quiet } = thread;
     return quiet?.session === thread.session ? quiet : (thread.quiet = this.#make(thread, faults));

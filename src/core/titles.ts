@@ -19,7 +19,7 @@ const MAX_EXCERPT = 2_000;
 const MAX_PROPOSAL = 1_000;
 
 /** What a title is made from. */
-interface TitleSource {
+interface TitleMaterial {
   /** The finished turn's own, all of them: memory may not have its end yet when another node writes to the thread. */
   readonly records: readonly Message[];
   /** False: there is no time for it, as the service ends, and the title is the first words of the thread. */
@@ -39,7 +39,7 @@ export class Titles {
   ) {}
 
   /** Makes a title unless the thread has one or is getting one. */
-  make(thread: ActiveThread, running: RunningTurn, from: TitleSource): void {
+  make(thread: ActiveThread, running: RunningTurn, from: TitleMaterial): void {
     if (thread.session.titleSource !== 'placeholder' || this.#making.has(thread.id)) return;
     const making = this.#make(thread, running, from)
       .catch((error: unknown) => {
@@ -57,7 +57,11 @@ export class Titles {
     await Promise.all(this.#making.values());
   }
 
-  async #make(thread: ActiveThread, running: RunningTurn, { records, asksRig }: TitleSource): Promise<void> {
+  async #make(
+    thread: ActiveThread,
+    running: RunningTurn,
+    { records, asksRig }: TitleMaterial,
+  ): Promise<void> {
     const isUsers = ({ role }: Message): boolean => role === 'user';
     // An earlier turn may have come to nothing.
     const first = thread.settled.find(isUsers) ?? records.find(isUsers);

@@ -1,11 +1,12 @@
 import { isUtf8 } from 'node:buffer';
+import type { IncomingMessage } from 'node:http';
 import express, { type Request, type RequestHandler, type Response } from 'express';
 import { isJsonObject, type JsonObject } from '../core/json.js';
 import { RefusedError } from '../core/refusal.js';
 import { HttpError } from './errors.js';
 
 /** The size limit of a body, in bytes, where a route sets no smaller one. */
-export const MAX_BODY_BYTES = 1_048_576;
+const MAX_BODY_BYTES = 1_048_576;
 
 /** What came as the body. */
 export type Body =
@@ -39,12 +40,17 @@ export function readBody(req: Request, res: Response, limit = MAX_BODY_BYTES): P
   return body;
 }
 
+/** Whether a request says of its body that it is larger than this; by default, than any route takes. */
+export function isAnnouncedTooLarge({ headers }: IncomingMessage, limit = MAX_BODY_BYTES): boolean {
+  return Number(headers['content-length']) > limit;
+}
+
 async function read(req: Request, res: Response, limit: number): Promise<Body> {
   // Told before it comes: nobody has to send it in vain.
-  if (Number(req.headers['content-length']) > limit) return unusable(tooLarge(limit));
+  if (isAnnouncedTooLarge(req, limit)) return unusable(tooLarge(limit));
   let raw: unknown;
   try {
-    raw = isPlain(req, limit) ? await readPlain(req) : await readAny(req, res, limit);
+    raw = isPlain(req) ? await readPlain(req) : await readAny(req, res, limit);
   } catch (error) {
     return unusable(bodyError(error, limit));
   }
@@ -63,9 +69,8 @@ async function read(req: Request, res: Response, limit: number): Promise<Body> {
 }
 
 /** A body that says how long it is, and comes as it is. */
-function isPlain({ headers }: Request, limit: number): boolean {
-  const length = headers['content-length'];
-  return length !== undefined && Number(length) <= limit && headers['content-encoding'] === undefined;
+function isPlain({ headers }: Request): boolean {
+  return headers['content-length'] !== undefined && headers['content-encoding'] === undefined;
 }
 
 /** Reads a plain body. The general reader of Express looks at all that a body may be otherwise. */

@@ -18,7 +18,7 @@ declare module 'node:net' {
 
 /** Notes which answer a connection is busy with, from when it has it. */
 export function beginAnswer(res: ServerResponse): void {
-  if (res.socket !== null) res.socket[ANSWER] = res;
+  res.req.socket[ANSWER] = res;
 }
 
 /** Answers requests that Node's parser refuses, in JSON, where the connection still allows it. Needs `beginAnswer`. */

@@ -17,9 +17,7 @@ export interface Param<T> {
   readonly place: Place;
   readonly required: boolean;
   readonly chain: ValidationChain;
-  /**
-   * True for what the chain surely takes and leaves as it is: then it is not run.
-   */
+  /** True for what the chain surely takes and leaves as it is: then it is not run. */
   readonly isPlain: (given: unknown) => boolean;
   /** Gives the checked value its type. */
   readonly typed: (checked: unknown) => T;

@@ -10,6 +10,7 @@ import { inOnePiece } from './one-piece.js';
 import { clientOf } from './client-address.js';
 import type { HttpSettings } from './settings.js';
 import { RequestWindows } from './request-windows.js';
+import { isProbe } from './routes.js';
 
 const WINDOW_MS = 60_000;
 
@@ -62,5 +63,5 @@ export function limitRate(
 
 /** Whether a request whose route is known counts against no limit: preflights cost nothing, and probes must be answered. */
 export function isFree(req: Request): boolean {
-  return req.method === 'OPTIONS' || exchangeOf(req).route.endsWith('/health');
+  return req.method === 'OPTIONS' || isProbe(exchangeOf(req).route);
 }

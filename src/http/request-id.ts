@@ -26,7 +26,9 @@ export function begin(req: IncomingMessage, res: ServerResponse, dialect: Dialec
 /** Ids are logged: one that holds an App key, or the id of the session that the request is for, is not taken. */
 function isFit(given: string, { headers, url = '' }: IncomingMessage): boolean {
   if (!SANE.test(given) || APP_KEY.test(given)) return false;
+  const ids = given.match(UUID);
+  if (ids === null) return true;
   const session = headers['x-session-id'];
   const named = `${url} ${typeof session === 'string' ? session : ''}`.toLowerCase();
-  return given.match(UUID)?.some((id) => named.includes(id.toLowerCase())) !== true;
+  return !ids.some((id) => named.includes(id.toLowerCase()));
 }

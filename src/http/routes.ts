@@ -103,6 +103,11 @@ function enter(dialect: Dialect, pattern: string): RequestHandler {
   };
 }
 
+/** Whether a route or its path is a probe's: those are neither limited nor counted, and carry no notices. */
+export function isProbe(route: string): boolean {
+  return route.endsWith('/health');
+}
+
 /** A request that RFC 9112 §3.2 has us refuse. It goes to its route first, which knows the shape of its errors; a shortcut would not look. */
 export function lacksHost({ headers, httpVersion }: IncomingMessage): boolean {
   return headers.host === undefined && httpVersion === '1.1';

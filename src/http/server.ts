@@ -3,7 +3,7 @@ import { Server as NetServer } from 'node:net';
 import express, { type NextFunction, type Request, type Response, type Router } from 'express';
 import type { Log } from '../core/ports.js';
 import { logAnswer } from './access-log.js';
-import { MAX_BODY_BYTES } from './body.js';
+import { isAnnouncedTooLarge } from './body.js';
 import { answerBrokenRequests, beginAnswer } from './broken-requests.js';
 import { answerErrors, type Dialect } from './errors.js';
 import { fastPrototypes, isAppRequest, isAppResponse } from './fast-prototypes.js';
@@ -75,7 +75,7 @@ export function createHttpServer(options: {
   );
   server.on('checkContinue', (req: IncomingMessage, res: ServerResponse) => {
     // What is too large for every route is not asked for (RFC 9110 §10.1.1); its connection ends with the answer, as it may come all the same.
-    if (Number(req.headers['content-length']) > MAX_BODY_BYTES) res.setHeader('Connection', 'close');
+    if (isAnnouncedTooLarge(req)) res.setHeader('Connection', 'close');
     else res.writeContinue();
     handle(req, res);
   });

@@ -1,5 +1,6 @@
 import type { RequestHandler, Response } from 'express';
 import { exchangeOf } from '../http/exchange.js';
+import { isProbe } from '../http/routes.js';
 
 /** What the operator says of the legacy surface's end. Times are in milliseconds since the epoch; null: not said. */
 export interface LegacySettings {
@@ -45,7 +46,7 @@ export function noticeDialect(notice: Notice | undefined, name: string): Request
   return [
     (req, res, next) => {
       const { dialect, route } = exchangeOf(req);
-      if (dialect.name === name && !route.endsWith('/health')) notice(res);
+      if (dialect.name === name && !isProbe(route)) notice(res);
       next();
     },
   ];

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { RequestHandler } from 'express';
 import type { Core } from '../core/core.js';
 import type { CountedSurface } from '../core/usage-store.js';
-import type { Route } from '../http/routes.js';
+import { isProbe, type Route } from '../http/routes.js';
 import type { Notice } from './deprecation.js';
 
 /** The header that carries the App key on each surface. */
@@ -17,7 +17,7 @@ export function countRoutes(
   { core, notice }: { readonly core: Pick<Core, 'usageCounter'>; readonly notice: Notice | undefined },
 ): readonly Route[] {
   return routes.map((route) => {
-    if (route.path.endsWith('/health')) return route;
+    if (isProbe(route.path)) return route;
     return { ...route, handlers: [counting(route, core, notice), ...route.handlers] };
   });
 }

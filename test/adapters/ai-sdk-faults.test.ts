@@ -113,14 +113,14 @@ describe.each(dialects)('the $provider rig, when the provider fails', (dialect) 
   });
 
   it.each([
-    ['a line', '', 'a'],
-    ['an event', 'data: {"x":"', 'a'],
-    ['a comment', ': ', 'a'],
-  ])('gives up on an answer with %s that does not end', async (_, beginning, letter) => {
+    ['a line', ''],
+    ['an event', 'data: {"x":"'],
+    ['a comment', ': '],
+  ])('gives up on an answer with %s that does not end', async (_, beginning) => {
     upstream.next((reply, request) => {
       reply.open();
       reply.raw(beginning);
-      return flood(reply, request, letter.repeat(65_536));
+      return flood(reply, request, 'a'.repeat(65_536));
     });
     expect((await fail()).message).toMatch(/could not be read/);
     const request = await upstream.request(0);

@@ -1,11 +1,10 @@
 import type { IncomingMessage } from 'node:http';
+import { MAX_BYTES, MAX_EVENT } from './bounds.js';
 import { UpstreamFault } from './faults.js';
 import { ownBytes } from './shared-reads.js';
 
-/** How many bytes an answer may have, and of a line: several times what a model gives. One that never ends would fill the memory, as packages keep what they cannot read yet. */
-const MAX_BYTES = 67_108_864;
-const MAX_LINE = 4_194_304;
 const LF = 10;
+
 /** How many chunks may wait in the body before the socket is paused. */
 const WAITING_CHUNKS = 16;
 
@@ -34,7 +33,7 @@ export function streamBody(
           bytes += chunk.length;
           const lastBreak = chunk.lastIndexOf(LF);
           line = lastBreak === -1 ? line + chunk.length : chunk.length - lastBreak - 1;
-          if (bytes > MAX_BYTES || line > MAX_LINE) {
+          if (bytes > MAX_BYTES || line > MAX_EVENT) {
             fail(new UpstreamFault('unreadable', { code: 'endless' }));
             listeners.onCancel();
             return;

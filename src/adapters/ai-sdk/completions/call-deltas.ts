@@ -1,5 +1,6 @@
 import type { JsonValue } from '../../../core/json.js';
 import { isJsonObject } from '../../../core/json.js';
+import { MAX_ARGUMENTS } from '../bounds.js';
 import type { WireCall } from '../ending.js';
 import { UpstreamFault } from '../faults.js';
 
@@ -36,9 +37,6 @@ function textOf(value: JsonValue | undefined): string | undefined {
   return value;
 }
 
-/** How many characters the arguments of all calls of an answer may have. */
-const MAX_ARGS = 1_048_576;
-
 interface GrowingCall {
   /** As its first piece had them; an id that another call has is none. */
   readonly id: string | undefined;
@@ -66,7 +64,7 @@ export class CallDeltas {
   take(delta: CallDelta): void {
     const { index, id, name, args } = delta;
     this.#length += args?.length ?? 0;
-    if (this.#length > MAX_ARGS) throw new UpstreamFault('unreadable', { code: 'endless_call' });
+    if (this.#length > MAX_ARGUMENTS) throw new UpstreamFault('unreadable', { code: 'endless_call' });
     if (index === undefined || this.#named.has(index)) {
       this.#add(delta);
       return;

@@ -3,10 +3,8 @@
  * runs, which the collector copies twice.
  */
 import { createParser } from 'eventsource-parser';
+import { MAX_EVENT } from '../bounds.js';
 import { UpstreamFault } from '../faults.js';
-
-/** How many characters of an event may wait for its end. A whole answer has fewer; one that never ends a line would fill the memory. */
-const MAX_EVENT = 4_194_304;
 
 /** So many are kept, for as many answers at once. */
 const MAX_SPARE = 1024;

@@ -6,6 +6,7 @@ import type { IncomingMessage } from 'node:http';
 import { urlToHttpOptions } from 'node:url';
 import type { Rig, RigError, RigPart } from '../../../core/ports.js';
 import { readText, type TextReader } from '../answer-text.js';
+import { MAX_REFUSAL } from '../bounds.js';
 import type { Connections } from '../connections.js';
 import { isWebPage, requireKey, TITLE_TOKENS, type Endpoint } from '../endpoint.js';
 import { endParts } from '../ending.js';
@@ -17,8 +18,6 @@ import { Chunks } from './chunks.js';
 import { EventReader, type EventTaker } from './event-readers.js';
 import { requestBody } from './request.js';
 
-/** How many characters of a refusal are read. */
-const MAX_REFUSAL = 1_048_576;
 const BODILESS = new Set([204, 205]);
 
 /** Asks endpoints that speak OpenAI's chat completions. The bytes of the answer are parsed where they arrive, and each of its parts goes straight to whoever asked. */
@@ -132,10 +131,13 @@ class Answer implements ExchangeListener, TextReader, EventTaker {
 
   #readRefusal(status: number, response: IncomingMessage): void {
     let body = '';
-    let isTold = false;
+    const end = (): void => {
+      this.#end(refusalError({ status, headers: textHeaders(response), body }));
+    };
     readText(response, {
       takeText: (text) => {
         this.#exchange?.heard();
+        if (this.#isOver) return;
         body += text;
         if (body.length > MAX_REFUSAL) end();
       },
@@ -145,10 +147,6 @@ class Answer implements ExchangeListener, TextReader, EventTaker {
         end();
       },
     });
-    const end = (): void => {
-      if (!isTold) this.#end(refusalError({ status, headers: textHeaders(response), body }));
-      isTold = true;
-    };
   }
 }
 
