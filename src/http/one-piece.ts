@@ -12,6 +12,8 @@ declare module 'node:http' {
   interface OutgoingMessage {
     /** Inside Node: the head as text, once it is made. */
     _header: string | null;
+    /** Inside Node: true once the head was written, or waits to be. */
+    _headerSent?: boolean;
     /** Inside Node: false when the answer to this request has no body. */
     _hasBody: boolean;
   }
