@@ -21,6 +21,13 @@ export function tapAnswers(server: Server, exposed: readonly SurfaceName[]): Tap
   let count = 0;
   server.prependListener('request', (req: IncomingMessage, res: ServerResponse) => {
     const chunks = collect(res, ['write', 'end']);
+    // A stream does not keep its head.
+    let sentEarly: string | null = null;
+    const flush = res.flushHeaders.bind(res);
+    res.flushHeaders = () => {
+      flush();
+      sentEarly = res._header;
+    };
     const { method = '', url = '', headers } = req;
     const look = () => {
       if (!open.delete(res) || !res.headersSent) return;
@@ -29,7 +36,7 @@ export function tapAnswers(server: Server, exposed: readonly SurfaceName[]): Tap
         ...findViolations(exposed, {
           request: { method, url, headers },
           status: res.statusCode,
-          headers: headersOf(res),
+          headers: headersOf(sentEarly ?? Reflect.get(res, '_header')),
           body: chunks.join(''),
           isWhole: res.writableEnded,
         }),
@@ -63,8 +70,7 @@ export function tapAnswers(server: Server, exposed: readonly SurfaceName[]): Tap
 }
 
 /** The headers as they went out: some are written without having been set on the answer, and a short body goes out behind them. */
-function headersOf(res: ServerResponse): Readonly<Record<string, unknown>> {
-  const head: unknown = Reflect.get(res, '_header');
+function headersOf(head: unknown): Readonly<Record<string, unknown>> {
   if (typeof head !== 'string') throw new Error('this version of Node keeps what it writes in another place');
   const [lines = ''] = head.split('\r\n\r\n', 1);
   return parseLines(lines.split('\r\n').slice(1));
