@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 const FLAGS = {
   'npm start': /"start": "node (?<flags>.*) dist\/main\.js"/.exec(text('package.json')),
   'the image': /^ENTRYPOINT \["node", "(?<flags>.*)", "dist/m.exec(text('Dockerfile')),
+  'the manual': /`node (?<flags>.*?) dist\/main\.js`/.exec(text('docs/operating.md')),
   'the installed command': /^#!\/usr\/bin\/env -S node (?<flags>.*)$/m.exec(text('src/cli/diptych.ts')),
 };
 

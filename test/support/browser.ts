@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
-import { afterAll, describe } from '@jest/globals';
+import { afterAll } from '@jest/globals';
 import { chromium, type Browser } from 'playwright-core';
+import { describeWhere } from './describe-where.js';
 
 /** Where Chromium is looked for; `CHROMIUM` names another place. */
 const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
@@ -12,16 +13,11 @@ const executablePath = [process.env.CHROMIUM ?? '', ...PLACES].find(
 const missing =
   executablePath === undefined ? `skipped: no Chromium in ${PLACES.join(', ')} or $CHROMIUM` : null;
 if (missing !== null && process.env.CI === 'true') throw new Error(missing);
-// Not by the console: jest shows nothing of suites that are skipped as a whole.
-if (missing !== null) process.stderr.write(`${missing}\n`);
+const describeHere = describeWhere(missing);
 
 /** Describes tests that need a browser: without one they are skipped, but fail when `CI` is `true`. */
 export function describeWithBrowser(name: string, tests: () => void): void {
-  if (missing !== null) {
-    describe.skip(`${name} (${missing})`, tests);
-    return;
-  }
-  describe(name, () => {
+  describeHere(name, () => {
     afterAll(async () => {
       await Promise.all([...running].map((browser) => browser.close()));
     });

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, describe } from '@jest/globals';
+import { afterAll } from '@jest/globals';
 import { Client } from 'pg';
 import { openPostgresStore } from '../../src/adapters/postgres/store.js';
 import type { PostgresOptions } from '../../src/adapters/postgres/connections.js';
 import type { Store } from '../../src/core/store.js';
+import { describeWhere } from './describe-where.js';
 
 /** The server that tests use: they create and drop databases of their own there. */
 export const POSTGRES_URL = process.env.TEST_POSTGRES_URL ?? 'postgres://postgres@127.0.0.1:5432/postgres';
@@ -23,15 +24,8 @@ async function findPostgres(): Promise<string | null> {
   }
 }
 
-const missing = await findPostgres();
-// Not by the console: jest shows nothing of suites that are skipped as a whole.
-if (missing !== null) process.stderr.write(`${missing}\n`);
-
 /** Describes tests that need PostgreSQL: without one they are skipped, but fail when `CI` is `true`. */
-export function describeWithPostgres(name: string, tests: () => void): void {
-  if (missing === null) describe(name, tests);
-  else describe.skip(`${name} (${missing})`, tests);
-}
+export const describeWithPostgres = describeWhere(await findPostgres());
 
 /** Runs statements outside any store. */
 export async function runSql<R extends object>(

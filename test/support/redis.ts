@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, describe } from '@jest/globals';
+import { afterAll } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { openRedisBus, type RedisBusOptions, type SharedBus } from '../../src/adapters/redis/bus.js';
 import type { Signal } from '../../src/core/event.js';
 import type { Bus } from '../../src/core/ports.js';
 import { collectLines, type Lines } from './lines.js';
+import { describeWhere } from './describe-where.js';
 
 /** The server that tests use, each with a prefix of its own. */
 export const REDIS_URL = process.env.TEST_REDIS_URL ?? 'redis://127.0.0.1:6379';
@@ -27,21 +28,17 @@ async function findRedis(): Promise<string | null> {
   }
 }
 
-const missing = await findRedis();
-// Not by the console: jest shows nothing of suites that are skipped as a whole.
-if (missing !== null) process.stderr.write(`${missing}\n`);
+const describeHere = describeWhere(await findRedis());
 
 const open = new Set<Bus>();
 
 /** Describes tests that need Redis: without one they are skipped, but fail when `CI` is `true`. */
 export function describeWithRedis(name: string, tests: () => void): void {
-  if (missing === null) {
-    describe(name, () => {
-      // Those of tests that ran out of time.
-      afterAll(() => Promise.all([...open].map((bus) => bus.close())));
-      tests();
-    });
-  } else describe.skip(`${name} (${missing})`, tests);
+  describeHere(name, () => {
+    // Those of tests that ran out of time.
+    afterAll(() => Promise.all([...open].map((bus) => bus.close())));
+    tests();
+  });
 }
 
 /** Runs with several nodes that share a prefix, and closes them after. */
