@@ -121,6 +121,15 @@ function cut(stream: string, places: readonly number[] = []): Uint8Array[] {
   return ends.map((end, at) => bytes.subarray(ends[at - 1] ?? 0, end));
 }
 
+/** Each piece but the last ends with a mark. */
+function cutAfter(mark: string, stream: string): Uint8Array[] {
+  const ends = stream.split(mark).slice(0, -1);
+  return cut(
+    stream,
+    ends.map((_, at) => Buffer.byteLength(ends.slice(0, at + 1).join(mark) + mark)),
+  );
+}
+
 /** Both outcomes. Ids that no server sent are made up, and differ. */
 async function both(scripted: Scripted, request = question): Promise<[Outcome, Outcome]> {
   const all = Buffer.concat(scripted.pieces).toString();
@@ -370,6 +379,11 @@ describe('chat completions, read by us and by the package', () => {
     expect(ours).toEqual(theirs);
   });
 
+  test.each(STREAMS)('%s, an event a piece', async (_name, stream) => {
+    const [ours, theirs] = await both({ pieces: cutAfter('\n\n', stream) });
+    expect(ours).toEqual(theirs);
+  });
+
   it('are the same whatever pieces they come in', async () => {
     for (const [name, stream] of STREAMS) {
       const whole = await byUs(question, { pieces: cut(stream) });
@@ -377,7 +391,8 @@ describe('chat completions, read by us and by the package', () => {
         stream,
         Array.from({ length: Buffer.byteLength(stream) }, (_, at) => at),
       );
-      expect([name, await byUs(question, { pieces: bytes })]).toEqual([name, whole]);
+      for (const pieces of [bytes, cutAfter('\n', stream)])
+        expect([name, await byUs(question, { pieces })]).toEqual([name, whole]);
     }
   });
 
@@ -412,11 +427,19 @@ describe('chat completions, read by us and by the package', () => {
       fc.constantFrom('a', 'b', '', '"', '\\'),
       fc.string({ unit: 'binary', maxLength: 20 }),
     );
-    const chunk = fc.tuple(text, fc.constantFrom<object>({}, { note: { content: 'x' } }, { usage: null }));
+    const before = fc.oneof(
+      { weight: 9, arbitrary: fc.constant({}) },
+      { weight: 1, arbitrary: fc.constantFrom<object>({ note: { content: 'x' } }, { usage: null }) },
+    );
+    const chunk = fc.tuple(text, before);
+    const places = fc.array(fc.nat(), { maxLength: 3 });
     await fc.assert(
-      fc.asyncProperty(fc.array(chunk, { maxLength: 12 }), async (chunks) => {
-        const all = chunks.map(([content, before]) => ({ ...before, ...textChunk(content.toWellFormed()) }));
-        const [ours, theirs] = await both({ pieces: cut(frames(...all) + END) });
+      fc.asyncProperty(fc.array(chunk, { maxLength: 12 }), places, async (chunks, more) => {
+        const all = chunks.map(([content, first]) => ({ ...first, ...textChunk(content.toWellFormed()) }));
+        // Several events in a piece, or one, or a part of one.
+        const firsts = frames(...all.slice(0, 3));
+        const stream = frames(...all) + END;
+        const [ours, theirs] = await both({ pieces: cut(stream, [Buffer.byteLength(firsts), ...more]) });
         expect(ours).toEqual(theirs);
       }),
       { numRuns: 200 },

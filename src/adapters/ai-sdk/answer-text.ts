@@ -9,6 +9,8 @@ import { takeWholeChunks } from './shared-reads.js';
 
 /** Who reads an answer. */
 export interface TextReader {
+  /** A piece before text is made of it, unless that begins within a character. Returns from where on text is to be made; `to`: of nothing. Must not throw. */
+  takeBytes?(bytes: Buffer, from: number, to: number): number;
   /** A piece, never an empty one. Must not throw. */
   takeText(text: string): void;
   /** Called after the last one, not when the answer is cut. Must not throw. */
@@ -52,7 +54,9 @@ class AnswerText {
   constructor(private readonly reader: TextReader) {}
 
   takeBytes(bytes: Buffer, from: number, to: number): void {
-    const text = this.#textOf(bytes, from, to);
+    const rest = this.#isCut ? from : (this.reader.takeBytes?.(bytes, from, to) ?? from);
+    if (rest === to) return;
+    const text = this.#textOf(bytes, rest, to);
     if (text !== '') this.reader.takeText(text);
   }
 

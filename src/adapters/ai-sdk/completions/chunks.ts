@@ -3,7 +3,7 @@ import type { Usage } from '../../../core/turn.js';
 import { NO_USAGE } from '../../../core/turn.js';
 import type { FinishedAnswer, FinishReason } from '../ending.js';
 import { UpstreamFault } from '../faults.js';
-import { AlikeChunks } from './alike-chunks.js';
+import { AlikeEvents, type TextTaker } from './alike-events.js';
 import { CallDeltas, readCallDeltas } from './call-deltas.js';
 
 const FINISH_REASONS: ReadonlyMap<string, FinishReason> = new Map([
@@ -15,26 +15,25 @@ const FINISH_REASONS: ReadonlyMap<string, FinishReason> = new Map([
 ]);
 
 /** Reads the chunks of one chat completion. Its thoughts (`reasoning`, `reasoning_content`) are not shown. */
-export class Chunks {
+export class Chunks implements TextTaker {
   /** Made when there is one: most answers make no calls. */
   #calls: CallDeltas | undefined;
   #finish: string | undefined;
   #usage: Usage = NO_USAGE;
   #spoke = false;
-  readonly #alike = new AlikeChunks();
+  readonly #alike = new AlikeEvents();
 
   /** @param onText gets each piece of text, never an empty one */
   constructor(private readonly onText: (text: string) => void) {}
 
+  /** Takes events that are like those before them, as bytes that begin with one. Returns where the first other one begins. */
+  takeAlike(bytes: Buffer, from: number, to: number): number {
+    return this.#alike.read(bytes, from, to, this);
+  }
+
   /** Takes the data of one event. @throws UpstreamFault, or the error object that the provider has sent */
   take(data: string): void {
     if (data === '[DONE]') return;
-    const text = this.#alike.textOf(data);
-    if (text === undefined) this.#takeWhole(data);
-    else this.#say(text);
-  }
-
-  #takeWhole(data: string): void {
     const chunk = parse(data);
     if (!isJsonObject(chunk)) throw new UpstreamFault('unreadable', { code: 'chunk' });
     const { choices, usage } = chunk;
@@ -54,6 +53,12 @@ export class Chunks {
     else if (delta !== undefined && delta !== null) throw new UpstreamFault('unreadable', { code: 'delta' });
   }
 
+  takeText(text: string): void {
+    if (text === '') return;
+    this.#spoke = true;
+    this.onText(text);
+  }
+
   /** What has come, when nothing more does. @throws UpstreamFault when the provider has not said that it is done */
   end(): FinishedAnswer {
     const calls = this.#calls?.end() ?? [];
@@ -65,17 +70,11 @@ export class Chunks {
   #takeDelta({ content, tool_calls: pieces }: JsonObject, data: string): void {
     const deltas = pieces === undefined ? [] : readCallDeltas(pieces);
     if (typeof content === 'string') {
-      this.#say(content);
+      this.takeText(content);
       if (deltas.length === 0) this.#alike.note(data, content);
     } else if (content !== undefined && content !== null)
-      for (const text of textsOf(content)) this.#say(text);
+      for (const text of textsOf(content)) this.takeText(text);
     for (const delta of deltas) (this.#calls ??= new CallDeltas()).take(delta);
-  }
-
-  #say(text: string): void {
-    if (text === '') return;
-    this.#spoke = true;
-    this.onText(text);
   }
 }
 

@@ -62,6 +62,8 @@ class Answer implements ExchangeListener, TextReader, EventTaker {
   #exchange: OpenExchange | undefined;
   #isOver = false;
   #isFirst = true;
+  /** The last line that was read is an empty one: an event begins with the next byte. */
+  #isBetweenEvents = false;
   #events: EventReader | undefined;
   readonly #chunks = new Chunks((text) => {
     this.asker.take({ type: 'text', text });
@@ -89,11 +91,17 @@ class Answer implements ExchangeListener, TextReader, EventTaker {
     this.#end(asRigError(reason));
   }
 
+  takeBytes(bytes: Buffer, from: number, to: number): number {
+    this.#exchange?.heard();
+    return this.#isBetweenEvents ? this.#chunks.takeAlike(bytes, from, to) : from;
+  }
+
   takeText(text: string): void {
     this.#exchange?.heard();
     if (this.#isOver) return;
     const events = this.#isFirst && text.startsWith('\uFEFF') ? text.slice(1) : text;
     this.#isFirst = false;
+    this.#isBetweenEvents = text.endsWith('\n\n');
     try {
       this.#events?.feed(events);
     } catch (error) {
@@ -125,6 +133,7 @@ class Answer implements ExchangeListener, TextReader, EventTaker {
 
   #close(): void {
     this.#isOver = true;
+    this.#isBetweenEvents = false;
     this.#events?.giveBack();
     this.#events = undefined;
   }
