@@ -30,7 +30,8 @@ export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promi
   });
 }
 
-function asError(reason: unknown): Error {
+/** The reason of a signal, which may be anything. */
+export function asError(reason: unknown): Error {
   return reason instanceof Error ? reason : new Error('Aborted', { cause: reason });
 }
 

@@ -17,7 +17,11 @@ export class Checkpoints {
 
   /** There is text that is not stored. */
   due(): void {
-    this.#timer ??= setTimeout(store, CHECKPOINT_MS + BEAT_MS - (this.parts.clock.monotonic() % BEAT_MS), this);
+    this.#timer ??= setTimeout(
+      store,
+      CHECKPOINT_MS + BEAT_MS - (this.parts.clock.monotonic() % BEAT_MS),
+      this,
+    );
   }
 
   /** What is not stored now is stored with its step or the turn's end. A turn that is given up here keeps its last checkpoint. */

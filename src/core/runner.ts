@@ -109,9 +109,12 @@ export class Runner {
       thread.pins++;
       try {
         this.#tellStart(running, thread);
-        const ending = await this.steps
-          .work(running, thread)
-          .catch((error: unknown) => this.#endingFor(error, running));
+        let ending: Ending | undefined;
+        try {
+          ending = await this.steps.work(running, thread);
+        } catch (error) {
+          ending = this.#endingFor(error, running);
+        }
         clearTimeout(timer);
         if (ending !== undefined) await this.#end(running, thread, ending);
       } finally {

@@ -1,4 +1,4 @@
-import { TurnStopped, type StopReason } from './abort.js';
+import { asError, TurnStopped, type StopReason } from './abort.js';
 import type { HeadStart } from './head-start.js';
 import type { Message } from './message.js';
 import type { TurnObserver } from './observer.js';
@@ -24,6 +24,7 @@ export class RunningTurn {
   #last: Promise<unknown> = NOTHING;
   readonly #controller: AbortController;
   #headStart: HeadStart | undefined;
+  #onStop: ((reason: TurnStopped) => void) | undefined;
 
   /**
    * @param messages the turn's stored records, the user's message first
@@ -61,7 +62,21 @@ export class RunningTurn {
 
   /** The first reason counts. */
   stop(reason: StopReason): void {
-    this.#controller.abort(new TurnStopped(reason));
+    const stopped = new TurnStopped(reason);
+    this.#controller.abort(stopped);
+    this.#onStop?.(stopped);
+  }
+
+  /**
+   * Settles as the promise does, or rejects with why the turn was stopped, if that comes first. One at a time. As `untilAborted`, without the listener and the three
+   * promises of that: they live as long as the answer does, and the collector copies them twice.
+   */
+  unlessStopped<T>(promise: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#onStop = reject;
+      promise.then(resolve, reject);
+      if (this.signal.aborted) reject(asError(this.signal.reason));
+    });
   }
 
   /** Puts a record in the place of the one with its id, or at the end. */

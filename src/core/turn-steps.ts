@@ -1,8 +1,8 @@
-import { pause, TurnStopped, untilAborted } from './abort.js';
+import { pause, TurnStopped } from './abort.js';
 import type { App } from './app.js';
 import type { HeadStart } from './head-start.js';
 import { Listening } from './listening.js';
-import { danglingCalls, UNKNOWN_OUTCOME_RESULT, type ToolCall } from './message.js';
+import { danglingCalls, UNKNOWN_OUTCOME_RESULT, type Message, type ToolCall } from './message.js';
 import type { AnswerOutcome } from './observer.js';
 import type { Parts } from './parts.js';
 import { RigError, type Rig, type RigRequest } from './ports.js';
@@ -44,8 +44,8 @@ export class TurnSteps {
     private readonly calls: ToolCalls,
   ) {}
 
-  /** @throws TurnStopped | RigError | StoreUnavailableError, or whatever a part threw */
-  async work(running: RunningTurn, thread: ActiveThread): Promise<Ending> {
+  /** @throws TurnStopped | RigError | StoreUnavailableError, or whatever a part threw; by its promise, too */
+  work(running: RunningTurn, thread: ActiveThread): Promise<Ending> | Ending {
     const { turn } = running;
     if (turn.cancelRequested) throw new TurnStopped('interrupted');
     if (turn.losses >= MAX_LOSSES) {
@@ -55,22 +55,22 @@ export class TurnSteps {
     }
     const app = this.parts.apps.get(turn.app);
     if (app === undefined) return { outcome: 'failed', error: `The App ${turn.app} is no longer configured` };
-    const unknown = await this.#resume(running, thread, app);
-    return unknown ?? this.#converse(running, thread, app);
+    const last = running.messages.at(-1);
+    return last !== undefined && danglingCalls(last).length > 0
+      ? this.#resume(running, thread, app, last)
+      : this.#converse(running, thread, app);
   }
 
   /** Calls that had no result when their process died: made again where that is harmless, else told. */
-  async #resume(running: RunningTurn, thread: ActiveThread, app: App): Promise<Ending | undefined> {
-    const last = running.messages.at(-1);
-    const dangling = last === undefined ? [] : danglingCalls(last);
-    if (last === undefined || dangling.length === 0) return undefined;
+  async #resume(running: RunningTurn, thread: ActiveThread, app: App, last: Message): Promise<Ending> {
+    const dangling = danglingCalls(last);
     const risky = dangling.find(({ name }) => !this.parts.toolbox.isRepeatable(name));
     if (risky !== undefined) {
       const error = `The service stopped while the tool ${risky.name} was running. Whether it took effect is unknown; it was not run again.`;
       return { outcome: 'interrupted', error, closeWords: UNKNOWN_OUTCOME_RESULT };
     }
     await this.calls.run(running, thread, app, last, dangling);
-    return undefined;
+    return this.#converse(running, thread, app);
   }
 
   async #converse(running: RunningTurn, thread: ActiveThread, app: App): Promise<Ending> {
@@ -119,7 +119,7 @@ export class TurnSteps {
       const { take } = listening;
       const headStart = tries === 1 ? early : undefined;
       try {
-        await untilAborted(headStart?.listen(take) ?? rig.respond(request, signal, take), signal);
+        await running.unlessStopped(headStart?.listen(take) ?? rig.respond(request, signal, take));
       } catch (error) {
         listening.end(outcomeOf(error, signal));
         await this.#beforeNext(running, rig, { error, tries });

@@ -45,18 +45,64 @@ export function isAnnouncedTooLarge({ headers }: IncomingMessage, limit = MAX_BO
   return Number(headers['content-length']) > limit;
 }
 
-async function read(req: Request, res: Response, limit: number): Promise<Body> {
+function read(req: Request, res: Response, limit: number): Promise<Body> {
   // Told before it comes: nobody has to send it in vain.
-  if (isAnnouncedTooLarge(req, limit)) return unusable(tooLarge(limit));
-  let raw: unknown;
+  if (isAnnouncedTooLarge(req, limit)) return Promise.resolve(unusable(tooLarge(limit)));
+  return isPlain(req) ? readPlain(req, limit) : readAny(req, res, limit);
+}
+
+/** A body that says how long it is, and comes as it is. */
+function isPlain({ headers }: Request): boolean {
+  return headers['content-length'] !== undefined && headers['content-encoding'] === undefined;
+}
+
+/**
+ * Reads a plain body. The general reader of Express looks at all that a body may be otherwise. The request has its listeners for as long as its answer
+ * streams, so they hold no bytes, and are not wrapped to be called once.
+ */
+function readPlain(req: Request, limit: number): Promise<Body> {
+  return new Promise((resolve) => {
+    let pieces: Buffer[] = [];
+    const fail = (error: Error): void => {
+      resolve(unusable(bodyError(error, limit)));
+    };
+    req.on('data', (piece: Buffer) => pieces.push(piece));
+    req.on('end', () => {
+      const all = pieces;
+      pieces = [];
+      const [first] = all;
+      const raw = all.length === 1 && first !== undefined ? first : Buffer.concat(all);
+      resolve(bodyOf(raw, req.headers['content-type']));
+    });
+    req.on('error', fail).on('close', () => {
+      if (!req.complete) fail(new Error('the request broke off'));
+    });
+  });
+}
+
+/** Reads any body, as Express does. */
+async function readAny(req: Request, res: Response, limit: number): Promise<Body> {
+  let readRaw = readers.get(limit);
+  if (readRaw === undefined) readers.set(limit, (readRaw = express.raw({ type: () => true, limit })));
+  const reader = readRaw;
   try {
-    raw = isPlain(req) ? await readPlain(req) : await readAny(req, res, limit);
+    await new Promise<void>((resolve, reject) => {
+      reader(req, res, (failure?: unknown) => {
+        if (failure === undefined) resolve();
+        else reject(failure instanceof Error ? failure : new Error('no error was given', { cause: failure }));
+      });
+    });
   } catch (error) {
     return unusable(bodyError(error, limit));
   }
+  return bodyOf(req.body, req.headers['content-type']);
+}
+
+/** What the bytes of a body say. @param raw anything else than bytes: there is none */
+function bodyOf(raw: unknown, contentType: string | undefined): Body {
   if (!Buffer.isBuffer(raw) || raw.length === 0) return { kind: 'none' };
   try {
-    const text = decode(raw, req.headers['content-type']);
+    const text = decode(raw, contentType);
     const value: unknown = BLANK.test(text) ? null : JSON.parse(text);
     // As some clients say that they have nothing to say.
     if (value === null) return { kind: 'none' };
@@ -66,40 +112,6 @@ async function read(req: Request, res: Response, limit: number): Promise<Body> {
   } catch (error) {
     return unusable(refuse('the request body is not valid JSON', error));
   }
-}
-
-/** A body that says how long it is, and comes as it is. */
-function isPlain({ headers }: Request): boolean {
-  return headers['content-length'] !== undefined && headers['content-encoding'] === undefined;
-}
-
-/** Reads a plain body. The general reader of Express looks at all that a body may be otherwise. */
-function readPlain(req: Request): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const pieces: Buffer[] = [];
-    req.on('data', (piece: Buffer) => pieces.push(piece));
-    req.once('end', () => {
-      const [first] = pieces;
-      resolve(pieces.length === 1 && first !== undefined ? first : Buffer.concat(pieces));
-    });
-    req.once('error', reject).once('close', () => {
-      if (!req.complete) reject(new Error('the request broke off'));
-    });
-  });
-}
-
-/** Reads any body. @throws what Express says of it */
-async function readAny(req: Request, res: Response, limit: number): Promise<unknown> {
-  let readRaw = readers.get(limit);
-  if (readRaw === undefined) readers.set(limit, (readRaw = express.raw({ type: () => true, limit })));
-  const reader = readRaw;
-  await new Promise<void>((resolve, reject) => {
-    reader(req, res, (failure?: unknown) => {
-      if (failure === undefined) resolve();
-      else reject(failure instanceof Error ? failure : new Error('no error was given', { cause: failure }));
-    });
-  });
-  return req.body;
 }
 
 const BYTE_ORDER_MARK = 0xef;

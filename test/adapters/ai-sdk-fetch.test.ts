@@ -120,6 +120,28 @@ describe('fetch', () => {
     });
   });
 
+  it('says where it goes, by whose right, and how long its body is', async () => {
+    const { host } = new URL(upstream.url);
+    const known = upstream.url.replace('//', '//me:p%40ss@');
+    const fetch = createFetch();
+    for (const [url, init] of [
+      [known, { method: 'POST', headers: { host: 'elsewhere', 'Content-Length': '1' }, body: '{"ä":1}' }],
+      [known, { method: 'POST', headers: { authorization: 'Bearer key' } }],
+      [upstream.url, {}],
+    ] as const) {
+      upstream.next((reply) => {
+        reply.json(200, {});
+      });
+      await (await fetch(url, init)).text();
+    }
+    const basic = `Basic ${Buffer.from('me:p@ss').toString('base64')}`;
+    expect(upstream.requests.map(({ headers }) => headers)).toEqual([
+      { host, authorization: basic, 'content-length': '8', connection: 'keep-alive' },
+      { host, authorization: 'Bearer key', 'content-length': '0', connection: 'keep-alive' },
+      { host, connection: 'keep-alive' },
+    ]);
+  });
+
   it('gives up on a silent provider, before and in an answer', async () => {
     upstream.next((reply) => reply.hang());
     const hasty = createFetch(new Connections({ connectMs: 1_000, idleMs: 30 }));

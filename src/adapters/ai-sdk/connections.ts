@@ -34,7 +34,7 @@ export class Connections {
 
   /** Sends a request. @throws the reason of a signal that is aborted already */
   open(call: Call, listener: ExchangeListener): OpenExchange {
-    const agent = call.target.protocol === 'https:' ? this.#agents.https : this.#agents.http;
+    const agent = call.target.options.protocol === 'https:' ? this.#agents.https : this.#agents.http;
     return new Exchange(call, agent, this.times, listener);
   }
 }

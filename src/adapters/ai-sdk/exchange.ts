@@ -6,6 +6,7 @@ import http from 'node:http';
 import https from 'node:https';
 import type { Socket } from 'node:net';
 import { codeOf, ConnectionError, type ConnectionFault } from './connection-error.js';
+import { headOf, type RequestHead } from './request-head.js';
 import { Silence } from './silence.js';
 
 /** Times in milliseconds. */
@@ -17,12 +18,7 @@ export interface ConnectionTimes {
 }
 
 /** A request to a provider. */
-export interface Call {
-  /** Where to, as `urlToHttpOptions` says it. */
-  readonly target: http.RequestOptions;
-  readonly method: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | undefined;
+export interface Call extends RequestHead {
   readonly signal: AbortSignal | undefined;
 }
 
@@ -55,6 +51,9 @@ declare module 'node:http' {
     [EXCHANGE]?: Exchange | undefined;
   }
 }
+
+/** In the place of the head of any request that was sent. */
+const SENT = 'sent';
 
 /** A kept socket died before the answer began: the request may be sent again on a new one. */
 class StaleSocketError extends ConnectionError {}
@@ -146,14 +145,18 @@ export class Exchange implements OpenExchange {
     this.#settle();
   }
 
-  #send({ target, method, headers, body }: Call, agent: http.Agent | false): http.ClientRequest {
-    const client = target.protocol === 'https:' ? https : http;
+  #send(call: Call, agent: http.Agent | false): http.ClientRequest {
+    const { options } = call.target;
+    const { method, body } = call;
+    const client = options.protocol === 'https:' ? https : http;
     // The agent's time is for connections that are kept. On one in use it would be set anew by each piece that comes or goes.
-    const request = client.request({ ...target, method, headers, agent, timeout: 0 });
+    const request = client.request({ ...options, method, headers: headOf(call), agent, timeout: 0 });
     request[EXCHANGE] = this;
     request.on('socket', onSocket).on('response', onResponse);
     request.on('error', onRequestError).on('close', onRequestClose);
     request.end(body);
+    // Node keeps the text of the head, unread, in the thirty pieces that it was put together of.
+    if (request._headerSent === true) request._header = SENT;
     return request;
   }
 

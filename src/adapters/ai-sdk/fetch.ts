@@ -1,6 +1,6 @@
 import type http from 'node:http';
-import { urlToHttpOptions } from 'node:url';
 import { Connections } from './connections.js';
+import { targetOf } from './request-head.js';
 import { streamBody } from './response-body.js';
 
 const BODILESS = new Set([204, 205, 304]);
@@ -16,7 +16,7 @@ export function createFetch(connections = new Connections()): typeof globalThis.
     const body = init?.body ?? undefined;
     if (body !== undefined && typeof body !== 'string') throw new TypeError('the body must be text');
     const call = {
-      target: urlToHttpOptions(new URL(input)),
+      target: targetOf(new URL(input)),
       method: init?.method ?? 'GET',
       headers: plainHeaders(init?.headers),
       body,

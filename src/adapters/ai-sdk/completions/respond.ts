@@ -3,7 +3,6 @@
  * faster way past it already, took a third of the main thread's time for a turn of 50 tokens (docs/decisions/016-chat-completions.md).
  */
 import type { IncomingMessage } from 'node:http';
-import { urlToHttpOptions } from 'node:url';
 import type { Rig, RigError, RigPart } from '../../../core/ports.js';
 import { readText, type TextReader } from '../answer-text.js';
 import { MAX_REFUSAL } from '../bounds.js';
@@ -13,12 +12,14 @@ import { endParts } from '../ending.js';
 import type { ExchangeListener, OpenExchange } from '../exchange.js';
 import { UpstreamFault } from '../faults.js';
 import { outlineOf, type Outline } from '../outline.js';
+import { targetOf } from '../request-head.js';
 import { asRigError, refusalError } from '../rig-error.js';
 import { Chunks } from './chunks.js';
 import { EventReader, type EventTaker } from './event-readers.js';
 import { requestBody } from './request.js';
 
 const BODILESS = new Set([204, 205]);
+const NO_HEADERS = Object.freeze({});
 
 /** Asks endpoints that speak OpenAI's chat completions. The bytes of the answer are parsed where they arrive, and each of its parts goes straight to whoever asked. */
 export function createCompletions(
@@ -26,7 +27,7 @@ export function createCompletions(
   connections: Pick<Connections, 'open'>,
 ): Rig['respond'] {
   const { model, baseUrl, apiKey } = endpoint;
-  const target = urlToHttpOptions(new URL(`${baseUrl}/chat/completions`));
+  const target = targetOf(new URL(`${baseUrl}/chat/completions`));
   const headers = {
     'content-type': 'application/json',
     accept: 'text/event-stream',
@@ -84,6 +85,9 @@ class Answer implements ExchangeListener, TextReader, EventTaker {
     else {
       this.#events = EventReader.lend(this);
       readText(response, this);
+      // Nobody asks for them any more, and they would live as long as the answer.
+      response.headers = NO_HEADERS;
+      response.rawHeaders = [];
     }
   }
 
