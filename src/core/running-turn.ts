@@ -68,8 +68,8 @@ export class RunningTurn {
   }
 
   /**
-   * Settles as the promise does, or rejects with why the turn was stopped, if that comes first. One at a time. As `untilAborted`, without the listener and the three
-   * promises of that: they live as long as the answer does, and the collector copies them twice.
+   * Settles as the promise does, or rejects with why the turn was stopped, if that comes first. One at a time. As `untilAborted`, without the listener on
+   * the signal, and what waits to take that off again: they live as long as the answer, of which there is one for each stream.
    */
   unlessStopped<T>(promise: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {

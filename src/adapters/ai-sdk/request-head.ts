@@ -1,7 +1,7 @@
 /**
  * The head of a request to a provider, as a list. From an object Node makes a table with an entry for each header, which lives as long as the request; a list becomes
- * the text of the head at once. Measured: a tenth of what a stream holds while its turn runs, which the collector copies twice. What Node adds to an
- * object alone is added here: the host, credentials of the URL, the length of the body.
+ * the text of the head at once. Counted: thirteen of the 300 objects that a stream holds while its turn runs. What Node adds
+ * to an object alone is added here: the host, credentials of the URL, the length of the body.
  */
 import type http from 'node:http';
 import { urlToHttpOptions } from 'node:url';
