@@ -1,12 +1,19 @@
 /**
  * Answers that wait for their turn on a connection, because its client asked again without waiting (RFC 9112 §9.3.2). Node gives such
- * an answer the connection once those before it are over; when the connection closes first, Node tells it nothing, and whoever
- * waits for its `close` waits for ever.
+ * an answer the connection once those before it are over; when the connection closes first, Node 20 tells it nothing, and whoever
+ * waits for its `close` waits for ever. Newer ones tell it, a tick later.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 const QUEUED: unique symbol = Symbol('queued');
+
+declare module 'node:http' {
+  interface OutgoingMessage {
+    /** Inside Node: whether it was told that it is closed, which happens once. */
+    _closed?: boolean;
+  }
+}
 
 declare module 'node:net' {
   interface Socket {
@@ -39,9 +46,9 @@ function begin(socket: Socket): Set<ServerResponse> {
 
 function closeQueued(this: Socket): void {
   for (const res of this[QUEUED] ?? []) {
+    if (res.closed) continue;
     res.destroy();
-    // Node's own word for it is set by nothing but a connection.
-    Object.defineProperty(res, 'closed', { value: true });
+    res._closed = true;
     res.emit('close');
   }
 }
