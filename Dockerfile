@@ -1,7 +1,7 @@
 # syntax=docker/dockerfile:1
 
 # Compiles the program. The full image has what better-sqlite3 needs when there is no binary for the platform.
-FROM node:20-bookworm AS build
+FROM node:26-bookworm AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts
@@ -10,7 +10,7 @@ COPY src ./src
 RUN npm run build && rm -f dist/.tsbuildinfo && find dist -name '*.map' -delete
 
 # What it needs when it runs, and nothing that only building better-sqlite3 does.
-FROM node:20-bookworm AS packages
+FROM node:26-bookworm AS packages
 WORKDIR /app
 COPY package.json package-lock.json ./
 RUN npm ci --omit=dev \
@@ -18,7 +18,7 @@ RUN npm ci --omit=dev \
   && cd node_modules/better-sqlite3 \
   && rm -rf deps src build/Release/obj build/Release/obj.target build/Release/.deps build/Release/sqlite3.a build/Release/test_extension.node build/deps
 
-FROM node:20-bookworm-slim
+FROM node:26-bookworm-slim
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080 DATABASE_URL=sqlite:/data/diptych.db
 WORKDIR /app
 RUN mkdir -m 0700 /data && chown 1000:1000 /data

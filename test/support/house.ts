@@ -19,9 +19,8 @@ import type { Store } from '../../src/core/store.js';
 import type { WalletSignIn } from '../../src/core/wallet-proofs.js';
 import type { SurfaceName } from '../../src/surfaces/index.js';
 import { testApp, TEST_SETTINGS } from './core.js';
-import { serveCore, type Answer, type AskOptions, type TestServer } from './http.js';
+import { openStore, serveCore, type Answer, type AskOptions, type TestServer } from './http.js';
 import { ScriptedRig } from './scripted-rig.js';
-import { openTestSqlite } from './sqlite.js';
 import { openStream, type OpenStream } from './sse.js';
 
 /** A request for a stream. */
@@ -65,7 +64,7 @@ export async function openHouse(
   } = {},
 ): Promise<House> {
   const rig = new ScriptedRig();
-  const store = options.store ?? (await openTestSqlite());
+  const store = options.store ?? (await openStore('sqlite'));
   const tools = options.tools ?? [];
   let logged = '';
   const log = createLog({ level: 'trace', destination: { write: (line) => (logged += line) } });

@@ -99,9 +99,9 @@ function openFrom(database: ReturnType<typeof testDatabase>): () => Promise<Stor
   return () => database.open();
 }
 
-/** Opens the store that the surfaces are tested over: `TEST_STORE` names `memory` (the default), `sqlite` or `postgres`. */
-async function openStore(): Promise<Store> {
-  const open = stores[process.env.TEST_STORE ?? 'memory'];
+/** Opens the store that the surfaces are tested over: `TEST_STORE` names `memory`, `sqlite` or `postgres`. */
+export async function openStore(byDefault: 'memory' | 'sqlite'): Promise<Store> {
+  const open = stores[process.env.TEST_STORE ?? byDefault];
   if (open === undefined) throw new Error(`TEST_STORE must be one of ${Object.keys(stores).join(', ')}`);
   return open();
 }
@@ -119,7 +119,7 @@ export async function serveScripted(
   } = {},
 ): Promise<TestServer & TestCore & { readonly rig: ScriptedRig }> {
   const rig = new ScriptedRig();
-  const store = await openStore();
+  const store = await openStore('memory');
   const parts = testCore({
     store,
     rigs: [rig, ...(options.rigs ?? [])],

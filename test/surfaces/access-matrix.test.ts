@@ -8,9 +8,8 @@ import { createStreams } from '../../src/http/sse.js';
 import { listMounts } from '../../src/surfaces/index.js';
 import { keptLog, testApp, testCore, type TestCore } from '../support/core.js';
 import { fakeCore } from '../support/fake-core.js';
-import { serveCore, TEST_HTTP, type TestServer } from '../support/http.js';
+import { openStore, serveCore, TEST_HTTP, type TestServer } from '../support/http.js';
 import { grantKey } from '../support/keys.js';
-import { openTestSqlite } from '../support/sqlite.js';
 import { getTime } from '../support/tools.js';
 
 const CLIENT = 'client-of-16-char';
@@ -107,7 +106,7 @@ beforeAll(async () => {
     testApp({ name: 'vault', instructions: 'vault-words' }),
     testApp({ name: 'other' }),
   ];
-  parts = testCore({ rigs: [plain], apps, tools: [getTime], store: await openTestSqlite() });
+  parts = testCore({ rigs: [plain], apps, tools: [getTime], store: await openStore('sqlite') });
   server = await serveCore(recorded(parts.core), { log: keptLog() });
   const grant = (names: readonly string[], fields = {}) => grantKey(parts.store, names, fields);
   keys = {

@@ -5,7 +5,7 @@ import { testApp } from '../support/core.js';
 import { objectOf, openHouse, type House } from '../support/house.js';
 import { grantKey } from '../support/keys.js';
 import { messagesOf } from '../support/snapshot.js';
-import { openTestSqlite } from '../support/sqlite.js';
+import { openStore } from '../support/http.js';
 import { getTime } from '../support/tools.js';
 
 const CLIENT = 'client-of-16-char';
@@ -292,7 +292,7 @@ describe('a required slot', () => {
 
 describe('when SECRETS_KEY has changed', () => {
   it('what the old key sealed is refused or failed in words, other calls work, and a new value heals it', async () => {
-    const shared = await openTestSqlite();
+    const shared = await openStore('sqlite');
     const before = await openHouse({ apps, tools: [lent], store: shared, keys: [randomBytes(32)] });
     const headers = { 'SERVICE-APP-KEY': await grantKey(shared, ['paid']) };
     const body = { client_id: CLIENT, secrets: { API_KEY: 'v' }, app: 'paid' };
