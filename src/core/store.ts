@@ -198,7 +198,7 @@ export interface Store extends FaultStore, SecretStore, OverviewStore, UsageStor
   loadThread(id: string): Promise<StoredThread | 'deleted' | 'unknown'>;
   /** The revision that `loadThread` would find now. Cheap: a cache asks it to learn whether it is still right. */
   revisionOf(id: string): Promise<number | 'deleted' | 'unknown'>;
-  /** Where each of these sessions is, in one read: what watches many of them asks it to learn what it missed. Unknown ids are absent. */
+  /** Where each of these sessions is, each at some moment of the call: what watches many of them asks it to learn what it missed. Unknown ids are absent. */
   heads(ids: readonly string[]): Promise<ReadonlyMap<string, SessionHead | 'deleted'>>;
   /** Creates or changes a session. A deleted one that comes back starts empty, with its event ids and revisions going on. */
   saveSession(change: SessionChange): Promise<SavedSession>;

@@ -97,6 +97,23 @@ function sessionContract(withStore: WithStore): void {
     );
 
     it(
+      'tells where each of many sessions is',
+      withStore(async (store) => {
+        const ids = Array.from({ length: 100 }, () => randomUUID());
+        await Promise.all(ids.map((id) => store.saveSession(change(id))));
+        const [deleted = '', changed = ''] = ids;
+        await store.deleteSession(deleted, T0);
+        await store.saveSession(change(changed, { set: { title: 'Another' } }));
+        const heads = await store.heads([...ids, randomUUID(), changed]);
+        expect(heads.size).toBe(100);
+        expect(heads.get(deleted)).toBe('deleted');
+        expect(heads.get(changed)).toEqual({ revision: 2, lastEventId: 0 });
+        const others = ids.slice(2).map((id) => heads.get(id));
+        expect(others).toEqual(others.map(() => ({ revision: 1, lastEventId: 0 })));
+      }),
+    );
+
+    it(
       'counts versions for fields that really change, revisions for every change, and nothing for none',
       withStore(async (store) => {
         const id = randomUUID();

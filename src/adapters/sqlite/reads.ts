@@ -125,13 +125,15 @@ export function createReads(db: Database): Reads {
       return head === 'deleted' ? 'deleted' : head.revision;
     },
 
-    heads: (ids) =>
-      new Map(
-        ids.flatMap((id) => {
-          const head = headOf(id);
-          return head === undefined ? [] : [[id, head] as const];
-        }),
-      ),
+    // One transaction: beginning and ending one for each takes a seventh of the time.
+    heads: db.transaction((ids: readonly string[]) => {
+      const found = new Map<string, SessionHead | 'deleted'>();
+      for (const id of ids) {
+        const head = headOf(id);
+        if (head !== undefined) found.set(id, head);
+      }
+      return found;
+    }),
 
     listThreads(wallet, { limit, after }) {
       const { activeAt: before, id: beforeId } = after ?? FIRST;

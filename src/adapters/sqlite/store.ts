@@ -1,6 +1,7 @@
 import { mkdtemp, mkdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { StoreUnavailableError, type Prune, type Store } from '../../core/store.js';
 import { backupDatabase } from './backup.js';
 import { openReading } from './connections.js';
@@ -55,6 +56,8 @@ export async function openSqliteStore(options: SqliteOptions): Promise<SqliteSto
   }
 }
 
+const HEADS_AT_ONCE = 32;
+
 /** Where the file is, and what to do when it is no longer needed. */
 interface Place {
   readonly file: string;
@@ -91,6 +94,17 @@ function createStore(place: Place, writer: Writer, fileCheck: FileCheck): Sqlite
     }
   }
 
+  /** A service with many streams asks for all their sessions every two seconds: a thousand at once would hold the event loop up for 12 ms. */
+  async function heads(ids: readonly string[]): ReturnType<Store['heads']> {
+    const found = new Map(await read(() => reads.heads(ids.slice(0, HEADS_AT_ONCE))));
+    for (let from = HEADS_AT_ONCE; from < ids.length; from += HEADS_AT_ONCE) {
+      await setImmediate();
+      const more = await read(() => reads.heads(ids.slice(from, from + HEADS_AT_ONCE)));
+      for (const [id, head] of more) found.set(id, head);
+    }
+    return found;
+  }
+
   async function close(): Promise<void> {
     // Before the writer, whose closing then is the last and folds the log into the file.
     db.close();
@@ -101,7 +115,7 @@ function createStore(place: Place, writer: Writer, fileCheck: FileCheck): Sqlite
   return {
     loadThread: (id) => read(() => loadThread(id)),
     revisionOf: (id) => read(() => reads.revisionOf(id)),
-    heads: (ids) => read(() => reads.heads(ids)),
+    heads,
     listThreads: (wallet, page) => read(() => reads.listThreads(wallet, page)),
     listSessions: (page) => read(() => reads.listSessions(page)),
     readMessages: (id, page) => read(() => reads.readMessages(id, page)),
