@@ -41,7 +41,7 @@ export class Checkpoints {
   async #save(): Promise<void> {
     const { running, parts } = this;
     this.#timer = undefined;
-    if (running.signal.aborted || running.text === '') return;
+    if (running.isStopped || running.text === '') return;
     const progress = { messages: [], events: [], partialText: wellFormed(running.text) };
     const commit = await parts.store.saveProgress(running.turn, progress, parts.clock.now());
     if (commit === 'lost') running.stop('lost');

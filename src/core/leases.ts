@@ -77,7 +77,7 @@ export class Leases {
     for (const turn of this.runner.all) {
       const left = turn.heldSince + settings.leaseMs - now;
       if (left > 0) next = Math.min(next, left);
-      else if (!turn.signal.aborted) {
+      else if (!turn.isStopped) {
         lapsed++;
         turn.stop('lost');
       }

@@ -20,6 +20,8 @@ export class Listening {
   /** The calls that it makes, by ids that the turn does not know yet. */
   readonly calls: ToolCall[] = [];
   #usage = NO_USAGE;
+  /** Where in the turn its text goes. */
+  #position = 0;
   readonly #checkpoints: Checkpoints;
   readonly #observed: AnswerObserver;
 
@@ -35,7 +37,7 @@ export class Listening {
 
   /** For the rig. One that does not heed the signal is not heeded either: what it says late is never shown. */
   readonly take = (part: RigPart): void => {
-    if (this.running.signal.aborted) return;
+    if (this.running.isStopped) return;
     if (part.type === 'text') this.#show(part.text);
     else if (part.type === 'end') this.#bill(part.usage);
     else if (this.calls.length < MAX_CALLS) this.calls.push(this.#named(part.call));
@@ -73,9 +75,10 @@ export class Listening {
       this.#observed.spoke();
       running.textSince = parts.clock.now();
       running.leftover = '';
+      this.#position = running.nextPosition;
     }
     const { id: turnId, attempt, sessionId } = running.turn;
-    const [position, offset] = [running.nextPosition, running.text.length];
+    const [position, offset] = [this.#position, running.text.length];
     const content = text.slice(0, MAX_TEXT - offset);
     running.text += content;
     parts.bus.publish(sessionId, { type: 'text', turnId, attempt, position, offset, content });

@@ -21,6 +21,8 @@ export class RunningTurn {
   rigId: string | null = null;
   /** Whether this process has stored its end. Where another one did, something of the turn may have been missed here. */
   hasEnded = false;
+  /** Whether it was stopped. The signal says so too, but by Node's way to it, which costs 1 % of the main thread's time when each token asks. */
+  isStopped = false;
   #last: Promise<unknown> = NOTHING;
   readonly #controller: AbortController;
   #headStart: HeadStart | undefined;
@@ -63,6 +65,7 @@ export class RunningTurn {
   /** The first reason counts. */
   stop(reason: StopReason): void {
     const stopped = new TurnStopped(reason);
+    this.isStopped = true;
     this.#controller.abort(stopped);
     this.#onStop?.(stopped);
   }
@@ -75,7 +78,7 @@ export class RunningTurn {
     return new Promise((resolve, reject) => {
       this.#onStop = reject;
       promise.then(resolve, reject);
-      if (this.signal.aborted) reject(asError(this.signal.reason));
+      if (this.isStopped) reject(asError(this.signal.reason));
     });
   }
 
