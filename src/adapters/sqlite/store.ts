@@ -56,6 +56,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<SqliteSto
   }
 }
 
+/** A service with many streams asks for all their sessions every two seconds: a thousand at once would hold the event loop up for 12 ms. */
 const HEADS_AT_ONCE = 32;
 
 /** Where the file is, and what to do when it is no longer needed. */
@@ -94,7 +95,6 @@ function createStore(place: Place, writer: Writer, fileCheck: FileCheck): Sqlite
     }
   }
 
-  /** A service with many streams asks for all their sessions every two seconds: a thousand at once would hold the event loop up for 12 ms. */
   async function heads(ids: readonly string[]): ReturnType<Store['heads']> {
     const found = new Map(await read(() => reads.heads(ids.slice(0, HEADS_AT_ONCE))));
     for (let from = HEADS_AT_ONCE; from < ids.length; from += HEADS_AT_ONCE) {
