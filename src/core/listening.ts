@@ -20,8 +20,6 @@ export class Listening {
   /** The calls that it makes, by ids that the turn does not know yet. */
   readonly calls: ToolCall[] = [];
   #usage = NO_USAGE;
-  /** Where in the turn its text goes. */
-  #position = 0;
   readonly #checkpoints: Checkpoints;
   readonly #observed: AnswerObserver;
 
@@ -75,10 +73,9 @@ export class Listening {
       this.#observed.spoke();
       running.textSince = parts.clock.now();
       running.leftover = '';
-      this.#position = running.nextPosition;
     }
     const { id: turnId, attempt, sessionId } = running.turn;
-    const [position, offset] = [this.#position, running.text.length];
+    const [position, offset] = [running.nextPosition, running.text.length];
     const content = text.slice(0, MAX_TEXT - offset);
     running.text += content;
     parts.bus.publish(sessionId, { type: 'text', turnId, attempt, position, offset, content });

@@ -2,9 +2,10 @@ import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { isJsonObject, type JsonObject } from '../../src/core/json.js';
 import { Place, type Running } from '../cli/running.js';
+import { describeWhere } from '../support/describe-where.js';
 import { messagesOf } from '../support/snapshot.js';
 
 // Five processes start, and the service ends by draining.
@@ -13,11 +14,9 @@ jest.setTimeout(60_000);
 const FOLDER = fileURLToPath(new URL('../../docs/examples/desk/', import.meta.url));
 const WALLET = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
 
-if (process.env.CI === 'true' || hasAnvil()) {
-  describe('the example App', exampleApp);
-} else {
-  test.skip('the example App: @foundry-rs/anvil has no program for this platform', () => undefined);
-}
+const canRun = process.env.CI === 'true' || hasAnvil();
+const missing = canRun ? null : 'skipped: @foundry-rs/anvil has no program for this platform';
+describeWhere(missing)('the example App', exampleApp);
 
 function exampleApp(): void {
   const place = new Place();

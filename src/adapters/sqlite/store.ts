@@ -2,7 +2,7 @@ import { mkdtemp, mkdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { StoreUnavailableError, type Prune, type Store } from '../../core/store.js';
+import { StoreUnavailableError, type Prune, type SessionHead, type Store } from '../../core/store.js';
 import { backupDatabase } from './backup.js';
 import { openReading } from './connections.js';
 import { changeValues, toSaved } from './crossing.js';
@@ -96,11 +96,11 @@ function createStore(place: Place, writer: Writer, fileCheck: FileCheck): Sqlite
   }
 
   async function heads(ids: readonly string[]): ReturnType<Store['heads']> {
-    const found = new Map(await read(() => reads.heads(ids.slice(0, HEADS_AT_ONCE))));
-    for (let from = HEADS_AT_ONCE; from < ids.length; from += HEADS_AT_ONCE) {
-      await setImmediate();
-      const more = await read(() => reads.heads(ids.slice(from, from + HEADS_AT_ONCE)));
-      for (const [id, head] of more) found.set(id, head);
+    const found = new Map<string, SessionHead | 'deleted'>();
+    for (let from = 0; from < ids.length; from += HEADS_AT_ONCE) {
+      if (from > 0) await setImmediate();
+      const some = ids.slice(from, from + HEADS_AT_ONCE);
+      for (const [id, head] of await read(() => reads.heads(some))) found.set(id, head);
     }
     return found;
   }
