@@ -6,7 +6,10 @@ const boundaries = [
   { files: ['src/core/**'], forbid: '^(?!\\./)' },
   { files: ['src/client/*.ts'], forbid: '^(?!\\./|eventsource-parser$)' },
   { files: ['src/client/*/**'], forbid: '^(?!\\.\\.?/)|\\.\\./\\.\\./' },
-  { files: ['src/adapters/**'], forbid: '/(http|surfaces|cli)/|\\.\\./(app|config|main)\\.js$' },
+  {
+    files: ['src/adapters/**'],
+    forbid: '\\.\\./\\.\\./http/|/(surfaces|cli)/|\\.\\./(app|config|main)\\.js$',
+  },
   { files: ['src/http/**'], forbid: '/(adapters|surfaces|pages|cli)/|\\.\\./(app|config|main)\\.js$' },
   { files: ['src/pages/**'], forbid: '/(adapters|core|surfaces|cli)/|\\.\\./(app|config|main)\\.js$' },
   { files: ['src/surfaces/**'], forbid: '/(adapters|pages|cli)/|\\.\\./(app|config|main)\\.js$' },
@@ -50,6 +53,10 @@ export default tseslint.config(
       'no-restricted-syntax': [
         'error',
         { selector: 'ExportDefaultDeclaration', message: 'No default exports.' },
+        {
+          selector: "MemberExpression[object.name='AbortSignal'][property.name='any']",
+          message: 'It leaks on sources that live long: use linkSignals of core/abort.ts.',
+        },
       ],
       'max-lines': ['error', { max: 300 }],
     },
@@ -70,6 +77,7 @@ export default tseslint.config(
   },
   { files: ['src/cli/**', 'test/**'], rules: { 'no-console': 'off' } },
   { files: ['test/**'], rules: { 'max-lines': ['error', { max: 600 }] } },
+  { files: ['test/**/*.mjs'], extends: [tseslint.configs.disableTypeChecked] },
   {
     files: ['*.config.js', '*.config.ts'],
     extends: [tseslint.configs.disableTypeChecked],

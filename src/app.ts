@@ -5,7 +5,8 @@ import type { Config } from './config.js';
 import { Closing } from './assembly/closing.js';
 import type { Log, Rig } from './core/ports.js';
 import type { CoreService } from './core/service.js';
-import type { CoreSettings } from './core/settings.js';
+import { LEASE_MS, type CoreSettings } from './core/settings.js';
+import { connectionsWithin, readProcessLimits } from './assembly/descriptor-limit.js';
 import { createAdmin } from './assembly/admin.js';
 import { openBus, openStore } from './assembly/data.js';
 import { createRigs } from './assembly/rigs.js';
@@ -14,6 +15,7 @@ import { createTools } from './assembly/tools.js';
 import { createWalletSignIn } from './assembly/wallets.js';
 import type { Metrics } from './adapters/prometheus/metrics.js';
 import { systemClock } from './adapters/uuid/clock.js';
+import type { HttpSettings } from './http/settings.js';
 import { readVersion } from './version.js';
 
 /** The service, put together. */
@@ -41,8 +43,7 @@ const GRACE_MS = 2_000;
 const EVENTS_MS = 30 * 60_000;
 /** How long an idempotency key is remembered. */
 const DAY_MS = 86_400_000;
-/** A turn's owner renews its lease; without renewal it is taken for lost. */
-const LEASE_MS = 6_000;
+/** How often a turn's owner renews its lease. */
 const RENEW_MS = 2_000;
 /** Beside a service on SQLite nobody writes but a command, which may take a moment to show. */
 const MIRROR_MS = 1_000;
@@ -65,6 +66,7 @@ export async function createApp(config: Config): Promise<Application> {
     { requestObservers },
     { observers },
     { createPages },
+    { isLoopbackName },
   ] = await Promise.all([
     import('./adapters/pino/log.js'),
     import('./core/service.js'),
@@ -78,6 +80,7 @@ export async function createApp(config: Config): Promise<Application> {
     import('./http/observer.js'),
     import('./core/observers.js'),
     import('./assembly/pages.js'),
+    import('./http/loopback.js'),
   ]);
   const log = createLog({ level: config.logLevel });
   const version = readVersion();
@@ -113,8 +116,11 @@ export async function createApp(config: Config): Promise<Application> {
       settings: coreSettings(config),
     });
     closing.add(() => core.close());
-    const httpSettings = {
-      corsOrigins: config.corsOrigins,
+    const isLocal = isLoopbackName(config.host);
+    const httpSettings: HttpSettings = {
+      corsOrigins: config.corsOrigins ?? (isLocal ? 'loopback' : '*'),
+      isLocal,
+      maxConnections: connectionsWithin(readProcessLimits()),
       rateLimit: config.rateLimit,
       trustProxy: typeof config.trustProxy === 'object' ? config.trustProxy.join(',') : config.trustProxy,
       keepAliveMs: config.sseKeepaliveMs,
@@ -166,10 +172,20 @@ export async function createApp(config: Config): Promise<Application> {
 }
 
 function coreSettings(config: Config): CoreSettings {
-  const { maxMessageBytes, maxQueued, maxSteps, turnTimeoutMs, toolTimeoutMs, busyStrategy } = config;
+  const { maxMessageBytes, maxSessionBytes, maxSecretsBytes } = config;
+  const { maxQueued, maxSteps, turnTimeoutMs, toolTimeoutMs, busyStrategy } = config;
   return {
     limits: config.limits,
-    ...{ maxMessageBytes, maxQueued, maxSteps, turnTimeoutMs, toolTimeoutMs, busyStrategy },
+    ...{
+      maxMessageBytes,
+      maxSessionBytes,
+      maxSecretsBytes,
+      maxQueued,
+      maxSteps,
+      turnTimeoutMs,
+      toolTimeoutMs,
+      busyStrategy,
+    },
     eventsKept: config.eventsKept,
     eventsKeptMs: EVENTS_MS,
     idempotencyMs: DAY_MS,

@@ -1,8 +1,10 @@
-import { randomUUID } from 'node:crypto';
 import type { Config } from './config.js';
 import { describeDatabase } from './config/network.js';
 
-/** What a person reads at the start: where the service listens, what it offers, and a command to try on each surface. */
+/**
+ * Describes the start to a person: where the service listens, what it offers, and a command to try on each surface. The commands name
+ * no session and no message in a URL, since banners are copied and URLs are logged.
+ */
 export function describeStart(
   config: Pick<Config, 'surfaces' | 'apps' | 'database'>,
   running: {
@@ -22,16 +24,19 @@ export function describeStart(
     ['Data', describeDatabase(config.database)],
     ['Reference', `${reachable}/docs`],
   ] as const;
-  const header = `-H 'X-Session-Id: ${randomUUID()}'`;
+  const json = "-H 'Content-Type: application/json'";
+  const session = '-H "X-Session-Id: $S"';
   const commands = {
-    current: `curl -s -X POST ${header} -H 'Prefer: wait=30' '${reachable}/api/chat?message=Hello'`,
-    legacy: `curl -sN ${header} -H 'Content-Type: application/json' -d '{"text":"Hello"}' '${reachable}/api/thread/chat'`,
+    current: `curl -s ${session} ${json} -H 'Prefer: wait=30' -d '{"message":"Hello"}' '${reachable}/api/chat'`,
+    legacy: `curl -sN ${session} ${json} -d '{"text":"Hello"}' '${reachable}/api/thread/chat'`,
   };
   return [
     `Diptych ${version} listens on ${url}`,
     '',
     ...facts.map(([name, value]) => `  ${name.padEnd(9)} ${value}`),
     '',
+    'Make a session id, which opens the conversation to everyone who knows it:',
+    '  S=$(node -p "crypto.randomUUID()")',
     ...config.surfaces.flatMap((surface) => [`Try the ${surface} surface:`, `  ${commands[surface]}`]),
     '',
   ].join('\n');

@@ -87,7 +87,8 @@ export async function readConfig(sources: ConfigSources) {
     redisPrefix: reader.read('REDIS_PREFIX', null, settings.text),
     /** Newest first, base64; null: made once beside the database. */
     secretsKeys: reader.read('SECRETS_KEY', null, network.secretsKeys, secret),
-    corsOrigins: reader.read<network.CorsOrigins>('CORS_ORIGINS', '*', network.corsOrigins),
+    /** Null: those that fit `HOST`. */
+    corsOrigins: reader.read<network.CorsOrigins | null>('CORS_ORIGINS', null, network.corsOrigins),
     /** Requests a minute and address; 0: no limit. */
     rateLimit: reader.read('RATE_LIMIT', 6000, integer(0, 1e9)),
     trustProxy: reader.read<network.TrustProxy>('TRUST_PROXY', false, network.trustProxy),
@@ -105,6 +106,8 @@ export async function readConfig(sources: ConfigSources) {
       oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']),
     ),
     maxMessageBytes: reader.read('MAX_MESSAGE_BYTES', 65_536, integer(1, 1_048_576)),
+    maxSessionBytes: reader.read('MAX_SESSION_BYTES', 33_554_432, integer(1_048_576, 1_073_741_824)),
+    maxSecretsBytes: reader.read('MAX_SECRETS_BYTES', 67_108_864, integer(1_048_576, 1e12)),
     maxQueued: reader.read('MAX_QUEUED', 50, integer(0, 10_000)),
     maxSteps: reader.read('MAX_STEPS', 16, integer(1, 1000)),
     turnTimeoutMs: reader.read('TURN_TIMEOUT', 600_000, seconds),
@@ -124,6 +127,8 @@ export async function readConfig(sources: ConfigSources) {
     walletProof: reader.read('WALLET_PROOF', 'off', oneOf(['off', 'required'])),
     /** The sites whose sign-in messages count. */
     walletProofDomains: reader.read('WALLET_PROOF_DOMAINS', null, network.siteNames),
+    /** The chains whose contract wallets may sign in, the home chain first; null: the first one that is configured. */
+    walletProofChains: reader.read('WALLET_PROOF_CHAINS', null, network.chainIds),
     legacy: {
       deprecatedAt: reader.read('LEGACY_DEPRECATED_AT', null, isoDate),
       sunsetAt: reader.read('LEGACY_SUNSET_AT', null, isoDate),
@@ -155,8 +160,17 @@ export async function readConfig(sources: ConfigSources) {
           },
         ]
       : [];
+  const configured = file.contents?.chains?.map(({ id }) => id) ?? [];
+  // A file that cannot be read says so itself.
+  const unknownChains = (file.mistakes.length > 0 ? [] : (read.walletProofChains ?? []))
+    .filter((id) => !configured.includes(id))
+    .map((id) => ({
+      where: 'WALLET_PROOF_CHAINS',
+      what: `names chain ${String(id)}, which is not configured; there are ${configured.length === 0 ? 'none' : configured.join(', ')}`,
+    }));
   refuseMistakes([
     ...reader.mistakes,
+    ...unknownChains,
     ...unsealed,
     ...settings.endMistakes(read.legacy),
     ...siteless,

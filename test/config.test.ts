@@ -49,7 +49,7 @@ describe('defaults', () => {
       database: { kind: 'sqlite', path: '/srv/diptych/data/diptych.db' },
       redisUrl: null,
       secretsKeys: null,
-      corsOrigins: '*',
+      corsOrigins: null,
       rateLimit: 6000,
       trustProxy: false,
       adminToken: null,
@@ -59,8 +59,11 @@ describe('defaults', () => {
       traces: null,
       walletProof: 'off',
       walletProofDomains: null,
+      walletProofChains: null,
       logLevel: 'info',
       maxMessageBytes: 65_536,
+      maxSessionBytes: 33_554_432,
+      maxSecretsBytes: 67_108_864,
       maxQueued: 50,
       maxSteps: 16,
       turnTimeoutMs: 600_000,
@@ -204,6 +207,8 @@ describe('settings', () => {
     ['WALLET_PROOF_DOMAINS', 'https://app.example.org'],
     ['WALLET_PROOF_DOMAINS', 'app.example.org/login'],
     ['WALLET_PROOF', 'on'],
+    ['WALLET_PROOF_CHAINS', 'mainnet'],
+    ['WALLET_PROOF_CHAINS', '1'],
     ['TRUST_PROXY', '10.0.0.0/33'],
     ['TRUST_PROXY', 'everyone'],
     ['LOG_LEVEL', 'loud'],
@@ -228,6 +233,21 @@ describe('settings', () => {
     expect(mistakes).toEqual([expect.stringMatching(/^WALLET_PROOF_DOMAINS: /)]);
     const config = await read({ WALLET_PROOF: 'required', WALLET_PROOF_DOMAINS: 'app.example.org' });
     expect(config.walletProof).toBe('required');
+  });
+
+  it('knows the chains whose contract wallets may sign in, in their order', async () => {
+    const chain = (id: number) => `{ id: ${String(id)}, name: C, rpcUrls: ['http://127.0.0.1:8545'] }`;
+    const file = `chains: [${chain(1)}, ${chain(10)}]`;
+    expect((await read({ WALLET_PROOF_CHAINS: '10, 1' }, file)).walletProofChains).toEqual([10, 1]);
+    expect((await read({ WALLET_PROOF_CHAINS: 'none' }, file)).walletProofChains).toEqual([]);
+    expect(await mistakesOf(read({ WALLET_PROOF_CHAINS: '1,137' }, file))).toEqual([
+      expect.stringMatching(
+        /^WALLET_PROOF_CHAINS: names chain 137, which is not configured; there are 1, 10/,
+      ),
+    ]);
+    for (const wrong of ['1,1', '0', '0x1', '1.5', ',']) {
+      expect(await mistakesOf(read({ WALLET_PROOF_CHAINS: wrong }, file))).toHaveLength(1);
+    }
   });
 });
 

@@ -1,7 +1,9 @@
+import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { getPriority } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { CLI, MAIN, Place } from './cli/running.js';
 
@@ -66,12 +68,16 @@ describe('the service', () => {
 
   it('prints commands that work when copied', async () => {
     const { running } = await place.serve();
-    const [, url = '', id = ''] = await running
-      .says(/X-Session-Id: (.*?)'(?:.*?)'(http:[^']*)'/)
-      .then((found) => ['', found[2], found[1]]);
-    const answer = await fetch(url, { method: 'POST', headers: { 'X-Session-Id': id, Prefer: 'wait=30' } });
-    expect(answer.status).toBe(200);
-    expect(await answer.json()).toMatchObject({ is_processing: false });
+    await running.says(/thread\/chat'\n/);
+    const banner = running.err();
+    // No session id that somebody else could have copied, and no message in a URL.
+    expect(banner).not.toMatch(/[\da-f]{8}-[\da-f]{4}/);
+    expect(banner).not.toContain('?');
+    const commands = banner.split('\n').filter((line) => /^ {2}(S=|curl )/.test(line));
+    expect(commands).toHaveLength(3);
+    const { stdout } = await promisify(execFile)('bash', ['-c', commands.join('\n')]);
+    expect(stdout).toMatch(/"is_processing":false/);
+    expect(stdout).toMatch(/data: \{"type":"complete"\}/);
   });
 
   it.each(['SIGTERM', 'SIGINT'] as const)(

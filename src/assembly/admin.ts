@@ -14,7 +14,12 @@ export interface Admin {
 
 /** Null without an `ADMIN_TOKEN`: then nothing is remembered, and nothing is served. */
 export async function createAdmin(
-  { adminToken, apps, limits }: Pick<Config, 'adminToken' | 'apps' | 'limits'>,
+  {
+    adminToken,
+    apps,
+    limits,
+    maxSecretsBytes,
+  }: Pick<Config, 'adminToken' | 'apps' | 'limits' | 'maxSecretsBytes'>,
   { store, clock, digests }: { readonly store: Store; readonly clock: Clock; readonly digests: Digests },
 ): Promise<Admin | null> {
   if (adminToken === null) return null;
@@ -32,7 +37,7 @@ export async function createAdmin(
         core.keysChanged();
       };
       const operator = createOperator({
-        ...{ store, apps, limits, recent, health, keysChanged, clock, digests, randomBytes },
+        ...{ store, apps, limits, maxSecretsBytes, recent, health, keysChanged, clock, digests, randomBytes },
       });
       const names = apps.map(({ name }) => name);
       return (dialect) => adminRoutes({ operator, core, token: adminToken, apps: names }, dialect);

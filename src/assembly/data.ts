@@ -30,7 +30,10 @@ export async function openStore({ database }: Pick<Config, 'database'>, log?: Lo
   const directory = path === null ? await mkdtemp(join(tmpdir(), 'diptych-')) : dirname(path);
   // What people write is for its operator alone.
   await mkdir(directory, { recursive: true, mode: 0o700 });
-  const store = await openSqliteStore({ path: path ?? join(directory, 'diptych.db') });
+  const store = await openSqliteStore({
+    path: path ?? join(directory, 'diptych.db'),
+    ...(log !== undefined && { log }),
+  });
   return {
     store,
     secretsKeyFile: join(directory, SECRETS_KEY_FILE),

@@ -4,10 +4,10 @@ import type { Rig } from '../core/ports.js';
 
 /** The rigs in their order: the configured ones, else those that keys in the environment register; `demo` last unless placed. */
 export async function createRigs(config: Config): Promise<readonly Rig[]> {
-  const [{ createAiSdkRig }, { createDemoRig }, { usualModels }] = await Promise.all([
-    import('../adapters/ai-sdk/rig.js'),
-    import('../adapters/demo/rig.js'),
-    import('../adapters/ai-sdk/usual-models.js'),
+  const [{ createModelRig }, { createDemoRig }, { usualModels }] = await Promise.all([
+    import('../adapters/models/create-rig.js'),
+    import('../adapters/models/demo/rig.js'),
+    import('../adapters/models/usual-models.js'),
   ]);
   const demo = createDemoRig({ tokenMs: config.demoTokenMs });
   if (config.rigs.length === 0) {
@@ -15,12 +15,12 @@ export async function createRigs(config: Config): Promise<readonly Rig[]> {
       const apiKey = config.providerKeys[provider];
       const models = apiKey === undefined ? [] : usualModels[provider];
       return models.map((model) =>
-        createAiSdkRig({ ...model, provider, baseUrl: null, apiKey: apiKey ?? null }),
+        createModelRig({ ...model, provider, baseUrl: null, apiKey: apiKey ?? null }),
       );
     });
     return [...usual, demo];
   }
-  const rigs = config.rigs.map((rig) => (rig.provider === 'demo' ? renamed(demo, rig) : createAiSdkRig(rig)));
+  const rigs = config.rigs.map((rig) => (rig.provider === 'demo' ? renamed(demo, rig) : createModelRig(rig)));
   return rigs.some(({ id }) => id === DEMO_RIG) ? rigs : [...rigs, demo];
 }
 

@@ -5,5 +5,12 @@ import type { WalletSignIn } from '../core/wallet-proofs.js';
 export async function createWalletSignIn(config: Config): Promise<WalletSignIn | null> {
   if (config.walletProof === 'off') return null;
   const { walletSignatures } = await import('../adapters/evm/wallet-signatures.js');
-  return { signatures: walletSignatures(config.tools.chains), domains: config.walletProofDomains ?? [] };
+  const [first] = config.tools.chains;
+  const named = config.walletProofChains ?? (first === undefined ? [] : [first.id]);
+  const chains = named.flatMap((id) => config.tools.chains.find((chain) => chain.id === id) ?? []);
+  return {
+    signatures: walletSignatures(chains),
+    domains: config.walletProofDomains ?? [],
+    homeChain: named[0] ?? null,
+  };
 }

@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs';
-import { chmod } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { Command } from 'commander';
 import { withConfig, withStore, type ConfigFlags } from './configured.js';
@@ -23,7 +22,6 @@ export function backupCommand(terminal: Terminal): Command {
           show('');
         });
       });
-      await chmod(target, 0o600);
       if (flags.json === true) printJson(terminal, { file: target });
       else terminal.output.write(`The copy is in ${target}.\n`);
     });

@@ -5,6 +5,7 @@ import { Command, InvalidArgumentError } from 'commander';
 import { nodeDigests } from '../adapters/node/digests.js';
 import { SECRETS_KEY_FILE } from '../assembly/data.js';
 import { databaseUrl, describeDatabase, type DatabaseLocation } from '../config/network.js';
+import { LEASE_MS } from '../core/settings.js';
 import { copyAll, summarize, type Summary, type TableCopy, type Transfer } from '../core/transfer.js';
 import { TRANSFER_TABLES } from '../core/transfer-tables.js';
 import { CommandError, INTERRUPTED, printJson, printTable, showProgress, type Terminal } from './terminal.js';
@@ -102,7 +103,7 @@ async function open(database: DatabaseLocation, options: { mustExist: boolean })
 /** A node that is idle holds nothing: this is a help, no guarantee. */
 async function refuseServed(sides: { readonly from: Transfer; readonly to: Transfer }): Promise<void> {
   for (const [flag, side] of Object.entries(sides)) {
-    const { held } = await side.openTurns();
+    const { held } = await side.openTurns(LEASE_MS);
     if (held === 0) continue;
     throw new CommandError(
       `A node works on --${flag}: ${String(held)} turn${held === 1 ? ' runs' : 's run'} there. Stop it and wait 6 seconds ` +

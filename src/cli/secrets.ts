@@ -7,12 +7,13 @@ import type { Config } from '../config.js';
 import { rotateSecrets, type Rotated } from '../core/rotation.js';
 import type { Sealer } from '../core/secret-store.js';
 import { withConfig, withStore, type ConfigFlags } from './configured.js';
+import { addKeptSecrets } from './kept-secrets.js';
 import { SECRETS_KEY_FILE } from '../assembly/data.js';
 import { CommandError, INTERRUPTED, printJson, printTable, showProgress, type Terminal } from './terminal.js';
 
 type Flags = ConfigFlags & { readonly json?: boolean };
 
-/** `secrets rotate`: the values that clients have stored for tools. */
+/** `secrets rotate|list|prune`: the values that clients have stored for tools. */
 export function secretsCommand(terminal: Terminal): Command {
   const secrets = new Command('secrets').description('the values that clients have stored for tools');
   withConfig(secrets.command('rotate'))
@@ -21,6 +22,7 @@ export function secretsCommand(terminal: Terminal): Command {
     )
     .option('--json', 'print JSON')
     .action((flags: Flags) => rotate(terminal, flags));
+  addKeptSecrets(secrets, terminal);
   return secrets;
 }
 

@@ -51,12 +51,13 @@ async function list(terminal: Terminal, flags: Flags & { limit: string; wallet?:
     const sessions: Session[] = [];
     let after: ThreadCursor | null = null;
     while (sessions.length < limit) {
-      const page: Session[] = await store.listSessions({ limit: PAGE, after });
-      sessions.push(...page.filter((session) => wallet === undefined || session.wallet === wallet));
+      const size = Math.min(PAGE, limit - sessions.length);
+      const page: Session[] = await store.listSessions({ limit: size, after, wallet });
+      sessions.push(...page);
       after = page.at(-1) ?? null;
-      if (page.length < PAGE) break;
+      if (page.length < size) break;
     }
-    return sessions.slice(0, limit);
+    return sessions;
   });
   if (flags.json === true) {
     printJson(terminal, found.map(describeSession));
@@ -128,8 +129,8 @@ async function readSession(
   limit: number,
 ): Promise<{ session: Session; messages: Message[]; hasMore: boolean }> {
   const id = sessionId(text);
-  const thread = await store.loadThread(id);
-  if (thread === 'deleted' || thread === 'unknown') throw notThere(text);
+  const tail = await store.loadTail(id, 0);
+  if (tail === 'deleted' || tail === 'unknown') throw notThere(text);
   const messages: Message[] = [];
   let hasMore = true;
   while (hasMore && messages.length < limit) {
@@ -140,7 +141,7 @@ async function readSession(
     messages.unshift(...page.messages);
     hasMore = page.hasMore;
   }
-  return { session: thread.session, messages, hasMore };
+  return { session: tail.session, messages, hasMore };
 }
 
 function describeSession(session: Session): Record<string, unknown> {
@@ -164,13 +165,18 @@ function describeMessage(message: Message): Record<string, unknown> {
     content: message.content,
     tool_calls: message.toolCalls?.map(({ callId, name, args }) => ({ call_id: callId, name, args })) ?? null,
     tool_results:
-      message.toolResults?.map(({ callId, name, result }) => ({ call_id: callId, name, result })) ?? null,
+      message.toolResults?.map(({ callId, name, result, failed }) => ({
+        ...{ call_id: callId, name, result },
+        ...(failed && { status: 'failed' }),
+      })) ?? null,
     created_at: isoTime(message.createdAt),
   };
 }
 
 function messageLines(message: Message): string[] {
-  const tools = (message.toolResults ?? []).map(({ name, result }) => `  [${name}] ${resultText(result)}`);
+  const tools = (message.toolResults ?? []).map(
+    ({ name, result, failed }) => `  [${name}${failed ? ' failed' : ''}] ${resultText(result)}`,
+  );
   return [`${isoTime(message.createdAt)} ${message.role}: ${message.content}`, ...tools];
 }
 

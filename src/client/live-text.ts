@@ -37,9 +37,9 @@ export class LiveText {
     this.cover(next);
   }
 
-  /** The stream tells more. */
-  hear(content: string): void {
-    this.#told += content;
+  /** The stream has more text. @param offset its place in the turn's text; undefined: the end */
+  hear(content: string, offset = this.#told.length): void {
+    this.#told = this.#told.slice(0, offset) + content;
     const [shorter, longer] =
       this.#told.length < this.#covered.length ? [this.#told, this.#covered] : [this.#covered, this.#told];
     if (!longer.startsWith(shorter)) this.#isMuted = true;

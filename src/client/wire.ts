@@ -140,8 +140,9 @@ export class Wire {
     });
     const { method } = call;
     const startedAt = new Date();
+    const sentAt = performance.now();
     const tell = (status: number | null): void => {
-      const milliseconds = Date.now() - startedAt.getTime();
+      const milliseconds = Math.round(performance.now() - sentAt);
       this.options.onExchange?.({ method, url, headers, body, status, startedAt, milliseconds });
     };
     try {

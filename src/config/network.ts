@@ -33,6 +33,15 @@ export const siteNames: Parse<readonly string[]> = (value) => {
   return { wrong: 'must be hosts such as app.example.org or localhost:3000, separated by commas' };
 };
 
+/** Ids of chains (EIP-155), separated by commas, each once; `none`. */
+export const chainIds: Parse<readonly number[]> = (value) => {
+  if (value === 'none') return { value: [] };
+  const ids = listed(value).map((id) => (/^[1-9]\d{0,14}$/.test(id) ? Number(id) : NaN));
+  const fits = ids.length > 0 && !ids.some(Number.isNaN) && new Set(ids).size === ids.length;
+  if (fits) return { value: ids };
+  return { wrong: 'must be none, or ids of chains such as 1 or 10, separated by commas, each once' };
+};
+
 /** `off`, `on`, a number of proxies, or addresses, networks and Express's names for them. */
 export const trustProxy: Parse<TrustProxy> = (value) => {
   if (/^(off|false|no)$/i.test(value)) return { value: false };

@@ -42,7 +42,7 @@ export interface AccessParts {
   /** Finds a key by its digest. */
   readonly findKey: (digest: string) => Promise<StoredKey | undefined>;
   readonly digests: Digests;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Pick<Clock, 'now' | 'monotonic'>;
 }
 
 /** Puts the decision about App keys together. */
@@ -102,7 +102,7 @@ export function createAccess({ apps, findKey, digests, clock }: AccessParts): Ac
   }
 
   function lookUp(digest: string): Promise<StoredKey | undefined> {
-    const at = clock.now();
+    const at = clock.monotonic();
     const known = lookups.get(digest);
     if (known !== undefined && at - known.at < LOOKUP_MS) return known.found;
     const lookup = { at, found: findKey(digest) };

@@ -1,15 +1,14 @@
 import type { App } from './app.js';
 import type { Sent, SendRequest } from './core.js';
-import type { HeadStarts } from './head-start.js';
 import { announce, type Parts } from './parts.js';
 import type { Digests } from './ports.js';
 import { overQuota, turnQuotas } from './quota.js';
 import { RefusedError } from './refusal.js';
 import type { Runner } from './runner.js';
-import { walletAddress, wellFormed, type Session, type SessionFields } from './session.js';
+import { walletAddress, type Session, type SessionFields } from './session.js';
 import type { Acceptance } from './store.js';
+import { wellFormed } from './text.js';
 import type { ActiveThread } from './thread.js';
-import type { SessionWrites } from './underway.js';
 import { patchedUserState } from './user-state.js';
 
 /** Takes messages. */
@@ -18,8 +17,6 @@ export class Chat {
     private readonly parts: Parts,
     private readonly digests: Digests,
     private readonly runner: Runner,
-    private readonly headStarts: HeadStarts,
-    private readonly writes: SessionWrites,
   ) {}
 
   /** Stores a message and queues its turn. Durable when it resolves. */
@@ -30,13 +27,13 @@ export class Chat {
     const idempotency = this.#idempotency(request, text);
     const { threads } = this.parts;
     for (;;) {
-      await this.writes.titles.none(request.session.id);
       // The store refuses the message if the session has changed; but whether slots are filled is decided before that.
       const thread = await (app.secrets.length > 0
         ? threads.openForWrite(request.session)
         : threads.openLately(request.session));
-      const accept = () => this.#accept(thread, request, { text, app, idempotency });
-      const sent = await threads.hold(thread, () => this.writes.messages.during(thread.id, accept));
+      const sent = await threads.hold(thread, () =>
+        this.#accept(thread, request, { text, app, idempotency }),
+      );
       if (sent !== undefined) return sent;
       // Somebody else changed the session meanwhile: read it again.
       thread.stale = true;
@@ -49,13 +46,13 @@ export class Chat {
     request: SendRequest,
     { text, app, idempotency }: { text: string; app: App; idempotency: Acceptance['idempotency'] },
   ): Promise<Sent | undefined> {
-    const { clock, settings, threads, secrets, access } = this.parts;
+    const { store, clock, settings, threads, secrets, access } = this.parts;
     const sessionId = thread.id;
     const client = secrets.clientFor(request.clientId, thread.session);
     await secrets.requireSlots(app, client);
     const keyId = await access.keyIdFor(app, request.key);
     const busy = app.busyStrategy ?? settings.busyStrategy;
-    const { accepted, headStart } = await this.headStarts.accept(thread, app, {
+    const accepted = await store.acceptMessage({
       sessionId,
       ifVersion: thread.session.version,
       set: this.#fieldsOf(request, thread.session, app),
@@ -69,6 +66,7 @@ export class Chat {
       idempotency,
       busy,
       maxQueued: settings.maxQueued,
+      maxSessionBytes: settings.maxSessionBytes,
       claim: this.runner.claim,
       at: clock.now(),
     });
@@ -86,6 +84,12 @@ export class Chat {
         const limit = String(settings.maxQueued);
         throw new RefusedError('too_many', `${limit} messages are waiting in this thread already`, [], 5);
       }
+      case 'full':
+        throw new RefusedError(
+          'full',
+          `The thread holds ${String(accepted.bytes)} bytes of text, and with this message it would hold more than ` +
+            `${String(settings.maxSessionBytes)}: go on in another session, or delete this one`,
+        );
       case 'over_quota':
         throw overQuota(accepted.quota, clock.now());
       case 'key_reused':
@@ -108,15 +112,18 @@ export class Chat {
       this.parts.bus.publish(sessionId, { type: 'turn_ended', turnId, outcome: 'interrupted', error: null });
     }
     if (interruption.running !== null) this.runner.interrupt(sessionId, interruption.running.id);
-    if (claimed !== null) this.runner.start(claimed, headStart);
+    if (claimed !== null) this.runner.start(claimed);
     return { sessionId, turnId: turn.id, repeated: false };
   }
 
   /** What a message changes of its session: only what is really new. */
   #fieldsOf(request: SendRequest, session: Session, app: App): SessionFields {
-    const wallet = request.wallet === undefined ? session.wallet : walletAddress(request.wallet);
+    const { wallet: asked, walletProof } = request;
+    const wallet =
+      asked === undefined
+        ? session.wallet
+        : this.parts.walletProofs.ownerOf(walletAddress(asked), walletProof, session.wallet);
     const isNewWallet = wallet !== null && wallet !== session.wallet;
-    if (isNewWallet) this.parts.walletProofs.require(wallet, request.walletProof);
     const userState =
       request.userState === undefined
         ? session.userState
@@ -129,6 +136,10 @@ export class Chat {
   }
 
   #text(given: string): string {
+    if (given.includes('\0'))
+      throw new RefusedError('invalid', 'The message has a NUL character, which cannot be stored', [
+        { path: 'message', message: 'must not have NUL characters' },
+      ]);
     const text = wellFormed(given);
     if (text.trim() === '')
       throw new RefusedError('invalid', 'The message is empty', [

@@ -1,6 +1,5 @@
 import type { Parts } from './parts.js';
 import type { RunningTurn } from './running-turn.js';
-import { wellFormed } from './session.js';
 
 const CHECKPOINT_MS = 500;
 /** Turns whose checkpoints are due in the same stretch of time store them together: each write of its own would wake the store. */
@@ -42,7 +41,7 @@ export class Checkpoints {
     const { running, parts } = this;
     this.#timer = undefined;
     if (running.isStopped || running.text === '') return;
-    const progress = { messages: [], events: [], partialText: wellFormed(running.text) };
+    const progress = { messages: [], events: [], partialText: running.text };
     const commit = await parts.store.saveProgress(running.turn, progress, parts.clock.now());
     if (commit === 'lost') running.stop('lost');
   }

@@ -1,7 +1,6 @@
 import type { EventBody } from './event.js';
 import { closeCalls, danglingCalls, type Message } from './message.js';
 import type { Clock } from './ports.js';
-import { wellFormed } from './session.js';
 import type { Turn } from './turn.js';
 
 /** What a turn's end adds: its calls closed, what was shown kept, the reason of a failure told. */
@@ -40,7 +39,7 @@ export function closeTurn(
     turnNo: turn.no,
     position: place,
     role,
-    content: wellFormed(content),
+    content,
     toolCalls: null,
     toolResults: null,
     createdAt: clock.now(),

@@ -45,12 +45,20 @@ export interface Sent {
 /** What a stream of a session's updates carries. */
 export type Update =
   | { readonly type: 'logged'; readonly event: LoggedEvent }
-  | TurnEvent
+  /** A turn runs. For the turn that was shown last: its text so far is void and comes again. */
+  | { readonly type: 'turn_started'; readonly turnId: string }
+  | Extract<TurnEvent, { readonly type: 'text' | 'turn_ended' }>
   /** Events between these ids, both included, are no longer kept, or never were: read the state. */
   | { readonly type: 'gap'; readonly from: number; readonly to: number };
 
+/**
+ * Why a stream ends before its turn does. `replaced`: text that it has shown was made again, differently, by another
+ * attempt at the turn.
+ */
+export type CutReason = 'deleted' | 'draining' | 'replaced';
+
 /** What a stream of one turn carries: it ends with `turn_ended` or with `cut`. */
-export type TurnUpdate = TurnEvent | { readonly type: 'cut'; readonly reason: 'deleted' | 'draining' };
+export type TurnUpdate = TurnEvent | { readonly type: 'cut'; readonly reason: CutReason };
 
 /**
  * A stream from the core. It ends by itself when its session is deleted, on a drain, or when its turn has ended, and
@@ -89,8 +97,8 @@ export interface Core {
   /** Brings a session into being, as any request with its header does (§3); one that was deleted stays so. */
   touch(session: SessionRef): Promise<void>;
   /**
-   * The session's own thread, then the other threads of its wallet, newest first; where wallets have to sign in, those only with a
-   * proof. @throws RefusedError `not_found` */
+   * The session's own thread, then the other threads of its wallet, newest first, 10,000 in all at most; where wallets have to
+   * sign in, those only with a proof. @throws RefusedError `not_found` */
   getThreads(sessionId: string, walletProof?: string): Promise<readonly ThreadSummary[]>;
   /** The threads of a wallet, newest activity first. `session` is created when unknown, as with any request. */
   listThreads(request: {
@@ -112,17 +120,19 @@ export interface Core {
 
   /** Stores a message and queues its turn; durable when it resolves. */
   send(request: SendRequest): Promise<Sent>;
-  /** Resolves when the turn has ended, when `signal` aborts, or on a drain. Never rejects. */
-  turnEnded(sent: Sent, signal: AbortSignal): Promise<void>;
+  /** Resolves when the turn has ended, when its session was deleted, when `signal` aborts, or on a drain. Never rejects. */
+  turnEnded(sent: Sent, signal: AbortSignal): Promise<'deleted' | 'over'>;
   /**
    * The session as it is now, after merging `userState` into it if given. `leavesFaults`: the answer has no place for faults, and the
-   * next snapshot that has one carries them. At once where memory alone has it all, as for most polls.
+   * next snapshot that has one carries them. `tail`: how many of the last messages are wanted; a thread that memory does not have is then
+   * read no further. At once where memory alone has it all, as for most polls.
    */
   snapshot(
     session: SessionRef,
     options?: {
       userState?: JsonObject | undefined;
       leavesFaults?: boolean;
+      tail?: number | undefined;
     },
   ): Snapshot | Promise<Snapshot>;
   /** Cancels what runs and what waits; true when there was something. The snapshot read after it is final. */

@@ -30,8 +30,8 @@ export interface LoggedEvent {
 
 /**
  * What can be watched of a turn while it runs. These are not kept: whoever comes later reads the records.
- * `position` is the place in the turn of the record that the text will belong to, `offset` counts UTF-16 units in it,
- * so that a watcher who joins late, or twice, shows each character once.
+ * `attempt` is the claim of the turn that made it. `position` is the place in the turn of the record that the text will
+ * belong to, `offset` counts UTF-16 units in it, so that a watcher who joins late, or twice, shows each character once.
  */
 export type TurnEvent =
   | { readonly type: 'turn_started'; readonly turnId: string; readonly attempt: number }
@@ -41,15 +41,19 @@ export type TurnEvent =
       readonly attempt: number;
       readonly position: number;
       readonly offset: number;
+      /** The length of the text of the turn's earlier records, in UTF-16 units. */
+      readonly before: number;
       readonly content: string;
     }
   | {
       readonly type: 'tool_called';
       readonly turnId: string;
+      readonly attempt: number;
       readonly call: ToolCall;
-      /** The record of its step, and how much text that has: a watcher sees whether all of it was shown. */
+      /** The record of its step, how much text that has, and how many calls: a watcher sees whether it has missed some. */
       readonly position: number;
       readonly length: number;
+      readonly count: number;
     }
   | { readonly type: 'tool_returned'; readonly turnId: string; readonly result: ToolResult }
   | {
@@ -70,6 +74,25 @@ export type Order =
 
 /** Everything that the bus carries for a session. */
 export type Signal = { readonly type: 'logged'; readonly event: LoggedEvent } | TurnEvent | Order;
+
+/** Whether a signal is an event of a turn. */
+export function isTurnEvent(signal: Signal): signal is TurnEvent {
+  switch (signal.type) {
+    case 'turn_started':
+    case 'text':
+    case 'tool_called':
+    case 'tool_returned':
+    case 'turn_ended':
+      return true;
+    case 'logged':
+    case 'session_changed':
+    case 'session_deleted':
+    case 'missed':
+    case 'interrupt':
+      return false;
+  }
+  return signal satisfies never;
+}
 
 /** An entry of the snapshot's `system_events`. */
 export interface SystemEvent {

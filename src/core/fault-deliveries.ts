@@ -1,4 +1,4 @@
-import type { Log } from './ports.js';
+import type { Clock, Log } from './ports.js';
 import type { FaultDelivery } from './snapshot.js';
 import type { Lease, Store } from './store.js';
 import type { ActiveThread } from './thread.js';
@@ -16,13 +16,14 @@ interface UnderWay {
 
 /**
  * Sees to it that each fault goes out with one snapshot, whichever node makes it. A node claims a session's faults in the store, and
- * notes there that they went out once they did: what it claimed and never sent is another's when the claim has run out.
+ * notes there that they went out once they did: what it claimed and never sent is another's when the claim has run out. A claim whose
+ * stored end is still ahead counts as lost, too, when this node has seen it unrenewed for as long as a claim holds.
  */
 export class FaultDeliveries {
   readonly #underWay = new Map<string, UnderWay>();
 
   constructor(
-    private readonly parts: { readonly store: Store; readonly log: Log },
+    private readonly parts: { readonly store: Store; readonly log: Log; readonly clock: Clock },
     /** For whom this node claims, and for how long. */
     private readonly lease: Lease,
     private readonly renewMs: number,
@@ -37,11 +38,12 @@ export class FaultDeliveries {
     underWay.users++;
     let claimed;
     try {
-      claimed = await this.parts.store.claimFaults(thread.id, this.lease);
+      claimed = await this.parts.store.claimFaults(thread.id, this.lease, this.#lostClaimOn(thread));
     } catch (error) {
       this.#leave(thread.id, underWay);
       throw error;
     }
+    this.#noteHeld(thread, claimed.held);
     thread.faults = thread.faults.filter(({ n }) => n > claimed.shown);
     const mine = claimed.faults.filter(({ n }) => !underWay.taken.has(n) && !thread.told.has(n));
     if (mine.length === 0) {
@@ -66,6 +68,19 @@ export class FaultDeliveries {
     };
   }
 
+  #noteHeld(thread: ActiveThread, claim: string | null): void {
+    if (claim === null) thread.faultsHeld = undefined;
+    else if (thread.faultsHeld?.claim !== claim)
+      thread.faultsHeld = { claim, since: this.parts.clock.monotonic() };
+  }
+
+  /** Another node's claim on the faults of a session, if it has not been renewed for as long as a claim holds. */
+  #lostClaimOn({ faultsHeld }: ActiveThread): string | null {
+    if (faultsHeld === undefined) return null;
+    const age = this.parts.clock.monotonic() - faultsHeld.since;
+    return age >= this.lease.milliseconds ? faultsHeld.claim : null;
+  }
+
   /** Lets go of everything: what is claimed still is another's when the claims have run out. */
   close(): void {
     for (const { renewal } of this.#underWay.values()) clearInterval(renewal);
@@ -73,7 +88,7 @@ export class FaultDeliveries {
 
   #begin(id: string): UnderWay {
     const renewal = setInterval(() => {
-      this.parts.store.claimFaults(id, this.lease).catch((error: unknown) => {
+      this.parts.store.claimFaults(id, this.lease, null).catch((error: unknown) => {
         this.parts.log.warn({ err: error }, 'a system error on its way may be shown twice');
       });
     }, this.renewMs);

@@ -1,5 +1,5 @@
 import { pause } from './abort.js';
-import type { Log } from './ports.js';
+import type { Clock, Log } from './ports.js';
 import { StoreUnavailableError, type Store } from './store.js';
 
 /** Whether new messages are taken. */
@@ -17,13 +17,13 @@ export class Health {
 
   constructor(
     private readonly store: Store,
-    private readonly clock: { now(): number },
+    private readonly clock: Pick<Clock, 'monotonic'>,
     private readonly log: Log,
   ) {}
 
   /** Never rejects. */
   status(): Promise<HealthStatus> {
-    const now = this.clock.now();
+    const now = this.clock.monotonic();
     if (this.#asked === undefined || now - this.#askedAt > FRESH_MS) {
       this.#askedAt = now;
       this.#asked = this.#ask();

@@ -4,10 +4,14 @@ import type { SessionRef } from './core.js';
 import { INTERRUPTED_RESULT } from './message.js';
 import { announce, type Parts } from './parts.js';
 import type { Runner } from './runner.js';
+import type { Store } from './store.js';
 import { NO_USAGE, type Turn, type TurnOutcome } from './turn.js';
 
-/** How long an interrupt waits for the turn's owner to store what was shown. */
+type SessionRevision = Awaited<ReturnType<Store['revisionOf']>>;
+
+/** How long an interrupt waits for the turn's owner to store what was shown, and how often it looks into the store. */
 const PATIENCE_MS = 3_000;
+const POLL_MS = 100;
 
 /** Cancels what runs and what waits in a session. */
 export class Interrupts {
@@ -45,7 +49,7 @@ export class Interrupts {
           const ending = { outcome: 'interrupted', error: null } as const;
           bus.publish(thread.id, { type: 'turn_ended', turnId: turn.id, ...ending });
         }
-        if (running !== null) await this.#stop(running, ended);
+        if (running !== null) await this.#stop(running, commit.revision, ended);
         return true;
       } finally {
         ended.close();
@@ -53,14 +57,43 @@ export class Interrupts {
     });
   }
 
-  async #stop(turn: Turn, ended: EndWatch): Promise<void> {
+  /** @param revision of the session, when the turn was marked */
+  async #stop(turn: Turn, revision: number, ended: EndWatch): Promise<void> {
     const order = (): void => {
       this.runner.interrupt(turn.sessionId, turn.id);
     };
     // Again when it starts: it may be claimed, and nobody works on it yet who could hear.
     ended.onStart(turn.id, order);
     order();
-    if (!(await ended.of(turn.id, PATIENCE_MS))) await this.#fence(turn);
+    const waiting = new AbortController();
+    const stored = this.#untilStored(turn, revision, waiting.signal);
+    const isOver = await Promise.race([ended.of(turn.id, PATIENCE_MS), stored]);
+    waiting.abort(new Error('The turn has ended, or is fenced off'));
+    if (!isOver) await this.#fence(turn);
+  }
+
+  /**
+   * Resolves with true once the store says that the turn has ended, or that its session was deleted: the bus may not carry
+   * the news. Resolves with false when the signal aborts.
+   */
+  async #untilStored(turn: Turn, revision: number, signal: AbortSignal): Promise<boolean> {
+    const { store, threads, log } = this.parts;
+    let known: SessionRevision = revision;
+    for (;;) {
+      try {
+        await pause(POLL_MS, signal);
+        const newest = await store.revisionOf(turn.sessionId);
+        if (newest === known) continue;
+        if ((await store.readFlight(turn.sessionId))?.turnId !== turn.id) {
+          if (typeof newest === 'number') threads.heard(turn.sessionId, newest);
+          return true;
+        }
+        known = newest;
+      } catch (error) {
+        if (signal.aborted) return false;
+        log.warn({ err: error, turn: turn.id }, 'failed to read whether an interrupted turn has ended');
+      }
+    }
   }
 
   /** The owner does not answer: its later writes are refused, and the last checkpoint stands. */

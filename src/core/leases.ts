@@ -1,8 +1,10 @@
+import type { LeaseMark } from './lease-store.js';
+import { LeaseWatch } from './lease-watch.js';
 import type { Observer } from './observer.js';
 import type { Log } from './ports.js';
 import type { Runner } from './runner.js';
 import type { CoreSettings } from './settings.js';
-import type { Store } from './store.js';
+import type { Lease, Store } from './store.js';
 
 /** How often abandoned turns are looked for, and how many are claimed at once. */
 const RECOVERY_MS = 1_000;
@@ -17,6 +19,7 @@ export class Leases {
   #recovery: NodeJS.Timeout | undefined;
   #lapse: NodeJS.Timeout | undefined;
   #isBusy = false;
+  readonly #watch: LeaseWatch;
 
   constructor(
     private readonly parts: {
@@ -27,7 +30,9 @@ export class Leases {
       readonly clock: { monotonic(): number };
     },
     private readonly runner: Runner,
-  ) {}
+  ) {
+    this.#watch = new LeaseWatch(parts.settings.leaseMs);
+  }
 
   /** Recovers once, then begins. */
   async start(): Promise<void> {
@@ -95,20 +100,34 @@ export class Leases {
     if (claim === null || this.#isBusy) return;
     this.#isBusy = true;
     try {
-      let claimed;
-      do {
-        claimed = await this.parts.store.claimAbandoned(claim, RECOVERY_BATCH);
-        if (claimed.length > 0) {
-          this.parts.observer.tookOver(claimed.length);
-          this.parts.log.info({ turns: claimed.length }, 'took over abandoned turns');
-        }
-        for (const turn of claimed) this.runner.start(turn);
-        // A whole batch: there may be more, and a crash must not leave them waiting.
-      } while (claimed.length === RECOVERY_BATCH && this.runner.claim !== null);
+      await this.#claimAbandoned(claim, await this.#findLost());
     } catch (error) {
       this.parts.log.warn({ err: error }, 'abandoned turns could not be looked for');
     } finally {
       this.#isBusy = false;
     }
+  }
+
+  async #findLost(): Promise<LeaseMark[]> {
+    const { store, clock } = this.parts;
+    const askedAt = clock.monotonic();
+    const leases = await store.readLeases();
+    return this.#watch.findLost(leases, { askedAt, answeredAt: clock.monotonic() });
+  }
+
+  /** Claims in batches until nothing is left: a crash must not leave turns waiting for the next look. */
+  async #claimAbandoned(claim: Lease, lost: readonly LeaseMark[]): Promise<void> {
+    const { store, observer, log } = this.parts;
+    let claimed;
+    let from = 0;
+    do {
+      claimed = await store.claimAbandoned(claim, lost.slice(from, from + RECOVERY_BATCH), RECOVERY_BATCH);
+      from += RECOVERY_BATCH;
+      if (claimed.length > 0) {
+        observer.tookOver(claimed.length);
+        log.info({ turns: claimed.length }, 'took over abandoned turns');
+      }
+      for (const turn of claimed) this.runner.start(turn);
+    } while ((claimed.length === RECOVERY_BATCH || from < lost.length) && this.runner.claim !== null);
   }
 }

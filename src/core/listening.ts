@@ -1,11 +1,13 @@
 import { Checkpoints } from './checkpoints.js';
 import { estimateTokens } from './history.js';
+import { isDeeperThan, isJsonObject } from './json.js';
 import type { ToolCall } from './message.js';
 import type { AnswerObserver, AnswerOutcome } from './observer.js';
 import type { Parts } from './parts.js';
 import type { Rig, RigPart, RigRequest } from './ports.js';
 import { requestTokens } from './question.js';
 import type { RunningTurn } from './running-turn.js';
+import { cutText, wellFormed, wellFormedJson, WellFormedPieces } from './text.js';
 import { NO_USAGE, type Usage } from './turn.js';
 
 /**
@@ -14,12 +16,15 @@ import { NO_USAGE, type Usage } from './turn.js';
  */
 const MAX_TEXT = 1_048_576;
 const MAX_CALLS = 128;
+/** How deep the arguments of a call may be nested: what is stored is walked with recursion. */
+const MAX_DEPTH = 200;
 
 /** One question to a rig, and what comes of it: its text is shown as it comes. */
 export class Listening {
   /** The calls that it makes, by ids that the turn does not know yet. */
   readonly calls: ToolCall[] = [];
   #usage = NO_USAGE;
+  readonly #pieces = new WellFormedPieces();
   readonly #checkpoints: Checkpoints;
   readonly #observed: AnswerObserver;
 
@@ -36,7 +41,7 @@ export class Listening {
   /** For the rig. One that does not heed the signal is not heeded either: what it says late is never shown. */
   readonly take = (part: RigPart): void => {
     if (this.running.isStopped) return;
-    if (part.type === 'text') this.#show(part.text);
+    if (part.type === 'text') this.#show(this.#pieces.add(part.text));
     else if (part.type === 'end') this.#bill(part.usage);
     else if (this.calls.length < MAX_CALLS) this.calls.push(this.#named(part.call));
     else this.running.stop('overlong');
@@ -44,6 +49,7 @@ export class Listening {
 
   /** The answer is over. */
   end(outcome: AnswerOutcome): void {
+    if (outcome === 'complete') this.#show(this.#pieces.end());
     this.#checkpoints.stop();
     const shown = estimateTokens(this.running.text);
     this.running.shownTokens += shown;
@@ -59,7 +65,8 @@ export class Listening {
   }
 
   /** A call whose id is missing, or was there before, gets one of ours. */
-  #named(call: ToolCall): ToolCall {
+  #named(given: ToolCall): ToolCall {
+    const call = storable(given);
     const isKnown =
       this.calls.some(({ callId }) => callId === call.callId) ||
       this.running.messages.some(({ toolCalls }) => toolCalls?.some(({ callId }) => callId === call.callId));
@@ -75,11 +82,22 @@ export class Listening {
       running.leftover = '';
     }
     const { id: turnId, attempt, sessionId } = running.turn;
-    const [position, offset] = [running.nextPosition, running.text.length];
-    const content = text.slice(0, MAX_TEXT - offset);
+    const [position, offset, before] = [running.nextPosition, running.text.length, running.textBefore];
+    const content = cutText(text, MAX_TEXT - offset);
     running.text += content;
-    parts.bus.publish(sessionId, { type: 'text', turnId, attempt, position, offset, content });
+    parts.bus.publish(sessionId, { type: 'text', turnId, attempt, position, offset, before, content });
     this.#checkpoints.due();
     if (content.length < text.length) running.stop('overlong');
   }
+}
+
+/** A call as it can be stored and shown: well-formed text, arguments of bounded depth. */
+function storable({ callId, name, args, ...more }: ToolCall): ToolCall {
+  const named = { callId: wellFormed(callId), name: wellFormed(name), ...more };
+  if (isDeeperThan(args, MAX_DEPTH)) {
+    const problem = `The call was not run: its arguments are nested deeper than ${String(MAX_DEPTH)} levels.`;
+    return { ...named, args: {}, problem };
+  }
+  const clean = wellFormedJson(args);
+  return { ...named, args: isJsonObject(clean) ? clean : {} };
 }

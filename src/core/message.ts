@@ -4,7 +4,12 @@ import type { JsonObject, JsonValue } from './json.js';
 export interface ToolCall {
   readonly callId: string;
   readonly name: string;
+  /** Empty where `problem` is set. */
   readonly args: JsonObject;
+  /** Why the call cannot run, in words for the model: its arguments were no JSON object. Absent: it can. */
+  readonly problem?: string;
+  /** True once the tool has reported progress. Stored with the first report, so that whoever ends the call knows it. */
+  readonly multiStep?: boolean;
 }
 
 /** What a tool call came to. */
@@ -46,6 +51,36 @@ export function resultText(result: JsonValue): string {
   return typeof result === 'string' ? result : JSON.stringify(result);
 }
 
+/** How much text a record holds, in bytes of UTF-8: its content, and its calls and results as JSON. */
+export function textBytes({
+  content,
+  toolCalls,
+  toolResults,
+}: Pick<Message, 'content' | 'toolCalls' | 'toolResults'>): number {
+  return Buffer.byteLength(content) + jsonBytes(toolCalls) + jsonBytes(toolResults);
+}
+
+function jsonBytes(list: readonly object[] | null): number {
+  return list === null ? 0 : Buffer.byteLength(JSON.stringify(list));
+}
+
+/** How many messages of a snapshot a record becomes: its text, if it has any, and one for each tool result. */
+export function shownCount({
+  role,
+  content,
+  toolResults,
+}: Pick<Message, 'role' | 'content' | 'toolResults'>): number {
+  return (content !== '' || role !== 'assistant' ? 1 : 0) + (toolResults?.length ?? 0);
+}
+
+/** The record after the tool of a call has reported progress. */
+export function withProgress(message: Message, callId: string): Message {
+  const toolCalls = message.toolCalls?.map((call) =>
+    call.callId === callId ? { ...call, multiStep: true } : call,
+  );
+  return { ...message, toolCalls: toolCalls ?? null };
+}
+
 /** The calls of a record that have no result yet. */
 export function danglingCalls(message: Message): readonly ToolCall[] {
   if (message.toolCalls === null) return [];
@@ -57,14 +92,17 @@ export function danglingCalls(message: Message): readonly ToolCall[] {
 export function closeCalls(message: Message, words: string): Message {
   const open = danglingCalls(message);
   if (open.length === 0) return message;
-  const closed = open.map(({ callId, name }) => ({
-    callId,
-    name,
-    result: words,
-    failed: true,
-    multiStep: false,
+  const closed = open.map(({ callId, name, multiStep = false }) => ({
+    ...{ callId, name, result: words, failed: true, multiStep },
   }));
   return { ...message, toolResults: [...(message.toolResults ?? []), ...closed] };
+}
+
+/** The length of the assistant's text in these records, in UTF-16 units. */
+export function textLength(records: readonly Message[]): number {
+  let length = 0;
+  for (const { role, content } of records) if (role === 'assistant') length += content.length;
+  return length;
 }
 
 /** In the order of a thread. */

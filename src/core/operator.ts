@@ -6,6 +6,7 @@ import type { OpenTurn } from './overview-store.js';
 import { limitOf, type LimitSettings, type Use } from './quota.js';
 import type { Recent, RecentFailure, RecentPoint } from './recent.js';
 import { RefusedError } from './refusal.js';
+import type { SecretTotal } from './secret-store.js';
 import type { Session } from './session.js';
 import type { Store, StoredKey, ThreadCursor } from './store.js';
 
@@ -41,6 +42,8 @@ export interface Operator {
   }>;
   /** What was used today, the most first. */
   listUses(): Promise<readonly SpentUse[]>;
+  /** How much is kept of each App's secrets, and how much may be, in bytes. */
+  secrets(): Promise<{ readonly totals: readonly SecretTotal[]; readonly most: number }>;
   listKeys(): Promise<readonly (StoredKey & { readonly status: ReturnType<typeof keyStatus> })[]>;
   /** Makes a key, which is shown this once. @throws RefusedError `invalid` for Apps that there are not */
   createKey(asked: {
@@ -58,6 +61,8 @@ export interface OperatorParts {
   readonly store: Store;
   readonly apps: readonly App[];
   readonly limits: LimitSettings;
+  /** As in the settings. */
+  readonly maxSecretsBytes: number;
   readonly recent: Recent;
   readonly health: () => Promise<{ readonly status: HealthStatus }>;
   /** Told of every key that was made or revoked. */
@@ -77,7 +82,7 @@ const MAX_USES = 100;
 
 /** Puts the operator's view together. */
 export function createOperator(parts: OperatorParts): Operator {
-  const { store, apps, limits, recent, keysChanged, clock, digests, randomBytes } = parts;
+  const { store, apps, limits, maxSecretsBytes, recent, keysChanged, clock, digests, randomBytes } = parts;
   return {
     async overview(span) {
       const now = clock.now();
@@ -110,6 +115,10 @@ export function createOperator(parts: OperatorParts): Operator {
       const today = Math.floor(clock.now() / DAY_MS) * DAY_MS;
       const uses = await store.readUses(today, MAX_USES);
       return uses.map((use) => ({ ...use, limit: limitOf(limits, use) }));
+    },
+
+    async secrets() {
+      return { totals: await store.secretTotals(), most: maxSecretsBytes };
     },
 
     async listKeys() {

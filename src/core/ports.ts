@@ -120,25 +120,32 @@ export interface SeedPhrases {
 
 /** What a wallet signs to sign in (EIP-4361). Times are in milliseconds since the epoch. */
 export interface SignInMessage {
-  /** The site that asked for it: `host` or `host:port`. */
+  /** The site that asked for it: `host` or `host:port`, in lower case. */
   readonly domain: string;
+  /** Whether the URI is one of that site, and it and the scheme, if there is one, are `https`, or `http` on a loopback host. */
+  readonly isOfSite: boolean;
+  /** With the checksum of EIP-55. */
   readonly address: string;
   readonly nonce: string;
+  readonly issuedAt: number;
   /** `-Infinity` when the message does not say. */
   readonly notBefore: number;
   /** `Infinity` when the message does not say. */
   readonly expiresAt: number;
 }
 
+/** Who signed: a key, whose address is its own on every chain, or a contract, whose address may belong to another one on another chain. */
+export type WalletSigner = { readonly kind: 'key' } | { readonly kind: 'contract'; readonly chainId: number };
+
 /** Knows the signatures of wallets. */
 export interface WalletSignatures {
   /** Undefined for text that is no sign-in message. */
   read(message: string): SignInMessage | undefined;
   /**
-   * Whether the wallet that the message names has signed it: a key's, or a contract's on a chain that is configured.
-   * @throws Error when that chain does not answer
+   * Finds out who signed for the wallet that the message names. Undefined: nobody that counts.
+   * @throws Error when the chain of a contract wallet does not answer
    */
-  verify(message: string, signature: string): Promise<boolean>;
+  verify(message: string, signature: string): Promise<WalletSigner | undefined>;
 }
 
 /** Checks values against JSON Schemas. */
@@ -157,9 +164,15 @@ export interface Digests {
 
 /** Time and chance, passed in so that a test can hold them. */
 export interface Clock {
-  /** Milliseconds since the epoch. */
+  /**
+   * The wall clock, in milliseconds since the epoch. For times that are stored, shown or compared with such times. An administrator
+   * or NTP may set it forward or back at any moment, so the difference of two readings is not a length of time.
+   */
   now(): number;
-  /** Milliseconds since some moment of this process. Nobody can set it back: for lengths of time. */
+  /**
+   * The steady clock, in milliseconds since some moment of this process. For ages, timeouts and every other length of time: it only
+   * goes forward, and at the pace of real time. Its readings mean nothing to another process.
+   */
   monotonic(): number;
   /** A new unique id: a UUID. */
   newId(): string;

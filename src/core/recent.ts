@@ -140,7 +140,7 @@ class Attempt implements TurnObserver {
     private readonly notes: Notes,
     private readonly turn: ClaimedTurn,
   ) {
-    this.#begun = notes.clock.now();
+    this.#begun = notes.clock.monotonic();
   }
 
   asked(_rig: Rig, purpose: RigRequest['purpose']): AnswerObserver {
@@ -155,13 +155,13 @@ class Attempt implements TurnObserver {
   spoke(): void {
     if (this.#hasSpoken) return;
     this.#hasSpoken = true;
-    this.notes.minute().firstText.add(this.notes.clock.now() - this.#begun);
+    this.notes.minute().firstText.add(this.notes.clock.monotonic() - this.#begun);
   }
 
   ended(outcome: TurnOutcome, rigId: string | null): void {
     const minute = this.notes.minute();
     minute.outcomes[outcome] += 1;
-    minute.duration.add(this.notes.clock.now() - this.#begun);
+    minute.duration.add(this.notes.clock.monotonic() - this.#begun);
     if (outcome === 'failed') this.notes.failed(this.turn, rigId);
   }
 

@@ -7,7 +7,9 @@ export type RefusalReason =
   | 'unauthenticated' // a key is needed and is missing or not valid
   | 'forbidden' // the key does not cover the App
   | 'not_found' // no such session, message, tool, action
+  | 'gone' // the message was accepted, and its session was deleted before the response
   | 'busy' // the thread is busy and its App rejects meanwhile
+  | 'full' // what is kept has reached its bound, and the message says what makes room
   | 'key_reused' // the idempotency key was used with another message
   | 'too_many' // a limit is reached; `retryAfter` says for how long
   | 'unavailable'; // draining, or the store does not answer

@@ -1,6 +1,5 @@
 import { pause, TurnStopped } from './abort.js';
 import type { Signal } from './event.js';
-import type { HeadStart } from './head-start.js';
 import { storePatiently } from './patience.js';
 import { closeTurn } from './closing.js';
 import { INTERRUPTED_RESULT, type Message } from './message.js';
@@ -9,6 +8,7 @@ import { RigError } from './ports.js';
 import { tokenUses } from './quota.js';
 import { RunningTurn } from './running-turn.js';
 import { StoreUnavailableError, type Lease, type TurnEnding } from './store.js';
+import { wellFormed } from './text.js';
 import type { ActiveThread } from './thread.js';
 import type { Titles } from './titles.js';
 import type { ClaimedTurn } from './turn.js';
@@ -65,10 +65,10 @@ export class Runner {
   }
 
   /** Begins to work on a claimed turn, and on those that wait behind it. */
-  start(claimed: ClaimedTurn, headStart?: HeadStart): void {
+  start(claimed: ClaimedTurn): void {
     const { observer, clock } = this.parts;
     const observed = observer.started(claimed);
-    const running = new RunningTurn(claimed, [], observed, clock.monotonic(), headStart);
+    const running = new RunningTurn(claimed, [], observed, clock.monotonic());
     // An older attempt of this very process: its lease lapsed, so that it may not go on.
     this.#running.get(claimed.sessionId)?.stop('lost');
     this.#running.set(claimed.sessionId, running);
@@ -139,18 +139,17 @@ export class Runner {
     }
     const { id: turnId, attempt, sessionId } = turn;
     this.parts.bus.publish(sessionId, { type: 'turn_started', turnId, attempt });
-    // A new attempt voids what watchers have of the turn: what earlier ones have finished is told again.
-    for (const { role, position, content } of running.messages) {
-      if (role !== 'assistant' || content === '') continue;
-      this.parts.bus.publish(sessionId, { type: 'text', turnId, attempt, position, offset: 0, content });
-    }
   }
 
-  /** Hears orders from other nodes. A bus that is slow to attach does not hold up the turn: interrupts arrive by the lease, too. */
+  /**
+   * Subscribes to what stops a turn from outside: interrupts from other nodes and the deletion of its session. A bus that
+   * is slow to attach does not hold up the turn, because both also arrive with the renewal of the lease.
+   */
   #listen(running: RunningTurn): Promise<() => void> {
     const { id, sessionId } = running.turn;
     const hear = (signal: Signal): void => {
       if (signal.type === 'interrupt' && signal.turnId === id) running.stop('interrupted');
+      if (signal.type === 'session_deleted') running.stop('deleted');
     };
     return this.parts.bus.subscribe(sessionId, hear).catch((error: unknown) => {
       this.parts.log.warn({ err: error, turn: id }, 'the bus was not heard for a turn');
@@ -195,7 +194,7 @@ export class Runner {
     }
     if (error instanceof StoreUnavailableError) throw error;
     this.parts.log.error({ err: error, turn: running.turn.id, rig: running.rigId }, 'turn failed');
-    if (error instanceof RigError) return { outcome: 'failed', error: error.message };
+    if (error instanceof RigError) return { outcome: 'failed', error: wellFormed(error.message) };
     return {
       outcome: 'failed',
       error: 'Something went wrong inside the service while answering. Send the message again.',

@@ -1,6 +1,5 @@
 import { asError, TurnStopped, type StopReason } from './abort.js';
-import type { HeadStart } from './head-start.js';
-import type { Message } from './message.js';
+import { textLength, type Message } from './message.js';
 import type { TurnObserver } from './observer.js';
 import { NO_USAGE, type ClaimedTurn, type Usage } from './turn.js';
 
@@ -24,25 +23,20 @@ export class RunningTurn {
   /** Whether it was stopped. The signal says so too, but by Node's way to it, which costs 1 % of the main thread's time when each token asks. */
   isStopped = false;
   #last: Promise<unknown> = NOTHING;
-  readonly #controller: AbortController;
-  #headStart: HeadStart | undefined;
+  readonly #controller = new AbortController();
   #onStop: ((reason: TurnStopped) => void) | undefined;
 
   /**
    * @param messages the turn's stored records, the user's message first
    * @param observed is told what becomes of it
    * @param heldSince when the lease on it was last known to begin, by the clock that nobody sets
-   * @param headStart its first question, when that was asked already
    */
   constructor(
     readonly turn: ClaimedTurn,
     public messages: readonly Message[],
     readonly observed: TurnObserver,
     public heldSince: number,
-    headStart?: HeadStart,
   ) {
-    this.#controller = headStart?.controller ?? new AbortController();
-    this.#headStart = headStart;
     this.leftover = turn.partialText;
   }
 
@@ -50,11 +44,9 @@ export class RunningTurn {
     return this.#controller.signal;
   }
 
-  /** Its first question, when that was asked already: once. */
-  takeHeadStart(): HeadStart | undefined {
-    const headStart = this.#headStart;
-    this.#headStart = undefined;
-    return headStart;
+  /** The length of the text of its records, in UTF-16 units. */
+  get textBefore(): number {
+    return textLength(this.messages);
   }
 
   /** Where in the turn the next record goes. */
@@ -107,6 +99,5 @@ export class RunningTurn {
   finish(): void {
     const reason: unknown = this.signal.reason;
     this.observed.left(reason instanceof TurnStopped ? reason.stop : 'lost');
-    this.takeHeadStart()?.drop();
   }
 }

@@ -1,134 +1,136 @@
 import { isJsonObject, type JsonValue } from './json.js';
+import { resultText } from './message.js';
+import { PatternMatcher } from './pattern-matcher.js';
 import { secretHandle } from './secrets.js';
 
-/** How much longer the handles may make a value, in characters; from there on secrets are taken out without one. */
+/** How much longer the masks may make a value, in characters; from there on secrets are removed without a mask. */
 const MAX_GROWTH = 1_048_576;
-/** Encodings of a shorter value are found in ordinary words. */
+/** Encodings of a shorter value occur in ordinary words. */
 const MIN_ENCODED = 8;
 const MAX_DEPTH = 500;
 
-/** A form in which a secret may come back, and what stands for it. */
-interface Known {
-  readonly form: string;
-  readonly handle: string;
+/** A value that must not be shown, and what is shown in its place. */
+export interface Masked {
+  readonly value: string;
+  readonly mask: string;
 }
 
 /**
- * A value with every occurrence of a secret replaced by its handle, in texts, keys and numbers: a tool must not give away
- * what it was lent. Found are the value itself, and, from 8 characters on, the whole of it in base64, hex, percent-encoding or
- * as JSON text. Where secrets overlap, all that they cover goes. What is nested deeper than 500 levels is left out.
+ * Replaces every occurrence of private values by their masks, in texts, keys and numbers: a tool must not show what it was lent. It finds the
+ * value itself, the value as JSON text, and, from 8 characters on, the whole of it in base64, hex and percent-encoding. Where
+ * values overlap, all that they cover is replaced. The time grows with the length of the texts and of all values together.
  */
-export function scrub(value: JsonValue, secrets: ReadonlyMap<string, string>): JsonValue {
-  const known = findKnown(value, secrets);
-  if (known.length === 0) return value;
-  let growth = 0;
-  const handleFor = ({ handle }: Known, length: number): string => {
-    growth += handle.length - length;
-    return growth > MAX_GROWTH ? '' : handle;
-  };
-  const clean = (text: string): string => replaceKnown(text, known, handleFor);
-  const walk = (item: JsonValue, depth: number): JsonValue => {
-    if (typeof item === 'string') return clean(item);
-    if (typeof item === 'number') return numberOrHandle(item, clean);
-    if (typeof item !== 'object' || item === null) return item;
-    if (depth >= MAX_DEPTH) return '[nested too deeply]';
-    if (!isJsonObject(item)) return item.map((entry) => walk(entry, depth + 1));
-    return Object.fromEntries(
-      Object.entries(item).map(([key, entry]) => [clean(key), walk(entry, depth + 1)]),
-    );
-  };
-  return walk(value, 0);
-}
+export class Scrubber {
+  readonly #masks: readonly string[];
+  readonly #matcher: PatternMatcher | undefined;
 
-/** The forms of secrets that the value holds anywhere: mostly none, and then nothing is copied. */
-function findKnown(value: JsonValue, secrets: ReadonlyMap<string, string>): readonly Known[] {
-  const known = [...secrets].flatMap(([name, secret]) =>
-    formsOf(secret).map((form) => ({ form, handle: secretHandle(name) })),
-  );
-  if (known.length === 0) return known;
-  let json: string;
-  try {
-    json = JSON.stringify(value);
-  } catch (error) {
-    // Nested too deeply to be written as a whole.
-    if (error instanceof RangeError) return known;
-    throw error;
+  constructor(masked: Iterable<Masked>) {
+    const forms = [...masked].flatMap(({ value, mask }) => formsOf(value).map((form) => ({ form, mask })));
+    this.#masks = forms.map(({ mask }) => mask);
+    this.#matcher = forms.length === 0 ? undefined : new PatternMatcher(forms.map(({ form }) => form));
   }
-  return known.filter(({ form }) => json.includes(asJsonText(form)));
-}
 
-function asJsonText(text: string): string {
-  return JSON.stringify(text).slice(1, -1);
+  /** A scrubber for secrets by name: each is replaced by its handle. */
+  static ofSecrets(secrets: ReadonlyMap<string, string>): Scrubber {
+    return new Scrubber([...secrets].map(([name, value]) => ({ value, mask: secretHandle(name) })));
+  }
+
+  /** The value without secrets: the very value when it holds none. Replaces what is nested deeper than 500 levels, too. */
+  value(value: JsonValue): JsonValue {
+    const clean = this.#cleaner();
+    if (clean === undefined) return value;
+    const walk = (item: JsonValue, depth: number): JsonValue => {
+      if (typeof item === 'string') return clean(item);
+      if (typeof item === 'number') return numberOrMask(item, clean);
+      if (typeof item !== 'object' || item === null) return item;
+      if (depth >= MAX_DEPTH) return '[nested too deeply]';
+      if (!isJsonObject(item)) return item.map((entry) => walk(entry, depth + 1));
+      const entries = Object.entries(item);
+      return Object.fromEntries(entries.map(([key, entry]) => [clean(key), walk(entry, depth + 1)]));
+    };
+    return walk(value, 0);
+  }
+
+  /** The text without secrets. */
+  text(text: string): string {
+    return this.#cleaner()?.(text) ?? text;
+  }
+
+  /**
+   * The result of a tool in at most so many bytes, without secrets. It is cut before it is searched; a secret that crosses the cut is removed whole.
+   */
+  result(result: JsonValue, maxBytes: number): JsonValue {
+    const text = resultText(result);
+    const bytes = Buffer.byteLength(text);
+    if (bytes > maxBytes) return cutTo(this.#head(text, maxBytes), maxBytes, bytes);
+    const clean = this.value(result);
+    return clean === result ? clean : bounded(clean, maxBytes);
+  }
+
+  /** The first characters of a text without secrets: what is searched reaches further than what is shown, by the longest secret. */
+  #head(text: string, characters: number): string {
+    const matcher = this.#matcher;
+    if (matcher === undefined) return text.slice(0, characters);
+    const searched = text.slice(0, characters + matcher.longest);
+    return this.#replace(searched, matcher, characters, { growth: 0 });
+  }
+
+  #cleaner(): ((text: string) => string) | undefined {
+    const matcher = this.#matcher;
+    if (matcher === undefined) return undefined;
+    const budget = { growth: 0 };
+    return (text) => this.#replace(text, matcher, text.length, budget);
+  }
+
+  /** @param shown how many characters of the text are shown; a secret that begins among them is replaced, whatever its end */
+  #replace(text: string, matcher: PatternMatcher, shown: number, budget: { growth: number }): string {
+    const matches = matcher.find(text);
+    if (matches.length === 0) return text.slice(0, shown);
+    const pieces: string[] = [];
+    let done = 0;
+    for (const { start, end, pattern } of matches) {
+      if (start >= shown) break;
+      const mask = this.#masks[pattern] ?? '';
+      budget.growth += mask.length - (end - start);
+      pieces.push(text.slice(done, start), budget.growth > MAX_GROWTH ? '' : mask);
+      done = end;
+    }
+    if (done < shown) pieces.push(text.slice(done, shown));
+    return pieces.join('');
+  }
 }
 
 /** A secret of digits may come back as a number. */
-function numberOrHandle(item: number, clean: (text: string) => string): JsonValue {
+function numberOrMask(item: number, clean: (text: string) => string): JsonValue {
   const text = String(item);
   const cleaned = clean(text);
   return cleaned === text ? item : cleaned;
 }
 
-/** In one pass, so that no handle is taken for another secret. */
-function replaceKnown(
-  text: string,
-  known: readonly Known[],
-  handleFor: (known: Known, length: number) => string,
-): string {
-  let pending = known.flatMap((entry) => occurrence(text, entry, 0));
-  if (pending.length === 0) return text;
-  const pieces: string[] = [];
-  let done = 0;
-  while (pending.length > 0) {
-    // The leftmost; of those that begin there, the longest.
-    const first = pending.reduce((best, next) =>
-      next.at < best.at || (next.at === best.at && next.known.form.length > best.known.form.length)
-        ? next
-        : best,
-    );
-    const end = endOfOverlap(text, pending, first);
-    pieces.push(text.slice(done, first.at), handleFor(first.known, end - first.at));
-    done = end;
-    pending = pending.flatMap((next) => (next.at >= end ? [next] : occurrence(text, next.known, end)));
-  }
-  pieces.push(text.slice(done));
-  return pieces.join('');
+function bounded(result: JsonValue, maxBytes: number): JsonValue {
+  const text = resultText(result);
+  const bytes = Buffer.byteLength(text);
+  return bytes > maxBytes ? cutTo(text, maxBytes, bytes) : result;
 }
 
-interface Occurrence {
-  readonly known: Known;
-  readonly at: number;
-}
-
-function occurrence(text: string, known: Known, from: number): Occurrence[] {
-  const at = text.indexOf(known.form, from);
-  return at < 0 ? [] : [{ known, at }];
-}
-
-/** Where the last of the secrets ends that overlap with this one, directly or through others. */
-function endOfOverlap(text: string, pending: readonly Occurrence[], first: Occurrence): number {
-  let end = first.at + first.known.form.length;
-  for (let before = 0; before !== end;) {
-    before = end;
-    for (const { known, at } of pending) {
-      if (at >= end) continue;
-      // Of those that begin inside, the last one reaches the furthest.
-      const { length } = known.form;
-      const from = Math.max(at, end - length + 1);
-      const last = text.slice(from, end - 1 + length).lastIndexOf(known.form);
-      if (last >= 0) end = from + last + length;
-    }
-  }
-  return end;
+function cutTo(text: string, maxBytes: number, bytes: number): string {
+  const cut = Buffer.from(text)
+    .subarray(0, maxBytes)
+    .toString()
+    .replace(/\uFFFD+$/, '');
+  return `${cut}… [cut: the result has ${String(bytes)} bytes]`;
 }
 
 /** A value as it is, and as it may come back. */
-function formsOf(secret: string): readonly string[] {
-  if (secret.length < MIN_ENCODED) return secret === '' ? [] : [secret];
-  const bytes = Buffer.from(secret);
+function formsOf(value: string): readonly string[] {
+  if (value === '') return [];
+  const json = JSON.stringify(value).slice(1, -1);
+  if (value.length < MIN_ENCODED) return [...new Set([value, json])];
+  const bytes = Buffer.from(value);
   const forms = [
-    secret,
-    asJsonText(secret),
-    encodeURIComponent(secret),
+    value,
+    json,
+    encodeURIComponent(value.toWellFormed()),
     bytes.toString('base64'),
     bytes.toString('base64').replace(/=+$/, ''),
     bytes.toString('base64url'),

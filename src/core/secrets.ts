@@ -1,7 +1,7 @@
 import { DEFAULT_APP, type App, type SecretSlot } from './app.js';
 import type { Access } from './apps.js';
 import { LentSecrets } from './lent-secrets.js';
-import type { Clock, Digests } from './ports.js';
+import type { Clock, Digests, Log } from './ports.js';
 import { RefusedError, type Problem } from './refusal.js';
 import type { Session } from './session.js';
 import type { SealedSecret, Sealer, SecretStore } from './secret-store.js';
@@ -13,6 +13,13 @@ const MAX_VALUE_BYTES = 8_192;
 const MAX_VALUES = 64;
 /** How many values a client may keep in an App: each tool call opens all of them. */
 const MAX_KEPT = 256;
+/** How many bytes a client may keep in all Apps, see `secretBytes`. */
+const MAX_CLIENT_BYTES = 1_048_576;
+/** When a client may try again whose App is full, in seconds. */
+const APP_FULL_RETRY = 3_600;
+/** How often the use of a client's secrets is noted, and how many clients this process remembers to have noted. */
+const NOTE_MS = 86_400_000;
+const MAX_NOTED = 10_000;
 const NAME = /^[A-Za-z_][A-Za-z0-9_.-]{0,127}$/;
 
 /** What stands for a secret wherever its value must not: `$SECRET:NAME`. */
@@ -25,8 +32,8 @@ export function secretHandle(name: string): string {
  * known by the digest of its id, which is a bearer capability and is kept nowhere.
  */
 export class Secrets {
-  /** The last store of each client that is under way. */
-  readonly #storing = new Map<string, Promise<void>>();
+  /** When this process last noted a use of each client's secrets, by the clock that nobody sets. */
+  readonly #noted = new Map<string, number>();
 
   constructor(
     private readonly parts: {
@@ -35,6 +42,9 @@ export class Secrets {
       readonly digests: Digests;
       readonly access: Access;
       readonly clock: Clock;
+      readonly log: Log;
+      /** As in the settings. */
+      readonly maxAppBytes: number;
     },
   ) {}
 
@@ -61,7 +71,7 @@ export class Secrets {
     const sealed = values.map(([name, value]): SealedSecret => {
       return { app, name, ...this.parts.sealer.seal(value, sealContext(client, app, name)) };
     });
-    await this.#inSequence(client, () => this.#put(client, app, sealed));
+    await this.#put(client, app, sealed);
     return Object.fromEntries(values.map(([name]) => [name, secretHandle(name)]));
   }
 
@@ -86,7 +96,9 @@ export class Secrets {
     if (client === null) return new LentSecrets();
     const open: [string, string][] = [];
     const closed: string[] = [];
-    for (const row of await this.parts.secretStore.readSecrets(client, app)) {
+    const rows = await this.parts.secretStore.readSecrets(client, app);
+    if (rows.length > 0) this.#noteUse(client);
+    for (const row of rows) {
       try {
         open.push([row.name, this.parts.sealer.open(row, sealContext(client, app, row.name))]);
       } catch {
@@ -115,29 +127,47 @@ export class Secrets {
     throw new RefusedError('invalid', message, closed.map(asProblem));
   }
 
+  /** @throws RefusedError when the client, or all clients of the App together, would keep too much */
   async #put(client: string, app: string, sealed: readonly SealedSecret[]): Promise<void> {
-    const { secretStore, clock } = this.parts;
-    const kept = await secretStore.readSecrets(client, app);
-    const names = new Set([...kept, ...sealed].map(({ name }) => name));
-    if (names.size > MAX_KEPT) {
-      throw bad(
-        'secrets',
-        `would be more than ${String(MAX_KEPT)} of this client in this App: delete some first`,
-      );
+    const { secretStore, clock, maxAppBytes } = this.parts;
+    const bounds = { names: MAX_KEPT, client: MAX_CLIENT_BYTES, app: maxAppBytes };
+    const outcome = await secretStore.putSecrets(client, sealed, bounds, clock.now());
+    switch (outcome) {
+      case 'stored':
+        return;
+      case 'names':
+        throw bad(
+          'secrets',
+          `would be more than ${String(MAX_KEPT)} of this client in this App: delete some first`,
+        );
+      case 'client':
+        throw new RefusedError(
+          'full',
+          `The client would keep more than ${String(MAX_CLIENT_BYTES)} bytes of sealed secrets: delete some first`,
+        );
+      case 'app':
+        throw new RefusedError(
+          'too_many',
+          `The App ${app} has no room for more secrets now; those that no session uses are removed in time`,
+          [],
+          APP_FULL_RETRY,
+        );
     }
-    await secretStore.putSecrets(client, sealed, clock.now());
   }
 
-  /** One store of a client after the other, so that a burst does not pass the limit that it reads. */
-  async #inSequence(client: string, work: () => Promise<void>): Promise<void> {
-    const before = this.#storing.get(client) ?? Promise.resolve();
-    const mine = before.then(work, work);
-    this.#storing.set(client, mine);
-    try {
-      await mine;
-    } finally {
-      if (this.#storing.get(client) === mine) this.#storing.delete(client);
-    }
+  /** Notes in the background that a session uses secrets of a client: those of a client that none has used for long are removed. */
+  #noteUse(client: string): void {
+    const { secretStore, clock, log } = this.parts;
+    const now = clock.monotonic();
+    const noted = this.#noted.get(client);
+    if (noted !== undefined && now - noted < NOTE_MS) return;
+    if (this.#noted.size >= MAX_NOTED) this.#noted.clear();
+    this.#noted.set(client, now);
+    const at = clock.now();
+    secretStore.noteSecretUse(client, at, at - NOTE_MS).catch((error: unknown) => {
+      this.#noted.delete(client);
+      log.warn({ err: error }, 'failed to note the use of secrets');
+    });
   }
 }
 

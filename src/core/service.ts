@@ -1,3 +1,4 @@
+import { linkSignals } from './abort.js';
 import type { App } from './app.js';
 import { createAccess } from './apps.js';
 import { Chat } from './chat.js';
@@ -5,7 +6,6 @@ import { Control } from './control.js';
 import type { Core, Sent } from './core.js';
 import { FaultDeliveries } from './fault-deliveries.js';
 import { Interrupts } from './interrupts.js';
-import { HeadStarts } from './head-start.js';
 import { Health } from './health.js';
 import { Housekeeping } from './housekeeping.js';
 import { Leases } from './leases.js';
@@ -30,7 +30,6 @@ import { ToolInvocations } from './tool-invocations.js';
 import { Toolbox } from './toolbox.js';
 import { TurnSteps } from './turn-steps.js';
 import { TurnWriter } from './turn-writer.js';
-import { Underway, type SessionWrites } from './underway.js';
 import { Usage } from './usage.js';
 import type { UsageReport } from './usage-report.js';
 import { WalletProofs, type WalletSignIn } from './wallet-proofs.js';
@@ -83,7 +82,10 @@ export function createCore(ports: CorePorts): CoreService {
     digests,
     clock,
   });
-  const secrets = new Secrets({ secretStore: store, sealer: ports.sealer, digests, access, clock });
+  const secrets = new Secrets({
+    ...{ secretStore: store, sealer: ports.sealer, digests, access, clock, log },
+    maxAppBytes: settings.maxSecretsBytes,
+  });
   const parts: Parts = {
     ...{ store, bus, clock, log, observer, settings, access, secrets },
     apps: new Map(ports.apps.map((app) => [app.name, app])),
@@ -97,13 +99,12 @@ export function createCore(ports: CorePorts): CoreService {
   };
   const writer = new TurnWriter(parts);
   const steps = new TurnSteps(parts, writer, new ToolCalls(parts, writer));
-  const writes: SessionWrites = { messages: new Underway(), titles: new Underway() };
-  const titles = new Titles(parts, writes);
+  const titles = new Titles(parts);
   const runner = new Runner(parts, steps, titles, clock.newId());
   const sessions = new Sessions(parts, runner);
   const faults = new FaultDeliveries(parts, runner.lease, settings.renewMs);
   const snapshots = new Snapshots(parts.threads, runner, faults);
-  const chat = new Chat(parts, digests, runner, new HeadStarts(parts, writes), writes);
+  const chat = new Chat(parts, digests, runner);
   const interrupts = new Interrupts(parts, runner);
   const streams = new Streams(parts, runner);
   const control = new Control(parts, sessions);
@@ -129,11 +130,12 @@ export function createCore(ports: CorePorts): CoreService {
       untilEnded(streams, sent, [signal, draining.signal]).catch((error: unknown) => {
         // The message is stored: whoever waits gets the state as it is.
         log.warn({ err: error }, 'the end of a turn could not be waited for');
+        return 'over' as const;
       }),
-    snapshot: (ref, { userState, leavesFaults = false } = {}) =>
+    snapshot: (ref, { userState, leavesFaults = false, tail } = {}) =>
       userState === undefined
-        ? snapshots.of(ref, leavesFaults)
-        : sessions.mergeState(ref, userState).then(() => snapshots.of(ref, leavesFaults)),
+        ? snapshots.of(ref, { leavesFaults, tail })
+        : sessions.mergeState(ref, userState).then(() => snapshots.of(ref, { leavesFaults, tail })),
     interrupt: (ref) => interrupts.interrupt(ref),
 
     updates: (ref, options) => streams.updates(ref, options),
@@ -217,17 +219,25 @@ async function warnOfMissingKeys({ store, sealer, log }: CorePorts): Promise<voi
   }
 }
 
-/** Resolves when the turn has ended or one of the signals aborts. Not `AbortSignal.any`: a signal that outlives it keeps a trace of each. */
-async function untilEnded(streams: Streams, sent: Sent, signals: readonly AbortSignal[]): Promise<void> {
+/** Resolves when the turn has ended, its session was deleted, or one of the signals aborts. */
+async function untilEnded(
+  streams: Streams,
+  sent: Sent,
+  signals: readonly AbortSignal[],
+): Promise<'deleted' | 'over'> {
   const feed = await streams.watchTurn(sent);
+  const { signal, release } = linkSignals(...signals);
   const stop = (): void => {
     feed.close();
   };
-  for (const signal of signals) signal.addEventListener('abort', stop, { once: true });
-  if (signals.some(({ aborted }) => aborted)) stop();
+  signal.addEventListener('abort', stop, { once: true });
+  if (signal.aborted) stop();
+  let end: 'deleted' | 'over' = 'over';
   await feed.each((update) => {
     if (update.type === 'turn_ended') feed.close();
+    if (update.type === 'cut' && update.reason === 'deleted') end = 'deleted';
     return undefined;
   });
-  for (const signal of signals) signal.removeEventListener('abort', stop);
+  release();
+  return end;
 }

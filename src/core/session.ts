@@ -1,5 +1,6 @@
 import type { UserState } from './user-state.js';
 import { RefusedError } from './refusal.js';
+import { wellFormed } from './text.js';
 
 /** The title of a session that has no other yet. */
 export const PLACEHOLDER_TITLE = 'New Chat';
@@ -64,10 +65,10 @@ export function newSession(id: string, at: number): Session {
   };
 }
 
-const EVM_ADDRESS = /^0x[0-9a-f]{40}$/i;
+const EVM_ADDRESS = /^(?:eip155:[1-9]\d{0,15}:)?0x[0-9a-f]{40}$/i;
 
 /**
- * A wallet address as it is compared and kept: EVM addresses in lower case, others as they are.
+ * A wallet address as it is compared and kept: EVM addresses, also those with their chain (CAIP-10), in lower case, others as they are.
  * @throws RefusedError `invalid` unless it has 1 to 128 characters
  */
 export function walletAddress(text: string): string {
@@ -90,9 +91,4 @@ export function personTitle(text: string): string {
     throw new RefusedError('invalid', message, [{ path: 'title', message }]);
   }
   return trimmed;
-}
-
-/** Text that every store keeps as it is: lone surrogates and NUL become U+FFFD. */
-export function wellFormed(text: string): string {
-  return text.toWellFormed().replaceAll('\0', '\uFFFD');
 }

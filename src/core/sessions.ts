@@ -23,8 +23,9 @@ interface Change {
   readonly isActivity: boolean;
 }
 
-/** How many threads of a wallet the earlier revision's list has beside the session's own. */
-const MAX_OTHER_THREADS = 1_000;
+/** How many threads a list without pages has at most, and how many of them are read before other work gets its turn. */
+const MAX_THREADS = 10_000;
+const THREADS_A_PAGE = 1_000;
 
 /** What can be done with sessions beside talking. */
 export class Sessions {
@@ -38,15 +39,17 @@ export class Sessions {
     wallet?: string | undefined;
     walletProof?: string | undefined;
   }): Promise<{ session: ThreadSummary; created: boolean }> {
-    const wallet = request.wallet === undefined ? undefined : walletAddress(request.wallet);
+    const asked = request.wallet === undefined ? undefined : walletAddress(request.wallet);
     const ref: SessionRef = { id: request.sessionId, ifUnknown: 'create' };
-    const made = wallet === undefined ? await this.#createUnread(ref) : undefined;
+    const made = asked === undefined ? await this.#createUnread(ref) : undefined;
     if (made !== undefined) return made;
     const thread = await this.parts.threads.openForWrite(ref);
-    if (thread.stored && (wallet === undefined || wallet === thread.session.wallet)) {
+    const bound = thread.session.wallet;
+    const wallet =
+      asked === undefined ? undefined : this.parts.walletProofs.ownerOf(asked, request.walletProof, bound);
+    if (thread.stored && (wallet === undefined || wallet === bound)) {
       return { session: thread.session, created: false };
     }
-    if (wallet !== undefined) this.parts.walletProofs.require(wallet, request.walletProof);
     return this.#write(ref, thread, () => ({
       set: wallet === undefined ? {} : { wallet },
       isActivity: true,
@@ -62,15 +65,34 @@ export class Sessions {
   }
 
   async get(id: string): Promise<Session> {
-    return (await this.parts.threads.open({ id, ifUnknown: 'refuse' })).session;
+    return this.parts.threads.session({ id, ifUnknown: 'refuse' });
   }
 
   async threadsOf(id: string, walletProof?: string): Promise<readonly ThreadSummary[]> {
     const own = await this.get(id);
     if (own.wallet === null || !this.parts.walletProofs.covers(own.wallet, walletProof)) return [own];
-    const page = { limit: MAX_OTHER_THREADS, after: null };
-    const others = await this.parts.store.listThreads(own.wallet, page);
-    return [own, ...others.filter((other) => other.id !== own.id)];
+    const others = await this.#allOf(own.wallet, id);
+    return [own, ...others].slice(0, MAX_THREADS);
+  }
+
+  /** The threads of a wallet but for one, newest first, as many as a list may have. */
+  async #allOf(wallet: string, but: string): Promise<readonly ThreadSummary[]> {
+    const { store } = this.parts;
+    const found = new Map<string, ThreadSummary>();
+    for (let after: ThreadCursor | null = null; ;) {
+      const page: ThreadSummary[] = await store.listThreads(wallet, { limit: THREADS_A_PAGE, after });
+      for (const thread of page) if (thread.id !== but) found.set(thread.id, thread);
+      if (page.length < THREADS_A_PAGE || found.size >= MAX_THREADS) {
+        if (after === null) return [...found.values()];
+        break;
+      }
+      after = page.at(-1) ?? null;
+      await macrotask();
+    }
+    // A thread that was used between two pages has moved to the front.
+    const newest = await store.listThreads(wallet, { limit: THREADS_A_PAGE, after: null });
+    const moved = newest.filter(({ id }) => id !== but && !found.has(id));
+    return [...moved, ...found.values()];
   }
 
   async list(request: {
@@ -80,8 +102,8 @@ export class Sessions {
     limit: number;
     after: ThreadCursor | null;
   }): Promise<{ threads: readonly ThreadSummary[]; next: ThreadCursor | null }> {
-    const wallet = walletAddress(request.wallet);
-    this.parts.walletProofs.require(wallet, request.walletProof);
+    const asked = walletAddress(request.wallet);
+    const wallet = this.parts.walletProofs.ownerOf(asked, request.walletProof, null);
     await this.touch(request.session);
     // One more than asked for shows whether there is more.
     const page = { limit: request.limit + 1, after: request.after };
@@ -122,7 +144,7 @@ export class Sessions {
     id: string,
     page: { limit: number; before: string | null },
   ): Promise<Exclude<Awaited<ReturnType<Parts['store']['readMessages']>>, string>> {
-    await this.parts.threads.open({ id, ifUnknown: 'refuse' });
+    await this.parts.threads.session({ id, ifUnknown: 'refuse' });
     const found = await this.parts.store.readMessages(id, page);
     if (found !== 'unknown_message') return found;
     const message = 'before must be the id of a message of this session';
@@ -131,9 +153,9 @@ export class Sessions {
 
   /** Merges a patch into the session's user state; writes only when that changes something. */
   async mergeState(ref: SessionRef, patch: JsonObject): Promise<void> {
-    const thread = await this.parts.threads.openForWrite(ref);
-    if (patchedUserState(thread.session.userState, patch) === thread.session.userState) return;
-    await this.#write(ref, thread, (present) => ({
+    const userState = (await this.parts.threads.findSession(ref.id))?.userState ?? null;
+    if (patchedUserState(userState, patch) === userState) return;
+    await this.write(ref, (present) => ({
       set: { userState: patchedUserState(present.userState, patch) },
       isActivity: false,
     }));
@@ -205,4 +227,11 @@ export class Sessions {
     announce(bus, thread.id, saved.commit);
     return { session: saved.session, created: saved.created };
   }
+}
+
+/** Resolves after other work of the event loop. */
+function macrotask(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
 }

@@ -1,9 +1,16 @@
 import type { LimitSettings } from './quota.js';
 import type { BusyStrategy } from './store.js';
 
+/** How long a lease holds without renewal, in milliseconds. The same for all processes that share a store. */
+export const LEASE_MS = 6_000;
+
 /** The numbers of CoreService; times in milliseconds, sizes in bytes. */
 export interface CoreSettings {
   readonly maxMessageBytes: number;
+  /** How much text a thread may hold for a message to be taken. */
+  readonly maxSessionBytes: number;
+  /** How much may be kept of the secrets of one App, see `secretBytes`. */
+  readonly maxSecretsBytes: number;
   /** How many messages may wait behind a running turn. */
   readonly maxQueued: number;
   /** How often a turn may ask its rig. */

@@ -13,6 +13,8 @@ export interface OpenTurnView {
 export interface Snapshot {
   readonly session: Session;
   readonly status: SessionStatus;
+  /** How many messages of the thread come before `settled`: 0 unless only its end was read. */
+  readonly skipped: number;
   /**
    * The records of ended turns. The same array object for as long as it only grows at its end,
    * so that an encoding of it can be kept and added to.

@@ -16,20 +16,34 @@ export class Snapshots {
 
   /**
    * The session as it is now: at once where memory alone has it all. A promise that nearly no poll needs would be made for each.
-   * @param leavesFaults the snapshot carries none
+   * @param options.leavesFaults the snapshot carries none
+   * @param options.tail how many of the last messages are wanted: where memory does not have the thread, no more is read
    * @throws RefusedError `not_found`, by its promise
    */
-  of(ref: SessionRef, leavesFaults: boolean): Snapshot | Promise<Snapshot> {
+  of(
+    ref: SessionRef,
+    options: { leavesFaults: boolean; tail: number | undefined },
+  ): Snapshot | Promise<Snapshot> {
     const fresh = this.threads.fresh(ref.id);
     const isQuiet = fresh?.faults.length === 0 && !this.#runsElsewhere(fresh);
-    return isQuiet ? this.#take(fresh, NO_FAULTS) : this.#lookUp(ref, leavesFaults);
+    return isQuiet ? this.#take(fresh, NO_FAULTS) : this.#lookUp(ref, options);
   }
 
-  async #lookUp(ref: SessionRef, leavesFaults: boolean): Promise<Snapshot> {
+  async #lookUp(
+    ref: SessionRef,
+    { leavesFaults, tail }: { leavesFaults: boolean; tail: number | undefined },
+  ): Promise<Snapshot> {
+    const partial = tail === undefined ? undefined : await this.threads.openTail(ref, tail);
+    if (partial !== undefined) {
+      return this.#make(partial.thread, await this.#faultsOf(partial.thread, leavesFaults), partial.skipped);
+    }
     const thread = await this.threads.open(ref);
     if (this.#runsElsewhere(thread)) await this.threads.refreshFlight(thread);
-    const carriesNone = leavesFaults || thread.faults.length === 0;
-    return this.#take(thread, carriesNone ? NO_FAULTS : await this.faults.claim(thread));
+    return this.#take(thread, await this.#faultsOf(thread, leavesFaults));
+  }
+
+  async #faultsOf(thread: ActiveThread, leavesFaults: boolean): Promise<FaultDelivery> {
+    return leavesFaults || thread.faults.length === 0 ? NO_FAULTS : this.faults.claim(thread);
   }
 
   #runsElsewhere(thread: ActiveThread): boolean {
@@ -46,7 +60,8 @@ export class Snapshots {
     return quiet?.session === thread.session ? quiet : (thread.quiet = this.#make(thread, faults));
   }
 
-  #make(thread: ActiveThread, faults: FaultDelivery): Snapshot {
+  /** @param skipped how many messages of the session come before those of `thread` */
+  #make(thread: ActiveThread, faults: FaultDelivery, skipped = 0): Snapshot {
     const { session, settled } = thread;
     const open = thread.open.map((turn) => this.#view(turn));
     const status: SessionStatus = thread.processing
@@ -57,6 +72,7 @@ export class Snapshots {
     return {
       session,
       status,
+      skipped,
       settled,
       settledCount: settled.length,
       open,

@@ -5,11 +5,14 @@
 import type { EventBody, LoggedEvent, SystemEvent, SystemFault } from './event.js';
 import type { Flight } from './flight.js';
 import type { FaultStore } from './fault-store.js';
+import type { LeaseStore } from './lease-store.js';
 import type { Message } from './message.js';
 import type { OverviewStore } from './overview-store.js';
+import type { Prune } from './prune.js';
 import type { Quota, Use } from './quota.js';
 import type { SecretStore } from './secret-store.js';
 import type { Session, SessionFields, ThreadSummary } from './session.js';
+import type { TailStore } from './tail-store.js';
 import type { ClaimedTurn, Turn, TurnOutcome, Usage } from './turn.js';
 import type { UsageStore } from './usage-store.js';
 
@@ -95,6 +98,8 @@ export interface Acceptance {
   readonly busy: BusyStrategy;
   /** How many turns may wait, the running one not counted. */
   readonly maxQueued: number;
+  /** How many bytes of text the thread may hold with this message, see `textBytes`. */
+  readonly maxSessionBytes: number;
   /** Given: when no turn runs, the new one is claimed in the same step. */
   readonly claim: Lease | null;
   readonly at: number;
@@ -117,6 +122,8 @@ export type Accepted =
   | { readonly kind: 'repeated'; readonly turnId: string }
   | { readonly kind: 'over_quota'; readonly quota: Quota }
   | { readonly kind: 'stale' }
+  /** The thread would exceed `maxSessionBytes`; it holds `bytes` now. */
+  | { readonly kind: 'full'; readonly bytes: number }
   | { readonly kind: 'busy' }
   | { readonly kind: 'queue_full' }
   | { readonly kind: 'key_reused' };
@@ -157,25 +164,16 @@ export interface TurnEnding {
   readonly at: number;
 }
 
-/** What may go. */
-export interface Prune {
-  readonly at: number;
-  /** Threads without activity since then are deleted; null: none is. */
-  readonly threadsBefore: number | null;
-  readonly eventsKept: number;
-  /** Events since then stay, whatever their number. */
-  readonly eventsSince: number;
-  readonly idempotencyBefore: number;
-  /** Counts of windows that began before are forgotten. */
-  readonly usesBefore: number;
-  /** Counts of requests of days before this one (its first millisecond) are forgotten. */
-  readonly usageBefore: number;
-}
-
 /** Where a list of threads goes on: after this one. */
 export interface ThreadCursor {
   readonly activeAt: number;
   readonly id: string;
+}
+
+/** A page of a list of threads: at most `limit` of them; `after` null: from the first on. */
+export interface ThreadPage {
+  readonly limit: number;
+  readonly after: ThreadCursor | null;
 }
 
 /** An App key as it is kept: its digest, never itself. */
@@ -191,7 +189,7 @@ export interface StoredKey {
 }
 
 /** Where sessions, messages, turns, events and keys are kept. The truth: memory is only a cache of it. */
-export interface Store extends FaultStore, SecretStore, OverviewStore, UsageStore {
+export interface Store extends LeaseStore, FaultStore, SecretStore, OverviewStore, TailStore, UsageStore {
   // --- sessions
 
   /** Reads a session with its thread. `deleted`: it was, and nothing was written since. */
@@ -205,12 +203,9 @@ export interface Store extends FaultStore, SecretStore, OverviewStore, UsageStor
   /** Removes a session, its messages, turns, events and keys. False when there is none. */
   deleteSession(id: string, at: number): Promise<boolean>;
   /** The threads of a wallet, newest activity first, then by id, descending. Reads no message. */
-  listThreads(
-    wallet: string,
-    page: { readonly limit: number; readonly after: ThreadCursor | null },
-  ): Promise<ThreadSummary[]>;
-  /** All sessions, in the same order, for the operator. */
-  listSessions(page: { readonly limit: number; readonly after: ThreadCursor | null }): Promise<Session[]>;
+  listThreads(wallet: string, page: ThreadPage): Promise<ThreadSummary[]>;
+  /** All sessions, or those of a wallet, in the same order, for the operator. */
+  listSessions(page: ThreadPage & { readonly wallet?: string | undefined }): Promise<Session[]>;
   /** A page of records in order: the last `limit` ones before the record `before`. `unknown_message`: no such record here. */
   readMessages(
     id: string,
@@ -235,20 +230,6 @@ export interface Store extends FaultStore, SecretStore, OverviewStore, UsageStor
     sessionId: string,
     at: number,
   ): Promise<(Interruption & { readonly commit: Commit }) | undefined>;
-  /** Takes a running turn from its owner, dead or alive, whose later writes are then refused. Undefined when it has ended. */
-  takeOver(turnId: string, lease: Lease): Promise<ClaimedTurn | undefined>;
-  /**
-   * Claims turns that nobody works on: running ones whose lease is lost, then queued ones of sessions where nothing runs.
-   * At most one of a session, at most `limit`.
-   */
-  claimAbandoned(lease: Lease, limit: number): Promise<ClaimedTurn[]>;
-  /** Renews what `lease.owner` still owns of these turns, and says of each whether an interrupt waits. Others are lost. */
-  renewLeases(
-    lease: Lease,
-    turnIds: readonly string[],
-  ): Promise<{ readonly turnId: string; readonly cancelRequested: boolean }[]>;
-  /** Gives these turns up without counting a loss: anybody may claim them at once. */
-  releaseTurns(owner: string, turnIds: readonly string[]): Promise<void>;
   /** Stores finished steps, events and the checkpoint of a running turn. `lost`: a later attempt has it, nothing was written. */
   saveProgress(turn: ClaimedTurn, progress: Progress, at: number): Promise<Commit | 'lost'>;
   /** Ends a turn and stores its reply, in one step. `lost`: a later attempt has it, nothing was written. */

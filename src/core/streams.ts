@@ -1,12 +1,13 @@
-import type { Feed, Sent, SessionRef, TurnUpdate, Update } from './core.js';
+import type { CutReason, Feed, Sent, SessionRef, TurnUpdate, Update } from './core.js';
 import type { Signal } from './event.js';
 import { QueueFeed } from './feed.js';
-import { LiveTurns } from './live-turns.js';
 import type { Parts } from './parts.js';
 import type { Runner } from './runner.js';
-import { TurnWatch } from './turn-watch.js';
-import { UpdatesWatch } from './updates-watch.js';
+import { SessionTurns } from './session-turns.js';
 import type { SessionHead } from './store.js';
+import type { TurnSource } from './turn-follower.js';
+import { TurnStream } from './turn-stream.js';
+import { UpdatesWatch } from './updates-watch.js';
 
 /** What follows a session for one stream. */
 export interface Watch {
@@ -16,7 +17,9 @@ export interface Watch {
   /** How far the store is: whatever the bus has lost is made good by this. Must not throw. */
   compare(head: SessionHead): void;
   /** Ends the stream: the thread is gone, or the service drains. */
-  cut(reason: 'deleted' | 'draining'): void;
+  cut(reason: CutReason): void;
+  /** The stream has ended: nothing is shown any more. */
+  close(): void;
 }
 
 /** How often the store is asked what the bus may have lost, among it deletions by other processes; how many sessions at once. */
@@ -29,11 +32,15 @@ export class Streams {
   #sweep: NodeJS.Timeout | undefined;
   #isSweeping = false;
   #isClosed = false;
+  readonly #source: TurnSource;
 
   constructor(
     private readonly parts: Parts,
     private readonly runner: Runner,
-  ) {}
+  ) {
+    const { store, log } = parts;
+    this.#source = { store, log, inSession: (sessionId) => runner.inSession(sessionId) };
+  }
 
   start(): void {
     this.#sweep = setInterval(() => void this.#compare(), SWEEP_MS);
@@ -49,32 +56,49 @@ export class Streams {
 
   /** The session's updates; attached when it resolves. */
   async updates(ref: SessionRef, options: { after: number | null; turns: boolean }): Promise<Feed<Update>> {
-    const thread = await this.parts.threads.open(ref);
-    let detach: () => void = () => undefined;
-    const feed = new QueueFeed<Update>(weighUpdate, () => {
-      detach();
-    });
-    const runningHere = (turnId: string) => this.runner.findWorking(thread.id, turnId);
-    const turns = options.turns ? new LiveTurns(thread.id, feed, this.parts, runningHere) : null;
-    const watch = new UpdatesWatch(thread.id, feed, this.parts, turns);
-    detach = await this.#attach(watch);
-    if (feed.ended) detach();
-    watch.begin(options.after, thread.session.lastEventId, this.runner.inSession(thread.id));
-    if (this.#isClosed) watch.cut();
-    return feed;
+    const { id, session } = await this.parts.threads.open(ref);
+    return this.#open<Update, UpdatesWatch>(
+      (feed) =>
+        new UpdatesWatch(
+          id,
+          feed,
+          this.parts,
+          options.turns ? new SessionTurns(id, feed, this.#source) : null,
+        ),
+      (watch) => {
+        watch.begin(options.after, session.lastEventId);
+      },
+    );
   }
 
   /** One turn from its beginning to its end; attached when it resolves. */
-  async watchTurn(sent: Sent): Promise<Feed<TurnUpdate>> {
+  watchTurn(sent: Sent): Promise<Feed<TurnUpdate>> {
+    return this.#open<TurnUpdate, TurnStream>(
+      (feed) => new TurnStream(sent, feed, this.#source),
+      (watch) => (this.#waits(sent) ? undefined : watch.begin()),
+    );
+  }
+
+  /** Whether a turn is known to wait in a session that is active here: then there is nothing of it yet. */
+  #waits({ sessionId, turnId }: Sent): boolean {
+    if (this.runner.findWorking(sessionId, turnId) !== undefined) return false;
+    return this.parts.threads.peek(sessionId)?.findOpen(turnId)?.turn.status === 'queued';
+  }
+
+  async #open<T extends Update | TurnUpdate, W extends Watch>(
+    make: (feed: QueueFeed<T>) => W,
+    begin: (watch: W) => Promise<void> | void,
+  ): Promise<Feed<T>> {
     let detach: () => void = () => undefined;
-    const feed = new QueueFeed<TurnUpdate>(weighUpdate, () => {
+    const feed = new QueueFeed<T>(weighUpdate, () => {
+      watch.close();
       detach();
     });
-    const watch = new TurnWatch(sent, feed, this.parts, this.runner);
+    const watch = make(feed);
     detach = await this.#attach(watch);
     if (feed.ended) detach();
     try {
-      await watch.begin();
+      await begin(watch);
     } catch (error) {
       feed.close();
       throw error;

@@ -30,14 +30,17 @@ export class ActiveThread {
   faults: SystemFault[] = [];
   /** The numbers of faults that went out: a read that began before the store noted it brings none of them back. */
   told: ReadonlySet<number> = NONE;
+  /** The claim of another node that keeps the faults back, and when it was first seen, by the steady clock. */
+  faultsHeld: { readonly claim: string; readonly since: number } | undefined = undefined;
   stale = false;
   /** Somebody works with it: it must stay in memory. */
   pins = 0;
-  /** When it was last known to equal the store. */
+  /** When it was last known to equal the store, by the steady clock. */
   checkedAt: number;
+  /** When it was last used, by the steady clock. */
   usedAt: number;
-  /** When the text in flight of a turn that runs elsewhere was last read. */
-  flightAt = 0;
+  /** When the text in flight of a turn that runs elsewhere was last read, by the steady clock. */
+  flightAt = -Infinity;
   /** Characters of text held, for the bound of the cache. */
   weight = 0;
   /** How much of `weight` the cache has counted. */
@@ -47,10 +50,11 @@ export class ActiveThread {
   /** The snapshot that was taken last while no turn was open. */
   quiet: Snapshot | undefined = undefined;
 
-  constructor(session: Session, now: number) {
+  /** @param readAt when the session was read from the store, by the steady clock, in milliseconds */
+  constructor(session: Session, readAt: number) {
     this.session = session;
-    this.checkedAt = now;
-    this.usedAt = now;
+    this.checkedAt = readAt;
+    this.usedAt = readAt;
   }
 
   get id(): string {
@@ -77,9 +81,12 @@ export class ActiveThread {
     if (this.session.revision < revision) this.stale = true;
   }
 
-  /** Takes over what the store says, unless memory is already further. Stays stale when the read was made before the newest commit. */
-  reset(stored: StoredThread, now: number): void {
-    this.checkedAt = now;
+  /**
+   * Takes over what the store says, unless memory is already further. Stays stale when the read was made before the newest commit.
+   * @param readAt when it was read, by the steady clock, in milliseconds
+   */
+  reset(stored: StoredThread, readAt: number): void {
+    this.checkedAt = readAt;
     if (stored.session.revision < this.session.revision && !this.stale) return;
     this.stale = stored.session.revision < this.#heard;
     this.session = stored.session;

@@ -2,8 +2,9 @@ import type { SessionRef } from './core.js';
 import type { Clock } from './ports.js';
 import { RefusedError } from './refusal.js';
 import { Revisions } from './revisions.js';
-import { newSession } from './session.js';
+import { newSession, type Session } from './session.js';
 import type { Store } from './store.js';
+import { endOf, type ThreadEnd } from './thread-end.js';
 import { ActiveThread } from './thread.js';
 
 /** How many sessions memory holds, and how many characters of their messages. */
@@ -73,6 +74,27 @@ export class Threads {
     return thread;
   }
 
+  /** The session without its thread. @throws RefusedError as `open` */
+  async session(ref: SessionRef): Promise<Session> {
+    return (await this.findSession(ref.id)) ?? (await this.open(ref)).session;
+  }
+
+  /** The same; undefined: the store has no such session. */
+  async findSession(id: string): Promise<Session | undefined> {
+    const found = (await this.#current(id)) ?? (await this.store.loadTail(id, 0));
+    return typeof found === 'string' ? undefined : found.session;
+  }
+
+  /**
+   * The end of a thread that memory does not have, read by itself. It is not kept: memory has whole threads only.
+   * Undefined: memory has the thread, or the store does not.
+   */
+  async openTail(ref: SessionRef, count: number): Promise<ThreadEnd | undefined> {
+    if ((await this.#current(ref.id)) !== undefined) return undefined;
+    const tail = await this.store.loadTail(ref.id, count);
+    return typeof tail === 'string' ? undefined : endOf(tail, this.clock.now());
+  }
+
   /** The session, for a write: one that was deleted may come back by it. It is kept only once it is stored. */
   async openForWrite(ref: SessionRef): Promise<ActiveThread> {
     return this.#openForWrite(ref, this.mirrorMs);
@@ -85,7 +107,7 @@ export class Threads {
 
   /** A session as if it were stored nowhere: for a write that the store refuses when it is. */
   assumeNew(id: string): ActiveThread {
-    return new ActiveThread(newSession(id, this.clock.now()), this.clock.now());
+    return new ActiveThread(newSession(id, this.clock.now()), this.clock.monotonic());
   }
 
   async #openForWrite(ref: SessionRef, maxAgeMs: number): Promise<ActiveThread> {
@@ -119,7 +141,7 @@ export class Threads {
 
   /** Refreshes the text in flight of a turn that runs elsewhere, at most every quarter of a second. */
   async refreshFlight(thread: ActiveThread): Promise<void> {
-    const now = this.clock.now();
+    const now = this.clock.monotonic();
     if (now - thread.flightAt < FLIGHT_MS) return;
     thread.flightAt = now;
     const flight = await this.store.readFlight(thread.id);
@@ -142,10 +164,20 @@ export class Threads {
     return this.#active.get(id);
   }
 
+  /** The mirror of a session if it is as the store has it now. Reads no message. */
+  async #current(id: string): Promise<ActiveThread | undefined> {
+    const fresh = this.fresh(id);
+    const present = this.#active.get(id);
+    if (fresh !== undefined || present === undefined || present.stale) return fresh;
+    const revision = await this.#revisions.of(id);
+    const isSame = this.#active.get(id) === present && !present.stale;
+    return isSame && revision === present.session.revision ? present : undefined;
+  }
+
   #fresh(id: string, maxAgeMs: number): ActiveThread | undefined {
     const thread = this.#active.get(id);
     if (thread === undefined || thread.stale) return undefined;
-    const now = this.clock.now();
+    const now = this.clock.monotonic();
     if (now - thread.checkedAt >= maxAgeMs) return undefined;
     thread.usedAt = now;
     return thread;
@@ -168,7 +200,7 @@ export class Threads {
       const { revision: now } = present.session;
       // Written to meanwhile, by this process: that may have been stored before what another had written by then.
       if (now !== before && (typeof revision !== 'number' || revision <= now)) return this.#keep(present);
-      present.usedAt = this.clock.now();
+      present.usedAt = this.clock.monotonic();
       const isOurs = revision === now || (revision === 'unknown' && !present.stored);
       if (isOurs) {
         present.checkedAt = present.usedAt;
@@ -202,9 +234,9 @@ export class Threads {
       if (present !== undefined && (present !== before || stored === 'unknown')) return present;
       return stored;
     }
-    const thread = present ?? new ActiveThread(stored.session, this.clock.now());
+    const thread = present ?? new ActiveThread(stored.session, this.clock.monotonic());
     if (present === undefined) thread.session = { ...stored.session, revision: 0 };
-    thread.reset(stored, this.clock.now());
+    thread.reset(stored, this.clock.monotonic());
     return this.#keep(thread);
   }
 
@@ -230,7 +262,7 @@ export class Threads {
    * put in order. One at a time it took 10 µs, a tenth of what a new session costs.
    */
   #evict(): void {
-    const now = this.clock.now();
+    const now = this.clock.monotonic();
     const isFull = this.#active.size > MAX_ACTIVE || this.#weight > MAX_WEIGHT;
     if (now < this.#nextEviction && !(isFull && this.#mayEvict)) return;
     this.#nextEviction = now + EVICTION_MS;

@@ -3,10 +3,9 @@ import type { AnswerObserver, AnswerOutcome } from './observer.js';
 import { announce, type Parts } from './parts.js';
 import type { PromptMessage, Rig, RigRequest } from './ports.js';
 import type { RunningTurn } from './running-turn.js';
-import { wellFormed } from './session.js';
+import { wellFormed } from './text.js';
 import type { ActiveThread } from './thread.js';
 import { NO_USAGE } from './turn.js';
-import type { SessionWrites } from './underway.js';
 
 const INSTRUCTIONS =
   'Give the conversation a title of at most six words, in its language. Answer with the title alone: no quotes, no full stop.';
@@ -33,10 +32,7 @@ export class Titles {
   /** The questions that are under way. Not `AbortSignal.any`: a signal that outlives it keeps a trace of each. */
   readonly #asking = new Set<AbortController>();
 
-  constructor(
-    private readonly parts: Parts,
-    private readonly writes: SessionWrites,
-  ) {}
+  constructor(private readonly parts: Parts) {}
 
   /** Makes a title unless the thread has one or is getting one. */
   make(thread: ActiveThread, running: RunningTurn, from: TitleMaterial): void {
@@ -74,15 +70,12 @@ export class Titles {
     while (!(await this.#save(thread.id, running.turn.id, title)));
   }
 
-  /** Not beside a message that is being stored. False: the session was changed in between, and nothing was stored. */
+  /** False: the session was changed in between, and nothing was stored. */
   async #save(id: string, turnId: string, title: string): Promise<boolean> {
     const { threads } = this.parts;
     // Opened each time: memory may have let go of it while the rig thought.
     const thread = await threads.openForWrite({ id, ifUnknown: 'create' });
-    return threads.hold(thread, async () => {
-      await this.writes.messages.none(id);
-      return this.writes.titles.during(id, () => this.#store(thread, turnId, title));
-    });
+    return threads.hold(thread, () => this.#store(thread, turnId, title));
   }
 
   async #store(thread: ActiveThread, turnId: string, title: string): Promise<boolean> {

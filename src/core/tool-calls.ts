@@ -1,13 +1,14 @@
 import type { App } from './app.js';
 import type { EventBody } from './event.js';
-import type { Message, ToolCall, ToolResult } from './message.js';
+import { withProgress, type Message, type ToolCall, type ToolResult } from './message.js';
 import type { Parts } from './parts.js';
 import type { ToolContext } from './ports.js';
 import type { RunningTurn } from './running-turn.js';
-import { wellFormed, type Session } from './session.js';
+import type { Session } from './session.js';
 import type { ActiveThread } from './thread.js';
 import type { TurnWriter } from './turn-writer.js';
 import { flatUserState } from './user-state.js';
+import { addressOf } from './wallet-proofs.js';
 
 /** The tool calls of a turn. A call is stored before it runs, and its result as soon as there is one. */
 export class ToolCalls {
@@ -29,7 +30,7 @@ export class ToolCalls {
       turnNo: running.turn.no,
       position: running.nextPosition,
       role: 'assistant',
-      content: wellFormed(running.text),
+      content: running.text,
       toolCalls: calls,
       toolResults: null,
       createdAt: this.parts.clock.now(),
@@ -40,12 +41,10 @@ export class ToolCalls {
       toolName: name,
     }));
     await this.writer.save(running, thread, [record], events);
-    const { sessionId, id: turnId } = running.turn;
-    const { position, content } = record;
-    for (const call of calls) {
-      const { length } = content;
-      this.parts.bus.publish(sessionId, { type: 'tool_called', turnId, call, position, length });
-    }
+    const { sessionId, id: turnId, attempt } = running.turn;
+    const step = { attempt, position: record.position, length: record.content.length, count: calls.length };
+    for (const call of calls)
+      this.parts.bus.publish(sessionId, { type: 'tool_called', turnId, call, ...step });
     await this.run(running, thread, app, record, calls);
   }
 
@@ -62,9 +61,14 @@ export class ToolCalls {
     const run = async (call: ToolCall): Promise<void> => {
       const { signal, turn } = running;
       const context = await toolContext(this.parts, thread.session, { app, client: turn.clientId, signal });
+      let isMultiStep = call.multiStep === true;
       const report = (message: string): void => {
         const update: EventBody = { type: 'tool_update', callId: call.callId, toolName: call.name, message };
-        this.writer.save(running, thread, [], [update]).catch((error: unknown) => {
+        // Stored once, with the first report.
+        const isFirst = !isMultiStep;
+        isMultiStep = true;
+        if (isFirst) latest = withProgress(latest, call.callId);
+        this.writer.save(running, thread, isFirst ? [latest] : [], [update]).catch((error: unknown) => {
           this.parts.log.warn({ err: error, tool: call.name }, 'progress of a tool was not stored');
         });
       };
@@ -95,9 +99,10 @@ export async function toolContext(
   { id, wallet, userState }: Session,
   { app, client, signal }: { app: App; client: string | null; signal: AbortSignal },
 ): Promise<Omit<ToolContext, 'progress'>> {
+  const connected = walletProofs.areRequired ? null : flatUserState(userState).address;
   return {
     sessionId: id,
-    wallet: wallet ?? (walletProofs.areRequired ? null : flatUserState(userState).address),
+    wallet: wallet === null ? connected : addressOf(wallet),
     userState,
     secrets: await secrets.open(client, app.name),
     signal,

@@ -1,3 +1,4 @@
+import { linkSignals } from './abort.js';
 import { DEFAULT_APP, type App } from './app.js';
 import type { SessionRef } from './core.js';
 import type { EventBody } from './event.js';
@@ -60,7 +61,7 @@ export class ToolInvocations {
       events: [{ type: 'tool_update', ...announced }],
       isActivity: false,
     }));
-    const signal = AbortSignal.any([this.#stop.signal, request.signal]);
+    const { signal, release } = linkSignals(this.#stop.signal, request.signal);
     // One event after the other, in the order in which they happened.
     let told = Promise.resolve();
     let isOver = false;
@@ -95,6 +96,8 @@ export class ToolInvocations {
         this.parts.log.warn({ err: reason, tool: call.name }, 'the end of a tool call was not stored');
       });
       throw error;
+    } finally {
+      release();
     }
   }
 

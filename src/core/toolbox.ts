@@ -1,14 +1,17 @@
-import { untilAborted } from './abort.js';
+import { linkSignals, untilAborted } from './abort.js';
 import type { App } from './app.js';
 import { isDeeperThan, type JsonObject, type JsonValue } from './json.js';
 import { resultText, type ToolCall, type ToolResult } from './message.js';
 import { UNOBSERVED, type ToolObserver, type ToolOutcome } from './observer.js';
 import type { Log, Schemas, Tool, ToolContext, ToolDescription, ToolSource } from './ports.js';
 import type { Problem } from './refusal.js';
-import { scrub } from './scrub.js';
+import { Scrubber } from './scrub.js';
+import { wellFormed, wellFormedJson } from './text.js';
 
 /** A result's text may have this many bytes; the rest is cut, with a marker. */
 export const MAX_RESULT_BYTES = 65_536;
+/** The name of an error, in a log line. */
+const MAX_NAME_BYTES = 200;
 /** A result may be nested so deeply. */
 const MAX_DEPTH = 200;
 /** How often one call may report progress. */
@@ -85,30 +88,39 @@ export class Toolbox {
       ...{ name: tool === undefined ? null : name, callId, app: app.name, sessionId },
     });
     let outcome: ToolOutcome = 'interrupted';
+    const scrubber = Scrubber.ofSecrets(context.secrets);
     const progress = (message: string): void => {
       // A tool that was given up on may still talk.
       if (isOver || context.signal.aborted || ++reports > MAX_PROGRESS) return;
-      report(resultText(scrub(message, context.secrets)));
+      report(wellFormed(resultText(scrubber.result(message, MAX_RESULT_BYTES))));
     };
     try {
-      const attempt = await this.#attempt(tool, call, { ...context, progress });
+      const attempt = await this.#attempt(tool, call, { ...context, progress }, scrubber);
       outcome = attempt.outcome;
       const { result } = attempt;
-      return { callId, name, result, failed: outcome !== 'complete', multiStep: reports > 0 };
+      // A call that is repeated after a crash may have reported progress before.
+      const multiStep = reports > 0 || call.multiStep === true;
+      return { callId, name, result, failed: outcome !== 'complete', multiStep };
     } finally {
       isOver = true;
       observed.ended(outcome);
     }
   }
 
-  async #attempt(tool: Tool | undefined, call: ToolCall, context: ToolContext): Promise<Attempt> {
+  async #attempt(
+    tool: Tool | undefined,
+    call: ToolCall,
+    context: ToolContext,
+    scrubber: Scrubber,
+  ): Promise<Attempt> {
     if (tool === undefined) return failure('refused', `There is no tool named ${call.name}`);
+    if (call.problem !== undefined) return failure('refused', call.problem);
     const milliseconds = tool.timeoutMs ?? this.settings.toolTimeoutMs;
     const timeout = new AbortController();
     const timer = setTimeout(() => {
       timeout.abort(new Error(`The tool did not answer within ${String(milliseconds / 1000)} s`));
     }, milliseconds);
-    const signal = AbortSignal.any([context.signal, timeout.signal]);
+    const { signal, release } = linkSignals(context.signal, timeout.signal);
     try {
       const problems = this.problems(tool, call.args);
       if (problems.length > 0) {
@@ -116,20 +128,18 @@ export class Toolbox {
         return failure('refused', `The arguments do not fit: ${list}`);
       }
       const result = await untilAborted(tool.run(call.args, { ...context, signal }), signal);
-      return { result: bounded(scrub(asJson(result), context.secrets)), outcome: 'complete' };
+      return { result: scrubber.result(asJson(result), MAX_RESULT_BYTES), outcome: 'complete' };
     } catch (error) {
       context.signal.throwIfAborted();
-      this.log.warn(
-        { tool: call.name, reason: error instanceof Error ? error.name : typeof error },
-        'tool failed',
-      );
+      this.log.warn({ tool: call.name, reason: reasonOf(error, scrubber) }, 'tool failed');
       const words = error instanceof Error && error.message !== '' ? error.message : 'The tool failed';
       return failure(
         timeout.signal.aborted ? 'timeout' : 'failed',
-        resultText(bounded(scrub(words, context.secrets))),
+        wellFormed(resultText(scrubber.result(words, MAX_RESULT_BYTES))),
       );
     } finally {
       clearTimeout(timer);
+      release();
     }
   }
 
@@ -164,7 +174,7 @@ function failure(outcome: ToolOutcome, words: string): Attempt {
   return { result: words, outcome };
 }
 
-/** What a tool gave, as JSON has it. @throws Error when JSON cannot carry it: a tool may be the operator's own, and of any making */
+/** What a tool gave, as JSON has it, in well-formed text. @throws Error when JSON cannot carry it: a tool may be the operator's own, and of any making */
 function asJson(given: JsonValue): JsonValue {
   let text: unknown;
   try {
@@ -177,7 +187,7 @@ function asJson(given: JsonValue): JsonValue {
   const value: unknown = JSON.parse(text);
   if (!isJson(value)) return null;
   if (isDeeperThan(value, MAX_DEPTH)) throw new Error('The tool gave a result that is nested too deeply');
-  return value;
+  return wellFormedJson(value);
 }
 
 /** What was parsed is JSON: this only tells the compiler. */
@@ -185,12 +195,7 @@ function isJson(value: unknown): value is JsonValue {
   return value !== undefined;
 }
 
-function bounded(result: JsonValue): JsonValue {
-  const text = resultText(result);
-  if (Buffer.byteLength(text) <= MAX_RESULT_BYTES) return result;
-  const cut = Buffer.from(text)
-    .subarray(0, MAX_RESULT_BYTES)
-    .toString()
-    .replace(/\uFFFD+$/, '');
-  return `${cut}… [cut: the result has ${String(Buffer.byteLength(text))} bytes]`;
+/** The name of a tool's error for the log, without secrets: the tool chose it. */
+function reasonOf(error: unknown, scrubber: Scrubber): JsonValue {
+  return error instanceof Error ? scrubber.result(error.name, MAX_NAME_BYTES) : typeof error;
 }

@@ -27,6 +27,7 @@ const SHAPES = {
       },
       ...{ revision: 'integer', version: 'integer', last_event_id: 'integer', last_turn_no: 'integer' },
       ...{ last_system_no: 'integer', faults_shown: 'integer', deleted_at: 'integer' },
+      ...{ text_bytes: 'integer', shown_messages: 'integer' },
     },
   },
   turns: {
@@ -77,6 +78,7 @@ const SHAPES = {
     keys: 3,
     columns: {
       ...{ client: 'text', app: 'text', name: 'text', key_id: 'text', sealed: 'text', created_at: 'integer' },
+      ...{ used_at: 'integer' },
     },
   },
   usage: {

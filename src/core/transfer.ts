@@ -8,8 +8,12 @@ export interface Transfer {
   rows(table: TransferTable): AsyncIterable<readonly TransferRow[]>;
   /** Stores new rows, all or none. The sessions that they belong to must be there. @throws when one of them is there already */
   insert(table: TransferTable, rows: readonly TransferRow[]): Promise<void>;
-  /** Turns that have not ended; `held`: those that somebody works on at this moment. */
-  openTurns(): Promise<{ readonly open: number; readonly held: number }>;
+  /**
+   * Counts the turns that have not ended. `held`: those with a living lease. One that ends further ahead than a lease is long was
+   * granted before the clock was set back, and nobody has renewed it since.
+   * @param leaseMs how long a lease holds without renewal, in milliseconds
+   */
+  openTurns(leaseMs: number): Promise<{ readonly open: number; readonly held: number }>;
   /** Prepares the store for use after many inserts. */
   settle(): Promise<void>;
   close(): Promise<void>;

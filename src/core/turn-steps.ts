@@ -1,8 +1,7 @@
 import { pause, TurnStopped } from './abort.js';
 import type { App } from './app.js';
-import type { HeadStart } from './head-start.js';
 import { Listening } from './listening.js';
-import { danglingCalls, UNKNOWN_OUTCOME_RESULT, type Message, type ToolCall } from './message.js';
+import { danglingCalls, textBytes, UNKNOWN_OUTCOME_RESULT, type Message, type ToolCall } from './message.js';
 import type { AnswerOutcome } from './observer.js';
 import type { Parts } from './parts.js';
 import { RigError, type Rig, type RigRequest } from './ports.js';
@@ -22,17 +21,11 @@ export interface Ending {
   readonly closeWords?: string;
 }
 
-/** A request to a rig. */
-interface Question {
-  readonly rig: Rig;
-  readonly request: RigRequest;
-  /** Set when it was asked already. */
-  readonly early: HeadStart | undefined;
-}
-
 /** A turn that lost its process this often is not tried again. */
 const MAX_LOSSES = 3;
 const MAX_TRIES = 4;
+/** A turn whose records hold more text than this, in bytes, asks its rig no further: what it adds to its thread is stored in any case. */
+const MAX_TURN_BYTES = 4 * 1_048_576;
 /** An upstream that asks for more patience than this is given up on. */
 const MAX_BACKOFF_MS = 30_000;
 
@@ -64,7 +57,10 @@ export class TurnSteps {
   /** Calls that had no result when their process died: made again where that is harmless, else told. */
   async #resume(running: RunningTurn, thread: ActiveThread, app: App, last: Message): Promise<Ending> {
     const dangling = danglingCalls(last);
-    const risky = dangling.find(({ name }) => !this.parts.toolbox.isRepeatable(name));
+    // A call with a problem never ran.
+    const risky = dangling.find(
+      ({ name, problem }) => problem === undefined && !this.parts.toolbox.isRepeatable(name),
+    );
     if (risky !== undefined) {
       const error = `The service stopped while the tool ${risky.name} was running. Whether it took effect is unknown; it was not run again.`;
       return { outcome: 'interrupted', error, closeWords: UNKNOWN_OUTCOME_RESULT };
@@ -74,21 +70,18 @@ export class TurnSteps {
   }
 
   async #converse(running: RunningTurn, thread: ActiveThread, app: App): Promise<Ending> {
-    const early = running.takeHeadStart();
     const chosen = this.parts.rigs.choose(app, thread.session.rig);
-    const rig = early?.rig ?? chosen?.rig;
-    if (rig === undefined)
+    if (chosen === undefined)
       return { outcome: 'failed', error: `The App ${app.name} has no model to answer with` };
+    const { rig } = chosen;
     running.rigId = rig.id;
-    if (early === undefined && chosen?.replaced === true && running.messages.length === 1) {
+    if (chosen.replaced && running.messages.length === 1) {
       const message = `The selected model is not available in the App ${app.name}; ${rig.id} answers instead.`;
       await this.writer.save(running, thread, [], [{ type: 'system_notice', message }]);
     }
     const taken = running.messages.filter(({ role }) => role === 'assistant').length;
     for (let step = taken; step < this.parts.settings.maxSteps; step++) {
-      const isAsked = early !== undefined && step === taken;
-      const request = isAsked ? early.request : this.#request(running, thread, app, rig);
-      const calls = await this.#ask(running, { rig, request, early: isAsked ? early : undefined });
+      const calls = await this.#ask(running, rig, this.#request(running, thread, app, rig));
       if (calls.length === 0) {
         const isEmpty =
           running.text === '' &&
@@ -98,6 +91,12 @@ export class TurnSteps {
           : { outcome: 'complete', error: null };
       }
       await this.calls.call(running, thread, app, calls);
+      if (isLong(running)) {
+        return {
+          outcome: 'failed',
+          error: 'The answer grew too long and was stopped. Ask for less at once.',
+        };
+      }
     }
     const error = `The answer was stopped after ${String(this.parts.settings.maxSteps)} steps. Ask again, more narrowly.`;
     return { outcome: 'failed', error };
@@ -110,16 +109,14 @@ export class TurnSteps {
   }
 
   /** Asks the rig, again with growing patience as long as nothing of its answer was shown. Returns the calls that it makes. */
-  async #ask(running: RunningTurn, { rig, request, early }: Question): Promise<readonly ToolCall[]> {
+  async #ask(running: RunningTurn, rig: Rig, request: RigRequest): Promise<readonly ToolCall[]> {
     const { signal } = running;
     for (let tries = 1; ; tries++) {
       // Stopped before it began: then nobody is asked, and nothing is billed.
       signal.throwIfAborted();
       const listening = new Listening(this.parts, running, rig, request);
-      const { take } = listening;
-      const headStart = tries === 1 ? early : undefined;
       try {
-        await running.unlessStopped(headStart?.listen(take) ?? rig.respond(request, signal, take));
+        await running.unlessStopped(rig.respond(request, signal, listening.take));
       } catch (error) {
         listening.end(outcomeOf(error, signal));
         await this.#beforeNext(running, rig, { error, tries });
@@ -145,6 +142,10 @@ export class TurnSteps {
     this.parts.log.warn({ err: error, rig: rig.id, tries, wait_ms: wait }, 'rig failed, trying again');
     await pause(wait, running.signal);
   }
+}
+
+function isLong({ messages }: RunningTurn): boolean {
+  return messages.reduce((sum, message) => sum + textBytes(message), 0) > MAX_TURN_BYTES;
 }
 
 function outcomeOf(error: unknown, signal: AbortSignal): AnswerOutcome {

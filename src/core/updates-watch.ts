@@ -1,9 +1,8 @@
-import type { Update } from './core.js';
-import type { Signal } from './event.js';
+import type { CutReason, Update } from './core.js';
+import { isTurnEvent, type Signal } from './event.js';
 import type { QueueFeed } from './feed.js';
-import type { LiveTurns } from './live-turns.js';
 import type { Parts } from './parts.js';
-import type { RunningTurn } from './running-turn.js';
+import type { SessionTurns } from './session-turns.js';
 import type { SessionHead } from './store.js';
 import type { Watch } from './streams.js';
 
@@ -19,53 +18,57 @@ export class UpdatesWatch implements Watch {
   #highest = 0;
   #isCatchingUp = false;
   #hasBegun = false;
+  /** Turns are shown: all that is replayed was. */
+  #showsTurns = false;
+  /** Turns that have ended while it was replayed. */
+  readonly #endedBefore = new Set<string>();
 
   constructor(
     readonly sessionId: string,
     private readonly feed: QueueFeed<Update>,
     private readonly parts: Parts,
     /** Shows turns, too; null: they are not asked for. */
-    private readonly turns: LiveTurns | null,
+    private readonly turns: SessionTurns | null,
   ) {}
 
-  /** Shows what runs, then what came after the event `after` (null: nothing of the past), then whatever comes. */
-  begin(after: number | null, newest: number, running: RunningTurn | undefined): void {
+  /** Shows what came after the event `after` (null: nothing of the past), then what runs, then whatever comes. */
+  begin(after: number | null, newest: number): void {
     this.#hasBegun = true;
     this.#last = after ?? newest;
-    this.turns?.begin(running);
     if (after !== null) this.#catchUp(true);
-    else this.#reach(newest);
+    else {
+      this.#beginTurns();
+      this.#reach(newest);
+    }
   }
 
   hear(signal: Signal): void {
-    switch (signal.type) {
-      case 'logged':
-        this.#logged(signal);
-        return;
-      case 'turn_started':
-      case 'text':
-      case 'turn_ended':
-      case 'tool_called':
-      case 'tool_returned':
-        if (this.#hasBegun) this.turns?.hear(signal);
-        return;
-      case 'session_changed':
-      case 'session_deleted':
-      case 'missed':
-      case 'interrupt':
-        return;
-    }
-    signal satisfies never;
+    if (signal.type === 'logged') this.#logged(signal);
+    else if (!isTurnEvent(signal)) return;
+    else if (this.#showsTurns) this.turns?.hear(signal);
+    else if (this.#hasBegun && signal.type === 'turn_ended') this.#endedBefore.add(signal.turnId);
   }
 
   compare(head: SessionHead): void {
     this.#reach(head.lastEventId);
-    if (this.#hasBegun) this.turns?.compare(head);
+    if (this.#showsTurns) this.turns?.compare(head);
+    else if (this.#hasBegun) this.#catchUp(true);
   }
 
-  cut(): void {
-    this.turns?.close();
+  cut(reason: CutReason): void {
+    if (reason === 'deleted') this.turns?.deleted();
     this.feed.end();
+  }
+
+  close(): void {
+    this.turns?.close();
+  }
+
+  #beginTurns(): void {
+    if (this.#showsTurns) return;
+    this.#showsTurns = true;
+    this.turns?.begin(this.#endedBefore);
+    this.#endedBefore.clear();
   }
 
   #logged(signal: Extract<Signal, { type: 'logged' }>): void {
@@ -90,6 +93,7 @@ export class UpdatesWatch implements Watch {
     this.#readAll(isBeginning).then(
       () => {
         this.#isCatchingUp = false;
+        this.#beginTurns();
         // Announced after the last read, before it was known to be the last.
         if (this.#highest > this.#last && !this.feed.ended) this.#catchUp(false);
       },

@@ -9,6 +9,11 @@ export interface WalletSignIn {
   readonly signatures: WalletSignatures;
   /** The sites, as `host` or `host:port`, whose sign-in messages count: one that was signed elsewhere was meant for others. */
   readonly domains: readonly string[];
+  /**
+   * The chain whose contract wallets are known by their address alone, as keys are; null: none is. Those of other chains are known by
+   * chain and address (CAIP-10), because another contract may have the same address there.
+   */
+  readonly homeChain: number | null;
 }
 
 /** A word to sign, once and soon. */
@@ -20,6 +25,7 @@ export interface Challenge {
 /** What stands for a wallet's signature from then on. */
 export interface WalletProof {
   readonly proof: string;
+  /** What sessions are bound to by it: an address, or chain and address (CAIP-10). */
   readonly wallet: string;
   readonly expiresAt: number;
 }
@@ -27,9 +33,22 @@ export interface WalletProof {
 /** How long a nonce waits for its signature, in milliseconds. */
 const NONCE_MS = 10 * 60_000;
 const PROOF_MS = 24 * 60 * 60_000;
-const NONCE = 'wallet-nonce';
-const PROOF = 'wallet-proof';
+/** How far ahead of this service the clock of a client may be that writes `Issued At`, in milliseconds. */
+const SKEW_MS = 10 * 60_000;
+const NONCE = 'wallet-nonce 2';
+const PROOF = 'wallet-proof 2';
 const KEY_ID_LENGTH = 16;
+/** Of the accounts of EVM chains in CAIP-10: `eip155:10:0x…`. */
+const CHAIN_PREFIX = 'eip155:';
+/** In characters: longer ones are not looked at. */
+const MAX_PROOF = 1_024;
+
+/** The wallet that a proof stands for. */
+interface Proven {
+  readonly address: string;
+  /** What sessions are bound to: the address, or chain and address. */
+  readonly owner: string;
+}
 
 /** What the proofs of wallets need. */
 interface Needs {
@@ -54,7 +73,7 @@ export class WalletProofs {
     this.#signIn();
     const { clock, sealer } = this.needs;
     const expiresAt = clock.now() + NONCE_MS;
-    const { keyId, sealed } = sealer.seal(String(expiresAt), NONCE);
+    const { keyId, sealed } = sealer.seal(`${String(expiresAt)} ${clock.newId()}`, NONCE);
     // Letters and digits alone, as EIP-4361 has it.
     return { nonce: keyId + Buffer.from(sealed, 'base64').toString('hex'), expiresAt };
   }
@@ -68,31 +87,42 @@ export class WalletProofs {
     const { clock, digests, sealer, countRequest } = this.needs;
     const message = signatures.read(request.message);
     if (message === undefined) {
-      const words = 'message must be a sign-in message as EIP-4361 has it';
+      const words =
+        'message must be a sign-in message as EIP-4361 has it, its address with the checksum of EIP-55';
       throw new RefusedError('invalid', words, [{ path: 'message', message: words }]);
     }
     const now = clock.now();
-    if (!domains.includes(message.domain)) throw unproven('The message was signed for another site');
-    if (now < message.notBefore || now >= message.expiresAt) throw unproven('The message is not valid now');
-    const nonceExpiresAt = Number(this.#open(message.nonce, 'hex', NONCE) ?? 0);
-    if (now >= nonceExpiresAt) {
+    if (!domains.includes(message.domain) || !message.isOfSite)
+      throw unproven('The message was signed for another site');
+    if (now < message.notBefore || now >= message.expiresAt || now < message.issuedAt - SKEW_MS) {
+      throw unproven('The message is not valid now');
+    }
+    const nonce = this.#open(message.nonce, 'hex', NONCE);
+    const nonceExpiresAt = Number(nonce?.split(' ')[0] ?? 0);
+    if (nonce === undefined || now >= nonceExpiresAt) {
       throw unproven('The nonce is not one of this service, or is too old: fetch another');
     }
-    const isSigned = await signatures.verify(request.message, request.signature).catch((cause: unknown) => {
+    const signer = await signatures.verify(request.message, request.signature).catch((cause: unknown) => {
       throw new RefusedError('unavailable', 'The chain of the wallet does not answer now', [], 5, { cause });
     });
-    if (!isSigned) {
-      throw unproven('The signature is not one of the wallet in the message');
+    if (signer === undefined) {
+      throw unproven(
+        'The signature is not one of the wallet in the message, or the wallet is a contract on a chain where none can sign in',
+      );
     }
     const used: Quota = {
-      subject: `nonce:${digests.sha256(message.nonce)}`,
+      // Of what was sealed: the nonce itself has several spellings.
+      subject: `nonce:${digests.sha256(nonce)}`,
       ...{ measure: 'requests', from: nonceExpiresAt - NONCE_MS, milliseconds: NONCE_MS, limit: 1 },
     };
     if ((await countRequest([used])) !== undefined) throw unproven('The nonce was used: fetch another');
-    const wallet = walletAddress(message.address);
+    const address = walletAddress(message.address);
+    const chainId = signer.kind === 'contract' ? signer.chainId : null;
     const expiresAt = now + PROOF_MS;
-    const { keyId, sealed } = sealer.seal(`${String(expiresAt)} ${wallet}`, PROOF);
-    return { proof: keyId + Buffer.from(sealed, 'base64').toString('base64url'), wallet, expiresAt };
+    const value = [expiresAt, address, ...(chainId === null ? [] : [chainId])].join(' ');
+    const { keyId, sealed } = sealer.seal(value, PROOF);
+    const proof = keyId + Buffer.from(sealed, 'base64').toString('base64url');
+    return { proof, wallet: this.#ownerOf(address, chainId), expiresAt };
   }
 
   /** Whether wallets have to sign in. */
@@ -100,15 +130,23 @@ export class WalletProofs {
     return this.needs.signIn !== null;
   }
 
-  /** Whether whoever sent `proof` may act for the wallet; always true when nobody asks for proofs. */
-  covers(wallet: string, proof: string | undefined): boolean {
-    return !this.areRequired || (proof !== undefined && this.#walletOf(proof) === wallet);
+  /** Whether whoever sent `proof` may act for the owner of a session; always true when nobody asks for proofs. */
+  covers(owner: string, proof: string | undefined): boolean {
+    return !this.areRequired || this.#provenBy(proof)?.owner === owner;
   }
 
-  /** @throws RefusedError `unauthenticated` without a proof that holds, `forbidden` with that of another wallet */
-  require(wallet: string, proof: string | undefined): void {
-    if (this.covers(wallet, proof)) return;
-    const proven = proof === undefined ? undefined : this.#walletOf(proof);
+  /**
+   * Finds the owner that a request means by a wallet: the one of its proof, else the one that the session is bound to.
+   * @param wallet an address, or chain and address, as `walletAddress` returns it
+   * @param bound what the session is bound to, for which no proof is needed; null: nothing
+   * @returns what to bind and list by: `wallet` itself when nobody asks for proofs
+   * @throws RefusedError `unauthenticated` without a proof that holds, `forbidden` with that of another wallet
+   */
+  ownerOf(wallet: string, proof: string | undefined, bound: string | null): string {
+    if (!this.areRequired) return wallet;
+    const proven = this.#provenBy(proof);
+    if (proven !== undefined && (wallet === proven.owner || wallet === proven.address)) return proven.owner;
+    if (bound !== null && (wallet === bound || wallet === addressOf(bound))) return bound;
     if (proven !== undefined) throw new RefusedError('forbidden', 'The proof is of another wallet');
     throw unproven(
       proof === undefined
@@ -124,9 +162,17 @@ export class WalletProofs {
   }
 
   /** The wallet of a proof that still holds. */
-  #walletOf(proof: string): string | undefined {
-    const [expiresAt, wallet] = this.#open(proof, 'base64url', PROOF)?.split(' ') ?? [];
-    return this.needs.clock.now() < Number(expiresAt ?? 0) ? wallet : undefined;
+  #provenBy(proof: string | undefined): Proven | undefined {
+    if (proof === undefined || proof.length > MAX_PROOF) return undefined;
+    const [expiresAt, address, chainId] = this.#open(proof, 'base64url', PROOF)?.split(' ') ?? [];
+    if (address === undefined || this.needs.clock.now() >= Number(expiresAt)) return undefined;
+    return { address, owner: this.#ownerOf(address, chainId === undefined ? null : Number(chainId)) };
+  }
+
+  /** @param chainId the chain of a contract wallet; null for a key, which is the same on all */
+  #ownerOf(address: string, chainId: number | null): string {
+    const isKnownByAddress = chainId === null || chainId === this.needs.signIn?.homeChain;
+    return isKnownByAddress ? address : `${CHAIN_PREFIX}${String(chainId)}:${address}`;
   }
 
   /** What this service has sealed; undefined for anything else. */
@@ -138,6 +184,11 @@ export class WalletProofs {
       return undefined;
     }
   }
+}
+
+/** The address of an owner, for whoever needs no more than that: without its chain. */
+export function addressOf(owner: string): string {
+  return owner.startsWith(CHAIN_PREFIX) ? owner.slice(owner.lastIndexOf(':') + 1) : owner;
 }
 
 function unproven(what: string): RefusedError {

@@ -4,9 +4,10 @@ import express, { type Request, type RequestHandler, type Response } from 'expre
 import { isJsonObject, type JsonObject } from '../core/json.js';
 import { RefusedError } from '../core/refusal.js';
 import { HttpError } from './errors.js';
+import { JsonBudgetError, parseJson } from './json-budget.js';
 
 /** The size limit of a body, in bytes, where a route sets no smaller one. */
-const MAX_BODY_BYTES = 1_048_576;
+export const MAX_BODY_BYTES = 1_048_576;
 
 /** What came as the body. */
 export type Body =
@@ -103,14 +104,15 @@ function bodyOf(raw: unknown, contentType: string | undefined): Body {
   if (!Buffer.isBuffer(raw) || raw.length === 0) return { kind: 'none' };
   try {
     const text = decode(raw, contentType);
-    const value: unknown = BLANK.test(text) ? null : JSON.parse(text);
+    const value = BLANK.test(text) ? null : parseJson(text);
     // As some clients say that they have nothing to say.
     if (value === null) return { kind: 'none' };
     return isJsonObject(value)
       ? { kind: 'object', fields: value }
       : unusable(refuse('the request body must be a JSON object'));
   } catch (error) {
-    return unusable(refuse('the request body is not valid JSON', error));
+    const fault = error instanceof JsonBudgetError ? error.message : 'is not valid JSON';
+    return unusable(refuse(`the request body ${fault}`, error));
   }
 }
 

@@ -8,7 +8,8 @@ import { exchangeOf } from './exchange.js';
 /** Everything that an error answer can say. */
 export interface Failure {
   readonly status: number;
-  readonly code: RefusalReason | 'method_not_allowed' | 'payload_too_large' | 'rate_limited' | 'internal';
+  readonly code:
+    RefusalReason | 'method_not_allowed' | 'payload_too_large' | 'misdirected' | 'rate_limited' | 'internal';
   readonly message: string;
   readonly details: readonly Problem[];
   /** In seconds. */
@@ -26,7 +27,7 @@ export class HttpError extends Error {
   override readonly name = 'HttpError';
 
   constructor(
-    readonly status: 404 | 405 | 413 | 429,
+    readonly status: 404 | 405 | 413 | 421 | 429,
     readonly code: Failure['code'],
     message: string,
     readonly retryAfter?: number,
@@ -41,7 +42,9 @@ const STATUS = {
   unauthenticated: 401,
   forbidden: 403,
   not_found: 404,
+  gone: 410,
   busy: 409,
+  full: 413,
   key_reused: 422,
   too_many: 429,
   unavailable: 503,

@@ -11,6 +11,8 @@ export interface Exchange {
   route: string;
   /** The mark of the session that it names, once that was read. */
   session: string | undefined;
+  /** Why the request must not reach its route. The route refuses it, in its dialect. */
+  refusal: Error | undefined;
 }
 
 /** Where a request carries it. Not a WeakMap: each entry of one is work for every collection of garbage. */

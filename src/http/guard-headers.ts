@@ -165,6 +165,7 @@ function unfold(res: ServerResponse, lines: string): void {
 function setAll(res: ServerResponse, lines: string): void {
   for (const line of lines.split('\r\n')) {
     const at = line.indexOf(': ');
-    if (at > 0) res.setHeader(line.slice(0, at), line.slice(at + 2));
+    // Several lines of one name are a list (RFC 9110 §5.3).
+    if (at > 0) res.appendHeader(line.slice(0, at), line.slice(at + 2));
   }
 }

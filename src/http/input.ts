@@ -3,6 +3,7 @@ import { RefusedError, type Problem } from '../core/refusal.js';
 import { readBody } from './body.js';
 import { exchangeOf } from './exchange.js';
 import type { Param } from './params.js';
+import { readQuery } from './query.js';
 
 /**
  * What becomes of the body. `ignored`: it is not read. `fills`: its names stand in for those that the query lacks; it is
@@ -26,7 +27,9 @@ export function input<T>(body: BodyRule, params: Input<T>['params']): Input<T> {
 
 /** The request as the chains see it. */
 interface Source {
+  /** The query, with what the body says where it lacks a name. */
   readonly query: Record<string, unknown>;
+  readonly queryOnly: Record<string, unknown>;
   readonly body: Record<string, unknown>;
   readonly headers: Record<string, unknown>;
   readonly params: Record<string, unknown>;
@@ -53,6 +56,8 @@ interface Asked<T> {
   readonly entries: readonly Entry[];
   /** Those that say something where there is no query: nearly all polls come without one. */
   readonly besideQuery: readonly Entry[];
+  /** The names that the query may have. */
+  readonly queryNames: ReadonlySet<string>;
   /** The keys of those that must be there. */
   readonly required: readonly string[];
 }
@@ -64,9 +69,21 @@ interface Entry {
   readonly given: string;
 }
 
+/** What was given for a parameter. Blank text for one that may be absent is nothing, other than in a header. */
+function givenFor(source: Source, entry: Entry): unknown {
+  const value = valueOf(source, entry);
+  const { required, place } = entry.param;
+  const mayBeBlank = !required && place !== 'headers' && typeof value === 'string';
+  return mayBeBlank && value.trim() === '' ? undefined : value;
+}
+
 /** Each place by its own name: by a name from a variable it takes several times as long. */
-function valueOf({ query, headers, params, body }: Source, { param: { place }, given }: Entry): unknown {
+function valueOf(
+  { query, queryOnly, headers, params, body }: Source,
+  { param: { place }, given }: Entry,
+): unknown {
   if (place === 'query') return query === NO_QUERY ? undefined : query[given];
+  if (place === 'query-only') return queryOnly[given];
   if (place === 'headers') return headers[given];
   return place === 'params' ? params[given] : body[given];
 }
@@ -77,11 +94,12 @@ function askedOf<T>(input: Input<T>): Asked<T> {
     ...{ key, param },
     given: param.place === 'headers' ? param.name.toLowerCase() : param.name,
   }));
-  const besideQuery = entries.filter(({ param }) => param.place !== 'query' || !saysNothingWhenAbsent(param));
+  const inQuery = entries.filter(({ param: { place } }) => place === 'query' || place === 'query-only');
   return {
     input,
     entries,
-    besideQuery,
+    besideQuery: entries.filter((entry) => !inQuery.includes(entry) || !saysNothingWhenAbsent(entry.param)),
+    queryNames: new Set(inQuery.map(({ given }) => given)),
     required: all.flatMap(([key, { required }]) => (required ? [key] : [])),
   };
 }
@@ -93,10 +111,10 @@ function saysNothingWhenAbsent({ isPlain, typed }: Param<unknown>): boolean {
 
 /** Reads the parameters without a promise: undefined when one of them needs its chain. Nearly every request of a poll is read so. */
 function readPlain<T>(asked: Asked<T>, req: Request): T | undefined {
-  const source = sourceOf(req);
+  const source = sourceOf(req, asked.queryNames);
   const values: Record<string, unknown> = {};
   for (const entry of source.query === NO_QUERY ? asked.besideQuery : asked.entries) {
-    const value = valueOf(source, entry);
+    const value = givenFor(source, entry);
     if (!entry.param.isPlain(value)) return undefined;
     keep(req, values, entry, value);
   }
@@ -105,15 +123,16 @@ function readPlain<T>(asked: Asked<T>, req: Request): T | undefined {
 }
 
 async function readChecked<T>(asked: Asked<T>, req: Request, res: Response): Promise<T> {
-  const { entries, input } = asked;
-  const source = await gather(entries, { rule: input.body, maxBytes: input.maxBytes }, req, res);
+  const { entries } = asked;
+  const source = await gather(asked, req, res);
   const values: Record<string, unknown> = {};
   const problems: Problem[] = [];
   for (const entry of entries) {
     const { param } = entry;
-    let checked = valueOf(source, entry);
+    let checked = givenFor(source, entry);
     if (!param.isPlain(checked)) {
-      const outcome = await param.chain.run(source, { dryRun: true });
+      const seen = param.place === 'query-only' ? { ...source, query: source.queryOnly } : source;
+      const outcome = await param.chain.run(seen, { dryRun: true });
       const [failure] = outcome.array();
       if (failure !== undefined) {
         problems.push({ path: param.name, message: String(failure.msg) });
@@ -148,32 +167,26 @@ function isComplete<T>({ required }: Asked<T>, values: object): values is T & ob
 /** Most requests have none. */
 const NO_QUERY: Record<string, unknown> = Object.freeze({});
 
-function sourceOf(req: Request): Source {
-  const query = req.url.includes('?') ? req.query : NO_QUERY;
-  return { query, body: {}, headers: req.headers, params: req.params };
+function sourceOf(req: Request, names: ReadonlySet<string>): Source {
+  const query = req.url.includes('?') ? readQuery(req.url, names) : NO_QUERY;
+  return { query, queryOnly: query, body: {}, headers: req.headers, params: req.params };
 }
 
 /** @throws the body's error when it is needed and cannot be used */
-async function gather(
-  entries: readonly Entry[],
-  { rule, maxBytes }: { readonly rule: BodyRule; readonly maxBytes: number | undefined },
+async function gather<T>(
+  { entries, queryNames, input: { body: rule, maxBytes } }: Asked<T>,
   req: Request,
   res: Response,
 ): Promise<Source> {
-  const source = sourceOf(req);
+  const source = sourceOf(req, queryNames);
   const { query } = source;
   if (rule === 'ignored') return source;
   const body = await readBody(req, res, maxBytes);
   if (body.kind === 'none') return source;
   if (body.kind === 'object') {
-    const { headers, params } = source;
     // Without a query the body's names are taken as they are: a copy of them takes 2 KB of garbage.
-    return {
-      headers,
-      params,
-      query: query === NO_QUERY ? body.fields : { ...body.fields, ...query },
-      body: body.fields,
-    };
+    const merged = query === NO_QUERY ? body.fields : { ...body.fields, ...query };
+    return { ...source, query: merged, body: body.fields };
   }
   const isMissing = (param: Param<unknown>) => param.place === 'query' && !Object.hasOwn(query, param.name);
   const isNeeded =

@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { isIP } from 'node:net';
 import { RefusedError } from '../core/refusal.js';
 import { carriesToken } from './bearer.js';
 import type { Dialect } from './errors.js';
+import { isLoopbackAuthority, isLoopbackName } from './loopback.js';
 import type { Route } from './routes.js';
 
 /** What `GET /metrics` shows, and to whom. */
@@ -54,12 +54,5 @@ const FORWARDED = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x
  */
 export function isFromHere(remoteAddress = '', headers: IncomingHttpHeaders): boolean {
   if (FORWARDED.some((name) => headers[name] !== undefined)) return false;
-  const host = headers.host ?? '';
-  const name = URL.canParse(`http://${host}`) ? new URL(`http://${host}`).hostname : '';
-  return isLoopback(remoteAddress) && (name === 'localhost' || isLoopback(name));
-}
-
-function isLoopback(address: string): boolean {
-  const bare = address.replace(/^\[(.*)\]$/, '$1').replace(/^::ffff:/i, '');
-  return bare === '::1' || (isIP(bare) === 4 && bare.startsWith('127.'));
+  return isLoopbackName(remoteAddress) && isLoopbackAuthority(headers.host ?? '');
 }

@@ -4,12 +4,13 @@
  */
 import { buildCheckFunction, type ValidationChain } from 'express-validator';
 import { isJsonObject, type JsonObject } from '../core/json.js';
+import { JsonBudgetError, parseJson } from './json-budget.js';
 
 /**
  * Where a parameter travels. `query`: in the query, or, where the input reads a body and the query lacks the name,
- * in the JSON body. `body`: in the JSON body alone.
+ * in the JSON body. `query-only` and `body`: in the query or the JSON body alone.
  */
-export type Place = 'query' | 'body' | 'headers' | 'params';
+export type Place = 'query' | 'query-only' | 'body' | 'headers' | 'params';
 
 /** One parameter of a request: the chain that checks it, and its type once checked. */
 export interface Param<T> {
@@ -58,7 +59,7 @@ export function requiredText(
   return { name, place, required: true, chain: refine(chain), isPlain, typed: asText };
 }
 
-/** Text that may be absent; JSON's null counts as absent. `isPlainText` belongs to `refine`. */
+/** Text that may be absent; blank text and JSON's null count as absent. `isPlainText` belongs to `refine`. */
 export function optionalText(
   place: Place,
   name: string,
@@ -142,8 +143,10 @@ export function optionalObject(place: Place, name: string): Param<JsonObject | u
   const chain = start(place, name)
     .customSanitizer(parsedJson)
     .optional({ values: 'null' })
-    .custom(isJsonObject)
-    .withMessage(`${name} must be a JSON-encoded object`);
+    .custom((value) => isJsonObject(value) && !(value instanceof JsonBudgetError))
+    .withMessage((value) =>
+      value instanceof JsonBudgetError ? `${name} ${value.message}` : `${name} must be a JSON-encoded object`,
+    );
   const typed = (checked: unknown) => (isJsonObject(checked) ? checked : undefined);
   const isPlain = (given: unknown) => given === undefined || given === null || isJsonObject(given);
   return { name, place, required: false, chain, isPlain, typed };
@@ -165,7 +168,7 @@ export function requiredObject(place: Place, name: string, purpose: string): Par
 }
 
 function start(place: Place, name: string): ValidationChain {
-  return buildCheckFunction([place])(name);
+  return buildCheckFunction([place === 'query-only' ? 'query' : place])(name);
 }
 
 function isText(value: unknown): boolean {
@@ -181,13 +184,12 @@ function asText(checked: unknown): string {
   return checked;
 }
 
-/** Text that is not JSON stays text, which is then refused for not being an object. */
+/** Text that is not JSON stays text, which is then refused for not being an object; what exceeds the budget becomes its error. */
 function parsedJson(value: unknown): unknown {
   if (typeof value !== 'string') return value;
   try {
-    const parsed: unknown = JSON.parse(value);
-    return parsed;
-  } catch {
-    return value;
+    return parseJson(value);
+  } catch (error) {
+    return error instanceof JsonBudgetError ? error : value;
   }
 }

@@ -3,6 +3,7 @@
  * request, of the 12 that bare `node:http` takes for everything (docs/decisions/015-own-limiter.md).
  */
 import type { Request, RequestHandler } from 'express';
+import { MAX_BODY_BYTES } from './body.js';
 import { HttpError } from './errors.js';
 import { exchangeOf } from './exchange.js';
 import { addLines, nameLines } from './guard-headers.js';
@@ -26,11 +27,11 @@ function resetLine(seconds: number): string {
 /**
  * For requests whose route is known. Counts requests per address and minute, says on each answer how many are left
  * (draft-ietf-httpapi-ratelimit-headers-06), and refuses those over the limit with 429. Empty when there is no limit.
- * @param now the time in milliseconds since the epoch
+ * @param now a steady clock, in milliseconds: a wall clock that is set back would keep a client waiting for as long
  */
 export function limitRate(
   { rateLimit, trustProxy }: Pick<HttpSettings, 'rateLimit' | 'trustProxy'>,
-  now: () => number = Date.now,
+  now: () => number = () => performance.now(),
 ): RequestHandler[] {
   if (rateLimit === 0) return [];
   const windows = new RequestWindows(WINDOW_MS);
@@ -47,11 +48,13 @@ export function limitRate(
         return;
       }
       const at = now();
-      const window = windows.count(clientOf(addressOf(req) ?? ''), at);
+      const cost = costOf(req);
+      const window = windows.count(clientOf(addressOf(req) ?? ''), at, cost);
       const seconds = Math.max(0, Math.ceil((window.endsAt - at) / 1000));
-      const remaining = Math.max(0, rateLimit - window.requests);
+      const remaining = Math.max(0, rateLimit - window.cost);
       addLines(res, policy + String(remaining) + (RESET_LINES[seconds] ?? resetLine(seconds)));
-      if (window.requests <= rateLimit) {
+      // A request passes as long as something was left before it, so that no limit is too low for a large one.
+      if (window.cost - cost < rateLimit) {
         next();
         return;
       }
@@ -59,6 +62,20 @@ export function limitRate(
       next(new HttpError(429, 'rate_limited', message, seconds));
     },
   ];
+}
+
+/** So many bytes of its target and body make a request count once more. */
+const BYTES_A_COUNT = 65_536;
+
+/**
+ * How many requests a request counts as: one, and one more for each whole 64 KiB of its target and its announced body. A body that does
+ * not announce its length counts as one of the largest that is read.
+ */
+function costOf({ headers, url }: Request): number {
+  const announced = headers['content-length'];
+  const isOpenEnded = announced === undefined && headers['transfer-encoding'] !== undefined;
+  const body = isOpenEnded ? MAX_BODY_BYTES : Math.min(Number(announced ?? 0), MAX_BODY_BYTES);
+  return 1 + Math.floor((url.length + body) / BYTES_A_COUNT);
 }
 
 /** Whether a request whose route is known counts against no limit: preflights cost nothing, and probes must be answered. */

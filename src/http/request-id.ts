@@ -19,7 +19,14 @@ export function begin(req: IncomingMessage, res: ServerResponse, dialect: Dialec
   const given = req.headers['x-request-id'];
   const requestId = typeof given === 'string' && isFit(given, req) ? given : randomId();
   const startedAt = performance.now();
-  beginExchange(req, { requestId, startedAt, dialect, route: 'none', session: undefined });
+  beginExchange(req, {
+    requestId,
+    startedAt,
+    dialect,
+    route: 'none',
+    session: undefined,
+    refusal: undefined,
+  });
   addLines(res, `X-Request-Id: ${requestId}\r\n`);
 }
 

@@ -1,7 +1,7 @@
-/** How many requests a client has made in its window of time. */
+/** What the requests of a client have cost in its window of time. */
 export interface RequestWindow {
-  requests: number;
-  /** In milliseconds since the epoch. */
+  cost: number;
+  /** By the clock of `count`, in milliseconds. */
   endsAt: number;
 }
 
@@ -9,14 +9,14 @@ export interface RequestWindow {
 const MAX_CLIENTS = 100_000;
 
 /**
- * Counts the requests of clients, each in windows of its own: a window begins with the first request after the one before. Those that
+ * Counts what the requests of clients cost, each in windows of its own: a window begins with the first request after the one before. Those that
  * are over are let go of in bulk, twice in a window's time at the latest, and no timer is needed for it.
  */
 export class RequestWindows {
   #current = new Map<string, RequestWindow>();
   /** Clients that were not seen since the turn. */
   #previous = new Map<string, RequestWindow>();
-  #turnsAt = 0;
+  #turnsAt = -Infinity;
 
   constructor(
     private readonly milliseconds: number,
@@ -28,20 +28,25 @@ export class RequestWindows {
     return this.#current.size + this.#previous.size;
   }
 
-  /** Counts a request of a client. Returns its window with the request in it. */
-  count(client: string, at: number): RequestWindow {
+  /**
+   * Counts a request of a client.
+   * @param at now, by a steady clock, in milliseconds
+   * @param cost how many requests it counts as
+   * @returns the client's window with the request in it
+   */
+  count(client: string, at: number, cost = 1): RequestWindow {
     if (at >= this.#turnsAt) this.#turn(at);
     const window = this.#current.get(client) ?? this.#bring(client, at);
     if (window.endsAt <= at) {
-      window.requests = 0;
+      window.cost = 0;
       window.endsAt = at + this.milliseconds;
     }
-    window.requests++;
+    window.cost += cost;
     return window;
   }
 
   #bring(client: string, at: number): RequestWindow {
-    const window = this.#previous.get(client) ?? { requests: 0, endsAt: at + this.milliseconds };
+    const window = this.#previous.get(client) ?? { cost: 0, endsAt: at + this.milliseconds };
     this.#previous.delete(client);
     const [oldest] = this.#current.size >= this.maxClients ? this.#current.keys() : [];
     if (oldest !== undefined) this.#current.delete(oldest);

@@ -1,6 +1,4 @@
-import type { IncomingMessage } from 'node:http';
 import type { Request, RequestHandler, Response, Router } from 'express';
-import { RefusedError } from '../core/refusal.js';
 import { HttpError, type Dialect } from './errors.js';
 import { enterRoute, exchangeOf } from './exchange.js';
 import type { Shortcuts } from './shortcuts.js';
@@ -18,7 +16,7 @@ export interface Route {
   /** The shape of its errors. */
   readonly dialect: Dialect;
   readonly handlers: readonly RequestHandler[];
-  /** True for a pattern whose other methods are nobody's: they are 404, not 405. */
+  /** True for a pattern whose other methods are nobody's: they are 404, not 405. It also takes its method on the paths of other routes that it covers. */
   readonly isLoose?: boolean;
   /** Which dialect a request speaks, by name, where the route takes several; absent: that of its errors. */
   readonly spoken?: (req: Request, res: Response) => string | Promise<string>;
@@ -43,6 +41,7 @@ export function mountRoutes(
   base: string,
   { routes, before, ahead = [] }: RouteTable,
 ): void {
+  const loose = routes.filter(({ isLoose }) => isLoose === true);
   for (const group of byPath(routes).values()) {
     const [first] = group;
     const pattern = base + first.path;
@@ -57,7 +56,8 @@ export function mountRoutes(
     }
     if (first.isLoose === true) continue;
     const methods = group.map(({ method }) => method);
-    route.all(enter(first.dialect, pattern), ...before, refuseMethod(methods));
+    const elsewhere = loose.filter(({ path }) => matches(path, first.path)).map(({ method }) => method);
+    route.all(leaveTo(elsewhere), enter(first.dialect, pattern), ...before, refuseMethod(methods));
   }
 }
 
@@ -95,11 +95,7 @@ export function withoutThose(routes: readonly Route[], others: readonly Route[])
 function enter(dialect: Dialect, pattern: string): RequestHandler {
   return (req, _res, next) => {
     enterRoute(req, dialect, pattern);
-    if (lacksHost(req)) {
-      const message = 'Host is required: the header that every request of HTTP/1.1 has';
-      throw new RefusedError('invalid', message, [{ path: 'Host', message }]);
-    }
-    next();
+    next(exchangeOf(req).refusal);
   };
 }
 
@@ -108,9 +104,20 @@ export function isProbe(route: string): boolean {
   return route.endsWith('/health');
 }
 
-/** A request that RFC 9112 §3.2 has us refuse. It goes to its route first, which knows the shape of its errors; a shortcut would not look. */
-export function lacksHost({ headers, httpVersion }: IncomingMessage): boolean {
-  return headers.host === undefined && httpVersion === '1.1';
+/** Whether a path in Express's notation covers another one. */
+function matches(pattern: string, path: string): boolean {
+  const [parts, others] = [pattern.split('/'), path.split('/')];
+  return (
+    parts.length === others.length && parts.every((part, n) => part.startsWith(':') || part === others[n])
+  );
+}
+
+/** Leaves requests with these methods to a later route that covers the path, too. */
+function leaveTo(methods: readonly string[]): RequestHandler {
+  return (req, _res, next) => {
+    if (methods.includes(req.method)) next('route');
+    else next();
+  };
 }
 
 function refuseMethod(methods: readonly Method[]): RequestHandler {

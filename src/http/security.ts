@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import cors from 'cors';
 import helmet from 'helmet';
-import { addLines, caching, linesOf, setCaching } from './guard-headers.js';
+import { addLines, caching, linesOf, nameLines, setCaching } from './guard-headers.js';
+import { originRule } from './origins.js';
 import type { HttpSettings } from './settings.js';
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE', 'OPTIONS'];
@@ -39,6 +40,8 @@ const RESPONSE_HEADERS = [
   'RateLimit-Reset',
 ];
 
+nameLines('Vary');
+
 /** What no route says otherwise of. */
 const NO_STORE = caching('no-store');
 
@@ -66,8 +69,14 @@ export function guard({ corsOrigins }: Pick<HttpSettings, 'corsOrigins'>): Guard
     xPermittedCrossDomainPolicies: false,
     xXssProtection: false,
   });
+  const isAllowed = originRule(corsOrigins);
   const crossing = cors({
-    origin: typeof corsOrigins === 'string' ? corsOrigins : [...corsOrigins],
+    origin:
+      corsOrigins === '*'
+        ? '*'
+        : (origin, decide) => {
+            decide(null, origin !== undefined && isAllowed(origin));
+          },
     methods: METHODS,
     allowedHeaders: REQUEST_HEADERS,
     exposedHeaders: RESPONSE_HEADERS,
@@ -76,18 +85,21 @@ export function guard({ corsOrigins }: Pick<HttpSettings, 'corsOrigins'>): Guard
     preflightContinue: true,
   });
   const guardLines = linesOf([guarding]);
-  // With listed origins, or on a preflight, they depend on the request.
-  const openLines = corsOrigins === '*' ? linesOf([guarding, crossing]) : undefined;
+  // The lines of an answer to a request without `Origin`, or to any where every origin is allowed.
+  const commonLines = corsOrigins === '*' ? linesOf([guarding, crossing]) : `${guardLines}Vary: Origin\r\n`;
   const set = (req: IncomingMessage, res: ServerResponse): void => {
-    const isOpen = openLines !== undefined && req.method !== 'OPTIONS';
-    addLines(res, isOpen ? openLines : guardLines);
+    const isCommon = req.method !== 'OPTIONS' && (corsOrigins === '*' || req.headers.origin === undefined);
+    addLines(res, isCommon ? commonLines : guardLines);
     setCaching(res, NO_STORE);
+    if (isCommon) return;
+    if (corsOrigins !== '*') res.setHeader('Vary', 'Origin');
     // It sets headers at once.
-    if (!isOpen) crossing(req, res, refuse);
+    crossing(req, res, refuse);
   };
-  return { set, unread: (openLines ?? guardLines) + NO_STORE.line };
+  return { set, unread: commonLines + NO_STORE.line };
 }
 
 function refuse(error?: unknown): void {
-  if (error !== undefined) throw new Error('the headers could not be set', { cause: error });
+  if (error !== undefined && error !== null)
+    throw new Error('the headers could not be set', { cause: error });
 }

@@ -5,14 +5,16 @@ import type { Log } from '../core/ports.js';
 import { logAnswer } from './access-log.js';
 import { isAnnouncedTooLarge } from './body.js';
 import { answerBrokenRequests, beginAnswer } from './broken-requests.js';
+import { limitConnections } from './connection-limit.js';
 import { answerErrors, type Dialect } from './errors.js';
 import { fastPrototypes, isAppRequest, isAppResponse } from './fast-prototypes.js';
 import { IdleConnections } from './idle-connections.js';
 import type { RequestObserver } from './observer.js';
-import { parseQuery } from './query.js';
 import { closeWithConnection } from './queued-answers.js';
 import { begin } from './request-id.js';
-import { lacksHost } from './routes.js';
+import { exchangeOf } from './exchange.js';
+import { originRule } from './origins.js';
+import { createScreening } from './screening.js';
 import { guard } from './security.js';
 import type { HttpSettings } from './settings.js';
 import type { Shortcuts } from './shortcuts.js';
@@ -53,13 +55,15 @@ export function createHttpServer(options: {
   app
     .disable('x-powered-by')
     .disable('etag')
-    .set('query parser', parseQuery)
+    // Each input reads the parameters that it knows.
+    .set('query parser', false)
     .set('trust proxy', http.trustProxy);
   const answerError = answerErrors(log);
   app.use(router, (error: unknown, req: Request, res: Response, _next: NextFunction) => {
     answerError(error, req, res);
   });
   const guarding = guard(http);
+  const screen = createScreening({ isLocal: http.isLocal, isAllowed: originRule(http.corsOrigins) });
 
   const server = createServer(
     {
@@ -84,6 +88,7 @@ export function createHttpServer(options: {
   // Conditional requests are answered where there are tags. Express would take `If-None-Match: *` for a match of anything.
   Object.defineProperty(app.request, 'fresh', { value: false });
   answerBrokenRequests(server, { guardLines: guarding.unread, dialect });
+  limitConnections(server, { max: http.maxConnections, log });
   const idle = new IdleConnections(server, KEEP_ALIVE_MS);
   let open = 0;
   let draining = false;
@@ -108,7 +113,9 @@ export function createHttpServer(options: {
 
   function enter(req: Request, res: Response): void {
     guarding.set(req, res);
-    if (lacksHost(req) || shortcuts?.take(req, res, goOn) !== true) app(req, res);
+    const refusal = screen(req);
+    exchangeOf(req).refusal = refusal;
+    if (refusal !== undefined || shortcuts?.take(req, res, goOn) !== true) app(req, res);
   }
 
   /** Where no shortcut has led to an answer. */

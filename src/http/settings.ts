@@ -1,7 +1,12 @@
+import type { CorsOrigins } from './origins.js';
+
 /** How the HTTP side is set up. */
 export interface HttpSettings {
-  /** `*`, or the origins that browsers may call from. */
-  readonly corsOrigins: string | readonly string[];
+  readonly corsOrigins: CorsOrigins;
+  /** True when the service listens on a loopback address alone: requests for other hosts or from foreign pages are then refused. */
+  readonly isLocal: boolean;
+  /** How many connections may be open at a time; null: no limit. */
+  readonly maxConnections: number | null;
   /** Requests a minute per address; 0: no limit. */
   readonly rateLimit: number;
   /** As Express's `trust proxy` setting; false: off. */

@@ -48,6 +48,7 @@ const SENT = 'sent';
 interface OpenStream {
   readonly res: Response;
   readonly feed: Feed<unknown>;
+  /** By the steady clock, in milliseconds. */
   writtenAt: number;
 }
 
@@ -69,7 +70,7 @@ export function createStreams(
         if (!isGone(res)) beginStream(req, res).end();
         return;
       }
-      const entry: OpenStream = { res, feed, writtenAt: Date.now() };
+      const entry: OpenStream = { res, feed, writtenAt: performance.now() };
       const frames = new FrameWriter(res);
       let proceed: (() => void) | undefined;
       const onClose = () => {
@@ -85,7 +86,7 @@ export function createStreams(
         await feed.each((item) => {
           const bytes = frame(item);
           if (bytes === undefined || isGone(res)) return undefined;
-          entry.writtenAt = Date.now();
+          entry.writtenAt = performance.now();
           frames.write(bytes);
           return isFull(res) ? untilDrained(res, (resolve) => (proceed = resolve)) : undefined;
         });
@@ -122,7 +123,7 @@ export function createStreams(
 
   /** One timer for all streams. */
   function tick(): void {
-    const now = Date.now();
+    const now = performance.now();
     for (const entry of open) {
       const { res, feed } = entry;
       if (isFull(res)) {

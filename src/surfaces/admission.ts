@@ -1,7 +1,9 @@
 import type { Request, RequestHandler } from 'express';
 import type { Core } from '../core/core.js';
+import { readQuery } from '../http/query.js';
 import { isFree } from '../http/rate-limit.js';
 
+const SESSION_ID = new Set(['session_id']);
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /**
@@ -26,7 +28,11 @@ export function admit(core: Pick<Core, 'admit'>): RequestHandler {
 /** What is malformed is refused later, by its own route. */
 function sessionsOf(req: Request): readonly string[] {
   const inPath = /\/api\/sessions\/([^/]+)/i.exec(decoded(req.path))?.[1];
-  const named: readonly unknown[] = [req.get('x-session-id'), req.query.session_id, inPath];
+  const named: readonly unknown[] = [
+    req.get('x-session-id'),
+    readQuery(req.url, SESSION_ID).session_id,
+    inPath,
+  ];
   const ids = named.filter((id) => typeof id === 'string').filter((id) => UUID.test(id));
   return [...new Set(ids.map((id) => id.toLowerCase()))];
 }

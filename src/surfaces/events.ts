@@ -15,20 +15,14 @@ interface Encoded {
 const encodings = new WeakMap<object, Encoded>();
 
 /**
- * The frame of an update of this session; undefined: it is not shown.
+ * The frame of an update of this session.
  * @param options `ids`: with an `id:` line before logged events, for clients that come back with a cursor
  */
-export function updateFrame(
-  sessionId: string,
-  update: Update,
-  { ids }: { readonly ids: boolean },
-): Buffer | undefined {
+export function updateFrame(sessionId: string, update: Update, { ids }: { readonly ids: boolean }): Buffer {
   const key = update.type === 'logged' ? update.event : update;
   let encoded = encodings.get(key);
   if (encoded === undefined) {
-    const shown = show(sessionId, update);
-    if (shown === undefined) return undefined;
-    const data = dataFrame(shown);
+    const data = dataFrame(show(sessionId, update));
     const id = update.type === 'logged' ? `id: ${String(update.event.id)}\n` : '';
     encoded = { bare: Buffer.from(data), withId: Buffer.from(id + data) };
     encodings.set(key, encoded);
@@ -41,7 +35,7 @@ export function dataFrame(value: object): string {
   return `data: ${JSON.stringify(value)}\n\n`;
 }
 
-function show(session_id: string, update: Update): object | undefined {
+function show(session_id: string, update: Update): object {
   switch (update.type) {
     case 'logged':
       return showLogged(session_id, update.event);
@@ -49,14 +43,12 @@ function show(session_id: string, update: Update): object | undefined {
       return { type: 'gap', session_id, from: update.from, to: update.to };
     case 'turn_started':
       return { type: 'turn_started', session_id, turn_id: update.turnId };
-    case 'text':
-      return { type: 'text_delta', session_id, turn_id: update.turnId, content: update.content };
+    case 'text': {
+      const { turnId, content, before, offset } = update;
+      return { type: 'text_delta', session_id, turn_id: turnId, content, offset: before + offset };
+    }
     case 'turn_ended':
       return { type: 'turn_ended', session_id, turn_id: update.turnId, status: update.outcome };
-    case 'tool_called':
-    case 'tool_returned':
-      // The logged tool events say the same.
-      return undefined;
   }
   return update satisfies never;
 }

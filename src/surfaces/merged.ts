@@ -2,6 +2,7 @@ import type { Request, RequestHandler, Response } from 'express';
 import { readBody } from '../http/body.js';
 import type { Dialect } from '../http/errors.js';
 import { handle } from '../http/input.js';
+import { readQuery } from '../http/query.js';
 import { withoutThose, type Method, type Route } from '../http/routes.js';
 import * as currentInput from './current/input.js';
 import * as currentOutput from './current/output.js';
@@ -67,12 +68,15 @@ function sharedRoutes({ core }: Pick<SurfaceParts, 'core'>): readonly Route[] {
   ];
 }
 
-/** A `rig` speaks the current surface; without one, a `session_id` or a `model` speaks the legacy one. */
+const SELECTION = new Set(['rig', 'session_id', 'model']);
+
+/** A `rig` speaks the current surface; without one, a `session_id` in the query or a `model` speaks the legacy one. */
 async function isLegacySelection(req: Request, res: Response): Promise<boolean> {
+  const query = readQuery(req.url, SELECTION);
   const body = await readBody(req, res);
   const fields = body.kind === 'object' ? body.fields : {};
-  const has = (name: string) => Object.hasOwn(req.query, name) || Object.hasOwn(fields, name);
-  return !has('rig') && (has('session_id') || has('model'));
+  const has = (name: string) => Object.hasOwn(query, name) || Object.hasOwn(fields, name);
+  return !has('rig') && (Object.hasOwn(query, 'session_id') || has('model'));
 }
 
 async function spokenBySelection(req: Request, res: Response): Promise<string> {

@@ -16,14 +16,14 @@ const encodings = new WeakMap<readonly Message[], SettledMessages>();
 const COMMA = Buffer.from(',');
 
 /** @param tail how many of the last messages are wanted; absent: all */
-export function encodeMessages({ settled, settledCount, open }: Snapshot, tail = Infinity): Encoded {
+export function encodeMessages({ skipped, settled, settledCount, open }: Snapshot, tail = Infinity): Encoded {
   let kept = encodings.get(settled);
   if (kept === undefined) encodings.set(settled, (kept = new SettledMessages()));
   kept.follow(settled);
 
   const fresh = open.flatMap(encodeOpenTurn);
   const before = kept.messagesOf(settledCount);
-  const total = before + fresh.length;
+  const total = skipped + before + fresh.length;
   const shown = fresh.slice(Math.max(fresh.length - tail, 0)).join(',');
   const old = kept.slice(Math.max(before - Math.max(tail - fresh.length, 0), 0), before);
   const needsComma = old.length > 0 && shown !== '';

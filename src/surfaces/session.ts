@@ -12,7 +12,7 @@ const isPlainId = (text: string): boolean => marks.has(text) || UUID.test(text);
 export const sessionHeader = requiredId('headers', 'X-Session-Id');
 
 /** The `session_id` query parameter (§4.13), required. */
-export const sessionQuery = requiredId('query', 'session_id');
+export const sessionQuery = requiredId('query-only', 'session_id');
 
 /** The `id` of a path (§4.2, §4.4), required. */
 export const sessionPath = requiredId('params', 'id');
@@ -21,7 +21,7 @@ export const sessionPath = requiredId('params', 'id');
 export const optionalSessionHeader = optionalId('headers', 'X-Session-Id');
 
 /** The `session_id` query parameter where it may be absent. */
-export const optionalSessionQuery = optionalId('query', 'session_id');
+export const optionalSessionQuery = optionalId('query-only', 'session_id');
 
 /** A session that a header names: unknown, it is created (§3). */
 export function sentByHeader(id: string): SessionRef {

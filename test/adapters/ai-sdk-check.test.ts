@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it, test } from '@jest/globals';
 import { RigError } from '../../src/core/ports.js';
-import { checkEndpoint } from '../../src/adapters/ai-sdk/check.js';
-import { createFetch } from '../../src/adapters/ai-sdk/fetch.js';
-import { BASE_URLS } from '../../src/adapters/ai-sdk/endpoint.js';
-import { wireCallIds, wireToolNames } from '../../src/adapters/ai-sdk/names.js';
-import { createAiSdkRig } from '../../src/adapters/ai-sdk/rig.js';
-import { usualModels } from '../../src/adapters/ai-sdk/usual-models.js';
+import { checkEndpoint } from '../../src/adapters/models/check-endpoint.js';
+import { createFetch } from '../../src/adapters/models/http/fetch.js';
+import { BASE_URLS } from '../../src/adapters/models/endpoint.js';
+import { wireCallIds, wireToolNames } from '../../src/adapters/models/wire-names.js';
+import { createModelRig } from '../../src/adapters/models/create-rig.js';
+import { usualModels } from '../../src/adapters/models/usual-models.js';
 import { startUpstream, type Upstream } from '../support/upstream.js';
 import { dialects, failure, KEY, rigAt } from './ai-sdk-dialects.js';
 
@@ -101,10 +101,10 @@ describe.each(dialects)('checking a $provider rig', (dialect) => {
 
 test('an openai-compatible rig needs a base URL', () => {
   const settings = { id: 'local', name: 'L', model: 'm', apiKey: null, contextTokens: 1 };
-  expect(() => createAiSdkRig({ ...settings, provider: 'openai-compatible', baseUrl: null })).toThrow(
+  expect(() => createModelRig({ ...settings, provider: 'openai-compatible', baseUrl: null })).toThrow(
     /baseUrl/,
   );
-  expect(createAiSdkRig({ ...settings, provider: 'google', baseUrl: null }).id).toBe('local');
+  expect(createModelRig({ ...settings, provider: 'google', baseUrl: null }).id).toBe('local');
 });
 
 test('tool names fit the wire and come back', () => {

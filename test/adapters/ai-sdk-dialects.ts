@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../src/core/json.js';
 import type { Rig, RigPart, RigRequest } from '../../src/core/ports.js';
-import { createAiSdkRig, type RigSettings } from '../../src/adapters/ai-sdk/rig.js';
-import { endChunk, textChunk, type Reply } from '../support/upstream.js';
+import { createModelRig, type RigSettings } from '../../src/adapters/models/create-rig.js';
+import { endChunk, textChunk, toolChunk, type Reply } from '../support/upstream.js';
 
 /** How a provider writes on the wire, as far as faults need it. */
 export interface Dialect {
@@ -12,6 +12,8 @@ export interface Dialect {
   readonly auth: readonly [string, string];
   /** Opens the stream and says one piece of text. */
   say(reply: Reply, text: string): void;
+  /** Sends a whole answer with calls of `math_add`, by these ids, with these texts as arguments. */
+  call(reply: Reply, calls: readonly { readonly id: string; readonly args: string }[]): void;
   /** Ends the stream as a complete answer. */
   finish(reply: Reply): void;
 }
@@ -27,6 +29,13 @@ export const dialects: readonly Dialect[] = [
     say(reply, text) {
       reply.open();
       reply.event(textChunk(text));
+    },
+    call(reply, calls) {
+      reply.open();
+      for (const [index, { id, args }] of calls.entries())
+        reply.event(toolChunk(index, { id, name: 'math_add', arguments: args }));
+      reply.event(endChunk('tool_calls'));
+      reply.event('[DONE]');
     },
     finish(reply) {
       reply.event(endChunk());
@@ -53,6 +62,21 @@ export const dialects: readonly Dialect[] = [
         content_index: 0,
         delta: text,
       });
+    },
+    call(reply, calls) {
+      reply.open();
+      reply.event({
+        type: 'response.created',
+        response: { id: 'resp_1', created_at: 1_700_000_000, model: 'gpt-4o' },
+      });
+      for (const [output_index, { id, args }] of calls.entries()) {
+        const item = { type: 'function_call', id: `fc_${id}`, call_id: id, name: 'math_add' };
+        const added = { ...item, arguments: '', status: 'in_progress' };
+        reply.event({ type: 'response.output_item.added', output_index, item: added });
+        const done = { ...item, arguments: args, status: 'completed' };
+        reply.event({ type: 'response.output_item.done', output_index, item: done });
+      }
+      this.finish(reply);
     },
     finish(reply) {
       const usage = { input_tokens: 7, output_tokens: 3, total_tokens: 10 };
@@ -83,6 +107,24 @@ export const dialects: readonly Dialect[] = [
       named(reply, { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } });
       named(reply, { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } });
     },
+    call(reply, calls) {
+      this.say(reply, 'I add.');
+      named(reply, { type: 'content_block_stop', index: 0 });
+      for (const [at, { id, args }] of calls.entries()) {
+        const index = at + 1;
+        const block = { type: 'tool_use', id, name: 'math_add', input: {} };
+        named(reply, { type: 'content_block_start', index, content_block: block });
+        const delta = { type: 'input_json_delta', partial_json: args };
+        named(reply, { type: 'content_block_delta', index, delta });
+        named(reply, { type: 'content_block_stop', index });
+      }
+      named(reply, {
+        type: 'message_delta',
+        delta: { stop_reason: 'tool_use', stop_sequence: null },
+        usage: { output_tokens: 3 },
+      });
+      named(reply, { type: 'message_stop' });
+    },
     finish(reply) {
       named(reply, { type: 'content_block_stop', index: 0 });
       named(reply, {
@@ -102,6 +144,15 @@ export const dialects: readonly Dialect[] = [
       reply.open();
       reply.event({ candidates: [{ content: { role: 'model', parts: [{ text }] }, index: 0 }] });
     },
+    call(reply, calls) {
+      reply.open();
+      const parts = calls.map(({ id, args }) => {
+        const value: unknown = JSON.parse(args);
+        return { functionCall: { id, name: 'math_add', args: value } };
+      });
+      reply.event({ candidates: [{ content: { role: 'model', parts }, index: 0 }] });
+      this.finish(reply);
+    },
     finish(reply) {
       reply.event({
         candidates: [{ content: { role: 'model', parts: [{ text: '' }] }, finishReason: 'STOP', index: 0 }],
@@ -117,7 +168,7 @@ function named(reply: Reply, event: { type: string } & Record<string, unknown>):
 
 /** A rig of a dialect at an upstream. */
 export function rigAt(url: string, dialect: Dialect, changes: Partial<RigSettings> = {}) {
-  return createAiSdkRig({
+  return createModelRig({
     id: 'under-test',
     name: 'Under test',
     provider: dialect.provider,

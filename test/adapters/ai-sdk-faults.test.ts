@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, test } from '@jest/globals';
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { RigError, type RigPart } from '../../src/core/ports.js';
-import { retryAfter } from '../../src/adapters/ai-sdk/retry-after.js';
+import { retryAfter } from '../../src/adapters/models/retry-after.js';
 import {
   endChunk,
   startUpstream,
@@ -313,20 +313,24 @@ describe('an answer in the chat completions dialect', () => {
     expect(error.info.retryable).toBe(false);
   });
 
-  it.each(['{"a": 1', '[1]', '"text"', '7'])('whose call has arguments %s runs nothing', async (args) => {
-    const error = rigErrorOf(await failure(answer(call(args), endChunk('tool_calls'))));
-    expect(error.message).toMatch(/use a tool/);
-    expect(error.info.retryable).toBe(true);
-  });
-
   it.each(['null', '{}', ''])('whose call has arguments %j has none', async (args) => {
     const [part] = await answer(call(args), endChunk('tool_calls'));
     expect(part).toEqual({ type: 'tool_call', call: { callId: 'call_a', name: 'math.add', args: {} } });
   });
 
-  it('whose call was cut off by the limit runs nothing', async () => {
-    const error = rigErrorOf(await failure(answer(call('{"a": '), endChunk('length'))));
-    expect(error.message).toMatch(/ran out of room/);
+  it('whose call was cut off by the limit says so to the model', async () => {
+    const [part] = await answer(call('{"a": '), endChunk('length'));
+    const problem = expect.stringMatching(/cut off at your output limit/);
+    expect(part).toMatchObject({ type: 'tool_call', call: { callId: 'call_a', args: {}, problem } });
+  });
+
+  it.each([[{ a: 1 }], [[1]]])('whose call has %j itself, not its text, is read like text', async (args) => {
+    const [part] = await answer(
+      toolChunk(0, { id: 'call_a', name: 'math_add', arguments: args }),
+      endChunk('tool_calls'),
+    );
+    const read = Array.isArray(args) ? { args: {}, problem: expect.stringMatching(/JSON array/) } : { args };
+    expect(part).toEqual({ type: 'tool_call', call: { callId: 'call_a', name: 'math.add', ...read } });
   });
 
   it('that is cut after a whole call runs nothing', async () => {

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { createServer as createTlsServer } from 'node:https';
-import { createServer, type Server } from 'node:net';
+import { createServer, type Server, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { ConnectionError } from '../../src/adapters/ai-sdk/connection-error.js';
-import { Connections } from '../../src/adapters/ai-sdk/connections.js';
-import { createFetch } from '../../src/adapters/ai-sdk/fetch.js';
+import { ModelHttpClient } from '../../src/adapters/models/http/client.js';
+import { ConnectionError } from '../../src/adapters/models/http/connection-error.js';
+import { createFetch } from '../../src/adapters/models/http/fetch.js';
 import { sayScript, startUpstream, type Upstream } from '../support/upstream.js';
 import { failure } from './ai-sdk-dialects.js';
 
@@ -144,14 +144,14 @@ describe('fetch', () => {
 
   it('gives up on a silent provider, before and in an answer', async () => {
     upstream.next((reply) => reply.hang());
-    const hasty = createFetch(new Connections({ connectMs: 1_000, idleMs: 30 }));
+    const hasty = createFetch(new ModelHttpClient({ connectMs: 1_000, idleMs: 30 }));
     expect(await failure(hasty(upstream.url))).toMatchObject({ fault: 'idle' });
     upstream.next(async (reply) => {
       reply.open();
       await reply.hang();
     });
     // Long enough for the head of the answer to come on any machine.
-    const patient = createFetch(new Connections({ connectMs: 10_000, idleMs: 2_000 }));
+    const patient = createFetch(new ModelHttpClient({ connectMs: 10_000, idleMs: 2_000 }));
     const response = await patient(upstream.url);
     expect(await failure(response.text())).toMatchObject({ fault: 'idle' });
     expect(await upstream.requests[1]?.closed).toBe('aborted');
@@ -163,7 +163,7 @@ describe('fetch', () => {
       reply.open();
       reply.raw(LINE.repeat(size / LINE.length));
     });
-    const response = await createFetch(new Connections({ connectMs: 1_000, idleMs: 50 }))(upstream.url);
+    const response = await createFetch(new ModelHttpClient({ connectMs: 1_000, idleMs: 50 }))(upstream.url);
     await new Promise((resolve) => setTimeout(resolve, 200));
     expect((await response.arrayBuffer()).byteLength).toBe(size);
   });
@@ -196,11 +196,17 @@ describe('fetch', () => {
 
 describe('a kept connection that died', () => {
   let server: Server;
-  afterEach(() => new Promise((resolve) => server.close(resolve)));
+  const sockets: Socket[] = [];
+  afterEach(() => {
+    const isClosed = once(server.close(), 'close');
+    for (const socket of sockets.splice(0)) socket.destroy();
+    return isClosed;
+  });
 
   /** Answers the first request of the first connection, then resets it on the second, before a byte of an answer. */
   async function startFickle(resets: { count: number }): Promise<string> {
     server = createServer((socket) => {
+      sockets.push(socket);
       let requests = 0;
       socket.on('error', () => undefined);
       socket.on('data', () => {
@@ -261,7 +267,7 @@ describe('fetch over TLS', () => {
   it('gets all of an answer, and keeps the connection', async () => {
     const address = server.address();
     if (address === null || typeof address === 'string') throw new Error('there is no port');
-    const fetch = createFetch(new Connections(undefined, certificate));
+    const fetch = createFetch(new ModelHttpClient(undefined, certificate));
     for (let n = 0; n < 2; n++) {
       const text = await (await fetch(`https://127.0.0.1:${String(address.port)}`)).text();
       expect([text.slice(0, 4), text.length]).toEqual(['onex', 1_000_003]);

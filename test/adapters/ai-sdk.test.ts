@@ -295,3 +295,35 @@ describe('requests on the wire', () => {
     expect(JSON.stringify(upstream.requests[0])).not.toContain(KEY);
   });
 });
+
+describe.each(dialects)('a call of the $provider rig whose arguments are no object', (dialect) => {
+  let upstream: Upstream;
+  beforeEach(async () => {
+    upstream = await startUpstream();
+  });
+  afterEach(() => upstream.close());
+
+  const broken = dialect.provider === 'google' ? [] : [['{"a": 1', 'not valid JSON'] as const];
+
+  it.each([
+    ['[1]', 'a JSON array'],
+    // Google's package passes a string on without its quotes.
+    ['"text"', dialect.provider === 'google' ? 'not valid JSON' : 'a JSON string'],
+    ['7', 'a JSON number'],
+    ['true', 'a JSON boolean'],
+    ...broken,
+  ])('fails alone, with words to the model: %s', async (args, words) => {
+    upstream.next((reply) => {
+      dialect.call(reply, [
+        { id: 'call_a', args },
+        { id: 'call_b', args: '{"a":2}' },
+      ]);
+    });
+    const parts = await collect(rigAt(upstream.url, dialect), ask('add', { tools: [ADD] }));
+    const calls = parts.flatMap((part) => (part.type === 'tool_call' ? [part.call] : []));
+    const problem = expect.stringContaining(`its arguments were ${words}, and must be one JSON object`);
+    expect(calls).toMatchObject([{ args: {}, problem }, { args: { a: 2 } }]);
+    expect(calls[1]).not.toHaveProperty('problem');
+    expect(parts.at(-1)).toMatchObject({ type: 'end' });
+  });
+});

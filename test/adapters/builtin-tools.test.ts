@@ -196,6 +196,22 @@ describe('calculate', () => {
 });
 
 describe('a hostile expression', () => {
+  it('pays for the divisions of gcd and lcm by the digits of their numbers', async () => {
+    // Neighbors in Fibonacci's sequence take Euclid's algorithm the most divisions.
+    const [small, large] = [fibonacci(280), fibonacci(281)];
+    expect(await outcomeOf(`gcd(${small}, ${large})`)).toBe('1');
+    const chain = `gcd(${Array.from({ length: 60 }, () => '99999').join(', ')})`;
+    expect(await outcomeOf(chain)).toBe('99999');
+    const many = Array.from({ length: 35 }, (_, n) => `lcm(${'7'.repeat(4)}, 1e58 + ${String(n)})`).join('+');
+    expect(await outcomeOf(many.slice(0, many.lastIndexOf('+', 500)))).toMatch(/too many functions/);
+  });
+
+  function fibonacci(n: number): string {
+    let [a, b] = [0n, 1n];
+    for (let step = 0; step < n; step++) [a, b] = [b, a + b];
+    return String(a);
+  }
+
   const labelled = (...expressions: string[]): [string, string][] =>
     expressions.map((expression) => [expression.slice(0, 40), expression]);
   const repeated = (times: number, text: string, between = '+'): string =>

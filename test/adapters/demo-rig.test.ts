@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { builtinTools } from '../../src/adapters/builtin/tools.js';
-import { createDemoRig } from '../../src/adapters/demo/rig.js';
+import { createDemoRig } from '../../src/adapters/models/demo/rig.js';
 import type { JsonObject, JsonValue } from '../../src/core/json.js';
 import type { ToolCall } from '../../src/core/message.js';
 import type { PromptMessage, RigPart, RigRequest, ToolDescription } from '../../src/core/ports.js';

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createServer } from 'node:http';
 import { zeroAddress, type Address } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { createSiweMessage } from 'viem/siwe';
@@ -24,46 +25,20 @@ function messageOf(fields: Fields = {}): string {
   });
 }
 
-describe('sign-in messages', () => {
+describe('the signatures of keys', () => {
   const signatures = walletSignatures([]);
 
-  it('are read', () => {
-    expect(signatures.read(messageOf())).toEqual({
-      domain: 'app.example.org',
-      address: account.address,
-      nonce: 'abcdefgh12345678',
-      notBefore: -Infinity,
-      expiresAt: Infinity,
-    });
-    const timed = messageOf({
-      notBefore: new Date(2_000),
-      expirationTime: new Date(3_000),
-      statement: 'Sign in',
-    });
-    expect(signatures.read(timed)).toMatchObject({ notBefore: 2_000, expiresAt: 3_000 });
-  });
-
-  it.each([
-    ['nothing', ''],
-    ['other text', 'Please sign this'],
-    ['another version', messageOf().replace('Version: 1', 'Version: 2')],
-    ['no nonce', messageOf().replace(/Nonce: .*\n/, '')],
-    ['a time that is none', messageOf().replace(/Issued At: .*/, 'Issued At: yesterday')],
-    ['too much text', messageOf({ statement: 'x'.repeat(10_000) })],
-  ])('are not read from %s', (_, text) => {
-    expect(signatures.read(text)).toBeUndefined();
-  });
-
-  it('verify with the key that they name, and no other', async () => {
+  it('verify for the address of the key, and no other', async () => {
     const message = messageOf();
     const signature = await account.signMessage({ message });
-    expect(await signatures.verify(message, signature)).toBe(true);
-    expect(await signatures.verify(messageOf({ address: zeroAddress }), signature)).toBe(false);
-    expect(await signatures.verify(message.replace('12345678', '12345679'), signature)).toBe(false);
+    expect(await signatures.verify(message, signature)).toEqual({ kind: 'key' });
+    expect(await signatures.verify(messageOf({ address: zeroAddress }), signature)).toBeUndefined();
+    expect(await signatures.verify(message.replace('12345678', '12345679'), signature)).toBeUndefined();
     const other = privateKeyToAccount(generatePrivateKey());
-    expect(await signatures.verify(message, await other.signMessage({ message }))).toBe(false);
-    for (const junk of ['', '0x', 'junk', `0x${'00'.repeat(65)}`, `0x${'ff'.repeat(65)}`]) {
-      expect(await signatures.verify(message, junk)).toBe(false);
+    expect(await signatures.verify(message, await other.signMessage({ message }))).toBeUndefined();
+    const long = `0x${'00'.repeat(500_000)}`;
+    for (const junk of ['', '0x', 'junk', '0x1', `0x${'00'.repeat(65)}`, `0x${'ff'.repeat(65)}`, long]) {
+      expect(await signatures.verify(message, junk)).toBeUndefined();
     }
   });
 });
@@ -85,15 +60,45 @@ describe('contract wallets', () => {
     const signatures = walletSignatures([{ id: CHAIN, name: 'Test', rpcUrls: [anvil.url] }]);
     const message = messageOf({ address: wallet });
     const signature = await account.signMessage({ message });
-    expect(await signatures.verify(message, signature)).toBe(true);
+    expect(await signatures.verify(message, signature)).toEqual({ kind: 'contract', chainId: CHAIN });
     const other = privateKeyToAccount(generatePrivateKey());
-    expect(await signatures.verify(message, await other.signMessage({ message }))).toBe(false);
+    expect(await signatures.verify(message, await other.signMessage({ message }))).toBeUndefined();
+  });
+
+  it('are asked of no chain that is not named for sign-in', async () => {
+    const asked: string[] = [];
+    const other = createServer((req, res) => {
+      asked.push(req.url ?? '');
+      res.end();
+    });
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    const address = other.address();
+    const port = typeof address === 'object' ? String(address?.port) : '';
+    try {
+      const signatures = walletSignatures([
+        { id: 10, name: 'Other', rpcUrls: [`http://127.0.0.1:${port}/`] },
+      ]);
+      const message = messageOf({ address: wallet });
+      expect(await signatures.verify(message, await account.signMessage({ message }))).toBeUndefined();
+      expect(asked).toEqual([]);
+    } finally {
+      other.close();
+    }
+  });
+
+  it('are not verified by what cannot be a signature, and that is no fault of their chain', async () => {
+    const signatures = walletSignatures([{ id: CHAIN, name: 'Test', rpcUrls: [anvil.url] }]);
+    const message = messageOf({ address: wallet });
+    const wrapped = [`0x${'ab'.repeat(40)}${'6492'.repeat(16)}`, `0x${'00'.repeat(64)}${'8010'.repeat(16)}`];
+    for (const junk of ['0x00', `0x${'ff'.repeat(4_000)}`, ...wrapped]) {
+      expect(await signatures.verify(message, junk)).toBeUndefined();
+    }
   });
 
   it('do not verify on a chain that is not configured, and fail where theirs does not answer', async () => {
     const message = messageOf({ address: wallet });
     const signature = await account.signMessage({ message });
-    expect(await walletSignatures([]).verify(message, signature)).toBe(false);
+    expect(await walletSignatures([]).verify(message, signature)).toBeUndefined();
     const dead = walletSignatures([{ id: CHAIN, name: 'Test', rpcUrls: ['http://127.0.0.1:1/'] }]);
     await expect(dead.verify(message, signature)).rejects.toThrow();
   });

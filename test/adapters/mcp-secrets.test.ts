@@ -197,7 +197,7 @@ describe('a scrubber', () => {
       JSON.stringify(long),
       Buffer.from(long).toString('base64'),
     ];
-    expect(scrub.text(forms.join(' '))).toBe('$SECRET:LONG $SECRET:LONG "$SECRET:LONG" $SECRET:LONG==');
+    expect(scrub.text(forms.join(' '))).toBe('$SECRET:LONG $SECRET:LONG "$SECRET:LONG" $SECRET:LONG');
     expect(scrub.value({ abcd: ['operator', 1] })).toEqual({ '$SECRET:SHORT': ['[secret]', 1] });
     const error = scrub.error(new Error('of abcd', { cause: new Error('by operator') }));
     expect(allOf(error)).not.toMatch(/abcd|operator/);

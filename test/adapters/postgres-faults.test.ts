@@ -51,7 +51,7 @@ describeWithPostgres('a PostgreSQL store when the connection fails', () => {
       store.heads([id]),
       store.saveSession(change(id)),
       send(store, randomUUID()),
-      store.claimAbandoned({ owner: 'a', milliseconds: 1 }, 1),
+      store.claimAbandoned({ owner: 'a', milliseconds: 1 }, [], 1),
       store.renewLeases({ owner: 'a', milliseconds: 1 }, [id]),
       store.deleteSession(id, T0),
       store.findKey('d'),

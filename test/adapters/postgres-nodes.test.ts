@@ -7,6 +7,7 @@ import type { Commit, Store } from '../../src/core/store.js';
 import {
   acceptance,
   change,
+  claimFree,
   end,
   LEASE,
   loaded,
@@ -87,10 +88,10 @@ describeWithPostgres('a PostgreSQL database that several nodes share', () => {
     }
     const claims = await Promise.all(
       Array.from({ length: 12 }, (_, n) =>
-        nodes[n % 2 === 0 ? 0 : 1].claimAbandoned({ owner: `node ${String(n)}`, milliseconds: 60_000 }, 7),
+        claimFree(nodes[n % 2 === 0 ? 0 : 1], { owner: `node ${String(n)}`, milliseconds: 60_000 }, 7),
       ),
     );
-    const rest = await nodes[0].claimAbandoned(LEASE, 100);
+    const rest = await claimFree(nodes[0], LEASE, 100);
     const claimed = [...claims.flat(), ...rest];
     expect(claimed.map(({ sessionId }) => sessionId).sort()).toEqual([...ids].sort());
     expect(claimed.map(({ no }) => no)).toEqual(claimed.map(() => 1));
@@ -103,10 +104,10 @@ describeWithPostgres('a PostgreSQL database that several nodes share', () => {
     const turn = await sendAndClaim(nodes[0], randomUUID(), { claim: { owner: 'a', milliseconds: 60_000 } });
     const clock = jest.spyOn(Date, 'now').mockReturnValue(Date.now() + 86_400_000);
     try {
-      expect(await nodes[1].claimAbandoned(LEASE, 5)).toEqual([]);
+      expect(await claimFree(nodes[1], LEASE, 5)).toEqual([]);
       await nodes[1].renewLeases({ owner: 'a', milliseconds: -1 }, [turn.id]);
       clock.mockReturnValue(0);
-      expect(await nodes[1].claimAbandoned(LEASE, 5)).toMatchObject([{ id: turn.id }]);
+      expect(await claimFree(nodes[1], LEASE, 5)).toMatchObject([{ id: turn.id }]);
     } finally {
       clock.mockRestore();
     }
@@ -177,7 +178,7 @@ describeWithPostgres('a PostgreSQL database that several nodes share', () => {
     // What a process leaves that dies between two slices.
     await runSql(url, 'SELECT delete_session($1, $2)', [id, T0]);
     expect(await runSql(url, 'SELECT count(*)::int AS n FROM messages')).toEqual([{ n: 1 }]);
-    expect(await nodes[1].claimAbandoned(LEASE, 5)).toEqual([]);
+    expect(await claimFree(nodes[1], LEASE, 5)).toEqual([]);
     const prune = {
       at: T0,
       threadsBefore: null,

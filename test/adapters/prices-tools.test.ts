@@ -30,6 +30,8 @@ let feedContract: Artefact;
 let feed: Address;
 let source: PriceSource;
 let now = NOW;
+/** By how many seconds the wall clock was set. */
+let clockStep = 0;
 
 beforeAll(async () => {
   const [node, contracts] = await Promise.all([startAnvil(31_337), compileContracts('Feed.sol')]);
@@ -41,6 +43,7 @@ beforeAll(async () => {
 afterAll(() => anvil.close());
 beforeEach(async () => {
   now = NOW;
+  clockStep = 0;
   source = await startPriceSource(NOW - 60);
   source.prices.set('ethereum', 3000.5).set('bitcoin', 100_000).set('shiba', 1.2e-7);
 });
@@ -56,7 +59,7 @@ function open(changes: Partial<PriceSettings> = {}): Tool {
     cacheSeconds: 15,
     ...changes,
   };
-  const [tool] = priceTools(settings, { now: () => now * 1000 });
+  const [tool] = priceTools(settings, { now: () => (now + clockStep) * 1000, monotonic: () => now * 1000 });
   if (tool === undefined) throw new Error('no tool');
   return tool;
 }
@@ -75,13 +78,15 @@ async function failureOf(promise: Promise<unknown>): Promise<Error> {
   throw new Error('it did not fail');
 }
 
+const NO_TIME = { now: () => 0, monotonic: () => 0 };
+
 describe('get_token_price', () => {
   it('has no side effects, a schema that compiles, and is not there without sources', () => {
     const tool = open();
     expect(tool.sideEffects).toBe('none');
     expect(createSchemas().compile(tool.parameters)({ symbols: [] })).not.toEqual([]);
     expect(tool.description).toContain('ETH, BTC, SHIB, GONE');
-    expect(priceTools({ chains: [], feeds: [], http: null, cacheSeconds: 1 }, { now: () => 0 })).toEqual([]);
+    expect(priceTools({ chains: [], feeds: [], http: null, cacheSeconds: 1 }, NO_TIME)).toEqual([]);
     expect(() => open({ chains: [] })).toThrow('on chain 31337, which is not configured');
   });
 
@@ -169,11 +174,16 @@ describe('the cache', () => {
     const tool = open();
     await ask(tool, { symbols: ['BTC'] });
     now += 14;
+    clockStep = -3_600;
+    await ask(tool, { symbols: ['BTC'] });
+    clockStep = 0;
     await expect(ask(tool, { symbols: ['BTC', 'SHIB'] })).resolves.toMatchObject({
       prices: [{ age_seconds: 74 }, {}],
     });
     expect(source.requests.map(({ url }) => url.searchParams.get('ids'))).toEqual(['bitcoin', 'shiba']);
     now += 1;
+    // Its 15 seconds are over, whatever the wall clock says.
+    clockStep = -3_600;
     await ask(tool, { symbols: ['BTC', 'SHIB'] });
     expect(source.requests.map(({ url }) => url.searchParams.get('ids'))).toEqual([
       'bitcoin',
@@ -226,6 +236,17 @@ describe('a source that fails', () => {
     await expect(ask(open(), { symbols: ['ETH', 'BTC'] })).resolves.toMatchObject({
       prices: [{ source: 'chainlink' }, { symbol: 'BTC', error: words }],
     });
+  });
+
+  it.each([
+    ['too many bytes', `{"bitcoin": "${'0'.repeat(256 * 1024)}"}`],
+    ['too many values', `[${'0,'.repeat(10_001)}0]`],
+    ['nested arrays', '['.repeat(9)],
+  ])('or sends %s, is cut off', async (_what, body) => {
+    source.instead = (_req, res) => res.end(body);
+    await expect(ask(open(), { symbols: ['BTC'] })).rejects.toThrow(
+      'The price source gave an answer that is too large.',
+    );
   });
 
   it('or hangs, is given up on', async () => {

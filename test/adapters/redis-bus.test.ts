@@ -13,7 +13,7 @@ const isChange = (revision: number) => (signal: Signal) =>
 const MISSED: Signal = { type: 'missed' };
 
 function text(content: string, offset: number): Signal {
-  return { type: 'text', turnId: 't', attempt: 1, position: 1, offset, content };
+  return { type: 'text', turnId: 't', attempt: 1, position: 1, offset, before: 0, content };
 }
 
 describeWithRedis('the Redis bus', () => {
@@ -35,9 +35,11 @@ describeWithRedis('the Redis bus', () => {
         {
           type: 'tool_called',
           turnId: 't',
+          attempt: 1,
           call: { callId: 'c', name: 'add', args: { b: 1, a: [null] } },
           position: 1,
           length: 7,
+          count: 1,
         },
         {
           type: 'tool_returned',

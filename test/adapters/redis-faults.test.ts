@@ -116,6 +116,7 @@ describeWithRedis('the Redis bus when the connection fails', () => {
             attempt: 1,
             position: 1,
             offset: 0,
+            before: 0,
             content: words,
           };
           for (let round = 0; round < 50; round++) {

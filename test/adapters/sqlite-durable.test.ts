@@ -25,7 +25,7 @@ function startSender(path: string, sessionId: string, count: number) {
         const turnId = randomUUID();
         const sent = await store.acceptMessage({
           sessionId: ${JSON.stringify(sessionId)}, ifVersion: 1, set: {}, text: turnId, messageId: randomUUID(), turnId,
-          app: 'default', clientId: null, keyId: null, quotas: [], idempotency: null, busy: 'enqueue', maxQueued: 1e9, claim: null, at: Date.now(),
+          app: 'default', clientId: null, keyId: null, quotas: [], idempotency: null, busy: 'enqueue', maxQueued: 1e9, maxSessionBytes: 1e9, claim: null, at: Date.now(),
         });
         if (sent.kind !== 'accepted') throw new Error(sent.kind);
         writeSync(1, turnId + '\\n');

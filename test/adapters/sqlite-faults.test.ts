@@ -1,11 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
 import Database from 'better-sqlite3';
-import { FileCheck } from '../../src/adapters/sqlite/file-check.js';
+import type { Outcome } from '../../src/adapters/sqlite/batch.js';
+import { requireFreeSpace } from '../../src/adapters/sqlite/free-space.js';
+import { GuardedBatch } from '../../src/adapters/sqlite/guarded-batch.js';
+import type { FilesState } from '../../src/adapters/sqlite/open-files.js';
+import type { Call } from '../../src/adapters/sqlite/steps.js';
 import { StoreUnavailableError, type Store } from '../../src/core/store.js';
 import { acceptance, change, contents, send } from '../contracts/store-fixtures.js';
 import { withFolder } from '../support/folder.js';
@@ -76,24 +80,109 @@ describe('faults of the SQLite store', () => {
       await store.close();
     }));
 
-  it('does not answer once its file was moved, removed or replaced, or the disk is full', () =>
+  it('takes no write while its file is moved or replaced, and goes on when the file is back', () =>
     withFolder(async (folder) => {
       const path = join(folder, 'a.db');
       const store = await openTestSqlite({ path });
-      await send(store, randomUUID());
+      const id = randomUUID();
+      await send(store, id);
       await store.check();
       renameSync(path, `${path}.moved`);
-      await expect(store.check()).rejects.toThrow(StoreUnavailableError);
+      await expect(send(store, id)).rejects.toThrow(StoreUnavailableError);
       await expect(store.check()).rejects.toThrow('is gone');
       writeFileSync(path, 'another');
+      await expect(send(store, id)).rejects.toThrow(StoreUnavailableError);
       await expect(store.check()).rejects.toThrow('another file is at');
+      expect(await contents(store, id)).toEqual(['hello']);
       renameSync(`${path}.moved`, path);
       await store.check();
+      await send(store, id, { text: 'back' });
+      expect(await contents(store, id)).toEqual(['hello', 'back']);
       await store.close();
-      const freeBytes = (found: string) => Promise.resolve(found === folder ? 1_048_575 : Infinity);
-      const check = await FileCheck.of(path, freeBytes);
-      await expect(check.check()).rejects.toThrow('is full');
     }));
+
+  it.each(['-wal', '-shm'])('saves what a removed %s file held, and opens the database again', (suffix) =>
+    withFolder(async (folder) => {
+      const path = join(folder, 'a.db');
+      // The log is beside the file that a link leads to.
+      const link = join(folder, 'link.db');
+      const store = await openTestSqlite({ path });
+      await store.close();
+      symlinkSync(path, link);
+      const linked = await openTestSqlite({ path: link });
+      const id = randomUUID();
+      await send(linked, id, { text: 'before' });
+      rmSync(path + suffix);
+      await expect(send(linked, id, { text: 'lost?' })).rejects.toThrow(StoreUnavailableError);
+      await recovered(linked);
+      await send(linked, id, { text: 'after' });
+      expect(await contents(linked, id)).toEqual(['before', 'after']);
+      await linked.close();
+    }),
+  );
+
+  it('makes no new database when its writing thread starts again and the file is gone', () =>
+    withFolder(async (folder) => {
+      const worker = workerWith(
+        folder,
+        `const on = parentPort.on.bind(parentPort);
+         parentPort.on = (name, listener) => on(name, (message) => {
+           if (JSON.stringify(message).includes('poison')) process.exit(3);
+           listener(message);
+         });`,
+      );
+      const path = join(folder, 'a.db');
+      const store = await openTestSqlite({ path, worker });
+      const id = randomUUID();
+      await send(store, id);
+      renameSync(path, `${path}.moved`);
+      const poison = store.saveSession(change(id, { set: { title: 'poison' } }));
+      await expect(poison).rejects.toThrow(StoreUnavailableError);
+      let refusal = '';
+      while (!refusal.includes('is not there any more')) {
+        const error: unknown = await store.check().catch((reason: unknown) => reason);
+        expect(error).toBeInstanceOf(StoreUnavailableError);
+        refusal = error instanceof Error ? String(error.cause) : '';
+        await delay(10);
+      }
+      expect(existsSync(path)).toBe(false);
+      renameSync(`${path}.moved`, path);
+      await recovered(store);
+      expect(await contents(store, id)).toEqual(['hello']);
+      await store.close();
+    }));
+
+  it('confirms no commit into a file that was removed while it was written', () => {
+    const moved: FilesState = { kind: 'moved', message: 'the file is gone' };
+    const states: FilesState[] = [{ kind: 'in_place' }, moved];
+    const db = new Database(':memory:');
+    let ran = 0;
+    const batch = new GuardedBatch({
+      db,
+      files: { check: () => states.shift() ?? moved },
+      runBatch: (calls): Outcome[] => {
+        ran += 1;
+        return calls.map(() => ({ value: undefined }));
+      },
+      onLogLost: () => {
+        throw new Error('the log is in place');
+      },
+    });
+    const calls: Call[] = [{ name: 'probe', args: [0] }];
+    const gone = [{ failure: expect.objectContaining({ kind: 'unavailable', message: 'the file is gone' }) }];
+    expect(batch.run(calls)).toEqual(gone);
+    expect(ran).toBe(1);
+    // And none is begun after that.
+    expect(batch.run(calls)).toEqual(gone);
+    expect(ran).toBe(1);
+    db.close();
+  });
+
+  it('does not answer when the disk is full', async () => {
+    const freeBytes = (found: string) => Promise.resolve(found === '/data' ? 1_048_575 : Infinity);
+    await expect(requireFreeSpace('/data/a.db', freeBytes)).rejects.toThrow('is full');
+    await requireFreeSpace('/elsewhere/a.db', freeBytes);
+  });
 
   it('stores all of a write or nothing when the disk is full, and works again when there is room', async () => {
     const store = await openTestSqlite({ maxPages: 80 });

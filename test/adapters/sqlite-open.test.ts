@@ -1,11 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
 import Database from 'better-sqlite3';
 import { migrate, readMigrations } from '../../src/adapters/sqlite/migrate.js';
+import { makePrivate } from '../../src/adapters/sqlite/private-files.js';
 import { StoreUnavailableError } from '../../src/core/store.js';
 import { change, loaded, send, T0 } from '../contracts/store-fixtures.js';
 import { withFolder } from '../support/folder.js';
@@ -114,6 +123,67 @@ describe('opening a SQLite store', () => {
         session: { revision: 2 },
       });
       await Promise.all(stores.map((store) => store.close()));
+    }));
+});
+
+describe('the modes of SQLite files', () => {
+  const modesIn = (folder: string) =>
+    Object.fromEntries(
+      readdirSync(folder).map((name) => [name, (statSync(join(folder, name)).mode & 0o777).toString(8)]),
+    );
+
+  /** Runs with the usual umask of a login shell, by which new files can be read by everybody. */
+  async function withUsualUmask(run: () => Promise<void>): Promise<void> {
+    const before = process.umask(0o022);
+    try {
+      await run();
+    } finally {
+      process.umask(before);
+    }
+  }
+
+  it('are 0600 whoever made the folder, for the database, its log, a backup and its parts', () =>
+    withFolder((folder) =>
+      withUsualUmask(async () => {
+        chmodSync(folder, 0o755);
+        // As a backup that was killed leaves it.
+        writeFileSync(join(folder, 'copy.db.part'), 'old', { mode: 0o644 });
+        const store = await openTestSqlite({ path: join(folder, 'a.db') });
+        await send(store, randomUUID());
+        expect(modesIn(folder)).toMatchObject({ 'a.db': '600', 'a.db-wal': '600', 'a.db-shm': '600' });
+        const during: Record<string, string>[] = [];
+        await store.backup(join(folder, 'copy.db'), () => {
+          during.push(modesIn(folder));
+        });
+        expect(during[0]).toHaveProperty(['copy.db.part']);
+        during.push(modesIn(folder));
+        for (const modes of during) expect(new Set(Object.values(modes))).toEqual(new Set(['600']));
+        await store.close();
+      }),
+    ));
+
+  it('are 0600 from the first byte', () =>
+    withFolder((folder) =>
+      withUsualUmask(() => {
+        const path = join(folder, 'a.db');
+        makePrivate(path);
+        expect(modesIn(folder)).toEqual({ 'a.db': '600' });
+        expect(statSync(path).size).toBe(0);
+        return Promise.resolve();
+      }),
+    ));
+
+  it('become 0600 where an earlier version left them open to others', () =>
+    withFolder(async (folder) => {
+      const path = join(folder, 'a.db');
+      const left = new Database(path);
+      left.pragma('journal_mode = WAL');
+      left.exec('CREATE TABLE other (x)');
+      for (const suffix of ['', '-wal', '-shm']) chmodSync(path + suffix, 0o644);
+      const store = await openTestSqlite({ path });
+      expect(modesIn(folder)).toEqual({ 'a.db': '600', 'a.db-wal': '600', 'a.db-shm': '600' });
+      await store.close();
+      left.close();
     }));
 });
 

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import Database from 'better-sqlite3';
 import { createReads } from '../../src/adapters/sqlite/reads.js';
 import { migrate, readMigrations } from '../../src/adapters/sqlite/migrate.js';
+import { createTailReader } from '../../src/adapters/sqlite/tail-reads.js';
 import { createThreadReader } from '../../src/adapters/sqlite/thread-reads.js';
 import { createWrites } from '../../src/adapters/sqlite/writes.js';
 
@@ -35,6 +36,7 @@ function plans(): Map<string, Plan> {
   });
   createReads(recorder);
   createThreadReader(recorder);
+  createTailReader(recorder);
   createWrites(recorder);
   const found = new Map<string, Plan>();
   for (const source of sources) {
@@ -71,6 +73,14 @@ describe('the statements of the SQLite store', () => {
       return scans.length > 0 || plan.some((step) => step.includes('TEMP B-TREE'));
     });
     expect(slow).toEqual([]);
+  });
+
+  it('find the sessions of a wallet by its index', () => {
+    const lists = [...all].filter(([source]) => /FROM sessions\s+WHERE.*wallet = \?/s.test(source));
+    expect(lists).toHaveLength(2);
+    for (const [, { details }] of lists) {
+      expect(details).toEqual([expect.stringMatching(/^SEARCH sessions USING INDEX threads_of_wallet/)]);
+    }
   });
 
   it('write without a table of their own, which checks of three values and more would make', () => {

@@ -6,7 +6,17 @@ import * as postgres from '../../src/adapters/postgres/migrate.js';
 import { openPostgresStore } from '../../src/adapters/postgres/store.js';
 import * as sqlite from '../../src/adapters/sqlite/migrate.js';
 import type { Store } from '../../src/core/store.js';
-import { contents, end, loaded, record, send, sendAndClaim, T0 } from '../contracts/store-fixtures.js';
+import {
+  acceptance,
+  contents,
+  end,
+  loaded,
+  record,
+  send,
+  sendAndClaim,
+  T0,
+  WIDE,
+} from '../contracts/store-fixtures.js';
 import { withFolder } from '../support/folder.js';
 import { describeWithPostgres, runSql, testDatabase } from '../support/postgres.js';
 import { openTestSqlite } from '../support/sqlite.js';
@@ -22,6 +32,8 @@ async function fill(store: Store): Promise<void> {
   const second = await sendAndClaim(store, ID, { text: 'again' });
   await end(store, second, { outcome: 'failed', error: 'It failed.' });
   await sendAndClaim(store, RUNNING);
+  const secret = { app: 'default', name: 'A', keyId: 'k', sealed: 'c2VhbGVk' };
+  await store.putSecrets('c', [secret, { ...secret, name: 'B' }], WIDE, T0);
   const gone = randomUUID();
   await send(store, gone);
   await store.deleteSession(gone, T0);
@@ -30,9 +42,10 @@ async function fill(store: Store): Promise<void> {
 /** What is there is as it was, and can be used as if it had always been of this version. */
 async function expectUpgraded(store: Store, before: Awaited<ReturnType<typeof shown>>): Promise<void> {
   expect(await shown(store)).toEqual(before);
-  expect(await store.claimFaults(ID, CLAIM)).toEqual({
+  expect(await store.claimFaults(ID, CLAIM, null)).toEqual({
     faults: [expect.objectContaining({ text: 'It failed.' })],
     shown: 0,
+    held: null,
   });
   await store.releaseFaults(ID, CLAIM.owner);
   const third = await sendAndClaim(store, ID, { text: 'after' });
@@ -46,7 +59,14 @@ async function expectUpgraded(store: Store, before: Awaited<ReturnType<typeof sh
 }
 
 async function shown(store: Store) {
-  return [await loaded(store, ID), await loaded(store, RUNNING), await store.listThreads('0xabc', PAGE)];
+  return [
+    await loaded(store, ID),
+    await loaded(store, RUNNING),
+    await store.listThreads('0xabc', PAGE),
+    await store.loadTail(ID, 2),
+    await store.secretTotals(),
+    await store.acceptMessage(acceptance(ID, { ifVersion: 2, maxSessionBytes: 0 })),
+  ];
 }
 
 const PAGE = { limit: 10, after: null };

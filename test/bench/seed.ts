@@ -50,7 +50,15 @@ async function seedTurn(store: SqliteStore, sessionId: string, n: number): Promi
   const accepted = await store.acceptMessage({
     ...{ sessionId, ifVersion: n === 0 ? 0 : 1, set: n === 0 ? { app: 'default' } : {}, text: text(n) },
     ...{ messageId: randomUUID(), turnId: randomUUID(), app: 'default', clientId: null, keyId: null },
-    ...{ quotas: [], idempotency: null, busy: 'enqueue', maxQueued: 50, claim: LEASE, at },
+    ...{
+      quotas: [],
+      idempotency: null,
+      busy: 'enqueue',
+      maxQueued: 50,
+      maxSessionBytes: 33_554_432,
+      claim: LEASE,
+      at,
+    },
   });
   if (accepted.kind !== 'accepted' || accepted.claimed === null)
     throw new Error(`not seeded: ${accepted.kind}`);

@@ -1,6 +1,8 @@
 import { Conversation } from './conversation.js';
-import { deliver, repeat } from './delivery.js';
+import { deliver, repeat, watchTurn } from './delivery.js';
 import { Follower } from './follower.js';
+import { remove } from './removal.js';
+import { rename } from './rename.js';
 import { pollLegacy, pollState } from './polling.js';
 import { Random } from './random.js';
 import { read, Snapshot } from './shapes.js';
@@ -13,7 +15,19 @@ const MESSAGES_PER_SESSION = 12;
 const LATE_MS = 8_000;
 
 type Action =
-  'send' | 'burst' | 'interrupt' | 'poll' | 'legacyPoll' | 'settle' | 'reconnect' | 'repeat' | 'new' | 'idle';
+  | 'send'
+  | 'burst'
+  | 'interrupt'
+  | 'poll'
+  | 'legacyPoll'
+  | 'settle'
+  | 'reconnect'
+  | 'repeat'
+  | 'watch'
+  | 'rename'
+  | 'delete'
+  | 'new'
+  | 'idle';
 
 /** A conversation with those who follow it. */
 export interface Followed {
@@ -59,6 +73,12 @@ export class Client {
         ['settle', isBusy ? 10 : 0],
         ['reconnect', 8],
         ['repeat', 4],
+        ['watch', isBusy ? 10 : 0],
+        ['rename', this.world.has('rename') && conversation.isStored ? 3 : 0],
+        [
+          'delete',
+          this.world.has('delete') && conversation.sent.length >= 3 && conversation.isStored ? 3 : 0,
+        ],
         ['new', conversation.sent.length >= MESSAGES_PER_SESSION ? 60 : 1],
         ['idle', 6],
       ],
@@ -92,6 +112,22 @@ export class Client {
         if (sent !== undefined) await repeat(this.world, conversation, sent);
         return;
       }
+      case 'watch': {
+        const known = conversation.open.filter(({ key }) => key !== null);
+        const sent = known[random.integer(0, known.length - 1)];
+        if (sent !== undefined)
+          this.#goOn(watchTurn(this.world, conversation, sent, new Random(random.uuid())));
+        return;
+      }
+      case 'rename':
+        await rename(this.world, conversation, random);
+        return;
+      case 'delete':
+        // At times a message is on its way.
+        if (random.chance(0.4)) void this.#send();
+        await remove(this.world, this.#current, random);
+        this.#current = this.#begin();
+        return;
       case 'new':
         this.#current = this.#begin();
         return;
@@ -106,8 +142,9 @@ export class Client {
     const conversation = new Conversation(
       name,
       new Random(world.seed, 'id', name).uuid(),
-      world.seed,
+      world.script,
       world.figures,
+      world.staleMs,
     );
     world.figures.count('sessions');
     const followers = Array.from(
@@ -125,10 +162,15 @@ export class Client {
   async #send(): Promise<void> {
     const { conversation } = this.#current;
     const { decided, done } = deliver(this.world, conversation, conversation.compose());
-    this.#background.add(done);
-    void done.finally(() => this.#background.delete(done));
+    this.#goOn(done);
     if (this.#random.chance(0.75)) await decided;
     else await sleep(this.#random.between(0, 100));
+  }
+
+  /** Has something go on while the next thing is done. */
+  #goOn(done: Promise<void>): void {
+    this.#background.add(done);
+    void done.finally(() => this.#background.delete(done));
   }
 
   async #interrupt(conversation: Conversation): Promise<void> {
@@ -145,17 +187,24 @@ export class Client {
       const path = isLegacy ? `/api/thread/interrupt?session_id=${conversation.id}` : '/api/interrupt';
       const headers = { 'X-Session-Id': conversation.id };
       const answer = await ask({ method: 'POST', url: door.base + path, headers });
-      const expected = isLegacy && !conversation.isStored ? [200, 404] : [200];
+      const mayBeUnknown = conversation.removal !== null || (isLegacy && !conversation.isStored);
+      const expected = mayBeUnknown ? [200, 404] : [200];
       const judgement = judge(world, what, answer, { door, askedAt, expected });
       isSure = judgement === 'expected' || judgement === 'refused';
-      if (judgement !== 'expected' || isLegacy) return;
+      if (judgement !== 'expected' || isLegacy || answer.status === 404) return;
       const snapshot = read(Snapshot, answer.body);
       if (snapshot === undefined) {
         world.figures.fault('unexpected', `${what}: ${answer.body.slice(0, 300)}`);
         return;
       }
       conversation.compare(snapshot.messages, snapshot.is_processing, askedAt, `interrupt ${door.node}`);
-      if (snapshot.is_processing && wasQuiet && isQuiet(world, conversation)) {
+      if (
+        snapshot.is_processing &&
+        conversation.removal === null &&
+        world.staleMs === 0 &&
+        wasQuiet &&
+        isQuiet(world, conversation)
+      ) {
         world.figures.fault('snapshot', `${what}: still processing`);
       }
     } catch (error) {

@@ -1,9 +1,14 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { HostileChain } from './hostile-chain.js';
 import type { ScriptedUpstream } from './upstream.js';
 
-/** Writes what the servers are configured with: the scripted model, and a tool that must never run twice. */
-export function writeConfiguration(directory: string, { url, bookUrl }: ScriptedUpstream): void {
+/** Writes what the servers are configured with: the scripted model, a tool that must never run twice, and a chain. */
+export function writeConfiguration(
+  directory: string,
+  { url, bookUrl }: ScriptedUpstream,
+  chain: HostileChain,
+): void {
   writeFileSync(
     join(directory, 'diptych.yaml'),
     `rigs:
@@ -13,6 +18,12 @@ export function writeConfiguration(directory: string, { url, bookUrl }: Scripted
     model: scripted
     baseUrl: ${url}
     apiKey: sk-scripted
+chains:
+  - id: 1337
+    name: Scripted
+    rpcUrls: [${chain.url}]
+    ens: null
+allowHosts: ["${chain.host}"]
 tools: ./tools/*.mjs
 `,
   );

@@ -29,6 +29,8 @@ export function deliver(world: World, conversation: Conversation, sent: SentMess
   const run = async (): Promise<void> => {
     for (;;) {
       if (await sendOnce(world, conversation, sent, { random, onAck: decide })) return;
+      // Nobody sends to a session that is gone.
+      if (conversation.removal !== null) return;
       if (sent.key === null) {
         world.figures.count(sent.isRefused ? 'refused' : 'unknown');
         return;
@@ -49,8 +51,19 @@ export function deliver(world: World, conversation: Conversation, sent: SentMess
 /** A repeat of a message that was acknowledged: nothing may come of it. */
 export async function repeat(world: World, conversation: Conversation, sent: SentMessage): Promise<void> {
   world.figures.count('repeats');
-  const random = new Random(world.seed, 'repeat', sent.marker);
+  const random = new Random(world.seed, 'repeat', sent.marker, sent.streams.length);
   await sendOnce(world, conversation, sent, { random, onAck: () => undefined });
+}
+
+/** Reads the legacy stream of a turn under way, mostly at another node than the one that works on it. */
+export async function watchTurn(
+  world: World,
+  conversation: Conversation,
+  sent: SentMessage,
+  random: Random,
+): Promise<void> {
+  world.figures.count('watches');
+  await sendOnce(world, conversation, sent, { random, onAck: () => undefined, way: 'legacy' });
 }
 
 /** True once it was acknowledged, whatever happened after. */
@@ -58,9 +71,9 @@ async function sendOnce(
   world: World,
   conversation: Conversation,
   sent: SentMessage,
-  { random, onAck }: { random: Random; onAck: () => void },
+  { random, onAck, way: given }: { readonly random: Random; readonly onAck: () => void; readonly way?: Way },
 ): Promise<boolean> {
-  const way = random.weigh<Way>([['current', 40], ['wait', 20], ['legacy', 40]], 'current'); // prettier-ignore
+  const way = given ?? random.weigh<Way>([['current', 40], ['wait', 20], ['legacy', 40]], 'current'); // prettier-ignore
   world.figures.count(way === 'legacy' ? 'sentLegacy' : 'sentCurrent');
   if (way === 'wait') world.figures.count('sentWait');
   const door = world.door(random);
@@ -74,6 +87,10 @@ async function sendOnce(
   };
   const request = { ...requestOf(door.base, conversation, sent, way), onHead };
   const what = `${way} send of ${sent.marker} (${conversation.id})`;
+  // A deletion while the client waits ends the wait.
+  const expected = (): number[] => (way === 'wait' && conversation.removal !== null ? [200, 410] : [200]);
+  sent.underway++;
+  if (conversation.removal !== null) sent.mayReturn = true;
   try {
     let judgement: Judgement;
     if (way === 'legacy') {
@@ -86,7 +103,8 @@ async function sendOnce(
       answer.message.resume();
     } else {
       const answer = await ask(request);
-      judgement = judge(world, what, answer, { door, askedAt, expected: [200] });
+      judgement = judge(world, what, answer, { door, askedAt, expected: expected() });
+      if (answer.status === 410) return true;
       if (judgement === 'expected') {
         const snapshot = read(Snapshot, answer.body);
         if (snapshot === undefined)
@@ -103,6 +121,8 @@ async function sendOnce(
     else if (error instanceof Cut) judgeCut(world, what, door, error);
     else throw error;
     if (!ack.came) doubt(conversation, sent);
+  } finally {
+    sent.underway--;
   }
   return ack.came;
 }

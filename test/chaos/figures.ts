@@ -4,10 +4,15 @@ import { appendFileSync } from 'node:fs';
 const FAULTS = {
   lost: 'acknowledged messages lost',
   doubled: 'messages doubled',
+  mixed: 'texts mixed of two attempts, in a stream, a state, a record or a history',
+  undead: 'deleted sessions that were shown, followed or worked on afterwards',
+  titleLost: 'titles of a person lost or overwritten',
+  wrongEnd: 'turns that failed without a reason',
+  blind: 'nodes that called themselves well while their database file was gone',
   refusedStored: 'refused messages stored all the same',
   altered: 'messages altered',
   disorder: 'messages or turns out of the order of acknowledgement',
-  wrongAnswer: 'answers wrong, mixed, doubled or out of place',
+  wrongAnswer: 'answers wrong, doubled or out of place',
   cutShort: 'turns cut short without a reason that shows',
   neverEnded: 'turns that never ended',
   stuck: 'threads stuck 10 s after a fault',
@@ -30,6 +35,7 @@ const FAULTS = {
   cutOff: 'connections that broke although their node lived',
   drain: 'drains that did not end with exit code 0 in time',
   crash: 'exits of the server by itself',
+  brokeOff: 'runs of this program that broke off',
 } as const;
 export type Fault = keyof typeof FAULTS;
 
@@ -44,6 +50,16 @@ const COUNTS = {
   databaseCuts: 'all connections to PostgreSQL cut',
   databaseRestarts: 'PostgreSQL stopped and started',
   partitions: 'nodes partitioned from PostgreSQL',
+  freezes: 'nodes stopped and continued',
+  nodeClockSteps: 'steps of the clock of a node, or of the machine of the SQLite file',
+  databaseClockSteps: 'steps of the clock of PostgreSQL',
+  redisAndNode: 'Redis and a node lost at once',
+  fileLosses: 'database files unlinked or moved',
+  floods: 'nodes whose descriptors were used up',
+  renames: 'renames of sessions',
+  deletes: 'deletions of sessions',
+  cliDeletes: '… of them by the command line',
+  hostileRequests: 'hostile requests, with hostile contracts behind them',
   sessions: 'sessions',
   sentCurrent: 'sends on the current surface',
   sentWait: '… with Prefer: wait',
@@ -51,6 +67,7 @@ const COUNTS = {
   queued: 'sends to a busy thread',
   retries: 'repeats of unacknowledged sends',
   repeats: 'repeats of acknowledged sends',
+  watches: 'legacy streams of a turn under way, opened at any node',
   acked: 'messages acknowledged',
   unknown: 'messages of unknown fate (no key)',
   unavailable: 'requests answered by 503',
@@ -74,6 +91,7 @@ const COUNTS = {
   upstream429: '… answered by 429',
   upstream500: '… answered by 500',
   upstreamSlow: '… answered slowly',
+  upstreamHostile: '… answered with what no provider should send',
   bookings: 'tool calls with side effects made',
   upstreamCalls: '… answered with tool calls',
 } as const;
@@ -104,6 +122,11 @@ export class Figures {
 
   get faults(): number {
     return [...this.#faults.values()].reduce((sum, lines) => sum + lines.length, 0);
+  }
+
+  /** How many faults of these kinds there were. */
+  faultsOf(kinds: readonly Fault[]): number {
+    return kinds.reduce((sum, kind) => sum + (this.#faults.get(kind)?.length ?? 0), 0);
   }
 
   table(): string {

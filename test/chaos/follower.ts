@@ -1,9 +1,13 @@
 import type { Conversation } from './conversation.js';
 import { Random } from './random.js';
-import { markerIn, planOf, textOf } from './script.js';
 import { UpdateEvent } from './shapes.js';
 import { Cut, eventsOf, Hung, open, type Ask, type OpenAnswer } from './wire.js';
 import { judge, judgeCut, sleep, type Door, type World } from './world.js';
+
+/** A session whose deletion was acknowledged is not followed any more. */
+function isGone({ removal }: Conversation): boolean {
+  return removal !== null && removal.ackedAt !== null;
+}
 
 /** Follows a session's updates, leaves and comes back with its cursor at random, and checks that it misses nothing. */
 export class Follower {
@@ -14,6 +18,7 @@ export class Follower {
   /** Aborted when the present stream was closed from here. */
   #visit = new AbortController();
   #open: OpenAnswer | null = null;
+  #openedAt = 0;
   /** The turns that the open stream has shown the beginning of, and not the end. */
   #turns: Map<string, string> | null = null;
   #running: Promise<void> = Promise.resolve();
@@ -31,6 +36,11 @@ export class Follower {
   /** Turns that it takes for running. */
   get running(): readonly string[] {
     return [...(this.#turns?.keys() ?? [])];
+  }
+
+  /** True while a stream is open that was asked for before a time. */
+  isOpenSince(time: number): boolean {
+    return this.#open !== null && this.#openedAt < time;
   }
 
   start(): void {
@@ -51,7 +61,7 @@ export class Follower {
 
   async #run(): Promise<void> {
     for (;;) {
-      if (this.#isStopped) return;
+      if (this.#isStopped || isGone(this.conversation)) return;
       const door = this.world.door(this.#random);
       const visit = (this.#visit = new AbortController());
       try {
@@ -74,8 +84,9 @@ export class Follower {
     world.figures.count('connects');
     if (this.cursor !== null) world.figures.count('reconnects');
     const answer = await open(ask);
-    const judgement = judge(world, `follower ${this.name}`, answer, { door, askedAt, expected: [200] });
-    if (judgement !== 'expected') {
+    const expected = this.conversation.removal === null ? [200] : [200, 404];
+    const judgement = judge(world, `follower ${this.name}`, answer, { door, askedAt, expected });
+    if (judgement !== 'expected' || answer.status !== 200) {
       answer.message.resume();
       return;
     }
@@ -84,6 +95,7 @@ export class Follower {
       return;
     }
     this.#open = answer;
+    this.#openedAt = askedAt;
     const turns = withTurns ? new Map<string, string>() : null;
     this.#turns = turns;
     try {
@@ -134,6 +146,7 @@ export class Follower {
         turns?.delete(event.turn_id);
         return;
       case 'gap':
+        if (this.conversation.removal !== null) return;
         figures.fault(
           'eventGap',
           `${where}: gap ${String(event.from)} to ${String(event.to)}, cursor ${String(this.cursor)}`,
@@ -151,6 +164,7 @@ export class Follower {
       return;
     }
     figures.count('events');
+    if (this.conversation.removal !== null) return;
     if (this.cursor !== null && id <= this.cursor) {
       figures.fault('eventDouble', `${where}: ${String(id)} after ${String(this.cursor)}`);
     } else if (this.cursor !== null && id !== this.cursor + 1) {
@@ -160,14 +174,20 @@ export class Follower {
     this.conversation.saw(id, JSON.stringify(data), this.name);
   }
 
-  /** Whoever joined in the middle of a turn has the text of its later steps alone. */
+  /** A stream that was opened during a turn has the text of its later steps alone. */
   #compareTurn({ turn_id, status }: { turn_id: string; status: string }, text: string | undefined): void {
-    if (status !== 'complete' || text === undefined) return;
-    const marker = markerIn(text);
-    const expected = marker === undefined ? '' : textOf(planOf(this.world.seed, marker));
-    if (text === '' || !expected.endsWith(text)) {
-      const detail = `${this.name} (${this.conversation.id}): turn ${turn_id} showed ${JSON.stringify(text)}`;
-      this.world.figures.fault('turnEvents', `${detail} of ${JSON.stringify(expected)}`);
+    if (text === undefined) return;
+    const { figures, script } = this.world;
+    const where = `${this.name} (${this.conversation.id}): turn ${turn_id}, ${status}`;
+    const { segments, mixed, wrong } = script.read(text);
+    for (const what of mixed) figures.fault('mixed', `${where}: ${what}`);
+    for (const what of wrong) figures.fault('turnEvents', `${where}: ${what}`);
+    if (status !== 'complete' || mixed.length > 0) return;
+    const last = segments.at(-1);
+    if (last === undefined || !script.isWhole(last) || last.step !== script.steps(last.marker) - 1) {
+      figures.fault('turnEvents', `${where}: showed ${JSON.stringify(text.slice(-200))} and not the end`);
+      return;
     }
+    this.conversation.followed.push({ follower: this.name, marker: last.marker, text });
   }
 }

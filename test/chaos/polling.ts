@@ -4,13 +4,13 @@ import { LegacyState, read, Snapshot } from './shapes.js';
 import { ask, Cut, Hung, type Answer } from './wire.js';
 import { judge, judgeCut, type Door, type World } from './world.js';
 
-/** Polls the state of the current surface, at times with the tag of the last one. Undefined: no answer. */
+/** Polls the state of the current surface, at times with the tag of the last one. Undefined: no response. A deleted session is not processing. */
 export async function pollState(
   world: World,
   conversation: Conversation,
   random: Random,
   useTag = false,
-): Promise<Snapshot | undefined> {
+): Promise<Pick<Snapshot, 'is_processing'> | undefined> {
   const askedAt = Date.now();
   const before = conversation.newestCursor;
   const known = useTag && random.chance(0.5) ? conversation.etag : null;
@@ -18,10 +18,18 @@ export async function pollState(
     'X-Session-Id': conversation.id,
     ...(known === null ? {} : { 'If-None-Match': known.tag }),
   };
-  const expected = known === null ? [200] : [200, 304];
+  const expected = (): number[] => [
+    200,
+    ...(known === null ? [] : [304]),
+    ...(conversation.removal === null ? [] : [404]),
+  ];
   const polled = await poll(world, conversation, { path: '/api/state', headers, expected, random });
   if (polled === undefined) return undefined;
   const { answer, door } = polled;
+  if (answer.status === 404) {
+    for (const sent of conversation.sent) sent.hasEnded = true;
+    return { is_processing: false };
+  }
   if (answer.status === 304) world.figures.count('notModified');
   const body = answer.status === 304 && known !== null ? known.body : answer.body;
   const snapshot = read(Snapshot, body);
@@ -41,7 +49,8 @@ export async function pollState(
 export async function pollLegacy(world: World, conversation: Conversation, random: Random): Promise<void> {
   const askedAt = Date.now();
   const path = `/api/thread/state?session_id=${conversation.id}`;
-  const expected = conversation.isStored ? [200] : [200, 404];
+  const expected = (): number[] =>
+    conversation.isStored && conversation.removal === null ? [200] : [200, 404];
   const polled = await poll(world, conversation, { path, headers: {}, expected, random });
   if (polled?.answer.status !== 200) return;
   const { answer, door } = polled;
@@ -61,7 +70,7 @@ interface Polled {
 async function poll(
   world: World,
   conversation: Conversation,
-  options: { path: string; headers: Record<string, string>; expected: number[]; random: Random },
+  options: { path: string; headers: Record<string, string>; expected: () => number[]; random: Random },
 ): Promise<Polled | undefined> {
   const { path, headers, expected, random } = options;
   const door = world.door(random);
@@ -70,7 +79,7 @@ async function poll(
   world.figures.count('polls');
   try {
     const answer = await ask({ method: 'GET', url: door.base + path, headers });
-    const judgement = judge(world, what, answer, { door, askedAt, expected });
+    const judgement = judge(world, what, answer, { door, askedAt, expected: expected() });
     return judgement === 'expected' ? { answer, door } : undefined;
   } catch (error) {
     if (error instanceof Hung) world.figures.fault('hung', error.message);
@@ -88,12 +97,13 @@ function compareCursor(
   { answer, door }: Polled,
   before: number,
 ): void {
+  if (conversation.removal !== null) return;
   const cursor = Number(answer.headers['x-event-cursor']);
   if (!Number.isInteger(cursor)) {
     world.figures.fault('unexpected', `state of ${conversation.name}: no X-Event-Cursor`);
     return;
   }
-  if (cursor < before) {
+  if (cursor < before && world.staleMs === 0) {
     const detail = `${conversation.name} (${conversation.id}) ${door.node}: the cursor went from ${String(before)}`;
     world.figures.fault('eventGap', `${detail} back to ${String(cursor)}`);
   }

@@ -1,97 +1,109 @@
-/** Proves that turns and streams lose nothing while the server is killed again and again. See `--help`. */
-import { randomUUID } from 'node:crypto';
+/** Proves that turns and streams lose nothing while everything that they stand on fails. See `--help` and README.md. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { buildCheckout, exitOnSignals, freezeBuild, ROOT } from '../support/server-process.js';
 import { Client } from './client.js';
 import { writeConfiguration } from './configuration.js';
 import { Figures } from './figures.js';
+import { startHostileChain } from './hostile-chain.js';
+import { Operator } from './operator.js';
+import { HELP, optionsOf, OptionError, type RunOptions } from './options.js';
 import { pollState } from './polling.js';
 import { Random } from './random.js';
+import { Script } from './script.js';
 import { hasFenced, readLogs } from './server-logs.js';
-import { openService } from './service.js';
+import { Site } from './site.js';
+import { Stranger } from './stranger.js';
+import { summaryOf } from './summary.js';
 import { startScriptedUpstream } from './upstream.js';
 import { verify } from './verify.js';
+import type { WeatherActor } from './weather/actor.js';
+import { WEATHER } from './weather/all.js';
+import { watchLiveness } from './watchdog.js';
 import { closeConnections } from './wire.js';
 import { sleep, type World } from './world.js';
 
-const HELP = `npm run chaos -- [--nodes 1] [--kills 100] [--clients 12] [--seed WORD] [--no-build] [--app DIR] [--from DIR] [--keep]
-
-  --nodes N    1: one server on SQLite; more: servers on PostgreSQL and Redis, both started for the run, stopped, cut off and started again
-  --kills N    SIGKILLs in all, about so; drains (SIGTERM) and other faults come on top
-  --clients C  people who chat at once, on both surfaces and on any node
-  --seed WORD  replays the choices of a run (not its timing)
-  --no-build   use dist/ as it is
-  --app DIR    use the build of another folder (dist/, package.json, node_modules)
-  --from DIR   a rolling deploy: begin with the build of that folder, an earlier version, and start what was ended as the other
-  --keep       keep the data and the logs even when all is well
-`;
 const END_MS = 60_000;
+const PROGRESS_MS = 30_000;
 
-const { values: options } = parseArgs({
-  options: {
-    nodes: { type: 'string', default: '1' },
-    kills: { type: 'string', default: '100' },
-    clients: { type: 'string', default: '12' },
-    seed: { type: 'string', default: randomUUID().slice(0, 8) },
-    app: { type: 'string' },
-    from: { type: 'string' },
-    'no-build': { type: 'boolean', default: false },
-    keep: { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
-  },
-});
+process.exit(await start());
 
-if (options.help) process.stdout.write(HELP);
-// Actors that a broken run leaves behind must not hold it.
-else process.exit(await main());
+async function start(): Promise<number> {
+  try {
+    const options = optionsOf(process.argv.slice(2));
+    if (options !== 'help') return await main(options);
+    process.stdout.write(HELP);
+    return 0;
+  } catch (error) {
+    if (!(error instanceof OptionError)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    return 2;
+  }
+}
 
-async function main(): Promise<number> {
+async function main(options: RunOptions): Promise<number> {
   exitOnSignals();
-  const { seed } = options;
+  const { seed, selected } = options;
   const begun = Date.now();
-  if (!options['no-build'] && options.app === undefined) await buildCheckout();
+  if (options.build) await buildCheckout();
   const directory = mkdtempSync(join(tmpdir(), `diptych-chaos-${seed}-`));
   const figures = new Figures(join(directory, 'findings.txt'));
-  const upstream = await startScriptedUpstream(seed, figures);
-  writeConfiguration(directory, upstream);
+  const has = (name: string): boolean => selected.has(name);
+  const script = new Script(seed, {
+    hostileProvider: has('provider'),
+    hostileContracts: has('contracts'),
+  });
+  const upstream = await startScriptedUpstream(script, figures, { isHostile: has('provider') });
+  const chain = await startHostileChain();
+  writeConfiguration(directory, upstream, chain);
   const app = freezeBuild(options.app ?? ROOT, join(directory, 'app'));
   const firstApp = options.from === undefined ? app : freezeBuild(options.from, join(directory, 'first-app'));
-  const builds = { app, firstApp, cwd: directory };
-  const service = await openService(Number(options.nodes), builds, { figures, seed });
+  const site = await Site.open({
+    ...{ app, firstApp, cwd: directory, figures },
+    ...{ nodes: options.nodes, store: options.store, hasRedis: options.redis },
+    withDatabaseClock: has('database-clock'),
+  });
+  const playable = playableOf(site, options);
+  const operator = new Operator(site, playable, figures, seed);
   let isEnding = false;
   const world: World = {
-    seed,
-    figures,
-    upstream,
-    weather: service.weather,
-    door: (random) => service.door(random),
-    whenUp: () => service.whenUp(),
-    isTroubledSince: (time) => service.isTroubledSince(time),
-    hasFenced: () => hasFenced(service.nodes.map(({ log }) => log)),
+    ...{ seed, figures, script, upstream, has },
+    weather: site.weather,
+    staleMs: site.staleMs,
+    areClocksWrong: playable.some(({ name }) => name.endsWith('-clock')),
+    door: (random) => site.door(random),
+    whenUp: () => site.whenUp(),
+    isTroubledSince: (time) => operator.isTroubledSince(time),
+    hasFenced: () => hasFenced(site.nodes.map(({ log }) => log)),
+    deleteByCli: (id) => site.deleteByCli(id),
     get isEnding() {
       return isEnding;
     },
   };
-  say(`seed ${seed}, ${options.kills} kills, ${options.clients} clients, data in ${directory}`);
-  say(service.about);
+  say(
+    `seed ${seed}: ${String(options.kills)} kills, ${String(options.clients)} clients, data in ${directory}`,
+  );
+  say(site.about);
+  say(`weather: ${playable.map(({ name }) => name).join(' ')}`);
   const progress = setInterval(() => {
     const [kills, acked] = [figures.of('kills'), figures.of('acked')];
-    say(
-      `${String(kills)} kills, ${String(acked)} messages, ${String(figures.faults)} faults, ${seconds(begun)} s`,
-    );
-  }, 30_000);
+    const last = operator.notes.at(-1)?.slice(0, 80) ?? '';
+    say(`${seconds(begun)} s: ${String(kills)} kills, ${String(acked)} messages, ${String(figures.faults)} faults; ${last}`); // prettier-ignore
+  }, PROGRESS_MS);
   try {
-    await service.start();
-    const clients = Array.from(
-      { length: Number(options.clients) },
-      (_, index) => new Client(world, index + 1),
-    );
+    await site.startAll();
+    const clients = Array.from({ length: options.clients }, (_, index) => new Client(world, index + 1));
     const conversations = () => clients.flatMap((client) => client.conversations);
-    const running = Promise.all(clients.map((client) => client.run()));
-    await Promise.race([service.run(world, Number(options.kills), conversations), running]);
+    const stranger = new Stranger(world);
+    const running = Promise.all([
+      ...clients.map((client) => client.run()),
+      ...(has('contracts') ? [stranger.run()] : []),
+      ...site.nodes.map((node) =>
+        watchLiveness(node, { figures, isOver: () => isEnding, busy: () => stranger.underway }),
+      ),
+    ]);
+    await Promise.race([operator.run(world, options, conversations), running]);
     isEnding = true;
     upstream.calmDown();
     await running;
@@ -100,33 +112,50 @@ async function main(): Promise<number> {
     await Promise.all(
       conversations().flatMap(({ followers }) => followers.map((follower) => follower.stop())),
     );
-    await Promise.all(service.nodes.map((node) => node.drain()));
+    await Promise.all(site.nodes.map((node) => node.drain()));
   } catch (error) {
-    figures.fault(
-      'crash',
-      `the run broke off: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
-    );
+    const what = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    figures.fault('brokeOff', what);
   } finally {
     clearInterval(progress);
-    await service.close();
+    await site.close();
     await upstream.close();
+    await chain.close();
   }
   closeConnections();
-  const notes = readLogs(
-    service.nodes.map(({ log }) => log),
+  const logs = readLogs(
+    site.nodes.map(({ log }) => log),
     figures,
   );
-  const happened = service.notes.map((note) => `  ${note}\n`).join('');
-  process.stdout.write(`\n${happened}\n${figures.table()}\n\n${notes}`);
-  process.stdout.write(
-    `\nseed ${seed}: --seed ${seed} replays the choices of every actor (what is sent, how, faults of the model, how long to wait ` +
-      `before a kill). It does not replay timing: what a kill meets differs from run to run.\n`,
+  say(`\n${operator.notes.map((note) => `  ${note}\n`).join('')}`);
+  say(`${figures.table()}\n\n${logs}`);
+  say(
+    `--seed ${seed} replays the choices of every actor (what is sent, how, faults of the model, how long to wait before a kill). It does not ` +
+      'replay timing: what a kill meets differs from run to run.\n',
   );
   const isBad = figures.faults > 0;
   if (isBad || options.keep) say(`data, logs and findings are in ${directory}`);
   else rmSync(directory, { recursive: true, force: true });
-  say(`${isBad ? 'FAILED' : 'passed'}: ${String(figures.faults)} faults in ${seconds(begun)} s`);
+  say(summaryOf({ seed, about: site.about, took: seconds(begun), figures, played: operator.played }));
   return isBad ? 1 : 0;
+}
+
+/**
+ * The selected kinds of weather that apply to a site.
+ * @throws OptionError when one was asked for by name and does not apply, or has to be installed first
+ */
+function playableOf(site: Site, { selected, isNamed }: RunOptions): readonly WeatherActor[] {
+  return WEATHER.filter((actor) => {
+    if (!selected.has(actor.name)) return false;
+    const why = actor.misses(site);
+    const lacking = why === null ? (actor.lacks?.(site) ?? null) : null;
+    if (why !== null && isNamed(actor.name)) throw new OptionError(`${actor.name} does not apply: ${why}`);
+    // A run in CI leaves nothing out in silence.
+    if (lacking !== null && (isNamed(actor.name) || process.env.CI !== undefined))
+      throw new OptionError(`${actor.name} needs ${lacking}; install it, or use --without ${actor.name}`);
+    if (why !== null || lacking !== null) say(`without ${actor.name}: ${why ?? `it needs ${lacking ?? ''}`}`);
+    return why === null && lacking === null;
+  });
 }
 
 /** Waits until nothing is processed anywhere. What still is after a minute is found by the verification. */

@@ -1,4 +1,4 @@
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, readdirSync, readFileSync } from 'node:fs';
 import { ServerProcess, type ServerOptions } from '../support/server-process.js';
 import type { Figures } from './figures.js';
 import type { Door } from './world.js';
@@ -12,6 +12,8 @@ interface Fate {
 
 /** DRAIN_TIMEOUT of the servers. */
 export const DRAIN_SECONDS = 1;
+/** So long after descriptors are free again, connections that waited may still be refused. */
+const FULL_GRACE_MS = 3_000;
 /** With the grace of open requests, and what a busy machine takes. */
 const DRAIN_MS = 12_000;
 
@@ -24,6 +26,9 @@ export class ServedNode {
   #up: Promise<void> = Promise.resolve();
   #setUp: () => void = () => undefined;
   #isDown = false;
+  /** Until when connections could be refused because its descriptors were used up. */
+  #fullUntil = 0;
+  #descriptors: number | undefined;
 
   /** @param firstApp what its first start runs, where that is another build than later ones: then those deploy a new version */
   constructor(
@@ -31,6 +36,8 @@ export class ServedNode {
     private readonly options: ServerOptions,
     private readonly figures: Figures,
     private readonly firstApp = options.app,
+    /** Called when it ended and nobody had ended it. */
+    private readonly onCrash: (node: ServedNode) => void = () => undefined,
   ) {
     this.#down();
   }
@@ -66,13 +73,15 @@ export class ServedNode {
   door(): Door {
     const since = this.generation;
     const wasDown = this.#isDown;
+    const askedAt = Date.now();
     const fates = (): readonly Fate[] => this.#fates.slice(Math.max(0, since - 1));
     return {
       node: this.name,
       base: this.base,
       mayRefuse: () => since !== this.generation || fates().some(({ wasDrained }) => wasDrained),
       mayBreak: () => fates().some(({ wasKilled }) => wasKilled),
-      mayBeShut: () => wasDown || this.#isDown || since !== this.generation,
+      mayBeShut: () =>
+        wasDown || this.#isDown || since !== this.generation || this.#fullUntil + FULL_GRACE_MS >= askedAt,
     };
   }
 
@@ -81,7 +90,7 @@ export class ServedNode {
     const at = new Date().toISOString();
     appendFileSync(this.options.log, `--- start ${String(this.generation + 1)} ${at}\n`);
     const app = this.generation === 0 ? this.firstApp : this.options.app;
-    const server = ServerProcess.start({ ...this.options, app });
+    const server = ServerProcess.start({ ...this.options, app, descriptors: this.#descriptors });
     this.#server = server;
     const fate: Fate = { wasDrained: false, wasKilled: false };
     const which = `${this.name} start ${String(this.#fates.push(fate))}`;
@@ -90,7 +99,9 @@ export class ServedNode {
       if (fate.wasDrained || fate.wasKilled) return;
       fate.wasKilled = true;
       this.#down();
-      if (begun.healthy) this.figures.fault('crash', `${which} ended by itself with ${String(outcome)}`);
+      if (!begun.healthy) return;
+      this.figures.fault('crash', `${which} ended by itself with ${String(outcome)}; ${this.#lastWords()}`);
+      this.onCrash(this);
     });
     if (!(await server.healthy())) return false;
     begun.healthy = true;
@@ -100,9 +111,48 @@ export class ServedNode {
     return true;
   }
 
+  /** What it calls itself: the status of `GET /api/health`; undefined: nothing within two seconds. */
+  health(): Promise<number | undefined> {
+    return this.#server?.status() ?? Promise.resolve(undefined);
+  }
+
   /** Whether its health check says so now. */
   async isHealthy(): Promise<boolean> {
-    return (await this.#server?.status()) === 200;
+    return (await this.health()) === 200;
+  }
+
+  /** Stops it (SIGSTOP) without ending it. Resolves once the kernel has stopped it. */
+  async freeze(): Promise<void> {
+    this.#down();
+    this.#server?.signal('SIGSTOP');
+    while (this.isRunning && this.#state() !== 'T') await sleep(1);
+  }
+
+  /** Continues it (SIGCONT). */
+  thaw(): void {
+    this.#server?.signal('SIGCONT');
+    if (!this.isRunning) return;
+    this.#isDown = false;
+    this.#setUp();
+  }
+
+  /** How many descriptors it has open. */
+  get openDescriptors(): number {
+    try {
+      return readdirSync(`/proc/${String(this.#server?.pid ?? 0)}/fd`).length;
+    } catch {
+      return 0;
+    }
+  }
+
+  /** How many descriptors its next starts may have; undefined: as many as this process. */
+  limitDescriptors(count: number | undefined): void {
+    this.#descriptors = count;
+  }
+
+  /** Notes that it may have no descriptor left for a connection, or that it has again. */
+  setFull(isFull: boolean): void {
+    this.#fullUntil = isFull ? Infinity : Date.now();
   }
 
   async kill(): Promise<void> {
@@ -149,6 +199,20 @@ export class ServedNode {
     const fate = this.#fates.at(-1);
     if (fate !== undefined) Object.assign(fate, change);
     this.#down();
+  }
+
+  /** Its state in the process table, `T` when it is stopped. */
+  #state(): string | undefined {
+    try {
+      return /\) (\w)/.exec(readFileSync(`/proc/${String(this.#server?.pid ?? 0)}/stat`, 'utf8'))?.[1];
+    } catch {
+      return 'T';
+    }
+  }
+
+  /** The end of its log. */
+  #lastWords(): string {
+    return `log: ${JSON.stringify(readFileSync(this.options.log, 'utf8').trimEnd().slice(-400))}`;
   }
 
   #down(): void {

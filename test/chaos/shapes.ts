@@ -11,7 +11,7 @@ const ShownMessage = z.strictObject({
 });
 export type ShownMessage = z.infer<typeof ShownMessage>;
 
-/** A session snapshot (§2.2). */
+/** A session snapshot of `GET /api/state`. */
 export const Snapshot = z.strictObject({
   messages: z.array(ShownMessage),
   system_events: z.array(z.record(z.string(), z.string())),
@@ -21,7 +21,7 @@ export const Snapshot = z.strictObject({
 });
 export type Snapshot = z.infer<typeof Snapshot>;
 
-/** The state of the earlier revision (§4.13). */
+/** The response of `GET /api/thread/state`. */
 export const LegacyState = z.strictObject({
   session_id: z.string(),
   status: z.enum(['idle', 'processing', 'interrupted']),
@@ -29,7 +29,7 @@ export const LegacyState = z.strictObject({
   user_state: z.object({}),
 });
 
-/** A persisted record (§2.4). */
+/** A record of `GET /api/sessions/{id}/messages`. */
 const StoredRecord = z.strictObject({
   id: z.string(),
   session_id: z.string(),
@@ -40,7 +40,14 @@ const StoredRecord = z.strictObject({
     .array(z.strictObject({ call_id: z.string(), name: z.string(), args: z.record(z.string(), z.unknown()) }))
     .nullable(),
   tool_results: z
-    .array(z.strictObject({ call_id: z.string(), name: z.string(), result: z.unknown() }))
+    .array(
+      z.strictObject({
+        call_id: z.string(),
+        name: z.string(),
+        result: z.unknown(),
+        status: z.literal('failed').optional(),
+      }),
+    )
     .nullable(),
   created_at: z.iso.datetime(),
 });
@@ -48,7 +55,7 @@ export type StoredRecord = z.infer<typeof StoredRecord>;
 
 export const RecordPage = z.strictObject({ messages: z.array(StoredRecord), has_more: z.boolean() });
 
-/** An event of the stream of §6. */
+/** An event of `GET /api/updates`. */
 export const UpdateEvent = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('title_changed'), session_id: z.string(), new_title: z.string() }),
   ...(['tool_update', 'tool_complete'] as const).map((type) =>
@@ -72,6 +79,7 @@ export const UpdateEvent = z.discriminatedUnion('type', [
     session_id: z.string(),
     turn_id: z.string(),
     content: z.string(),
+    offset: z.number(),
   }),
   z.strictObject({
     type: z.literal('turn_ended'),
@@ -82,7 +90,7 @@ export const UpdateEvent = z.discriminatedUnion('type', [
 ]);
 export type UpdateEvent = z.infer<typeof UpdateEvent>;
 
-/** An event of the chat stream of §4.13. */
+/** An event of `POST /api/thread/chat`. */
 export const ChatEvent = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('text'), content: z.string() }),
   z.strictObject({
@@ -91,12 +99,14 @@ export const ChatEvent = z.discriminatedUnion('type', [
     call_id: z.string(),
     args: z.record(z.string(), z.unknown()),
   }),
-  z.strictObject({
-    type: z.literal('tool_result'),
-    call_id: z.string(),
-    name: z.string(),
-    result: z.unknown(),
-  }),
+  ...(['tool_result', 'async_tool_result'] as const).map((type) =>
+    z.strictObject({
+      type: z.literal(type),
+      call_id: z.string(),
+      name: z.string(),
+      result: z.unknown(),
+    }),
+  ),
   z.strictObject({ type: z.literal('complete') }),
   z.strictObject({ type: z.literal('error'), message: z.string() }),
 ]);

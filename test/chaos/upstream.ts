@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { endChunk, startUpstream, textChunk, toolChunk, type Reply } from '../support/upstream.js';
 import type { Figures } from './figures.js';
+import { beHostile, garbageOf, HOSTILITIES, type Hostility } from './hostile-response.js';
 import { Random } from './random.js';
-import { markerIn, planOf, sessionOf, type PlannedStep } from './script.js';
+import { markerIn, sessionOf, type PlannedStep, type Script } from './script.js';
 import { sleep } from './world.js';
 
 /** A model provider that says what the script says, unless one of its faults comes between. */
@@ -14,6 +15,10 @@ export interface ScriptedUpstream {
   lastAsked(session: string): number;
   /** True while an answer for this session is being given to somebody. */
   isAnswering(session: string): boolean;
+  /** What it did to the requests for a message that may fail its turn: `500`, `drop` … */
+  troublesOf(marker: string): readonly string[];
+  /** The session was deleted: its messages may be sent again, and then its tools are called again. */
+  forget(session: string): void;
   /** From now on it answers at once and without faults. */
   calmDown(): void;
   close(): Promise<void>;
@@ -23,7 +28,11 @@ const Call = z.object({ id: z.string() });
 const Message = z.discriminatedUnion('role', [
   z.object({ role: z.literal('system'), content: z.string() }),
   z.object({ role: z.literal('user'), content: z.string() }),
-  z.object({ role: z.literal('assistant'), tool_calls: z.array(Call).nullish() }),
+  z.object({
+    role: z.literal('assistant'),
+    content: z.string().nullish(),
+    tool_calls: z.array(Call).nullish(),
+  }),
   z.object({ role: z.literal('tool'), tool_call_id: z.string() }),
 ]);
 type Message = z.infer<typeof Message>;
@@ -32,21 +41,29 @@ const Body = z.object({ messages: z.array(Message), tools: z.array(z.unknown()).
 const Entry = z.object({ entry: z.string() });
 const BOOK_PATH = '/book';
 
-type Trouble = 'none' | 'drop' | '429' | '500' | 'slow' | 'late';
+type Trouble = 'none' | 'drop' | '429' | '500' | 'slow' | 'late' | Hostility;
 
-export async function startScriptedUpstream(seed: string, figures: Figures): Promise<ScriptedUpstream> {
+/** @param isHostile whether it also sends what no good provider sends */
+export async function startScriptedUpstream(
+  script: Script,
+  figures: Figures,
+  { isHostile }: { readonly isHostile: boolean },
+): Promise<ScriptedUpstream> {
+  const { seed } = script;
   const upstream = await startUpstream();
   const asked = new Map<string, number>();
   const times = new Map<string, number>();
   const answering = new Map<string, number>();
+  const troubles = new Map<string, string[]>();
   const booked = new Set<string>();
+  const forgotten = new Set<string>();
   let isCalm = false;
 
   /** The tool that must not be called twice: it notes each entry, and takes its time. */
   async function book(reply: Reply, body: unknown): Promise<void> {
     const { entry } = Entry.parse(body);
     figures.count('bookings');
-    if (booked.has(entry)) figures.fault('toolRepeated', entry);
+    if (booked.has(entry) && !forgotten.has(sessionOf(entry))) figures.fault('toolRepeated', entry);
     booked.add(entry);
     await sleep(isCalm ? 0 : new Random(seed, 'book', entry).between(0, 400));
     reply.json(200, {});
@@ -80,12 +97,15 @@ export async function startScriptedUpstream(seed: string, figures: Figures): Pro
     times.set(name, ordinal + 1);
     if (!isTitle) {
       asked.set(sessionOf(marker), Date.now());
-      checkHistory(messages, marker, figures);
+      checkHistory(messages, marker, { figures, script });
     }
     const random = new Random(seed, 'upstream', name, ordinal);
     const isDoomed = new Random(seed, 'doomed', marker).chance(0.03);
-    const trouble = isCalm ? 'none' : isDoomed && !isTitle ? '500' : troubleOf(random);
-    const step = isTitle ? titleStep(marker) : planOf(seed, marker)[after];
+    const trouble = isCalm ? 'none' : isDoomed && !isTitle ? '500' : troubleOf(random, isHostile);
+    if (!isTitle && !['none', 'slow', 'late'].includes(trouble)) {
+      troubles.set(marker, [...(troubles.get(marker) ?? []), trouble]);
+    }
+    const step = isTitle ? titleStep(marker) : script.step(marker, after, ordinal + 1);
     if (step === undefined) {
       figures.fault('history', `${marker} was asked for step ${String(after)}, which there is not`);
       reply.json(400, { error: { message: 'no such step' } });
@@ -102,6 +122,8 @@ export async function startScriptedUpstream(seed: string, figures: Figures): Pro
   return {
     url: `${upstream.url}/v1`,
     bookUrl: upstream.url + BOOK_PATH,
+    forget: (session) => void forgotten.add(session),
+    troublesOf: (marker) => troubles.get(marker) ?? [],
     isAnswering: (session) => (answering.get(session) ?? 0) > 0,
     lastAsked: (session) => asked.get(session) ?? 0,
     calmDown() {
@@ -134,20 +156,32 @@ async function answer(reply: Reply, step: PlannedStep, manner: Manner): Promise<
     reply.json(Number(trouble), { error: { message: 'scripted', type: 'server_error' } }, headers);
     return;
   }
+  const hostility = isHostility(trouble) ? trouble : undefined;
+  if (hostility !== undefined) figures.count('upstreamHostile');
+  const isGone = (): boolean => client.isGone;
+  if (hostility === 'html') {
+    await beHostile(reply, hostility, { isOpen: false, pause, isGone });
+    return;
+  }
   if (trouble === 'late') await pause(random.between(500, 2500));
   if (trouble === 'slow') figures.count('upstreamSlow');
   const [least, most] = isCalm ? [0, 1] : trouble === 'slow' ? [40, 110] : random.pick([[0, 2], [5, 20], [15, 50]]); // prettier-ignore
   const chunks = [...step.pieces.map(textChunk), ...callChunks(step)];
-  const dropAt = trouble === 'drop' ? random.integer(0, chunks.length) : Infinity;
+  const dropAt = trouble === 'drop' || hostility !== undefined ? random.integer(0, chunks.length) : Infinity;
   reply.open();
   for (const [index, chunk] of chunks.entries()) {
     if (client.isGone) return;
-    if (index === dropAt) break;
+    if (index === dropAt && hostility === 'garbage') reply.event(garbageOf(random));
+    else if (index === dropAt) break;
     reply.event(chunk);
     const wait = random.between(least, most);
     if (wait >= 1) await pause(wait);
   }
-  if (dropAt !== Infinity) {
+  if (hostility !== undefined && hostility !== 'garbage') {
+    await beHostile(reply, hostility, { isOpen: true, pause, isGone });
+    return;
+  }
+  if (trouble === 'drop') {
     figures.count('upstreamDrop');
     // What was written before must leave first, or nothing of it would be seen.
     await pause(10);
@@ -160,8 +194,7 @@ async function answer(reply: Reply, step: PlannedStep, manner: Manner): Promise<
 
 /** Arguments come in two parts, those of parallel calls one after the other. */
 function callChunks({ calls }: PlannedStep): object[] {
-  return calls.flatMap(({ id, name, args }, index) => {
-    const text = JSON.stringify(args);
+  return calls.flatMap(({ id, name, sent: text }, index) => {
     const cut = Math.floor(text.length / 2);
     return [
       toolChunk(index, { id, name, arguments: text.slice(0, cut) }),
@@ -175,12 +208,21 @@ function titleStep(marker: string): PlannedStep {
   return { pieces: [text], text, calls: [] };
 }
 
-function troubleOf(random: Random): Trouble {
+function troubleOf(random: Random, isHostile: boolean): Trouble {
+  if (isHostile && random.chance(0.05)) return random.weigh(HOSTILITIES, 'garbage');
   return random.weigh([['none', 70], ['drop', 8], ['429', 5], ['500', 5], ['slow', 8], ['late', 4]], 'none'); // prettier-ignore
 }
 
-/** Every call has its result right behind it, every question is there once, all of one session. */
-function checkHistory(messages: readonly Message[], marker: string, figures: Figures): void {
+function isHostility(trouble: Trouble): trouble is Hostility {
+  return HOSTILITIES.some(([kind]) => kind === trouble);
+}
+
+/** Every call has its result right behind it, every question is there once, all of one session, and each answer is of one attempt. */
+function checkHistory(
+  messages: readonly Message[],
+  marker: string,
+  { figures, script }: { figures: Figures; script: Script },
+): void {
   const wanted = new Set<string>();
   const wrong = (what: string): void => {
     figures.fault('history', `${marker}: ${what}`);
@@ -192,6 +234,11 @@ function checkHistory(messages: readonly Message[], marker: string, figures: Fig
     }
     if (wanted.size > 0) wrong(`calls without results: ${[...wanted].join(' ')}`);
     wanted.clear();
+    if (message.role === 'assistant') {
+      const { mixed, wrong: other } = script.read(message.content ?? '');
+      for (const what of mixed) figures.fault('mixed', `${marker}: the history sent to the model: ${what}`);
+      for (const what of other) wrong(what);
+    }
     if (message.role === 'assistant') for (const { id } of message.tool_calls ?? []) wanted.add(id);
     if (message.role !== 'user') continue;
     const found = markerIn(message.content) ?? '';

@@ -1,4 +1,5 @@
 import type { Followed } from './client.js';
+import type { Conversation } from './conversation.js';
 import type { Random } from './random.js';
 import { UpdateEvent, type StoredRecord } from './shapes.js';
 import { Cut, eventsOf, open } from './wire.js';
@@ -85,11 +86,7 @@ export function compareEvents(
   }
   const parsed = [...events.values()].map((text) => UpdateEvent.parse(JSON.parse(text)));
   const titles = parsed.flatMap((event) => (event.type === 'title_changed' ? [event.new_title] : []));
-  if ((titles.at(-1) ?? 'New Chat') !== title) {
-    figures.fault('snapshot', `${where}: the title is ${title}, announced was ${titles.join(', ')}`);
-  }
-  if (titles.length > 1)
-    figures.fault('eventDouble', `${where}: ${String(titles.length)} titles: ${titles.join(', ')}`);
+  judgeTitles(world, conversation, { titles, title, where });
   const tools = parsed.flatMap((event) =>
     event.type === 'tool_update' || event.type === 'tool_complete' ? [event] : [],
   );
@@ -109,6 +106,29 @@ export function compareEvents(
   }
   const unknown = tools.filter(({ call_id }) => !results.has(call_id));
   if (unknown.length > 0) figures.fault('toolEvents', `${where}: of no record: ${JSON.stringify(unknown)}`);
+}
+
+/** At most one title is the service's own, none of these comes after a person's, and the last one of a person's stands. */
+function judgeTitles(
+  world: World,
+  conversation: Conversation,
+  { titles, title, where }: { titles: readonly string[]; title: string; where: string },
+): void {
+  const { figures } = world;
+  const announced = titles.join(', ');
+  if ((titles.at(-1) ?? 'New Chat') !== title) {
+    figures.fault('snapshot', `${where}: the title is ${title}, announced was ${announced}`);
+  }
+  const own = titles.filter((given) => !conversation.titles.includes(given));
+  if (own.length > 1) figures.fault('eventDouble', `${where}: ${String(own.length)} titles: ${announced}`);
+  const wanted = conversation.titles.at(-1);
+  if (wanted === undefined) return;
+  if (title !== wanted)
+    figures.fault('titleLost', `${where}: ${title} instead of ${wanted}; announced ${announced}`);
+  const first = titles.findIndex((given) => conversation.titles.includes(given));
+  if (titles.slice(first).some((given) => own.includes(given))) {
+    figures.fault('titleLost', `${where}: a title of the service's own after a person's: ${announced}`);
+  }
 }
 
 /** Waits until every follower has seen the event `cursor` and the end of every turn, for ten seconds at most. */

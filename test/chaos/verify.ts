@@ -1,7 +1,7 @@
 import type { Followed } from './client.js';
-import { judgeTurn } from './judge-turn.js';
+import type { SentMessage, Streamed } from './conversation.js';
+import { judgeTurn, type Verdict } from './judge-turn.js';
 import { Random } from './random.js';
-import { planOf } from './script.js';
 import { LegacyState, read, RecordPage, Snapshot, type StoredRecord } from './shapes.js';
 import { caughtUp, compareEvents, replay } from './verify-events.js';
 import { ask } from './wire.js';
@@ -13,6 +13,10 @@ export async function verify(world: World, followed: Followed): Promise<void> {
   const where = `${conversation.name} (${conversation.id})`;
   const random = new Random(world.seed, 'verify', conversation.id);
   const records = await readRecords(world, conversation.id, random);
+  if (conversation.removal !== null) {
+    verifyRemoved(world, followed, records, where);
+    return;
+  }
   verifyMessages(world, followed, records, where);
   verifyTurns(world, followed, records, where);
   const headers = { 'X-Session-Id': conversation.id };
@@ -45,6 +49,24 @@ export async function verify(world: World, followed: Followed): Promise<void> {
   await caughtUp(followed, cursor);
   const events = await replay(world, conversation.id, cursor, random);
   compareEvents(world, followed, { events, cursor, records, title: snapshot.title });
+}
+
+/** Nothing of a deleted session is left; what was sent while it was deleted may be there, or not. */
+function verifyRemoved(
+  world: World,
+  { conversation }: Followed,
+  records: readonly StoredRecord[],
+  where: string,
+): void {
+  for (const { role, content } of records) {
+    const sent = role === 'user' ? conversation.sent.find(({ text }) => text === content) : undefined;
+    if (sent !== undefined && conversation.isDeleted(sent)) {
+      world.figures.fault('undead', `${where}: ${sent.marker} is in the records`);
+    }
+    for (const what of world.script.read(role === 'assistant' ? content : '').mixed) {
+      world.figures.fault('mixed', `${where}, deleted: ${what}`);
+    }
+  }
 }
 
 /** All records, by pages of a random size. */
@@ -116,34 +138,66 @@ function verifyTurns(
     const next = records.findIndex((record, index) => index > at && record.role === 'user');
     const own = records.slice(at + 1, next === -1 ? undefined : next);
     const times = own.flatMap((record) => (record.role === 'assistant' ? [record.created_at] : [])).sort();
-    if ((times[0] ?? answered) < answered)
+    if ((times[0] ?? answered) < answered && !world.areClocksWrong)
       figures.fault('disorder', `${where}: ${sent.marker} was answered before an earlier message`);
     answered = times.at(-1) ?? answered;
-    const { outcome, problems, failures } = judgeTurn(planOf(world.seed, sent.marker), own);
+    const { outcome, problems, mixed, failures } = judgeTurn(world.script, sent.marker, own);
     const about = `${where} ${sent.marker}`;
+    for (const what of mixed) figures.fault('mixed', `${about}: the record: ${what}`);
     for (const problem of problems) figures.fault('wrongAnswer', `${about}: ${problem}`);
     for (const failure of failures) figures.fault('toolFailed', `${about}: ${failure}`);
     if (outcome === 'complete') figures.count('turnsComplete');
-    else if (outcome === 'failed') figures.count('turnsFailed');
-    else if (sent.mayBeInterrupted) figures.count('turnsInterrupted');
+    else if (outcome === 'failed') {
+      figures.count('turnsFailed');
+      judgeFailure(world, sent, { own, about });
+    } else if (sent.mayBeInterrupted) figures.count('turnsInterrupted');
     else figures.fault('cutShort', `${about}: ${outcome}, records ${JSON.stringify(own).slice(0, 400)}`);
     const text = own.flatMap((record) => (record.role === 'assistant' ? [record.content] : [])).join('');
-    const { streamed } = sent;
-    if (streamed === null) continue;
-    const fits = streamed.end === 'complete' ? streamed.text === text : text.startsWith(streamed.text);
-    // Nothing is kept of an answer whose owner was lost before the first checkpoint.
-    const isLoss = (outcome === 'interrupted' || outcome === 'none') && streamed.text.startsWith(text);
-    if (!fits && !(isLoss && (streamed.mayBeLonger || world.hasFenced()))) {
-      const shown = JSON.stringify(streamed.text);
-      figures.fault(
-        'legacyText',
-        `${about}: streamed ${shown} (${streamed.end}), stored ${JSON.stringify(text)}`,
-      );
+    for (const { follower, marker, text: followed } of conversation.followed) {
+      if (marker !== sent.marker || text.endsWith(followed)) continue;
+      const shown = `showed ${JSON.stringify(followed)}, stored ${JSON.stringify(text)}`;
+      figures.fault('turnEvents', `${about}: ${follower} ${shown}`);
     }
-    if (streamed.end === 'error' && outcome !== 'failed') {
-      figures.fault('legacyText', `${about}: the stream ended with an error, the turn ${outcome}`);
-    }
+    for (const streamed of sent.streams) judgeStream(world, streamed, { own, text, outcome, about });
   }
+}
+
+/** A legacy stream showed what the records have. */
+function judgeStream(
+  world: World,
+  streamed: Streamed,
+  turn: { own: readonly StoredRecord[]; text: string; outcome: Verdict['outcome']; about: string },
+): void {
+  const { figures } = world;
+  const { own, text, outcome, about } = turn;
+  const stored = own.flatMap(({ tool_calls }) => (tool_calls ?? []).map(({ call_id }) => call_id));
+  if (streamed.end === 'complete' && outcome === 'complete' && String(streamed.calls) !== String(stored)) {
+    const both = `streamed calls ${streamed.calls.join(' ')}, stored ${stored.join(' ')}`;
+    figures.fault('legacyText', `${about}: ${both}`);
+  }
+  const fits = streamed.end === 'complete' ? streamed.text === text : text.startsWith(streamed.text);
+  // Nothing is kept of an answer whose owner was lost before the first checkpoint.
+  const isLoss = (outcome === 'interrupted' || outcome === 'none') && streamed.text.startsWith(text);
+  if (!fits && !(isLoss && (streamed.mayBeLonger || world.hasFenced()))) {
+    const both = `streamed ${JSON.stringify(streamed.text)} (${streamed.end}), stored ${JSON.stringify(text)}`;
+    figures.fault('legacyText', `${about}: ${both}`);
+  }
+  if (streamed.end === 'error' && outcome !== 'failed') {
+    figures.fault('legacyText', `${about}: the stream ended with an error, the turn ${outcome}`);
+  }
+}
+
+/** A turn fails because the model failed it, because its owners were lost, or because its node had no descriptor left for the model. */
+function judgeFailure(
+  world: World,
+  sent: SentMessage,
+  { own, about }: { own: readonly StoredRecord[]; about: string },
+): void {
+  const said = own.find(({ role }) => role === 'system')?.content ?? '';
+  const isByOwner = said.startsWith('The service stopped');
+  if (isByOwner || world.upstream.troublesOf(sent.marker).length > 0) return;
+  if (world.figures.of('floods') > 0 && world.isTroubledSince(sent.startedAt)) return;
+  world.figures.fault('wrongEnd', `${about}: ${said}`);
 }
 
 interface Stored {

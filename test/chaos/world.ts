@@ -1,5 +1,6 @@
 import type { Figures } from './figures.js';
 import type { Random } from './random.js';
+import type { Script } from './script.js';
 import type { ScriptedUpstream } from './upstream.js';
 import type { Answer } from './wire.js';
 
@@ -29,6 +30,7 @@ export interface Weather {
 export interface World {
   readonly seed: string;
   readonly figures: Figures;
+  readonly script: Script;
   readonly upstream: ScriptedUpstream;
   readonly weather: Weather;
   /** Chooses where to go, mostly where somebody is. */
@@ -39,16 +41,17 @@ export interface World {
   isTroubledSince(time: number): boolean;
   /** Whether the owner of an interrupted turn ever answered too late to keep it, with the same outcome. */
   hasFenced(): boolean;
+  /** Whether a kind of weather or trouble was selected. */
+  has(name: string): boolean;
+  /** For how long a node may show what was so before: several services on one SQLite file look once a second. */
+  readonly staleMs: number;
+  /** Whether clocks may step, so that stored times say nothing about order. */
+  readonly areClocksWrong: boolean;
+  /** Deletes a session by the command line. False: it failed, or nobody knows. */
+  deleteByCli(id: string): Promise<boolean>;
   /** Clients begin nothing new. */
   readonly isEnding: boolean;
 }
-
-/** One that never changes. */
-export const FAIR: Weather = {
-  isRough: () => false,
-  calmSince: 0,
-  whenCalm: () => Promise.resolve(),
-};
 
 /** What an answer means for what was asked. */
 export type Judgement = 'expected' | 'refused' | 'unknown' | 'wrong';

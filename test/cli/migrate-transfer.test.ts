@@ -6,7 +6,7 @@ import { openSqliteTransfer } from '../../src/adapters/sqlite/transfer.js';
 import type { Store } from '../../src/core/store.js';
 import { copyAll, summarize, type Transfer } from '../../src/core/transfer.js';
 import { TRANSFER_TABLES } from '../../src/core/transfer-tables.js';
-import { LEASE, sendAndClaim } from '../contracts/store-fixtures.js';
+import { claimFree, LEASE, sendAndClaim } from '../contracts/store-fixtures.js';
 import { withFolder } from '../support/folder.js';
 import { describeStore, fillStore, SESSIONS } from '../support/full-store.js';
 import { describeWithPostgres, runSql, testDatabase } from '../support/postgres.js';
@@ -90,7 +90,7 @@ function copies(from: Kind, to: Kind): void {
       await using(to.openStore(target), async (store) => {
         expect(await describeStore(store)).toEqual(expected);
         // What a crash left unfinished is claimed at once, with its text; its lease was not copied.
-        const [turn, ...rest] = await store.claimAbandoned(LEASE, 10);
+        const [turn, ...rest] = await claimFree(store, LEASE, 10);
         expect(rest).toEqual([]);
         expect(turn).toMatchObject({ partialText: expect.stringContaining('half a'), attempt: 2 });
         // Ids go on from where they were.
@@ -179,11 +179,13 @@ function copies(from: Kind, to: Kind): void {
   it('knows turns that somebody works on from turns that were left', () =>
     withSource(async (_folder, source) => {
       await using(from.openTransfer(source), async (side) => {
-        expect(await side.openTurns()).toEqual({ open: 2, held: 0 });
+        expect(await side.openTurns(LEASE.milliseconds)).toEqual({ open: 2, held: 0 });
       });
       await using(from.openStore(source), (store) => sendAndClaim(store, SESSIONS[0] ?? ''));
       await using(from.openTransfer(source), async (side) => {
-        expect(await side.openTurns()).toEqual({ open: 3, held: 1 });
+        expect(await side.openTurns(LEASE.milliseconds)).toEqual({ open: 3, held: 1 });
+        // The clock was set back since the lease was granted: its end is further ahead than any lease is long.
+        expect(await side.openTurns(LEASE.milliseconds - 60_000)).toEqual({ open: 3, held: 0 });
       });
     }));
 }

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { openPostgresTransfer } from '../../src/adapters/postgres/transfer.js';
-import { LEASE, sendAndClaim } from '../contracts/store-fixtures.js';
+import { LEASE_MS } from '../../src/core/settings.js';
+import { sendAndClaim } from '../contracts/store-fixtures.js';
 import { fillStore, SESSIONS } from '../support/full-store.js';
 import { describeWithPostgres, runSql, testDatabase } from '../support/postgres.js';
 import { openTestSqlite } from '../support/sqlite.js';
@@ -100,11 +101,14 @@ describe('diptych migrate', () => {
 
   it('refuses while a node works on the source, unless it is forced', async () => {
     const store = await openTestSqlite({ path: place.database });
-    await sendAndClaim(store, SESSION, { claim: LEASE });
-    await store.close();
+    const lease = { owner: 'node', milliseconds: LEASE_MS };
+    const { id } = await sendAndClaim(store, SESSION, { claim: lease });
+    const renewal = setInterval(() => void store.renewLeases(lease, [id]), LEASE_MS / 6);
     const target = join(place.directory, 'copy.db');
     const args = ['migrate', '--from', `sqlite:${place.database}`, '--to', `sqlite:${target}`];
     const { code, out, err } = await place.run(args);
+    clearInterval(renewal);
+    await store.close();
     expect({ code, out }).toEqual({ code: 1, out: '' });
     expect(err).toContain('A node works on --from: 1 turn runs there.');
     expect((await place.run([...args, '--force'])).code).toBe(0);

@@ -53,6 +53,20 @@ export class Place {
     return watch(child);
   }
 
+  /** Starts the service with so many file descriptors at most, and resolves with its base URL. */
+  async serveWithin(descriptors: number): Promise<{ running: Running; url: string }> {
+    const command = `ulimit -n ${String(descriptors)} && exec '${process.execPath}' '${MAIN}'`;
+    const child = spawn('bash', ['-c', command], {
+      cwd: this.directory,
+      env: { PATH: process.env.PATH, PORT: '0', DEMO_TOKEN_MS: '0', DATABASE_URL: `sqlite:${this.database}` },
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
+    this.#children.add(child);
+    const running = watch(child);
+    const [, url = ''] = await running.says(/"url":"(http:[^"]+)"/);
+    return { running, url };
+  }
+
   /** Starts the service and resolves with its base URL. */
   async serve(env: Readonly<Record<string, string>> = {}): Promise<{ running: Running; url: string }> {
     const running = this.start(MAIN, [], env);

@@ -64,6 +64,42 @@ async function end(running: Running): Promise<void> {
   expect(await running.ended).toBe(0);
 }
 
+describe('secrets list and secrets prune', () => {
+  it('show how much is kept, never of whom, and remove what was idle', async () => {
+    const { running, url } = await place.serve(under(older));
+    await fill(url, 0, 2);
+    expect(await lengthOf(url, 1)).toBe(2);
+    const listed = await place.run(['secrets', 'list', '--json'], { env: under(older) });
+    expect([listed.code, listed.err]).toEqual([0, '']);
+    const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT/);
+    const client = expect.stringMatching(/^[0-9a-f]{8}$/);
+    expect(JSON.parse(listed.out)).toEqual({
+      apps: [{ app: 'default', secrets: 4, bytes: expect.any(Number) }],
+      clients: [
+        { client, secrets: 2, bytes: expect.any(Number), stored_at: time, used_at: null },
+        { client, secrets: 2, bytes: expect.any(Number), stored_at: time, used_at: time },
+      ],
+    });
+    expect(listed.out).not.toMatch(/client-number|KEY|[0-9a-f]{9}/);
+    const words = await place.run(['secrets', 'list'], { env: under(older) });
+    expect(words.out).toMatch(
+      /^APP +SECRETS +BYTES\ndefault +4 +\d+\n\nCLIENT +SECRETS +BYTES +STORED +USED\n/,
+    );
+
+    const prune = async (days: string) =>
+      (await place.run(['secrets', 'prune', '--idle', days], { env: under(older) })).out;
+    expect(await prune('1')).toBe('Removed 0 secrets.\n');
+    expect(await prune('0')).toBe('Removed 4 secrets.\n');
+    expect(await lengthOf(url, 1)).not.toBe(2);
+    await end(running);
+  });
+
+  it('refuse an age that is none', async () => {
+    const { code, err } = await place.run(['secrets', 'prune', '--idle', 'soon']);
+    expect([code, err]).toEqual([2, expect.stringContaining('--idle takes a whole number')]);
+  });
+});
+
 describe('secrets rotate', () => {
   it('seals all anew beside a running service that reads and writes meanwhile', async () => {
     const before = await place.serve(under(older));

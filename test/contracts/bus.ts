@@ -43,7 +43,7 @@ export function busContract(name: string, open: () => Promise<{ bus: Bus; close(
         const signals: Signal[] = [
           changed(1),
           { type: 'turn_started', turnId: 't', attempt: 1 },
-          { type: 'text', turnId: 't', attempt: 1, position: 1, offset: 0, content: '🎭é' },
+          { type: 'text', turnId: 't', attempt: 1, position: 1, offset: 0, before: 0, content: '🎭é' },
           { type: 'logged', event: { id: 1, at: 5, body: { type: 'system_notice', message: 'm' } } },
           ...Array.from({ length: 200 }, (_, n) => changed(n)),
           { type: 'session_deleted' },

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import {
   acceptance,
+  claimFree,
   contents,
   end,
   LEASE,
@@ -74,7 +75,7 @@ export function acceptContract(withStore: WithStore): void {
         const id = randomUUID();
         const first = await send(store, id);
         expect(await send(store, id, { claim: LEASE })).toMatchObject({ claimed: null });
-        expect((await store.claimAbandoned(LEASE, 5)).map((turn) => turn.id)).toEqual([first.turn.id]);
+        expect((await claimFree(store, LEASE, 5)).map((turn) => turn.id)).toEqual([first.turn.id]);
       }),
     );
 
@@ -234,7 +235,7 @@ export function acceptContract(withStore: WithStore): void {
         await send(store, id);
         const rejected = () => store.acceptMessage(acceptance(id, { ifVersion: 1, busy: 'reject' }));
         expect(await rejected()).toEqual({ kind: 'busy' });
-        const [turn] = await store.claimAbandoned(LEASE, 1);
+        const [turn] = await claimFree(store, LEASE, 1);
         expect(await rejected()).toEqual({ kind: 'busy' });
         if (turn === undefined) throw new Error('nothing was claimed');
         await end(store, turn);

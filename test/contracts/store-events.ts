@@ -116,32 +116,57 @@ export function eventContract(withStore: WithStore): void {
       withStore(async (store) => {
         const id = randomUUID();
         const other = { ...LEASE, owner: 'node-b' };
-        expect(await store.claimFaults(id, LEASE)).toEqual({ faults: [], shown: 0 });
+        expect(await store.claimFaults(id, LEASE, null)).toEqual({ faults: [], shown: 0, held: null });
         await end(store, await sendAndClaim(store, id), { outcome: 'failed', error: 'one' });
         const n = (await loaded(store, id)).faults[0]?.n ?? 0;
-        const one = { faults: [{ n, text: 'one' }], shown: 0 };
-        const none = { faults: [], shown: 0 };
+        const one = { faults: [{ n, text: 'one' }], shown: 0, held: null };
+        const none = { faults: [], shown: 0, held: expect.any(String) };
         await expectRevision(store, id, 0, async () => {
-          const claims = await Promise.all([store.claimFaults(id, LEASE), store.claimFaults(id, other)]);
+          const claims = await Promise.all([
+            store.claimFaults(id, LEASE, null),
+            store.claimFaults(id, other, null),
+          ]);
           expect(claims).toEqual(expect.arrayContaining([one, none]));
           const [has, waits] = claims[0].faults.length === 1 ? [LEASE, other] : [other, LEASE];
           // Whoever has them may ask again; nobody else ends it.
-          expect(await store.claimFaults(id, has)).toEqual(one);
+          expect(await store.claimFaults(id, has, null)).toEqual(one);
           await store.releaseFaults(id, waits.owner);
-          expect(await store.claimFaults(id, waits)).toEqual(none);
+          expect(await store.claimFaults(id, waits, null)).toEqual(none);
           await store.releaseFaults(id, has.owner);
-          expect(await store.claimFaults(id, { ...waits, milliseconds: -1 })).toEqual(one);
-          expect(await store.claimFaults(id, has)).toEqual(one);
+          expect(await store.claimFaults(id, { ...waits, milliseconds: -1 }, null)).toEqual(one);
+          expect(await store.claimFaults(id, has, null)).toEqual(one);
           await store.markFaultsShown(id, n);
-          expect(await store.claimFaults(id, waits)).toEqual({ faults: [], shown: n });
-          expect(await store.claimFaults(id, has)).toEqual({ faults: [], shown: n });
+          expect(await store.claimFaults(id, waits, null)).toMatchObject({ faults: [], shown: n });
+          expect(await store.claimFaults(id, has, null)).toMatchObject({ faults: [], shown: n });
         });
         // Shown, but not given back: the next fault waits for that.
         await end(store, await sendAndClaim(store, id), { outcome: 'failed', error: 'two' });
-        const all = await Promise.all([store.claimFaults(id, LEASE), store.claimFaults(id, other)]);
+        const all = await Promise.all([
+          store.claimFaults(id, LEASE, null),
+          store.claimFaults(id, other, null),
+        ]);
         expect(all.map(({ faults }) => faults.length).sort()).toEqual([0, 1]);
         await Promise.all([LEASE, other].map(({ owner }) => store.releaseFaults(id, owner)));
-        expect((await store.claimFaults(id, other)).faults).toMatchObject([{ text: 'two' }]);
+        expect((await store.claimFaults(id, other, null)).faults).toMatchObject([{ text: 'two' }]);
+      }),
+    );
+
+    it(
+      'gives up a claim that its owner does not renew, however far ahead its end is, when a caller has found it lost',
+      withStore(async (store) => {
+        const id = randomUUID();
+        await end(store, await sendAndClaim(store, id), { outcome: 'failed', error: 'one' });
+        await store.claimFaults(id, { owner: 'dead', milliseconds: 3_600_000 }, null);
+        const { held } = await store.claimFaults(id, LEASE, null);
+        expect(held).not.toBeNull();
+        // The owner lives: a renewal makes another claim of it.
+        await store.claimFaults(id, { owner: 'dead', milliseconds: 3_700_000 }, null);
+        const renewed = await store.claimFaults(id, LEASE, held);
+        expect(renewed).toMatchObject({ faults: [], held: expect.any(String) });
+        expect(renewed.held).not.toBe(held);
+        const taken = await store.claimFaults(id, LEASE, renewed.held);
+        expect(taken).toMatchObject({ faults: [{ text: 'one' }], held: null });
+        expect(await store.claimFaults(id, { ...LEASE, owner: 'dead' }, null)).toMatchObject({ faults: [] });
       }),
     );
 
@@ -150,11 +175,11 @@ export function eventContract(withStore: WithStore): void {
       withStore(async (store) => {
         const id = randomUUID();
         await end(store, await sendAndClaim(store, id), { outcome: 'failed', error: 'old' });
-        expect((await store.claimFaults(id, LEASE)).faults).toHaveLength(1);
+        expect((await store.claimFaults(id, LEASE, null)).faults).toHaveLength(1);
         await store.deleteSession(id, T0);
-        expect((await store.claimFaults(id, LEASE)).faults).toEqual([]);
+        expect((await store.claimFaults(id, LEASE, null)).faults).toEqual([]);
         await end(store, await sendAndClaim(store, id), { outcome: 'failed', error: 'new' });
-        const claimed = await store.claimFaults(id, { ...LEASE, owner: 'node-b' });
+        const claimed = await store.claimFaults(id, { ...LEASE, owner: 'node-b' }, null);
         expect(claimed.faults).toMatchObject([{ text: 'new' }]);
       }),
     );
@@ -172,21 +197,6 @@ export function eventContract(withStore: WithStore): void {
         // Somebody who still has the old number must not hide the new fault.
         await store.markFaultsShown(id, shown);
         expect((await loaded(store, id)).faults).toMatchObject([{ text: 'new' }]);
-      }),
-    );
-  });
-
-  describe('sealed secrets', () => {
-    it(
-      'tells under which keys they are, each once, without the values',
-      withStore(async (store) => {
-        expect(await store.secretKeyIds()).toEqual([]);
-        const sealed = (name: string, keyId: string) => ({ app: 'default', name, keyId, sealed: 'c2VhbGVk' });
-        await store.putSecrets('c1', [sealed('A', 'k2'), sealed('B', 'k1'), sealed('C', 'k2')], T0);
-        await store.putSecrets('c2', [sealed('A', 'k3'), sealed('B', 'k1')], T0);
-        expect(await store.secretKeyIds()).toEqual(['k1', 'k2', 'k3']);
-        await store.deleteSecrets('c2', { app: null, name: 'A' });
-        expect(await store.secretKeyIds()).toEqual(['k1', 'k2']);
       }),
     );
   });

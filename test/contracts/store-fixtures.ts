@@ -9,6 +9,8 @@ export const T0 = 1_750_000_000_000;
 
 /** A lease that holds for longer than any test. */
 export const LEASE: Lease = { owner: 'node-a', milliseconds: 600_000 };
+/** Bounds of secrets that no test reaches. */
+export const WIDE = { names: 1_000, client: 1e9, app: 1e9 };
 /** A lease that is lost as soon as it is given. */
 export const LOST: Lease = { owner: 'node-lost', milliseconds: -1 };
 
@@ -36,6 +38,7 @@ export function acceptance(sessionId: string, over: Partial<Acceptance> = {}): A
     idempotency: null,
     busy: 'enqueue',
     maxQueued: 50,
+    maxSessionBytes: 33_554_432,
     claim: null,
     at: T0,
     ...over,
@@ -75,6 +78,12 @@ export async function loaded(store: Store, sessionId: string) {
   const thread = await store.loadThread(sessionId);
   if (typeof thread === 'string') throw new Error(`the session is ${thread}`);
   return thread;
+}
+
+/** Claims as a process that has just started does: every lease whose stored end is past counts as lost. */
+export async function claimFree(store: Store, lease: Lease, limit: number): Promise<ClaimedTurn[]> {
+  const lost = (await store.readLeases()).filter(({ leftMs }) => leftMs <= 0);
+  return store.claimAbandoned(lease, lost, limit);
 }
 
 /** A record of a turn. */

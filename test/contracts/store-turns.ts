@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import type { Progress } from '../../src/core/store.js';
 import {
+  claimFree,
   contents,
   end,
   ending,
@@ -259,7 +260,7 @@ export function turnContract(withStore: WithStore): void {
         await end(store, taken, { outcome: 'interrupted', messages: [record(turn, 1)] });
         expect((await loaded(store, id)).session.interrupted).toBe(true);
         expect(await contents(store, id)).toEqual(['q1', 'answer 1.1', 'q2']);
-        expect(await store.claimAbandoned(LEASE, 5)).toEqual([]);
+        expect(await claimFree(store, LEASE, 5)).toEqual([]);
 
         await send(store, id);
         expect((await loaded(store, id)).session.interrupted).toBe(false);
@@ -296,10 +297,10 @@ export function turnContract(withStore: WithStore): void {
         const id = randomUUID();
         const turn = await sendAndClaim(store, id, { claim: LOST });
         await store.saveProgress(turn, progress({ partialText: 'half' }), T0);
-        const [again, ...more] = await store.claimAbandoned(OTHER, 5);
+        const [again, ...more] = await claimFree(store, OTHER, 5);
         expect(more).toEqual([]);
         expect(again).toEqual({ ...turn, owner: OTHER.owner, attempt: 2, losses: 1, partialText: 'half' });
-        expect(await store.claimAbandoned(OTHER, 5)).toEqual([]);
+        expect(await claimFree(store, OTHER, 5)).toEqual([]);
         expect(await store.saveProgress(turn, progress(), T0)).toBe('lost');
       }),
     );
@@ -308,17 +309,69 @@ export function turnContract(withStore: WithStore): void {
       'leaves a held turn alone, and keeps it held by renewals of its owner alone',
       withStore(async (store) => {
         const turn = await sendAndClaim(store, randomUUID());
-        expect(await store.claimAbandoned(OTHER, 5)).toEqual([]);
+        expect(await claimFree(store, OTHER, 5)).toEqual([]);
         expect(await store.renewLeases(OTHER, [turn.id])).toEqual([]);
         const held = [{ turnId: turn.id, cancelRequested: false }];
         expect(await store.renewLeases({ ...LEASE, milliseconds: -1 }, [turn.id, randomUUID()])).toEqual(
           held,
         );
         expect(await store.renewLeases(LEASE, [turn.id])).toEqual(held);
-        expect(await store.claimAbandoned(OTHER, 5)).toEqual([]);
+        expect(await claimFree(store, OTHER, 5)).toEqual([]);
         await store.renewLeases({ ...LEASE, milliseconds: -1 }, [turn.id]);
-        expect(await store.claimAbandoned(OTHER, 5)).toMatchObject([{ id: turn.id, losses: 1 }]);
+        expect(await claimFree(store, OTHER, 5)).toMatchObject([{ id: turn.id, losses: 1 }]);
         expect(await store.renewLeases(LEASE, [turn.id])).toEqual([]);
+      }),
+    );
+
+    it(
+      'shows each lease with the time that is left of it, and a mark that every renewal and claim changes',
+      withStore(async (store) => {
+        const turn = await sendAndClaim(store, randomUUID(), {
+          claim: { owner: 'ahead', milliseconds: 3_600_000 },
+        });
+        const past = await sendAndClaim(store, randomUUID(), { claim: LOST });
+        const released = await sendAndClaim(store, randomUUID());
+        await store.releaseTurns(LEASE.owner, [released.id]);
+        await send(store, randomUUID());
+        const seen = await store.readLeases();
+        expect(seen.map(({ id }) => id).sort()).toEqual([turn.id, past.id].sort());
+        const sight = seen.find(({ id }) => id === turn.id);
+        expect(sight?.leftMs).toBeGreaterThan(3_500_000);
+        expect(sight?.leftMs).toBeLessThanOrEqual(3_600_000);
+        expect(seen.find(({ id }) => id === past.id)?.leftMs).toBeLessThanOrEqual(0);
+        expect(await store.readLeases()).toMatchObject(seen.map(({ id, mark }) => ({ id, mark })));
+
+        const markOf = async (): Promise<string | undefined> =>
+          (await store.readLeases()).find(({ id }) => id === turn.id)?.mark;
+        await store.renewLeases({ owner: 'ahead', milliseconds: 3_700_000 }, [turn.id]);
+        const renewed = await markOf();
+        await store.takeOver(turn.id, { owner: 'other', milliseconds: 3_700_000 });
+        expect(new Set([sight?.mark, renewed, await markOf()]).size).toBe(3);
+      }),
+    );
+
+    it(
+      'claims a turn whose lease the caller has found lost, whatever its stored end says, unless it was renewed or claimed since',
+      withStore(async (store) => {
+        const far = { owner: 'set back', milliseconds: 3_600_000 };
+        const turn = await sendAndClaim(store, randomUUID(), { claim: far });
+        const before = await store.readLeases();
+        await store.renewLeases({ ...far, milliseconds: 3_700_000 }, [turn.id]);
+        expect(await store.claimAbandoned(OTHER, before, 5)).toEqual([]);
+        const now = await store.readLeases();
+        expect(await store.claimAbandoned(OTHER, now, 5)).toMatchObject([
+          { id: turn.id, losses: 1, attempt: 2 },
+        ]);
+        expect(await store.claimAbandoned(LEASE, now, 5)).toEqual([]);
+        expect(await store.saveProgress(turn, progress(), T0)).toBe('lost');
+      }),
+    );
+
+    it(
+      'leaves a turn alone whose stored end is past until a caller has found its lease lost',
+      withStore(async (store) => {
+        await sendAndClaim(store, randomUUID(), { claim: LOST });
+        expect(await store.claimAbandoned(OTHER, [], 5)).toEqual([]);
       }),
     );
 
@@ -327,11 +380,11 @@ export function turnContract(withStore: WithStore): void {
       withStore(async (store) => {
         const turn = await sendAndClaim(store, randomUUID());
         await store.releaseTurns('somebody else', [turn.id]);
-        expect(await store.claimAbandoned(OTHER, 5)).toEqual([]);
+        expect(await claimFree(store, OTHER, 5)).toEqual([]);
         await store.releaseTurns(LEASE.owner, [turn.id]);
         expect(await store.endTurn(turn, ending())).toBe('lost');
         expect(await store.renewLeases(LEASE, [turn.id])).toEqual([]);
-        expect(await store.claimAbandoned(OTHER, 5)).toMatchObject([{ id: turn.id, attempt: 2, losses: 0 }]);
+        expect(await claimFree(store, OTHER, 5)).toMatchObject([{ id: turn.id, attempt: 2, losses: 0 }]);
       }),
     );
 
@@ -361,10 +414,10 @@ export function turnContract(withStore: WithStore): void {
         const lostTurn = await sendAndClaim(store, lost, { claim: LOST });
         await send(store, lost);
 
-        expect(await store.claimAbandoned(OTHER, 1)).toMatchObject([{ id: lostTurn.id, attempt: 2 }]);
-        const rest = await store.claimAbandoned(OTHER, 5);
+        expect(await claimFree(store, OTHER, 1)).toMatchObject([{ id: lostTurn.id, attempt: 2 }]);
+        const rest = await claimFree(store, OTHER, 5);
         expect(rest).toMatchObject([{ id: idleHead.turn.id, attempt: 1, losses: 0, owner: OTHER.owner }]);
-        expect(await store.claimAbandoned(OTHER, 5)).toEqual([]);
+        expect(await claimFree(store, OTHER, 5)).toEqual([]);
       }),
     );
 
@@ -373,7 +426,7 @@ export function turnContract(withStore: WithStore): void {
       withStore(async (store) => {
         await sendAndClaim(store, randomUUID(), { claim: LOST });
         const claims = await Promise.all(
-          ['a', 'b', 'c', 'd'].map((owner) => store.claimAbandoned({ owner, milliseconds: 60_000 }, 5)),
+          ['a', 'b', 'c', 'd'].map((owner) => claimFree(store, { owner, milliseconds: 60_000 }, 5)),
         );
         expect(claims.flat()).toHaveLength(1);
       }),

@@ -6,6 +6,7 @@ import { acceptContract } from './store-accept.js';
 import { eventContract } from './store-events.js';
 import {
   change,
+  claimFree,
   contents,
   end,
   expectRevision,
@@ -18,6 +19,8 @@ import {
   type WithStore,
 } from './store-fixtures.js';
 import { overviewContract } from './store-overview.js';
+import { secretContract } from './store-secrets.js';
+import { sizeContract } from './store-size.js';
 import { pruneContract } from './store-prune.js';
 import { usageContract } from './store-usage.js';
 import { turnContract } from './store-turns.js';
@@ -42,6 +45,8 @@ export function storeContract(name: string, open: OpenStore): void {
     pruneContract(withStore);
     usageContract(withStore);
     overviewContract(withStore);
+    secretContract(withStore);
+    sizeContract(withStore);
 
     it('answers a check, and nothing once it is closed', async () => {
       const opened = await open();
@@ -221,7 +226,7 @@ function sessionContract(withStore: WithStore): void {
         expect(await store.appendEvents(id, [{ type: 'system_notice', message: 'm' }], T0)).toBeUndefined();
         expect(await store.interruptTurns(id, T0)).toBeUndefined();
         expect(await store.takeOver(waiting.turn.id, { owner: 'b', milliseconds: 1 })).toBeUndefined();
-        expect(await store.claimAbandoned({ owner: 'b', milliseconds: 1 }, 5)).toEqual([]);
+        expect(await claimFree(store, { owner: 'b', milliseconds: 1 }, 5)).toEqual([]);
         expect(await store.saveSession(change(id, { ifMissing: 'refuse' }))).toEqual({ kind: 'missing' });
         const { events, lastId } = await store.readEvents(id, 0, 10);
         expect({ events, lastId }).toEqual({ events: [], lastId: before.lastEventId });
@@ -363,6 +368,8 @@ function listContract(withStore: WithStore): void {
         const [first] = await store.listSessions({ limit: 1, after: null });
         expect(first).toEqual((await loaded(store, a)).session);
         expect(await store.listSessions({ limit: 9, after: first ?? null })).toHaveLength(1);
+        expect(await store.listSessions({ limit: 9, after: null, wallet: 'w' })).toEqual([first]);
+        expect(await store.listSessions({ limit: 9, after: first ?? null, wallet: 'w' })).toEqual([]);
       }),
     );
 

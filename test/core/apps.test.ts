@@ -40,7 +40,7 @@ function house() {
       return stored.get(digest);
     },
     digests,
-    clock: { now: () => now },
+    clock: { now: () => now, monotonic: () => now },
   });
   return {
     access,

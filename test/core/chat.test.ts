@@ -124,6 +124,31 @@ describe('a turn', () => {
     expect(spoken(end).at(-1)).toBe('assistant: It is 3.');
   });
 
+  it('fails a call whose arguments the rig could not read, and goes on', async () => {
+    const rig = new ScriptedRig();
+    let runs = 0;
+    const count = tool({ name: 'count', run: () => Promise.resolve(++runs) });
+    const { core } = testCore({ rigs: [rig], tools: [count] });
+    const id = uuid();
+    const sent = await core.send(message(id, 'Count'));
+    const problem = 'The arguments were a JSON array.';
+    (await rig.next()).call('c1', 'count', {}, { problem }).call('c2', 'count').end();
+    const second = await rig.next();
+    const [, step] = second.request.messages;
+    const results = step?.role === 'assistant' ? step.toolResults : [];
+    expect(results).toHaveLength(2);
+    expect(results).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ callId: 'c1', result: problem, failed: true }),
+        expect.objectContaining({ callId: 'c2', result: 1, failed: false }),
+      ]),
+    );
+    second.text('One.').end();
+    await core.turnEnded(sent, never);
+    expect(runs).toBe(1);
+    expect((await core.snapshot(created(id))).status).toBe('idle');
+  });
+
   it('runs queued messages in order of arrival, each after everything of the one before', async () => {
     const rig = new ScriptedRig();
     const { core } = testCore({ rigs: [rig] });

@@ -140,7 +140,7 @@ describe('the mirror', () => {
     first.text('Let me see.').call('c1', 'quick').end();
     const second = await rig.next();
     door.shut();
-    const reading = core.getSession(id);
+    const reading = core.touch(created(id));
     await door.arrived;
     const ended = core.turnEnded(sent, never);
     second.text('Done.').end();

@@ -93,6 +93,34 @@ describe('a node that does not work on the turn', () => {
     await owner.close();
   });
 
+  it('is answered about an interrupt when the owner has stored the end, though the bus carries nothing', async () => {
+    const store = createMemoryStore();
+    const rig = new ScriptedRig();
+    const settings = { renewMs: 50, mirrorMs: 60_000 };
+    const { core: owner } = testCore({ rigs: [rig], store, settings });
+    const { core: other, log } = testCore({ rigs: [new ScriptedRig()], store, settings });
+    await owner.start();
+    const id = uuid();
+    await owner.send(message(id, 'Hi'));
+    (await rig.next()).text('Some');
+    expect(await other.interrupt(created(id))).toBe(true);
+    // It was not after all its patience that it looked into the store.
+    expect(log.lines.filter((line) => line.includes('fenced off'))).toEqual([]);
+    const ended = await other.snapshot(created(id));
+    expect([ended.status, spoken(ended)]).toEqual(['interrupted', ['user: Hi', 'assistant: Some']]);
+  });
+
+  it('closes the request to the model at once when it deletes the session', async () => {
+    const { owner, other, rig } = twoNodes();
+    const id = uuid();
+    await owner.send(message(id, 'Hi'));
+    const asked = await rig.next();
+    // The owner is not started: it renews no lease, and hears of the deletion by the bus alone.
+    await other.deleteSession(id);
+    await asked.left;
+    expect(asked.signal.reason).toMatchObject({ stop: 'deleted' });
+  });
+
   it('shows what another has acknowledged, also when it hears of nothing', async () => {
     const { owner, other, rig } = twoNodes(() => true);
     const id = uuid();
@@ -376,7 +404,7 @@ describe('a system error', () => {
   it('is carried by another node when the one that had it died with it', async () => {
     const { owner, other, id, store } = await failed();
     // As by a node that claimed it and is no more.
-    expect((await store.claimFaults(id, { owner: 'dead', milliseconds: -1 })).faults).toHaveLength(1);
+    expect((await store.claimFaults(id, { owner: 'dead', milliseconds: -1 }, null)).faults).toHaveLength(1);
     expect((await other.snapshot(created(id))).faults.texts).toHaveLength(1);
     expect((await owner.snapshot(created(id))).faults.texts).toEqual([]);
   });
@@ -386,9 +414,9 @@ describe('a system error', () => {
     let asked = 0;
     const store: Store = {
       ...memory,
-      claimFaults(id, claim) {
+      claimFaults(id, claim, lost) {
         asked++;
-        return memory.claimFaults(id, claim);
+        return memory.claimFaults(id, claim, lost);
       },
     };
     const rig = new ScriptedRig();

@@ -7,6 +7,7 @@ import { RigError, type Tool } from '../../src/core/ports.js';
 import { newSession } from '../../src/core/session.js';
 import type { Store } from '../../src/core/store.js';
 import type { ClaimedTurn } from '../../src/core/turn.js';
+import { claimFree } from '../contracts/store-fixtures.js';
 import {
   closeTestCores,
   collect,
@@ -45,6 +46,7 @@ async function abandoned(store: Store, id: string, text: string, rig?: string): 
       idempotency: null,
       busy: 'enqueue',
       maxQueued: 50,
+      maxSessionBytes: 1e9,
       at: Date.now(),
     },
     claim: { owner: 'dead', milliseconds: -1 },
@@ -127,7 +129,7 @@ describe('a turn whose process died', () => {
     const asked = await rig.next();
     asked.text('Go').fail(new RigError('cut', { retryable: false }));
     expect((await collect(feed)).map((update) => (update.type === 'text' ? update.content : update))).toEqual(
-      ['Going to', { type: 'cut', reason: 'draining' }],
+      ['Going to', { type: 'cut', reason: 'replaced' }],
     );
     await core.turnEnded({ sessionId: id, turnId: lost.id, repeated: false }, never);
     expect(spoken(await core.snapshot(created(id)))).toEqual(['user: Hi', 'assistant: Go', 'system: cut']);
@@ -156,7 +158,7 @@ describe('a turn whose process died', () => {
   it('has another tag on another node once its text is made anew, also when that is as long', async () => {
     const { store, id } = await afterLoss({ partialText: 'Going to' });
     const before = await testCore({ rigs: [new ScriptedRig()], store }).core.snapshot(created(id));
-    const [taken] = await store.claimAbandoned({ owner: 'another', milliseconds: 60_000 }, 1);
+    const [taken] = await claimFree(store, { owner: 'another', milliseconds: 60_000 }, 1);
     if (taken === undefined) throw new Error('not claimed');
     await store.saveProgress(taken, { messages: [], events: [], partialText: 'Gone by ' }, Date.now());
     const after = await testCore({ rigs: [new ScriptedRig()], store }).core.snapshot(created(id));
@@ -219,7 +221,7 @@ describe('a turn whose process died', () => {
     const id = uuid();
     await abandoned(store, id, 'Hi');
     for (let losses = 1; losses <= 2; losses++) {
-      const [turn] = await store.claimAbandoned({ owner: `dead-${String(losses)}`, milliseconds: -1 }, 1);
+      const [turn] = await claimFree(store, { owner: `dead-${String(losses)}`, milliseconds: -1 }, 1);
       expect(turn?.losses).toBe(losses);
       if (turn) await store.saveProgress(turn, { messages: [], events: [], partialText: 'Half' }, Date.now());
     }
@@ -256,7 +258,7 @@ describe('many turns whose process died', () => {
     for (let n = 0; n < 150; n++) await abandoned(store, uuid(), 'Hi');
     const { core } = testCore({ rigs: [new ScriptedRig()], store });
     await core.start();
-    expect(await store.claimAbandoned({ owner: 'another', milliseconds: 1_000 }, 1_000)).toEqual([]);
+    expect(await claimFree(store, { owner: 'another', milliseconds: 1_000 }, 1_000)).toEqual([]);
   });
 });
 

@@ -2,13 +2,16 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { JsonValue } from '../../src/core/json.js';
 import { resultText } from '../../src/core/message.js';
-import { scrub } from '../../src/core/scrub.js';
+import { PatternMatcher } from '../../src/core/pattern-matcher.js';
+import { Scrubber } from '../../src/core/scrub.js';
 import { objectOf } from '../support/house.js';
 import { listOf } from '../support/snapshot.js';
 
 const secrets = (values: Record<string, string>) => new Map(Object.entries(values));
+const scrub = (value: JsonValue, known: ReadonlyMap<string, string>) =>
+  Scrubber.ofSecrets(known).value(value);
 
-describe('scrub', () => {
+describe('Scrubber', () => {
   it('gives back the very value when there is nothing to hide', () => {
     const value = { a: [1, 'two', null, true] };
     expect(scrub(value, new Map())).toBe(value);
@@ -102,5 +105,107 @@ describe('scrub', () => {
         },
       ),
     );
+  });
+});
+
+describe('Scrubber.result', () => {
+  const result = (text: string, known: Record<string, string>, maxBytes: number) =>
+    Scrubber.ofSecrets(secrets(known)).result(text, maxBytes);
+
+  it('removes a secret that crosses the cut', () => {
+    const text = `${'x'.repeat(95)}hunter2-value${'y'.repeat(200)}`;
+    expect(result(text, { KEY: 'hunter2-value' }, 100)).toBe(
+      `${'x'.repeat(95)}$SECR… [cut: the result has 308 bytes]`,
+    );
+  });
+
+  it('shows nothing of a secret behind the cut, however much shorter the shown part became', () => {
+    const text = 'hunter2-value'.repeat(100);
+    expect(result(text, { K: 'hunter2-value' }, 200)).toBe(
+      `${'$SECRET:K'.repeat(16)}… [cut: the result has 1300 bytes]`,
+    );
+  });
+
+  it('finds a short secret in the JSON text of a result that is cut', () => {
+    const cut = Scrubber.ofSecrets(secrets({ PIN: '1"2' })).result(['1"2', 'x'.repeat(100)], 50);
+    expect(cut).toMatch(/^\["\$SECRET:PIN","x+… \[cut: the result has 111 bytes\]$/);
+  });
+
+  it('leaves no secret in any text, wherever it is cut', () => {
+    const letter = fc.constantFrom('a', 'b', 'c');
+    const word = fc.string({ unit: letter, minLength: 1, maxLength: 5 });
+    fc.assert(
+      fc.property(
+        fc.array(word, { minLength: 1, maxLength: 5 }),
+        fc.string({ unit: letter, maxLength: 60 }),
+        fc.integer({ min: 1, max: 60 }),
+        (values, text, maxBytes) => {
+          const known = new Map(values.map((value, n) => [String(n), value]));
+          const shown = resultText(Scrubber.ofSecrets(known).result(text, maxBytes)).replace(
+            /… \[cut.*$/,
+            '',
+          );
+          const covered = coveredBy(values, text);
+          const rest = shown.replaceAll(/\$(?:SECRET:?\d?|SECRE|SECR|SEC|SE|S)?/g, '');
+          const shownPlaces = Array.from(text.slice(0, maxBytes), (_, at) => at);
+          return rest.length <= shownPlaces.filter((at) => !covered.has(at)).length;
+        },
+      ),
+    );
+  });
+});
+
+/** The places of a text that any of these words covers. */
+function coveredBy(words: readonly string[], text: string): ReadonlySet<number> {
+  const covered = new Set<number>();
+  for (const word of words) {
+    for (let at = text.indexOf(word); at !== -1; at = text.indexOf(word, at + 1)) {
+      for (let inside = at; inside < at + word.length; inside++) covered.add(inside);
+    }
+  }
+  return covered;
+}
+
+describe('PatternMatcher', () => {
+  it('covers what a search for each pattern covers', () => {
+    const letter = fc.constantFrom('a', 'b');
+    fc.assert(
+      fc.property(
+        fc.array(fc.string({ unit: letter, maxLength: 5 }), { maxLength: 6 }),
+        fc.string({ unit: letter, maxLength: 40 }),
+        (patterns, text) => {
+          const found = new PatternMatcher(patterns).find(text);
+          const covered = new Set(
+            found.flatMap(({ start, end }) => Array.from({ length: end - start }, (_, n) => start + n)),
+          );
+          expect([...covered].sort((a, b) => a - b)).toEqual(
+            [
+              ...coveredBy(
+                patterns.filter((pattern) => pattern !== ''),
+                text,
+              ),
+            ].sort((a, b) => a - b),
+          );
+          for (const { start, pattern } of found) {
+            const longest = patterns
+              .filter((word) => text.startsWith(word, start))
+              .sort((a, b) => b.length - a.length)[0];
+            expect(patterns[pattern]).toBe(longest);
+          }
+        },
+      ),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('takes steps in proportion to the text and the patterns, however alike they are', () => {
+    const patterns = Array.from({ length: 256 }, (_, n) => `${'a'.repeat(100 + n)}b`);
+    const matcher = new PatternMatcher(patterns);
+    const total = patterns.join('').length;
+    expect(matcher.steps).toBeLessThanOrEqual(2 * total);
+    const before = matcher.steps;
+    const text = 'a'.repeat(100_000);
+    expect(matcher.find(text)).toEqual([]);
+    expect(matcher.steps - before).toBeLessThanOrEqual(2 * text.length);
   });
 });

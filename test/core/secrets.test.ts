@@ -9,7 +9,8 @@ import { rotateSecrets } from '../../src/core/rotation.js';
 import type { SealedSecret, Sealer } from '../../src/core/secret-store.js';
 import { Secrets } from '../../src/core/secrets.js';
 import type { Store } from '../../src/core/store.js';
-import { testApp } from '../support/core.js';
+import { WIDE } from '../contracts/store-fixtures.js';
+import { keptLog, testApp } from '../support/core.js';
 import { objectOf } from '../support/house.js';
 import { grantKey } from '../support/keys.js';
 
@@ -30,6 +31,9 @@ beforeEach(async () => {
 });
 afterEach(() => store.close());
 
+/** How much an App may keep. */
+const maxAppBytes = 2_000_000;
+
 function secretsUnder(...keys: readonly Buffer[]): Secrets {
   const access = createAccess({
     apps: [testApp(), paid],
@@ -38,7 +42,7 @@ function secretsUnder(...keys: readonly Buffer[]): Secrets {
     clock: systemClock,
   });
   const parts = { secretStore: store, digests: nodeDigests, access, clock: systemClock };
-  return new Secrets({ ...parts, sealer: createSealer(keys) });
+  return new Secrets({ ...parts, log: keptLog(), maxAppBytes, sealer: createSealer(keys) });
 }
 
 function keep(
@@ -77,7 +81,7 @@ describe('what is stored', () => {
       [secrets.clientOf(CLIENT), { ...row, name: 'B' }],
     ];
     for (const [client, taken] of moved) {
-      await store.putSecrets(client, [taken], 0);
+      await store.putSecrets(client, [taken], WIDE, 0);
       const lent = await secrets.open(client, taken.app);
       expect(() => lent.get(taken.name)).toThrow('can no longer be opened');
     }
@@ -161,6 +165,50 @@ describe('what is stored', () => {
     await keep(secrets, some(0));
     await keep(secrets, some(9), { app: 'paid' });
     await keep(secrets, some(9), { clientId: `${CLIENT}x` });
+  });
+
+  it('is bounded in bytes for a client, and for all clients of an App, with words on what makes room', async () => {
+    const secrets = secretsUnder(older);
+    const large = (from: number) =>
+      Object.fromEntries(Array.from({ length: 64 }, (_, n) => [`N${String(from + n)}`, 'v'.repeat(8_000)]));
+    await keep(secrets, large(0));
+    await expect(keep(secrets, large(64))).rejects.toMatchObject({
+      reason: 'full',
+      message: expect.stringContaining('delete some first'),
+    });
+    await keep(secrets, large(0), { clientId: `${CLIENT}2` });
+    const third = { clientId: `${CLIENT}3` };
+    await expect(keep(secrets, large(0), third)).rejects.toMatchObject({
+      reason: 'too_many',
+      retryAfter: 3600,
+    });
+    expect(await secrets.names(third.clientId)).toEqual({});
+    await secrets.delete(CLIENT, { app: null, name: null });
+    await keep(secrets, large(0), third);
+  });
+});
+
+describe('the use of secrets', () => {
+  it('is noted when a session is lent them, once a day, and not when they are listed', async () => {
+    const secrets = secretsUnder(older);
+    const client = secrets.clientOf(CLIENT);
+    const usedAt = async () => (await store.listSecretClients(1))[0]?.usedAt;
+    await keep(secrets, { A: 'v' });
+    await secrets.names(CLIENT);
+    expect(await usedAt()).toBeNull();
+    await secrets.open(client, 'paid');
+    expect(await usedAt()).toBeNull();
+    await secrets.open(client, 'default');
+    expect(await usedAt()).toBeGreaterThan(0);
+    const noted: number[] = [];
+    const spied = {
+      ...store,
+      noteSecretUse: (_: string, at: number) => Promise.resolve(void noted.push(at)),
+    };
+    store = spied;
+    const others = secretsUnder(older);
+    for (let n = 0; n < 3; n++) await others.open(client, 'default');
+    expect(noted).toHaveLength(1);
   });
 });
 

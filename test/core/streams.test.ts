@@ -6,6 +6,7 @@ import { MAX_BACKLOG, QueueFeed } from '../../src/core/feed.js';
 import type { Update } from '../../src/core/core.js';
 import type { Store } from '../../src/core/store.js';
 import { closeTestCores, collect, collectUntil, created, message, testCore } from '../support/core.js';
+import { Gate } from '../support/gate.js';
 import { ScriptedRig } from '../support/scripted-rig.js';
 
 afterEach(closeTestCores);
@@ -132,6 +133,35 @@ describe('updates', () => {
       { type: 'turn_started', turnId: sent.turnId },
       { type: 'text', content: 'one two ' },
       { type: 'text', content: 'three' },
+      { type: 'turn_ended', outcome: 'complete' },
+    ]);
+  });
+
+  it('with turns show a turn that ended during the replay, after it', async () => {
+    const store = createMemoryStore();
+    const [reading, read] = [new Gate(), new Gate()];
+    const readEvents: Store['readEvents'] = async (...asked) => {
+      const page = await store.readEvents(...asked);
+      reading.open();
+      await read.passed;
+      return page;
+    };
+    const rig = new ScriptedRig();
+    const { core } = testCore({ rigs: [rig], store: { ...store, readEvents } });
+    const id = uuid();
+    await core.createSession({ sessionId: id });
+    await core.renameSession(id, 'before');
+    const feed = await core.updates(created(id), { after: 0, turns: true });
+    const seen = collectUntil(feed, ({ type }) => type === 'turn_ended');
+    await reading.passed;
+    const sent = await core.send(message(id, 'Hi'));
+    (await rig.next()).text('Hello').end();
+    await core.turnEnded(sent, new AbortController().signal);
+    read.open();
+    expect(await seen).toMatchObject([
+      { type: 'logged' },
+      { type: 'turn_started', turnId: sent.turnId },
+      { type: 'text', content: 'Hello' },
       { type: 'turn_ended', outcome: 'complete' },
     ]);
   });

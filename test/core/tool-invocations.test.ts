@@ -1,4 +1,5 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { getEventListeners } from 'node:events';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { v4 as uuid } from 'uuid';
 import { createMemoryStore } from '../../src/adapters/memory/store.js';
 import type { EventBody } from '../../src/core/event.js';
@@ -34,6 +35,26 @@ async function eventsOf(store: Store, id: string): Promise<EventBody[]> {
 }
 
 describe('a call by a client', () => {
+  it('leaves nothing on signals that outlive it', async () => {
+    const any = jest.spyOn(AbortSignal, 'any');
+    const listen = jest.spyOn(AbortSignal.prototype, 'addEventListener');
+    try {
+      const { core } = testCore({ rigs: [new ScriptedRig()], tools: [getTime] });
+      const { signal } = new AbortController();
+      for (let calls = 0; calls < 3; calls++) await core.invokeTool(call(uuid(), 'get_time', { signal }));
+      // One of them is the signal that aborts when the service stops.
+      const sources = new Set(listen.mock.contexts.filter((source) => source instanceof AbortSignal));
+      expect(sources.size).toBeGreaterThan(1);
+      expect(sources).toContain(signal);
+      for (const source of sources) expect(getEventListeners(source, 'abort')).toEqual([]);
+      // Its dependent signals are no listeners: each leaves a reference on its sources.
+      expect(any).not.toHaveBeenCalled();
+    } finally {
+      any.mockRestore();
+      listen.mockRestore();
+    }
+  });
+
   it('is told from its announcement to its end, progress in between, in order', async () => {
     const { core, store } = testCore({ rigs: [new ScriptedRig()], tools: [climb] });
     const id = uuid();

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { Router } from 'express';
 import { clientOf } from '../../src/http/client-address.js';
 import { limitRate } from '../../src/http/rate-limit.js';
@@ -13,11 +13,11 @@ const MINUTE = 60_000;
 describe('the window of a client', () => {
   it('begins with its first request, and anew with the first one after its end', () => {
     const windows = new RequestWindows(MINUTE);
-    expect(windows.count('a', 1_000)).toEqual({ requests: 1, endsAt: 61_000 });
-    expect(windows.count('a', 60_999)).toEqual({ requests: 2, endsAt: 61_000 });
-    expect(windows.count('b', 60_999)).toEqual({ requests: 1, endsAt: 120_999 });
-    expect(windows.count('a', 61_000)).toEqual({ requests: 1, endsAt: 121_000 });
-    expect(windows.count('b', 120_998)).toEqual({ requests: 2, endsAt: 120_999 });
+    expect(windows.count('a', 1_000)).toEqual({ cost: 1, endsAt: 61_000 });
+    expect(windows.count('a', 60_999)).toEqual({ cost: 2, endsAt: 61_000 });
+    expect(windows.count('b', 60_999)).toEqual({ cost: 1, endsAt: 120_999 });
+    expect(windows.count('a', 61_000)).toEqual({ cost: 1, endsAt: 121_000 });
+    expect(windows.count('b', 120_998)).toEqual({ cost: 2, endsAt: 120_999 });
   });
 
   it('is kept while it lasts, whenever the windows turn', () => {
@@ -25,8 +25,8 @@ describe('the window of a client', () => {
       const windows = new RequestWindows(MINUTE);
       windows.count('other', 0);
       windows.count('a', begin);
-      expect(windows.count('a', begin + MINUTE - 1).requests).toBe(2);
-      expect(windows.count('a', begin + MINUTE).requests).toBe(1);
+      expect(windows.count('a', begin + MINUTE - 1).cost).toBe(2);
+      expect(windows.count('a', begin + MINUTE).cost).toBe(1);
     }
   });
 
@@ -34,8 +34,8 @@ describe('the window of a client', () => {
     const windows = new RequestWindows(MINUTE, 10);
     for (let n = 0; n < 100; n++) windows.count(`first ${String(n)}`, n);
     expect(windows.size).toBe(10);
-    expect(windows.count('first 99', 100).requests).toBe(2);
-    expect(windows.count('first 0', 100).requests).toBe(1);
+    expect(windows.count('first 99', 100).cost).toBe(2);
+    expect(windows.count('first 0', 100).cost).toBe(1);
     for (let n = 0; n < 100; n++) windows.count(`second ${String(n)}`, MINUTE + n);
     expect(windows.size).toBe(20);
     windows.count('a', 10 * MINUTE);
@@ -75,10 +75,15 @@ describe('the limit of requests', () => {
     server = null;
   });
 
-  async function serve(rateLimit: number, trustProxy: boolean | number = false): Promise<string> {
+  /** @param clock what the limit goes by; empty: its default */
+  async function serve(
+    rateLimit: number,
+    trustProxy: boolean | number = false,
+    clock: readonly (() => number)[] = [() => now],
+  ): Promise<string> {
     const router = Router();
     const settings = { ...TEST_HTTP, rateLimit, trustProxy };
-    router.get('/', ...limitRate(settings, () => now), (_req, res) => {
+    router.all('/', ...limitRate(settings, ...clock), (_req, res) => {
       res.json({ ok: true });
     });
     server = createHttpServer({
@@ -96,6 +101,18 @@ describe('the limit of requests', () => {
     const names = ['policy', 'limit', 'remaining', 'reset'].map((name) => got.get(`ratelimit-${name}`));
     return [status, ...names, got.get('retry-after')];
   };
+
+  it('keeps a client waiting no longer than its window when the wall clock is set back', async () => {
+    const url = await serve(1, false, []);
+    expect(await asked(url)).toEqual([200, '1;w=60', '1', '0', '60', null]);
+    const clock = jest.spyOn(Date, 'now').mockReturnValue(Date.now() - 3_600_000);
+    try {
+      const [status, , , , reset] = await asked(url);
+      expect([status, Number(reset) <= 60]).toEqual([429, true]);
+    } finally {
+      clock.mockRestore();
+    }
+  });
 
   it('says on each answer how many are left and for how long, and when to come again', async () => {
     now = 1_000_000;
@@ -120,5 +137,28 @@ describe('the limit of requests', () => {
     const bare = await serve(1);
     expect((await asked(bare, from('9.9.9.9')))[0]).toBe(200);
     expect((await asked(bare, from('9.9.9.8')))[0]).toBe(429);
+  });
+
+  it('counts a large request as several, by its target and the length that its body announces', async () => {
+    now = 1_000_000;
+    const url = await serve(100);
+    const remaining = async (path: string, init: RequestInit = {}) => {
+      const { headers } = await fetch(url + path, init);
+      return Number(headers.get('ratelimit-remaining'));
+    };
+    expect(await remaining('')).toBe(99);
+    expect(await remaining(`?${'x'.repeat(65_536)}`)).toBe(97);
+    expect(await remaining('', { method: 'POST', body: 'x'.repeat(65_535) })).toBe(95);
+    expect(await remaining('', { method: 'POST', body: 'x'.repeat(1_000_000) })).toBe(79);
+    // A body of unknown length counts as the largest that is read.
+    const body = new Blob(['x']).stream();
+    expect(await remaining('', { method: 'POST', body, duplex: 'half' })).toBe(62);
+  });
+
+  it('takes a large request as long as anything is left, and refuses the next', async () => {
+    const url = await serve(2);
+    const large = { method: 'POST', body: 'x'.repeat(1_000_000) };
+    expect((await fetch(url, large)).status).toBe(200);
+    expect((await fetch(url)).status).toBe(429);
   });
 });

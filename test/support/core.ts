@@ -8,7 +8,7 @@ import { systemClock } from '../../src/adapters/uuid/clock.js';
 import { DEFAULT_APP, type App } from '../../src/core/app.js';
 import type { Feed, SendRequest, SessionRef } from '../../src/core/core.js';
 import type { Observer } from '../../src/core/observer.js';
-import type { Bus, Log, Rig, Tool } from '../../src/core/ports.js';
+import type { Bus, Clock, Log, Rig, Tool } from '../../src/core/ports.js';
 import { NO_LIMITS } from '../../src/core/quota.js';
 import { createCore, type CoreService } from '../../src/core/service.js';
 import type { CoreSettings } from '../../src/core/settings.js';
@@ -18,6 +18,8 @@ import type { WalletSignIn } from '../../src/core/wallet-proofs.js';
 
 export const TEST_SETTINGS: CoreSettings = {
   maxMessageBytes: 65_536,
+  maxSessionBytes: 33_554_432,
+  maxSecretsBytes: 67_108_864,
   maxQueued: 50,
   maxSteps: 16,
   turnTimeoutMs: 60_000,
@@ -80,6 +82,7 @@ export function testCore(options: {
   settings?: Partial<CoreSettings>;
   store?: Store;
   bus?: Bus;
+  clock?: Clock;
   observer?: Observer;
   walletSignIn?: WalletSignIn;
 }): TestCore {
@@ -97,7 +100,7 @@ export function testCore(options: {
       tools: { list: () => tools },
     },
     ...{ seedPhrases: { isSeedPhrase: () => false }, sealer: createSealer([randomBytes(32)]) },
-    ...{ schemas: createSchemas(), digests: nodeDigests, clock: systemClock },
+    ...{ schemas: createSchemas(), digests: nodeDigests, clock: options.clock ?? systemClock },
     walletSignIn: options.walletSignIn ?? null,
     settings: { ...TEST_SETTINGS, ...options.settings },
     ...(options.observer && { observer: options.observer }),

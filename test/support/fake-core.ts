@@ -48,6 +48,7 @@ export function fakeSnapshot(fields: Partial<Snapshot> = {}): Snapshot {
   return {
     session: newSession('00000000-0000-4000-8000-000000000001', 0),
     status: 'idle',
+    skipped: 0,
     settled: [],
     settledCount: fields.settled?.length ?? 0,
     open: [],

@@ -1,6 +1,6 @@
 import type { EventBody } from '../../src/core/event.js';
 import type { Store } from '../../src/core/store.js';
-import { end, LOST, record, send, sendAndClaim, T0, change } from '../contracts/store-fixtures.js';
+import { end, LOST, record, send, sendAndClaim, T0, WIDE, change } from '../contracts/store-fixtures.js';
 
 const id = (n: number) => `6f1ff4a2-1f0a-4a53-9a3c-${String(n).padStart(12, '0')}`;
 
@@ -107,6 +107,7 @@ export async function fillStore(store: Store): Promise<void> {
   await store.putSecrets(
     CLIENT,
     ['ALPHA', 'a_lpha', 'BETA'].map((name) => ({ app: 'default', name, keyId: 'k1', sealed: 'c2VhbGVk' })),
+    WIDE,
     T0,
   );
 }

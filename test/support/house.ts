@@ -71,7 +71,12 @@ export async function openHouse(
   const settings = { ...TEST_SETTINGS, ...options.settings };
   const apps = options.apps ?? [testApp()];
   const admin = await createAdmin(
-    { adminToken: options.adminToken ?? null, apps, limits: settings.limits },
+    {
+      adminToken: options.adminToken ?? null,
+      apps,
+      limits: settings.limits,
+      maxSecretsBytes: settings.maxSecretsBytes,
+    },
     { store, clock: systemClock, digests: nodeDigests },
   );
   const { metrics, collector } = options;

@@ -25,6 +25,8 @@ import { ScriptedRig } from './scripted-rig.js';
 
 export const TEST_HTTP: HttpSettings = {
   corsOrigins: '*',
+  isLocal: false,
+  maxConnections: null,
   rateLimit: 0,
   trustProxy: false,
   keepAliveMs: 15_000,

@@ -1,3 +1,5 @@
+import type { JsonObject } from '../../src/core/json.js';
+import type { ToolCall } from '../../src/core/message.js';
 import { RigError, type Rig, type RigPart, type RigRequest } from '../../src/core/ports.js';
 import { NO_USAGE, type Usage } from '../../src/core/turn.js';
 import { Gate } from './gate.js';
@@ -24,8 +26,8 @@ export class Asked {
     return this;
   }
 
-  call(callId: string, name: string, args: Record<string, string | number> = {}): this {
-    return this.#add({ type: 'tool_call', call: { callId, name, args } });
+  call(callId: string, name: string, args: JsonObject = {}, more: Pick<ToolCall, 'problem'> = {}): this {
+    return this.#add({ type: 'tool_call', call: { callId, name, args, ...more } });
   }
 
   end(usage: Usage = NO_USAGE): this {

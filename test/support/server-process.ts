@@ -29,6 +29,8 @@ export interface ServerOptions {
   readonly log: string;
   /** Flags of node itself. */
   readonly flags?: readonly string[];
+  /** How many descriptors it may have (`ulimit -n`); absent: as many as this process. */
+  readonly descriptors?: number | undefined;
 }
 
 /** The real service as a child process on a known port. Its output goes to a file, so that a kill loses no line of it. */
@@ -56,17 +58,18 @@ export class ServerProcess {
     });
   }
 
-  static start({ app, cwd, port, env, log, flags = [] }: ServerOptions): ServerProcess {
+  static start({ app, cwd, port, env, log, flags = [], descriptors }: ServerOptions): ServerProcess {
     const out = openSync(log, 'a');
-    const child = spawn(
-      process.execPath,
-      ['--enable-source-maps', ...START_FLAGS, ...flags, join(app, 'dist/main.js')],
-      {
-        cwd,
-        env: { PATH: process.env.PATH, PORT: String(port), ...env },
-        stdio: ['ignore', out, out],
-      },
-    );
+    const node = ['--enable-source-maps', ...START_FLAGS, ...flags, join(app, 'dist/main.js')];
+    const [command, args] =
+      descriptors === undefined
+        ? [process.execPath, node]
+        : ['/bin/sh', ['-c', 'ulimit -n "$0" && exec "$@"', String(descriptors), process.execPath, ...node]];
+    const child = spawn(command, args, {
+      cwd,
+      env: { PATH: process.env.PATH, PORT: String(port), ...env },
+      stdio: ['ignore', out, out],
+    });
     closeSync(out);
     return new ServerProcess(child, `http://127.0.0.1:${String(port)}`);
   }

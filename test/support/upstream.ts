@@ -9,7 +9,7 @@ import type { AddressInfo, Socket } from 'node:net';
  * ```ts
  * const upstream = await startUpstream();
  * upstream.next(async (reply) => { reply.open(); reply.event(textChunk('Hel')); await gate; reply.drop(); });
- * const rig = createAiSdkRig({ …, baseUrl: `${upstream.url}/v1` });
+ * const rig = createModelRig({ …, baseUrl: `${upstream.url}/v1` });
  * ```
  */
 export interface Upstream {
@@ -70,7 +70,7 @@ export function textChunk(content: string): object {
 }
 
 /** A chunk with a part of a tool call: the first one of a call carries its id and name. */
-export function toolChunk(index: number, part: { id?: string; name?: string; arguments: string }): object {
+export function toolChunk(index: number, part: { id?: string; name?: string; arguments: unknown }): object {
   const { id, name, arguments: args } = part;
   return chunk({
     tool_calls: [

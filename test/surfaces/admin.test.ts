@@ -35,6 +35,7 @@ describe('the operator’s paths', () => {
     ['POST', `/sessions/${randomUUID()}/interrupt`],
     ['DELETE', `/sessions/${randomUUID()}`],
     ['GET', '/uses'],
+    ['GET', '/secrets'],
     ['GET', '/report'],
     ['GET', '/keys'],
     ['POST', '/keys'],
@@ -143,6 +144,17 @@ describe('use', () => {
         window_from: expect.stringMatching(/T00:00:00.000Z$/),
       },
     ]);
+  });
+});
+
+describe('secrets', () => {
+  it('are counted by App, without a name, a value or a client', async () => {
+    expect(await get('/secrets')).toEqual({ apps: [], max_bytes: 67_108_864 });
+    const body = { client_id: 'a-client-id-of-some-length', secrets: { TOKEN: 'tok-1', KEY: 'key-1' } };
+    await house.ask('POST', '/api/secrets', { body });
+    const answer = await house.ask('GET', '/admin/api/secrets', bearer);
+    expect(answer.json).toMatchObject({ apps: [{ app: 'default', secrets: 2 }] });
+    expect(answer.text).not.toMatch(/TOKEN|KEY|client/);
   });
 });
 

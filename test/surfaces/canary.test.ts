@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from '@jest/globals';
-import { createAiSdkRig } from '../../src/adapters/ai-sdk/rig.js';
+import { createModelRig } from '../../src/adapters/models/create-rig.js';
 import type { ToolContext, Tool } from '../../src/core/ports.js';
 import { testApp } from '../support/core.js';
 import { withFolder } from '../support/folder.js';
@@ -115,7 +115,7 @@ it('no secret, client or App key is in any answer, event, log line, prompt, metr
       ...{ metrics: { token: null }, collector: collector.url },
       tools,
       rigs: [
-        createAiSdkRig({
+        createModelRig({
           ...{ id: 'm', name: 'M', provider: 'openai-compatible', model: 'm', contextTokens: 100_000 },
           ...{ baseUrl: `${upstream.url}/v1`, apiKey: 'sk-upstream-canary' },
         }),

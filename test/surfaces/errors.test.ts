@@ -37,7 +37,9 @@ describe('refusals', () => {
     unauthenticated: 401,
     forbidden: 403,
     not_found: 404,
+    gone: 410,
     busy: 409,
+    full: 413,
     key_reused: 422,
     too_many: 429,
     unavailable: 503,
@@ -66,6 +68,8 @@ describe('refusals', () => {
         }),
       ]);
       expect(current.headers.get('x-request-id')).toBe('mine-1');
+      // The legacy chat is a stream: it reports a deleted thread by an event.
+      if (reason === 'gone') return;
       const legacy = isMessage
         ? await server.ask('POST', '/api/thread/chat', { session, body: { text: 'hi' } })
         : await server.ask('GET', `/api/thread/state?session_id=${session}`);
@@ -127,7 +131,7 @@ describe('failures', () => {
         });
         return new Promise((resolve) => {
           signal.addEventListener('abort', () => {
-            resolve();
+            resolve('over');
           });
         });
       },
@@ -340,26 +344,18 @@ describe('requests that are hardly HTTP', () => {
     );
   });
 
-  it.each(['%E0%A4%A', '%', 'a%ff', '%C0%80'])(
-    'refuses the query ?message=%s, which is no UTF-8',
-    async (given) => {
-      await serve({});
-      for (const path of [
-        '/api/chat',
-        '/current/api/chat',
-        '/legacy/api/thread/chat',
-        '/api/control/model',
-      ]) {
-        const { status, json } = await server.ask('POST', `${path}?message=${given}`, { session, body: {} });
-        expect([path, status, json]).toMatchObject([
-          path,
-          400,
-          { error: 'the query is not percent-encoded UTF-8' },
-        ]);
-      }
-      expect((await server.ask('GET', `/nowhere?message=${given}`)).status).toBe(404);
-    },
-  );
+  it.each(['%E0%A4%A', '%', 'a%ff', '%C0%80'])('refuses ?message=%s, which is no UTF-8', async (given) => {
+    await serve({});
+    for (const path of ['/api/chat', '/current/api/chat']) {
+      const { status, json } = await server.ask('POST', `${path}?message=${given}`, { session, body: {} });
+      expect([path, status, json]).toMatchObject([
+        path,
+        400,
+        { error: 'message is not percent-encoded UTF-8', details: [{ path: 'message' }] },
+      ]);
+    }
+    expect((await server.ask('GET', `/nowhere?message=${given}`)).status).toBe(404);
+  });
 
   it('takes headers of just under 1 MiB', async () => {
     await serve({});

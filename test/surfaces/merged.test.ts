@@ -103,11 +103,6 @@ describe('the merged surface', () => {
       error: expect.stringContaining('model'),
     });
   });
-
-  it('keeps the paths of the current surface from the legacy wildcard', async () => {
-    const { status, headers } = await server.ask('POST', '/api/control/models');
-    expect([status, headers.get('allow')]).toEqual([405, 'GET, HEAD, OPTIONS']);
-  });
 });
 
 describe('each surface at its own base', () => {
@@ -173,5 +168,26 @@ describe.each(['current', 'legacy'] as const)('%s exposed alone', (only) => {
       surfaces: [only],
     });
     expect((await server.ask('GET', '/health')).text).toBe('OK');
+  });
+});
+
+describe('POST /api/control/models and /api/control/apps', () => {
+  it.each(['models', 'apps', 'Models/', 'nothing'])(
+    'answer as the legacy surface does: %s',
+    async (action) => {
+      const headers = { 'X-Request-Id': 'same', 'Content-Type': 'application/json' };
+      const ask = (base: string) =>
+        server.ask('POST', `${base}/api/control/${action}?session_id=${session}`, { headers, body: {} });
+      const [merged, legacy] = [await ask(''), await ask('/legacy')];
+      expect(merged.status).toBe(404);
+      expect([merged.status, merged.text]).toEqual([legacy.status, legacy.text]);
+      expect(merged.headers.has('allow')).toBe(false);
+    },
+  );
+
+  it('answer other methods as the current surface does', async () => {
+    const { status, headers } = await server.ask('DELETE', '/api/control/models');
+    expect([status, headers.get('allow')]).toEqual([405, 'GET, HEAD, OPTIONS']);
+    expect((await server.ask('GET', '/api/control/models')).status).toBe(200);
   });
 });

@@ -149,7 +149,7 @@ describe('parameters', () => {
           const required = scheme === 'session' && operation.security.every((one) => scheme in one);
           return line('header', header(about), required);
         });
-      const places = { query: 'query', headers: 'header', params: 'path' } as const;
+      const places = { query: 'query', 'query-only': 'query', headers: 'header', params: 'path' } as const;
       const asked = taken.flatMap(({ name, place, required }) =>
         place === 'body' ? [] : [line(places[place], name, required)],
       );

@@ -100,6 +100,25 @@ describe('POST /api/secrets', () => {
     expect(await names()).toEqual({ by_app: {} });
   });
 
+  it('refuses with 413 what is too much for a client, and with 429 what is too much for an App', async () => {
+    const values = (from: number) =>
+      Object.fromEntries(Array.from({ length: 64 }, (_, n) => [`N${String(from + n)}`, 'v'.repeat(8_000)]));
+    expect((await store({ secrets: values(0) })).status).toBe(200);
+    expect(await store({ secrets: values(64) })).toMatchObject({
+      status: 413,
+      json: { code: 'full', error: expect.stringContaining('delete some first') },
+    });
+    const full = { ...house.store, putSecrets: () => Promise.resolve('app' as const) };
+    const crowded = await openHouse({ store: full });
+    try {
+      const body = { client_id: CLIENT, secrets: { A: 'v' } };
+      const refused = await crowded.ask('POST', '/api/secrets', { body });
+      expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '3600']);
+    } finally {
+      await crowded.close();
+    }
+  });
+
   it('takes a client id of 16 characters, from the body alone', async () => {
     expect((await store({ client_id: 'x'.repeat(16), secrets: { A: 'v' } })).status).toBe(200);
     const inQuery = await house.ask('POST', `/api/secrets?client_id=${CLIENT}`, {

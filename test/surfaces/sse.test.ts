@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import express, { type Response } from 'express';
@@ -135,6 +135,19 @@ describe('a stream', () => {
     const stream = await openStream(url);
     await stream.until(({ bytes }) => bytes === ': keep-alive\n\n: keep-alive\n\n: keep-alive\n\n');
     expect(stream.events).toEqual([]);
+    feed.end();
+    await stream.end();
+  });
+
+  it('sends it also when the wall clock is set back', async () => {
+    await serve(20);
+    const stream = await openStream(url);
+    const clock = jest.spyOn(Date, 'now').mockReturnValue(Date.now() - 3_600_000);
+    try {
+      await stream.until(({ bytes }) => bytes.endsWith(': keep-alive\n\n: keep-alive\n\n: keep-alive\n\n'));
+    } finally {
+      clock.mockRestore();
+    }
     feed.end();
     await stream.end();
   });

@@ -109,7 +109,7 @@ describe('POST /api/tools', () => {
     ]);
   });
 
-  it.each(['nope', '', '__proto__', 'constructor', 'GET_TIME', 'x'.repeat(5000)])(
+  it.each(['nope', '__proto__', 'constructor', 'GET_TIME', 'x'.repeat(5000)])(
     'answers 404 for the unknown tool %p',
     async (name) => {
       const { status, json, text } = await call({ name });

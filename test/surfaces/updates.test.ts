@@ -89,7 +89,7 @@ describe('GET /api/updates', () => {
     );
   });
 
-  it.each(['-1', 'x', '1.5', '', '99999999999999999999'])('refuses the cursor %j', async (cursor) => {
+  it.each(['-1', 'x', '1.5', '99999999999999999999'])('refuses the cursor %j', async (cursor) => {
     for (const [query, headers] of [
       [`?since=${cursor}`, {}],
       ['', { 'Last-Event-ID': cursor }],
@@ -160,12 +160,69 @@ describe('GET /api/updates', () => {
     const end = `${head('turn_ended')},"status":"complete"}\n\n`;
     const untitled = (bytes: string) => bytes.replace(/id: \d+\ndata: \{"type":"title_changed".*\n\n/, '');
     expect(untitled(full.bytes)).toBe(
-      `${head('turn_started')}}\n\n${head('text_delta')},"content":"Hel"}\n\n${head('text_delta')},"content":"lo"}\n\n${end}`,
+      `${head('turn_started')}}\n\n${head('text_delta')},"content":"Hel","offset":0}\n\n${head('text_delta')},"content":"lo","offset":3}\n\n${end}`,
     );
     await late.until(({ bytes }) => bytes.includes('turn_ended'));
     expect(untitled(late.bytes)).toBe(untitled(full.bytes));
     await plain.until(({ bytes }) => bytes.includes('title_changed'));
     expect(untitled(plain.bytes)).toBe('');
+  });
+
+  describe('with include=turns', () => {
+    const turns = (stream: OpenStream) =>
+      stream.events.map(({ data }) => data.replaceAll(/"session_id":"[^"]+",?/g, ''));
+
+    it('has the gap and what is replayed before the turn that runs', async () => {
+      await server.ask('POST', '/api/sessions', { session });
+      await rename('One');
+      await server.ask('POST', '/api/chat?message=Hi', { session });
+      (await server.rig.next()).text('Hel');
+      for (const [since, first] of [
+        ['0', '{"type":"title_changed","new_title":"One"}'],
+        ['7', '{"type":"gap","from":2,"to":7}'],
+      ] as const) {
+        const stream = await updates(`?include=turns&since=${since}`);
+        await stream.until(({ bytes }) => bytes.includes('Hel'));
+        expect(turns(stream)).toEqual([
+          first,
+          expect.stringMatching(/^\{"type":"turn_started"/),
+          expect.stringMatching(/^\{"type":"text_delta",.*"content":"Hel","offset":0\}$/),
+        ]);
+      }
+    });
+
+    it('ends the turn that runs before it ends with the session', async () => {
+      const stream = await updates('?include=turns');
+      await server.ask('POST', '/api/chat?message=Hi', { session });
+      (await server.rig.next()).text('Hel');
+      await stream.until(({ bytes }) => bytes.includes('Hel'));
+      await server.ask('DELETE', `/api/sessions/${session}`);
+      await stream.end();
+      const turn = /"turn_id":"([^"]+)"/.exec(stream.bytes)?.[1] ?? '';
+      expect(turns(stream)).toEqual([
+        `{"type":"turn_started","turn_id":"${turn}"}`,
+        `{"type":"text_delta","turn_id":"${turn}","content":"Hel","offset":0}`,
+        `{"type":"turn_ended","turn_id":"${turn}","status":"interrupted"}`,
+      ]);
+    });
+
+    it('begins and ends turns that are cancelled while they wait, after the one that ran', async () => {
+      const stream = await updates('?include=turns');
+      const sent: string[] = [];
+      for (const text of ['One', 'Two', 'Three']) {
+        const { headers } = await server.ask('POST', `/api/chat?message=${text}`, { session });
+        sent.push(headers.get('x-turn-id') ?? '');
+      }
+      await server.rig.next();
+      await server.ask('POST', '/api/interrupt', { session });
+      await stream.until(({ bytes }) => bytes.split('turn_ended').length === 4);
+      expect(turns(stream)).toEqual(
+        sent.flatMap((turn) => [
+          `{"type":"turn_started","turn_id":"${turn}"}`,
+          `{"type":"turn_ended","turn_id":"${turn}","status":"interrupted"}`,
+        ]),
+      );
+    });
   });
 
   it('ends when the session is deleted, and on a drain', async () => {

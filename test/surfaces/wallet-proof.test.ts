@@ -1,9 +1,9 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { createSiweMessage } from 'viem/siwe';
 import { walletSignatures } from '../../src/adapters/evm/wallet-signatures.js';
-import type { Tool } from '../../src/core/ports.js';
+import type { Tool, WalletSignatures } from '../../src/core/ports.js';
 import { objectOf, openHouse, type House } from '../support/house.js';
 import { getTime } from '../support/tools.js';
 
@@ -61,7 +61,7 @@ const listing = `/api/sessions?public_key=${alice.address}`;
 
 describe('where wallets have to sign in', () => {
   beforeEach(async () => {
-    const walletSignIn = { signatures: walletSignatures([]), domains: [DOMAIN] };
+    const walletSignIn = { signatures: walletSignatures([]), domains: [DOMAIN], homeChain: null };
     house = await openHouse({ walletSignIn, tools: [whose] });
   });
   afterEach(() => house.close());
@@ -140,6 +140,38 @@ describe('where wallets have to sign in', () => {
     expect(both.map(({ status }) => status).sort()).toEqual([200, 401, 401]);
   });
 
+  it('takes a nonce once, however it is spelled', async () => {
+    const { json } = await house.ask('GET', '/api/wallet/nonce');
+    const nonce = fieldOf(json, 'nonce');
+    const [key, sealed] = [nonce.slice(0, 16), nonce.slice(16)];
+    const spellings = [key + sealed.toUpperCase(), `${nonce}z`, `${nonce}zz`, `${nonce}a`, nonce];
+    const statuses: number[] = [];
+    for (const spelling of spellings) {
+      const { answer } = await signIn({ nonce: spelling });
+      statuses.push(answer.status);
+    }
+    expect(statuses.filter((status) => status === 200)).toHaveLength(1);
+    expect(statuses.filter((status) => status === 401)).toHaveLength(spellings.length - 1);
+  });
+
+  it('tells two nonces of the same millisecond apart', async () => {
+    const clock = jest.spyOn(Date, 'now').mockReturnValue(Date.now());
+    try {
+      const bodies = [await signed(), await signed()];
+      for (const body of bodies) {
+        expect((await house.ask('POST', '/api/wallet/proof', { body })).status).toBe(200);
+      }
+    } finally {
+      clock.mockRestore();
+    }
+  });
+
+  it('takes no proof that is too long to be one', async () => {
+    const proof = `${await proofOf()}${'A'.repeat(2_000)}`;
+    const answer = await house.ask('GET', listing, { session: randomUUID(), ...proven(proof) });
+    expect(answer.status).toBe(401);
+  });
+
   it('gives tools the bound wallet, and not one that is only said to be connected', async () => {
     const session = randomUUID();
     const userState = { evm: { address: wallet }, connection: { is_connected: true } };
@@ -154,8 +186,12 @@ describe('where wallets have to sign in', () => {
 
   it.each<[string, Fields, 'alice' | 'bob', number]>([
     ['another site', { domain: 'evil.example.org' }, 'alice', 401],
+    ['a URI of another site', { uri: 'https://evil.example.org' }, 'alice', 401],
+    ['a URI without protection', { uri: `http://${DOMAIN}` }, 'alice', 401],
+    ['a scheme without protection', { scheme: 'http' }, 'alice', 401],
     ['an expired message', { expirationTime: new Date(1_000) }, 'alice', 401],
     ['a message of tomorrow', { notBefore: new Date(Date.now() + 86_400_000) }, 'alice', 401],
+    ['a message that claims to be from later', { issuedAt: new Date(Date.now() + 3_600_000) }, 'alice', 401],
     ['a nonce of its own', { nonce: 'abcdefgh12345678' }, 'alice', 401],
     ['the signature of another', {}, 'bob', 401],
   ])('refuses %s', async (_, fields, signer, status) => {
@@ -165,7 +201,14 @@ describe('where wallets have to sign in', () => {
   });
 
   it('refuses what is no message', async () => {
-    for (const body of [{}, { message: 'Hello', signature: '0x00' }, { message: 5, signature: '0x00' }]) {
+    const { message: lowered, signature } = await signed();
+    const unchecked = { message: lowered.replace(alice.address, wallet), signature };
+    for (const body of [
+      {},
+      unchecked,
+      { message: 'Hello', signature: '0x00' },
+      { message: 5, signature: '0x00' },
+    ]) {
       expect((await house.ask('POST', '/api/wallet/proof', { body })).status).toBe(400);
     }
   });
@@ -174,6 +217,79 @@ describe('where wallets have to sign in', () => {
     const { body, answer } = await signIn();
     expect(house.log()).not.toContain(body.signature);
     expect(house.log()).not.toContain(fieldOf(answer.json, 'proof'));
+  });
+});
+
+describe('where contract wallets sign in on several chains', () => {
+  const [HOME, OTHER] = [1, 10];
+  const owner = `eip155:${String(OTHER)}:${wallet}`;
+
+  beforeEach(async () => {
+    // On each chain another contract has the address of the message, and takes every signature.
+    const signatures: WalletSignatures = {
+      read: (message) => walletSignatures([]).read(message),
+      verify: (message, signature) => {
+        const chainId = Number(/Chain ID: (\d+)/.exec(message)?.[1]);
+        return Promise.resolve(signature === '0x01' ? { kind: 'contract', chainId } : { kind: 'key' });
+      },
+    };
+    house = await openHouse({
+      walletSignIn: { signatures, domains: [DOMAIN], homeChain: HOME },
+      tools: [whose],
+    });
+  });
+  afterEach(() => house.close());
+
+  async function proofOn(chainId: number, by: 'contract' | 'key'): Promise<string> {
+    const { message } = await signed({ chainId });
+    const body = { message, signature: by === 'contract' ? '0x01' : '0x02' };
+    const { status, json } = await house.ask('POST', '/api/wallet/proof', { body });
+    expect(status).toBe(200);
+    const isHome = by === 'key' || chainId === HOME;
+    expect(objectOf(json).public_key).toBe(isHome ? wallet : owner);
+    return fieldOf(json, 'proof');
+  }
+
+  async function bind(proof: string, publicKey = alice.address): Promise<string> {
+    const session = randomUUID();
+    const options = { session, body: { public_key: publicKey }, ...proven(proof) };
+    expect((await house.ask('POST', '/api/sessions', options)).status).toBe(200);
+    return session;
+  }
+
+  const idsFor = async (proof: string, path = listing): Promise<unknown> => {
+    const { json } = await house.ask('GET', path, { session: randomUUID(), ...proven(proof) });
+    return Array.isArray(json) && json.map((thread) => objectOf(thread).session_id);
+  };
+
+  it('shows a contract none of the threads of another one with the same address', async () => {
+    const [home, other] = [await proofOn(HOME, 'contract'), await proofOn(OTHER, 'contract')];
+    const theirs = await bind(home);
+    const ours = await bind(other);
+    expect(await idsFor(home)).toEqual([theirs]);
+    expect(await idsFor(other)).toEqual([ours]);
+    expect(await idsFor(other, `/api/sessions?public_key=${owner}`)).toEqual([ours]);
+    const refused = await house.ask('GET', `/api/sessions?public_key=${owner}`, {
+      session: randomUUID(),
+      ...proven(home),
+    });
+    expect(refused.status).toBe(403);
+    const legacy = await house.ask('GET', `/legacy/api/sessions/${theirs}`, proven(other));
+    expect(objectOf(legacy.json).threads).toHaveLength(1);
+  });
+
+  it('binds a key, and a contract of the home chain, by the address alone', async () => {
+    const [key, home] = [await proofOn(OTHER, 'key'), await proofOn(HOME, 'contract')];
+    const session = await bind(key);
+    expect([await idsFor(key), await idsFor(home)]).toEqual([[session], [session]]);
+  });
+
+  it('goes on without a proof by the address, and gives tools the address', async () => {
+    const session = await bind(await proofOn(OTHER, 'contract'));
+    const chat = `/api/chat?message=Hello&public_key=${alice.address}`;
+    expect((await house.ask('POST', chat, { session })).status).toBe(200);
+    const call = { session, body: { name: 'whose' } };
+    expect((await house.ask('POST', '/api/tools', call)).json).toMatchObject({ result: { wallet } });
   });
 });
 

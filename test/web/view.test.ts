@@ -203,6 +203,7 @@ describe('a view', () => {
       name: 'add',
       args: { a },
       result,
+      failed: false,
     });
     const view = after(
       state(
@@ -220,6 +221,32 @@ describe('a view', () => {
       blocks.map((block) => (block.kind === 'tool' ? block.args : null)),
     );
     expect(args).toEqual([null, null, null, null, { a: 2 }, { a: 3 }]);
+  });
+
+  it('keeps a failed call failed after its turn, from the event or from the history', () => {
+    const ended = state('idle', user('1'), outcome('add', 'no luck'), agent('sorry'));
+    const told = [
+      ...[state('idle'), sending('1'), start('A'), tool('running', { args: { a: 1 } })],
+      tool('failed', { result: 'no luck' }),
+      ended,
+    ];
+    expect(shown(after(...told))).toEqual(['U: 1', 'A: [add failed no luck] sorry']);
+
+    const call = { callId: 'c1', name: 'add', args: { a: 1 }, result: 'no luck', failed: true };
+    expect(shown(after(ended, { type: 'calls', calls: [call] }))).toEqual([
+      'U: 1',
+      'A: [add failed no luck] sorry',
+    ]);
+  });
+
+  it('takes the failure of a call that arrives after its turn', () => {
+    const view = after(
+      ...[state('idle'), sending('1'), start('A'), tool('running', { args: { a: 1 } })],
+      tool('complete', { result: 'no luck' }),
+      state('idle', user('1'), outcome('add', 'no luck'), agent('sorry')),
+      tool('failed', { result: 'no luck' }),
+    );
+    expect(shown(view)).toEqual(['U: 1', 'A: [add failed no luck] sorry']);
   });
 
   it('does not take a call that nobody here waits for into the thread', () => {

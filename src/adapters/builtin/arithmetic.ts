@@ -7,7 +7,8 @@ const MAX_BRACKETS = 50;
 const SHOWN_DIGITS = 32;
 /** Enough for whole numbers of 256 bits, which are shown in full. */
 export const DIGITS = 80;
-const MAX_COSTLY = 16;
+/** What the functions of an expression may cost together: see `NumberFunction.cost`. */
+const MAX_COST = 16;
 
 /** Calculates an expression. @throws Error in words when it cannot be read, is not arithmetic, or gets too large */
 export type Arithmetic = (expression: string) => string;
@@ -32,7 +33,7 @@ export function createArithmetic(math: MathJsInstance): Arithmetic {
     const tree = parse(math, expression);
     // mathjs writes `a + b%` as `a + a * b%` with one node for both: without memory, a chain of them would double the work.
     const values = new Map<MathNode, BigNumber>();
-    let costly = 0;
+    let spent = 0;
     return shown(valueOf(tree));
 
     function valueOf(node: MathNode): BigNumber {
@@ -73,8 +74,8 @@ export function createArithmetic(math: MathJsInstance): Arithmetic {
         throw new Error(`${name} takes another number of arguments than ${args.length.toString()}.`);
       }
       const given = args.map(valueOf);
-      if (found.isCostly(given) && ++costly > MAX_COSTLY)
-        throw new Error('The expression has too many functions and broken powers.');
+      spent += found.cost(given);
+      if (spent > MAX_COST) throw new Error('The expression has too many functions and broken powers.');
       return found.of(given);
     }
   };

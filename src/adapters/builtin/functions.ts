@@ -14,8 +14,8 @@ const LEAST_SINE = '1e-60';
 export interface NumberFunction {
   readonly least: number;
   readonly most: number;
-  /** True when it takes up to a millisecond: an expression may have a few of these only. */
-  isCostly(args: readonly BigNumber[]): boolean;
+  /** What a call takes of the budget of an expression, in units of at most a millisecond; 0: too little to count. */
+  cost(args: readonly BigNumber[]): number;
   of(args: readonly BigNumber[]): BigNumber;
 }
 
@@ -28,34 +28,34 @@ export function numberFunctions(
   const unary = (of: (x: BigNumber) => BigNumber): NumberFunction => ({
     least: 1,
     most: 1,
-    isCostly: () => false,
+    cost: () => 0,
     of: ([x = one]) => of(x),
   });
   const binary = (of: (x: BigNumber, y: BigNumber) => BigNumber): NumberFunction => ({
     least: 2,
     most: 2,
-    isCostly: () => false,
+    cost: () => 0,
     of: ([x = one, y = one]) => of(x, y),
   });
   const fold = (of: (x: BigNumber, y: BigNumber) => BigNumber): NumberFunction => ({
     least: 1,
     most: Infinity,
-    isCostly: () => false,
+    cost: () => 0,
     of: ([first = one, ...rest]) => rest.reduce(of, first),
   });
-  const costly = (found: NumberFunction): NumberFunction => ({ ...found, isCostly: () => true });
+  const costly = (found: NumberFunction): NumberFunction => ({ ...found, cost: () => 1 });
   const sum = fold((x, y) => x.plus(y));
   const mean: NumberFunction = { ...sum, of: (args) => sum.of(args).div(args.length) };
   const log: NumberFunction = {
     least: 1,
     most: 2,
-    isCostly: () => true,
+    cost: () => 1,
     of: ([x = one, base]) => (base ? x.log(base) : x.ln()),
   };
   const round: NumberFunction = {
     least: 1,
     most: 2,
-    isCostly: () => false,
+    cost: () => 0,
     of: ([x = one, places]) => roundTo(x, places ?? number(0)),
   };
 
@@ -94,7 +94,10 @@ export function numberFunctions(
     ['multiply', binary((x, y) => x.times(y))],
     ['divide', binary(quotient)],
     ['mod', binary(remainder)],
-    ['pow', { ...binary(power), isCostly: ([, y]) => y?.isInteger() !== true || y.abs().gt(CHEAP_EXPONENT) }],
+    [
+      'pow',
+      { ...binary(power), cost: ([, y]) => (y?.isInteger() !== true || y.abs().gt(CHEAP_EXPONENT) ? 1 : 0) },
+    ],
     ['factorial', unary(factorials(one))],
     ['unaryMinus', unary((x) => x.neg())],
     ['unaryPlus', unary((x) => x)],
@@ -121,9 +124,17 @@ export function numberFunctions(
     ['max', fold((x, y) => (y.gt(x) ? y : x))],
     ['sum', sum],
     ['mean', mean],
-    ['gcd', fold(gcd)],
-    ['lcm', fold(lcm)],
+    ['gcd', { ...fold(gcd), cost: divisions }],
+    ['lcm', { ...fold(lcm), cost: divisions }],
   ]);
+}
+
+/**
+ * Euclid's algorithm divides at most five times for each digit of the smaller number (Lamé's theorem), so that numbers of `MAX_DIGITS` digits
+ * take a whole unit.
+ */
+function divisions([, ...rest]: readonly BigNumber[]): number {
+  return rest.reduce((sum, { e }) => sum + (Math.max(e, 0) + 1) / MAX_DIGITS, 0);
 }
 
 function tooLarge(): Error {

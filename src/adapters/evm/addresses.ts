@@ -26,7 +26,7 @@ export async function contractOf(scope: Scope, given: JsonValue | undefined): Pr
 /** The account that a value names, by address or name. @throws ChainError */
 export async function namedAccount(scope: Scope, given: JsonValue | undefined): Promise<Account> {
   const text = typeof given === 'string' ? given.trim() : '';
-  if (/^0x[0-9a-f]{40}$/i.test(text)) return { address: checkedAddress(text) };
+  if (isLiteralAddress(text)) return { address: getAddress(literalAddress(text)) };
   if (/^[^\s.:/]+(?:\.[^\s.:/]+)+$/u.test(text)) {
     const { address } = await resolveName(scope, text);
     return { address, name: text };
@@ -49,9 +49,15 @@ function walletOf({ context }: Scope): string {
   throw new ChainError('No wallet is bound to this session. Give an address, or connect a wallet.');
 }
 
-function checkedAddress(text: string): Address {
-  // Mixed case is a checksum (ERC-55), all upper case is not.
-  const address = /[a-f]/.test(text.slice(2)) ? text : text.toLowerCase();
-  if (isAddress(address)) return getAddress(address);
+/** Whether a text is an address and no name, whatever its checksum. */
+export function isLiteralAddress(text: string): boolean {
+  return /^0x[0-9a-f]{40}$/i.test(text);
+}
+
+/** An address in lower case; one in mixed case costs a hash. @throws ChainError when its checksum (ERC-55) is wrong */
+export function literalAddress(text: string): Address {
+  const lower: Address = `0x${text.slice(2).toLowerCase()}`;
+  // Mixed case is a checksum, all upper case is not.
+  if (!/[a-f]/.test(text.slice(2)) || isAddress(text)) return lower;
   throw new ChainError(`The address ${text} has a wrong checksum: one of its characters may be mistyped.`);
 }

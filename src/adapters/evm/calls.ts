@@ -1,5 +1,4 @@
 import {
-  decodeFunctionResult,
   InsufficientFundsError,
   isHex,
   size,
@@ -13,9 +12,11 @@ import { accountOf, contractOf } from './addresses.js';
 import { ChainError } from './chain-error.js';
 import { chainFields, unitOf } from './chains.js';
 import { chainOf } from './faults.js';
-import { encodeCall, parseFunction } from './functions.js';
+import { encodeCall } from './functions.js';
+import { decodeData, ReturnDataError } from './return-data.js';
 import { describeRevert, revertOf } from './reverts.js';
 import type { Action, Scope } from './scope.js';
+import { parseFunction } from './signatures.js';
 import { resultOf } from './values.js';
 import { shown } from './words.js';
 
@@ -84,12 +85,11 @@ function decoded(item: AbiFunction, data: Hex | undefined, where: string): { rea
   if (data === undefined)
     throw new ChainError(`There is no contract with the function ${item.name} at ${where}.`);
   try {
-    const result: unknown = decodeFunctionResult({ abi: [item], functionName: item.name, data });
-    return { result: resultOf(item.outputs, result) };
+    return { result: resultOf(item.outputs, decodeData(item.outputs, data)) };
   } catch (error) {
-    throw new ChainError(`The contract at ${where} returned something else than the function says.`, {
-      cause: error,
-    });
+    const isTooLarge = error instanceof ReturnDataError && error.isTooLarge;
+    const what = isTooLarge ? 'more values than can be read' : 'something else than the function says';
+    throw new ChainError(`The contract at ${where} returned ${what}.`, { cause: error });
   }
 }
 

@@ -42,6 +42,8 @@ function describe(errors: readonly unknown[], { name }: ChainSettings, timeoutMs
   const limited = errors.some((error) => error instanceof LimitExceededRpcError);
   if (limited || status === 429 || code === 429) return `${node} limits requests. Try again in a moment.`;
   if (status === 401 || status === 403) return `${node} refuses this service's key.`;
+  if (status !== undefined && status >= 300 && status < 400)
+    return `${node} points to another place, which is not followed.`;
   if (status !== undefined) return `${node} answers with status ${String(status)}.`;
   if (errors.some((error) => nameOf(error) === 'SyntaxError'))
     return `${node} gave an answer that is no JSON.`;

@@ -7,6 +7,8 @@ import type { Scope } from './scope.js';
 import type { ChainSettings } from './settings.js';
 import { shown } from './words.js';
 
+/** In characters, as in the DNS (RFC 1035 §2.3.4). */
+const MAX_NAME = 255;
 /** What the universal resolver says when a name or a record does not exist. */
 const ABSENT = new Set([
   'ResolverNotFound',
@@ -47,13 +49,26 @@ export async function resolveName(scope: Scope, text: string): Promise<ResolvedN
   throw new ChainError(`The name ${name} has no address.`);
 }
 
-/** The primary name of an address on the chain of the call, checked forwards (ENSIP-19); null: none. @throws ChainError */
+/**
+ * The primary name of an address on the chain of the call, checked forwards (ENSIP-19); null: none, or one that is not
+ * normalized (ENSIP-15), as anybody can write it.
+ * @throws ChainError
+ */
 export async function primaryName(scope: Scope, address: Address): Promise<string | null> {
   const { home, client, universalResolverAddress } = openNames(scope);
   const coinType = home.id === scope.chain.id ? 60n : toCoinType(scope.chain.id);
-  return unlessAbsent(address, () =>
+  const name = await unlessAbsent(address, () =>
     client.getEnsName({ address, universalResolverAddress, coinType, strict: true }),
   );
+  return name !== null && isNormalized(name) ? name : null;
+}
+
+function isNormalized(name: string): boolean {
+  try {
+    return name.length <= MAX_NAME && normalize(name) === name;
+  } catch {
+    return false;
+  }
 }
 
 function openNames(scope: Scope) {

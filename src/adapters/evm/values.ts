@@ -1,5 +1,6 @@
 import type { AbiParameter } from 'viem';
 import type { JsonValue } from '../../core/json.js';
+import { ownNames } from './return-data.js';
 
 /** A decoded value as JSON: integers that JSON cannot carry exactly become decimal strings. */
 export function toJson(value: unknown): JsonValue {
@@ -20,19 +21,18 @@ export function toJson(value: unknown): JsonValue {
 }
 
 /** Values beside the names of their parameters; one without a name goes by its place. */
-export function fieldsOf(
+export function fieldsOf<T>(
   parameters: readonly AbiParameter[],
-  values: readonly unknown[],
-): readonly (readonly [name: string, value: unknown])[] {
+  values: readonly T[],
+): readonly (readonly [name: string, value: T])[] {
   return values.map((value, index) => {
     const name = parameters[index]?.name ?? '';
     return [name === '' ? String(index) : name, value];
   });
 }
 
-/** What a function returned: the value itself, or, when there are several, an object where all have names, else a list. */
-export function resultOf(outputs: readonly AbiParameter[], result: unknown): JsonValue {
-  if (outputs.length < 2 || !Array.isArray(result)) return toJson(result);
-  const hasNames = outputs.every(({ name }) => name !== undefined && name !== '');
-  return hasNames ? toJson(Object.fromEntries(fieldsOf(outputs, result))) : toJson(result);
+/** What a function returned: the value itself, or, when there are several, an object where all have names of their own, else a list. */
+export function resultOf(outputs: readonly AbiParameter[], values: readonly JsonValue[]): JsonValue {
+  if (outputs.length === 1) return values[0] ?? null;
+  return ownNames(outputs) === null ? values : Object.fromEntries(fieldsOf(outputs, values));
 }

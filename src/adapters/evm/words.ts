@@ -11,6 +11,10 @@ export function shown(value: JsonValue | undefined): string {
 
 /** Text that a contract gave, which anybody may have written: one line, of bounded length. */
 export function tamed(text: string, max = MAX_FOREIGN): string {
-  const line = text.replaceAll(/[\p{C}\p{Z}]+/gu, ' ').trim();
-  return line.length > max ? `${line.slice(0, max)}…` : line;
+  // More than is shown, since spaces are taken out; never all of a text of any length.
+  const line = text
+    .slice(0, 4 * max)
+    .replaceAll(/[\p{C}\p{Z}]+/gu, ' ')
+    .trim();
+  return line.length > max || text.length > 4 * max ? `${line.slice(0, max)}…` : line;
 }

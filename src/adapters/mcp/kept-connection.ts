@@ -114,7 +114,7 @@ export class KeptConnection {
       connection.close().catch(() => undefined);
     };
     this.#stopped.signal.addEventListener('abort', onStop, { once: true });
-    const since = Date.now();
+    const since = performance.now();
     try {
       if (this.#isStopped()) return 0;
       this.#current = connection;
@@ -122,7 +122,7 @@ export class KeptConnection {
       this.parts.onAttempt(null);
       this.#wake();
       await connection.ended;
-      return Date.now() - since;
+      return performance.now() - since;
     } finally {
       this.#current = null;
       this.#stopped.signal.removeEventListener('abort', onStop);
@@ -133,12 +133,12 @@ export class KeptConnection {
   /** Until the time is over, somebody wants the connection, or it is to end. */
   async #pause(milliseconds: number): Promise<void> {
     if (this.#isStopped()) return;
-    const from = Date.now();
+    const from = performance.now();
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, milliseconds);
       this.#endPause = () => {
         // Calls that come one upon another must not start a server that fails one upon another.
-        const isEarly = Date.now() - from < this.parts.timing.firstRetryMs;
+        const isEarly = performance.now() - from < this.parts.timing.firstRetryMs;
         if (isEarly && !this.#isStopped()) return;
         clearTimeout(timer);
         resolve();

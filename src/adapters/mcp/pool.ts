@@ -53,7 +53,7 @@ export class ConnectionPool {
       return await work(await untilAborted(entry.opening, signal));
     } finally {
       entry.users--;
-      entry.lastUsed = Date.now();
+      entry.lastUsed = performance.now();
       if (entry.users === 0) this.#waitIdle(key, entry);
     }
   }
@@ -71,13 +71,13 @@ export class ConnectionPool {
     if (known !== undefined) this.#drop(key, known);
     if (this.#stopped.signal.aborted) throw new McpFailure('unreachable', 'The service closes.');
     const brake = this.#brakes.get(key);
-    if (brake !== undefined && Date.now() < brake.until) throw brake.failure;
+    if (brake !== undefined && performance.now() < brake.until) throw brake.failure;
     this.#makeRoom();
     const entry: Entry = {
       opening: open(this.#stopped.signal),
       connection: null,
       users: 0,
-      lastUsed: Date.now(),
+      lastUsed: performance.now(),
       idle: undefined,
     };
     this.#entries.set(key, entry);
@@ -100,7 +100,11 @@ export class ConnectionPool {
   #brake(key: string, failure: unknown): void {
     const failures = (this.#brakes.get(key)?.failures ?? 0) + 1;
     this.#brakes.delete(key);
-    this.#brakes.set(key, { failures, until: Date.now() + pauseAfter(failures, this.timing), failure });
+    this.#brakes.set(key, {
+      failures,
+      until: performance.now() + pauseAfter(failures, this.timing),
+      failure,
+    });
     for (const oldest of this.#brakes.keys()) {
       if (this.#brakes.size <= this.timing.poolSize) break;
       this.#brakes.delete(oldest);

@@ -1,4 +1,5 @@
 import type { JsonValue } from '../../core/json.js';
+import { Scrubber as ValueScrubber } from '../../core/scrub.js';
 import { secretHandle } from '../../core/secrets.js';
 import { fillHandles, hasHandle, secretPlaces, type McpTransportSettings } from './settings.js';
 
@@ -68,52 +69,23 @@ export function createScrubber(
   const masked = [
     ...[...secrets].map(([name, value]) => ({ value, mask: secretHandle(name) })),
     ...others.map((value) => ({ value, mask: MASK })),
-  ];
-  const known = masked
-    .filter(({ value }) => value.length >= MIN_LENGTH)
-    .flatMap(({ value, mask }) => formsOf(value).map((form) => ({ form, mask })))
-    // The longest first: a value may hold another.
-    .sort((a, b) => b.form.length - a.form.length);
-
-  function text(given: string): string {
-    return known.reduce((shown, { form, mask }) => shown.replaceAll(form, () => mask), given);
-  }
-  function value(given: JsonValue): JsonValue {
-    if (typeof given === 'string') return text(given);
-    if (typeof given === 'number') return text(String(given)) === String(given) ? given : text(String(given));
-    if (typeof given !== 'object' || given === null) return given;
-    if (isList(given)) return given.map(value);
-    return Object.fromEntries(Object.entries(given).map(([key, item]) => [text(key), value(item)]));
-  }
-  function error(given: unknown): Error {
-    if (!(given instanceof Error)) return new Error(text(String(given)));
+  ].filter(({ value }) => value.length >= MIN_LENGTH);
+  const known = new ValueScrubber(masked);
+  const error = (given: unknown): Error => {
+    if (!(given instanceof Error)) return new Error(known.text(String(given)));
     const options = given.cause === undefined ? {} : { cause: error(given.cause) };
-    const safe = new Error(text(given.message), options);
-    safe.name = given.name;
-    safe.stack = text(given.stack ?? '');
-    const hasCode = 'code' in given && (typeof given.code === 'string' || typeof given.code === 'number');
-    return hasCode ? Object.assign(safe, { code: given.code }) : safe;
-  }
-  return known.length === 0
-    ? { text: (given) => given, value: (given) => given, error: asError }
-    : { text, value, error };
-}
-
-/** A value as it is and as it may come back. */
-function formsOf(value: string): readonly string[] {
-  const bytes = Buffer.from(value);
-  return [
-    value,
-    encodeURIComponent(value.toWellFormed()),
-    JSON.stringify(value).slice(1, -1),
-    bytes.toString('base64').replace(/=+$/, ''),
-    bytes.toString('base64url'),
-    bytes.toString('hex'),
-  ];
-}
-
-function isList(value: JsonValue): value is readonly JsonValue[] {
-  return Array.isArray(value);
+    const safe = new Error(known.text(given.message), options);
+    safe.name = known.text(given.name);
+    safe.stack = known.text(given.stack ?? '');
+    const code = 'code' in given ? given.code : undefined;
+    const hasCode = typeof code === 'string' || typeof code === 'number';
+    return hasCode ? Object.assign(safe, { code: known.value(code) }) : safe;
+  };
+  return {
+    text: (text) => known.text(text),
+    value: (value) => known.value(value),
+    error: masked.length === 0 ? asError : error,
+  };
 }
 
 function asError(error: unknown): Error {

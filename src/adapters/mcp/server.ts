@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { linkSignals } from '../../core/abort.js';
 import type { JsonObject, JsonValue } from '../../core/json.js';
 import type { Log, Schemas, Tool, ToolContext } from '../../core/ports.js';
 import { connect, type Connection, type McpProgress } from './connection.js';
@@ -81,23 +82,24 @@ export class McpServer {
     { listsTools }: { listsTools: boolean },
   ): Promise<Connection> {
     const { log, env, timing, version } = this.parts;
-    const late = AbortSignal.timeout(timing.connectMs);
-    const inTime = AbortSignal.any([signal, late]);
+    const inTime = linkSignals(signal, AbortSignal.timeout(timing.connectMs));
     let connection: Connection | null = null;
     const onListChanged = (): void => {
       if (connection !== null && (listsTools || !this.#kept.isUp)) this.#refresh(connection);
     };
-    connection = await connect(
-      { server: this.name, transport, scrub, log, env, timing, version, onListChanged },
-      inTime,
-    );
     try {
-      if (listsTools) this.#take(await connection.listTools(inTime));
+      connection = await connect(
+        { server: this.name, transport, scrub, log, env, timing, version, onListChanged },
+        inTime.signal,
+      );
+      if (listsTools) this.#take(await connection.listTools(inTime.signal));
+      return connection;
     } catch (error) {
-      await connection.close();
+      await connection?.close();
       throw error;
+    } finally {
+      inTime.release();
     }
-    return connection;
   }
 
   /** Takes over a list of tools. @throws McpFailure when a server that may want a secret first shows none */

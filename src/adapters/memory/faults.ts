@@ -1,4 +1,5 @@
 import type { SystemFault } from '../../core/event.js';
+import type { ClaimedFaults } from '../../core/fault-store.js';
 import type { Lease } from '../../core/store.js';
 import { findLive, type KeptSession, type State } from './state.js';
 
@@ -10,17 +11,23 @@ export function unshownFaults(kept: KeptSession): SystemFault[] {
 }
 
 /** See `Store`. */
-export function claimFaults(state: State, id: string, { owner, milliseconds }: Lease) {
+export function claimFaults(
+  state: State,
+  id: string,
+  { owner, milliseconds }: Lease,
+  lost: string | null,
+): ClaimedFaults {
   const kept = findLive(state, id);
-  if (kept === undefined) return { faults: [], shown: 0 };
+  if (kept === undefined) return { faults: [], shown: 0, held: null };
   const { faultsClaim, faultsShown: shown } = kept;
   const now = Date.now();
   if (faultsClaim !== null && faultsClaim.owner !== owner && faultsClaim.until > now) {
-    return { faults: [], shown };
+    const held = `${faultsClaim.owner}:${String(faultsClaim.until)}`;
+    if (held !== lost) return { faults: [], shown, held };
   }
   const faults = unshownFaults(kept);
   if (faults.length > 0) kept.faultsClaim = { owner, until: now + milliseconds };
-  return { faults, shown };
+  return { faults, shown, held: null };
 }
 
 /** See `Store`. */

@@ -1,3 +1,4 @@
+import type { LeaseMark, LeaseSight } from '../../core/lease-store.js';
 import type { Lease } from '../../core/store.js';
 import type { ClaimedTurn } from '../../core/turn.js';
 import { claim, queuedTurns, runningTurn, type KeptTurn, type State } from './state.js';
@@ -10,21 +11,39 @@ export function takeOver(state: State, turnId: string, lease: Lease): ClaimedTur
 }
 
 /** See `Store`. */
-export function claimAbandoned(state: State, lease: Lease, limit: number): ClaimedTurn[] {
-  const sessions = [...state.sessions.values()];
-  const lost: KeptTurn[] = [];
+export function readLeases(state: State): LeaseSight[] {
+  return [...state.sessions.values()].flatMap((kept) => {
+    const running = runningTurn(kept);
+    if (running === undefined || running.owner === null) return [];
+    return [{ id: running.turn.id, mark: markOf(running), leftMs: running.leaseUntil - Date.now() }];
+  });
+}
+
+/** See `Store`. */
+export function claimAbandoned(
+  state: State,
+  lease: Lease,
+  lost: readonly LeaseMark[],
+  limit: number,
+): ClaimedTurn[] {
+  const marks = new Map(lost.map(({ id, mark }) => [id, mark]));
+  const free: KeptTurn[] = [];
   const waiting: KeptTurn[] = [];
-  for (const kept of sessions) {
+  for (const kept of state.sessions.values()) {
     const running = runningTurn(kept);
     const [head] = queuedTurns(kept);
     if (running !== undefined) {
-      if (running.owner === null || running.leaseUntil <= Date.now()) lost.push(running);
+      if (running.owner === null || marks.get(running.turn.id) === markOf(running)) free.push(running);
     } else if (head !== undefined) waiting.push(head);
   }
-  return [...lost, ...waiting].slice(0, limit).map((kept) => {
+  return [...free, ...waiting].slice(0, limit).map((kept) => {
     if (kept.owner !== null) kept.losses += 1;
     return claim(kept, lease);
   });
+}
+
+function markOf({ attempt, leaseUntil }: KeptTurn): string {
+  return `${String(attempt)}:${String(leaseUntil)}`;
 }
 
 /** The running turns among these that `owner` has. */

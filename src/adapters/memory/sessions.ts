@@ -1,6 +1,7 @@
-import { byOrder } from '../../core/message.js';
+import { byOrder, shownCount, type Message } from '../../core/message.js';
 import type { Session } from '../../core/session.js';
 import type { SavedSession, SessionChange, StoredThread, ThreadCursor } from '../../core/store.js';
+import type { StoredTail } from '../../core/tail-store.js';
 import { isOpen } from '../../core/turn.js';
 import { unshownFaults } from './faults.js';
 import {
@@ -32,6 +33,25 @@ export function loadThread(state: State, id: string): StoredThread | 'deleted' |
     ),
     faults: unshownFaults(kept),
   };
+}
+
+/** See `Store`. */
+export function loadTail(state: State, id: string, count: number): StoredTail | 'deleted' | 'unknown' {
+  const thread = loadThread(state, id);
+  if (typeof thread === 'string') return thread;
+  const showing = recordsOf(findLive(state, id)).filter((message) => shownCount(message) > 0);
+  const messages: Message[] = [];
+  for (const message of showing.toReversed()) {
+    if (messages.reduce(addShown, 0) >= count) break;
+    messages.unshift(message);
+  }
+  const open = thread.open.map(({ turn, partialText }) => ({ turn, partialText }));
+  const { session, faults } = thread;
+  return { session, messages, shown: showing.reduce(addShown, 0), open, faults };
+}
+
+function addShown(sum: number, message: Message): number {
+  return sum + shownCount(message);
 }
 
 /** See `Store`. */

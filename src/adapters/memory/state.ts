@@ -46,7 +46,10 @@ export interface State {
   readonly uses: Map<string, Use>;
   /** By everything that is not counted. */
   readonly usage: Map<string, UsageRow>;
-  readonly secrets: Map<string, SealedSecret & { readonly client: string }>;
+  readonly secrets: Map<
+    string,
+    SealedSecret & { readonly client: string; readonly createdAt: number; readonly usedAt: number }
+  >;
 }
 
 /** The session unless it was deleted. */

@@ -1,10 +1,20 @@
-import { StoreUnavailableError, type Prune, type Store, type StoredKey } from '../../core/store.js';
+import type { Prune } from '../../core/prune.js';
+import { StoreUnavailableError, type Store, type StoredKey } from '../../core/store.js';
 import { isOpen, type TurnStatus } from '../../core/turn.js';
 import { claimFaults, markFaultsShown, releaseFaults } from './faults.js';
-import { claimAbandoned, releaseTurns, renewLeases, takeOver } from './leases.js';
+import { claimAbandoned, readLeases, releaseTurns, renewLeases, takeOver } from './leases.js';
 import { countSessions, readOpenTurns, readUses } from './overview.js';
-import { deleteSession, listSessions, loadThread, readMessages, saveSession } from './sessions.js';
-import { deleteSecrets, putSecrets, readSecrets, resealSecret } from './secrets.js';
+import { deleteSession, listSessions, loadTail, loadThread, readMessages, saveSession } from './sessions.js';
+import {
+  deleteSecrets,
+  listSecretClients,
+  noteSecretUse,
+  pruneSecrets,
+  putSecrets,
+  readSecrets,
+  resealSecret,
+  secretTotals,
+} from './secrets.js';
 import { addUse, bury, commit, findExhausted, findLive, type State } from './state.js';
 import { addUsage, readUsage, readUsageClients } from './usage.js';
 import { acceptMessage, endTurn, findTurn, interruptTurns, readFlight, saveProgress } from './turns.js';
@@ -30,6 +40,7 @@ export function createMemoryStore(): Store {
 
   return {
     loadThread: (id) => step(() => loadThread(state, id)),
+    loadTail: (id, count) => step(() => loadTail(state, id, count)),
     revisionOf: (id) =>
       step(() => {
         const kept = state.sessions.get(id);
@@ -54,7 +65,10 @@ export function createMemoryStore(): Store {
           ({ id, title, createdAt, activeAt }) => ({ id, title, createdAt, activeAt }),
         ),
       ),
-    listSessions: (page) => step(() => listSessions(state, () => true, page)),
+    listSessions: (page) =>
+      step(() =>
+        listSessions(state, ({ wallet }) => page.wallet === undefined || wallet === page.wallet, page),
+      ),
     readMessages: (id, page) => step(() => readMessages(state, id, page)),
 
     acceptMessage: (acceptance) => step(() => acceptMessage(state, acceptance)),
@@ -75,7 +89,8 @@ export function createMemoryStore(): Store {
       }),
     interruptTurns: (sessionId, at) => step(() => interruptTurns(state, sessionId, at)),
     takeOver: (turnId, lease) => step(() => takeOver(state, turnId, lease)),
-    claimAbandoned: (lease, limit) => step(() => claimAbandoned(state, lease, limit)),
+    readLeases: () => step(() => readLeases(state)),
+    claimAbandoned: (lease, lost, limit) => step(() => claimAbandoned(state, lease, lost, limit)),
     renewLeases: (lease, turnIds) => step(() => renewLeases(state, lease, turnIds)),
     releaseTurns: (owner, turnIds) =>
       step(() => {
@@ -103,7 +118,7 @@ export function createMemoryStore(): Store {
         const events = findLive(state, id)?.systemEvents ?? [];
         return events.slice(Math.max(0, events.length - count)).map(({ kind, text }) => ({ kind, text }));
       }),
-    claimFaults: (id, claim) => step(() => claimFaults(state, id, claim)),
+    claimFaults: (id, claim, lost) => step(() => claimFaults(state, id, claim, lost)),
     releaseFaults: (id, owner) =>
       step(() => {
         releaseFaults(state, id, owner);
@@ -113,10 +128,15 @@ export function createMemoryStore(): Store {
         markFaultsShown(state, id, n);
       }),
 
-    putSecrets: (client, secrets) =>
+    putSecrets: (client, secrets, bounds, at) =>
+      step(() => putSecrets(state, client, secrets, { bounds, at })),
+    noteSecretUse: (client, at, notedBefore) =>
       step(() => {
-        putSecrets(state, client, secrets);
+        noteSecretUse(state, client, at, notedBefore);
       }),
+    secretTotals: () => step(() => secretTotals(state)),
+    listSecretClients: (limit) => step(() => listSecretClients(state, limit)),
+    pruneSecrets: (before, limit) => step(() => pruneSecrets(state, before, limit)),
     readSecrets: (client, app) => step(() => readSecrets(state, client, app)),
     deleteSecrets: (client, which) => step(() => deleteSecrets(state, client, which)),
     secretKeyIds: () =>

@@ -1,4 +1,5 @@
 import { flightOf, type Flight } from '../../core/flight.js';
+import { textBytes } from '../../core/message.js';
 import type { Acceptance, Accepted, Commit, Progress, TurnEnding } from '../../core/store.js';
 import { isOpen, type ClaimedTurn, type Turn } from '../../core/turn.js';
 import {
@@ -36,6 +37,9 @@ function refuse(live: KeptSession | undefined, asked: Acceptance): Accepted | un
       : { kind: 'key_reused' };
   }
   if (asked.ifVersion !== (live?.session.version ?? 0)) return { kind: 'stale' };
+  const bytes =
+    live?.turns.flatMap(({ messages }) => messages).reduce((sum, one) => sum + textBytes(one), 0) ?? 0;
+  if (bytes + Buffer.byteLength(asked.text) > asked.maxSessionBytes) return { kind: 'full', bytes };
   if (live?.turns.some(({ turn }) => isOpen(turn.status)) === true) {
     if (asked.busy === 'reject') return { kind: 'busy' };
     if (asked.busy === 'enqueue' && queuedTurns(live).length >= asked.maxQueued)

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { Agent, request as send, type Dispatcher } from 'undici';
+import { linkSignals, type LinkedSignal } from '../../core/abort.js';
 import { allowedHosts, type AllowedHosts } from './allowed-hosts.js';
 import { checkedLookup, openLookup, refusedHost, systemResolve, type Resolve } from './checked-lookup.js';
 import { GuardError } from './guard-error.js';
@@ -51,9 +52,12 @@ export function createGuardedFetch(options: GuardedFetchOptions): typeof fetch {
     const timer = setTimeout(() => {
       deadline.abort(new GuardError('The host took too long to answer.'));
     }, headersMs);
+    const until = linkSignals(deadline.signal, ...(signal ? [signal] : []));
     try {
-      const until = AbortSignal.any([deadline.signal, ...(signal ? [signal] : [])]);
       return await exchange(await firstHop(input, init), init?.redirect ?? 'follow', until);
+    } catch (error) {
+      until.release();
+      throw error;
     } finally {
       clearTimeout(timer);
     }
@@ -62,13 +66,16 @@ export function createGuardedFetch(options: GuardedFetchOptions): typeof fetch {
   async function exchange(
     first: Hop,
     redirect: 'follow' | 'error' | 'manual',
-    signal: AbortSignal,
+    until: LinkedSignal,
   ): Promise<Response> {
     let hop = first;
     for (let redirects = 0; ; redirects++) {
-      const answer = await ask(hop, signal);
+      const answer = await ask(hop, until.signal);
       const next = redirect === 'manual' ? undefined : followed(hop, answer);
-      if (next === undefined) return asResponse(answer, hop, redirects > 0);
+      if (next === undefined) {
+        answer.body.once('close', until.release);
+        return asResponse(answer, hop, redirects > 0);
+      }
       discard(answer.body);
       if (redirect === 'error') throw new GuardError(`The host ${hop.url.hostname} redirects elsewhere.`);
       if (redirects >= MAX_REDIRECTS) throw new GuardError('There are too many redirects.');

@@ -1,4 +1,5 @@
 import { createContext, Script } from 'node:vm';
+import { requireSpareDescriptors } from './spare-descriptors.js';
 
 /** Work was stopped because it took too long. */
 export class TimeLimitError extends Error {
@@ -9,10 +10,13 @@ export class TimeLimitError extends Error {
 export interface TimeLimit {
   /**
    * @param work may be begun again: what was stopped because the machine had no time for this process is no fault of it
-   * @throws TimeLimitError after about `milliseconds` of computing, or whatever `work` throws
+   * @throws TimeLimitError after about `milliseconds` of computing, RefusedError `unavailable` without descriptors, or whatever `work` throws
    */
   run<T>(milliseconds: number, work: () => T): T;
 }
+
+/** The watchdog opens four descriptors, and aborts the process when it cannot. Other threads may take some in between. */
+const WATCHDOG_DESCRIPTORS = 8;
 
 /** How often work is begun at most. */
 const MAX_TRIES = 5;
@@ -35,6 +39,7 @@ export function createTimeLimit(): TimeLimit {
       const before = process.cpuUsage();
       try {
         for (let tries = 1; results.length === 0; tries++) {
+          requireSpareDescriptors(WATCHDOG_DESCRIPTORS);
           try {
             script.runInContext(context, { timeout: milliseconds });
           } catch (error) {

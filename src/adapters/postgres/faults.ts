@@ -1,9 +1,9 @@
-import type { SystemFault } from '../../core/event.js';
+import type { ClaimedFaults } from '../../core/fault-store.js';
 import type { Store } from '../../core/store.js';
 import type { Run, Statement } from './connections.js';
 import { callOf } from './writes.js';
 
-const CLAIM = callOf('claim_faults', 3);
+const CLAIM = callOf('claim_unshown_faults', 4);
 const RELEASE: Statement = {
   name: 'release_faults',
   text: `UPDATE sessions SET faults_claimed_by = NULL, faults_claimed_until = NULL
@@ -14,16 +14,11 @@ const MARK_SHOWN: Statement = {
   text: 'UPDATE sessions SET faults_shown = $2 WHERE id = $1 AND deleted_at IS NULL AND faults_shown < $2',
 };
 
-interface Claimed {
-  readonly faults: readonly SystemFault[];
-  readonly shown: number;
-}
-
 /** The writes that say which errors a snapshot carries, and which some have carried. */
 export function createFaults(run: Run): Pick<Store, 'claimFaults' | 'releaseFaults' | 'markFaultsShown'> {
   return {
-    async claimFaults(id, { owner, milliseconds }) {
-      const [row] = await run<{ result: Claimed }>(CLAIM, [id, owner, milliseconds]);
+    async claimFaults(id, { owner, milliseconds }, lost) {
+      const [row] = await run<{ result: ClaimedFaults }>(CLAIM, [id, owner, milliseconds, lost]);
       if (row === undefined) throw new Error(`${CLAIM.name} gave no row`);
       return row.result;
     },

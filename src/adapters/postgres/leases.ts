@@ -10,7 +10,14 @@ interface Claimed {
 }
 
 const TAKE_OVER = callOf('take_over', 3);
-const CLAIM_ABANDONED = callOf('claim_abandoned', 3);
+const CLAIM_FREE_TURNS = callOf('claim_free_turns', 5);
+
+const READ_LEASES: Statement = {
+  name: 'read_leases',
+  text: `SELECT id, lease_mark(attempt, lease_until) AS mark,
+      (extract(epoch FROM lease_until - clock_timestamp()) * 1000)::float8 AS left_ms
+    FROM turns WHERE status = 'running' AND owner IS NOT NULL`,
+};
 
 /** Those of the turns $1 that $2 works on, locked in one order so that no two callers wait for each other. */
 const OWNED = `SELECT t.ref FROM turns t JOIN sessions s ON s.ref = t.session
@@ -27,10 +34,10 @@ const RELEASE: Statement = {
     UPDATE turns t SET owner = NULL, lease_until = '-infinity' FROM mine WHERE t.ref = mine.ref`,
 };
 
-/** The writes that say who works on a turn. They go by the clock of the database: nodes need not agree on the time. */
+/** Who works on which turn. Times are those of the database's clock: nodes need not agree on the time. */
 export function createLeases(
   run: Run,
-): Pick<Store, 'takeOver' | 'claimAbandoned' | 'renewLeases' | 'releaseTurns'> {
+): Pick<Store, 'takeOver' | 'readLeases' | 'claimAbandoned' | 'renewLeases' | 'releaseTurns'> {
   return {
     async takeOver(turnId, { owner, milliseconds }) {
       const [row] = await run<{ result: Claimed | null }>(TAKE_OVER, [turnId, owner, milliseconds]);
@@ -38,8 +45,16 @@ export function createLeases(
       return claimed === null ? undefined : toClaimedTurn(claimed.turn, claimed.session_id, owner);
     },
 
-    async claimAbandoned({ owner, milliseconds }, limit) {
-      const rows = await run<{ result: Claimed }>(CLAIM_ABANDONED, [owner, milliseconds, limit]);
+    async readLeases() {
+      const rows = await run<{ id: string; mark: string; left_ms: number }>(READ_LEASES, []);
+      return rows.map(({ id, mark, left_ms: leftMs }) => ({ id, mark, leftMs }));
+    },
+
+    async claimAbandoned({ owner, milliseconds }, lost, limit) {
+      const rows = await run<{ result: Claimed }>(CLAIM_FREE_TURNS, [
+        ...[owner, milliseconds, limit],
+        ...[lost.map(({ id }) => id), lost.map(({ mark }) => mark)],
+      ]);
       return rows.map(({ result }) => toClaimedTurn(result.turn, result.session_id, owner));
     },
 

@@ -36,6 +36,11 @@ const LIST_SESSIONS: Statement = {
   text: `SELECT ${SESSION_COLUMNS} FROM sessions WHERE deleted_at IS NULL AND (active_at, id) < ($1, $2)
     ORDER BY active_at DESC, id DESC LIMIT $3`,
 };
+const LIST_SESSIONS_OF: Statement = {
+  name: 'list_sessions_of',
+  text: `SELECT ${SESSION_COLUMNS} FROM sessions WHERE deleted_at IS NULL AND wallet = $1 AND (active_at, id) < ($2, $3)
+    ORDER BY active_at DESC, id DESC LIMIT $4`,
+};
 const NEWEST_MESSAGES: Statement = {
   name: 'newest_messages',
   text: `SELECT ${MESSAGE_COLUMNS} FROM messages m WHERE m.session = ${LIVE}
@@ -106,9 +111,13 @@ export function createReads(run: Run): Pick<Store, ReadName> {
       return run<ThreadSummary>(LIST_THREADS, [wallet, activeAt, id, limit]);
     },
 
-    async listSessions({ limit, after }) {
+    async listSessions({ limit, after, wallet }) {
       const { activeAt, id } = after ?? FIRST;
-      return (await run<SessionRow>(LIST_SESSIONS, [activeAt, id, limit])).map(toSession);
+      const rows =
+        wallet === undefined
+          ? run<SessionRow>(LIST_SESSIONS, [activeAt, id, limit])
+          : run<SessionRow>(LIST_SESSIONS_OF, [wallet, activeAt, id, limit]);
+      return (await rows).map(toSession);
     },
 
     async readMessages(id, { limit, before }) {

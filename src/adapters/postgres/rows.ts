@@ -1,8 +1,9 @@
 import type { EventBody, LoggedEvent, SystemEvent } from '../../core/event.js';
 import type { Message } from '../../core/message.js';
 import type { Quota, Use } from '../../core/quota.js';
-import { wellFormed, type Session, type SessionFields, type TitleSource } from '../../core/session.js';
+import type { Session, SessionFields, TitleSource } from '../../core/session.js';
 import type { StoredKey } from '../../core/store.js';
+import { wellFormed } from '../../core/text.js';
 import type { ClaimedTurn, Turn, TurnStatus } from '../../core/turn.js';
 
 /** A row of `sessions`, in a result or as JSON. */

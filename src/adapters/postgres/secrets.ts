@@ -1,5 +1,12 @@
-import type { SealedSecret, SecretStore } from '../../core/secret-store.js';
+import type {
+  SealedSecret,
+  SecretClient,
+  SecretStore,
+  SecretTotal,
+  StoredSecrets,
+} from '../../core/secret-store.js';
 import type { Run, Statement } from './connections.js';
+import { callOf } from './writes.js';
 
 interface SecretRow {
   readonly client: string;
@@ -9,13 +16,21 @@ interface SecretRow {
   readonly sealed: string;
 }
 
-const PUT: Statement = {
-  name: 'put_secrets',
-  text: `INSERT INTO secrets (client, app, name, key_id, sealed, created_at)
-    SELECT $1, s.app, s.name, s.key_id, s.sealed, $6
-    FROM unnest($2::text[], $3::text[], $4::text[], $5::text[]) AS s (app, name, key_id, sealed)
-    ON CONFLICT (client, app, name) DO UPDATE SET
-      key_id = EXCLUDED.key_id, sealed = EXCLUDED.sealed, created_at = EXCLUDED.created_at`,
+const PUT = callOf('put_secrets', 6);
+const PRUNE = callOf('prune_secrets', 2);
+const NOTE_USE: Statement = {
+  name: 'note_secret_use',
+  text: 'UPDATE secrets SET used_at = $1 WHERE client = $2 AND used_at < $3',
+};
+const TOTALS: Statement = {
+  name: 'secret_totals',
+  text: 'SELECT app, secrets, bytes FROM secret_apps WHERE secrets > 0 ORDER BY app',
+};
+const CLIENTS: Statement = {
+  name: 'secret_clients',
+  text: `SELECT client, count(*) AS secrets, sum(secret_bytes(name, sealed)) AS bytes,
+      max(created_at) AS "storedAt", nullif(max(used_at), 0) AS "usedAt"
+    FROM secrets GROUP BY client ORDER BY max(greatest(used_at, created_at)), client COLLATE "C" LIMIT $1`,
 };
 const READ: Statement = {
   name: 'read_secrets',
@@ -48,18 +63,26 @@ const RESEAL: Statement = {
 /** Sealed secrets. */
 export function createSecrets(run: Run): SecretStore {
   return {
-    async putSecrets(client, secrets, at) {
-      const last = [
-        ...new Map(secrets.map((secret) => [JSON.stringify([secret.app, secret.name]), secret])).values(),
-      ];
-      await run(PUT, [
-        client,
-        last.map(({ app }) => app),
-        last.map(({ name }) => name),
-        last.map(({ keyId }) => keyId),
-        last.map(({ sealed }) => sealed),
-        at,
+    async putSecrets(client, secrets, bounds, at) {
+      const last = new Map(secrets.map((secret) => [JSON.stringify([secret.app, secret.name]), secret]));
+      const records = [...last.values()].map(({ app, name, keyId, sealed }) => ({
+        ...{ app, name, sealed },
+        key_id: keyId,
+      }));
+      const [row] = await run<{ result: StoredSecrets }>(PUT, [
+        ...[client, JSON.stringify(records), bounds.names, bounds.client, bounds.app, at],
       ]);
+      if (row === undefined) throw new Error('put_secrets gave no row');
+      return row.result;
+    },
+    async noteSecretUse(client, at, notedBefore) {
+      await run(NOTE_USE, [at, client, notedBefore]);
+    },
+    secretTotals: () => run<SecretTotal>(TOTALS, []),
+    listSecretClients: (limit) => run<SecretClient>(CLIENTS, [limit]),
+    async pruneSecrets(before, limit) {
+      const [row] = await run<{ result: number }>(PRUNE, [before, limit]);
+      return row?.result ?? 0;
     },
     async readSecrets(client, app) {
       return (await run<SecretRow>(READ, [client, app])).map(toSecret);

@@ -19,10 +19,20 @@ interface OpenTurn {
   readonly messages: readonly MessageRow[];
 }
 
+type Tail = SessionRow & {
+  readonly shown_messages: number;
+  readonly open: readonly TurnRow[];
+  readonly faults: readonly SystemFault[];
+  readonly messages: readonly MessageRow[];
+};
+
 type Head = SessionRow & { readonly open: readonly OpenTurn[]; readonly faults: readonly SystemFault[] };
 
 const RECORDS = `(SELECT coalesce(json_agg(r ORDER BY r.position), '[]') FROM (
   SELECT ${MESSAGE_COLUMNS} FROM messages m WHERE m.session = t.session AND m.turn_no = t.no) r)`;
+
+const FAULTS = `(SELECT coalesce(json_agg(json_build_object('n', e.n, 'text', e.text) ORDER BY e.n), '[]')
+  FROM system_events e WHERE e.session = s.ref AND e.n > s.faults_shown AND e.kind = 'SystemError')`;
 
 const HEAD: Statement = {
   name: 'thread_head',
@@ -31,8 +41,20 @@ const HEAD: Statement = {
           json_agg(json_build_object('turn', turn_json(t), 'messages', ${RECORDS}) ORDER BY t.status = 'running' DESC, t.no),
           '[]')
         FROM turns t WHERE t.session = s.ref AND t.status IN ('queued', 'running')) AS open,
-      (SELECT coalesce(json_agg(json_build_object('n', e.n, 'text', e.text) ORDER BY e.n), '[]')
-        FROM system_events e WHERE e.session = s.ref AND e.n > s.faults_shown AND e.kind = 'SystemError') AS faults
+      ${FAULTS} AS faults
+    FROM sessions s WHERE s.id = $1`,
+};
+/** The last records that a snapshot shows something of. */
+const TAIL: Statement = {
+  name: 'thread_tail',
+  text: `SELECT ${SESSION_COLUMNS}, s.shown_messages,
+      (SELECT coalesce(json_agg(turn_json(t) ORDER BY t.status = 'running' DESC, t.no), '[]')
+        FROM turns t WHERE t.session = s.ref AND t.status IN ('queued', 'running')) AS open,
+      ${FAULTS} AS faults,
+      (SELECT coalesce(json_agg(r ORDER BY r.turn_no, r.position), '[]') FROM (
+        SELECT ${MESSAGE_COLUMNS} FROM messages m
+        WHERE m.session = s.ref AND (m.role <> 'assistant' OR m.content <> '' OR json_array_length(m.tool_results) > 0)
+        ORDER BY m.turn_no DESC, m.position DESC LIMIT $2) r) AS messages
     FROM sessions s WHERE s.id = $1`,
 };
 const SETTLED: Statement = {
@@ -53,7 +75,9 @@ const FLIGHT: Statement = {
 };
 
 /** Reads whole threads and turns. */
-export function createThreadReads(run: Run): Pick<Store, 'loadThread' | 'readTurn' | 'readFlight'> {
+export function createThreadReads(
+  run: Run,
+): Pick<Store, 'loadThread' | 'loadTail' | 'readTurn' | 'readFlight'> {
   /** The records of turns that had ended at the moment of the head: they never change. Undefined: the session was deleted since. */
   async function readSettled({ ref, last_turn_no, open }: Head): Promise<Message[] | undefined> {
     if (open.length === last_turn_no) return [];
@@ -81,6 +105,19 @@ export function createThreadReads(run: Run): Pick<Store, 'loadThread' | 'readTur
 
   return {
     loadThread,
+
+    async loadTail(id, count) {
+      const [tail] = await run<Tail>(TAIL, [id, count]);
+      if (tail === undefined) return 'unknown';
+      if (tail.deleted_at !== null) return 'deleted';
+      return {
+        session: toSession(tail),
+        messages: tail.messages.map(toMessage),
+        shown: tail.shown_messages,
+        open: tail.open.map((turn) => ({ turn: toTurn(turn, id), partialText: turn.partial_text })),
+        faults: tail.faults,
+      };
+    },
 
     async readTurn(sessionId, turnId) {
       const [row] = await run<OpenTurn>(TURN, [sessionId, turnId]);

@@ -45,8 +45,8 @@ export async function openPostgresTransfer(
       const { rowCount } = await guarded(() => client.query(text, [JSON.stringify(records)]));
       if (rowCount !== rows.length) throw new Error(`rows of ${table} belong to sessions that are not there`);
     },
-    async openTurns() {
-      const { rows } = await guarded(() => client.query<{ open: number; held: number }>(OPEN));
+    async openTurns(leaseMs) {
+      const { rows } = await guarded(() => client.query<{ open: number; held: number }>(OPEN, [leaseMs]));
       return rows[0] ?? { open: 0, held: 0 };
     },
     async settle() {
@@ -58,7 +58,10 @@ export async function openPostgresTransfer(
 }
 
 const OPEN = `SELECT count(*) AS open,
-    count(*) FILTER (WHERE status = 'running' AND owner IS NOT NULL AND lease_until > clock_timestamp()) AS held
+    count(*) FILTER (
+      WHERE status = 'running' AND owner IS NOT NULL AND lease_until > clock_timestamp()
+        AND lease_until <= clock_timestamp() + $1::bigint * interval '1 millisecond'
+    ) AS held
   FROM turns WHERE status IN ('queued', 'running')`;
 
 async function expectTables(client: Client): Promise<void> {

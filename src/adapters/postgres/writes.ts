@@ -34,6 +34,7 @@ interface Cancelled {
 type Accepted =
   | { readonly kind: 'key_reused' | 'stale' | 'busy' | 'queue_full' }
   | { readonly kind: 'repeated'; readonly turn_id: string }
+  | { readonly kind: 'full'; readonly bytes: number }
   | { readonly kind: 'over_quota'; readonly quota_no: number }
   | (Cancelled & {
       readonly kind: 'accepted';
@@ -50,7 +51,7 @@ export function callOf(name: string, count: number): Statement {
 
 const SAVE_SESSION = callOf('save_session', 10);
 const APPEND_EVENTS = callOf('append_events', 4);
-const ACCEPT_MESSAGE = callOf('accept_message', 20);
+const ACCEPT_MESSAGE = callOf('accept_message', 21);
 const INTERRUPT_TURNS = callOf('interrupt_turns', 2);
 const COUNT_REQUEST = callOf('count_request', 1);
 const SAVE_PROGRESS = callOf('save_progress', 9);
@@ -99,8 +100,9 @@ export function createWrites(run: Run): Pick<Store, WriteName> {
         ...[asked.turnId, asked.messageId, asked.text, asked.app, asked.clientId, asked.keyId],
         ...[idempotency?.key ?? null, idempotency?.fingerprint ?? null, idempotency?.notBefore ?? null],
         ...[asked.busy, asked.maxQueued, toQuotas(asked.quotas)],
-        ...[claim?.owner ?? null, claim?.milliseconds ?? null, at],
+        ...[claim?.owner ?? null, claim?.milliseconds ?? null, at, asked.maxSessionBytes],
       ]);
+      if (accepted.kind === 'full') return accepted;
       if (accepted.kind === 'repeated') return { kind: 'repeated', turnId: accepted.turn_id };
       if (accepted.kind === 'over_quota') {
         return { kind: 'over_quota', quota: quotaAt(asked.quotas, accepted.quota_no) };

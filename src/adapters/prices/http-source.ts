@@ -1,8 +1,11 @@
 import { isJsonObject } from '../../core/json.js';
+import { BodyTooLargeError, readBoundedJson } from '../net/bounded-body.js';
 import { plainDecimal, symbolKey, type Answer, type QuoteSource } from './quotes.js';
 import type { HttpPriceSettings } from './settings.js';
 
 const DEFAULT_TIMEOUT_MS = 10_000;
+/** A response with the prices of all symbols of a request. */
+const BOUNDS = { maxBytes: 256 * 1024, values: 10_000, depth: 8 };
 /** The last one that a date can hold. */
 const LAST_SECOND = 8_640_000_000_000;
 
@@ -66,7 +69,7 @@ async function askSource(
       signal: deadline.signal,
     });
     if (!response.ok) throw new SourceError(wordsFor(response.status));
-    return parsed(await response.text());
+    return parsed((await readBoundedJson(response, BOUNDS)).toString());
   } finally {
     clearTimeout(timer);
   }
@@ -88,5 +91,7 @@ function parsed(text: string): unknown {
 
 function asSourceError(error: unknown): SourceError {
   if (error instanceof SourceError) return error;
+  if (error instanceof BodyTooLargeError)
+    return new SourceError('The price source gave an answer that is too large.', { cause: error });
   return new SourceError('The price source cannot be reached.', { cause: error });
 }

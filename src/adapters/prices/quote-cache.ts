@@ -8,7 +8,7 @@ interface Entry {
 
 /**
  * Keeps quotes for a while, and asks once for what several callers want at the same time. What failed is not kept.
- * @param now milliseconds since the epoch
+ * @param now a steady clock, in milliseconds
  */
 export function cachedQuotes(source: QuoteSource, keepMs: number, now: () => number): QuoteSource {
   const entries = new Map<string, Entry>();

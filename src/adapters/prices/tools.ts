@@ -21,7 +21,10 @@ const MAX_SYMBOLS = 50;
  * configured for what is asked and none gave a price. None when no source is configured.
  * @throws Error when a feed is on a chain that is not in the list
  */
-export function priceTools(settings: PriceSettings, clock: Pick<Clock, 'now'>): readonly Tool[] {
+export function priceTools(
+  settings: PriceSettings,
+  clock: Pick<Clock, 'now' | 'monotonic'>,
+): readonly Tool[] {
   const { feeds, http, chains, cacheSeconds } = settings;
   if (feeds.length === 0 && http === null) return [];
   for (const { symbol, chainId } of feeds) {
@@ -31,7 +34,7 @@ export function priceTools(settings: PriceSettings, clock: Pick<Clock, 'now'>): 
   const known = [
     ...new Set([...feeds.map(({ symbol }) => symbol), ...Object.keys(http?.ids ?? {})].map(symbolKey)),
   ];
-  const quotes = cachedQuotes(combinedSource(settings), cacheSeconds * 1000, () => clock.now());
+  const quotes = cachedQuotes(combinedSource(settings), cacheSeconds * 1000, () => clock.monotonic());
 
   return [
     {

@@ -35,9 +35,16 @@ function isCarried(value: unknown): value is Carried {
     case 'turn_started':
       return areTexts(value.turnId) && areNumbers(value.attempt);
     case 'text':
-      return areTexts(value.turnId, value.content) && areNumbers(value.attempt, value.position, value.offset);
+      return (
+        areTexts(value.turnId, value.content) &&
+        areNumbers(value.attempt, value.position, value.offset, value.before)
+      );
     case 'tool_called':
-      return areTexts(value.turnId) && isCall(value.call) && areNumbers(value.position, value.length);
+      return (
+        areTexts(value.turnId) &&
+        isCall(value.call) &&
+        areNumbers(value.attempt, value.position, value.length, value.count)
+      );
     case 'tool_returned':
       return areTexts(value.turnId) && isResult(value.result);
     case 'turn_ended':

@@ -67,6 +67,11 @@ export function createAccept(
     return asked.ifVersion === (live?.version ?? 0) ? undefined : { kind: 'stale' };
   }
 
+  function refuseSize(live: SessionRow | undefined, asked: Acceptance, size: number): Accepted | undefined {
+    const bytes = live?.text_bytes ?? 0;
+    return bytes + size > asked.maxSessionBytes ? { kind: 'full', bytes } : undefined;
+  }
+
   function refuseBusy({ queued, isRunning }: OpenTurns, asked: Acceptance): Accepted | undefined {
     if (asked.busy === 'interrupt' || (queued === 0 && !isRunning)) return undefined;
     if (asked.busy === 'reject') return { kind: 'busy' };
@@ -83,7 +88,8 @@ export function createAccept(
     const unfit = refuse(live, asked);
     if (unfit !== undefined) return unfit;
     const open = live === undefined ? NONE_OPEN : turns.countOpen(live.ref);
-    const refusal = refuseBusy(open, asked) ?? refuseUse(asked);
+    const size = Buffer.byteLength(asked.text);
+    const refusal = refuseSize(live, asked, size) ?? refuseBusy(open, asked) ?? refuseUse(asked);
     if (refusal !== undefined) return refusal;
 
     const { turnId, messageId, app, clientId, keyId, text, at, idempotency } = asked;
@@ -96,6 +102,8 @@ export function createAccept(
     row.interrupted = 0;
     row.active_at = Math.max(row.active_at, at);
     row.last_turn_no += 1;
+    row.text_bytes += size;
+    row.shown_messages += 1;
     const commit = events.commit(row, [], at);
     if (changed) sessions.save(row);
     else sessions.saveCounters(row);
@@ -126,7 +134,7 @@ export function createAccept(
       toolResults: null,
       createdAt: at,
     };
-    turns.putMessages(row.ref, turn.no, [message]);
+    turns.addMessage(row.ref, message);
     if (idempotency !== null) putKey.run(row.ref, idempotency.key, idempotency.fingerprint, turnId, at);
     const session = toSession(row);
     return { kind: 'accepted', session, created, turn, message, claimed, interruption, commit };

@@ -1,5 +1,6 @@
 import { open, rename, rm } from 'node:fs/promises';
 import { openReading } from './connections.js';
+import { makePrivateAnew } from './private-files.js';
 
 /** Pages that are copied before other work gets its turn: 2 MiB. */
 const PAGES_A_STEP = 512;
@@ -22,6 +23,7 @@ export async function backupDatabase(
   await reserved.close();
   const part = `${to}.part`;
   try {
+    await makePrivateAnew(part);
     await copy(from, part, onProgress);
     await rename(part, to);
   } catch (error) {

@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import { StoreUnavailableError } from '../../core/store.js';
-import { isUnavailable, toFailure, type Failure } from './failure.js';
+import { isFull, isUnavailable, toFailure, type Failure } from './failure.js';
 import { runStep, type Call, type Handlers, type StepName, type Steps } from './steps.js';
 
 /** What a step came to, as it crosses to the main thread. */
@@ -13,8 +13,13 @@ export type Outcome = { readonly value: Steps[StepName]['result'] } | { readonly
  *
  * The steps run without a savepoint each, which took an eighth of the time of a turn (SQLite keeps a copy of every page that
  * a savepoint changes). Only when one of them fails is everything undone and run again, each under its savepoint.
+ * @param makeRoom called when the disk is full; when it returns true, the batch runs a second time
  */
-export function createBatch(db: Database, handlers: Handlers): (calls: readonly Call[]) => Outcome[] {
+export function createBatch(
+  db: Database,
+  handlers: Handlers,
+  makeRoom: () => boolean,
+): (calls: readonly Call[]) => Outcome[] {
   const begin = db.prepare('BEGIN IMMEDIATE');
   const commit = db.prepare('COMMIT');
   const rollback = db.prepare('ROLLBACK');
@@ -48,15 +53,28 @@ export function createBatch(db: Database, handlers: Handlers): (calls: readonly 
     }
   }
 
-  return (calls) => {
+  function commitAll(calls: readonly Call[]): Outcome[] {
     try {
       begin.run();
       const outcomes = runAll(calls);
       commit.run();
       return outcomes;
     } catch (error) {
-      const failure = toFailure(error, 'unavailable');
       if (db.inTransaction) rollback.run();
+      throw error;
+    }
+  }
+
+  return (calls) => {
+    try {
+      try {
+        return commitAll(calls);
+      } catch (error) {
+        if (!isFull(error) || !makeRoom()) throw error;
+        return commitAll(calls);
+      }
+    } catch (error) {
+      const failure = toFailure(error, 'unavailable');
       return calls.map(() => ({ failure }));
     }
   };

@@ -1,5 +1,7 @@
 import SqliteDatabase, { type Database } from 'better-sqlite3';
 import { sqliteCode } from './failure.js';
+import { identify } from './open-files.js';
+import { makePrivate } from './private-files.js';
 import { migrate, readMigrations } from './migrate.js';
 
 /** How the writing connection is opened. */
@@ -9,13 +11,18 @@ export interface WriterOptions {
   readonly busyTimeoutMs: number;
   /** How large the file may grow, in pages of 4 KiB; null: as far as the disk goes. */
   readonly maxPages: number | null;
+  /** The file that must be at the path (see `identify`); absent: any file, or none, which is then made. */
+  readonly identity?: string | undefined;
 }
 
 /** A reader waits only this long, for it does so on the main thread. In WAL mode it waits for no writer. */
 const READER_BUSY_MS = 50;
 
 /** Opens the writing connection, and brings the schema up to date. @throws Error that names the file and what is wrong */
-export function openWriting({ path, busyTimeoutMs, maxPages }: WriterOptions): Database {
+export function openWriting({ path, busyTimeoutMs, maxPages, identity }: WriterOptions): Database {
+  if (identity !== undefined && identify(path) !== identity)
+    throw new Error('the database file that was open is not there any more: put it back, or restart');
+  makePrivate(path);
   const db = new SqliteDatabase(path, { timeout: busyTimeoutMs });
   try {
     enterWal(db, busyTimeoutMs);
@@ -39,14 +46,14 @@ export function openReading(path: string): Database {
 
 /** The change to WAL does not wait for a lock by itself (https://sqlite.org/wal.html, "Sometimes Queries Return SQLITE_BUSY"). */
 function enterWal(db: Database, busyTimeoutMs: number): void {
-  const deadline = Date.now() + busyTimeoutMs;
+  const deadline = performance.now() + busyTimeoutMs;
   for (;;) {
     try {
       db.pragma('journal_mode = WAL');
       return;
     } catch (error) {
       const busy = sqliteCode(error)?.startsWith('SQLITE_BUSY') === true;
-      if (!busy || Date.now() >= deadline) throw error;
+      if (!busy || performance.now() >= deadline) throw error;
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20);
     }
   }

@@ -12,6 +12,9 @@ export interface Failure {
 const UNAVAILABLE =
   /^SQLITE_(BUSY|LOCKED|FULL|IOERR|CORRUPT|NOTADB|CANTOPEN|READONLY|NOMEM|PROTOCOL|PERM|AUTH)(_|$)/;
 
+/** Result codes of a write for which the disk has no room. */
+const FULL = /^SQLITE_(FULL|IOERR_WRITE|IOERR_FSYNC|IOERR_SHMSIZE)$/;
+
 /** The SQLite result code of an error; undefined for any other error. */
 export function sqliteCode(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
@@ -22,6 +25,11 @@ export function sqliteCode(error: unknown): string | undefined {
 export function isUnavailable(error: unknown): boolean {
   const code = sqliteCode(error);
   return code !== undefined && UNAVAILABLE.test(code);
+}
+
+/** True when an error says that the disk has no room for a write. */
+export function isFull(error: unknown): boolean {
+  return FULL.test(sqliteCode(error) ?? '');
 }
 
 /** An error, ready to cross to another thread. */

@@ -12,21 +12,22 @@ export function createFaultWrites(
     "SELECT n, text FROM system_events WHERE session = ? AND n > ? AND kind = 'SystemError' ORDER BY n",
   );
   return {
-    claimFaults(id, { owner, milliseconds }) {
+    claimFaults(id, { owner, milliseconds }, lost) {
       const row = sessions.findLive(id);
-      if (row === undefined) return { faults: [], shown: 0 };
+      if (row === undefined) return { faults: [], shown: 0, held: null };
+      const { faults_claimed_by: holder, faults_claimed_until: until, faults_shown: shown } = row;
       const now = Date.now();
-      const isTaken =
-        row.faults_claimed_by !== null &&
-        row.faults_claimed_by !== owner &&
-        (row.faults_claimed_until ?? 0) > now;
-      const faults = isTaken ? [] : select.all(row.ref, row.faults_shown);
+      if (holder !== null && holder !== owner && until !== null && until > now) {
+        const held = `${holder}:${String(until)}`;
+        if (held !== lost) return { faults: [], shown, held };
+      }
+      const faults = select.all(row.ref, shown);
       if (faults.length > 0) {
         row.faults_claimed_by = owner;
         row.faults_claimed_until = now + milliseconds;
         sessions.save(row);
       }
-      return { faults, shown: row.faults_shown };
+      return { faults, shown, held: null };
     },
 
     releaseFaults(id, owner) {

@@ -4,9 +4,20 @@ import type { Handlers } from './steps.js';
 import type { TurnTable } from './turn-table.js';
 import { LIMIT } from './limit.js';
 
-/** Running turns whose lease is lost at a time: given up, or not renewed. */
-export const LOST_TURNS = `SELECT t.*, s.id AS session_id FROM turns t INDEXED BY running_turn JOIN sessions s ON s.ref = t.session
-  WHERE t.status = 'running' AND t.lease_until <= ? ${LIMIT}`;
+/** Identifies a grant of a lease: a claim raises the attempt, a renewal moves the end. */
+const LEASE_MARK = "t.attempt || ':' || t.lease_until";
+
+/** The leases on running turns. */
+export const LEASES = `SELECT t.id, ${LEASE_MARK}, t.lease_until FROM turns t INDEXED BY running_turn
+  WHERE t.status = 'running' AND t.owner IS NOT NULL`;
+
+/** Running turns that their owners have released. */
+export const RELEASED_TURNS = `SELECT t.*, s.id AS session_id FROM turns t INDEXED BY running_turn JOIN sessions s ON s.ref = t.session
+  WHERE t.status = 'running' AND t.owner IS NULL ${LIMIT}`;
+
+/** A running turn if its lease still is the given one. */
+const LOST_TURN = `SELECT t.*, s.id AS session_id FROM turns t JOIN sessions s ON s.ref = t.session
+  WHERE t.id = ? AND t.status = 'running' AND t.owner IS NOT NULL AND ${LEASE_MARK} = ?`;
 
 /** Heads of the queues of sessions where nothing runs. */
 export const WAITING_TURNS = `SELECT t.*, s.id AS session_id FROM turns t INDEXED BY queued_turns JOIN sessions s ON s.ref = t.session
@@ -20,7 +31,8 @@ export function createLeaseWrites(
   db: Database,
   turns: TurnTable,
 ): Pick<Handlers, 'takeOver' | 'claimAbandoned' | 'renewLeases' | 'releaseTurns'> {
-  const selectLost = db.prepare<[now: number, limit: number], TurnRow>(LOST_TURNS);
+  const selectLost = db.prepare<[id: string, mark: string], TurnRow>(LOST_TURN);
+  const selectReleased = db.prepare<[limit: number], TurnRow>(RELEASED_TURNS);
   const selectWaiting = db.prepare<[limit: number], TurnRow>(WAITING_TURNS);
   const renew = db
     .prepare<[leaseUntil: number, id: string, owner: string], number>(
@@ -37,10 +49,11 @@ export function createLeaseWrites(
       return row?.status === 'running' ? turns.claim(row, lease, 0) : undefined;
     },
 
-    claimAbandoned(lease, limit) {
-      const lost = selectLost.all(Date.now(), limit);
-      const waiting = lost.length < limit ? selectWaiting.all(limit - lost.length) : [];
-      return [...lost, ...waiting].map((row) => turns.claim(row, lease, row.owner === null ? 0 : 1));
+    claimAbandoned(lease, lost, limit) {
+      const rows = lost.slice(0, limit).flatMap(({ id, mark }) => selectLost.get(id, mark) ?? []);
+      if (rows.length < limit) rows.push(...selectReleased.all(limit - rows.length));
+      if (rows.length < limit) rows.push(...selectWaiting.all(limit - rows.length));
+      return rows.map((row) => turns.claim(row, lease, row.owner === null ? 0 : 1));
     },
 
     renewLeases(lease, turnIds) {

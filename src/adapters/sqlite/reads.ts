@@ -2,7 +2,7 @@ import type { Database } from 'better-sqlite3';
 import type { SystemEvent } from '../../core/event.js';
 import { flightOf, type StoredFlight } from '../../core/flight.js';
 import type { SessionHead, Store, ThreadCursor } from '../../core/store.js';
-import { LOST_TURNS, WAITING_TURNS } from './lease-writes.js';
+import { LEASES, RELEASED_TURNS, WAITING_TURNS } from './lease-writes.js';
 import {
   toEvent,
   toKey,
@@ -31,6 +31,7 @@ type ReadName =
   | 'readSystemEvents'
   | 'readFlight'
   | 'countTurns'
+  | 'readLeases'
   | 'findKey'
   | 'listKeys';
 
@@ -38,8 +39,8 @@ type ReadName =
 export type Reads = {
   readonly [K in ReadName]: (...args: Parameters<Store[K]>) => Awaited<ReturnType<Store[K]>>;
 } & {
-  /** Whether there is a turn that nobody works on at a time. */
-  hasAbandoned(now: number): boolean;
+  /** Whether there is a turn that anybody may claim at once. */
+  hasUnclaimed(): boolean;
   /** Reads something. @throws when the database does not answer */
   probe(): void;
 };
@@ -67,6 +68,10 @@ export function createReads(db: Database): Reads {
     .raw();
   const selectSessions = db.prepare<[number, string, number], SessionRow>(
     `SELECT * FROM sessions WHERE deleted_at IS NULL AND (active_at, id) < (?, ?)
+     ORDER BY active_at DESC, id DESC ${LIMIT}`,
+  );
+  const selectSessionsOf = db.prepare<[string, number, string, number], SessionRow>(
+    `SELECT * FROM sessions WHERE deleted_at IS NULL AND wallet = ? AND (active_at, id) < (?, ?)
      ORDER BY active_at DESC, id DESC ${LIMIT}`,
   );
   const selectPlace = db.prepare<[string, number], { turn_no: number; position: number }>(
@@ -101,7 +106,9 @@ export function createReads(db: Database): Reads {
   );
   const selectKey = db.prepare<[string], KeyRow>('SELECT * FROM app_keys WHERE digest = ?');
   const selectKeys = db.prepare<[], KeyRow>('SELECT * FROM app_keys ORDER BY created_at, id');
-  const selectLost = db.prepare<[number, number], TurnRow>(LOST_TURNS);
+  // As arrays: all running turns are read every second.
+  const selectLeases = db.prepare<[], [id: string, mark: string, until: number]>(LEASES).raw();
+  const selectReleased = db.prepare<[number], TurnRow>(RELEASED_TURNS);
   const selectWaiting = db.prepare<[number], TurnRow>(WAITING_TURNS);
   // Each by its partial index.
   const selectCounts = db.prepare<[], { queued: number; running: number }>(
@@ -141,9 +148,13 @@ export function createReads(db: Database): Reads {
       return rows.map(([id, title, createdAt, activeAt]) => ({ id, title, createdAt, activeAt }));
     },
 
-    listSessions({ limit, after }) {
+    listSessions({ limit, after, wallet }) {
       const { activeAt, id } = after ?? FIRST;
-      return selectSessions.all(activeAt, id, limit).map(toSession);
+      const rows =
+        wallet === undefined
+          ? selectSessions.all(activeAt, id, limit)
+          : selectSessionsOf.all(wallet, activeAt, id, limit);
+      return rows.map(toSession);
     },
 
     readMessages(id, { limit, before }) {
@@ -188,7 +199,12 @@ export function createReads(db: Database): Reads {
 
     countTurns: () => selectCounts.get() ?? { queued: 0, running: 0 },
 
-    hasAbandoned: (now) => selectLost.get(now, 1) !== undefined || selectWaiting.get(1) !== undefined,
+    readLeases() {
+      const now = Date.now();
+      return selectLeases.all().map(([id, mark, until]) => ({ id, mark, leftMs: until - now }));
+    },
+
+    hasUnclaimed: () => selectReleased.get(1) !== undefined || selectWaiting.get(1) !== undefined,
 
     probe() {
       selectProbe.get();

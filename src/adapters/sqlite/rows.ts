@@ -32,6 +32,10 @@ export const MESSAGE_COLUMNS =
 /** The messages of a turn in order, by its id, its session and its number. */
 export const TURN_MESSAGES = `SELECT ?, ${MESSAGE_COLUMNS} FROM messages m WHERE m.session = ? AND m.turn_no = ? ORDER BY m.position`;
 
+/** The errors of a session above a number, in order: those that no snapshot has carried. */
+export const SESSION_FAULTS =
+  "SELECT n, text FROM system_events WHERE session = ? AND n > ? AND kind = 'SystemError' ORDER BY n";
+
 /** The id of the turn, and the values of `MESSAGE_COLUMNS`. */
 export type MessageValues = [
   turnId: string,

@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
-import type { SealedSecret } from '../../core/secret-store.js';
-import { limitOf } from './limit.js';
+import type { SealedSecret, SecretClient, SecretTotal } from '../../core/secret-store.js';
+import { LIMIT, limitOf } from './limit.js';
 
 interface SecretRow {
   readonly client: string;
@@ -25,7 +25,17 @@ export function createSecretReads(db: Database) {
       UNION ALL SELECT (SELECT min(key_id) FROM secrets WHERE key_id > ids.key_id) FROM ids WHERE key_id IS NOT NULL
     ) SELECT key_id FROM ids WHERE key_id IS NOT NULL`,
   );
+  const selectTotals = db.prepare<[], SecretTotal>(
+    'SELECT app, secrets, bytes FROM secret_apps WHERE secrets > 0 ORDER BY app',
+  );
+  const selectClients = db.prepare<[limit: number], SecretClient>(
+    `SELECT client, count(*) AS secrets, sum(200 + octet_length(name) + octet_length(sealed)) AS bytes,
+       max(created_at) AS storedAt, nullif(max(used_at), 0) AS usedAt
+     FROM secrets GROUP BY client ORDER BY max(max(used_at, created_at)), client ${LIMIT}`,
+  );
   return {
+    secretTotals: (): SecretTotal[] => selectTotals.all(),
+    listSecretClients: (limit: number): SecretClient[] => selectClients.all(limit),
     secretKeyIds: (): string[] => selectKeyIds.all().map(({ key_id }) => key_id),
     readSecrets: (client: string, app: string | null): SealedSecret[] =>
       select.all({ client, app }).map(toSecret),

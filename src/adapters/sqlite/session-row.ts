@@ -26,6 +26,9 @@ export interface SessionRow {
   faults_claimed_until: number | null;
   incarnation: number;
   deleted_at: number | null;
+  /** Bytes of text that its messages hold, and how many a snapshot shows of them. */
+  text_bytes: number;
+  shown_messages: number;
 }
 
 /** What of a row the core knows, but for its id. */
@@ -55,6 +58,8 @@ const FIELDS = [
   'faults_claimed_until',
   'incarnation',
   'deleted_at',
+  'text_bytes',
+  'shown_messages',
 ] as const;
 
 /** Their names, as SQL lists them. */
@@ -91,7 +96,7 @@ export function toSessionRow(values: SessionValues): SessionRow {
   ] = values;
   const [active_at, revision, version, last_event_id, last_turn_no, last_system_no, faults_shown, ...last] =
     rest;
-  const [faults_claimed_by, faults_claimed_until, incarnation, deleted_at] = last;
+  const [faults_claimed_by, faults_claimed_until, incarnation, deleted_at, text_bytes, shown_messages] = last;
   return {
     ref,
     id,
@@ -115,6 +120,8 @@ export function toSessionRow(values: SessionValues): SessionRow {
     faults_claimed_until,
     incarnation,
     deleted_at,
+    text_bytes,
+    shown_messages,
   };
 }
 
@@ -151,6 +158,8 @@ export function fieldValues(row: SessionRow): ValuesOf<typeof FIELDS> {
     row.faults_claimed_until,
     row.incarnation,
     row.deleted_at,
+    row.text_bytes,
+    row.shown_messages,
   ];
 }
 

@@ -19,7 +19,7 @@ export interface SessionTable {
   create(id: string, at: number): SessionRow;
   /** Writes a row as it is. One that was not stored gets its `ref`. */
   save(row: SessionRow): void;
-  /** Writes what turns and events move: the counters, the last activity, and whether it was interrupted. */
+  /** Writes what turns and events move: the counters, the size, the last activity, and whether it was interrupted. */
   saveCounters(row: SessionRow): void;
 }
 
@@ -32,6 +32,8 @@ type Counters = [
   last_event_id: number,
   last_turn_no: number,
   last_system_no: number,
+  text_bytes: number,
+  shown_messages: number,
 ];
 
 const MARKS = Array.from(SESSION_FIELDS.split(','), () => '?').join(', ');
@@ -52,7 +54,7 @@ export function createSessionTable(db: Database): SessionTable {
   );
   const updateCounters = db.prepare<[...Counters, ref: number]>(
     `UPDATE sessions SET interrupted = ?, active_at = ?, revision = ?, last_event_id = ?, last_turn_no = ?,
-       last_system_no = ? WHERE ref = ?`,
+       last_system_no = ?, text_bytes = ?, shown_messages = ? WHERE ref = ?`,
   );
 
   function find(id: string): SessionRow | undefined {
@@ -79,8 +81,12 @@ export function createSessionTable(db: Database): SessionTable {
       else update.run(...fieldValues(row), row.ref);
     },
     saveCounters(row) {
-      const { interrupted, active_at, revision, last_event_id, last_turn_no, last_system_no, ref } = row;
-      updateCounters.run(interrupted, active_at, revision, last_event_id, last_turn_no, last_system_no, ref);
+      const { interrupted, active_at, revision, last_event_id, last_turn_no, last_system_no } = row;
+      const { text_bytes, shown_messages, ref } = row;
+      updateCounters.run(
+        ...([interrupted, active_at, revision, last_event_id, last_turn_no, last_system_no] as const),
+        ...([text_bytes, shown_messages, ref] as const),
+      );
     },
   };
 }
@@ -111,6 +117,8 @@ function newRow(id: string, at: number): SessionRow {
     faults_claimed_until: null,
     incarnation: 0,
     deleted_at: null,
+    text_bytes: 0,
+    shown_messages: 0,
   };
 }
 

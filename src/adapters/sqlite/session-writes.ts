@@ -15,7 +15,10 @@ export function createBury(db: Database, sessions: SessionTable): Bury {
   );
   return (row, at) => {
     for (const removal of removals) removal.run(row.ref);
-    const forgotten = { title: '', wallet: null, rig: null, app: null, user_state: null };
+    const forgotten = {
+      ...{ title: '', wallet: null, rig: null, app: null, user_state: null },
+      ...{ text_bytes: 0, shown_messages: 0 },
+    };
     sessions.save({ ...row, ...forgotten, incarnation: row.incarnation + 1, deleted_at: at });
   };
 }

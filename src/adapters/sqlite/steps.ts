@@ -5,16 +5,18 @@ import type {
   Interruption,
   Lease,
   Progress,
-  Prune,
   StoredKey,
   TurnEnding,
 } from '../../core/store.js';
+import type { Prune } from '../../core/prune.js';
 import type { ChangeValues, SavedValues } from './crossing.js';
+import type { LeaseMark } from '../../core/lease-store.js';
+import type { ClaimedFaults } from '../../core/fault-store.js';
 import type { Quota } from '../../core/quota.js';
-import type { SealedSecret } from '../../core/secret-store.js';
+import type { SealedSecret, SecretBounds, StoredSecrets } from '../../core/secret-store.js';
 import type { ClaimedTurn } from '../../core/turn.js';
 import type { UsageRow } from '../../core/usage-store.js';
-import type { EventBody, SystemFault } from '../../core/event.js';
+import type { EventBody } from '../../core/event.js';
 
 /** How far pruning has come: at rows above `after` of that stage. */
 export interface PruneCursor {
@@ -40,7 +42,7 @@ export interface Steps {
   acceptMessage: Step<[Acceptance], Accepted>;
   interruptTurns: Step<[sessionId: string, at: number], (Interruption & { commit: Commit }) | undefined>;
   takeOver: Step<[turnId: string, lease: Lease], ClaimedTurn | undefined>;
-  claimAbandoned: Step<[lease: Lease, limit: number], ClaimedTurn[]>;
+  claimAbandoned: Step<[lease: Lease, lost: readonly LeaseMark[], limit: number], ClaimedTurn[]>;
   renewLeases: Step<
     [lease: Lease, turnIds: readonly string[]],
     { turnId: string; cancelRequested: boolean }[]
@@ -52,12 +54,17 @@ export interface Steps {
     { commit: Commit; next: ClaimedTurn | null } | 'lost'
   >;
   appendEvents: Step<[id: string, events: readonly EventBody[], at: number], Commit | undefined>;
-  claimFaults: Step<[id: string, claim: Lease], { faults: SystemFault[]; shown: number }>;
+  claimFaults: Step<[id: string, claim: Lease, lost: string | null], ClaimedFaults>;
   releaseFaults: Step<[id: string, owner: string], undefined>;
   markFaultsShown: Step<[id: string, n: number], undefined>;
   saveKey: Step<[key: StoredKey], undefined>;
   revokeKey: Step<[id: string, at: number], boolean>;
-  putSecrets: Step<[client: string, secrets: readonly SealedSecret[], at: number], undefined>;
+  putSecrets: Step<
+    [client: string, secrets: readonly SealedSecret[], bounds: SecretBounds, at: number],
+    StoredSecrets
+  >;
+  noteSecretUse: Step<[client: string, at: number, notedBefore: number], undefined>;
+  pruneSecrets: Step<[before: number, limit: number], number>;
   deleteSecrets: Step<[client: string, which: { app: string | null; name: string | null }], number>;
   resealSecret: Step<[client: string, from: SealedSecret, to: SealedSecret], boolean>;
   addUsage: Step<[rows: readonly UsageRow[]], undefined>;

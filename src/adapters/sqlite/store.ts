@@ -2,18 +2,15 @@ import { mkdtemp, mkdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { StoreUnavailableError, type Prune, type SessionHead, type Store } from '../../core/store.js';
+import type { Log } from '../../core/ports.js';
+import type { Prune } from '../../core/prune.js';
+import { StoreUnavailableError, type SessionHead, type Store } from '../../core/store.js';
 import { backupDatabase } from './backup.js';
-import { openReading } from './connections.js';
 import { changeValues, toSaved } from './crossing.js';
 import { readError } from './failure.js';
-import { FileCheck } from './file-check.js';
-import { createOverviewReads } from './overview-reads.js';
+import { requireFreeSpace } from './free-space.js';
 import { PRUNE_START } from './prune.js';
-import { createReads } from './reads.js';
-import { createSecretReads } from './secret-reads.js';
-import { createThreadReader } from './thread-reads.js';
-import { createUsageReads } from './usage-table.js';
+import { Reader, type Reads } from './reader.js';
 import { Writer } from './writer.js';
 
 /** Which file, and how it is written. */
@@ -26,6 +23,7 @@ export interface SqliteOptions {
   readonly busyTimeoutMs?: number;
   /** How large the file may grow, in pages of 4 KiB; absent: as far as the disk goes. */
   readonly maxPages?: number;
+  readonly log?: Log;
 }
 
 /** A store in a SQLite file. */
@@ -43,13 +41,28 @@ export interface SqliteStore extends Store {
 export async function openSqliteStore(options: SqliteOptions): Promise<SqliteStore> {
   const place = await findPlace(options.path);
   const url = options.worker ?? new URL('./worker.js', import.meta.url);
+  const reader = new Reader(place.file);
+  const { log } = options;
   try {
-    const writer = await Writer.open(url, {
-      path: place.file,
-      busyTimeoutMs: options.busyTimeoutMs ?? 5000,
-      maxPages: options.maxPages ?? null,
-    });
-    return createStore(place, writer, await FileCheck.of(place.file));
+    const writer = await Writer.open(
+      url,
+      {
+        path: place.file,
+        busyTimeoutMs: options.busyTimeoutMs ?? 5000,
+        maxPages: options.maxPages ?? null,
+      },
+      {
+        onLogLost(reason) {
+          log?.error({ err: reason }, 'the write-ahead log of the database was lost');
+          reader.suspend(reason);
+        },
+        onReopened() {
+          reader.resume();
+          log?.info({}, 'the database was opened again');
+        },
+      },
+    );
+    return createStore(place, writer, reader);
   } catch (error) {
     await place.leave();
     throw error;
@@ -77,19 +90,14 @@ async function findPlace(path: string): Promise<Place> {
   return { file: path, leave: () => Promise.resolve() };
 }
 
-function createStore(place: Place, writer: Writer, fileCheck: FileCheck): SqliteStore {
-  const db = openReading(place.file);
-  const reads = createReads(db);
-  const secrets = createSecretReads(db);
-  const overview = createOverviewReads(db);
-  const usage = createUsageReads(db);
-  const loadThread = createThreadReader(db);
+function createStore(place: Place, writer: Writer, reader: Reader): SqliteStore {
+  reader.open();
   let closing: Promise<void> | undefined;
 
-  async function read<T>(run: () => T | Promise<T>): Promise<T> {
+  async function read<T>(run: (reads: Reads) => T | Promise<T>): Promise<T> {
     if (closing !== undefined) throw new StoreUnavailableError('the store is closed');
     try {
-      return await run();
+      return await run(reader.open());
     } catch (error) {
       throw readError(error);
     }
@@ -100,58 +108,64 @@ function createStore(place: Place, writer: Writer, fileCheck: FileCheck): Sqlite
     for (let from = 0; from < ids.length; from += HEADS_AT_ONCE) {
       if (from > 0) await setImmediate();
       const some = ids.slice(from, from + HEADS_AT_ONCE);
-      for (const [id, head] of await read(() => reads.heads(some))) found.set(id, head);
+      for (const [id, head] of await read((reads) => reads.heads(some))) found.set(id, head);
     }
     return found;
   }
 
   async function close(): Promise<void> {
     // Before the writer, whose closing then is the last and folds the log into the file.
-    db.close();
+    reader.close();
     await writer.close();
     await place.leave();
   }
 
   return {
-    loadThread: (id) => read(() => loadThread(id)),
-    revisionOf: (id) => read(() => reads.revisionOf(id)),
+    loadThread: (id) => read((reads) => reads.loadThread(id)),
+    loadTail: (id, count) => read((reads) => reads.loadTail(id, count)),
+    revisionOf: (id) => read((reads) => reads.revisionOf(id)),
     heads,
-    listThreads: (wallet, page) => read(() => reads.listThreads(wallet, page)),
-    listSessions: (page) => read(() => reads.listSessions(page)),
-    readMessages: (id, page) => read(() => reads.readMessages(id, page)),
-    readTurn: (sessionId, turnId) => read(() => reads.readTurn(sessionId, turnId)),
-    readFlight: (sessionId) => read(() => reads.readFlight(sessionId)),
-    countTurns: () => read(() => reads.countTurns()),
-    readEvents: (id, after, limit) => read(() => reads.readEvents(id, after, limit)),
-    readSystemEvents: (id, count) => read(() => reads.readSystemEvents(id, count)),
-    readSecrets: (client, app) => read(() => secrets.readSecrets(client, app)),
-    secretKeyIds: () => read(() => secrets.secretKeyIds()),
-    readSecretsNotUnder: (keyId, limit) => read(() => secrets.readSecretsNotUnder(keyId, limit)),
-    readOpenTurns: (limit) => read(() => overview.readOpenTurns(limit)),
-    countSessions: (since, limit) => read(() => overview.countSessions(since, limit)),
-    readUses: (from, limit) => read(() => overview.readUses(from, limit)),
-    findKey: (digest) => read(() => reads.findKey(digest)),
-    listKeys: () => read(() => reads.listKeys()),
+    listThreads: (wallet, page) => read((reads) => reads.listThreads(wallet, page)),
+    listSessions: (page) => read((reads) => reads.listSessions(page)),
+    readMessages: (id, page) => read((reads) => reads.readMessages(id, page)),
+    readTurn: (sessionId, turnId) => read((reads) => reads.readTurn(sessionId, turnId)),
+    readFlight: (sessionId) => read((reads) => reads.readFlight(sessionId)),
+    countTurns: () => read((reads) => reads.countTurns()),
+    readEvents: (id, after, limit) => read((reads) => reads.readEvents(id, after, limit)),
+    readSystemEvents: (id, count) => read((reads) => reads.readSystemEvents(id, count)),
+    readSecrets: (client, app) => read((reads) => reads.readSecrets(client, app)),
+    secretKeyIds: () => read((reads) => reads.secretKeyIds()),
+    readSecretsNotUnder: (keyId, limit) => read((reads) => reads.readSecretsNotUnder(keyId, limit)),
+    readOpenTurns: (limit) => read((reads) => reads.readOpenTurns(limit)),
+    countSessions: (since, limit) => read((reads) => reads.countSessions(since, limit)),
+    readUses: (from, limit) => read((reads) => reads.readUses(from, limit)),
+    findKey: (digest) => read((reads) => reads.findKey(digest)),
+    listKeys: () => read((reads) => reads.listKeys()),
 
     saveSession: (change) => writer.run('saveSession', ...changeValues(change)).then(toSaved),
     deleteSession: (id, at) => writer.run('deleteSession', id, at),
     acceptMessage: (acceptance) => writer.run('acceptMessage', acceptance),
     interruptTurns: (sessionId, at) => writer.run('interruptTurns', sessionId, at),
     takeOver: (turnId, lease) => writer.run('takeOver', turnId, lease),
-    async claimAbandoned(lease, limit) {
+    readLeases: () => read((reads) => reads.readLeases()),
+    async claimAbandoned(lease, lost, limit) {
       // An idle server asks often: it must not write each time.
-      const some = await read(() => reads.hasAbandoned(Date.now()));
-      return some ? writer.run('claimAbandoned', lease, limit) : [];
+      const some = lost.length > 0 || (await read((reads) => reads.hasUnclaimed()));
+      return some ? writer.run('claimAbandoned', lease, lost, limit) : [];
     },
     renewLeases: (lease, turnIds) => writer.run('renewLeases', lease, turnIds),
     releaseTurns: (owner, turnIds) => writer.run('releaseTurns', owner, turnIds),
     saveProgress: (turn, progress, at) => writer.run('saveProgress', turn, progress, at),
     endTurn: (turn, ending) => writer.run('endTurn', turn, ending),
     appendEvents: (id, events, at) => writer.run('appendEvents', id, events, at),
-    claimFaults: (id, claim) => writer.run('claimFaults', id, claim),
+    claimFaults: (id, claim, lost) => writer.run('claimFaults', id, claim, lost),
     releaseFaults: (id, owner) => writer.run('releaseFaults', id, owner),
     markFaultsShown: (id, n) => writer.run('markFaultsShown', id, n),
-    putSecrets: (client, secrets, at) => writer.run('putSecrets', client, secrets, at),
+    putSecrets: (client, secrets, bounds, at) => writer.run('putSecrets', client, secrets, bounds, at),
+    noteSecretUse: (client, at, notedBefore) => writer.run('noteSecretUse', client, at, notedBefore),
+    secretTotals: () => read((reads) => reads.secretTotals()),
+    listSecretClients: (limit) => read((reads) => reads.listSecretClients(limit)),
+    pruneSecrets: (before, limit) => writer.run('pruneSecrets', before, limit),
     deleteSecrets: (client, which) => writer.run('deleteSecrets', client, which),
     resealSecret: (client, from, to) => writer.run('resealSecret', client, from, to),
     countRequest: (quotas) =>
@@ -159,14 +173,14 @@ function createStore(place: Place, writer: Writer, fileCheck: FileCheck): Sqlite
     addUsage: async (rows) => {
       if (rows.length > 0) await writer.run('addUsage', rows);
     },
-    readUsage: (since) => read(() => usage.readUsage(since)),
-    readUsageClients: (since) => read(() => usage.readUsageClients(since)),
+    readUsage: (since) => read((reads) => reads.readUsage(since)),
+    readUsageClients: (since) => read((reads) => reads.readUsageClients(since)),
     saveKey: (key) => writer.run('saveKey', key),
     revokeKey: (id, at) => writer.run('revokeKey', id, at),
 
     async check() {
-      await Promise.all([writer.run('probe', Date.now()), fileCheck.check()]);
-      await read(() => {
+      await Promise.all([writer.run('probe', Date.now()), requireFreeSpace(place.file)]);
+      await read((reads) => {
         reads.probe();
       });
     },

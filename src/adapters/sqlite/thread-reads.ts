@@ -5,6 +5,7 @@ import type { Message } from '../../core/message.js';
 import type { StoredThread } from '../../core/store.js';
 import {
   MESSAGE_COLUMNS,
+  SESSION_FAULTS,
   TURN_MESSAGES,
   toMessage,
   toTurn,
@@ -67,9 +68,7 @@ export function createThreadReader(
      ORDER BY m.turn_no, m.position`,
     )
     .raw();
-  const selectFaults = db.prepare<[number, number], SystemFault>(
-    "SELECT n, text FROM system_events WHERE session = ? AND n > ? AND kind = 'SystemError' ORDER BY n",
-  );
+  const selectFaults = db.prepare<[number, number], SystemFault>(SESSION_FAULTS);
 
   function readHead(id: string): Head | 'deleted' | 'unknown' {
     const values = selectSession.get(id);

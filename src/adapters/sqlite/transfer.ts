@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Database } from 'better-sqlite3';
-import { wellFormed } from '../../core/session.js';
+import { wellFormed } from '../../core/text.js';
 import type { Transfer } from '../../core/transfer.js';
 import { shapeOf, type TransferRow, type TransferTable } from '../../core/transfer-tables.js';
 import { openReading, openWriting } from './connections.js';
@@ -30,7 +30,7 @@ export async function openSqliteTransfer(
       settled(() => {
         insertRows(db, table, rows);
       }),
-    openTurns: () => settled(() => countOpen(db)),
+    openTurns: (leaseMs) => settled(() => countOpen(db, leaseMs)),
     settle: () => settled(() => void db.pragma('wal_checkpoint(TRUNCATE)')),
     close: () => settled(() => void db.close()),
   };
@@ -113,13 +113,15 @@ const FIXED: ReadonlyMap<TransferTable, ReadonlyMap<string, string>> = new Map([
   ['turns', new Map([['lease_until', '0']])],
 ]);
 
-function countOpen(db: Database): { open: number; held: number } {
+function countOpen(db: Database, leaseMs: number): { open: number; held: number } {
+  const now = Date.now();
   const counts = db
-    .prepare<[now: number], { open: number; held: number }>(
-      `SELECT count(*) AS open, count(*) FILTER (WHERE status = 'running' AND owner IS NOT NULL AND lease_until > ?) AS held
+    .prepare<[now: number, furthest: number], { open: number; held: number }>(
+      `SELECT count(*) AS open,
+         count(*) FILTER (WHERE status = 'running' AND owner IS NOT NULL AND lease_until > ? AND lease_until <= ?) AS held
        FROM turns WHERE status IN ('queued', 'running')`,
     )
-    .get(Date.now());
+    .get(now, now + leaseMs);
   return counts ?? { open: 0, held: 0 };
 }
 

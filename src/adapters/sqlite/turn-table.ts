@@ -1,8 +1,9 @@
 import type { Database } from 'better-sqlite3';
-import type { Message } from '../../core/message.js';
+import { shownCount, type Message } from '../../core/message.js';
 import type { Lease } from '../../core/store.js';
 import type { ClaimedTurn, Turn, TurnOutcome, TurnStatus } from '../../core/turn.js';
 import { toClaimedTurn, type TurnRow } from './rows.js';
+import type { SessionRow } from './session-row.js';
 
 /** What is stored of a turn when it ends. */
 export interface EndedTurn {
@@ -47,8 +48,13 @@ export interface TurnTable {
   requestCancel(row: TurnRow): void;
   savePartialText(turn: OwnedTurn, text: string): void;
   end(ended: EndedTurn): void;
-  /** Stores records of a turn, in the place of those with the same id. @throws Error when the id is another turn's */
-  putMessages(session: number, turnNo: number, messages: readonly Message[]): void;
+  /** Stores a new record, which the row of its session already counts. */
+  addMessage(session: number, message: Message): void;
+  /**
+   * Stores records of a turn, in the place of those with the same id, and counts them in the row of the session, which the caller saves.
+   * @throws Error when the id is another turn's
+   */
+  putMessages(session: SessionRow, turnNo: number, messages: readonly Message[]): void;
 }
 
 const SELECT = 'SELECT t.*, s.id AS session_id FROM turns t JOIN sessions s ON s.ref = t.session';
@@ -117,6 +123,25 @@ export function createTurnTable(db: Database): TurnTable {
        tool_calls = excluded.tool_calls, tool_results = excluded.tool_results, created_at = excluded.created_at
      WHERE messages.session = excluded.session AND messages.turn_no = excluded.turn_no`,
   );
+  const selectSize = db
+    .prepare<[id: string, session: number], [bytes: number, shown: number]>(
+      `SELECT octet_length(content) + coalesce(octet_length(tool_calls), 0) + coalesce(octet_length(tool_results), 0),
+         (content <> '' OR role <> 'assistant') + coalesce(json_array_length(tool_results), 0)
+       FROM messages WHERE id = ? AND session = ?`,
+    )
+    .raw();
+
+  /** Returns how many bytes of text it holds. */
+  function put(session: number, turnNo: number, message: Message): number {
+    const { id, position, role, content, toolCalls, toolResults, createdAt } = message;
+    const calls = toolCalls === null ? null : JSON.stringify(toolCalls);
+    const results = toolResults === null ? null : JSON.stringify(toolResults);
+    const { changes } = putMessage.run(
+      ...([session, turnNo, id, position, role, content, calls, results, createdAt] as const),
+    );
+    if (changes === 0) throw new Error(`message ${id} belongs to another turn`);
+    return Buffer.byteLength(content) + Buffer.byteLength(calls ?? '') + Buffer.byteLength(results ?? '');
+  }
 
   return {
     find: (id) => select.get(id),
@@ -165,14 +190,14 @@ export function createTurnTable(db: Database): TurnTable {
     end({ ref, status, ended_at, error, rig, input_tokens, output_tokens, shown_tokens }) {
       end.run(status, ended_at, error, rig, input_tokens, output_tokens, shown_tokens, ref);
     },
+    addMessage(session, message) {
+      put(session, message.turnNo, message);
+    },
     putMessages(session, turnNo, messages) {
-      for (const { id, position, role, content, toolCalls, toolResults, createdAt } of messages) {
-        const calls = toolCalls === null ? null : JSON.stringify(toolCalls);
-        const results = toolResults === null ? null : JSON.stringify(toolResults);
-        const { changes } = putMessage.run(
-          ...([session, turnNo, id, position, role, content, calls, results, createdAt] as const),
-        );
-        if (changes === 0) throw new Error(`message ${id} belongs to another turn`);
+      for (const message of messages) {
+        const [bytes, shown] = selectSize.get(message.id, session.ref) ?? [0, 0];
+        session.text_bytes += put(session.ref, turnNo, message) - bytes;
+        session.shown_messages += shownCount(message) - shown;
       }
     },
   };

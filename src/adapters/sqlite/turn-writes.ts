@@ -33,7 +33,7 @@ export function createTurnWrites({
       const owned = turns.findOwned(turn);
       if (owned === undefined) return 'lost';
       const row = sessionOf(owned);
-      turns.putMessages(row.ref, owned.no, progress.messages);
+      turns.putMessages(row, owned.no, progress.messages);
       if (progress.partialText !== null) turns.savePartialText(owned, progress.partialText);
       if (progress.messages.length === 0 && progress.events.length === 0) {
         return { revision: row.revision, events: [] };
@@ -48,7 +48,7 @@ export function createTurnWrites({
       if (owned === undefined) return 'lost';
       const { outcome, error, at } = ending;
       const row = sessionOf(owned);
-      turns.putMessages(row.ref, owned.no, ending.messages);
+      turns.putMessages(row, owned.no, ending.messages);
       turns.end({
         ref: owned.ref,
         status: outcome,

@@ -7,24 +7,44 @@ import type { Database } from 'better-sqlite3';
 import { lowerThread, THIS_THREAD } from '../node/thread-priority.js';
 import { createBatch } from './batch.js';
 import { openWriting, type WriterOptions } from './connections.js';
+import { DiskBound, diskOf } from './disk-bound.js';
 import { toFailure } from './failure.js';
+import { GuardedBatch } from './guarded-batch.js';
 import { NewerDatabaseError } from './migrate.js';
 import type { Reply, Request } from './messages.js';
+import { OpenFiles } from './open-files.js';
 import type { Call } from './steps.js';
 import { createWrites } from './writes.js';
 
 /** More would make the first of them wait too long. */
 const MAX_BATCH = 512;
+/** How often the files of an idle database are checked, in milliseconds. */
+const WATCH_MS = 1000;
 
 function isWriterOptions(value: unknown): value is WriterOptions {
   return typeof value === 'object' && value !== null && 'path' in value && 'busyTimeoutMs' in value;
 }
 
-function serve(port: MessagePort, db: Database): void {
-  const runBatch = createBatch(db, createWrites(db));
+function serve(port: MessagePort, db: Database, { path, maxPages }: WriterOptions): void {
   const tell = (reply: Reply) => {
     port.postMessage(reply);
   };
+  const files = new OpenFiles(path);
+  const bound = new DiskBound(db, () => diskOf(path), maxPages);
+  const runBatch = createBatch(db, createWrites(db), () => bound.makeRoom());
+  const batch = new GuardedBatch({
+    db,
+    files,
+    runBatch: (calls) => {
+      bound.adjust();
+      return runBatch(calls);
+    },
+    onLogLost: (failure) => {
+      tell({ type: 'log_lost', failure });
+    },
+  });
+  // Without writes too: what only a removed log holds is lost if the process is killed.
+  const watch = setInterval(() => batch.check(), WATCH_MS);
 
   port.on('message', (first: Request) => {
     const calls: Call[] = [];
@@ -35,19 +55,20 @@ function serve(port: MessagePort, db: Database): void {
         calls.length < MAX_BATCH ? receiveMessageOnPort(port) : undefined;
       request = waiting?.message;
     }
-    if (calls.length > 0) tell({ type: 'outcomes', outcomes: runBatch(calls) });
+    if (calls.length > 0) tell({ type: 'outcomes', outcomes: batch.run(calls) });
     if (request?.type === 'close') {
+      clearInterval(watch);
       db.close();
       port.close();
     }
   });
-  tell({ type: 'ready' });
+  tell({ type: 'ready', identity: files.identity });
 }
 
 function start(port: MessagePort, options: unknown): void {
   if (!isWriterOptions(options)) throw new Error('the writing thread was started without its options');
   try {
-    serve(port, openWriting(options));
+    serve(port, openWriting(options), options);
   } catch (error) {
     const failure = toFailure(error, error instanceof NewerDatabaseError ? 'newer' : 'unavailable');
     const message = `cannot open ${options.path}: ${failure.message}`;

@@ -10,6 +10,14 @@ import type { PostedCall, StepName, Steps } from './steps.js';
 const RESTART_MS = 100;
 const MAX_RESTART_MS = 5000;
 
+/** Hooks into the life of the writing thread. They must not throw. */
+export interface WriterHooks {
+  /** The log of the database was removed or replaced: every other connection of this process must be closed before this returns. */
+  onLogLost(reason: Error): void;
+  /** The thread has opened the database again; other connections may be opened. */
+  onReopened(): void;
+}
+
 /** Somebody who waits for a step. */
 interface Waiter {
   resolve(value: Steps[StepName]['result']): void;
@@ -23,25 +31,29 @@ interface Waiter {
 export class Writer {
   readonly #url: URL;
   readonly #options: WriterOptions;
+  readonly #hooks: WriterHooks;
   #worker: Worker | undefined;
   /** Not yet posted. Their waiters are the last ones of `#waiters`. */
   #calls: PostedCall[] = [];
   #waiters: Waiter[] = [];
   /** False until the first thread is ready: before that, what fails is the caller's to deal with. */
   #opened = false;
+  /** The file that the first thread opened: a later one opens no other, and makes none. */
+  #identity: string | undefined;
   #deaths = 0;
   #downBecause: unknown = undefined;
   #timer: NodeJS.Timeout | undefined;
   #closing: Promise<void> | undefined;
 
-  private constructor(url: URL, options: WriterOptions) {
+  private constructor(url: URL, options: WriterOptions, hooks: WriterHooks) {
     this.#url = url;
     this.#options = options;
+    this.#hooks = hooks;
   }
 
   /** Starts the thread, which opens the database. @throws StoreUnavailableError, or Error when the database is newer */
-  static async open(url: URL, options: WriterOptions): Promise<Writer> {
-    const writer = new Writer(url, options);
+  static async open(url: URL, options: WriterOptions, hooks: WriterHooks): Promise<Writer> {
+    const writer = new Writer(url, options, hooks);
     await writer.#start();
     writer.#opened = true;
     return writer;
@@ -100,7 +112,7 @@ export class Writer {
   /** Resolves when the thread is ready. Later deaths of it are dealt with here too. */
   #start(): Promise<void> {
     const worker = new Worker(this.#url, {
-      workerData: this.#options,
+      workerData: { ...this.#options, identity: this.#identity },
       // Not the process's own flags: some of them (`--input-type`) stop a thread from starting.
       execArgv: [],
     });
@@ -110,13 +122,20 @@ export class Writer {
       worker.on('message', (reply: Reply) => {
         switch (reply.type) {
           case 'ready':
+            this.#identity = reply.identity;
+            if (this.#opened) this.#hooks.onReopened();
             resolve();
+            return;
+          case 'log_lost':
+            cause = toError(reply.failure);
+            this.#hooks.onLogLost(toError(reply.failure));
+            this.#post(worker, { type: 'close' });
             return;
           case 'refused':
             cause = toError(reply.failure);
             return;
           case 'outcomes':
-            this.#deaths = 0;
+            if (reply.outcomes.some((outcome) => 'value' in outcome)) this.#deaths = 0;
             this.#settle(reply.outcomes);
         }
       });

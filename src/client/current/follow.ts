@@ -40,7 +40,6 @@ export class CurrentFollower {
   #over: string | undefined;
   /** The turn that the present stream tells. */
   #telling: string | undefined;
-  #isReopening = false;
   readonly #text = new LiveText();
   readonly #arguments: ToolArguments;
 
@@ -59,7 +58,6 @@ export class CurrentFollower {
     let isLost = false;
     while (!isAborted(this.signal)) {
       let failure: ClientError | undefined;
-      this.#isReopening = false;
       const life = linked(this.signal);
       try {
         if (this.#cursor === undefined) yield* this.#readState('now');
@@ -76,16 +74,10 @@ export class CurrentFollower {
         life.abort();
         life.release();
       }
-      if (this.#mustReopen()) continue;
       if (!isLost) yield { type: 'connection', state: 'lost' };
       isLost = true;
       await backoff.pause(this.signal, failure?.retryAfterMs ?? null);
     }
-  }
-
-  /** A function, as the compiler would take what was set before an `await` for what is. */
-  #mustReopen(): boolean {
-    return this.#isReopening;
   }
 
   async *#follow(stream: AsyncGenerator<WireEvent>, backoff: Backoff): AsyncGenerator<InnerEvent> {
@@ -102,7 +94,6 @@ export class CurrentFollower {
       for await (const item of queue) {
         if (item === 'nudge') yield* this.#readState('now');
         else yield* this.#hear(item);
-        if (this.#isReopening) return;
         yield* this.#release();
       }
     } finally {
@@ -179,7 +170,7 @@ export class CurrentFollower {
         return;
       case 'text_delta':
         if (turnId !== this.#text.turnId) return;
-        this.#text.hear(textOf(data, 'content'));
+        this.#text.hear(textOf(data, 'content'), typeof data.offset === 'number' ? data.offset : undefined);
         yield* this.#more();
         return;
       case 'turn_ended':
@@ -221,8 +212,9 @@ export class CurrentFollower {
 
   async *#begin(turnId: string): AsyncGenerator<InnerEvent> {
     if (this.#telling === turnId) {
-      // Its text comes anew, from a place that is not said: a fresh stream begins with all of it.
-      this.#isReopening = true;
+      // Another attempt makes its text again, from the beginning. The state says what of it is kept already.
+      this.#text.begin(turnId);
+      yield* this.#readState('now');
       return;
     }
     this.#telling = turnId;

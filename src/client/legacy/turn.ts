@@ -90,12 +90,14 @@ export class LegacyTurn {
     return undefined;
   }
 
-  /** True: the turn is over. An error may also say that the stream ends before its turn does. */
+  /** True: the turn is over. An error may also say that the stream ends before its turn does, or cannot show the turn's text. */
   async *#conclude({ error }: { error: string | undefined }): AsyncGenerator<TurnStep, boolean> {
     const state = await this.calls.state(this.signal);
-    // The same again, from its beginning and with nothing new: this is the turn's own end, and what works is the next turn.
+    // The reason of a failed turn is in the state.
+    const hasFailed = state.messages.some(({ sender, content }) => sender === 'system' && content === error);
+    // The same again, from its beginning and with nothing new: this is the turn's own end.
     const isRepeated = error !== undefined && error === this.#failure;
-    if (error !== undefined && state.status === 'processing' && !isRepeated) {
+    if (error !== undefined && !hasFailed && !isRepeated) {
       this.#failure = error;
       return false;
     }

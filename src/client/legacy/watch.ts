@@ -158,6 +158,8 @@ class LegacyWatch {
     const once = `${tool.status} ${tool.callId}`;
     // Told by the updates already; with its arguments a call is told again.
     if (this.#tools.has(once) && tool.args === undefined) return;
+    // The chat stream has no word for a failure, which the updates have reported.
+    if (tool.status === 'complete' && this.#tools.has(`failed ${tool.callId}`)) return;
     this.#tools.add(once);
     this.queue.push(tool);
   }
@@ -221,11 +223,11 @@ class LegacyWatch {
     }
   }
 
-  /** Of this client's own turns the streams tell more: the arguments too. */
+  /** Of this client's own turns the chat streams tell more: the arguments too. Only failures are told by the updates alone. */
   #hearTool(data: JsonObject): void {
     const tool = showTool(data, undefined);
     const isOwn = this.#own !== undefined || (this.#waiting.size > 0 && this.#foreign === undefined);
-    const isTold = isOwn || this.#tools.has(`${tool.status} ${tool.callId}`);
+    const isTold = (isOwn && tool.status !== 'failed') || this.#tools.has(`${tool.status} ${tool.callId}`);
     if (tool.message === undefined && isTold) return;
     if (tool.message === undefined) this.#tools.add(`${tool.status} ${tool.callId}`);
     this.queue.push(tool);

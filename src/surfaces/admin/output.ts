@@ -67,6 +67,14 @@ export function use({ subject, measure, from, amount, limit }: SpentUse) {
   return { kind, id, measure, window_from: time(from), amount, limit };
 }
 
+/** How much is kept of each App's secrets. Bytes are those of sealed values, names and rows. */
+export function secrets({ totals, most }: Awaited<ReturnType<Operator['secrets']>>) {
+  return {
+    apps: totals.map(({ app, secrets: count, bytes }) => ({ app, secrets: count, bytes })),
+    max_bytes: most,
+  };
+}
+
 /** The report of the legacy surface's use. */
 export function report({ days, countingSince, lastUsedAt, users, history, verdict }: UsageReport) {
   return {

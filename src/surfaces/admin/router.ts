@@ -75,6 +75,9 @@ export function adminRoutes({ operator, core, token, apps }: AdminParts, dialect
         res.json(output.report(await core.usageReport({ days })));
       }),
     ),
+    endpoint('GET', '/secrets', async (_req, res) => {
+      res.json(output.secrets(await operator.secrets()));
+    }),
     endpoint('GET', '/keys', async (_req, res) => {
       res.json({ keys: (await operator.listKeys()).map(output.key) });
     }),

@@ -1,5 +1,6 @@
 import type { Request } from 'express';
 import { RefusedError } from '../../core/refusal.js';
+import { accepts } from '../../http/accept.js';
 import { handle } from '../../http/input.js';
 import { preferredWait } from '../../http/prefer.js';
 import type { Route } from '../../http/routes.js';
@@ -12,7 +13,7 @@ import { sendSnapshot, sendState } from './answer.js';
 import { appEndpoint, endpoint } from './endpoint.js';
 import * as input from './input.js';
 import * as output from './output.js';
-import { waitForTurn } from './waiting.js';
+import { snapshotAfter, waitForTurn } from './waiting.js';
 
 /** How long `Prefer: wait` may hold an answer, in seconds. */
 const MAX_WAIT = 60;
@@ -27,20 +28,21 @@ export function chatRoutes({ core, streams }: Pick<SurfaceParts, 'core' | 'strea
         const session = sentByHeader(sessionId);
         const walletProof = walletProofOf(req);
         const sent = await core.send({ ...asked, session, text: message, key: appKey, walletProof });
-        res.setHeader('X-Turn-Id', sent.turnId);
         const seconds = preferredWait(req.get('prefer'), MAX_WAIT);
         if (seconds !== undefined) {
           await waitForTurn(core, sent, res, seconds);
           res.setHeader('Preference-Applied', `wait=${String(seconds)}`);
         }
-        sendSnapshot(req, res, await core.snapshot(session));
+        const snapshot = await snapshotAfter(core, session);
+        res.setHeader('X-Turn-Id', sent.turnId);
+        sendSnapshot(req, res, snapshot);
       }),
     ),
     endpoint(
       'GET',
       '/api/state',
       handle(input.readState, ({ sessionId, tail, userState }, req, res) =>
-        onceThere(core.snapshot(sentByHeader(sessionId), { userState }), (snapshot) => {
+        onceThere(core.snapshot(sentByHeader(sessionId), { userState, tail }), (snapshot) => {
           sendState(req, res, snapshot, tail);
         }),
       ),
@@ -77,8 +79,7 @@ export function chatRoutes({ core, streams }: Pick<SurfaceParts, 'core' | 'strea
 
 /** @throws RefusedError `invalid` when the `Accept` header (§4.8) rules an event stream out */
 function requireEventStream(req: Request): void {
-  const accept = req.get('accept')?.trim() ?? '';
-  if (accept === '' || req.accepts('text/event-stream') !== false) return;
+  if (accepts(req.headers.accept, 'text/event-stream')) return;
   const message = 'this is an event stream: Accept must allow text/event-stream';
   throw new RefusedError('invalid', message, [{ path: 'Accept', message }]);
 }

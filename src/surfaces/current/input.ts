@@ -14,7 +14,7 @@ import { idempotencyKey } from '../idempotency.js';
 import { optionalSessionHeader, sessionHeader, sessionPath } from '../session.js';
 import { decodeCursor } from '../page-cursor.js';
 
-const app = optionalText('query', 'app', (chain) => chain.notEmpty().withMessage('app must name an App'));
+const app = optionalText('query', 'app');
 const clientId = optionalText('query', 'client_id');
 const userState = optionalObject('query', 'user_state');
 const isSaid = (text: string): boolean => text.trim() !== '';
@@ -126,7 +126,13 @@ export const listApps = input('ignored', { sessionId: sessionHeader, appKey });
 export const invokeTool = {
   ...input('needed', {
     sessionId: sessionHeader,
-    name: requiredText('body', 'name', 'the tool to run'),
+    name: requiredText(
+      'body',
+      'name',
+      'the tool to run',
+      (chain) => chain.custom(isSaid).withMessage('name must name a tool'),
+      isSaid,
+    ),
     args: optionalObject('body', 'args'),
     app,
     clientId,

@@ -1,7 +1,7 @@
 import type { App } from '../../core/app.js';
 import type { SystemEvent } from '../../core/event.js';
 import type { JsonObject } from '../../core/json.js';
-import type { Message } from '../../core/message.js';
+import type { Message, ToolResult } from '../../core/message.js';
 import type { ToolDescription } from '../../core/ports.js';
 import type { ThreadSummary } from '../../core/session.js';
 import type { Snapshot } from '../../core/snapshot.js';
@@ -44,6 +44,11 @@ export function thread({ id, title }: Pick<ThreadSummary, 'id' | 'title'>): Json
   return { session_id: id, title };
 }
 
+/** An entry of `tool_results`: `status` only where the call failed. */
+export function toolResult({ callId, name, result, failed }: ToolResult): JsonObject {
+  return { call_id: callId, name, result, ...(failed && { status: 'failed' }) };
+}
+
 /** A persisted record with exactly the fields of §2.4. */
 export function record(sessionId: string, message: Message): JsonObject {
   return {
@@ -53,8 +58,7 @@ export function record(sessionId: string, message: Message): JsonObject {
     role: message.role,
     content: message.content,
     tool_calls: message.toolCalls?.map(({ callId, name, args }) => ({ call_id: callId, name, args })) ?? null,
-    tool_results:
-      message.toolResults?.map(({ callId, name, result }) => ({ call_id: callId, name, result })) ?? null,
+    tool_results: message.toolResults?.map(toolResult) ?? null,
     created_at: new Date(message.createdAt).toISOString(),
   };
 }

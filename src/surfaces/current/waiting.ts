@@ -1,7 +1,12 @@
 import type { Response } from 'express';
-import type { Core, Sent } from '../../core/core.js';
+import type { Core, Sent, SessionRef } from '../../core/core.js';
+import { RefusedError } from '../../core/refusal.js';
+import type { Snapshot } from '../../core/snapshot.js';
 
-/** Waits for the turn to end, but no longer than `seconds`, and no longer than the client does. */
+/**
+ * Waits for the turn to end, but no longer than `seconds`, and no longer than the client does.
+ * @throws RefusedError `gone` when the thread was deleted before its turn ended
+ */
 export async function waitForTurn(core: Core, sent: Sent, res: Response, seconds: number): Promise<void> {
   const patience = new AbortController();
   const stop = () => {
@@ -10,7 +15,27 @@ export async function waitForTurn(core: Core, sent: Sent, res: Response, seconds
   const timer = setTimeout(stop, seconds * 1000);
   res.once('close', stop);
   if (res.closed) stop();
-  await core.turnEnded(sent, patience.signal);
+  const end = await core.turnEnded(sent, patience.signal);
   clearTimeout(timer);
   res.off('close', stop);
+  if (end === 'deleted') throw deletedSince();
+}
+
+/**
+ * The session after a message of it was accepted.
+ * @throws RefusedError `gone` when it was deleted since: `not_found` would say that nothing was accepted
+ */
+export async function snapshotAfter(core: Core, session: SessionRef): Promise<Snapshot> {
+  try {
+    return await core.snapshot(session);
+  } catch (error) {
+    throw error instanceof RefusedError && error.reason === 'not_found' ? deletedSince() : error;
+  }
+}
+
+function deletedSince(): RefusedError {
+  return new RefusedError(
+    'gone',
+    'The message was accepted, and its thread was deleted before it was answered',
+  );
 }

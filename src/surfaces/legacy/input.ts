@@ -16,7 +16,7 @@ import {
 /** The App key, which the core alone judges. */
 const appKey = optionalHeader('X-API-Key');
 
-const app = optionalText('query', 'app', (chain) => chain.notEmpty().withMessage('app must name an App'));
+const app = optionalText('query-only', 'app');
 
 const isSaid = (value: string): boolean => value.trim() !== '';
 const text = requiredText(
@@ -38,7 +38,7 @@ export const sendMessage = input('needed', {
   sessionId: sessionHeader,
   text,
   app: withDefault(app, DEFAULT_APP),
-  clientId: optionalText('query', 'client_id'),
+  clientId: optionalText('query-only', 'client_id'),
   appKey,
   idempotencyKey,
 });

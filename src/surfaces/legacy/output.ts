@@ -1,5 +1,5 @@
 import type { App } from '../../core/app.js';
-import type { RigChoice, TurnUpdate } from '../../core/core.js';
+import type { CutReason, RigChoice, TurnUpdate } from '../../core/core.js';
 import type { JsonObject } from '../../core/json.js';
 import type { ThreadSummary } from '../../core/session.js';
 import type { Snapshot } from '../../core/snapshot.js';
@@ -72,7 +72,9 @@ export function chatEvent(update: TurnUpdate): JsonObject | undefined {
 const CUT = {
   deleted: 'This thread was deleted while the answer was being written.',
   draining: 'The service is restarting. The answer goes on: read it with GET /api/thread/state.',
-} as const;
+  replaced:
+    'The answer was started again, and what was shown of it no longer holds. Read the new answer with GET /api/thread/state.',
+} as const satisfies Record<CutReason, string>;
 
 /** What a stream says when its feed breaks off without a word. */
 export const BROKEN_OFF: JsonObject = {

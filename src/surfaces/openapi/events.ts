@@ -58,8 +58,20 @@ export const updateEvents: Readonly<Record<string, Schema>> = {
 
 /** What `include=turns` adds: passing events without an id, which are not replayed. */
 export const turnEvents: Readonly<Record<string, Schema>> = {
-  TurnStarted: event('turn_started', { turn_id }, 'A turn runs. For a known turn: its text begins anew.'),
-  TextDelta: event('text_delta', { turn_id, content: text() }, 'More text of the answer.'),
+  TurnStarted: event(
+    'turn_started',
+    { turn_id },
+    'A turn runs, or was cancelled while it waited. For a known turn: its text so far is void.',
+  ),
+  TextDelta: event(
+    'text_delta',
+    {
+      turn_id,
+      content: text(),
+      offset: integer(0, 'How many UTF-16 units of the turn’s text come before `content`.'),
+    },
+    'More text of the answer.',
+  ),
   TurnEnded: event(
     'turn_ended',
     { turn_id, status: words(['complete', 'interrupted', 'failed']) },

@@ -22,7 +22,8 @@ const REFUSALS = {
   },
   Forbidden: {
     status: 403,
-    description: 'The App key does not cover the App, or the proof is of another wallet.',
+    description:
+      'The App key does not cover the App, the proof is of another wallet, or a page of this origin may not call.',
     codes: ['forbidden'],
   },
   NotFound: {
@@ -42,10 +43,20 @@ const REFUSALS = {
     description: 'The thread is busy and its App rejects meanwhile: nothing was stored.',
     codes: ['busy'],
   },
+  Gone: {
+    status: 410,
+    description: 'The message was accepted, and its thread was deleted before the response.',
+    codes: ['gone'],
+  },
   TooLarge: {
     status: 413,
-    description: 'The body is larger than is taken here.',
-    codes: ['payload_too_large'],
+    description: 'The body is larger than is taken here, or what is kept has reached its bound.',
+    codes: ['payload_too_large', 'full'],
+  },
+  Misdirected: {
+    status: 421,
+    description: 'The service listens on a loopback address, and `Host` names another host.',
+    codes: ['misdirected'],
   },
   KeyReused: {
     status: 422,
@@ -79,14 +90,16 @@ const REFUSALS = {
 /** A shared answer that refuses. */
 export type RefusalName = keyof typeof REFUSALS;
 
-/** All of them in the shape of a surface, and what answers `OPTIONS`. Their keys are the names that `refusals` refers to. */
-export function refusalAnswers(shape: (codes: readonly string[]) => Schema): Record<string, Response> {
-  const shown = Object.entries<Refusal>(REFUSALS).map(
-    ([name, { description, codes, headers }]): [string, Response] => [
-      name,
-      json(description, shape(codes), headers === undefined ? {} : { headers }),
-    ],
-  );
+/** All of them in the shape of a surface, and what answers `OPTIONS`. Their keys are the names that `refusals` refers to. `except`: those that the surface never gives. */
+export function refusalAnswers(
+  shape: (codes: readonly string[]) => Schema,
+  except: readonly RefusalName[] = [],
+): Record<string, Response> {
+  const left = Object.entries<Refusal>(REFUSALS).filter(([name]) => !except.some((one) => one === name));
+  const shown = left.map(([name, { description, codes, headers }]): [string, Response] => [
+    name,
+    json(description, shape(codes), headers === undefined ? {} : { headers }),
+  ]);
   const options = answer('The methods of a path, to `OPTIONS`.', {
     headers: { Allow: { description: 'Absent on unknown paths.', schema: { type: 'string' } } },
   });
@@ -101,7 +114,11 @@ export function refusalWith(status: number): string | undefined {
 
 /** What any operation may answer, and the further refusals of one. */
 export function refusals(...names: readonly RefusalName[]): Record<string, Reference> {
-  const all: readonly RefusalName[] = ['Invalid', ...names, 'TooMany', 'Internal', 'Unavailable'];
+  const all: readonly RefusalName[] = [
+    ...(['Invalid', 'Forbidden'] as const),
+    ...names,
+    ...(['Misdirected', 'TooMany', 'Internal', 'Unavailable'] as const),
+  ];
   return Object.fromEntries(
     all.map((name) => [String(REFUSALS[name].status), { $ref: `#/components/responses/${name}` }]),
   );

@@ -1,4 +1,4 @@
-import type { Key, LegacyReport, NewKey, Overview, SessionPage, Spent } from './wire.js';
+import type { Key, KeptSecrets, LegacyReport, NewKey, Overview, SessionPage, Spent } from './wire.js';
 
 /** The service answered that it will not, or did not answer; `message` is for the operator. */
 export class AdminError extends Error {
@@ -48,6 +48,10 @@ export class AdminApi {
 
   uses(): Promise<{ readonly uses: readonly Spent[] }> {
     return this.#ask('GET', 'uses');
+  }
+
+  secrets(): Promise<KeptSecrets> {
+    return this.#ask('GET', 'secrets');
   }
 
   report(days: number): Promise<LegacyReport> {

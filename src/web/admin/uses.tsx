@@ -2,14 +2,16 @@ import { useCallback, type ReactNode } from 'react';
 import type { AdminApi } from './api.js';
 import { usePolled } from './polled.js';
 import { ShortId, Table } from './table.js';
-import type { Spent } from './wire.js';
 import { count, dateTime } from './words.js';
 
 const EVERY_MS = 10_000;
 
-/** What sessions and App keys have used of their limits today. */
+/** What sessions and App keys have used of their limits today, and how much is kept of the secrets of each App. */
 export function Uses({ api }: { readonly api: AdminApi }): ReactNode {
-  const read = useCallback(() => api.uses(), [api]);
+  const read = useCallback(async () => {
+    const [{ uses }, kept] = await Promise.all([api.uses(), api.secrets()]);
+    return { uses, kept };
+  }, [api]);
   const { value, error } = usePolled(read, EVERY_MS);
   return (
     <>
@@ -29,7 +31,25 @@ export function Uses({ api }: { readonly api: AdminApi }): ReactNode {
               <td>{dateTime(spent.window_from)}</td>
               <td>{count(spent.amount)}</td>
               <td>
-                <Share spent={spent} />
+                <Share amount={spent.amount} limit={spent.limit} />
+              </td>
+            </tr>
+          ))}
+        </Table>
+      )}
+      {value !== undefined && (
+        <Table
+          title="Secrets kept"
+          columns={['App', 'Secrets', 'Bytes', 'Of']}
+          empty="No secrets are stored."
+        >
+          {value.kept.apps.map(({ app, secrets, bytes }) => (
+            <tr key={app}>
+              <td>{app}</td>
+              <td>{count(secrets)}</td>
+              <td>{count(bytes)}</td>
+              <td>
+                <Share amount={bytes} limit={value.kept.max_bytes} />
               </td>
             </tr>
           ))}
@@ -39,7 +59,7 @@ export function Uses({ api }: { readonly api: AdminApi }): ReactNode {
   );
 }
 
-function Share({ spent: { amount, limit } }: { readonly spent: Spent }): ReactNode {
+function Share({ amount, limit }: { readonly amount: number; readonly limit: number | null }): ReactNode {
   if (limit === null) return 'no limit';
   return (
     <span className="share">

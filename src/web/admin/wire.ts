@@ -84,6 +84,12 @@ export interface Spent {
   readonly limit: number | null;
 }
 
+/** Bytes are those of sealed values, names and rows; `max_bytes` bounds each App. */
+export interface KeptSecrets {
+  readonly apps: readonly { readonly app: string; readonly secrets: number; readonly bytes: number }[];
+  readonly max_bytes: number;
+}
+
 export interface LegacyReport {
   readonly days: number;
   readonly counting_since: string | null;

@@ -26,7 +26,7 @@ export function changed(view: View, change: Change): View {
     case 'text':
       return withText(opened(view), change.content);
     case 'tool':
-      return view.turn === null ? view : withTool(view, change);
+      return view.turn === null ? withOutcome(view, change) : withTool(view, change);
     case 'turn_ended':
       return ended(view, change.turnId);
     case 'title':
@@ -131,6 +131,13 @@ function withTool(view: View, told: ToolProgress): View {
   const next = withBlocks(view, (blocks) => withProgress(blocks, told));
   const calls = noted(view.calls, told);
   return { ...next, calls, messages: withArguments(next.messages, calls) };
+}
+
+/** The end of a call may arrive after the end of its turn: over the legacy surface they take different streams. */
+function withOutcome(view: View, told: ToolProgress): View {
+  if (!view.calls.some(({ callId }) => callId === told.callId)) return view;
+  const calls = noted(view.calls, told);
+  return { ...view, calls, messages: withArguments(view.messages, calls) };
 }
 
 /** Changes the running answer, or begins it. */

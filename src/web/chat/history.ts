@@ -25,14 +25,15 @@ export async function readCalls(
   const body = parseJson(await response.text());
   return objectsIn(isObject(body) ? body.messages : undefined).flatMap((record) => {
     const results = new Map(
-      objectsIn(record.tool_results).map((result) => [textOf(result, 'call_id'), result.result ?? null]),
+      objectsIn(record.tool_results).map((result) => [textOf(result, 'call_id'), result]),
     );
     return objectsIn(record.tool_calls).map((call) => {
       const callId = textOf(call, 'call_id');
       const result = results.get(callId);
       return {
         ...{ callId, name: textOf(call, 'name'), args: isObject(call.args) ? call.args : {} },
-        result: result === undefined ? null : resultText(result),
+        result: result === undefined ? null : resultText(result.result ?? null),
+        failed: result?.status === 'failed',
       };
     });
   });

@@ -27,7 +27,10 @@ export function withProgress(blocks: readonly Block[], told: ToolProgress): read
   return [...blocks, block];
 }
 
-/** The messages with the arguments that the history knows: by a call's id, else by the outcomes in their order. */
+/**
+ * The messages with what the history knows of their calls: arguments, and whether a call failed. A call is found by its id, else
+ * by the outcomes in their order.
+ */
 export function withArguments(
   messages: readonly ViewMessage[],
   calls: readonly RecordedCall[],
@@ -45,19 +48,21 @@ export function withArguments(
     }
     return undefined;
   };
+  const completed = (block: Block): Block => {
+    const call = block.kind === 'tool' ? find(block) : undefined;
+    if (block.kind !== 'tool' || call === undefined) return block;
+    const status = call.failed ? 'failed' : block.status;
+    if (block.args !== null && block.status === status) return block;
+    return { ...block, callId: call.callId, args: block.args ?? call.args, status };
+  };
   // From the end: what is missing of the history is missing at its beginning.
   return messages
     .toReversed()
     .map((message) => {
-      if (!message.blocks.some((block) => block.kind === 'tool' && block.args === null)) return message;
-      const blocks = message.blocks
-        .toReversed()
-        .map((block) => {
-          const call = block.kind === 'tool' && block.args === null ? find(block) : undefined;
-          return call === undefined ? block : { ...block, callId: call.callId, args: call.args };
-        })
-        .toReversed();
-      return { ...message, blocks };
+      const blocks = message.blocks.toReversed().map(completed).toReversed();
+      return blocks.every((block, index) => block === message.blocks[index])
+        ? message
+        : { ...message, blocks };
     })
     .toReversed();
 }
@@ -68,7 +73,8 @@ export function noted(calls: readonly RecordedCall[], told: ToolProgress): reado
   const before = calls.find((call) => call.callId === callId);
   const args = told.args ?? before?.args;
   if (args === undefined) return calls;
-  const call = { callId, name, args, result: told.result ?? before?.result ?? null };
+  const failed = told.status === 'failed' || before?.failed === true;
+  const call = { callId, name, args, result: told.result ?? before?.result ?? null, failed };
   return before === undefined ? [...calls, call] : calls.map((other) => (other === before ? call : other));
 }
 

@@ -54,6 +54,7 @@ export interface RecordedCall {
   readonly args: JsonObject;
   /** As text; null while there is none. */
   readonly result: string | null;
+  readonly failed: boolean;
 }
 
 /** One session as it is shown. */

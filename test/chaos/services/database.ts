@@ -1,4 +1,5 @@
 import { Client } from 'pg';
+import type { ClockFile } from '../clock-file.js';
 import { OwnPostgres } from './own-postgres.js';
 
 /** The PostgreSQL database of a run. */
@@ -12,6 +13,8 @@ export interface Database {
   cutConnections(): Promise<void>;
   /** Stops and starts the server; null where it is not the harness's own. */
   readonly server: { stop(isOrderly: boolean): Promise<void>; start(): Promise<void> } | null;
+  /** The server's clock; null where it cannot be set. */
+  readonly clock: ClockFile | null;
   close(): Promise<void>;
 }
 
@@ -19,14 +22,18 @@ export interface Database {
 const SHARED = process.env.TEST_POSTGRES_URL ?? 'postgres://postgres@127.0.0.1:5432/postgres';
 
 /** A database in a cluster of the harness's own, else one in the server that tests use. @throws when there is neither */
-export async function openDatabase(log: string): Promise<Database> {
+export async function openDatabase(
+  log: string,
+  options: { readonly withClock?: boolean } = {},
+): Promise<Database> {
   const name = `diptych_chaos_${String(process.pid)}_${Date.now().toString(36)}`;
-  const own = await OwnPostgres.start(log);
+  const own = await OwnPostgres.start(log, options);
   if (own !== null) {
     await run(own.url, `CREATE DATABASE ${name}`);
     return databaseIn(own.url, name, {
       about: `PostgreSQL of its own on port ${String(own.port)}`,
       server: own,
+      clock: own.clock,
       close: () => own.close(),
     });
   }
@@ -34,6 +41,7 @@ export async function openDatabase(log: string): Promise<Database> {
   return databaseIn(SHARED, name, {
     about: `a database of its own in the PostgreSQL at ${new URL(SHARED).host}: no initdb was found, so that no restart of the server is tried`,
     server: null,
+    clock: null,
     close: () => run(SHARED, `DROP DATABASE ${name} WITH (FORCE)`),
   });
 }
@@ -41,7 +49,7 @@ export async function openDatabase(log: string): Promise<Database> {
 function databaseIn(
   serverUrl: string,
   name: string,
-  rest: Pick<Database, 'about' | 'server' | 'close'>,
+  rest: Pick<Database, 'about' | 'server' | 'clock' | 'close'>,
 ): Database {
   const { port } = new URL(serverUrl);
   return {

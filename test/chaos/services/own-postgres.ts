@@ -3,12 +3,20 @@ import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
+import { ClockFile } from '../clock-file.js';
 import { sleep } from '../world.js';
 import { findProgram, ServiceProcess, steadyPort } from './service-process.js';
 
 /** Where Debian and its kin keep the programs of each version. */
 const VERSIONS = '/usr/lib/postgresql';
+/** Where Debian's package `faketime` keeps the library that shifts the clock of a process. */
+const FAKETIME = [
+  `/usr/lib/${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}-linux-gnu/faketime/libfaketime.so.1`,
+  '/usr/lib/faketime/libfaketime.so.1',
+];
 const START_MS = 20_000;
+/** By how much the clock is set back once, to see that it can be. */
+const TRIED_SECONDS = 3_600;
 /** What outlives the process cannot be lost by a stop of it, and the disk is not what is tried here. */
 const SETTINGS = {
   fsync: 'off',
@@ -27,10 +35,16 @@ export class OwnPostgres {
     private readonly user: { uid: number; gid: number } | undefined,
     private readonly log: string,
     readonly port: number,
+    private readonly faketime: string | undefined,
+    /** Its clock; null: it cannot be set, because libfaketime is not there or was not asked for. */
+    readonly clock: ClockFile | null,
   ) {}
 
-  /** Null: the programs are not there, or there is nobody whom they would run as. @throws when it does not start */
-  static async start(log: string): Promise<OwnPostgres | null> {
+  /** Null: the programs are not there, or there is no user whom they would run as. @throws when it does not start */
+  static async start(
+    log: string,
+    { withClock = false }: { readonly withClock?: boolean } = {},
+  ): Promise<OwnPostgres | null> {
     const folders = existsSync(VERSIONS)
       ? readdirSync(VERSIONS)
           .sort((a, b) => Number(b) - Number(a))
@@ -58,8 +72,15 @@ export class OwnPostgres {
     ];
     const made = spawnSync(initdb, args, { cwd: '/', env: { PATH: process.env.PATH, LC_ALL: 'C' }, ...user });
     if (made.status !== 0) throw new Error(`initdb failed: ${String(made.stderr)}`);
-    const postgres = new OwnPostgres(command, directory, user, log, await steadyPort());
+    const faketime = withClock ? FAKETIME.find((path) => existsSync(path)) : undefined;
+    const clock =
+      faketime === undefined
+        ? null
+        : new ClockFile(join(directory, 'chaos-clock'), (by) => `${by < 0 ? '' : '+'}${String(by)}\n`);
+    const port = await steadyPort();
+    const postgres = new OwnPostgres(command, directory, user, log, port, faketime, clock);
     await postgres.start();
+    await postgres.#tryClock();
     return postgres;
   }
 
@@ -75,7 +96,7 @@ export class OwnPostgres {
       args: ['-D', this.directory, '-p', String(this.port), ...settings],
       log: this.log,
       user: this.user,
-      env: { LC_ALL: 'C', PATH: process.env.PATH ?? '' },
+      env: { LC_ALL: 'C', PATH: process.env.PATH ?? '', ...this.#clockEnv() },
       killSignal: 'SIGQUIT',
     });
     const until = Date.now() + START_MS;
@@ -94,6 +115,35 @@ export class OwnPostgres {
   async close(): Promise<void> {
     await this.stop(false);
     rmSync(this.directory, { recursive: true, force: true, maxRetries: 5 });
+  }
+
+  /** @throws when the clock cannot be set after all: a run would then show nothing */
+  async #tryClock(): Promise<void> {
+    const { clock } = this;
+    if (clock === null) return;
+    clock.set(-TRIED_SECONDS);
+    const client = new Client({ connectionString: this.url });
+    await client.connect();
+    const { rows } = await client.query<{ at: number }>(
+      'SELECT extract(epoch FROM clock_timestamp())::float8 AS at',
+    );
+    await client.end();
+    clock.set(0);
+    const behind = Date.now() / 1000 - (rows[0]?.at ?? 0);
+    if (Math.abs(behind - TRIED_SECONDS) > 30)
+      throw new Error(`the clock of PostgreSQL does not follow libfaketime: ${String(behind)} s behind`);
+  }
+
+  /** What loads libfaketime, which then reads the clock's file at each look at the time. */
+  #clockEnv(): Record<string, string> {
+    if (this.faketime === undefined || this.clock === null) return {};
+    return {
+      LD_PRELOAD: this.faketime,
+      FAKETIME_TIMESTAMP_FILE: this.clock.path,
+      FAKETIME_NO_CACHE: '1',
+      FAKETIME_DONT_FAKE_MONOTONIC: '1',
+      NO_FAKE_STAT: '1',
+    };
   }
 
   async #answers(): Promise<boolean> {

@@ -37,12 +37,9 @@ export function promisedAnswers(
   const path = pathOf(url);
   const own = exposed.find((name) => new RegExp(`^/${name}(/|$)`, 'i').test(path));
   const names = own === undefined ? exposed : [own];
-  const targets = findTargets(
-    names,
-    own === undefined ? path : path.slice(own.length + 1),
-    own === undefined,
-  );
   const verb = operationMethod(method);
+  const local = own === undefined ? path : path.slice(own.length + 1);
+  const targets = findTargets(names, local, { atRoot: own === undefined, verb });
   const operations = targets.flatMap((target) => {
     const operation = verb === undefined ? undefined : target.item[verb];
     return operation === undefined ? [] : [{ ...target, operation }];
@@ -96,8 +93,12 @@ function responseOf({ responses }: Operation, status: number) {
   return responses[String(status)];
 }
 
-/** The paths that match, and of those the ones with the fewest parameters. */
-function findTargets(names: readonly SurfaceName[], path: string, atRoot: boolean): readonly Target[] {
+/** The paths that match, and of those that have the method, if any has it, the ones with the fewest parameters. */
+function findTargets(
+  names: readonly SurfaceName[],
+  path: string,
+  { atRoot, verb }: { readonly atRoot: boolean; readonly verb: OperationMethod | undefined },
+): readonly Target[] {
   if (!isDecodable(path)) return [];
   const matching = names.flatMap((surface) => {
     const document = documents[surface];
@@ -105,8 +106,10 @@ function findTargets(names: readonly SurfaceName[], path: string, atRoot: boolea
       .filter(([template, item]) => (atRoot || item.servers === undefined) && matcher(template).test(path))
       .map(([template, item]): Target => ({ surface, document, template, item }));
   });
-  const fewest = Math.min(...matching.map(({ template }) => parametersIn(template)));
-  return matching.filter(({ template }) => parametersIn(template) === fewest);
+  const taking = matching.filter(({ item }) => verb !== undefined && item[verb] !== undefined);
+  const candidates = taking.length > 0 ? taking : matching;
+  const fewest = Math.min(...candidates.map(({ template }) => parametersIn(template)));
+  return candidates.filter(({ template }) => parametersIn(template) === fewest);
 }
 
 const matchers = new Map<string, RegExp>();

@@ -115,7 +115,7 @@ export const chatPaths: Paths = {
             schema: { type: 'string', pattern: '^wait=\\d+$' },
           },
         }),
-        ...refusals('Unauthenticated', 'Forbidden', 'Busy', 'TooLarge', 'KeyReused'),
+        ...refusals('Unauthenticated', 'Forbidden', 'Busy', 'Gone', 'TooLarge', 'KeyReused'),
       },
     },
   },

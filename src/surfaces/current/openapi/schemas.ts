@@ -34,8 +34,9 @@ export const schemas: Readonly<Record<string, Schema>> = {
     {
       error: text('What was wrong, with what, and what would be right.'),
       code: words([
-        ...['invalid', 'unauthenticated', 'forbidden', 'not_found', 'method_not_allowed', 'busy'],
-        ...['payload_too_large', 'key_reused', 'too_many', 'rate_limited', 'internal', 'unavailable'],
+        ...['invalid', 'unauthenticated', 'forbidden', 'not_found', 'method_not_allowed', 'busy', 'gone'],
+        ...['payload_too_large', 'full', 'misdirected', 'key_reused', 'too_many', 'rate_limited'],
+        ...['internal', 'unavailable'],
       ]),
       request_id: text('Equals `X-Request-Id`.'),
       details: {
@@ -75,7 +76,14 @@ export const schemas: Readonly<Record<string, Schema>> = {
     { description: 'A session as it is now.' },
   ),
   ToolCall: record({ ...call, args: map(true, 'Its arguments.') }),
-  ToolResult: record({ ...call, result: { description: 'Any JSON value.' } }),
+  ToolResult: record(
+    {
+      ...call,
+      result: { description: 'Any JSON value; where the call failed, the words that say why.' },
+      status: { const: 'failed', description: 'Only where the call failed.' },
+    },
+    { optional: ['status'] },
+  ),
   Record: record(
     {
       id: uuid('The message.'),
@@ -119,7 +127,7 @@ export const schemas: Readonly<Record<string, Schema>> = {
   Nonce: record({ nonce: text('Letters and digits.'), expires_at: timestamp }),
   WalletProof: record({
     proof: text('To send as `X-Wallet-Proof`.'),
-    public_key: text('The wallet that it is for.'),
+    public_key: text('The wallet that it is for: an address, or chain and address (CAIP-10).'),
     expires_at: timestamp,
   }),
   Health: health,

@@ -34,7 +34,9 @@ export const walletPaths: Paths = {
       requestBody: jsonBody(
         fields(
           {
-            message: text('The sign-in message, as it was signed.'),
+            message: text(
+              'The sign-in message, as it was signed: address with checksum (EIP-55), URI on its domain.',
+            ),
             signature: text('The signature of the message, in hex.'),
           },
           ['message', 'signature'],

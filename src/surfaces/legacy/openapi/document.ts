@@ -40,7 +40,7 @@ export function describeLegacy({ version, surfaces }: Deployment): Document {
     },
     components: {
       schemas,
-      responses: noticed(refusalAnswers(() => named('Error'))),
+      responses: noticed(refusalAnswers(() => named('Error'), ['Gone'])),
       headers: { ...headers, ...noticeHeaders },
       securitySchemes: securitySchemes('X-API-Key'),
     },

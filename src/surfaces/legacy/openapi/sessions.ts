@@ -35,6 +35,7 @@ export const sessionPaths: Paths = {
       operationId: 'nameSession',
       summary: 'Read a session and its threads',
       description:
+        'At most 10,000 threads: those of the wallet that were used last. ' +
         'Under `/api`, while both surfaces are exposed, the answer also has the current field `title`.',
       tags: ['Sessions'],
       security: [{}],
@@ -75,15 +76,10 @@ export const controlPaths: Paths = {
           schema: { type: 'string', format: 'uuid' },
         }),
       ],
-      requestBody: jsonBody(
-        fields({ model: text('The model to switch to.'), session_id: text('Where the query lacks it.') }, [
-          'model',
-        ]),
-        {
-          required: true,
-          example: { model: 'demo' },
-        },
-      ),
+      requestBody: jsonBody(fields({ model: text('The model to switch to.') }, ['model']), {
+        required: true,
+        example: { model: 'demo' },
+      }),
       responses: {
         200: json('It is selected.', named('Success'), { example: { success: true } }),
         ...refusals('NotFound', 'TooLarge'),

@@ -4,7 +4,7 @@ import { FRAMING, updatesExample } from '../../openapi/events.js';
 import { messageExamples } from '../../openapi/messages.js';
 import { refusals } from '../../openapi/refusals.js';
 import { credentials, eventCursor, fields, idempotencyKey, jsonBody, query } from '../../openapi/requests.js';
-import { named, SESSION_EXAMPLE, text } from '../../openapi/schemas.js';
+import { named, SESSION_EXAMPLE } from '../../openapi/schemas.js';
 
 const tags = ['Conversation'];
 const session = (required: boolean, description: string) =>
@@ -28,11 +28,12 @@ export const threadPaths: Paths = {
       operationId: 'sendMessage',
       summary: 'Send a message and stream the answer',
       description: `From the first byte of the stream on the message is durable; the client going away does not stop the turn. ${FRAMING}
-The last event is one \`complete\` or one \`error\`; then the connection closes.`,
+The last event is one \`complete\` or one \`error\`; then the connection closes. An \`error\` also ends a stream whose text was made again, differently, after
+the loss of a process: the state has the answer.`,
       tags,
       security: credentials('required', 'optional'),
       parameters: [
-        query('app', 'The App.', { schema: { type: 'string', minLength: 1, default: 'default' } }),
+        query('app', 'The App.', { schema: { type: 'string', default: 'default' } }),
         query('client_id', 'The client whose secrets the tools may use.'),
         idempotencyKey,
       ],
@@ -40,8 +41,6 @@ The last event is one \`complete\` or one \`error\`; then the connection closes.
         fields(
           {
             text: { type: 'string', minLength: 1, description: 'The user message: at most 64 KiB of UTF-8.' },
-            app: text('Where the query lacks it.'),
-            client_id: text('Where the query lacks it.'),
           },
           ['text'],
         ),

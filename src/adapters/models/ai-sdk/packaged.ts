@@ -1,0 +1,54 @@
+import type { LanguageModelV3 } from '@ai-sdk/provider';
+import type { Rig } from '../../../core/ports.js';
+import { createCallMemory } from './call-memory.js';
+import { isWebPage, requireKey, type Endpoint } from '../endpoint.js';
+import { UpstreamFault } from '../upstream-fault.js';
+import { callSettings, openModel, type PackagedProvider } from './model.js';
+import { outlineOf } from '../request-outline.js';
+import { readParts } from './parts.js';
+import { buildPrompt } from './prompt.js';
+import { asRigError } from '../rig-error.js';
+
+/** Asks a provider through its package. */
+export function createPackaged(provider: PackagedProvider, endpoint: Endpoint): Rig['respond'] {
+  const memory = createCallMemory();
+  let opened: Promise<LanguageModelV3> | undefined;
+
+  return async (request, signal, take) => {
+    signal.throwIfAborted();
+    // One's own controller: an answer that is refused half-way closes the upstream connection too.
+    const call = new AbortController();
+    const abort = (): void => {
+      call.abort(signal.reason);
+    };
+    signal.addEventListener('abort', abort, { once: true });
+    let isOver = false;
+    try {
+      requireKey(endpoint);
+      opened ??= openModel(provider, endpoint);
+      const model = await opened;
+      const outline = outlineOf(request);
+      const prompt = buildPrompt(request.instructions, outline, memory);
+      const { stream, response } = await model.doStream({
+        prompt: prompt.messages,
+        ...(prompt.tools.length === 0 ? {} : { tools: prompt.tools }),
+        ...(outline.toolsAreHistory ? { toolChoice: { type: 'none' } } : {}),
+        ...callSettings(provider, request.purpose),
+        abortSignal: call.signal,
+      });
+      if (isWebPage(response?.headers?.['content-type'])) throw new UpstreamFault('endpoint');
+      for await (const part of readParts(stream, outline, memory)) {
+        signal.throwIfAborted();
+        isOver = part.type === 'end';
+        take(part);
+      }
+    } catch (error) {
+      signal.throwIfAborted();
+      throw asRigError(error);
+    } finally {
+      signal.removeEventListener('abort', abort);
+      // An answer that is over has no connection to close, and the reason of an abort is an error with its stack.
+      if (!isOver) call.abort();
+    }
+  };
+}

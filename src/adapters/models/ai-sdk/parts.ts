@@ -1,0 +1,56 @@
+import type {
+  LanguageModelV3FinishReason,
+  LanguageModelV3StreamPart,
+  LanguageModelV3Usage,
+} from '@ai-sdk/provider';
+import type { RigPart } from '../../../core/ports.js';
+import type { Usage } from '../../../core/turn.js';
+import type { CallMemory } from './call-memory.js';
+import { endParts, type WireCall } from '../ending.js';
+import { UpstreamFault } from '../upstream-fault.js';
+import type { Outline } from '../request-outline.js';
+
+/**
+ * Reads a provider package's stream. Text passes as it comes. Calls are held until the provider has said that its answer is
+ * complete, so that a cut stream never runs half a call.
+ * @throws UpstreamFault, or what the stream or an error part of it carries
+ */
+export async function* readParts(
+  stream: AsyncIterable<LanguageModelV3StreamPart>,
+  outline: Outline,
+  memory: CallMemory,
+): AsyncIterable<RigPart> {
+  const calls: WireCall[] = [];
+  let finish: { reason: LanguageModelV3FinishReason; usage: LanguageModelV3Usage } | undefined;
+  let spoke = false;
+  for await (const part of stream) {
+    if (part.type === 'text-delta') {
+      if (part.delta === '') continue;
+      spoke = true;
+      yield { type: 'text', text: part.delta };
+    } else if (part.type === 'tool-call' && part.providerExecuted !== true) {
+      calls.push({
+        id: part.toolCallId,
+        name: part.toolName,
+        input: part.input,
+        metadata: part.providerMetadata,
+      });
+    } else if (part.type === 'error') {
+      throw part.error;
+    } else if (part.type === 'finish') {
+      finish = { reason: part.finishReason, usage: part.usage };
+    }
+  }
+  // Without a word of the provider's own, its stream closed before it said that it was done.
+  if (finish === undefined || (finish.reason.unified === 'other' && finish.reason.raw === undefined)) {
+    throw new UpstreamFault('cut');
+  }
+  const answer = { reason: finish.reason.unified, usage: usageOf(finish.usage), spoke, calls };
+  yield* endParts(answer, outline, (callId, metadata) => {
+    memory.remember(callId, metadata);
+  });
+}
+
+function usageOf(usage: LanguageModelV3Usage): Usage {
+  return { inputTokens: usage.inputTokens.total ?? 0, outputTokens: usage.outputTokens.total ?? 0 };
+}

@@ -1,0 +1,83 @@
+import type {
+  LanguageModelV3FunctionTool,
+  LanguageModelV3Message,
+  LanguageModelV3Prompt,
+  LanguageModelV3ToolResultPart,
+} from '@ai-sdk/provider';
+import { resultText, type ToolResult } from '../../../core/message.js';
+import type { PromptMessage, ToolDescription } from '../../../core/ports.js';
+import type { CallMemory } from './call-memory.js';
+import type { WireNames } from '../wire-names.js';
+import { argumentsSchema, type Outline } from '../request-outline.js';
+
+/** What a provider package gets of a request. */
+export interface Prompt {
+  readonly messages: LanguageModelV3Prompt;
+  readonly tools: LanguageModelV3FunctionTool[];
+}
+
+/** Maps a request to the provider packages' prompt. */
+export function buildPrompt(instructions: string, outline: Outline, memory: CallMemory): Prompt {
+  const messages: LanguageModelV3Message[] = [];
+  if (instructions.trim() !== '') messages.push({ role: 'system', content: instructions });
+  for (const message of outline.messages) {
+    if (message.role === 'user')
+      messages.push({ role: 'user', content: [{ type: 'text', text: message.content }] });
+    else messages.push(...assistantMessages(message, outline, memory));
+  }
+  return { messages, tools: outline.tools.map((tool) => describeTool(tool, outline.toolNames)) };
+}
+
+type AssistantMessage = Extract<PromptMessage, { role: 'assistant' }>;
+
+function* assistantMessages(
+  message: AssistantMessage,
+  { withTools, toolNames, callIds }: Outline,
+  memory: CallMemory,
+): Iterable<LanguageModelV3Message> {
+  const { content, toolResults } = message;
+  const toolCalls = withTools ? message.toolCalls : [];
+  const text = content.trim() === '' ? [] : [{ type: 'text' as const, text: content }];
+  const calls = toolCalls.map(({ callId, name, args }) => {
+    const providerOptions = memory.recall(callId);
+    return {
+      type: 'tool-call' as const,
+      toolCallId: callIds.toWire(callId),
+      toolName: toolNames.toWire(name),
+      input: args,
+      ...(providerOptions === undefined ? {} : { providerOptions }),
+    };
+  });
+  if (text.length + calls.length > 0) yield { role: 'assistant', content: [...text, ...calls] };
+  if (calls.length === 0) return;
+  const byId = new Map(toolResults.map((result) => [result.callId, result]));
+  yield {
+    role: 'tool',
+    content: toolCalls.map(({ callId, name }): LanguageModelV3ToolResultPart => ({
+      type: 'tool-result',
+      toolCallId: callIds.toWire(callId),
+      toolName: toolNames.toWire(name),
+      output: outputOf(byId.get(callId)),
+    })),
+  };
+}
+
+function outputOf(result: ToolResult | undefined): LanguageModelV3ToolResultPart['output'] {
+  const isFailed = result?.failed !== false;
+  return { type: isFailed ? 'error-text' : 'text', value: outputText(result) };
+}
+
+/** What a model gets to read of a result. */
+export function outputText(result: ToolResult | undefined): string {
+  return result === undefined ? 'no result' : resultText(result.result);
+}
+
+function describeTool(tool: ToolDescription, names: WireNames): LanguageModelV3FunctionTool {
+  return {
+    type: 'function',
+    name: names.toWire(tool.name),
+    description: tool.description,
+    inputSchema: argumentsSchema(tool),
+    strict: false,
+  };
+}

@@ -1,0 +1,122 @@
+import { AISDKError, APICallError, InvalidResponseDataError } from '@ai-sdk/provider';
+import { isJsonObject } from '../../core/json.js';
+import { findConnectionError, type ConnectionError } from './http/connection-error.js';
+import { UpstreamFault, type Fault } from './upstream-fault.js';
+
+/** What an HTTP answer or an error in a stream says. */
+export interface UpstreamAnswer {
+  readonly status: number | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+const NO_CREDIT =
+  /insufficient_quota|billing|credit balance|insufficient.?(balance|credit)|payment required/i;
+
+const CODE_FAULTS: readonly (readonly [RegExp, Fault])[] = [
+  [NO_CREDIT, 'credit'],
+  [
+    /invalid_api_key|api_key_invalid|api key not valid|authentication_error|permission_error|unauthenticated/i,
+    'credentials',
+  ],
+  [
+    /context_length_exceeded|context_window|context (length|window)|maximum context|prompt is too long|request_too_large|input token count|too many (input )?tokens|exceeds? the (available )?context/i,
+    'context',
+  ],
+  [/content_filter|content_policy|responsible.?ai|safety system/i, 'declined'],
+  [/model_not_found|not_found_error|does not exist|not found for api/i, 'model'],
+  [/rate_limit|resource_exhausted|too many requests/i, 'busy'],
+  [/overloaded|server_error|api_error|internal|unavailable|timeout/i, 'broken'],
+  [/invalid_request/i, 'refused'],
+];
+
+const CONNECTION_FAULTS: Record<ConnectionError['fault'], Fault> = {
+  unreachable: 'unreachable',
+  connect_timeout: 'unreachable',
+  idle: 'silent',
+  cut: 'cut',
+};
+
+/** Says what a failed HTTP answer means. */
+export function faultOfAnswer(answer: UpstreamAnswer): UpstreamFault {
+  const { status, body, headers } = answer;
+  const requestId = headers['x-request-id'] ?? headers['request-id'];
+  const code = codeIn(body);
+  return new UpstreamFault(faultOf(status, body), {
+    ...(status === undefined ? {} : { status }),
+    ...(code === undefined ? {} : { code }),
+    ...(requestId !== undefined && /^[\w-]{1,100}$/.test(requestId) ? { requestId } : {}),
+  });
+}
+
+/** Says what an error that a provider package threw, or put into its stream, means. */
+export function classify(error: unknown): { fault: UpstreamFault; answer?: UpstreamAnswer } {
+  if (error instanceof UpstreamFault) return { fault: error };
+  const connection = findConnectionError(error);
+  if (connection !== undefined) {
+    const { fault, code } = connection;
+    const details = code === undefined ? {} : { code };
+    return { fault: new UpstreamFault(CONNECTION_FAULTS[fault], details, { cause: connection }) };
+  }
+  if (APICallError.isInstance(error) && (error.statusCode ?? 0) >= 300) {
+    const answer = {
+      status: error.statusCode,
+      headers: error.responseHeaders ?? {},
+      body: error.responseBody ?? '',
+    };
+    return { fault: faultOfAnswer(answer), answer };
+  }
+  // The packages say in this way that a stream closed without a finish reason.
+  if (InvalidResponseDataError.isInstance(error) && error.data === undefined) {
+    return { fault: new UpstreamFault('cut') };
+  }
+  if (AISDKError.isInstance(error)) return { fault: new UpstreamFault('unreadable', { code: error.name }) };
+  if (isJsonObject(error) && !(error instanceof Error)) {
+    const answer = { status: statusIn(error), headers: {}, body: JSON.stringify({ error }) };
+    return { fault: faultOfAnswer(answer), answer };
+  }
+  return { fault: new UpstreamFault('unreadable', {}, { cause: error }) };
+}
+
+function faultOf(status: number | undefined, body: string): Fault {
+  if (status === 401 || status === 403) return 'credentials';
+  if (status === 402) return 'credit';
+  if (status === 404) return 'model';
+  if (status === 413) return 'context';
+  if (status === 429) return NO_CREDIT.test(codesIn(body).join(' ')) ? 'credit' : 'busy';
+  if (status !== undefined && (status >= 500 || status === 408 || status === 409 || status === 425))
+    return 'broken';
+  if (status !== undefined && status >= 300 && status < 400) return 'endpoint';
+  const known = CODE_FAULTS.find(([pattern]) => pattern.test(body))?.[1];
+  if (status === undefined) return known ?? 'broken';
+  // A refusal with a status is final, whatever other words are in it.
+  return known === undefined || known === 'broken' || known === 'busy' ? 'refused' : known;
+}
+
+/** An upstream's own word for what is wrong, if it is a mere word: never its sentences, which may quote the request or the key. */
+function codeIn(body: string): string | undefined {
+  return codesIn(body).find((code) => /^[a-zA-Z0-9_.-]{1,64}$/.test(code));
+}
+
+function codesIn(body: string): string[] {
+  const error = errorIn(body);
+  if (error === undefined) return [];
+  return [error.code, error.type, error.status].flatMap((code) => (typeof code === 'string' ? [code] : []));
+}
+
+function statusIn(error: object): number | undefined {
+  const fields: Record<string, unknown> = { ...error };
+  const status = [fields.status, fields.code, fields.statusCode].find((value) => typeof value === 'number');
+  return typeof status === 'number' && status >= 400 && status <= 599 ? status : undefined;
+}
+
+function errorIn(body: string): Record<string, unknown> | undefined {
+  try {
+    const parsed: unknown = JSON.parse(body);
+    const first: unknown = Array.isArray(parsed) ? parsed[0] : parsed;
+    if (!isJsonObject(first)) return undefined;
+    return isJsonObject(first.error) ? first.error : first;
+  } catch {
+    return undefined;
+  }
+}

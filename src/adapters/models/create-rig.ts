@@ -1,0 +1,66 @@
+import type { Rig } from '../../core/ports.js';
+import { ModelHttpClient } from './http/client.js';
+import { createFetch } from './http/fetch.js';
+import { checkEndpoint } from './check-endpoint.js';
+import { classify } from './classify.js';
+import { createCompletions } from './openai-compatible/respond.js';
+import { BASE_URLS, requireKey, type Endpoint, type Provider } from './endpoint.js';
+import { operatorError } from './upstream-fault.js';
+import { createPackaged } from './ai-sdk/packaged.js';
+
+/** A rig as the configuration describes it. */
+export interface RigSettings {
+  readonly id: string;
+  readonly name: string;
+  readonly provider: Provider;
+  /** The provider's own name for the model. */
+  readonly model: string;
+  /** Without a path of a method, such as `https://api.openai.com/v1`; null: the provider's own. */
+  readonly baseUrl: string | null;
+  readonly apiKey: string | null;
+  readonly contextTokens: number;
+}
+
+/**
+ * A model behind a provider's API. `respond` is one model call: steps, tools and retries are the core's.
+ * @throws Error when an `openai-compatible` rig has no `baseUrl`
+ */
+export function createModelRig(settings: RigSettings): Rig {
+  const { id, name, provider, contextTokens } = settings;
+  const client = new ModelHttpClient();
+  const endpoint = endpointOf(settings, createFetch(client));
+  return {
+    id,
+    name,
+    provider,
+    contextTokens,
+    respond:
+      provider === 'openai-compatible'
+        ? createCompletions(endpoint, client)
+        : createPackaged(provider, endpoint),
+    async check(signal) {
+      try {
+        requireKey(endpoint);
+      } catch (error) {
+        throw operatorError(id, classify(error).fault);
+      }
+      await checkEndpoint(id, endpoint, signal);
+    },
+  };
+}
+
+function endpointOf(
+  { id, provider, model, baseUrl, apiKey }: RigSettings,
+  fetch: Endpoint['fetch'],
+): Endpoint {
+  const base = baseUrl ?? (provider === 'openai-compatible' ? null : BASE_URLS[provider]);
+  if (base === null) throw new Error(`Rig "${id}": an openai-compatible rig needs a baseUrl`);
+  const key = apiKey?.trim() ?? '';
+  return {
+    provider,
+    model,
+    baseUrl: base.replace(/\/+$/, ''),
+    apiKey: key === '' ? undefined : key,
+    fetch,
+  };
+}

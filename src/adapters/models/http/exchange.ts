@@ -1,0 +1,190 @@
+import type { Dispatcher } from 'undici';
+import type { Connection } from './connection.js';
+import { codeOf, ConnectionError, type ConnectionFault } from './connection-error.js';
+
+/** A request to a provider. */
+export interface ModelRequest {
+  readonly url: URL;
+  readonly method: 'GET' | 'POST';
+  /** `Host` and `Content-Length` are always set by the client. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | undefined;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** The status line and the headers of a response. */
+export interface ResponseHead {
+  readonly status: number;
+  readonly statusText: string;
+  /** By name in lower case; a list where the name occurred more than once. */
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
+}
+
+/** A request that was sent, and its response. */
+export interface OpenResponse {
+  /** Stops reading the body; the idle timeout does not run until `resume`. */
+  pause(): void;
+  resume(): void;
+  /** Closes the connection at once. Does nothing after the end of the response. */
+  cancel(): void;
+}
+
+/** Receives a response. */
+export interface ResponseListener {
+  onResponse(head: ResponseHead, response: OpenResponse): void;
+  onData(bytes: Buffer): void;
+  /** The response is complete. */
+  onEnd(): void;
+  /** Called at most once, and not after `onEnd` or `cancel`: a ConnectionError, or the reason of the signal. */
+  onFail(reason: unknown): void;
+}
+
+/** Where an exchange gets its connections from, and returns them to. */
+export interface Connections {
+  /** @param isFresh true: a new connection, never a kept one */
+  lease(isFresh: boolean): Connection;
+  release(connection: Connection): void;
+}
+
+/** The codes with which undici or Node report a connection that was lost. */
+const LOST = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
+/** The codes of undici for a response that it cannot parse to its end. */
+const BROKEN = new Set(['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'UND_ERR_HEADERS_OVERFLOW']);
+const TIMEOUTS: ReadonlyMap<string | undefined, ConnectionFault> = new Map([
+  ['UND_ERR_CONNECT_TIMEOUT', 'connect_timeout'],
+  ['UND_ERR_HEADERS_TIMEOUT', 'idle'],
+  ['UND_ERR_BODY_TIMEOUT', 'idle'],
+]);
+
+/** One request and its response. */
+export class Exchange implements OpenResponse, Dispatcher.DispatchHandler {
+  #connection: Connection;
+  #controller: Dispatcher.DispatchController | undefined;
+  /** True once the request was written to a connection that had served a response before. */
+  #isOnKept = false;
+  #isRepeated = false;
+  #hasHead = false;
+  #isOver = false;
+  readonly #abort = (): void => {
+    this.#fail(this.request.signal?.reason);
+    this.#close();
+  };
+
+  constructor(
+    private readonly request: ModelRequest,
+    private readonly listener: ResponseListener,
+    private readonly connections: Connections,
+  ) {
+    request.signal?.addEventListener('abort', this.#abort, { once: true });
+    this.#connection = connections.lease(false);
+    this.#send();
+  }
+
+  pause(): void {
+    this.#controller?.pause();
+  }
+
+  resume(): void {
+    this.#controller?.resume();
+  }
+
+  cancel(): void {
+    if (this.#isOver) return;
+    this.#settle();
+    this.#close();
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    this.#isOnKept = this.#connection.hasServed;
+  }
+
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: Record<string, string | string[] | undefined>,
+    statusText = '',
+  ): void {
+    // An informational response (RFC 9110 section 15.2) precedes the final one.
+    if (this.#isOver || status < 200) return;
+    this.#hasHead = true;
+    const known = Object.entries(headers).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, value] as const],
+    );
+    this.listener.onResponse({ status, statusText, headers: Object.fromEntries(known) }, this);
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, bytes: Buffer): void {
+    // undici delivers an empty chunk when a paused response resumes; a reader that asks for more at once would spin on them.
+    if (!this.#isOver && bytes.length > 0) this.listener.onData(bytes);
+  }
+
+  onResponseEnd(): void {
+    if (this.#isOver) return;
+    this.#settle();
+    this.#connection.served();
+    this.connections.release(this.#connection);
+    this.listener.onEnd();
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    if (this.#isOver) return;
+    const code = codeOf(error);
+    const isLost = LOST.has(code ?? '');
+    if (isLost && !this.#hasHead && this.#isOnKept && !this.#isRepeated) this.#repeat();
+    else {
+      this.#fail(new ConnectionError(this.#faultOf(code), code, { cause: error }));
+      this.#close();
+    }
+  }
+
+  #send(): void {
+    const { url, method, body } = this.request;
+    const options = {
+      path: url.pathname + url.search,
+      method,
+      headers: headersOf(this.request),
+      body: body ?? null,
+    };
+    this.#connection.dispatch(options, this);
+  }
+
+  #repeat(): void {
+    this.#isRepeated = true;
+    this.#close();
+    this.#connection = this.connections.lease(true);
+    this.#send();
+  }
+
+  #faultOf(code: string | undefined): ConnectionFault {
+    const timeout = TIMEOUTS.get(code);
+    if (timeout !== undefined) return timeout;
+    const isCut =
+      this.#hasHead || LOST.has(code ?? '') || BROKEN.has(code ?? '') || code?.startsWith('HPE_') === true;
+    return isCut ? 'cut' : 'unreachable';
+  }
+
+  #fail(reason: unknown): void {
+    if (this.#isOver) return;
+    this.#settle();
+    this.listener.onFail(reason);
+  }
+
+  #settle(): void {
+    this.#isOver = true;
+    this.request.signal?.removeEventListener('abort', this.#abort);
+  }
+
+  #close(): void {
+    this.#connection.destroy();
+  }
+}
+
+function headersOf({ url, headers }: ModelRequest): Record<string, string> {
+  const own = Object.entries(headers).filter(([name]) => !/^(?:host|content-length)$/i.test(name));
+  const sent = Object.fromEntries(own);
+  const isAuthorized = own.some(([name]) => name.toLowerCase() === 'authorization');
+  if (isAuthorized || (url.username === '' && url.password === '')) return sent;
+  const credentials = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
+  return { ...sent, authorization: `Basic ${Buffer.from(credentials).toString('base64')}` };
+}

@@ -1,0 +1,122 @@
+import { UpstreamFault } from '../upstream-fault.js';
+import { ModelHttpClient } from './client.js';
+import type { ModelRequest, OpenResponse, ResponseHead } from './exchange.js';
+import { MAX_BYTES, MAX_EVENT } from './limits.js';
+
+const BODILESS = new Set([204, 205, 304]);
+const LF = 10;
+
+/** How many chunks may wait in a body before the connection is paused. */
+const WAITING_CHUNKS = 16;
+
+/**
+ * Makes a `fetch` for the provider packages, on the HTTP client of the model adapters. It takes what they send: a URL, headers, a text body,
+ * a signal. When the signal aborts, the promise or the body fails with its reason.
+ * @throws ConnectionError
+ */
+export function createFetch(client = new ModelHttpClient()): typeof globalThis.fetch {
+  return async (input, init) => {
+    if (typeof input !== 'string' && !(input instanceof URL)) throw new TypeError('a URL or text is needed');
+    const body = init?.body ?? undefined;
+    if (body !== undefined && typeof body !== 'string') throw new TypeError('the body must be text');
+    const method = init?.method ?? 'GET';
+    if (method !== 'GET' && method !== 'POST') throw new TypeError('the method must be GET or POST');
+    return openResponse(client, {
+      url: new URL(input),
+      method,
+      headers: Object.fromEntries(new Headers(init?.headers)),
+      body,
+      signal: init?.signal ?? undefined,
+    });
+  };
+}
+
+function openResponse(client: ModelHttpClient, request: ModelRequest): Promise<Response> {
+  return new Promise((resolve, reject) => {
+    let stream: BodyStream | undefined;
+    let fail: (reason: unknown) => void = reject;
+    client.open(request, {
+      onResponse: (head, response) => {
+        const body = new BodyStream(response);
+        stream = body;
+        fail = (reason) => {
+          body.fail(reason);
+        };
+        resolve(asResponse(head, body.body));
+      },
+      onData: (bytes) => {
+        stream?.push(bytes);
+      },
+      onEnd: () => {
+        stream?.end();
+      },
+      onFail: (reason) => {
+        fail(reason);
+      },
+    });
+  });
+}
+
+/** The body of a response as a web stream, with backpressure down to TCP. A body that exceeds the limits fails with an UpstreamFault. */
+class BodyStream {
+  readonly body: ReadableStream<Uint8Array>;
+  #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+  #bytes = 0;
+  #line = 0;
+
+  constructor(private readonly response: OpenResponse) {
+    this.body = new ReadableStream<Uint8Array>(
+      {
+        start: (controller) => {
+          this.#controller = controller;
+        },
+        pull: () => {
+          response.resume();
+        },
+        cancel: () => {
+          this.#controller = undefined;
+          response.cancel();
+        },
+      },
+      { highWaterMark: WAITING_CHUNKS },
+    );
+  }
+
+  push(bytes: Buffer): void {
+    this.#bytes += bytes.length;
+    const lastBreak = bytes.lastIndexOf(LF);
+    this.#line = lastBreak === -1 ? this.#line + bytes.length : bytes.length - lastBreak - 1;
+    if (this.#bytes > MAX_BYTES || this.#line > MAX_EVENT) {
+      this.fail(new UpstreamFault('unreadable', { code: 'endless' }));
+      this.response.cancel();
+      return;
+    }
+    this.#controller?.enqueue(bytes);
+    if ((this.#controller?.desiredSize ?? 0) <= 0) this.response.pause();
+  }
+
+  end(): void {
+    this.#controller?.close();
+    this.#controller = undefined;
+  }
+
+  fail(reason: unknown): void {
+    this.#controller?.error(reason);
+    this.#controller = undefined;
+  }
+}
+
+function asResponse(
+  { status, statusText, headers }: ResponseHead,
+  body: ReadableStream<Uint8Array>,
+): Response {
+  const all = new Headers();
+  for (const [name, value] of Object.entries(headers)) {
+    for (const one of typeof value === 'string' ? [value] : value) all.append(name, one);
+  }
+  return new Response(BODILESS.has(status) ? null : body, {
+    status: status <= 599 ? status : 502,
+    statusText,
+    headers: all,
+  });
+}

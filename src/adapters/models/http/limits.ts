@@ -1,0 +1,13 @@
+/** How much of a response the model adapters read: several times what a model returns, so that an endless response cannot fill the memory. */
+
+/** One event, or one line of a response whose events a provider package parses, in characters. */
+export const MAX_EVENT = 4_194_304;
+
+/** The arguments of all tool calls of a response, in characters. */
+export const MAX_ARGUMENTS = 1_048_576;
+
+/** The body of an error response, in characters. */
+export const MAX_REFUSAL = 1_048_576;
+
+/** The whole body of a response that a provider package parses, in bytes. */
+export const MAX_BYTES = 67_108_864;

@@ -1,0 +1,168 @@
+import type { JsonValue } from '../../../core/json.js';
+import { isJsonObject } from '../../../core/json.js';
+import { MAX_ARGUMENTS } from '../http/limits.js';
+import type { WireCall } from '../ending.js';
+import { UpstreamFault } from '../upstream-fault.js';
+
+/** A piece of a call, as a chunk has it. */
+export interface CallDelta {
+  readonly index: number | undefined;
+  readonly id: string | undefined;
+  /** Undefined: it says nothing of a name; servers also send empty ones. */
+  readonly name: string | undefined;
+  readonly args: string | undefined;
+}
+
+/** @throws UpstreamFault when the value is no list of pieces of calls */
+export function readCallDeltas(value: JsonValue | undefined): readonly CallDelta[] {
+  if (value === undefined || value === null) return [];
+  if (!Array.isArray(value)) throw new UpstreamFault('unreadable', { code: 'tool_calls' });
+  const items: readonly JsonValue[] = value;
+  return items.map((item) => {
+    if (!isJsonObject(item) || !isJsonObject(item.function)) {
+      throw new UpstreamFault('unreadable', { code: 'tool_calls' });
+    }
+    const index = item.index ?? undefined;
+    if (index !== undefined && typeof index !== 'number') {
+      throw new UpstreamFault('unreadable', { code: 'tool_calls' });
+    }
+    const { name, arguments: args } = item.function;
+    return { index, id: textOf(item.id), name: textOf(name), args: argumentsOf(args) };
+  });
+}
+
+function textOf(value: JsonValue | undefined): string | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== 'string') throw new UpstreamFault('unreadable', { code: 'tool_calls' });
+  return value;
+}
+
+/** Arguments are text of JSON; some servers send the value itself. */
+function argumentsOf(value: JsonValue | undefined): string | undefined {
+  if (value === undefined || value === null || typeof value === 'string') return value ?? undefined;
+  return JSON.stringify(value);
+}
+
+interface GrowingCall {
+  /** As its first piece had them; an id that another call has is none. */
+  readonly id: string | undefined;
+  readonly index: number | undefined;
+  readonly name: string;
+  /** All that its pieces had. */
+  readonly ids: Set<string>;
+  readonly indexes: Set<number>;
+  args: string;
+}
+
+/**
+ * Puts calls together from their pieces. Servers differ: some number the calls (`index`), some only name them (`id`), some do neither
+ * or give every call the number 0, and some send the name after the first piece. A piece that could belong to several calls is left
+ * out: arguments that then do not parse fail the call, while a guess could run something that nobody asked for.
+ */
+export class CallDeltas {
+  readonly #calls: GrowingCall[] = [];
+  /** Pieces of numbered calls that have no name yet. */
+  readonly #nameless = new Map<number, { id: string | undefined; args: string }>();
+  readonly #named = new Set<number>();
+  #length = 0;
+
+  /** @throws UpstreamFault when the arguments grow beyond all measure */
+  take(delta: CallDelta): void {
+    const { index, id, name, args } = delta;
+    this.#length += args?.length ?? 0;
+    if (this.#length > MAX_ARGUMENTS) throw new UpstreamFault('unreadable', { code: 'endless_call' });
+    if (index === undefined || this.#named.has(index)) {
+      this.#add(delta);
+      return;
+    }
+    const before = this.#nameless.get(index);
+    const all = { id: before?.id ?? id, args: (before?.args ?? '') + (args ?? '') };
+    if (name === undefined) {
+      this.#nameless.set(index, all);
+      return;
+    }
+    this.#nameless.delete(index);
+    this.#named.add(index);
+    this.#add({ index, id: all.id, name, args: all.args });
+  }
+
+  /** The calls in their order. @throws UpstreamFault when one never got a name */
+  end(): readonly WireCall[] {
+    for (const [index, { id, args }] of this.#nameless) this.#add({ index, id, name: undefined, args });
+    const calls = [...this.#calls];
+    // Numbers say the order only if every call has one.
+    if (calls.every(({ index }) => index !== undefined))
+      calls.sort((a, b) => (a.index ?? 0) - (b.index ?? 0));
+    return calls.map(({ id, name, args }) => ({ id: id ?? '', name, input: args }));
+  }
+
+  #add(delta: CallDelta): void {
+    const id = nonBlank(delta.id);
+    const name = nonBlank(delta.name);
+    const found = this.#find({ ...delta, id, name });
+    if (found === 'unclear') return;
+    if (found !== 'new') {
+      if (id !== undefined) found.ids.add(id);
+      if (delta.index !== undefined) found.indexes.add(delta.index);
+      found.args += delta.args ?? '';
+      return;
+    }
+    // An empty name begins nothing.
+    if (name === undefined && delta.name !== undefined) return;
+    if (name === undefined) throw new UpstreamFault('unreadable', { code: 'nameless_call' });
+    const isTaken = this.#calls.some((call) => call.id === id);
+    this.#calls.push({
+      ...{ id: isTaken ? undefined : id, index: delta.index, name, args: delta.args ?? '' },
+      ids: new Set(id === undefined ? [] : [id]),
+      indexes: new Set(delta.index === undefined ? [] : [delta.index]),
+    });
+  }
+
+  /** Which call a piece belongs to. */
+  #find({ index, id, name, args }: CallDelta): GrowingCall | 'new' | 'unclear' {
+    const begins = name !== undefined && /^\s*[{[]/.test(args ?? '');
+    const numbered = index === undefined ? [] : this.#calls.filter(({ indexes }) => indexes.has(index));
+    const fitting = numbered.filter((call) => name === undefined || call.name === name);
+    const identified = id === undefined ? [] : this.#calls.filter(({ ids }) => ids.has(id));
+    if (identified.length > 0) {
+      if (index === undefined) {
+        return name === undefined
+          ? oneOf(identified, false)
+          : oneOf(
+              identified.filter((call) => call.name === name),
+              begins,
+            );
+      }
+      const one = oneOf(
+        fitting.filter((call) => identified.includes(call)),
+        begins,
+      );
+      if (one !== 'new' || name !== undefined) return one;
+      return numbered.length > 0 ? 'unclear' : oneOf(identified, false);
+    }
+    if (id !== undefined) return fitting.length > 0 && !begins ? oneOf(fitting, false) : 'new';
+    if (numbered.length > 0) return oneOf(fitting, begins);
+    return name === undefined ? oneOf(this.#calls, false) : 'new';
+  }
+}
+
+/** The one call that a piece goes on with. A piece that begins arguments goes on with none whose arguments are whole. */
+function oneOf(calls: readonly GrowingCall[], begins: boolean): GrowingCall | 'new' | 'unclear' {
+  const open = begins ? calls.filter(({ args }) => !isWhole(args)) : calls;
+  const [only, ...others] = open;
+  if (only === undefined) return 'new';
+  return others.length === 0 ? only : 'unclear';
+}
+
+function isWhole(args: string): boolean {
+  try {
+    const value: unknown = JSON.parse(args);
+    return typeof value === 'object' && value !== null;
+  } catch {
+    return false;
+  }
+}
+
+function nonBlank(text: string | undefined): string | undefined {
+  return text === undefined || text.trim() === '' ? undefined : text;
+}

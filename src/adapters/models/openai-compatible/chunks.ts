@@ -1,0 +1,107 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/json.js';
+import type { Usage } from '../../../core/turn.js';
+import { NO_USAGE } from '../../../core/turn.js';
+import type { FinishedAnswer, FinishReason } from '../ending.js';
+import { UpstreamFault } from '../upstream-fault.js';
+import { CallDeltas, readCallDeltas } from './call-deltas.js';
+
+const FINISH_REASONS: ReadonlyMap<string, FinishReason> = new Map([
+  ['stop', 'stop'],
+  ['length', 'length'],
+  ['content_filter', 'content-filter'],
+  ['tool_calls', 'tool-calls'],
+  ['function_call', 'tool-calls'],
+]);
+
+/** Reads the chunks of one chat completion. Its thoughts (`reasoning`, `reasoning_content`) are not shown. */
+export class Chunks {
+  /** Made when there is one: most answers make no calls. */
+  #calls: CallDeltas | undefined;
+  #finish: string | undefined;
+  #usage: Usage = NO_USAGE;
+  #spoke = false;
+
+  /** @param onText gets each piece of text, never an empty one */
+  constructor(private readonly onText: (text: string) => void) {}
+
+  /** Takes the data of one event. @throws UpstreamFault, or the error object that the provider has sent */
+  take(data: string): void {
+    if (data === '[DONE]') return;
+    const chunk = parse(data);
+    if (!isJsonObject(chunk)) throw new UpstreamFault('unreadable', { code: 'chunk' });
+    const { choices, usage } = chunk;
+    if (chunk.error !== undefined && chunk.error !== null) throw errorIn(chunk.error, choices);
+    if (!Array.isArray(choices)) throw new UpstreamFault('unreadable', { code: 'choices' });
+    if (usage !== undefined && usage !== null) this.#usage = usageOf(usage);
+    const list: readonly JsonValue[] = choices;
+    const [choice] = list;
+    if (choice === undefined) return;
+    if (!isJsonObject(choice)) throw new UpstreamFault('unreadable', { code: 'choices' });
+    const { finish_reason: reason, delta } = choice;
+    if (reason !== undefined && reason !== null) {
+      if (typeof reason !== 'string') throw new UpstreamFault('unreadable', { code: 'finish_reason' });
+      this.#finish = reason;
+    }
+    if (isJsonObject(delta)) this.#takeDelta(delta);
+    else if (delta !== undefined && delta !== null) throw new UpstreamFault('unreadable', { code: 'delta' });
+  }
+
+  #takeText(text: string): void {
+    if (text === '') return;
+    this.#spoke = true;
+    this.onText(text);
+  }
+
+  /** What has come, when nothing more does. @throws UpstreamFault when the provider has not said that it is done */
+  end(): FinishedAnswer {
+    const calls = this.#calls?.end() ?? [];
+    if (this.#finish === undefined) throw new UpstreamFault('cut');
+    const reason = FINISH_REASONS.get(this.#finish) ?? 'other';
+    return { reason, usage: this.#usage, spoke: this.#spoke, calls };
+  }
+
+  #takeDelta({ content, tool_calls: pieces }: JsonObject): void {
+    const deltas = pieces === undefined ? [] : readCallDeltas(pieces);
+    if (typeof content === 'string') this.#takeText(content);
+    else if (content !== undefined && content !== null)
+      for (const text of textsOf(content)) this.#takeText(text);
+    for (const delta of deltas) (this.#calls ??= new CallDeltas()).take(delta);
+  }
+}
+
+function parse(data: string): unknown {
+  try {
+    return JSON.parse(data);
+  } catch {
+    // The SyntaxError quotes what the provider wrote.
+    throw new UpstreamFault('unreadable', { code: 'SyntaxError' });
+  }
+}
+
+/** Texts of a content in parts; its other parts, such as thoughts, are not shown. */
+function textsOf(content: JsonValue): string[] {
+  if (!Array.isArray(content)) throw new UpstreamFault('unreadable', { code: 'content' });
+  const parts: readonly JsonValue[] = content;
+  return parts.flatMap((part) => {
+    if (!isJsonObject(part) || typeof part.type !== 'string')
+      throw new UpstreamFault('unreadable', { code: 'content' });
+    return part.type === 'text' && typeof part.text === 'string' ? [part.text] : [];
+  });
+}
+
+/** An error in place of a chunk must have a message, else it is no error of this format; beside choices it says what it says. */
+function errorIn(error: JsonValue, choices: JsonValue | undefined): unknown {
+  const isKnown = isJsonObject(error) && (choices !== undefined || typeof error.message === 'string');
+  return isKnown ? error : new UpstreamFault('unreadable', { code: 'error' });
+}
+
+function usageOf(usage: JsonValue): Usage {
+  if (!isJsonObject(usage)) throw new UpstreamFault('unreadable', { code: 'usage' });
+  return { inputTokens: countOf(usage.prompt_tokens), outputTokens: countOf(usage.completion_tokens) };
+}
+
+function countOf(value: JsonValue | undefined): number {
+  if (value === undefined || value === null) return 0;
+  if (typeof value !== 'number') throw new UpstreamFault('unreadable', { code: 'usage' });
+  return value;
+}

@@ -1,0 +1,150 @@
+import { createParser } from 'eventsource-parser';
+import type { Rig, RigError, RigPart } from '../../../core/ports.js';
+import type { ModelHttpClient } from '../http/client.js';
+import type { OpenResponse, ResponseHead, ResponseListener } from '../http/exchange.js';
+import { MAX_EVENT, MAX_REFUSAL } from '../http/limits.js';
+import { isWebPage, requireKey, TITLE_TOKENS, type Endpoint } from '../endpoint.js';
+import { endParts } from '../ending.js';
+import { UpstreamFault } from '../upstream-fault.js';
+import { outlineOf, type Outline } from '../request-outline.js';
+import { asRigError, refusalError } from '../rig-error.js';
+import { Chunks } from './chunks.js';
+import { requestBody } from './request.js';
+
+const BODILESS = new Set([204, 205]);
+
+/**
+ * Requests chat completions from an endpoint that speaks OpenAI's format. It does without a provider package, because the package passes each
+ * token through four web streams (docs/decisions/016-chat-completions.md).
+ */
+export function createCompletions(endpoint: Endpoint, client: Pick<ModelHttpClient, 'open'>): Rig['respond'] {
+  const { model, baseUrl, apiKey } = endpoint;
+  const url = new URL(`${baseUrl}/chat/completions`);
+  const headers = {
+    'content-type': 'application/json',
+    accept: 'text/event-stream',
+    'user-agent': 'diptych',
+    ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
+  };
+
+  return (request, signal, take) =>
+    new Promise((resolve, reject) => {
+      try {
+        requireKey(endpoint);
+        const outline = outlineOf(request);
+        const maxTokens = request.purpose === 'title' ? TITLE_TOKENS['openai-compatible'] : undefined;
+        const body = requestBody({ model, maxTokens }, request.instructions, outline);
+        const reader = new CompletionReader(signal, outline, { take, resolve, reject });
+        client.open({ url, method: 'POST', headers, body, signal }, reader);
+      } catch (error) {
+        reject(failureOf(signal, asRigError(error)));
+      }
+    });
+}
+
+/** Receives the parts of a completion, then its end. */
+interface Consumer {
+  readonly take: (part: RigPart) => void;
+  readonly resolve: () => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** Reads one response: a stream of events, or the body of an error. */
+class CompletionReader implements ResponseListener {
+  #response: OpenResponse | undefined;
+  #isOver = false;
+  /** Given when the status is that of an error: the body then says why. */
+  #refusal: { readonly head: ResponseHead; body: string } | undefined;
+  // Drops a byte order mark, and completes characters that are cut between two chunks.
+  readonly #decoder = new TextDecoder();
+  readonly #chunks = new Chunks((text) => {
+    this.consumer.take({ type: 'text', text });
+  });
+  readonly #events = createParser({
+    maxBufferSize: MAX_EVENT,
+    onEvent: ({ data }) => {
+      this.#chunks.take(data);
+    },
+    onError: ({ type }) => {
+      if (type === 'max-buffer-size-exceeded')
+        throw new UpstreamFault('unreadable', { code: 'endless_event' });
+    },
+  });
+
+  constructor(
+    private readonly signal: AbortSignal,
+    private readonly outline: Outline,
+    private readonly consumer: Consumer,
+  ) {}
+
+  onResponse(head: ResponseHead, response: OpenResponse): void {
+    this.#response = response;
+    const { status } = head;
+    if (status < 200 || status > 299) this.#refusal = { head, body: '' };
+    else if (BODILESS.has(status)) this.onFail(new UpstreamFault('unreadable', { code: 'empty' }));
+    else if (isWebPage(headerOf(head, 'content-type'))) this.onFail(new UpstreamFault('endpoint'));
+  }
+
+  onData(bytes: Buffer): void {
+    if (this.#isOver) return;
+    try {
+      this.#takeText(this.#decoder.decode(bytes, { stream: true }));
+    } catch (error) {
+      this.onFail(error);
+    }
+  }
+
+  onEnd(): void {
+    if (this.#isOver) return;
+    try {
+      this.#takeText(this.#decoder.decode());
+      if (this.#refusal !== undefined) {
+        this.#reject(refusalOf(this.#refusal));
+        return;
+      }
+      for (const part of endParts(this.#chunks.end(), this.outline)) this.consumer.take(part);
+      this.#isOver = true;
+      this.consumer.resolve();
+    } catch (error) {
+      this.onFail(error);
+    }
+  }
+
+  onFail(reason: unknown): void {
+    if (!this.#isOver) this.#reject(asRigError(reason));
+  }
+
+  /** Closes the connection, unless the response is complete. */
+  #reject(error: RigError): void {
+    this.#isOver = true;
+    this.#response?.cancel();
+    this.consumer.reject(failureOf(this.signal, error));
+  }
+
+  #takeText(text: string): void {
+    if (this.#refusal === undefined) this.#events.feed(text);
+    else {
+      this.#refusal.body += text;
+      if (this.#refusal.body.length > MAX_REFUSAL) this.#reject(refusalOf(this.#refusal));
+    }
+  }
+}
+
+/** The error of a failed call: after an abort, always its reason. */
+function failureOf(signal: AbortSignal, error: RigError): Error {
+  return signal.aborted ? (signal.reason as Error) : error;
+}
+
+function refusalOf({ head, body }: { readonly head: ResponseHead; readonly body: string }): RigError {
+  const headers = Object.keys(head.headers).map((name) => [name, headerOf(head, name) ?? ''] as const);
+  return refusalError({
+    status: head.status <= 599 ? head.status : 502,
+    headers: Object.fromEntries(headers),
+    body,
+  });
+}
+
+function headerOf({ headers }: ResponseHead, name: string): string | undefined {
+  const value = headers[name];
+  return typeof value === 'object' ? value.join(', ') : value;
+}

@@ -1,0 +1,134 @@
+import { RigError } from '../../core/ports.js';
+
+/** What can go wrong with a model call, as far as anybody can act on it. */
+export type Fault =
+  | 'credentials'
+  | 'credit'
+  | 'model'
+  | 'context'
+  | 'refused'
+  | 'declined'
+  | 'busy'
+  | 'broken'
+  | 'unreachable'
+  | 'silent'
+  | 'cut'
+  | 'unreadable'
+  | 'length'
+  | 'endpoint';
+
+interface Words {
+  readonly retryable: boolean;
+  /** For who chats: what happened, what to do. */
+  readonly user: string;
+  /** For who runs the service, after `Rig "id": `. */
+  readonly operator: string;
+}
+
+const WORDS: Record<Fault, Words> = {
+  credentials: {
+    retryable: false,
+    user: "The model's provider did not accept this service's credentials. Choose another model, or ask the operator to check the API key.",
+    operator:
+      'the provider did not accept the API key. Check that it is set, valid, and allowed to use this model.',
+  },
+  credit: {
+    retryable: false,
+    user: "This service's account with the model's provider has no credit left. Choose another model, or ask the operator to top it up.",
+    operator: 'the account with the provider has no credit or quota left.',
+  },
+  model: {
+    retryable: false,
+    user: "The model's provider does not know this model. Choose another one, or ask the operator to check its configuration.",
+    operator:
+      'the provider does not know this model or path. Check model and baseUrl (it usually ends in /v1).',
+  },
+  context: {
+    retryable: false,
+    user: 'The conversation has grown too long for this model. Send a shorter message, start a new conversation, or choose a model with a larger context.',
+    operator: 'the request is too large for the model. Check contextTokens.',
+  },
+  refused: {
+    retryable: false,
+    user: "The model's provider did not accept the request. Choose another model, or start a new conversation.",
+    operator: 'the provider did not accept the request.',
+  },
+  declined: {
+    retryable: false,
+    user: "The model's provider stopped the answer under its content rules. Say it in other words, or choose another model.",
+    operator: 'the provider stopped the answer under its content rules.',
+  },
+  busy: {
+    retryable: true,
+    user: 'The model is getting more requests than it takes at the moment. Wait a little and send your message again, or choose another model.',
+    operator: 'the provider limits the rate of requests. Try again later.',
+  },
+  broken: {
+    retryable: true,
+    user: "The model's provider has a problem at the moment. Send your message again later, or choose another model.",
+    operator: 'the provider has an internal problem or is overloaded. Try again later.',
+  },
+  unreachable: {
+    retryable: true,
+    user: "The model's provider cannot be reached at the moment. Send your message again later, or choose another model.",
+    operator: 'the provider cannot be reached. Check baseUrl and the network.',
+  },
+  silent: {
+    retryable: true,
+    user: 'The model did not answer in time. Send your message again, or choose another model.',
+    operator: 'the provider did not answer in time. Check baseUrl and the network.',
+  },
+  cut: {
+    retryable: true,
+    user: 'The connection was cut before the answer was complete. Send your message again.',
+    operator: 'the connection was cut before the answer was complete.',
+  },
+  unreadable: {
+    retryable: true,
+    user: "The model's answer could not be read. Send your message again, or choose another model.",
+    operator: 'the answer could not be read.',
+  },
+  length: {
+    retryable: false,
+    user: 'The model ran out of room before it could answer. Ask for something shorter, start a new conversation, or choose another model.',
+    operator: 'the model reached its output limit before it said anything.',
+  },
+  endpoint: {
+    retryable: false,
+    user: 'This model is not set up correctly. Choose another one, or ask the operator to check its address.',
+    operator: 'what answers at baseUrl is not a model API. Check it (it usually ends in /v1).',
+  },
+};
+
+/** For the log: what is known of a failure, without anything that the provider or a user wrote. */
+export class UpstreamFault extends Error {
+  override readonly name = 'UpstreamFault';
+
+  constructor(
+    readonly fault: Fault,
+    readonly details: { readonly status?: number; readonly code?: string; readonly requestId?: string } = {},
+    options?: ErrorOptions,
+  ) {
+    const known = Object.entries(details).map(([name, value]) => `${name} ${String(value)}`);
+    super([`provider: ${fault}`, ...known].join(', '), options);
+  }
+}
+
+/** The error for who chats. */
+export function rigError(cause: UpstreamFault, retryAfterMs?: number): RigError {
+  const { user, retryable } = WORDS[cause.fault];
+  return new RigError(
+    user,
+    { retryable, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) },
+    { cause },
+  );
+}
+
+/** The error for who runs the service. It names the rig and the status. */
+export function operatorError(rigId: string, cause: UpstreamFault): RigError {
+  const { operator, retryable } = WORDS[cause.fault];
+  const { status, code } = cause.details;
+  const known = [status === undefined ? [] : `HTTP ${String(status)}`, code ?? []].flat();
+  const suffix = known.length === 0 ? '' : ` (${known.join(', ')})`;
+  return new RigError(`Rig "${rigId}": ${operator}${suffix}`, { retryable }, { cause });
+}

@@ -1,0 +1,25 @@
+/**
+ * Whether an `Accept` header (RFC 9110 §12.5.1) allows a media type. Parameters of a range, other than its weight, are not compared.
+ * The most specific range that matches decides, and the highest weight among equal ones.
+ * @param header absent or blank: everything is allowed
+ * @param type such as `text/event-stream`, in lower case
+ */
+export function accepts(header: string | undefined, type: string): boolean {
+  if (header === undefined || header.trim() === '') return true;
+  const ranges = [type, `${type.split('/', 1).join('')}/*`, '*/*'];
+  const weights = new Map<string, number>();
+  for (const part of header.split(',')) {
+    const [range = '', ...parameters] = part.split(';').map((text) => text.trim().toLowerCase());
+    if (!ranges.includes(range)) continue;
+    weights.set(range, Math.max(weights.get(range) ?? 0, weightOf(parameters)));
+  }
+  const decisive = ranges.find((range) => weights.has(range));
+  return decisive !== undefined && (weights.get(decisive) ?? 0) > 0;
+}
+
+/** @returns 1 where there is no weight, 0 where it is no number */
+function weightOf(parameters: readonly string[]): number {
+  const weight = parameters.find((parameter) => /^q\s*=/.test(parameter))?.replace(/^q\s*=\s*/, '');
+  if (weight === undefined) return 1;
+  return /^(0(\.\d{0,3})?|1(\.0{0,3})?)$/.test(weight) ? Number(weight) : 0;
+}

@@ -1,0 +1,265 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { randomUUID } from 'node:crypto';
+import { text } from 'node:stream/consumers';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { encodeAbiParameters, type Address } from 'viem';
+import type { ChainSettings, EvmSettings } from '../../src/adapters/evm/settings.js';
+import { evmTools } from '../../src/adapters/evm/tools.js';
+import type { JsonObject, JsonValue } from '../../src/core/json.js';
+import type { ToolContext } from '../../src/core/ports.js';
+import { startAnvil, type Anvil } from '../support/anvil.js';
+import { answering, closeAnswering } from '../support/answering.js';
+import { compileContracts } from '../support/contracts.js';
+import { objectOf, openHouse } from '../support/house.js';
+
+jest.setTimeout(30_000);
+
+const ADDRESS = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
+const HASH = `0x${'ab'.repeat(32)}`;
+const context: ToolContext = {
+  sessionId: randomUUID(),
+  wallet: ADDRESS,
+  userState: null,
+  secrets: new Map(),
+  signal: new AbortController().signal,
+  progress: () => undefined,
+};
+
+async function run(name: string, args: JsonObject, settings: EvmSettings): Promise<JsonValue> {
+  const tool = evmTools(settings).find((candidate) => candidate.name === name);
+  if (tool === undefined) throw new Error(`no tool ${name}`);
+  return tool.run(args, context);
+}
+
+/** A chain whose node gives the results, or the whole responses, that a test wants. */
+async function chainOf(respond: (res: ServerResponse, method: string, req: IncomingMessage) => void) {
+  const port = await answering((res, req) => {
+    void text(req).then((body) => {
+      const { method } = objectOf(JSON.parse(body));
+      respond(res, typeof method === 'string' ? method : '', req);
+    });
+  });
+  const chain: ChainSettings = {
+    ...{ id: 31_337, name: 'Local', rpcUrls: [`http://127.0.0.1:${String(port)}`] },
+    ens: { universalResolver: ADDRESS },
+  };
+  return { chains: [chain] };
+}
+
+function chainWith(response: JsonObject) {
+  return chainOf((res) => {
+    res.writeHead(200, { 'content-type': 'application/json' });
+    res.end(JSON.stringify({ jsonrpc: '2.0', id: 1, ...response }));
+  });
+}
+
+afterEach(closeAnswering);
+
+describe('POST /api/tools with a hostile signature', () => {
+  const chains: ChainSettings[] = [{ id: 1, name: 'None', rpcUrls: ['http://127.0.0.1:9'] }];
+
+  it.each([
+    ['f(uint256[4294967295])', [[1]], 'more than 4096 values'],
+    ['f(uint256[4294967295][])', [[]], 'more than 4096 values'],
+    ['f((uint8[4096] a)[4096])', [[]], 'more than 4096 values'],
+    ['f(uint256[4096])', [[1]], 'args[0]: must be a list of 4096 values'],
+    [`f(${'('.repeat(400)}bool${')'.repeat(400)})`, [[]], 'nested deeper than 8 levels'],
+    ['f(bool[])', [Array.from({ length: 2_048 }, () => true)], 'more than 2048 values'],
+  ])('fails the call %s in words', async (signature, args, words) => {
+    const house = await openHouse({ tools: evmTools({ chains }) });
+    try {
+      for (const name of ['encode_function_call', 'simulate_call', 'call_view_function']) {
+        const contract = name === 'encode_function_call' ? {} : { contract: ADDRESS };
+        const from = name === 'simulate_call' ? { from: ADDRESS } : {};
+        const view = name === 'call_view_function' ? ' view returns (bool)' : '';
+        const body = { name, args: { ...contract, ...from, function: signature + view, args } };
+        const { status, json } = await house.ask('POST', '/api/tools', { session: randomUUID(), body });
+        expect({ status, json }).toEqual({
+          status: 200,
+          json: { call_id: expect.any(String), name, error: expect.stringContaining(words) },
+        });
+      }
+      expect((await house.ask('GET', '/api/health')).status).toBe(200);
+    } finally {
+      await house.close();
+    }
+  });
+
+  it('resolves at most 16 names of one call', async () => {
+    const args = [Array.from({ length: 17 }, (_, n) => `n${String(n)}.eth`)];
+    const data = encodeAbiParameters(
+      [{ type: 'bytes' }, { type: 'address' }],
+      [encodeAbiParameters([{ type: 'address' }], [ADDRESS]), ADDRESS],
+    );
+    let asked = 0;
+    const settings = await chainOf((res) => {
+      asked++;
+      res.end(JSON.stringify({ jsonrpc: '2.0', id: 1, result: data }));
+    });
+    const call = run('encode_function_call', { function: 'f(address[])', args }, settings);
+    await expect(call).rejects.toThrow('must not have more than 16 names');
+    expect(asked).toBe(16);
+  });
+});
+
+describe('a contract', () => {
+  let anvil: Anvil;
+  let hostile: Address;
+  let settings: EvmSettings;
+  beforeAll(async () => {
+    const contract = (await compileContracts('Hostile.sol')).get('Hostile');
+    if (contract === undefined) throw new Error('no contract');
+    anvil = await startAnvil(31_337);
+    hostile = await anvil.deploy(contract);
+    settings = { chains: [{ id: 31_337, name: 'Local', rpcUrls: [anvil.url] }] };
+  });
+  afterAll(() => anvil.close());
+
+  it.each([
+    [
+      'aliased(uint256, uint256) view returns (bytes[] a)',
+      ['3', '4'],
+      { result: Array(3).fill('0x00000000') },
+    ],
+    ['large(uint256) view returns (bytes)', ['96'], { result: `0x${'00'.repeat(32)}` }],
+  ])('may return %s', async (signature, args, result) => {
+    const call = { contract: hostile, function: signature, args };
+    await expect(run('call_view_function', call, settings)).resolves.toMatchObject(result);
+  });
+
+  it.each([
+    [
+      'aliased(uint256, uint256) view returns (bytes[] a)',
+      ['500', '100000'],
+      'returned more values than can be read',
+    ],
+    ['aliased(uint256, uint256) view returns (bytes[] a)', ['500', '200000'], 'an answer that is too large'],
+    ['empty() view returns (uint256[0][])', [], 'returned more values than can be read'],
+    ['large(uint256) view returns (bytes)', ['132000'], 'an answer that is too large'],
+    ['fail(uint256) view returns (bytes)', ['17000'], 'an answer that is too large'],
+    ['fail(uint256) view returns (bytes)', ['16000'], 'The contract refused the call'],
+  ])('that returns too much of %s %j fails the call', async (signature, args, words) => {
+    const call = { contract: hostile, function: signature, args };
+    await expect(run('call_view_function', call, settings)).rejects.toThrow(words);
+    await expect(run('get_gas_price', {}, settings)).resolves.toBeDefined();
+  });
+});
+
+describe('a node', () => {
+  it('that redirects is not followed', async () => {
+    let reached = 0;
+    const port = await answering((res) => {
+      reached++;
+      res.end('{}');
+    });
+    for (const status of [301, 302, 303, 307, 308]) {
+      const settings = await chainOf((res) => {
+        res.writeHead(status, { location: `http://127.0.0.1:${String(port)}/` }).end();
+      });
+      await expect(run('get_gas_price', {}, settings)).rejects.toThrow(
+        'The node of Local points to another place, which is not followed.',
+      );
+    }
+    expect(reached).toBe(0);
+  });
+
+  it.each([
+    ['too many bytes', `{"result": "0x${'0'.repeat(2 * 1024 * 1024)}"}`],
+    ['nested arrays', '['.repeat(33)],
+    ['too many values', `{"result": [${'0,'.repeat(50_001)}0]}`],
+  ])('that sends %s is cut off before the response is parsed', async (_what, body) => {
+    const parse = jest.spyOn(JSON, 'parse');
+    const settings = await chainOf((res) =>
+      res.writeHead(200, { 'content-type': 'application/json' }).end(body),
+    );
+    try {
+      await expect(run('get_gas_price', {}, settings)).rejects.toThrow('an answer that is too large');
+      expect(parse.mock.calls.filter(([given]) => given.length > 1_000)).toEqual([]);
+    } finally {
+      parse.mockRestore();
+    }
+  });
+
+  const long = `0x${'f'.repeat(100_000)}`;
+  const block = {
+    number: '0x1',
+    hash: HASH,
+    parentHash: HASH,
+    timestamp: '0x1',
+    transactions: [],
+    miner: ADDRESS,
+  };
+  it.each([
+    ['get_balance', {}, { result: long }],
+    ['get_block', {}, { result: { ...block, gasUsed: long, gasLimit: '0x1' } }],
+    ['get_block', {}, { result: { ...block, transactions: [long], gasUsed: '0x1', gasLimit: '0x1' } }],
+    ['get_transaction', { hash: HASH }, { result: { hash: HASH, value: long } }],
+    ['get_gas_price', {}, { error: { code: 3, message: 'x'.repeat(40_000) } }],
+    ['get_gas_price', {}, { error: { code: 3, message: 'no', data: long } }],
+    ['get_gas_price', {}, { error: { code: 3, message: 'no', data: { data: long } } }],
+    [
+      'get_gas_price',
+      {},
+      { error: { code: 3, message: 'no', data: { originalError: long.slice(0, 2_000) } } },
+    ],
+  ])('that sends %s %j a value that is too long fails it', async (name, args, response) => {
+    await expect(run(name, args, await chainWith(response))).rejects.toThrow('an answer that is too large');
+  });
+
+  it('may send a transaction and a block with long data', async () => {
+    const input = `0x${'ab'.repeat(50_000)}`;
+    const results: Readonly<Record<string, JsonValue>> = {
+      eth_blockNumber: '0x2',
+      eth_getTransactionByHash: { hash: HASH, from: ADDRESS, to: ADDRESS, value: '0x1', nonce: '0x0', input },
+      eth_getTransactionReceipt: null,
+    };
+    const settings = await chainOf((res, method) => {
+      res.end(JSON.stringify({ jsonrpc: '2.0', id: 1, result: results[method] ?? null }));
+    });
+    await expect(run('get_transaction', { hash: HASH }, settings)).resolves.toMatchObject({
+      data_bytes: 50_000,
+    });
+  });
+
+  it('that asks for lookups without end causes at most 32 gateway requests', async () => {
+    let [calls, lookups] = [0, 0];
+    const gateway = await answering((res) => {
+      lookups++;
+      res.end(JSON.stringify({ data: '0x01' }));
+    });
+    const host = `127.0.0.1:${String(gateway)}`;
+    const types = [
+      { type: 'address' },
+      { type: 'string[]' },
+      { type: 'bytes' },
+      { type: 'bytes4' },
+      { type: 'bytes' },
+    ];
+    const values = [ADDRESS, [`http://${host}/`], '0x01', '0x12345678', '0x'];
+    const data = `0x556f1830${encodeAbiParameters(types, values).slice(2)}`;
+    const settings = await chainOf((res) => {
+      calls++;
+      res.end(
+        JSON.stringify({ jsonrpc: '2.0', id: 1, error: { code: 3, message: 'execution reverted', data } }),
+      );
+    });
+    const call = run('resolve_name', { name: 'bob.eth' }, { ...settings, allowHosts: [host] });
+    await expect(call).rejects.toThrow();
+    expect(lookups).toBeLessThanOrEqual(32);
+    expect(calls).toBeLessThanOrEqual(40);
+  });
+
+  it('that gives a name which is not normalized gives none', async () => {
+    for (const [given, name] of [
+      ['bob.eth', 'bob.eth'],
+      ['Bob.eth', null],
+      ['b\u200bob.eth', null],
+      [`${'a'.repeat(60_000)}.eth`, null],
+    ] as const) {
+      const types = [{ type: 'string' }, { type: 'address' }, { type: 'address' }];
+      const result = encodeAbiParameters(types, [given, ADDRESS, ADDRESS]);
+      const settings = await chainWith({ result });
+      await expect(run('resolve_name', { name: ADDRESS }, settings)).resolves.toMatchObject({ name });
+    }
+  });
+});
