@@ -3,9 +3,9 @@ import { findDangling } from './config/references.js';
 import { refuseMistakes } from './config/mistakes.js';
 import type { Config } from './config.js';
 import { Closing } from './assembly/closing.js';
-import type { Log, Rig } from './core/ports.js';
-import type { CoreService } from './core/service.js';
-import { LEASE_MS, type CoreSettings } from './core/settings.js';
+import type { Log, Rig } from './core/ports/ports.js';
+import type { CoreService } from './core/create-core.js';
+import { LEASE_MS, type CoreSettings } from './core/model/settings.js';
 import { connectionsWithin, readProcessLimits } from './assembly/descriptor-limit.js';
 import { createAdmin } from './assembly/admin.js';
 import { openBus, openStore } from './assembly/data.js';
@@ -69,7 +69,7 @@ export async function createApp(config: Config): Promise<Application> {
     { isLoopbackName },
   ] = await Promise.all([
     import('./adapters/pino/log.js'),
-    import('./core/service.js'),
+    import('./core/create-core.js'),
     import('./adapters/ajv/schemas.js'),
     import('./adapters/node/digests.js'),
     import('./adapters/node/sealer.js'),
@@ -78,7 +78,7 @@ export async function createApp(config: Config): Promise<Application> {
     import('./surfaces/index.js'),
     import('./http/server.js'),
     import('./http/observer.js'),
-    import('./core/observers.js'),
+    import('./core/ports/observers.js'),
     import('./assembly/pages.js'),
     import('./http/loopback.js'),
   ]);

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { isJsonObject } from './core/json.js';
+import { isJsonObject } from './core/model/json.js';
 
 /** The version in the package's manifest, which lies beside both `src` and `dist`. */
 export function readVersion(): string {

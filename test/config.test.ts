@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { ConfigError } from '../src/config/mistakes.js';
-import { NO_LIMITS } from '../src/core/quota.js';
+import { NO_LIMITS } from '../src/core/model/quota.js';
 import { describeDatabase } from '../src/config/network.js';
 import { readConfig, type Config, type ConfigSources } from '../src/config.js';
 

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { Config } from '../config.js';
-import type { Observer } from '../core/observer.js';
-import type { Clock, Digests } from '../core/ports.js';
-import type { CoreService } from '../core/service.js';
-import type { Store } from '../core/store.js';
+import type { Observer } from '../core/ports/observer.js';
+import type { Clock, Digests } from '../core/ports/ports.js';
+import type { CoreService } from '../core/create-core.js';
+import type { Store } from '../core/ports/store.js';
 import type { RootPages } from '../surfaces/index.js';
 
 /** The operator's view, and what feeds it. */
@@ -24,8 +24,8 @@ export async function createAdmin(
 ): Promise<Admin | null> {
   if (adminToken === null) return null;
   const [{ Recent }, { createOperator }, { adminRoutes }] = await Promise.all([
-    import('../core/recent.js'),
-    import('../core/operator.js'),
+    import('../core/operations/recent-activity.js'),
+    import('../core/operations/operator.js'),
     import('../surfaces/admin/router.js'),
   ]);
   const recent = new Recent(clock);

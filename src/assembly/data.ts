@@ -2,8 +2,8 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Config } from '../config.js';
-import type { Bus, Log } from '../core/ports.js';
-import type { Store } from '../core/store.js';
+import type { Bus, Log } from '../core/ports/ports.js';
+import type { Store } from '../core/ports/store.js';
 
 /** The store, and how to let go of it. */
 export interface OpenedStore {

@@ -1,5 +1,5 @@
 import type { Config } from '../config.js';
-import type { WalletSignIn } from '../core/wallet-proofs.js';
+import type { WalletSignIn } from '../core/wallet/wallet-proofs.js';
 
 /** How wallets sign in; null where they are taken at their word, which then costs nothing. */
 export async function createWalletSignIn(config: Config): Promise<WalletSignIn | null> {

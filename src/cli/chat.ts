@@ -3,7 +3,7 @@ import { Command, Option } from 'commander';
 import { validate } from 'uuid';
 import { createClient, type Client, type ClientOptions } from '../client/index.js';
 import { isWebUrl } from '../config/settings.js';
-import { DEFAULT_APP } from '../core/app.js';
+import { DEFAULT_APP } from '../core/model/app.js';
 import { commandIn, type ChatRoom } from './chat/commands.js';
 import { Display } from './chat/display.js';
 import { History, HISTORY_LINES } from './chat/history.js';

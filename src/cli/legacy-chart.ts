@@ -1,4 +1,4 @@
-import type { UsageDay } from '../core/usage-report.js';
+import type { UsageDay } from '../core/operations/usage-report.js';
 
 const WIDTH = 40;
 /** More days than these are drawn by weeks. */

@@ -1,8 +1,8 @@
 import { Command } from 'commander';
 import { systemClock } from '../adapters/uuid/clock.js';
-import { readReport } from '../core/usage.js';
-import { nameOf, type LegacyUser, type UsageReport } from '../core/usage-report.js';
-import { ago } from '../core/usage-words.js';
+import { readReport } from '../core/operations/usage.js';
+import { nameOf, type LegacyUser, type UsageReport } from '../core/operations/usage-report.js';
+import { ago } from '../core/operations/usage-words.js';
 import { withConfig, withStore, type ConfigFlags } from './configured.js';
 import { chartLines } from './legacy-chart.js';
 import { CommandError, isoTime, printable, printJson, printTable, type Terminal } from './terminal.js';

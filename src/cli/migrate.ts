@@ -5,9 +5,9 @@ import { Command, InvalidArgumentError } from 'commander';
 import { nodeDigests } from '../adapters/node/digests.js';
 import { SECRETS_KEY_FILE } from '../assembly/data.js';
 import { databaseUrl, describeDatabase, type DatabaseLocation } from '../config/network.js';
-import { LEASE_MS } from '../core/settings.js';
-import { copyAll, summarize, type Summary, type TableCopy, type Transfer } from '../core/transfer.js';
-import { TRANSFER_TABLES } from '../core/transfer-tables.js';
+import { LEASE_MS } from '../core/model/settings.js';
+import { copyAll, summarize, type Summary, type TableCopy, type Transfer } from '../core/ports/transfer.js';
+import { TRANSFER_TABLES } from '../core/ports/transfer-tables.js';
 import { CommandError, INTERRUPTED, printJson, printTable, showProgress, type Terminal } from './terminal.js';
 
 interface Flags {

@@ -2,9 +2,9 @@ import { open } from 'node:fs/promises';
 import { Command } from 'commander';
 import { validate } from 'uuid';
 import { systemClock } from '../adapters/uuid/clock.js';
-import { resultText, type Message } from '../core/message.js';
-import type { Session } from '../core/session.js';
-import type { Store, ThreadCursor } from '../core/store.js';
+import { resultText, type Message } from '../core/model/message.js';
+import type { Session } from '../core/model/session.js';
+import type { Store, ThreadCursor } from '../core/ports/store.js';
 import { withConfig, withStore, type ConfigFlags } from './configured.js';
 import { CommandError, isoTime, printable, printJson, printTable, type Terminal } from './terminal.js';
 

@@ -1,6 +1,6 @@
-import { DEFAULT_APP, type App } from '../core/app.js';
+import { DEFAULT_APP, type App } from '../core/model/app.js';
 import { DEMO_RIG, isSet, PROVIDER_KEYS } from './crosscheck.js';
-import type { LimitSettings, Limits } from '../core/quota.js';
+import type { LimitSettings, Limits } from '../core/model/quota.js';
 import type { FileApp, FileLimits, FileRig } from './schema.js';
 
 /** A rig as it is configured. */

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../core/json.js';
+import { isJsonObject } from '../core/model/json.js';
 import type { Mistake } from './mistakes.js';
 
 /** The id of the built-in rig. */

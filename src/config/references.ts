@@ -1,4 +1,4 @@
-import type { App } from '../core/app.js';
+import type { App } from '../core/model/app.js';
 import { spoken } from './crosscheck.js';
 import type { Mistake } from './mistakes.js';
 

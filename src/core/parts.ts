@@ -1,14 +1,14 @@
-import type { App } from './app.js';
-import type { Access } from './apps.js';
-import type { Observer } from './observer.js';
-import type { Bus, Clock, Log } from './ports.js';
-import type { Rigs } from './rig-choice.js';
-import type { Secrets } from './secrets.js';
-import type { CoreSettings } from './settings.js';
-import type { Commit, Store } from './store.js';
-import type { Threads } from './threads.js';
-import type { Toolbox } from './toolbox.js';
-import type { WalletProofs } from './wallet-proofs.js';
+import type { App } from './model/app.js';
+import type { Access } from './access/app-access.js';
+import type { Observer } from './ports/observer.js';
+import type { Bus, Clock, Log } from './ports/ports.js';
+import type { Rigs } from './rigs/rig-registry.js';
+import type { Secrets } from './access/secrets.js';
+import type { CoreSettings } from './model/settings.js';
+import type { Commit, Store } from './ports/store.js';
+import type { Threads } from './sessions/session-cache.js';
+import type { Toolbox } from './tools/tool-runner.js';
+import type { WalletProofs } from './wallet/wallet-proofs.js';
 
 /** What the core's own modules share. */
 export interface Parts {

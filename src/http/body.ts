@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import express, { type Request, type RequestHandler, type Response } from 'express';
-import { isJsonObject, type JsonObject } from '../core/json.js';
-import { RefusedError } from '../core/refusal.js';
+import { isJsonObject, type JsonObject } from '../core/model/json.js';
+import { RefusedError } from '../core/model/refusal.js';
 import { HttpError } from './errors.js';
 import { JsonBudgetError, parseJson } from './json-budget.js';
 

@@ -1,8 +1,8 @@
 import type { Request, Response } from 'express';
-import type { JsonObject } from '../core/json.js';
-import type { Log } from '../core/ports.js';
-import { RefusedError, type Problem, type RefusalReason } from '../core/refusal.js';
-import { StoreUnavailableError } from '../core/store.js';
+import type { JsonObject } from '../core/model/json.js';
+import type { Log } from '../core/ports/ports.js';
+import { RefusedError, type Problem, type RefusalReason } from '../core/model/refusal.js';
+import { StoreUnavailableError } from '../core/ports/store.js';
 import { exchangeOf } from './exchange.js';
 
 /** Everything that an error answer can say. */

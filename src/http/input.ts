@@ -1,5 +1,5 @@
 import type { Request, RequestHandler, Response } from 'express';
-import { RefusedError, type Problem } from '../core/refusal.js';
+import { RefusedError, type Problem } from '../core/model/refusal.js';
 import { readBody } from './body.js';
 import { exchangeOf } from './exchange.js';
 import type { Param } from './params.js';

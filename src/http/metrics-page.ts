@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { RefusedError } from '../core/refusal.js';
+import { RefusedError } from '../core/model/refusal.js';
 import { carriesToken } from './bearer.js';
 import type { Dialect } from './errors.js';
 import { isLoopbackAuthority, isLoopbackName } from './loopback.js';

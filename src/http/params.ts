@@ -3,7 +3,7 @@
  * comes. Measured: chains took a third of the time of a poll of the state.
  */
 import { buildCheckFunction, type ValidationChain } from 'express-validator';
-import { isJsonObject, type JsonObject } from '../core/json.js';
+import { isJsonObject, type JsonObject } from '../core/model/json.js';
 import { JsonBudgetError, parseJson } from './json-budget.js';
 
 /**

@@ -1,4 +1,4 @@
-import { RefusedError } from '../core/refusal.js';
+import { RefusedError } from '../core/model/refusal.js';
 
 /** The parameters of a query that somebody asked for, each as text, or as a list of texts where it was given more than once. */
 export type QueryValues = Readonly<Record<string, string | readonly string[]>>;

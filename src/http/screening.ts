@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { RefusedError } from '../core/refusal.js';
+import { RefusedError } from '../core/model/refusal.js';
 import { HttpError } from './errors.js';
 import { isAddressedToLoopback } from './loopback.js';
 import type { IsAllowedOrigin } from './origins.js';

@@ -1,5 +1,5 @@
 import type { Request, RequestHandler } from 'express';
-import type { Core } from '../core/core.js';
+import type { Core } from '../core/api.js';
 import { readQuery } from '../http/query.js';
 import { isFree } from '../http/rate-limit.js';
 

@@ -8,7 +8,7 @@
  *     http.drain(); await core.drain(ms); await http.close(graceMs);
  */
 import { Router } from 'express';
-import type { Core } from '../core/core.js';
+import type { Core } from '../core/api.js';
 import type { Dialect } from '../http/errors.js';
 import type { RequestObserver } from '../http/observer.js';
 import { mountRoutes, speak, unknownPath, withoutThose, type Route } from '../http/routes.js';

@@ -1,4 +1,4 @@
-import type { ThreadCursor } from '../core/store.js';
+import type { ThreadCursor } from '../core/ports/store.js';
 
 /** The opaque `cursor` of a list of threads, as its `Link` header carries it. */
 

@@ -1,4 +1,4 @@
-import type { Core } from '../core/core.js';
+import type { Core } from '../core/api.js';
 import type { Streams } from '../http/sse.js';
 
 /** What every surface is made from. */

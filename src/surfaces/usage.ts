@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { RequestHandler } from 'express';
-import type { Core } from '../core/core.js';
-import type { CountedSurface } from '../core/usage-store.js';
+import type { Core } from '../core/api.js';
+import type { CountedSurface } from '../core/ports/usage-store.js';
 import { isProbe, type Route } from '../http/routes.js';
 import type { Notice } from './deprecation.js';
 

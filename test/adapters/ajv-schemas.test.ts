@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { createContext, Script } from 'node:vm';
 import { dialectPicker } from '../../src/adapters/ajv/dialects.js';
 import { createSchemas } from '../../src/adapters/ajv/schemas.js';
-import type { JsonObject, JsonValue } from '../../src/core/json.js';
+import type { JsonObject, JsonValue } from '../../src/core/model/json.js';
 
 const schemas = createSchemas();
 const DRAFT_7 = 'http://json-schema.org/draft-07/schema#';

@@ -2,9 +2,9 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { createSchemas } from '../../src/adapters/ajv/schemas.js';
 import { builtinTools } from '../../src/adapters/builtin/tools.js';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../src/core/json.js';
-import { resultText } from '../../src/core/message.js';
-import type { ToolContext } from '../../src/core/ports.js';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../src/core/model/json.js';
+import { resultText } from '../../src/core/model/message.js';
+import type { ToolContext } from '../../src/core/ports/ports.js';
 
 const NEW_YEAR = Date.UTC(2026, 0, 1);
 const context: ToolContext = {

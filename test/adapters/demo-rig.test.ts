@@ -2,9 +2,9 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { builtinTools } from '../../src/adapters/builtin/tools.js';
 import { createDemoRig } from '../../src/adapters/models/demo/rig.js';
-import type { JsonObject, JsonValue } from '../../src/core/json.js';
-import type { ToolCall } from '../../src/core/message.js';
-import type { PromptMessage, RigPart, RigRequest, ToolDescription } from '../../src/core/ports.js';
+import type { JsonObject, JsonValue } from '../../src/core/model/json.js';
+import type { ToolCall } from '../../src/core/model/message.js';
+import type { PromptMessage, RigPart, RigRequest, ToolDescription } from '../../src/core/ports/ports.js';
 
 const rig = createDemoRig({ tokenMs: 0 });
 const never = new AbortController().signal;

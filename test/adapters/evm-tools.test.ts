@@ -7,10 +7,10 @@ import { packetToBytes } from 'viem/ens';
 import { createSchemas } from '../../src/adapters/ajv/schemas.js';
 import type { ChainSettings, EvmSettings } from '../../src/adapters/evm/settings.js';
 import { evmTools } from '../../src/adapters/evm/tools.js';
-import { findExposure } from '../../src/core/exposures.js';
-import type { JsonObject, JsonValue } from '../../src/core/json.js';
-import type { ToolContext } from '../../src/core/ports.js';
-import { mergeUserState } from '../../src/core/user-state.js';
+import { findExposure } from '../../src/core/tools/key-material.js';
+import type { JsonObject, JsonValue } from '../../src/core/model/json.js';
+import type { ToolContext } from '../../src/core/ports/ports.js';
+import { mergeUserState } from '../../src/core/model/user-state.js';
 import { startAnvil, type Anvil } from '../support/anvil.js';
 import { compileContracts, type Artefact } from '../support/contracts.js';
 

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { createSchemas } from '../../src/adapters/ajv/schemas.js';
 import { createMcpServers } from '../../src/adapters/mcp/servers.js';
-import type { JsonValue } from '../../src/core/json.js';
-import { Toolbox } from '../../src/core/toolbox.js';
+import type { JsonValue } from '../../src/core/model/json.js';
+import { Toolbox } from '../../src/core/tools/tool-runner.js';
 import { keptLog, testApp } from '../support/core.js';
 import {
   closeMcp,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { createMemoryBus } from '../../src/adapters/memory/bus.js';
-import type { Signal } from '../../src/core/event.js';
+import type { Signal } from '../../src/core/model/event.js';
 import { busContract } from '../contracts/bus.js';
 
 busContract('the memory bus', () => {

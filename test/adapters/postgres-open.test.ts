@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { migrate, readMigrations, type Migration } from '../../src/adapters/postgres/migrate.js';
 import { openPostgresStore } from '../../src/adapters/postgres/store.js';
-import { StoreUnavailableError } from '../../src/core/store.js';
+import { StoreUnavailableError } from '../../src/core/ports/store.js';
 import { change, loaded, sendAndClaim } from '../contracts/store-fixtures.js';
 import { describeWithPostgres, runSql, testDatabase } from '../support/postgres.js';
 

@@ -4,7 +4,7 @@ import type { Bindable, Run, Statement } from '../../src/adapters/postgres/conne
 import { createReads } from '../../src/adapters/postgres/reads.js';
 import { createSecrets } from '../../src/adapters/postgres/secrets.js';
 import { createThreadReads } from '../../src/adapters/postgres/thread-reads.js';
-import { isJsonObject, type JsonValue } from '../../src/core/json.js';
+import { isJsonObject, type JsonValue } from '../../src/core/model/json.js';
 import { end, record, sendAndClaim } from '../contracts/store-fixtures.js';
 import { describeWithPostgres, runSql, testDatabase } from '../support/postgres.js';
 

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { openPostgresStore } from '../../src/adapters/postgres/store.js';
 import { openRedisBus } from '../../src/adapters/redis/bus.js';
-import type { TurnUpdate } from '../../src/core/core.js';
-import type { Tool } from '../../src/core/ports.js';
-import type { CoreSettings } from '../../src/core/settings.js';
+import type { TurnUpdate } from '../../src/core/api.js';
+import type { Tool } from '../../src/core/ports/ports.js';
+import type { CoreSettings } from '../../src/core/model/settings.js';
 import {
   closeTestCores,
   collect,

@@ -4,7 +4,7 @@ import { Counter, Histogram } from '../../src/adapters/prometheus/instruments.js
 import { createMetrics } from '../../src/adapters/prometheus/metrics.js';
 import { metricsText } from '../../src/adapters/prometheus/text.js';
 import { systemClock } from '../../src/adapters/uuid/clock.js';
-import { StoreUnavailableError, type Store } from '../../src/core/store.js';
+import { StoreUnavailableError, type Store } from '../../src/core/ports/store.js';
 import { message, testCore } from '../support/core.js';
 import { parseScrape } from '../support/prometheus.js';
 import { ScriptedRig } from '../support/scripted-rig.js';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect, it } from '@jest/globals';
 import { openRedisBus } from '../../src/adapters/redis/bus.js';
 import { MAX_SIGNAL } from '../../src/adapters/redis/outbox.js';
-import type { Signal } from '../../src/core/event.js';
+import type { Signal } from '../../src/core/model/event.js';
 import { busContract } from '../contracts/bus.js';
 import { collectLines } from '../support/lines.js';
 import { describeWithRedis, listen, REDIS_URL, withNodes, withRedis } from '../support/redis.js';

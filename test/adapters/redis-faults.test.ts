@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
-import type { Signal } from '../../src/core/event.js';
+import type { Signal } from '../../src/core/model/event.js';
 import { startProxy, type Proxy } from '../support/proxy.js';
 import { describeWithRedis, listen, REDIS_URL, withNodes, withRedis } from '../support/redis.js';
 

@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { describe, expect, it } from '@jest/globals';
-import type { Store } from '../../src/core/store.js';
+import type { Store } from '../../src/core/ports/store.js';
 import { acceptance, contents, loaded, send } from '../contracts/store-fixtures.js';
 import { withFolder } from '../support/folder.js';
 import { openTestSqlite } from '../support/sqlite.js';

@@ -10,7 +10,7 @@ import { requireFreeSpace } from '../../src/adapters/sqlite/free-space.js';
 import { GuardedBatch } from '../../src/adapters/sqlite/guarded-batch.js';
 import type { FilesState } from '../../src/adapters/sqlite/open-files.js';
 import type { Call } from '../../src/adapters/sqlite/steps.js';
-import { StoreUnavailableError, type Store } from '../../src/core/store.js';
+import { StoreUnavailableError, type Store } from '../../src/core/ports/store.js';
 import { acceptance, change, contents, send } from '../contracts/store-fixtures.js';
 import { withFolder } from '../support/folder.js';
 import { openTestSqlite, SQLITE_WORKER } from '../support/sqlite.js';

@@ -15,7 +15,7 @@ import { describe, expect, it } from '@jest/globals';
 import Database from 'better-sqlite3';
 import { migrate, readMigrations } from '../../src/adapters/sqlite/migrate.js';
 import { makePrivate } from '../../src/adapters/sqlite/private-files.js';
-import { StoreUnavailableError } from '../../src/core/store.js';
+import { StoreUnavailableError } from '../../src/core/ports/store.js';
 import { change, loaded, send, T0 } from '../contracts/store-fixtures.js';
 import { withFolder } from '../support/folder.js';
 import { openTestSqlite } from '../support/sqlite.js';

@@ -5,7 +5,7 @@ import Database from 'better-sqlite3';
 import * as postgres from '../../src/adapters/postgres/migrate.js';
 import { openPostgresStore } from '../../src/adapters/postgres/store.js';
 import * as sqlite from '../../src/adapters/sqlite/migrate.js';
-import type { Store } from '../../src/core/store.js';
+import type { Store } from '../../src/core/ports/store.js';
 import {
   acceptance,
   contents,

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
 import { openSqliteStore, type SqliteStore } from '../../src/adapters/sqlite/store.js';
-import type { Message } from '../../src/core/message.js';
-import { NO_USAGE } from '../../src/core/turn.js';
+import type { Message } from '../../src/core/model/message.js';
+import { NO_USAGE } from '../../src/core/model/turn.js';
 import { ROOT } from '../support/server-process.js';
 
 const WORKER = new URL(`file://${join(ROOT, 'dist/adapters/sqlite/worker.js')}`);

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { openPostgresTransfer } from '../../src/adapters/postgres/transfer.js';
-import { LEASE_MS } from '../../src/core/settings.js';
+import { LEASE_MS } from '../../src/core/model/settings.js';
 import { sendAndClaim } from '../contracts/store-fixtures.js';
 import { fillStore, SESSIONS } from '../support/full-store.js';
 import { describeWithPostgres, runSql, testDatabase } from '../support/postgres.js';

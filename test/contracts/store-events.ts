@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import type { EventBody } from '../../src/core/event.js';
-import type { StoredKey } from '../../src/core/store.js';
+import type { EventBody } from '../../src/core/model/event.js';
+import type { StoredKey } from '../../src/core/ports/store.js';
 import {
   change,
   end,

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from '@jest/globals';
-import type { Message } from '../../src/core/message.js';
-import type { Acceptance, Accepted, Lease, SessionChange, Store, TurnEnding } from '../../src/core/store.js';
-import { NO_USAGE, type ClaimedTurn } from '../../src/core/turn.js';
+import type { Message } from '../../src/core/model/message.js';
+import type { Acceptance, Accepted, Lease, SessionChange, Store, TurnEnding } from '../../src/core/ports/store.js';
+import { NO_USAGE, type ClaimedTurn } from '../../src/core/model/turn.js';
 
 /** A fixed moment, so that times can be compared. */
 export const T0 = 1_750_000_000_000;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import type { Quota } from '../../src/core/quota.js';
+import type { Quota } from '../../src/core/model/quota.js';
 import { change, end, send, sendAndClaim, T0, type WithStore } from './store-fixtures.js';
 
 /** What an operator's view reads. */

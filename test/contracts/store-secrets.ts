@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { secretBytes, type SealedSecret } from '../../src/core/secret-store.js';
-import type { Store } from '../../src/core/store.js';
+import { secretBytes, type SealedSecret } from '../../src/core/ports/secret-store.js';
+import type { Store } from '../../src/core/ports/store.js';
 import { T0, WIDE, type WithStore } from './store-fixtures.js';
 
 const DAY_MS = 86_400_000;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import type { Progress } from '../../src/core/store.js';
+import type { Progress } from '../../src/core/ports/store.js';
 import {
   claimFree,
   contents,

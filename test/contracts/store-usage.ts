@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { UsageRow } from '../../src/core/usage-store.js';
+import type { UsageRow } from '../../src/core/ports/usage-store.js';
 import { T0, type WithStore } from './store-fixtures.js';
 
 const DAY = 86_400_000;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import { newSession } from '../../src/core/session.js';
-import { StoreUnavailableError, type ThreadCursor } from '../../src/core/store.js';
+import { newSession } from '../../src/core/model/session.js';
+import { StoreUnavailableError, type ThreadCursor } from '../../src/core/ports/store.js';
 import { acceptContract } from './store-accept.js';
 import { eventContract } from './store-events.js';
 import {

@@ -1,11 +1,11 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import type { App } from '../../src/core/app.js';
-import { createAccess } from '../../src/core/apps.js';
-import { mintKey } from '../../src/core/keys.js';
-import type { Digests } from '../../src/core/ports.js';
-import { RefusedError } from '../../src/core/refusal.js';
-import type { StoredKey } from '../../src/core/store.js';
+import type { App } from '../../src/core/model/app.js';
+import { createAccess } from '../../src/core/access/app-access.js';
+import { mintKey } from '../../src/core/access/app-keys.js';
+import type { Digests } from '../../src/core/ports/ports.js';
+import { RefusedError } from '../../src/core/model/refusal.js';
+import type { StoredKey } from '../../src/core/ports/store.js';
 
 const digests: Digests = {
   sha256: (text) => createHash('sha256').update(text).digest('hex'),

@@ -2,10 +2,10 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { v4 as uuid } from 'uuid';
 import { createMemoryStore } from '../../src/adapters/memory/store.js';
-import { RigError, type Tool } from '../../src/core/ports.js';
-import { RefusedError } from '../../src/core/refusal.js';
-import type { Snapshot } from '../../src/core/snapshot.js';
-import type { Store } from '../../src/core/store.js';
+import { RigError, type Tool } from '../../src/core/ports/ports.js';
+import { RefusedError } from '../../src/core/model/refusal.js';
+import type { Snapshot } from '../../src/core/model/snapshot.js';
+import type { Store } from '../../src/core/ports/store.js';
 import {
   closeTestCores,
   collect,

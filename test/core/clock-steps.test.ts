@@ -4,8 +4,8 @@ import { v4 as uuid } from 'uuid';
 import { createMemoryStore } from '../../src/adapters/memory/store.js';
 import { nodeDigests } from '../../src/adapters/node/digests.js';
 import { createMemoryBus } from '../../src/adapters/memory/bus.js';
-import { mintKey } from '../../src/core/keys.js';
-import { StoreUnavailableError, type Store } from '../../src/core/store.js';
+import { mintKey } from '../../src/core/access/app-keys.js';
+import { StoreUnavailableError, type Store } from '../../src/core/ports/store.js';
 import { LOST, sendAndClaim } from '../contracts/store-fixtures.js';
 import {
   closeTestCores,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { seedPhrases } from '../../src/adapters/bip39/seed-phrases.js';
-import { findExposure } from '../../src/core/exposures.js';
-import type { JsonObject, JsonValue } from '../../src/core/json.js';
+import { findExposure } from '../../src/core/tools/key-material.js';
+import type { JsonObject, JsonValue } from '../../src/core/model/json.js';
 import { objectOf } from '../support/house.js';
 
 const PHRASE = 'legal winner thank year wave sausage worth useful legal winner thank yellow';

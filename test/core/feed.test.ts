@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { MAX_BACKLOG, QueueFeed } from '../../src/core/feed.js';
+import { MAX_BACKLOG, QueueFeed } from '../../src/core/streams/queue-feed.js';
 import { Gate } from '../support/gate.js';
 
 function feedOf() {

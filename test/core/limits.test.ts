@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { v4 as uuid } from 'uuid';
 import { createMemoryStore } from '../../src/adapters/memory/store.js';
-import { NO_LIMITS, requestQuotas, turnQuotas, type Limits } from '../../src/core/quota.js';
+import { NO_LIMITS, requestQuotas, turnQuotas, type Limits } from '../../src/core/model/quota.js';
 import { closeTestCores, collectUntil, created, message, spoken, testCore } from '../support/core.js';
 import { ScriptedRig } from '../support/scripted-rig.js';
 

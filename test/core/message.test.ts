@@ -8,7 +8,7 @@ import {
   resultText,
   type ToolCall,
   type ToolResult,
-} from '../../src/core/message.js';
+} from '../../src/core/model/message.js';
 
 function record(fields: Partial<Message>): Message {
   const base = { id: 'm', turnId: 't', turnNo: 1, position: 0, content: '', createdAt: 0 };

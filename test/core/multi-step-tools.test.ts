@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { v4 as uuid } from 'uuid';
 import { createMemoryStore } from '../../src/adapters/memory/store.js';
-import type { ToolResult } from '../../src/core/message.js';
-import type { Tool, ToolContext } from '../../src/core/ports.js';
-import type { Store } from '../../src/core/store.js';
+import type { ToolResult } from '../../src/core/model/message.js';
+import type { Tool, ToolContext } from '../../src/core/ports/ports.js';
+import type { Store } from '../../src/core/ports/store.js';
 import { closeTestCores, collect, collectUntil, created, message, testCore } from '../support/core.js';
 import { ScriptedRig } from '../support/scripted-rig.js';
 import { climb } from '../support/tools.js';

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { v4 as uuid } from 'uuid';
 import { createMemoryStore } from '../../src/adapters/memory/store.js';
-import type { Update } from '../../src/core/core.js';
-import type { Bus, RigRequest } from '../../src/core/ports.js';
-import { StoreUnavailableError, type Store } from '../../src/core/store.js';
+import type { Update } from '../../src/core/api.js';
+import type { Bus, RigRequest } from '../../src/core/ports/ports.js';
+import { StoreUnavailableError, type Store } from '../../src/core/ports/store.js';
 import {
   closeTestCores,
   collect,

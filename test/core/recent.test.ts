@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import type { TurnObserver } from '../../src/core/observer.js';
-import type { Rig } from '../../src/core/ports.js';
-import { Recent } from '../../src/core/recent.js';
-import type { ClaimedTurn, TurnOutcome } from '../../src/core/turn.js';
+import type { TurnObserver } from '../../src/core/ports/observer.js';
+import type { Rig } from '../../src/core/ports/ports.js';
+import { Recent } from '../../src/core/operations/recent-activity.js';
+import type { ClaimedTurn, TurnOutcome } from '../../src/core/model/turn.js';
 import { ScriptedRig } from '../support/scripted-rig.js';
 
 const MINUTE = 60_000;

@@ -2,11 +2,11 @@ import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { v4 as uuid } from 'uuid';
 import { createMemoryBus } from '../../src/adapters/memory/bus.js';
 import { createMemoryStore } from '../../src/adapters/memory/store.js';
-import type { Message } from '../../src/core/message.js';
-import { RigError, type Tool } from '../../src/core/ports.js';
-import { newSession } from '../../src/core/session.js';
-import type { Store } from '../../src/core/store.js';
-import type { ClaimedTurn } from '../../src/core/turn.js';
+import type { Message } from '../../src/core/model/message.js';
+import { RigError, type Tool } from '../../src/core/ports/ports.js';
+import { newSession } from '../../src/core/model/session.js';
+import type { Store } from '../../src/core/ports/store.js';
+import type { ClaimedTurn } from '../../src/core/model/turn.js';
 import { claimFree } from '../contracts/store-fixtures.js';
 import {
   closeTestCores,

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import type { JsonValue } from '../../src/core/json.js';
-import { resultText } from '../../src/core/message.js';
-import { PatternMatcher } from '../../src/core/pattern-matcher.js';
-import { Scrubber } from '../../src/core/scrub.js';
+import type { JsonValue } from '../../src/core/model/json.js';
+import { resultText } from '../../src/core/model/message.js';
+import { PatternMatcher } from '../../src/core/tools/pattern-matcher.js';
+import { Scrubber } from '../../src/core/tools/redaction.js';
 import { objectOf } from '../support/house.js';
 import { listOf } from '../support/snapshot.js';
 

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { v4 as uuid } from 'uuid';
 import { createMemoryStore } from '../../src/adapters/memory/store.js';
-import type { TurnUpdate, Update } from '../../src/core/core.js';
-import type { Signal } from '../../src/core/event.js';
-import { StoreUnavailableError, type Store } from '../../src/core/store.js';
+import type { TurnUpdate, Update } from '../../src/core/api.js';
+import type { Signal } from '../../src/core/model/event.js';
+import { StoreUnavailableError, type Store } from '../../src/core/ports/store.js';
 import { closeTestCores, collectUntil, created, message, testCore } from '../support/core.js';
 import { joinedBuses, twoNodes } from '../support/nodes.js';
 import { ScriptedRig } from '../support/scripted-rig.js';

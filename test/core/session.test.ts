@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { RefusedError } from '../../src/core/refusal.js';
-import { newSession, personTitle, PLACEHOLDER_TITLE, walletAddress } from '../../src/core/session.js';
-import { wellFormed } from '../../src/core/text.js';
+import { RefusedError } from '../../src/core/model/refusal.js';
+import { newSession, personTitle, PLACEHOLDER_TITLE, walletAddress } from '../../src/core/model/session.js';
+import { wellFormed } from '../../src/core/model/text.js';
 
 /** The path of the first problem of the refusal; throws when there was none, or another error. */
 function refusedPath(act: () => unknown): string | undefined {

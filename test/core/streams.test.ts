@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { v4 as uuid } from 'uuid';
 import { createMemoryStore } from '../../src/adapters/memory/store.js';
-import type { Tool } from '../../src/core/ports.js';
-import { MAX_BACKLOG, QueueFeed } from '../../src/core/feed.js';
-import type { Update } from '../../src/core/core.js';
-import type { Store } from '../../src/core/store.js';
+import type { Tool } from '../../src/core/ports/ports.js';
+import { MAX_BACKLOG, QueueFeed } from '../../src/core/streams/queue-feed.js';
+import type { Update } from '../../src/core/api.js';
+import type { Store } from '../../src/core/ports/store.js';
 import { closeTestCores, collect, collectUntil, created, message, testCore } from '../support/core.js';
 import { Gate } from '../support/gate.js';
 import { ScriptedRig } from '../support/scripted-rig.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { cutText, wellFormed, wellFormedJson, WellFormedPieces } from '../../src/core/text.js';
+import { cutText, wellFormed, wellFormedJson, WellFormedPieces } from '../../src/core/model/text.js';
 
 const units = fc.string({ unit: fc.constantFrom('a', '\0', '\ud83d', '\ude00', '👋', '\uFFFD') });
 

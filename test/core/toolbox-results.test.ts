@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { createSchemas } from '../../src/adapters/ajv/schemas.js';
-import type { JsonValue } from '../../src/core/json.js';
-import type { Tool } from '../../src/core/ports.js';
-import { MAX_RESULT_BYTES, Toolbox } from '../../src/core/toolbox.js';
+import type { JsonValue } from '../../src/core/model/json.js';
+import type { Tool } from '../../src/core/ports/ports.js';
+import { MAX_RESULT_BYTES, Toolbox } from '../../src/core/tools/tool-runner.js';
 import { keptLog, testApp } from '../support/core.js';
 
 /** Runs a tool of some making, as an operator's module may be. */

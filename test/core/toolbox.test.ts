@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { createSchemas } from '../../src/adapters/ajv/schemas.js';
-import type { App } from '../../src/core/app.js';
-import type { JsonObject } from '../../src/core/json.js';
-import type { Tool, ToolContext } from '../../src/core/ports.js';
-import { MAX_RESULT_BYTES, Toolbox } from '../../src/core/toolbox.js';
+import type { App } from '../../src/core/model/app.js';
+import type { JsonObject } from '../../src/core/model/json.js';
+import type { Tool, ToolContext } from '../../src/core/ports/ports.js';
+import { MAX_RESULT_BYTES, Toolbox } from '../../src/core/tools/tool-runner.js';
 import { keptLog, testApp } from '../support/core.js';
 
 const never = new AbortController().signal;

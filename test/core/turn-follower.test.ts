@@ -1,8 +1,8 @@
 import '../support/property-seed.js';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import type { TurnEvent } from '../../src/core/event.js';
-import { TurnFollower, type TurnSource, type TurnView } from '../../src/core/turn-follower.js';
+import type { TurnEvent } from '../../src/core/model/event.js';
+import { TurnFollower, type TurnSource, type TurnView } from '../../src/core/streams/turn-follower.js';
 import { keptLog } from '../support/core.js';
 import { TurnScript, type ScriptedAttempt } from '../support/turn-script.js';
 

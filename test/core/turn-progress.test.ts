@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import type { TurnEvent } from '../../src/core/event.js';
-import type { Message } from '../../src/core/message.js';
-import { TurnProgress } from '../../src/core/turn-progress.js';
+import type { TurnEvent } from '../../src/core/model/event.js';
+import type { Message } from '../../src/core/model/message.js';
+import { TurnProgress } from '../../src/core/streams/turn-progress.js';
 
 const turnId = 'turn';
 const call = { callId: 'c', name: 'look', args: {} };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { nameOf, reportUsage } from '../../src/core/usage-report.js';
-import type { UsageRow } from '../../src/core/usage-store.js';
+import { nameOf, reportUsage } from '../../src/core/operations/usage-report.js';
+import type { UsageRow } from '../../src/core/ports/usage-store.js';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { createMemoryStore } from '../../src/adapters/memory/store.js';
 import { nodeDigests } from '../../src/adapters/node/digests.js';
-import { mintKey } from '../../src/core/keys.js';
-import { StoreUnavailableError, type Store } from '../../src/core/store.js';
-import { Usage } from '../../src/core/usage.js';
+import { mintKey } from '../../src/core/access/app-keys.js';
+import { StoreUnavailableError, type Store } from '../../src/core/ports/store.js';
+import { Usage } from '../../src/core/operations/usage.js';
 import { keptLog } from '../support/core.js';
 
 const DAY = 86_400_000;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { isDeepStrictEqual } from 'node:util';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../src/core/json.js';
-import { RefusedError } from '../../src/core/refusal.js';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../src/core/model/json.js';
+import { RefusedError } from '../../src/core/model/refusal.js';
 import {
   flatUserState,
   MAX_USER_STATE_BYTES,
@@ -10,7 +10,7 @@ import {
   patchedUserState,
   shownUserState,
   type UserState,
-} from '../../src/core/user-state.js';
+} from '../../src/core/model/user-state.js';
 
 const ADDRESS = '0x00000000219ab540356cbb839cbe05303d7705fa';
 

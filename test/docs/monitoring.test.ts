@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
-import { isJsonObject, type JsonObject } from '../../src/core/json.js';
+import { isJsonObject, type JsonObject } from '../../src/core/model/json.js';
 import { objectOf, openHouse, type House } from '../support/house.js';
 import { parseScrape } from '../support/prometheus.js';
 

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { isJsonObject, type JsonObject } from '../../src/core/json.js';
+import { isJsonObject, type JsonObject } from '../../src/core/model/json.js';
 import { Place, type Running } from '../cli/running.js';
 import { describeWhere } from '../support/describe-where.js';
 import { messagesOf } from '../support/snapshot.js';

@@ -5,16 +5,16 @@ import { createMemoryStore } from '../../src/adapters/memory/store.js';
 import { createSealer } from '../../src/adapters/node/sealer.js';
 import { nodeDigests } from '../../src/adapters/node/digests.js';
 import { systemClock } from '../../src/adapters/uuid/clock.js';
-import { DEFAULT_APP, type App } from '../../src/core/app.js';
-import type { Feed, SendRequest, SessionRef } from '../../src/core/core.js';
-import type { Observer } from '../../src/core/observer.js';
-import type { Bus, Clock, Log, Rig, Tool } from '../../src/core/ports.js';
-import { NO_LIMITS } from '../../src/core/quota.js';
-import { createCore, type CoreService } from '../../src/core/service.js';
-import type { CoreSettings } from '../../src/core/settings.js';
-import type { Snapshot } from '../../src/core/snapshot.js';
-import type { Store } from '../../src/core/store.js';
-import type { WalletSignIn } from '../../src/core/wallet-proofs.js';
+import { DEFAULT_APP, type App } from '../../src/core/model/app.js';
+import type { Feed, SendRequest, SessionRef } from '../../src/core/api.js';
+import type { Observer } from '../../src/core/ports/observer.js';
+import type { Bus, Clock, Log, Rig, Tool } from '../../src/core/ports/ports.js';
+import { NO_LIMITS } from '../../src/core/model/quota.js';
+import { createCore, type CoreService } from '../../src/core/create-core.js';
+import type { CoreSettings } from '../../src/core/model/settings.js';
+import type { Snapshot } from '../../src/core/model/snapshot.js';
+import type { Store } from '../../src/core/ports/store.js';
+import type { WalletSignIn } from '../../src/core/wallet/wallet-proofs.js';
 
 export const TEST_SETTINGS: CoreSettings = {
   maxMessageBytes: 65_536,

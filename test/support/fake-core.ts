@@ -1,6 +1,6 @@
-import type { Core } from '../../src/core/core.js';
-import { newSession } from '../../src/core/session.js';
-import type { Snapshot } from '../../src/core/snapshot.js';
+import type { Core } from '../../src/core/api.js';
+import { newSession } from '../../src/core/model/session.js';
+import type { Snapshot } from '../../src/core/model/snapshot.js';
 
 /** A core whose every method fails, but for those that the test gives. */
 export function fakeCore(methods: Partial<Core>): Core {

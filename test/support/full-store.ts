@@ -1,5 +1,5 @@
-import type { EventBody } from '../../src/core/event.js';
-import type { Store } from '../../src/core/store.js';
+import type { EventBody } from '../../src/core/model/event.js';
+import type { Store } from '../../src/core/ports/store.js';
 import { end, LOST, record, send, sendAndClaim, T0, WIDE, change } from '../contracts/store-fixtures.js';
 
 const id = (n: number) => `6f1ff4a2-1f0a-4a53-9a3c-${String(n).padStart(12, '0')}`;

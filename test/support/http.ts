@@ -1,8 +1,8 @@
 import type { Server } from 'node:http';
-import type { App } from '../../src/core/app.js';
-import type { Core } from '../../src/core/core.js';
-import type { Log, Rig, Tool } from '../../src/core/ports.js';
-import type { CoreSettings } from '../../src/core/settings.js';
+import type { App } from '../../src/core/model/app.js';
+import type { Core } from '../../src/core/api.js';
+import type { Log, Rig, Tool } from '../../src/core/ports/ports.js';
+import type { CoreSettings } from '../../src/core/model/settings.js';
 import { createHttpServer, type HttpServer } from '../../src/http/server.js';
 import type { HttpSettings } from '../../src/http/settings.js';
 import { requestObservers, type RequestObserver } from '../../src/http/observer.js';
@@ -16,7 +16,7 @@ import {
   type SurfaceName,
 } from '../../src/surfaces/index.js';
 import { createMemoryStore } from '../../src/adapters/memory/store.js';
-import type { Store } from '../../src/core/store.js';
+import type { Store } from '../../src/core/ports/store.js';
 import { testDatabase } from './postgres.js';
 import { openTestSqlite } from './sqlite.js';
 import { tapAnswers } from './openapi/tap.js';

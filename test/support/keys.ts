@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { nodeDigests } from '../../src/adapters/node/digests.js';
-import type { StoredKey, Store } from '../../src/core/store.js';
+import type { StoredKey, Store } from '../../src/core/ports/store.js';
 
 /** Stores an App key for these Apps and returns it. */
 export async function grantKey(

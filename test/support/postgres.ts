@@ -3,7 +3,7 @@ import { afterAll } from '@jest/globals';
 import { Client } from 'pg';
 import { openPostgresStore } from '../../src/adapters/postgres/store.js';
 import type { PostgresOptions } from '../../src/adapters/postgres/connections.js';
-import type { Store } from '../../src/core/store.js';
+import type { Store } from '../../src/core/ports/store.js';
 import { describeWhere } from './describe-where.js';
 
 /** The server that tests use: they create and drop databases of their own there. */

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { afterAll } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { openRedisBus, type RedisBusOptions, type SharedBus } from '../../src/adapters/redis/bus.js';
-import type { Signal } from '../../src/core/event.js';
-import type { Bus } from '../../src/core/ports.js';
+import type { Signal } from '../../src/core/model/event.js';
+import type { Bus } from '../../src/core/ports/ports.js';
 import { collectLines, type Lines } from './lines.js';
 import { describeWhere } from './describe-where.js';
 

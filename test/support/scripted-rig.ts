@@ -1,7 +1,7 @@
-import type { JsonObject } from '../../src/core/json.js';
-import type { ToolCall } from '../../src/core/message.js';
-import { RigError, type Rig, type RigPart, type RigRequest } from '../../src/core/ports.js';
-import { NO_USAGE, type Usage } from '../../src/core/turn.js';
+import type { JsonObject } from '../../src/core/model/json.js';
+import type { ToolCall } from '../../src/core/model/message.js';
+import { RigError, type Rig, type RigPart, type RigRequest } from '../../src/core/ports/ports.js';
+import { NO_USAGE, type Usage } from '../../src/core/model/turn.js';
 import { Gate } from './gate.js';
 
 /** One question that a rig was asked, answered by the test, part by part. */

@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals';
-import { isJsonObject, type JsonObject } from '../../src/core/json.js';
+import { isJsonObject, type JsonObject } from '../../src/core/model/json.js';
 
 /** Matches a time in ISO 8601, UTC, with milliseconds. */
 export const ISO_TIME: unknown = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);

@@ -1,4 +1,4 @@
-import type { Tool } from '../../src/core/ports.js';
+import type { Tool } from '../../src/core/ports/ports.js';
 
 /** A tool that returns at once. */
 export const getTime: Tool = {

@@ -1,9 +1,9 @@
-import type { TurnEvent } from '../../src/core/event.js';
-import type { Flight } from '../../src/core/flight.js';
-import type { Message, ToolCall, ToolResult } from '../../src/core/message.js';
-import { UNOBSERVED } from '../../src/core/observer.js';
-import { RunningTurn } from '../../src/core/running-turn.js';
-import type { ClaimedTurn, Turn, TurnOutcome } from '../../src/core/turn.js';
+import type { TurnEvent } from '../../src/core/model/event.js';
+import type { Flight } from '../../src/core/model/flight.js';
+import type { Message, ToolCall, ToolResult } from '../../src/core/model/message.js';
+import { UNOBSERVED } from '../../src/core/ports/observer.js';
+import { RunningTurn } from '../../src/core/turns/running-turn.js';
+import type { ClaimedTurn, Turn, TurnOutcome } from '../../src/core/model/turn.js';
 
 /** One process that works on the turn until it dies; the last one ends it. */
 export interface ScriptedAttempt {

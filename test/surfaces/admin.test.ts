@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { RigError } from '../../src/core/ports.js';
-import { NO_LIMITS } from '../../src/core/quota.js';
+import { RigError } from '../../src/core/ports/ports.js';
+import { NO_LIMITS } from '../../src/core/model/quota.js';
 import { testApp } from '../support/core.js';
 import { objectOf, openHouse, type House } from '../support/house.js';
 

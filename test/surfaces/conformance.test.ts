@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { Router } from 'express';
-import { newSession } from '../../src/core/session.js';
+import { newSession } from '../../src/core/model/session.js';
 import { createHttpServer } from '../../src/http/server.js';
 import { createStreams } from '../../src/http/sse.js';
 import type { SurfaceName } from '../../src/surfaces/index.js';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { isJsonObject } from '../../src/core/json.js';
+import { isJsonObject } from '../../src/core/model/json.js';
 import { serveScripted } from '../support/http.js';
 import { ISO_TIME, listOf, messagesOf } from '../support/snapshot.js';
 import { getTime, stumble } from '../support/tools.js';

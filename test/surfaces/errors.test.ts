@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { once } from 'node:events';
 import { randomUUID } from 'node:crypto';
-import { RefusedError, type RefusalReason } from '../../src/core/refusal.js';
-import { StoreUnavailableError } from '../../src/core/store.js';
+import { RefusedError, type RefusalReason } from '../../src/core/model/refusal.js';
+import { StoreUnavailableError } from '../../src/core/ports/store.js';
 import { keptLog } from '../support/core.js';
 import { fakeCore, fakeSnapshot } from '../support/fake-core.js';
 import { serveCore, type TestServer } from '../support/http.js';

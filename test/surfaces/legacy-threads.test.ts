@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createMemoryStore } from '../../src/adapters/memory/store.js';
-import type { ThreadSummary } from '../../src/core/session.js';
-import type { Store } from '../../src/core/store.js';
+import type { ThreadSummary } from '../../src/core/model/session.js';
+import type { Store } from '../../src/core/ports/store.js';
 import { change, T0 } from '../contracts/store-fixtures.js';
 import { objectOf, openHouse, type House } from '../support/house.js';
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { NO_LIMITS, type Limits } from '../../src/core/quota.js';
+import { NO_LIMITS, type Limits } from '../../src/core/model/quota.js';
 import { Place } from '../cli/running.js';
 import { testApp } from '../support/core.js';
 import { objectOf, openHouse, type House } from '../support/house.js';

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { createClient } from '../../src/client/index.js';
-import type { CoreService } from '../../src/core/service.js';
-import type { Store } from '../../src/core/store.js';
+import type { CoreService } from '../../src/core/create-core.js';
+import type { Store } from '../../src/core/ports/store.js';
 import { Heard } from '../client/watching.js';
 import { closeTestCores, message, testCore } from '../support/core.js';
 import { openStore, serveCore, type TestServer } from '../support/http.js';

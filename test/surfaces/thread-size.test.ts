@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import type { Store } from '../../src/core/store.js';
+import type { Store } from '../../src/core/ports/store.js';
 import { end, record, send, sendAndClaim } from '../contracts/store-fixtures.js';
 import { openHouse, type House } from '../support/house.js';
 import { openStore, type Answer } from '../support/http.js';

@@ -1,8 +1,8 @@
 import { Ajv } from 'ajv';
 import { Ajv2019 } from 'ajv/dist/2019.js';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import type { JsonObject, JsonValue } from '../../core/json.js';
-import type { Problem } from '../../core/refusal.js';
+import type { JsonObject, JsonValue } from '../../core/model/json.js';
+import type { Problem } from '../../core/model/refusal.js';
 import { describeErrors } from './problems.js';
 
 const MAX_DEPTH = 64;

@@ -1,5 +1,5 @@
 import type { ErrorObject } from 'ajv';
-import type { Problem } from '../../core/refusal.js';
+import type { Problem } from '../../core/model/refusal.js';
 
 const MAX_PROBLEMS = 20;
 const MAX_LISTED = 200;

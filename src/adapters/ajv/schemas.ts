@@ -1,6 +1,6 @@
-import type { JsonObject, JsonValue } from '../../core/json.js';
-import type { Schemas } from '../../core/ports.js';
-import type { Problem } from '../../core/refusal.js';
+import type { JsonObject, JsonValue } from '../../core/model/json.js';
+import type { Schemas } from '../../core/ports/ports.js';
+import type { Problem } from '../../core/model/refusal.js';
 import { createTimeLimit, TimeLimitError } from '../node/time-limit.js';
 import { checkBounds, dialectPicker } from './dialects.js';
 import { describeErrors } from './problems.js';

@@ -1,4 +1,4 @@
-import type { Tool } from '../../core/ports.js';
+import type { Tool } from '../../core/ports/ports.js';
 import { createTimeLimit, TimeLimitError } from '../node/time-limit.js';
 import { createArithmetic, DIGITS, type Arithmetic } from './arithmetic.js';
 

@@ -1,4 +1,4 @@
-import type { Clock, Tool } from '../../core/ports.js';
+import type { Clock, Tool } from '../../core/ports/ports.js';
 
 const SHOWN_INPUT = 60;
 

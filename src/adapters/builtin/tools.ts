@@ -1,4 +1,4 @@
-import type { Clock, Tool } from '../../core/ports.js';
+import type { Clock, Tool } from '../../core/ports/ports.js';
 import { createCalculate } from './calculate.js';
 import { createGetTime } from './get-time.js';
 

@@ -1,6 +1,6 @@
 import { getAddress, isAddress, type Address } from 'viem';
-import type { JsonValue } from '../../core/json.js';
-import { flatUserState } from '../../core/user-state.js';
+import type { JsonValue } from '../../core/model/json.js';
+import { flatUserState } from '../../core/model/user-state.js';
 import { ChainError } from './chain-error.js';
 import { resolveName } from './names.js';
 import type { Scope } from './scope.js';

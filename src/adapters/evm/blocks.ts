@@ -1,5 +1,5 @@
 import { BlockNotFoundError, formatGwei, isHash } from 'viem';
-import type { JsonValue } from '../../core/json.js';
+import type { JsonValue } from '../../core/model/json.js';
 import { ChainError } from './chain-error.js';
 import { chainFields } from './chains.js';
 import { chainOf } from './faults.js';

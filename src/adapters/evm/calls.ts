@@ -7,7 +7,7 @@ import {
   type AbiFunction,
   type Hex,
 } from 'viem';
-import type { JsonObject, JsonValue } from '../../core/json.js';
+import type { JsonObject, JsonValue } from '../../core/model/json.js';
 import { accountOf, contractOf } from './addresses.js';
 import { ChainError } from './chain-error.js';
 import { chainFields, unitOf } from './chains.js';

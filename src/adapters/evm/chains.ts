@@ -1,5 +1,5 @@
-import type { JsonValue } from '../../core/json.js';
-import { flatUserState, type UserState } from '../../core/user-state.js';
+import type { JsonValue } from '../../core/model/json.js';
+import { flatUserState, type UserState } from '../../core/model/user-state.js';
 import { ChainError } from './chain-error.js';
 import type { ChainSettings } from './settings.js';
 

@@ -1,4 +1,4 @@
-import { linkSignals } from '../../core/abort.js';
+import { linkSignals } from '../../core/model/abort.js';
 import { readBoundedJson } from '../net/bounded-body.js';
 import { checkRpcResponse } from './rpc-response.js';
 

@@ -1,5 +1,5 @@
 import { encodeFunctionData, type AbiFunction, type AbiParameter, type Hex } from 'viem';
-import { isJsonObject, type JsonValue } from '../../core/json.js';
+import { isJsonObject, type JsonValue } from '../../core/model/json.js';
 import { isLiteralAddress, literalAddress, namedAccount } from './addresses.js';
 import { ChainError } from './chain-error.js';
 import type { Scope } from './scope.js';

@@ -1,5 +1,5 @@
 import { isHex } from 'viem';
-import { isJsonObject } from '../../core/json.js';
+import { isJsonObject } from '../../core/model/json.js';
 import { readBoundedJson } from '../net/bounded-body.js';
 import { createGuardedFetch } from '../net/guarded-fetch.js';
 import { ChainError } from './chain-error.js';

@@ -1,5 +1,5 @@
 import { parseAbiParameters, type Hex } from 'viem';
-import type { JsonValue } from '../../core/json.js';
+import type { JsonValue } from '../../core/model/json.js';
 import { decodeData } from './return-data.js';
 
 /** `OffchainLookup(address,string[],bytes,bytes4,bytes)` (ERC-3668). */

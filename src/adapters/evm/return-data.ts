@@ -1,5 +1,5 @@
 import { checksumAddress, type AbiParameter, type Hex } from 'viem';
-import type { JsonValue } from '../../core/json.js';
+import type { JsonValue } from '../../core/model/json.js';
 
 const WORD = 32;
 /** Steps that one decoding may take: one for a value, a list or a tuple. */

@@ -9,7 +9,7 @@ import {
   type AbiParameter,
   type Hex,
 } from 'viem';
-import { isJsonObject } from '../../core/json.js';
+import { isJsonObject } from '../../core/model/json.js';
 import { chainOf } from './faults.js';
 import { fieldsOf, toJson } from './values.js';
 import { tamed } from './words.js';

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../../core/json.js';
+import { isJsonObject, type JsonObject } from '../../core/model/json.js';
 import { checkOffchainLookup } from './offchain-lookups.js';
 
 /** Bytes that a call may return. */

@@ -1,5 +1,5 @@
 import type { AbiFunction, AbiParameter } from 'viem';
-import type { JsonValue } from '../../core/json.js';
+import type { JsonValue } from '../../core/model/json.js';
 import { ChainError } from './chain-error.js';
 import { shown } from './words.js';
 

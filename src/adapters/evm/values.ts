@@ -1,5 +1,5 @@
 import type { AbiParameter } from 'viem';
-import type { JsonValue } from '../../core/json.js';
+import type { JsonValue } from '../../core/model/json.js';
 import { ownNames } from './return-data.js';
 
 /** A decoded value as JSON: integers that JSON cannot carry exactly become decimal strings. */

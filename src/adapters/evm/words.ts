@@ -1,4 +1,4 @@
-import type { JsonValue } from '../../core/json.js';
+import type { JsonValue } from '../../core/model/json.js';
 
 const MAX_INPUT = 60;
 const MAX_FOREIGN = 300;

@@ -1,4 +1,4 @@
-import { untilAborted } from '../../core/abort.js';
+import { untilAborted } from '../../core/model/abort.js';
 import { pauseAfter } from './backoff.js';
 import type { Connection } from './connection.js';
 import { McpFailure } from './failure.js';

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonValue } from '../../core/json.js';
+import { isJsonObject, type JsonValue } from '../../core/model/json.js';
 import { bounded } from './failure.js';
 
 /** Longer text is cut before it is put together: the toolbox keeps 64 KiB of a result in any case. */

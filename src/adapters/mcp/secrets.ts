@@ -1,6 +1,6 @@
-import type { JsonValue } from '../../core/json.js';
-import { Scrubber as ValueScrubber } from '../../core/scrub.js';
-import { secretHandle } from '../../core/secrets.js';
+import type { JsonValue } from '../../core/model/json.js';
+import { Scrubber as ValueScrubber } from '../../core/tools/redaction.js';
+import { secretHandle } from '../../core/access/secrets.js';
 import { fillHandles, hasHandle, secretPlaces, type McpTransportSettings } from './settings.js';
 
 const MASK = '[secret]';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { linkSignals } from '../../core/abort.js';
-import type { JsonObject, JsonValue } from '../../core/json.js';
-import type { Log, Schemas, Tool, ToolContext } from '../../core/ports.js';
+import { linkSignals } from '../../core/model/abort.js';
+import type { JsonObject, JsonValue } from '../../core/model/json.js';
+import type { Log, Schemas, Tool, ToolContext } from '../../core/ports/ports.js';
 import { connect, type Connection, type McpProgress } from './connection.js';
 import { bounded, McpFailure } from './failure.js';
 import { KeptConnection } from './kept-connection.js';

@@ -1,4 +1,4 @@
-import type { Log, Schemas, Tool } from '../../core/ports.js';
+import type { Log, Schemas, Tool } from '../../core/ports/ports.js';
 import { McpServer } from './server.js';
 import { MCP_TIMING, mcpProblems, type McpServerSettings, type McpTiming } from './settings.js';
 

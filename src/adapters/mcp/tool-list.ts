@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject } from '../../core/json.js';
-import type { Log, Schemas, Tool, ToolDescription } from '../../core/ports.js';
+import { isJsonObject, type JsonObject } from '../../core/model/json.js';
+import type { Log, Schemas, Tool, ToolDescription } from '../../core/ports/ports.js';
 import { bounded } from './failure.js';
 
 const MAX_TOOLS = 200;

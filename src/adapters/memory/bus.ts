@@ -1,5 +1,5 @@
-import type { Bus } from '../../core/ports.js';
-import { LocalListeners } from '../../core/local-listeners.js';
+import type { Bus } from '../../core/ports/ports.js';
+import { LocalListeners } from './local-listeners.js';
 
 /** A bus within one process. `publish` has delivered when it returns, unless a listener called it: see `LocalListeners`. */
 export function createMemoryBus(): Bus {

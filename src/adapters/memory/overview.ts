@@ -1,4 +1,4 @@
-import type { OverviewStore } from '../../core/overview-store.js';
+import type { OverviewStore } from '../../core/ports/overview-store.js';
 import type { State } from './state.js';
 
 type Answer<K extends keyof OverviewStore> = Awaited<ReturnType<OverviewStore[K]>>;

@@ -7,7 +7,7 @@ import {
   type SecretStore,
   type SecretTotal,
   type StoredSecrets,
-} from '../../core/secret-store.js';
+} from '../../core/ports/secret-store.js';
 import type { State } from './state.js';
 
 type Which = Parameters<SecretStore['deleteSecrets']>[1];

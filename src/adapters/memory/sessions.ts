@@ -1,8 +1,8 @@
-import { byOrder, shownCount, type Message } from '../../core/message.js';
-import type { Session } from '../../core/session.js';
-import type { SavedSession, SessionChange, StoredThread, ThreadCursor } from '../../core/store.js';
-import type { StoredTail } from '../../core/tail-store.js';
-import { isOpen } from '../../core/turn.js';
+import { byOrder, shownCount, type Message } from '../../core/model/message.js';
+import type { Session } from '../../core/model/session.js';
+import type { SavedSession, SessionChange, StoredThread, ThreadCursor } from '../../core/ports/store.js';
+import type { StoredTail } from '../../core/ports/tail-store.js';
+import { isOpen } from '../../core/model/turn.js';
 import { unshownFaults } from './faults.js';
 import {
   bury,

@@ -1,11 +1,11 @@
-import type { EventBody, LoggedEvent, SystemEvent } from '../../core/event.js';
-import { byOrder, type Message } from '../../core/message.js';
-import { newSession, type Session, type SessionFields } from '../../core/session.js';
-import type { UsageRow } from '../../core/usage-store.js';
-import type { Quota, Use } from '../../core/quota.js';
-import type { SealedSecret } from '../../core/secret-store.js';
-import type { Commit, Lease, StoredKey } from '../../core/store.js';
-import type { ClaimedTurn, Turn } from '../../core/turn.js';
+import type { EventBody, LoggedEvent, SystemEvent } from '../../core/model/event.js';
+import { byOrder, type Message } from '../../core/model/message.js';
+import { newSession, type Session, type SessionFields } from '../../core/model/session.js';
+import type { UsageRow } from '../../core/ports/usage-store.js';
+import type { Quota, Use } from '../../core/model/quota.js';
+import type { SealedSecret } from '../../core/ports/secret-store.js';
+import type { Commit, Lease, StoredKey } from '../../core/ports/store.js';
+import type { ClaimedTurn, Turn } from '../../core/model/turn.js';
 
 /** A turn as it is kept. */
 export interface KeptTurn {

@@ -1,6 +1,6 @@
-import type { Prune } from '../../core/prune.js';
-import { StoreUnavailableError, type Store, type StoredKey } from '../../core/store.js';
-import { isOpen, type TurnStatus } from '../../core/turn.js';
+import type { Prune } from '../../core/ports/prune.js';
+import { StoreUnavailableError, type Store, type StoredKey } from '../../core/ports/store.js';
+import { isOpen, type TurnStatus } from '../../core/model/turn.js';
 import { claimFaults, markFaultsShown, releaseFaults } from './faults.js';
 import { claimAbandoned, readLeases, releaseTurns, renewLeases, takeOver } from './leases.js';
 import { countSessions, readOpenTurns, readUses } from './overview.js';

@@ -1,7 +1,7 @@
-import { flightOf, type Flight } from '../../core/flight.js';
-import { textBytes } from '../../core/message.js';
-import type { Acceptance, Accepted, Commit, Progress, TurnEnding } from '../../core/store.js';
-import { isOpen, type ClaimedTurn, type Turn } from '../../core/turn.js';
+import { flightOf, type Flight } from '../../core/model/flight.js';
+import { textBytes } from '../../core/model/message.js';
+import type { Acceptance, Accepted, Commit, Progress, TurnEnding } from '../../core/ports/store.js';
+import { isOpen, type ClaimedTurn, type Turn } from '../../core/model/turn.js';
 import {
   addSystemEvent,
   addUse,

@@ -1,5 +1,5 @@
-import { sumOf } from '../../core/usage.js';
-import type { CountedSurface, SurfaceSeen, UsageRow } from '../../core/usage-store.js';
+import { sumOf } from '../../core/operations/usage.js';
+import type { CountedSurface, SurfaceSeen, UsageRow } from '../../core/ports/usage-store.js';
 import type { State } from './state.js';
 
 /** See `UsageStore`. */

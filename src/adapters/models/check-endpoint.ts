@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../core/json.js';
+import { isJsonObject } from '../../core/model/json.js';
 import { classify, faultOfAnswer } from './classify.js';
 import { operatorError, UpstreamFault } from './upstream-fault.js';
 import { BASE_URLS, type Endpoint } from './endpoint.js';

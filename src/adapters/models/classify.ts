@@ -1,5 +1,5 @@
 import { AISDKError, APICallError, InvalidResponseDataError } from '@ai-sdk/provider';
-import { isJsonObject } from '../../core/json.js';
+import { isJsonObject } from '../../core/model/json.js';
 import { findConnectionError, type ConnectionError } from './http/connection-error.js';
 import { UpstreamFault, type Fault } from './upstream-fault.js';
 

@@ -1,8 +1,8 @@
 import type { SharedV3ProviderMetadata } from '@ai-sdk/provider';
-import { isJsonObject, type JsonObject } from '../../core/json.js';
-import type { ToolCall } from '../../core/message.js';
-import type { RigPart } from '../../core/ports.js';
-import type { Usage } from '../../core/turn.js';
+import { isJsonObject, type JsonObject } from '../../core/model/json.js';
+import type { ToolCall } from '../../core/model/message.js';
+import type { RigPart } from '../../core/ports/ports.js';
+import type { Usage } from '../../core/model/turn.js';
 import { UpstreamFault } from './upstream-fault.js';
 import type { Outline } from './request-outline.js';
 

@@ -1,6 +1,6 @@
-import { isJsonObject } from '../../core/json.js';
-import type { Schemas } from '../../core/ports.js';
-import type { Problem } from '../../core/refusal.js';
+import { isJsonObject } from '../../core/model/json.js';
+import type { Schemas } from '../../core/ports/ports.js';
+import type { Problem } from '../../core/model/refusal.js';
 import type { ToolDefinition } from './definition.js';
 
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;

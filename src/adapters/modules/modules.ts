@@ -1,8 +1,8 @@
 import { relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { JsonValue } from '../../core/json.js';
-import type { Schemas, Tool } from '../../core/ports.js';
-import { shownUserState } from '../../core/user-state.js';
+import type { JsonValue } from '../../core/model/json.js';
+import type { Schemas, Tool } from '../../core/ports/ports.js';
+import { shownUserState } from '../../core/model/user-state.js';
 import { isToolDefinition, toolProblems } from './check.js';
 import type { ToolDefinition } from './definition.js';
 import { findFiles } from './files.js';

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { Agent, request as send, type Dispatcher } from 'undici';
-import { linkSignals, type LinkedSignal } from '../../core/abort.js';
+import { linkSignals, type LinkedSignal } from '../../core/model/abort.js';
 import { allowedHosts, type AllowedHosts } from './allowed-hosts.js';
 import { checkedLookup, openLookup, refusedHost, systemResolve, type Resolve } from './checked-lookup.js';
 import { GuardError } from './guard-error.js';

@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
-import type { Sealer } from '../../core/secret-store.js';
+import type { Sealer } from '../../core/ports/secret-store.js';
 
 const ALGORITHM = 'aes-256-gcm';
 const KEY_BYTES = 32;

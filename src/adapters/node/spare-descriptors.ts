@@ -1,6 +1,6 @@
 import { closeSync, openSync } from 'node:fs';
 import { devNull } from 'node:os';
-import { RefusedError } from '../../core/refusal.js';
+import { RefusedError } from '../../core/model/refusal.js';
 
 /**
  * Checks that the process may still open `count` file descriptors, by opening them for a moment: some parts of Node abort the process

@@ -10,8 +10,8 @@ import {
   type SpanContext,
   type Tracer,
 } from '@opentelemetry/api';
-import type { AnswerObserver, ObservedCall, Observer, ToolCallObserver } from '../../core/observer.js';
-import type { Rig } from '../../core/ports.js';
+import type { AnswerObserver, ObservedCall, Observer, ToolCallObserver } from '../../core/ports/observer.js';
+import type { Rig } from '../../core/ports/ports.js';
 
 /** What the configuration tells of a rig beside what a rig tells itself. */
 export interface TracedModel {

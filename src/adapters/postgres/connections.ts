@@ -1,6 +1,6 @@
 import { Pool, TypeOverrides, types, type ClientConfig, type QueryResultRow } from 'pg';
-import type { Log } from '../../core/ports.js';
-import { StoreUnavailableError } from '../../core/store.js';
+import type { Log } from '../../core/ports/ports.js';
+import { StoreUnavailableError } from '../../core/ports/store.js';
 import { toStoreError } from './failure.js';
 
 /** How a store in PostgreSQL is opened. */

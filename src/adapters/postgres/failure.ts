@@ -1,5 +1,5 @@
 import { DatabaseError } from 'pg';
-import { StoreUnavailableError } from '../../core/store.js';
+import { StoreUnavailableError } from '../../core/ports/store.js';
 
 /**
  * Classes of SQLSTATE (https://www.postgresql.org/docs/current/errcodes-appendix.html) that say that the database cannot be

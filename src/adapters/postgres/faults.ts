@@ -1,5 +1,5 @@
-import type { ClaimedFaults } from '../../core/fault-store.js';
-import type { Store } from '../../core/store.js';
+import type { ClaimedFaults } from '../../core/ports/fault-store.js';
+import type { Store } from '../../core/ports/store.js';
 import type { Run, Statement } from './connections.js';
 import { callOf } from './writes.js';
 

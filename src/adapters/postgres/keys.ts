@@ -1,4 +1,4 @@
-import type { Store } from '../../core/store.js';
+import type { Store } from '../../core/ports/store.js';
 import type { Run, Statement } from './connections.js';
 import { toKey, type KeyRow } from './rows.js';
 

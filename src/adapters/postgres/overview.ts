@@ -1,5 +1,5 @@
-import type { OpenTurn, OverviewStore } from '../../core/overview-store.js';
-import type { Measure } from '../../core/quota.js';
+import type { OpenTurn, OverviewStore } from '../../core/ports/overview-store.js';
+import type { Measure } from '../../core/model/quota.js';
 import type { Run, Statement } from './connections.js';
 
 interface OpenRow {

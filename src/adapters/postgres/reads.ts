@@ -1,6 +1,6 @@
-import type { LoggedEvent, SystemEvent } from '../../core/event.js';
-import type { ThreadSummary } from '../../core/session.js';
-import type { SessionHead, Store, ThreadCursor } from '../../core/store.js';
+import type { LoggedEvent, SystemEvent } from '../../core/model/event.js';
+import type { ThreadSummary } from '../../core/model/session.js';
+import type { SessionHead, Store, ThreadCursor } from '../../core/ports/store.js';
 import type { Run, Statement } from './connections.js';
 import {
   MESSAGE_COLUMNS,

@@ -1,6 +1,6 @@
-import type { Log } from '../../core/ports.js';
-import type { Prune } from '../../core/prune.js';
-import type { Store } from '../../core/store.js';
+import type { Log } from '../../core/ports/ports.js';
+import type { Prune } from '../../core/ports/prune.js';
+import type { Store } from '../../core/ports/store.js';
 import type { Run, Statement } from './connections.js';
 import { callOf } from './writes.js';
 

@@ -1,10 +1,10 @@
-import type { EventBody, LoggedEvent, SystemEvent } from '../../core/event.js';
-import type { Message } from '../../core/message.js';
-import type { Quota, Use } from '../../core/quota.js';
-import type { Session, SessionFields, TitleSource } from '../../core/session.js';
-import type { StoredKey } from '../../core/store.js';
-import { wellFormed } from '../../core/text.js';
-import type { ClaimedTurn, Turn, TurnStatus } from '../../core/turn.js';
+import type { EventBody, LoggedEvent, SystemEvent } from '../../core/model/event.js';
+import type { Message } from '../../core/model/message.js';
+import type { Quota, Use } from '../../core/model/quota.js';
+import type { Session, SessionFields, TitleSource } from '../../core/model/session.js';
+import type { StoredKey } from '../../core/ports/store.js';
+import { wellFormed } from '../../core/model/text.js';
+import type { ClaimedTurn, Turn, TurnStatus } from '../../core/model/turn.js';
 
 /** A row of `sessions`, in a result or as JSON. */
 export interface SessionRow {

@@ -4,7 +4,7 @@ import type {
   SecretStore,
   SecretTotal,
   StoredSecrets,
-} from '../../core/secret-store.js';
+} from '../../core/ports/secret-store.js';
 import type { Run, Statement } from './connections.js';
 import { callOf } from './writes.js';
 

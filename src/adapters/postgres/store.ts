@@ -1,4 +1,4 @@
-import type { Store } from '../../core/store.js';
+import type { Store } from '../../core/ports/store.js';
 import { openConnections, type PostgresOptions } from './connections.js';
 import { createFaults } from './faults.js';
 import { createKeys } from './keys.js';

@@ -1,7 +1,7 @@
-import type { SystemFault } from '../../core/event.js';
-import { flightOf, type StoredFlight } from '../../core/flight.js';
-import type { Message } from '../../core/message.js';
-import type { Store, StoredThread } from '../../core/store.js';
+import type { SystemFault } from '../../core/model/event.js';
+import { flightOf, type StoredFlight } from '../../core/model/flight.js';
+import type { Message } from '../../core/model/message.js';
+import type { Store, StoredThread } from '../../core/ports/store.js';
 import type { Run, Statement } from './connections.js';
 import {
   MESSAGE_COLUMNS,

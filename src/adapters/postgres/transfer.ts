@@ -1,11 +1,11 @@
 import { Client, TypeOverrides, types } from 'pg';
-import type { Transfer } from '../../core/transfer.js';
+import type { Transfer } from '../../core/ports/transfer.js';
 import {
   shapeOf,
   type ColumnKind,
   type TransferRow,
   type TransferTable,
-} from '../../core/transfer-tables.js';
+} from '../../core/ports/transfer-tables.js';
 import { clientConfig } from './connections.js';
 import { toStoreError } from './failure.js';
 import { migrate, readMigrations } from './migrate.js';

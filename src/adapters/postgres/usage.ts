@@ -1,4 +1,4 @@
-import type { SurfaceSeen, UsageRow, UsageStore } from '../../core/usage-store.js';
+import type { SurfaceSeen, UsageRow, UsageStore } from '../../core/ports/usage-store.js';
 import type { Run, Statement } from './connections.js';
 
 // Rows are locked in one order: no two nodes wait for each other.

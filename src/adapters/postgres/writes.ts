@@ -1,6 +1,6 @@
-import type { Quota } from '../../core/quota.js';
-import { PLACEHOLDER_TITLE } from '../../core/session.js';
-import type { Commit, Store } from '../../core/store.js';
+import type { Quota } from '../../core/model/quota.js';
+import { PLACEHOLDER_TITLE } from '../../core/model/session.js';
+import type { Commit, Store } from '../../core/ports/store.js';
 import type { Bindable, Run, Statement } from './connections.js';
 import {
   toClaimedTurn,

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../core/json.js';
+import { isJsonObject } from '../../core/model/json.js';
 import { BodyTooLargeError, readBoundedJson } from '../net/bounded-body.js';
 import { plainDecimal, symbolKey, type Answer, type QuoteSource } from './quotes.js';
 import type { HttpPriceSettings } from './settings.js';

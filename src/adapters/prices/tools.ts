@@ -1,6 +1,6 @@
-import { untilAborted } from '../../core/abort.js';
-import type { JsonObject, JsonValue } from '../../core/json.js';
-import type { Clock, Tool } from '../../core/ports.js';
+import { untilAborted } from '../../core/model/abort.js';
+import type { JsonObject, JsonValue } from '../../core/model/json.js';
+import type { Clock, Tool } from '../../core/ports/ports.js';
 import { httpQuotes } from './http-source.js';
 import { cachedQuotes } from './quote-cache.js';
 import {

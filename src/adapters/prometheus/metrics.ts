@@ -1,6 +1,6 @@
-import type { Observer } from '../../core/observer.js';
-import type { Clock } from '../../core/ports.js';
-import type { Store } from '../../core/store.js';
+import type { Observer } from '../../core/ports/observer.js';
+import type { Clock } from '../../core/ports/ports.js';
+import type { Store } from '../../core/ports/store.js';
 import { createCatalogue } from './catalogue.js';
 import type { Reading } from './instruments.js';
 import { processMetrics } from './process.js';

@@ -1,4 +1,4 @@
-import type { Store } from '../../core/store.js';
+import type { Store } from '../../core/ports/store.js';
 import type { Catalogue } from './catalogue.js';
 
 /** The same store, with the time that reading a thread, and each write that a conversation waits for, takes. */

@@ -1,13 +1,13 @@
-import type { StopReason } from '../../core/abort.js';
+import type { StopReason } from '../../core/model/abort.js';
 import type {
   AnswerObserver,
   AnswerOutcome,
   Observer,
   ToolObserver,
   TurnObserver,
-} from '../../core/observer.js';
-import type { Clock, Rig, RigRequest } from '../../core/ports.js';
-import type { TurnOutcome, Usage } from '../../core/turn.js';
+} from '../../core/ports/observer.js';
+import type { Clock, Rig, RigRequest } from '../../core/ports/ports.js';
+import type { TurnOutcome, Usage } from '../../core/model/turn.js';
 import type { Catalogue } from './catalogue.js';
 
 /**

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Signal } from '../../core/event.js';
-import { LocalListeners } from '../../core/local-listeners.js';
-import type { Bus, Log } from '../../core/ports.js';
+import type { Signal } from '../../core/model/event.js';
+import { LocalListeners } from '../memory/local-listeners.js';
+import type { Bus, Log } from '../../core/ports/ports.js';
 import { Connection } from './connection.js';
 import { Outbox } from './outbox.js';
 import { Subscriptions } from './subscriptions.js';

@@ -1,6 +1,6 @@
-import type { EventBody, Signal } from '../../core/event.js';
-import { isJsonObject, type JsonObject } from '../../core/json.js';
-import type { ToolCall, ToolResult } from '../../core/message.js';
+import type { EventBody, Signal } from '../../core/model/event.js';
+import { isJsonObject, type JsonObject } from '../../core/model/json.js';
+import type { ToolCall, ToolResult } from '../../core/model/message.js';
 
 /** Said in place of a signal that was not carried: there is something in the store. */
 export interface Missed {

@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
-import type { Acceptance, Accepted, Interruption } from '../../core/store.js';
-import type { Message } from '../../core/message.js';
-import type { Turn } from '../../core/turn.js';
+import type { Acceptance, Accepted, Interruption } from '../../core/ports/store.js';
+import type { Message } from '../../core/model/message.js';
+import type { Turn } from '../../core/model/turn.js';
 import type { EventTable } from './event-table.js';
 import { toTurn } from './rows.js';
 import { toSession, type SessionRow } from './session-row.js';

@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import { StoreUnavailableError } from '../../core/store.js';
+import { StoreUnavailableError } from '../../core/ports/store.js';
 import { isFull, isUnavailable, toFailure, type Failure } from './failure.js';
 import { runStep, type Call, type Handlers, type StepName, type Steps } from './steps.js';
 

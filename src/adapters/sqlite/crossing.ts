@@ -2,9 +2,9 @@
  * What a new session sends to the writing thread and gets back crosses as lists of values. Objects cross with the name of each
  * property, there and back a quarter of all the instructions that a new session takes; as lists, a tenth.
  */
-import type { EventBody, LoggedEvent } from '../../core/event.js';
-import type { SessionFields } from '../../core/session.js';
-import type { SavedSession, SessionChange } from '../../core/store.js';
+import type { EventBody, LoggedEvent } from '../../core/model/event.js';
+import type { SessionFields } from '../../core/model/session.js';
+import type { SavedSession, SessionChange } from '../../core/ports/store.js';
 import { coreValues, sessionOf, type CoreValues, type SessionRow } from './session-row.js';
 
 /** A `SessionChange`. */

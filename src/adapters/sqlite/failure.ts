@@ -1,4 +1,4 @@
-import { StoreUnavailableError } from '../../core/store.js';
+import { StoreUnavailableError } from '../../core/ports/store.js';
 
 /** An error on its way between threads, where classes are lost. */
 export interface Failure {

@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import type { SystemFault } from '../../core/event.js';
+import type { SystemFault } from '../../core/model/event.js';
 import type { SessionTable } from './session-table.js';
 import type { Handlers } from './steps.js';
 

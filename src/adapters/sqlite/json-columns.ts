@@ -1,8 +1,8 @@
-import { isJsonObject } from '../../core/json.js';
-import type { EventBody } from '../../core/event.js';
-import type { ToolCall, ToolResult } from '../../core/message.js';
-import { StoreUnavailableError } from '../../core/store.js';
-import type { UserState } from '../../core/user-state.js';
+import { isJsonObject } from '../../core/model/json.js';
+import type { EventBody } from '../../core/model/event.js';
+import type { ToolCall, ToolResult } from '../../core/model/message.js';
+import { StoreUnavailableError } from '../../core/ports/store.js';
+import type { UserState } from '../../core/model/user-state.js';
 
 /** Reads a column of JSON. @throws StoreUnavailableError when it does not hold what was written: the file is damaged */
 function parse<T>(text: string, what: string, fits: (value: unknown) => value is T): T {

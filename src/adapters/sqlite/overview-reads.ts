@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
-import type { OpenTurn } from '../../core/overview-store.js';
-import type { Measure, Use } from '../../core/quota.js';
+import type { OpenTurn } from '../../core/ports/overview-store.js';
+import type { Measure, Use } from '../../core/model/quota.js';
 import { LIMIT } from './limit.js';
 
 /** What an operator's view reads. */

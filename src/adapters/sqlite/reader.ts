@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import { StoreUnavailableError } from '../../core/store.js';
+import { StoreUnavailableError } from '../../core/ports/store.js';
 import { openReading } from './connections.js';
 import { createOverviewReads } from './overview-reads.js';
 import { createReads } from './reads.js';

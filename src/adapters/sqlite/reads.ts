@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
-import type { SystemEvent } from '../../core/event.js';
-import { flightOf, type StoredFlight } from '../../core/flight.js';
-import type { SessionHead, Store, ThreadCursor } from '../../core/store.js';
+import type { SystemEvent } from '../../core/model/event.js';
+import { flightOf, type StoredFlight } from '../../core/model/flight.js';
+import type { SessionHead, Store, ThreadCursor } from '../../core/ports/store.js';
 import { LEASES, RELEASED_TURNS, WAITING_TURNS } from './lease-writes.js';
 import {
   toEvent,

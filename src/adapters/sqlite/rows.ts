@@ -1,7 +1,7 @@
-import type { EventBody, LoggedEvent, SystemEvent } from '../../core/event.js';
-import type { Message } from '../../core/message.js';
-import type { StoredKey } from '../../core/store.js';
-import type { ClaimedTurn, Turn, TurnStatus } from '../../core/turn.js';
+import type { EventBody, LoggedEvent, SystemEvent } from '../../core/model/event.js';
+import type { Message } from '../../core/model/message.js';
+import type { StoredKey } from '../../core/ports/store.js';
+import type { ClaimedTurn, Turn, TurnStatus } from '../../core/model/turn.js';
 import { parseApps, parseEventBody, parseToolCalls, parseToolResults } from './json-columns.js';
 
 /** A row of `turns`, with the id of its session. */

@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import type { SealedSecret, SecretClient, SecretTotal } from '../../core/secret-store.js';
+import type { SealedSecret, SecretClient, SecretTotal } from '../../core/ports/secret-store.js';
 import { LIMIT, limitOf } from './limit.js';
 
 interface SecretRow {

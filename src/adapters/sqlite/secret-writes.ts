@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import { boundOf, type SecretSize } from '../../core/secret-store.js';
+import { boundOf, type SecretSize } from '../../core/ports/secret-store.js';
 import { LIMIT } from './limit.js';
 import type { Handlers } from './steps.js';
 

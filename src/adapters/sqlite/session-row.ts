@@ -1,4 +1,4 @@
-import type { Session, TitleSource } from '../../core/session.js';
+import type { Session, TitleSource } from '../../core/model/session.js';
 import { parseUserState } from './json-columns.js';
 
 /** A row of `sessions`. Writers change it in memory and save it whole. */

@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import { newSession, type SessionFields } from '../../core/session.js';
+import { newSession, type SessionFields } from '../../core/model/session.js';
 import {
   fieldValues,
   SESSION_COLUMNS,

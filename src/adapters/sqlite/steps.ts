@@ -7,16 +7,16 @@ import type {
   Progress,
   StoredKey,
   TurnEnding,
-} from '../../core/store.js';
-import type { Prune } from '../../core/prune.js';
+} from '../../core/ports/store.js';
+import type { Prune } from '../../core/ports/prune.js';
 import type { ChangeValues, SavedValues } from './crossing.js';
-import type { LeaseMark } from '../../core/lease-store.js';
-import type { ClaimedFaults } from '../../core/fault-store.js';
-import type { Quota } from '../../core/quota.js';
-import type { SealedSecret, SecretBounds, StoredSecrets } from '../../core/secret-store.js';
-import type { ClaimedTurn } from '../../core/turn.js';
-import type { UsageRow } from '../../core/usage-store.js';
-import type { EventBody } from '../../core/event.js';
+import type { LeaseMark } from '../../core/ports/lease-store.js';
+import type { ClaimedFaults } from '../../core/ports/fault-store.js';
+import type { Quota } from '../../core/model/quota.js';
+import type { SealedSecret, SecretBounds, StoredSecrets } from '../../core/ports/secret-store.js';
+import type { ClaimedTurn } from '../../core/model/turn.js';
+import type { UsageRow } from '../../core/ports/usage-store.js';
+import type { EventBody } from '../../core/model/event.js';
 
 /** How far pruning has come: at rows above `after` of that stage. */
 export interface PruneCursor {

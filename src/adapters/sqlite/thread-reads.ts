@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
-import type { SystemFault } from '../../core/event.js';
-import type { Message } from '../../core/message.js';
-import type { StoredThread } from '../../core/store.js';
+import type { SystemFault } from '../../core/model/event.js';
+import type { Message } from '../../core/model/message.js';
+import type { StoredThread } from '../../core/ports/store.js';
 import {
   MESSAGE_COLUMNS,
   SESSION_FAULTS,

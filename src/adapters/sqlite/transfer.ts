@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Database } from 'better-sqlite3';
-import { wellFormed } from '../../core/text.js';
-import type { Transfer } from '../../core/transfer.js';
-import { shapeOf, type TransferRow, type TransferTable } from '../../core/transfer-tables.js';
+import { wellFormed } from '../../core/model/text.js';
+import type { Transfer } from '../../core/ports/transfer.js';
+import { shapeOf, type TransferRow, type TransferTable } from '../../core/ports/transfer-tables.js';
 import { openReading, openWriting } from './connections.js';
 import { readError } from './failure.js';
 

@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import type { CountedSurface, SurfaceSeen, UsageRow, UsageStore } from '../../core/usage-store.js';
+import type { CountedSurface, SurfaceSeen, UsageRow, UsageStore } from '../../core/ports/usage-store.js';
 import type { Handlers } from './steps.js';
 
 interface UsageParams {

@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import type { Quota, Use } from '../../core/quota.js';
+import type { Quota, Use } from '../../core/model/quota.js';
 
 /** The rows of `uses`, for writers. */
 export interface UseTable {

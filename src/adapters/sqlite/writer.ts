@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { StoreUnavailableError } from '../../core/store.js';
+import { StoreUnavailableError } from '../../core/ports/store.js';
 import type { Outcome } from './batch.js';
 import type { WriterOptions } from './connections.js';
 import { toError } from './failure.js';

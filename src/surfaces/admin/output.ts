@@ -1,8 +1,8 @@
-import type { Operator, Overview, SpentUse } from '../../core/operator.js';
-import type { RecentPoint } from '../../core/recent.js';
-import { nameOf, type UsageReport } from '../../core/usage-report.js';
-import type { Session } from '../../core/session.js';
-import type { StoredKey } from '../../core/store.js';
+import type { Operator, Overview, SpentUse } from '../../core/operations/operator.js';
+import type { RecentPoint } from '../../core/operations/recent-activity.js';
+import { nameOf, type UsageReport } from '../../core/operations/usage-report.js';
+import type { Session } from '../../core/model/session.js';
+import type { StoredKey } from '../../core/ports/store.js';
 
 /** An overview as JSON. Times are ISO 8601, durations milliseconds. */
 export function overview({ status, startedAt, turns, counts, sessions, points, failures }: Overview) {

@@ -1,7 +1,7 @@
 import type { RequestHandler } from 'express';
-import type { Operator } from '../../core/operator.js';
-import type { CoreService } from '../../core/service.js';
-import { RefusedError } from '../../core/refusal.js';
+import type { Operator } from '../../core/operations/operator.js';
+import type { CoreService } from '../../core/create-core.js';
+import { RefusedError } from '../../core/model/refusal.js';
 import { carriesToken } from '../../http/bearer.js';
 import { handle } from '../../http/input.js';
 import type { Dialect } from '../../http/errors.js';

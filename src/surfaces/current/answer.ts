@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express';
-import type { Session } from '../../core/session.js';
-import type { Snapshot } from '../../core/snapshot.js';
+import type { Session } from '../../core/model/session.js';
+import type { Snapshot } from '../../core/model/snapshot.js';
 import { matchesTag } from '../../http/etag.js';
 import { addLines, caching, hasLinesOnly, nameLines, setCaching } from '../../http/guard-headers.js';
 import { JSON_TYPE } from '../../http/json.js';

@@ -1,5 +1,5 @@
 import type { Request } from 'express';
-import { RefusedError } from '../../core/refusal.js';
+import { RefusedError } from '../../core/model/refusal.js';
 import { accepts } from '../../http/accept.js';
 import { handle } from '../../http/input.js';
 import { preferredWait } from '../../http/prefer.js';

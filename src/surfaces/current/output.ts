@@ -1,12 +1,12 @@
-import type { App } from '../../core/app.js';
-import type { SystemEvent } from '../../core/event.js';
-import type { JsonObject } from '../../core/json.js';
-import type { Message, ToolResult } from '../../core/message.js';
-import type { ToolDescription } from '../../core/ports.js';
-import type { ThreadSummary } from '../../core/session.js';
-import type { Snapshot } from '../../core/snapshot.js';
-import type { Invocation } from '../../core/tool-invocations.js';
-import { shownUserState } from '../../core/user-state.js';
+import type { App } from '../../core/model/app.js';
+import type { SystemEvent } from '../../core/model/event.js';
+import type { JsonObject } from '../../core/model/json.js';
+import type { Message, ToolResult } from '../../core/model/message.js';
+import type { ToolDescription } from '../../core/ports/ports.js';
+import type { ThreadSummary } from '../../core/model/session.js';
+import type { Snapshot } from '../../core/model/snapshot.js';
+import type { Invocation } from '../../core/tools/direct-calls.js';
+import { shownUserState } from '../../core/model/user-state.js';
 import type { Dialect } from '../../http/errors.js';
 import { encodeMessages } from '../messages.js';
 

@@ -1,7 +1,7 @@
 import type { Response } from 'express';
-import type { Core, Sent, SessionRef } from '../../core/core.js';
-import { RefusedError } from '../../core/refusal.js';
-import type { Snapshot } from '../../core/snapshot.js';
+import type { Core, Sent, SessionRef } from '../../core/api.js';
+import { RefusedError } from '../../core/model/refusal.js';
+import type { Snapshot } from '../../core/model/snapshot.js';
 
 /**
  * Waits for the turn to end, but no longer than `seconds`, and no longer than the client does.

@@ -1,5 +1,5 @@
 import type { Request, Response } from 'express';
-import type { Feed, TurnUpdate } from '../../core/core.js';
+import type { Feed, TurnUpdate } from '../../core/api.js';
 import type { Streams } from '../../http/sse.js';
 import { dataFrame } from '../events.js';
 import { BROKEN_OFF, chatEvent } from './output.js';

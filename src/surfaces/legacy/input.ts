@@ -1,4 +1,4 @@
-import { DEFAULT_APP } from '../../core/app.js';
+import { DEFAULT_APP } from '../../core/model/app.js';
 import { input } from '../../http/input.js';
 import { optionalHeader, optionalText, requiredText, withDefault } from '../../http/params.js';
 import { cursorParams } from '../cursor.js';

@@ -1,9 +1,9 @@
-import type { App } from '../../core/app.js';
-import type { CutReason, RigChoice, TurnUpdate } from '../../core/core.js';
-import type { JsonObject } from '../../core/json.js';
-import type { ThreadSummary } from '../../core/session.js';
-import type { Snapshot } from '../../core/snapshot.js';
-import { flatUserState } from '../../core/user-state.js';
+import type { App } from '../../core/model/app.js';
+import type { CutReason, RigChoice, TurnUpdate } from '../../core/api.js';
+import type { JsonObject } from '../../core/model/json.js';
+import type { ThreadSummary } from '../../core/model/session.js';
+import type { Snapshot } from '../../core/model/snapshot.js';
+import { flatUserState } from '../../core/model/user-state.js';
 import type { Dialect } from '../../http/errors.js';
 import { encodeMessages } from '../messages.js';
 

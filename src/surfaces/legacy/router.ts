@@ -1,6 +1,6 @@
 import type { RequestHandler } from 'express';
-import type { SessionRef } from '../../core/core.js';
-import { RefusedError } from '../../core/refusal.js';
+import type { SessionRef } from '../../core/api.js';
+import { RefusedError } from '../../core/model/refusal.js';
 import { handle } from '../../http/input.js';
 import type { Method, Route } from '../../http/routes.js';
 import { cursorOf } from '../cursor.js';

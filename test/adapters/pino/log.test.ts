@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { createLog } from '../../../src/adapters/pino/log.js';
-import { RigError, type Log } from '../../../src/core/ports.js';
+import { RigError, type Log } from '../../../src/core/ports/ports.js';
 
 function logged(write: (log: Log) => void, level = 'info'): string {
   const lines: string[] = [];

@@ -3,8 +3,8 @@ import type {
   LanguageModelV3StreamPart,
   LanguageModelV3Usage,
 } from '@ai-sdk/provider';
-import type { RigPart } from '../../../core/ports.js';
-import type { Usage } from '../../../core/turn.js';
+import type { RigPart } from '../../../core/ports/ports.js';
+import type { Usage } from '../../../core/model/turn.js';
 import type { CallMemory } from './call-memory.js';
 import { endParts, type WireCall } from '../ending.js';
 import { UpstreamFault } from '../upstream-fault.js';

@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/json.js';
-import { resultText, type ToolResult } from '../../../core/message.js';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/model/json.js';
+import { resultText, type ToolResult } from '../../../core/model/message.js';
 
 const MAX_SHOWN = 2_000;
 /** Where tools put words that are meant to be read. */

@@ -1,4 +1,4 @@
-import type { ToolDescription } from '../../../core/ports.js';
+import type { ToolDescription } from '../../../core/ports/ports.js';
 import { listTools } from './command.js';
 
 const GREETING =

@@ -1,0 +1,210 @@
+import type { App } from './model/app.js';
+import type { LoggedEvent, SystemEvent, TurnEvent } from './model/event.js';
+import type { HealthStatus } from './operations/health.js';
+import type { JsonObject } from './model/json.js';
+import type { Message } from './model/message.js';
+import type { ThreadCursor } from './ports/store.js';
+import type { ThreadSummary } from './model/session.js';
+import type { Invocation, InvocationRequest } from './tools/direct-calls.js';
+import type { ToolDescription } from './ports/ports.js';
+import type { Snapshot } from './model/snapshot.js';
+import type { CountedSurface } from './ports/usage-store.js';
+import type { CountUse } from './operations/usage-tally.js';
+import type { Challenge, WalletProof } from './wallet/wallet-proofs.js';
+
+/** Names a session. `refuse`: an unknown one is `not_found`; `create`: it begins to exist, in memory until something is written. */
+export interface SessionRef {
+  readonly id: string;
+  readonly ifUnknown: 'create' | 'refuse';
+}
+
+/** A message to accept. */
+export interface SendRequest {
+  readonly session: SessionRef;
+  readonly text: string;
+  readonly app: string;
+  /** The App key as the caller gave it; undefined: none. */
+  readonly key: string | undefined;
+  readonly wallet?: string | undefined;
+  /** Shows that the wallet is the caller's, where that is asked for. */
+  readonly walletProof?: string | undefined;
+  /** A patch of the user state, as received. */
+  readonly userState?: JsonObject | undefined;
+  readonly clientId?: string | undefined;
+  readonly idempotencyKey?: string | undefined;
+}
+
+/** The core took a message, or recognised one that it had taken before. */
+export interface Sent {
+  readonly sessionId: string;
+  readonly turnId: string;
+  /** True when an idempotency key showed that this is a repeat. */
+  readonly repeated: boolean;
+}
+
+/** What a stream of a session's updates carries. */
+export type Update =
+  | { readonly type: 'logged'; readonly event: LoggedEvent }
+  /** A turn runs. For the turn that was shown last: its text so far is void and comes again. */
+  | { readonly type: 'turn_started'; readonly turnId: string }
+  | Extract<TurnEvent, { readonly type: 'text' | 'turn_ended' }>
+  /** Events between these ids, both included, are no longer kept, or never were: read the state. */
+  | { readonly type: 'gap'; readonly from: number; readonly to: number };
+
+/**
+ * Why a stream ends before its turn does. `replaced`: text that it has shown was made again, differently, by another
+ * attempt at the turn.
+ */
+export type CutReason = 'deleted' | 'draining' | 'replaced';
+
+/** What a stream of one turn carries: it ends with `turn_ended` or with `cut`. */
+export type TurnUpdate = TurnEvent | { readonly type: 'cut'; readonly reason: CutReason };
+
+/**
+ * A stream from the core. It ends by itself when its session is deleted, on a drain, or when its turn has ended, and
+ * at once when `signal` aborts. `overflowed` says, after the end, that the consumer was too slow.
+ */
+export interface Feed<T> {
+  readonly overflowed: boolean;
+  /**
+   * Gives each item to `take` the moment it comes. While the promise that it returned is pending, what comes waits. Called once, by the one
+   * consumer. Resolves at the end. @throws what `take` threw, once the feed is closed
+   */
+  each(take: (item: T) => Promise<void> | undefined): Promise<void>;
+  /** Ends it and lets go of everything. Safe to call more than once. */
+  close(): void;
+}
+
+/** A rig that can be selected. */
+export interface RigChoice {
+  readonly id: string;
+  readonly name: string;
+  readonly provider: string;
+}
+
+/** What surfaces can ask of the core. Everything that is refused throws a `RefusedError`. */
+export interface Core {
+  // --- sessions
+
+  /** Creates a session, or binds a wallet to one that exists. */
+  createSession(request: {
+    sessionId: string;
+    wallet?: string | undefined;
+    walletProof?: string | undefined;
+  }): Promise<{ session: ThreadSummary; created: boolean }>;
+  /** @throws RefusedError `not_found` */
+  getSession(sessionId: string): Promise<ThreadSummary>;
+  /** Brings a session into being, as any request with its header does (§3); one that was deleted stays so. */
+  touch(session: SessionRef): Promise<void>;
+  /**
+   * The session's own thread, then the other threads of its wallet, newest first, 10,000 in all at most; where wallets have to
+   * sign in, those only with a proof. @throws RefusedError `not_found` */
+  getThreads(sessionId: string, walletProof?: string): Promise<readonly ThreadSummary[]>;
+  /** The threads of a wallet, newest activity first. `session` is created when unknown, as with any request. */
+  listThreads(request: {
+    session: SessionRef;
+    wallet: string;
+    walletProof?: string | undefined;
+    limit: number;
+    after: ThreadCursor | null;
+  }): Promise<{ threads: readonly ThreadSummary[]; next: ThreadCursor | null }>;
+  renameSession(sessionId: string, title: string): Promise<ThreadSummary>;
+  /** Interrupts what runs, ends its streams, removes everything. @throws RefusedError `not_found` */
+  deleteSession(sessionId: string): Promise<void>;
+  readMessages(
+    sessionId: string,
+    page: { limit: number; before: string | null },
+  ): Promise<{ messages: readonly Message[]; hasMore: boolean }>;
+
+  // --- chat
+
+  /** Stores a message and queues its turn; durable when it resolves. */
+  send(request: SendRequest): Promise<Sent>;
+  /** Resolves when the turn has ended, when its session was deleted, when `signal` aborts, or on a drain. Never rejects. */
+  turnEnded(sent: Sent, signal: AbortSignal): Promise<'deleted' | 'over'>;
+  /**
+   * The session as it is now, after merging `userState` into it if given. `leavesFaults`: the answer has no place for faults, and the
+   * next snapshot that has one carries them. `tail`: how many of the last messages are wanted; a thread that memory does not have is then
+   * read no further. At once where memory alone has it all, as for most polls.
+   */
+  snapshot(
+    session: SessionRef,
+    options?: {
+      userState?: JsonObject | undefined;
+      leavesFaults?: boolean;
+      tail?: number | undefined;
+    },
+  ): Snapshot | Promise<Snapshot>;
+  /** Cancels what runs and what waits; true when there was something. The snapshot read after it is final. */
+  interrupt(session: SessionRef): Promise<boolean>;
+
+  // --- streams
+
+  /** The session's updates, attached when it resolves. `after`: replay what came after that event id; null: live only. */
+  updates(session: SessionRef, options: { after: number | null; turns: boolean }): Promise<Feed<Update>>;
+  /** Everything of one turn from its beginning, then live, to its end. */
+  watchTurn(sent: Sent): Promise<Feed<TurnUpdate>>;
+  /** The last system events of all kinds. Drains nothing. */
+  systemEvents(session: SessionRef, count: number): Promise<readonly SystemEvent[]>;
+
+  // --- control
+
+  /** `default` and what the key authorizes. @throws RefusedError `unauthenticated` for a bad key, or with `keyRequired` for none */
+  listApps(key: string | undefined, options: { keyRequired: boolean }): Promise<readonly App[]>;
+  /** Every rig that there is. */
+  allRigs(): readonly RigChoice[];
+  /** The rigs of the App (absent: the session's last, else the default), the one that the session uses first. */
+  listRigs(request: {
+    session?: SessionRef | undefined;
+    app?: string | undefined;
+    key: string | undefined;
+  }): Promise<readonly RigChoice[]>;
+  /** Selects the session's rig. @throws RefusedError `invalid` when unknown or not allowed */
+  selectRig(request: {
+    session: SessionRef;
+    rig: string;
+    app?: string | undefined;
+    key: string | undefined;
+  }): Promise<{ created: boolean }>;
+
+  // --- tools and secrets
+
+  /** The tools of an App (absent: `default`). */
+  listTools(app: string | undefined, key: string | undefined): Promise<readonly ToolDescription[]>;
+  /** Runs one tool of an App for a session. @throws RefusedError `not_found`, or `invalid` for arguments that do not fit or hold a key */
+  invokeTool(request: InvocationRequest): Promise<Invocation>;
+  /** Seals values under a client, for an App. Returns what stands for each: its handle. Binds `session` to the client if given. */
+  storeSecrets(request: {
+    session: SessionRef | undefined;
+    clientId: string;
+    values: JsonObject;
+    app: string | undefined;
+    key: string | undefined;
+  }): Promise<Readonly<Record<string, string>>>;
+  /** Binds a session to the client whose secrets its tools use. */
+  bindClient(session: SessionRef, clientId: string): Promise<void>;
+  /** The names that a client has stored, by App. */
+  listSecrets(clientId: string): Promise<Readonly<Record<string, readonly string[]>>>;
+  /** Removes a client's secrets; null: of every App, of every name. Returns how many there were. */
+  deleteSecrets(clientId: string, which: { app: string | null; name: string | null }): Promise<number>;
+
+  // --- wallets that sign in
+
+  /** @throws RefusedError `not_found` when nobody asks for proofs */
+  walletChallenge(): Challenge;
+  /** @throws RefusedError `not_found`, `invalid` for what is no sign-in message, `unauthenticated` for one that proves nothing */
+  proveWallet(request: { readonly message: string; readonly signature: string }): Promise<WalletProof>;
+
+  // --- the service
+
+  /** The counter of an endpoint (`GET /api/state`) of a surface: made once, called for each request. Never fails. */
+  usageCounter(surface: CountedSurface, endpoint: string): CountUse;
+
+  /** True when requests are counted: then `admit` is asked before each. */
+  readonly countsRequests: boolean;
+  /** Counts a request against the limits of its session and App key. @throws RefusedError `too_many` */
+  admit(request: { sessionId: string | undefined; key: string | undefined }): Promise<void>;
+
+  /** Whether new messages are taken: `draining`, or the store does not answer. */
+  health(): Promise<{ readonly status: HealthStatus }>;
+}

@@ -1,0 +1,243 @@
+import { linkSignals } from './model/abort.js';
+import type { App } from './model/app.js';
+import { createAccess } from './access/app-access.js';
+import { Chat } from './turns/accept-message.js';
+import { Control } from './sessions/rig-selection.js';
+import type { Core, Sent } from './api.js';
+import { FaultDeliveries } from './sessions/system-error-delivery.js';
+import { Interrupts } from './turns/interrupts.js';
+import { Health } from './operations/health.js';
+import { Housekeeping } from './sessions/retention.js';
+import { Leases } from './turns/leases.js';
+import { UNOBSERVED, type Observer } from './ports/observer.js';
+import type { Parts } from './parts.js';
+import type { Bus, Clock, Digests, Log, Rig, Schemas, SeedPhrases, ToolSource } from './ports/ports.js';
+import { overQuota, requestQuotas } from './model/quota.js';
+import { describeRig, Rigs } from './rigs/rig-registry.js';
+import { missingKeys } from './access/secret-rotation.js';
+import { Runner } from './turns/runner.js';
+import type { Sealer } from './ports/secret-store.js';
+import { Secrets } from './access/secrets.js';
+import { Sessions } from './sessions/sessions.js';
+import type { CoreSettings } from './model/settings.js';
+import { Snapshots } from './sessions/snapshots.js';
+import type { Store } from './ports/store.js';
+import { Streams } from './streams/streams.js';
+import { Threads } from './sessions/session-cache.js';
+import { Titles } from './turns/titles.js';
+import { ToolCalls } from './turns/tool-calls.js';
+import { ToolInvocations } from './tools/direct-calls.js';
+import { Toolbox } from './tools/tool-runner.js';
+import { TurnSteps } from './turns/turn-loop.js';
+import { TurnWriter } from './turns/turn-writer.js';
+import { Usage } from './operations/usage.js';
+import type { UsageReport } from './operations/usage-report.js';
+import { WalletProofs, type WalletSignIn } from './wallet/wallet-proofs.js';
+
+/** What the core is made of: its ports, and what the configuration says. */
+export interface CorePorts {
+  readonly store: Store;
+  readonly bus: Bus;
+  /** The first is the default of an App that names none. */
+  readonly rigs: readonly Rig[];
+  /** `default` is among them. */
+  readonly apps: readonly App[];
+  readonly tools: ToolSource;
+  readonly seedPhrases: SeedPhrases;
+  /** Null: a wallet is taken at its word. */
+  readonly walletSignIn: WalletSignIn | null;
+  readonly sealer: Sealer;
+  readonly schemas: Schemas;
+  readonly digests: Digests;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Absent: nobody is told. */
+  readonly observer?: Observer;
+  readonly settings: CoreSettings;
+}
+
+/** The core with its life: begun, drained, closed. */
+export interface CoreService extends Core {
+  /** Who used the legacy surface in the last so many days, and whether it may be switched off. */
+  usageReport(asked: { days: number }): Promise<UsageReport>;
+  /** To be told when this process has changed an App key: it then holds here at once, and elsewhere within seconds. */
+  keysChanged(): void;
+  /** Takes over what was left unfinished, and begins to keep leases. */
+  start(): Promise<void>;
+  /**
+   * Takes no more messages, lets running turns end for so long, gives the rest back so that they go on after the restart, and
+   * ends all streams last.
+   */
+  drain(timeoutMs: number): Promise<void>;
+  /** Stops everything else. The store and the bus are closed by whoever opened them. */
+  close(): Promise<void>;
+}
+
+/** Puts the core together. */
+export function createCore(ports: CorePorts): CoreService {
+  const { store, bus, clock, log, settings, digests, observer = UNOBSERVED } = ports;
+  const access = createAccess({
+    apps: ports.apps,
+    findKey: (digest) => store.findKey(digest),
+    digests,
+    clock,
+  });
+  const secrets = new Secrets({
+    ...{ secretStore: store, sealer: ports.sealer, digests, access, clock, log },
+    maxAppBytes: settings.maxSecretsBytes,
+  });
+  const parts: Parts = {
+    ...{ store, bus, clock, log, observer, settings, access, secrets },
+    apps: new Map(ports.apps.map((app) => [app.name, app])),
+    rigs: new Rigs(ports.rigs),
+    toolbox: new Toolbox(ports.tools, ports.schemas, settings, log),
+    threads: new Threads(store, clock, settings.mirrorMs),
+    walletProofs: new WalletProofs({
+      ...{ digests, clock, sealer: ports.sealer, signIn: ports.walletSignIn },
+      countRequest: (quotas) => store.countRequest(quotas),
+    }),
+  };
+  const writer = new TurnWriter(parts);
+  const steps = new TurnSteps(parts, writer, new ToolCalls(parts, writer));
+  const titles = new Titles(parts);
+  const runner = new Runner(parts, steps, titles, clock.newId());
+  const sessions = new Sessions(parts, runner);
+  const faults = new FaultDeliveries(parts, runner.lease, settings.renewMs);
+  const snapshots = new Snapshots(parts.threads, runner, faults);
+  const chat = new Chat(parts, digests, runner);
+  const interrupts = new Interrupts(parts, runner);
+  const streams = new Streams(parts, runner);
+  const control = new Control(parts, sessions);
+  const invocations = new ToolInvocations(parts, sessions, ports.seedPhrases);
+  const leases = new Leases(parts, runner);
+  const housekeeping = new Housekeeping(parts);
+  const health = new Health(store, clock, log);
+  const draining = new AbortController();
+  const usage = new Usage({ store, clock, digests, log });
+
+  return {
+    createSession: (request) => sessions.create(request),
+    getSession: (id) => sessions.get(id),
+    touch: (ref) => sessions.touch(ref),
+    getThreads: (id, walletProof) => sessions.threadsOf(id, walletProof),
+    listThreads: (request) => sessions.list(request),
+    renameSession: (id, title) => sessions.rename(id, title),
+    deleteSession: (id) => sessions.delete(id),
+    readMessages: (id, page) => sessions.readMessages(id, page),
+
+    send: (request) => chat.send(request),
+    turnEnded: (sent, signal) =>
+      untilEnded(streams, sent, [signal, draining.signal]).catch((error: unknown) => {
+        // The message is stored: whoever waits gets the state as it is.
+        log.warn({ err: error }, 'the end of a turn could not be waited for');
+        return 'over' as const;
+      }),
+    snapshot: (ref, { userState, leavesFaults = false, tail } = {}) =>
+      userState === undefined
+        ? snapshots.of(ref, { leavesFaults, tail })
+        : sessions.mergeState(ref, userState).then(() => snapshots.of(ref, { leavesFaults, tail })),
+    interrupt: (ref) => interrupts.interrupt(ref),
+
+    updates: (ref, options) => streams.updates(ref, options),
+    watchTurn: (sent) => streams.watchTurn(sent),
+    async systemEvents(ref, count) {
+      const thread = await parts.threads.open(ref);
+      return thread.stored ? store.readSystemEvents(thread.id, count) : [];
+    },
+
+    listApps: (key, options) => parts.access.listAuthorized(key, options),
+    allRigs: () => parts.rigs.all.map(describeRig),
+    listRigs: (request) => control.listRigs(request),
+    selectRig: (request) => control.selectRig(request),
+
+    listTools: (app, key) => invocations.list(app, key),
+    invokeTool: (request) => invocations.invoke(request),
+    async storeSecrets({ session, ...request }) {
+      const handles = await secrets.store(request);
+      if (session !== undefined) await sessions.bindClient(session, secrets.clientOf(request.clientId));
+      return handles;
+    },
+    bindClient: (session, clientId) => sessions.bindClient(session, secrets.clientOf(clientId)),
+    listSecrets: (clientId) => secrets.names(clientId),
+    deleteSecrets: (clientId, which) => secrets.delete(clientId, which),
+
+    walletChallenge: () => parts.walletProofs.challenge(),
+    proveWallet: (request) => parts.walletProofs.prove(request),
+
+    countsRequests: [settings.limits.session, settings.limits.key].some(
+      ({ requestsPerMinute }) => requestsPerMinute !== null,
+    ),
+    async admit({ sessionId, key }) {
+      const subjects = { sessionId: sessionId ?? null, keyId: await access.keyId(key) };
+      const exhausted = await store.countRequest(requestQuotas(settings.limits, subjects, clock.now()));
+      if (exhausted !== undefined) throw overQuota(exhausted, clock.now());
+    },
+
+    usageCounter: (surface, endpoint) => usage.counter(surface, endpoint),
+    keysChanged: () => {
+      access.forgetKeys();
+    },
+    usageReport: (asked) => usage.report(asked),
+
+    health: async () => ({ status: draining.signal.aborted ? 'draining' : await health.status() }),
+
+    async start() {
+      streams.start();
+      await Promise.all([leases.start(), warnOfMissingKeys(ports)]);
+      housekeeping.start();
+      usage.start();
+    },
+    async drain(timeoutMs) {
+      draining.abort(new Error('The service drains'));
+      await runner.drain(timeoutMs);
+      invocations.close();
+      leases.stop();
+      streams.close();
+      await usage.flush();
+    },
+    async close() {
+      draining.abort(new Error('The service closes'));
+      leases.stop();
+      faults.close();
+      invocations.close();
+      await housekeeping.close();
+      await titles.close();
+      await usage.close();
+      await runner.drain(0);
+      streams.close();
+    },
+  };
+}
+
+/** Never rejects. */
+async function warnOfMissingKeys({ store, sealer, log }: CorePorts): Promise<void> {
+  try {
+    const keys = await missingKeys(store, sealer);
+    if (keys.length > 0) log.warn({ keys }, 'stored secrets need keys that are not configured');
+  } catch (error) {
+    log.warn({ err: error }, 'the keys of stored secrets could not be looked at');
+  }
+}
+
+/** Resolves when the turn has ended, its session was deleted, or one of the signals aborts. */
+async function untilEnded(
+  streams: Streams,
+  sent: Sent,
+  signals: readonly AbortSignal[],
+): Promise<'deleted' | 'over'> {
+  const feed = await streams.watchTurn(sent);
+  const { signal, release } = linkSignals(...signals);
+  const stop = (): void => {
+    feed.close();
+  };
+  signal.addEventListener('abort', stop, { once: true });
+  if (signal.aborted) stop();
+  let end: 'deleted' | 'over' = 'over';
+  await feed.each((update) => {
+    if (update.type === 'turn_ended') feed.close();
+    if (update.type === 'cut' && update.reason === 'deleted') end = 'deleted';
+    return undefined;
+  });
+  release();
+  return end;
+}

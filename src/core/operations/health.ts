@@ -1,0 +1,50 @@
+import { pause } from '../model/abort.js';
+import type { Clock, Log } from '../ports/ports.js';
+import { StoreUnavailableError, type Store } from '../ports/store.js';
+
+/** Whether new messages are taken. */
+export type HealthStatus = 'ok' | 'draining' | 'store_unavailable';
+
+/** A probe is a real write: many probes share one. */
+const FRESH_MS = 1_000;
+/** A store that takes longer does not answer. */
+const PATIENCE_MS = 2_000;
+
+/** Asks the store whether it answers, at most once a second. */
+export class Health {
+  #asked: Promise<HealthStatus> | undefined;
+  #askedAt = 0;
+
+  constructor(
+    private readonly store: Store,
+    private readonly clock: Pick<Clock, 'monotonic'>,
+    private readonly log: Log,
+  ) {}
+
+  /** Never rejects. */
+  status(): Promise<HealthStatus> {
+    const now = this.clock.monotonic();
+    if (this.#asked === undefined || now - this.#askedAt > FRESH_MS) {
+      this.#askedAt = now;
+      this.#asked = this.#ask();
+    }
+    return this.#asked;
+  }
+
+  async #ask(): Promise<HealthStatus> {
+    const patience = new AbortController();
+    const late = pause(PATIENCE_MS, patience.signal).then(() => {
+      throw new StoreUnavailableError('The store does not answer in time');
+    });
+    late.catch(() => undefined);
+    try {
+      await Promise.race([this.store.check(), late]);
+      return 'ok';
+    } catch (error) {
+      this.log.error({ err: error }, 'the store does not answer');
+      return 'store_unavailable';
+    } finally {
+      patience.abort(new Error('It has answered'));
+    }
+  }
+}

@@ -1,0 +1,222 @@
+import {
+  UNOBSERVED,
+  type AnswerObserver,
+  type AnswerOutcome,
+  type ObservedCall,
+  type Observer,
+  type ToolCallObserver,
+  type TurnObserver,
+} from '../ports/observer.js';
+import type { Clock, Rig, RigRequest } from '../ports/ports.js';
+import type { ClaimedTurn, TurnOutcome, Usage } from '../model/turn.js';
+
+/** What this process did in a span of time. Times are in milliseconds. */
+export interface RecentPoint {
+  /** Its beginning, since the epoch. */
+  readonly at: number;
+  readonly outcomes: Readonly<Record<TurnOutcome, number>>;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** From the beginning of the work on a turn to its first text: the median and the 95th percentile; null when there was none. */
+  readonly firstText: Percentiles | null;
+  /** From there to the turn's end. */
+  readonly duration: Percentiles | null;
+}
+
+/** In milliseconds. */
+export interface Percentiles {
+  readonly p50: number;
+  readonly p95: number;
+}
+
+/** A turn that failed here. Its words are in the store. */
+export interface RecentFailure {
+  readonly at: number;
+  readonly turnId: string;
+  readonly sessionId: string;
+  readonly app: string;
+  readonly rig: string | null;
+}
+
+interface Minute {
+  readonly outcomes: Record<TurnOutcome, number>;
+  inputTokens: number;
+  outputTokens: number;
+  readonly firstText: Sample;
+  readonly duration: Sample;
+}
+
+const MINUTE_MS = 60_000;
+/** How much is remembered. */
+const MINUTES = 24 * 60;
+const FAILURES = 100;
+/** How many times of a minute are kept: enough for its 95th percentile, and bounded. */
+const SAMPLES = 128;
+
+/** Remembers the last day of this process, by the minute. Bounded, whatever happens. */
+export class Recent {
+  readonly #minutes = new Map<number, Minute>();
+  readonly #failures: RecentFailure[] = [];
+  readonly startedAt: number;
+  /** To be told of all work. */
+  readonly observer: Observer;
+
+  constructor(private readonly clock: Clock) {
+    this.startedAt = clock.now();
+    const notes: Notes = {
+      clock,
+      minute: () => this.#now(),
+      failed: (turn, rig) => {
+        this.#fail(turn, rig);
+      },
+    };
+    this.observer = { ...UNOBSERVED, started: (turn) => new Attempt(notes, turn) };
+  }
+
+  /** The last `milliseconds`, in points of `step`, the oldest first. Both in milliseconds, `step` in whole minutes. */
+  points(milliseconds: number, step: number): RecentPoint[] {
+    const now = this.clock.now();
+    const from = Math.floor((now - milliseconds) / step) * step + step;
+    const points: RecentPoint[] = [];
+    for (let at = from; at <= now; at += step) points.push(this.#point(at, step));
+    return points;
+  }
+
+  /** The newest first. */
+  failures(): readonly RecentFailure[] {
+    return this.#failures.toReversed();
+  }
+
+  #fail({ id, sessionId, app }: ClaimedTurn, rig: string | null): void {
+    this.#failures.push({ at: this.clock.now(), turnId: id, sessionId, app, rig });
+    if (this.#failures.length > FAILURES) this.#failures.shift();
+  }
+
+  #now(): Minute {
+    const index = Math.floor(this.clock.now() / MINUTE_MS);
+    const known = this.#minutes.get(index);
+    if (known !== undefined) return known;
+    const minute = emptyMinute();
+    this.#minutes.set(index, minute);
+    for (const old of this.#minutes.keys()) if (old <= index - MINUTES) this.#minutes.delete(old);
+    return minute;
+  }
+
+  #point(at: number, step: number): RecentPoint {
+    const first = at / MINUTE_MS;
+    const minutes = Array.from({ length: step / MINUTE_MS }, (_, n) => this.#minutes.get(first + n)).filter(
+      (minute) => minute !== undefined,
+    );
+    const total = (pick: (minute: Minute) => number): number =>
+      minutes.reduce((sum, minute) => sum + pick(minute), 0);
+    return {
+      at,
+      outcomes: {
+        complete: total(({ outcomes }) => outcomes.complete),
+        interrupted: total(({ outcomes }) => outcomes.interrupted),
+        failed: total(({ outcomes }) => outcomes.failed),
+      },
+      inputTokens: total(({ inputTokens }) => inputTokens),
+      outputTokens: total(({ outputTokens }) => outputTokens),
+      firstText: percentiles(minutes.flatMap(({ firstText }) => firstText.values)),
+      duration: percentiles(minutes.flatMap(({ duration }) => duration.values)),
+    };
+  }
+}
+
+/** Where attempts are noted. */
+interface Notes {
+  readonly clock: Clock;
+  readonly minute: () => Minute;
+  readonly failed: (turn: ClaimedTurn, rig: string | null) => void;
+}
+
+/** An attempt at a turn. */
+class Attempt implements TurnObserver {
+  readonly #begun: number;
+  #hasSpoken = false;
+
+  constructor(
+    private readonly notes: Notes,
+    private readonly turn: ClaimedTurn,
+  ) {
+    this.#begun = notes.clock.monotonic();
+  }
+
+  asked(_rig: Rig, purpose: RigRequest['purpose']): AnswerObserver {
+    return new Answer(this.notes, purpose === 'answer' ? this : undefined);
+  }
+
+  toolCalled(call: ObservedCall): ToolCallObserver {
+    return UNOBSERVED.toolCalled(call);
+  }
+
+  /** The first text of an answer came. */
+  spoke(): void {
+    if (this.#hasSpoken) return;
+    this.#hasSpoken = true;
+    this.notes.minute().firstText.add(this.notes.clock.monotonic() - this.#begun);
+  }
+
+  ended(outcome: TurnOutcome, rigId: string | null): void {
+    const minute = this.notes.minute();
+    minute.outcomes[outcome] += 1;
+    minute.duration.add(this.notes.clock.monotonic() - this.#begun);
+    if (outcome === 'failed') this.notes.failed(this.turn, rigId);
+  }
+
+  left(): void {
+    // Whoever goes on with it notes how it ends.
+  }
+}
+
+/** A question to a rig. */
+class Answer implements AnswerObserver {
+  /** @param attempt absent: the question is for a title */
+  constructor(
+    private readonly notes: Notes,
+    private readonly attempt: Attempt | undefined,
+  ) {}
+
+  spoke(): void {
+    this.attempt?.spoke();
+  }
+
+  ended(_outcome: AnswerOutcome, usage: Usage): void {
+    const minute = this.notes.minute();
+    minute.inputTokens += usage.inputTokens;
+    minute.outputTokens += usage.outputTokens;
+  }
+}
+
+/** Some of the numbers that were added, evenly over all of them. */
+class Sample {
+  readonly values: number[] = [];
+  #seen = 0;
+
+  add(value: number): void {
+    this.#seen += 1;
+    if (this.values.length < SAMPLES) {
+      this.values.push(value);
+      return;
+    }
+    // Algorithm R (Vitter 1985), so that each value has the same chance to be among them.
+    const place = Math.floor(Math.random() * this.#seen);
+    if (place < SAMPLES) this.values[place] = value;
+  }
+}
+
+function emptyMinute(): Minute {
+  return {
+    outcomes: { complete: 0, interrupted: 0, failed: 0 },
+    ...{ inputTokens: 0, outputTokens: 0, firstText: new Sample(), duration: new Sample() },
+  };
+}
+
+function percentiles(values: readonly number[]): Percentiles | null {
+  if (values.length === 0) return null;
+  const sorted = values.toSorted((a, b) => a - b);
+  const at = (share: number): number =>
+    sorted[Math.min(sorted.length - 1, Math.ceil(share * sorted.length) - 1)] ?? 0;
+  return { p50: at(0.5), p95: at(0.95) };
+}

@@ -1,0 +1,149 @@
+import { ago, count } from './usage-words.js';
+import type { StoredKey } from '../ports/store.js';
+import type { SurfaceSeen, UsageRow } from '../ports/usage-store.js';
+
+const DAY_MS = 86_400_000;
+
+/** One client with one App key on the legacy surface. Times are in milliseconds since the epoch. */
+export interface LegacyUser {
+  /** The product of its `User-Agent`; `none`: it sends none; `other`: one of too many. */
+  readonly client: string;
+  /** The App key that it sends; null: none that is known. */
+  readonly key: { readonly id: string; readonly label: string } | null;
+  readonly requests: number;
+  readonly firstAt: number;
+  readonly lastAt: number;
+  /** Most requests first. */
+  readonly endpoints: readonly { readonly endpoint: string; readonly requests: number }[];
+}
+
+/** Requests of one day (UTC). */
+export interface UsageDay {
+  /** Its first millisecond. */
+  readonly day: number;
+  readonly current: number;
+  readonly legacy: number;
+}
+
+/**
+ * Whether the legacy surface may be switched off. `used`: somebody used it in the time that was asked for; `unused`: nobody
+ * did; `too_early`: nobody did, but it was not counted for so long.
+ */
+export interface UsageVerdict {
+  readonly kind: 'used' | 'unused' | 'too_early';
+  /** The same for people, in a sentence or two. */
+  readonly text: string;
+}
+
+/** Who still uses the legacy surface, and whether it may be switched off. */
+export interface UsageReport {
+  readonly at: number;
+  readonly days: number;
+  /** When the first request of any surface was counted, of what is kept; null: none was. */
+  readonly countingSince: number | null;
+  /** When the legacy surface was last used at all; null: never. */
+  readonly lastUsedAt: number | null;
+  /** Last seen first. */
+  readonly users: readonly LegacyUser[];
+  /** Every day of the time, in order, also those without a request. */
+  readonly history: readonly UsageDay[];
+  readonly verdict: UsageVerdict;
+}
+
+/** Puts counts together for the operator. `rows` may begin before the time: its first day is usually cut in two. */
+export function reportUsage(counted: {
+  readonly rows: readonly UsageRow[];
+  readonly seen: readonly SurfaceSeen[];
+  readonly keys: readonly Pick<StoredKey, 'id' | 'label'>[];
+  readonly days: number;
+  readonly at: number;
+}): UsageReport {
+  const { seen, keys, days, at } = counted;
+  const since = at - days * DAY_MS;
+  const rows = counted.rows.filter(({ lastAt }) => lastAt >= since);
+  const users = usersOf(
+    rows.filter(({ surface }) => surface === 'legacy'),
+    new Map(keys.map(({ id, label }) => [id, label])),
+  );
+  const countingSince = seen.length === 0 ? null : Math.min(...seen.map(({ firstAt }) => firstAt));
+  const lastUsedAt = seen.find(({ surface }) => surface === 'legacy')?.lastAt ?? null;
+  return {
+    ...{ at, days, countingSince, lastUsedAt, users },
+    history: historyOf(rows, since, at),
+    verdict: judge({ users, countingSince, lastUsedAt, days, at }),
+  };
+}
+
+/** How a report names a user: the client, and the key's label or id. */
+export function nameOf({ client, key }: Pick<LegacyUser, 'client' | 'key'>): string {
+  const named = { none: 'a client without a name', other: 'a client among too many names' }[client] ?? client;
+  if (key === null) return named;
+  return `${named} (key ${key.label === '' ? key.id : key.label})`;
+}
+
+function usersOf(rows: readonly UsageRow[], labels: ReadonlyMap<string, string>): LegacyUser[] {
+  const groups = new Map<string, UsageRow[]>();
+  for (const row of rows) {
+    const id = JSON.stringify([row.client, row.keyId]);
+    const group = groups.get(id);
+    if (group === undefined) groups.set(id, [row]);
+    else group.push(row);
+  }
+  return [...groups.values()]
+    .map((group) => userOf(group, labels))
+    .sort((a, b) => b.lastAt - a.lastAt || (a.client < b.client ? -1 : 1));
+}
+
+function userOf(group: readonly UsageRow[], labels: ReadonlyMap<string, string>): LegacyUser {
+  const endpoints = new Map<string, number>();
+  for (const { endpoint, requests } of group) {
+    endpoints.set(endpoint, (endpoints.get(endpoint) ?? 0) + requests);
+  }
+  const id = group[0]?.keyId ?? null;
+  return {
+    client: group[0]?.client ?? '',
+    key: id === null ? null : { id, label: labels.get(id) ?? '' },
+    requests: group.reduce((sum, { requests }) => sum + requests, 0),
+    firstAt: Math.min(...group.map(({ firstAt }) => firstAt)),
+    lastAt: Math.max(...group.map(({ lastAt }) => lastAt)),
+    endpoints: [...endpoints]
+      .map(([endpoint, requests]) => ({ endpoint, requests }))
+      .sort((a, b) => b.requests - a.requests || (a.endpoint < b.endpoint ? -1 : 1)),
+  };
+}
+
+function historyOf(rows: readonly UsageRow[], since: number, at: number): UsageDay[] {
+  const sums = new Map<number, { day: number; current: number; legacy: number }>();
+  for (let day = since - (since % DAY_MS); day <= at; day += DAY_MS) {
+    sums.set(day, { day, current: 0, legacy: 0 });
+  }
+  for (const { day, surface, requests } of rows) {
+    const sum = sums.get(day);
+    if (sum !== undefined) sum[surface] += requests;
+  }
+  return [...sums.values()];
+}
+
+function judge(
+  known: Pick<UsageReport, 'users' | 'countingSince' | 'lastUsedAt' | 'days' | 'at'>,
+): UsageVerdict {
+  const { users, countingSince, lastUsedAt, days, at } = known;
+  const [last] = users;
+  if (last !== undefined) {
+    const used = users.length === 1 ? '1 client' : `${String(users.length)} clients`;
+    const which = users.length === 1 ? 'it was' : 'the last one was';
+    const text = `Not yet: ${used} used it in the last ${count(days, 'day')}; ${which} ${nameOf(last)}, ${ago(at - last.lastAt)}.`;
+    return { kind: 'used', text };
+  }
+  if (countingSince === null) {
+    return { kind: 'too_early', text: 'Too early to say: no request has been counted yet.' };
+  }
+  const began = `counting began ${ago(at - countingSince)}`;
+  if (at - countingSince < days * DAY_MS) {
+    const text = `Too early to say: nothing has used it in the last ${count(days, 'day')}, but ${began}.`;
+    return { kind: 'too_early', text };
+  }
+  const quiet =
+    lastUsedAt === null ? 'ever since' : `for ${count(Math.floor((at - lastUsedAt) / DAY_MS), 'day')}`;
+  return { kind: 'unused', text: `It may go: nothing has used it ${quiet} (${began}).` };
+}

@@ -1,0 +1,34 @@
+import type { App } from '../model/app.js';
+import { estimateTokens, instructionsFor, promptMessages, promptTokens } from './context-window.js';
+import type { Message } from '../model/message.js';
+import type { Rig, RigRequest, ToolDescription } from '../ports/ports.js';
+import type { Session } from '../model/session.js';
+import type { Toolbox } from '../tools/tool-runner.js';
+
+/** What a turn asks a rig next: what it is to know of the user, as much of the history as fits, and the tools of the App. */
+export function questionOf(
+  { app, rig, toolbox }: { readonly app: App; readonly rig: Rig; readonly toolbox: Toolbox },
+  { userState, wallet }: Pick<Session, 'userState' | 'wallet'>,
+  history: readonly Message[],
+): RigRequest {
+  const instructions = instructionsFor(app.instructions, userState?.tree ?? null, wallet);
+  const tools = toolbox.describe(app);
+  const answer = Math.min(4096, Math.floor(rig.contextTokens / 4));
+  const reserved = answer + estimateTokens(instructions) + toolTokens(tools);
+  const messages = promptMessages(history, rig.contextTokens, reserved);
+  return { purpose: 'answer', instructions, messages, tools };
+}
+
+/** About how many tokens a request has. */
+export function requestTokens({ instructions, messages }: RigRequest): number {
+  return messages.reduce((sum, message) => sum + promptTokens(message), estimateTokens(instructions));
+}
+
+const tokensOfTools = new WeakMap<readonly ToolDescription[], number>();
+
+/** About how many tokens the descriptions of an App's tools have, counted once. */
+function toolTokens(tools: readonly ToolDescription[]): number {
+  let tokens = tokensOfTools.get(tools);
+  if (tokens === undefined) tokensOfTools.set(tools, (tokens = estimateTokens(JSON.stringify(tools))));
+  return tokens;
+}

@@ -1,0 +1,75 @@
+import type { Parts } from '../parts.js';
+
+const EVERY_MS = 60_000;
+/** Counts of use are kept for as long as the longest window and a day. */
+const USES_MS = 2 * 86_400_000;
+/** Counts of requests are kept for a year and a month. */
+const USAGE_MS = 400 * 86_400_000;
+
+/** Secrets that no session has used for so long are removed: 30 days, and the day to which their use is noted. */
+const SECRETS_MS = 31 * 86_400_000;
+const SECRETS_A_STEP = 500;
+
+/** Removes what has had its time: old events and idempotency keys, and idle threads where retention is set. */
+export class Housekeeping {
+  #timer: NodeJS.Timeout | undefined;
+  #pruning: Promise<void> = Promise.resolve();
+  readonly #startedAt: number;
+  readonly #startedMonotonic: number;
+
+  constructor(private readonly parts: Parts) {
+    this.#startedAt = parts.clock.now();
+    this.#startedMonotonic = parts.clock.monotonic();
+  }
+
+  start(): void {
+    this.#timer = setInterval(() => {
+      this.#pruning = this.#pruning.then(() => this.#prune());
+    }, EVERY_MS);
+  }
+
+  /** Resolves when nothing is being removed. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#pruning;
+  }
+
+  /** Never rejects. */
+  async #prune(): Promise<void> {
+    const { store, bus, threads, settings, clock, log } = this.parts;
+    const at = clock.now();
+    try {
+      const deleted = await store.prune({
+        at,
+        threadsBefore: settings.retentionMs === null ? null : at - settings.retentionMs,
+        eventsKept: settings.eventsKept,
+        eventsSince: at - settings.eventsKeptMs,
+        idempotencyBefore: at - settings.idempotencyMs,
+        usesBefore: at - USES_MS,
+        usageBefore: at - USAGE_MS,
+      });
+      for (const id of deleted) {
+        threads.forget(id);
+        bus.publish(id, { type: 'session_deleted' });
+      }
+      if (deleted.length > 0) log.info({ threads: deleted.length }, 'deleted idle threads');
+      await this.#pruneSecrets();
+    } catch (error) {
+      log.warn({ err: error }, 'old data could not be removed');
+    }
+  }
+
+  async #pruneSecrets(): Promise<void> {
+    const { store, clock, log } = this.parts;
+    // Not the wall clock alone: one that is set forward must not remove what is in use.
+    const passed = clock.monotonic() - this.#startedMonotonic;
+    const before = Math.min(clock.now(), this.#startedAt + passed) - SECRETS_MS;
+    let removed = 0;
+    let some: number;
+    do {
+      some = await store.pruneSecrets(before, SECRETS_A_STEP);
+      removed += some;
+    } while (some === SECRETS_A_STEP);
+    if (removed > 0) log.info({ secrets: removed }, 'removed unused secrets');
+  }
+}

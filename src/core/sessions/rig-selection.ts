@@ -1,0 +1,54 @@
+import { DEFAULT_APP, type App } from '../model/app.js';
+import type { RigChoice, SessionRef } from '../api.js';
+import type { Parts } from '../parts.js';
+import { RefusedError } from '../model/refusal.js';
+import type { Session } from '../model/session.js';
+import type { Sessions } from './sessions.js';
+
+/** Rigs and Apps of a session. */
+export class Control {
+  constructor(
+    private readonly parts: Parts,
+    private readonly sessions: Sessions,
+  ) {}
+
+  async listRigs(request: {
+    session?: SessionRef | undefined;
+    app?: string | undefined;
+    key: string | undefined;
+  }): Promise<readonly RigChoice[]> {
+    const authorized =
+      request.app === undefined ? undefined : await this.parts.access.authorize(request.app, request.key);
+    const session =
+      request.session === undefined ? null : (await this.parts.threads.open(request.session)).session;
+    return this.parts.rigs.listFor(authorized ?? this.#appOf(session), session?.rig ?? null);
+  }
+
+  async selectRig(request: {
+    session: SessionRef;
+    rig: string;
+    app?: string | undefined;
+    key: string | undefined;
+  }): Promise<{ created: boolean }> {
+    const authorized =
+      request.app === undefined ? undefined : await this.parts.access.authorize(request.app, request.key);
+    const thread = await this.parts.threads.openForWrite(request.session);
+    const allowed = this.parts.rigs.allowedBy(authorized ?? this.#appOf(thread.session)).map(({ id }) => id);
+    if (!allowed.includes(request.rig)) {
+      const message = `The model ${JSON.stringify(request.rig)} cannot be selected here; choose one of: ${allowed.join(', ')}`;
+      throw new RefusedError('invalid', message, [{ path: 'rig', message: 'is not an available model' }]);
+    }
+    const { created } = await this.sessions.write(request.session, () => ({
+      set: { rig: request.rig },
+      isActivity: false,
+    }));
+    return { created };
+  }
+
+  /** The App that a session talks to: its last, else the default. No key is asked: the session id is the capability. */
+  #appOf(session: Session | null): App {
+    const last = this.parts.apps.get(session?.app ?? DEFAULT_APP) ?? this.parts.apps.get(DEFAULT_APP);
+    if (last === undefined) throw new Error('The App default is missing');
+    return last;
+  }
+}

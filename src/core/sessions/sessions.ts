@@ -1,0 +1,237 @@
+import type { SessionRef } from '../api.js';
+import type { EventBody } from '../model/event.js';
+import type { JsonObject } from '../model/json.js';
+import { announce, type Parts } from '../parts.js';
+import { RefusedError } from '../model/refusal.js';
+import type { Runner } from '../turns/runner.js';
+import {
+  personTitle,
+  walletAddress,
+  type Session,
+  type SessionFields,
+  type ThreadSummary,
+} from '../model/session.js';
+import type { ThreadCursor } from '../ports/store.js';
+import type { ActiveThread } from './cached-session.js';
+import { sessionNotFound } from './session-cache.js';
+import { patchedUserState } from '../model/user-state.js';
+
+/** What a write to a session decides from what the session is now. */
+interface Change {
+  readonly set: SessionFields;
+  readonly events?: readonly EventBody[];
+  readonly isActivity: boolean;
+}
+
+/** How many threads a list without pages has at most, and how many of them are read before other work gets its turn. */
+const MAX_THREADS = 10_000;
+const THREADS_A_PAGE = 1_000;
+
+/** What can be done with sessions beside talking. */
+export class Sessions {
+  constructor(
+    private readonly parts: Parts,
+    private readonly runner: Runner,
+  ) {}
+
+  async create(request: {
+    sessionId: string;
+    wallet?: string | undefined;
+    walletProof?: string | undefined;
+  }): Promise<{ session: ThreadSummary; created: boolean }> {
+    const asked = request.wallet === undefined ? undefined : walletAddress(request.wallet);
+    const ref: SessionRef = { id: request.sessionId, ifUnknown: 'create' };
+    const made = asked === undefined ? await this.#createUnread(ref) : undefined;
+    if (made !== undefined) return made;
+    const thread = await this.parts.threads.openForWrite(ref);
+    const bound = thread.session.wallet;
+    const wallet =
+      asked === undefined ? undefined : this.parts.walletProofs.ownerOf(asked, request.walletProof, bound);
+    if (thread.stored && (wallet === undefined || wallet === bound)) {
+      return { session: thread.session, created: false };
+    }
+    return this.#write(ref, thread, () => ({
+      set: wallet === undefined ? {} : { wallet },
+      isActivity: true,
+    }));
+  }
+
+  /** Most ids are new: one that memory does not know is not looked up first. Undefined: it is stored, and nothing was written. */
+  async #createUnread(ref: SessionRef): Promise<{ session: Session; created: boolean } | undefined> {
+    const { threads } = this.parts;
+    if (threads.peek(ref.id) !== undefined) return undefined;
+    const thread = threads.assumeNew(ref.id);
+    return threads.hold(thread, () => this.#save(thread, ref, { set: {}, isActivity: true }));
+  }
+
+  async get(id: string): Promise<Session> {
+    return this.parts.threads.session({ id, ifUnknown: 'refuse' });
+  }
+
+  async threadsOf(id: string, walletProof?: string): Promise<readonly ThreadSummary[]> {
+    const own = await this.get(id);
+    if (own.wallet === null || !this.parts.walletProofs.covers(own.wallet, walletProof)) return [own];
+    const others = await this.#allOf(own.wallet, id);
+    return [own, ...others].slice(0, MAX_THREADS);
+  }
+
+  /** The threads of a wallet but for one, newest first, as many as a list may have. */
+  async #allOf(wallet: string, but: string): Promise<readonly ThreadSummary[]> {
+    const { store } = this.parts;
+    const found = new Map<string, ThreadSummary>();
+    for (let after: ThreadCursor | null = null; ;) {
+      const page: ThreadSummary[] = await store.listThreads(wallet, { limit: THREADS_A_PAGE, after });
+      for (const thread of page) if (thread.id !== but) found.set(thread.id, thread);
+      if (page.length < THREADS_A_PAGE || found.size >= MAX_THREADS) {
+        if (after === null) return [...found.values()];
+        break;
+      }
+      after = page.at(-1) ?? null;
+      await macrotask();
+    }
+    // A thread that was used between two pages has moved to the front.
+    const newest = await store.listThreads(wallet, { limit: THREADS_A_PAGE, after: null });
+    const moved = newest.filter(({ id }) => id !== but && !found.has(id));
+    return [...moved, ...found.values()];
+  }
+
+  async list(request: {
+    session: SessionRef;
+    wallet: string;
+    walletProof?: string | undefined;
+    limit: number;
+    after: ThreadCursor | null;
+  }): Promise<{ threads: readonly ThreadSummary[]; next: ThreadCursor | null }> {
+    const asked = walletAddress(request.wallet);
+    const wallet = this.parts.walletProofs.ownerOf(asked, request.walletProof, null);
+    await this.touch(request.session);
+    // One more than asked for shows whether there is more.
+    const page = { limit: request.limit + 1, after: request.after };
+    const found = await this.parts.store.listThreads(wallet, page);
+    const threads = found.slice(0, request.limit);
+    const last = threads.at(-1);
+    const next =
+      found.length > request.limit && last !== undefined ? { activeAt: last.activeAt, id: last.id } : null;
+    return { threads, next };
+  }
+
+  async rename(id: string, given: string): Promise<ThreadSummary> {
+    const title = personTitle(given);
+    // A session of memory alone is found by its id, and written by this.
+    await this.parts.threads.open({ id, ifUnknown: 'refuse' });
+    const { session } = await this.write({ id, ifUnknown: 'refuse' }, (present) => ({
+      set: { title, titleSource: 'person' },
+      events: present.title === title ? [] : [{ type: 'title_changed', title }],
+      isActivity: true,
+    }));
+    return session;
+  }
+
+  async delete(id: string): Promise<void> {
+    const { threads, store, bus, clock } = this.parts;
+    const thread = await threads.open({ id, ifUnknown: 'refuse' });
+    const running = this.runner.inSession(id);
+    running?.stop('deleted');
+    // One that only reads have touched has to be stored to be known as deleted, on every node and after a restart.
+    if (!thread.stored) await this.write({ id, ifUnknown: 'create' }, () => ({ set: {}, isActivity: false }));
+    const wasThere = await store.deleteSession(id, clock.now());
+    threads.forget(id);
+    bus.publish(id, { type: 'session_deleted' });
+    if (!wasThere) throw sessionNotFound();
+  }
+
+  async readMessages(
+    id: string,
+    page: { limit: number; before: string | null },
+  ): Promise<Exclude<Awaited<ReturnType<Parts['store']['readMessages']>>, string>> {
+    await this.parts.threads.session({ id, ifUnknown: 'refuse' });
+    const found = await this.parts.store.readMessages(id, page);
+    if (found !== 'unknown_message') return found;
+    const message = 'before must be the id of a message of this session';
+    throw new RefusedError('invalid', message, [{ path: 'before', message }]);
+  }
+
+  /** Merges a patch into the session's user state; writes only when that changes something. */
+  async mergeState(ref: SessionRef, patch: JsonObject): Promise<void> {
+    const userState = (await this.parts.threads.findSession(ref.id))?.userState ?? null;
+    if (patchedUserState(userState, patch) === userState) return;
+    await this.write(ref, (present) => ({
+      set: { userState: patchedUserState(present.userState, patch) },
+      isActivity: false,
+    }));
+  }
+
+  /** Binds a session to the client whose secrets its tools use. */
+  async bindClient(ref: SessionRef, client: string): Promise<void> {
+    const thread = await this.parts.threads.openForWrite(ref);
+    if (thread.session.client === client) return;
+    await this.#write(ref, thread, () => ({ set: { client }, isActivity: false }));
+  }
+
+  /** Any request that names a session makes it exist, as §3 has it; one that was deleted stays so. */
+  async touch(ref: SessionRef): Promise<void> {
+    if (ref.ifUnknown === 'refuse') await this.parts.threads.open(ref);
+    else {
+      await this.parts.threads.open(ref).catch((error: unknown) => {
+        if (!(error instanceof RefusedError)) throw error;
+      });
+    }
+  }
+
+  /** Writes what `decide` makes of the session as it is, as often as it takes until nobody wrote in between. */
+  async write(
+    ref: SessionRef,
+    decide: (present: Session) => Change,
+  ): Promise<{ session: Session; created: boolean }> {
+    return this.#write(ref, await this.parts.threads.openForWrite(ref), decide);
+  }
+
+  /** The same, with what was just opened for it. */
+  async #write(
+    ref: SessionRef,
+    opened: ActiveThread,
+    decide: (present: Session) => Change,
+  ): Promise<{ session: Session; created: boolean }> {
+    for (let thread = opened; ; thread = await this.parts.threads.openForWrite(ref)) {
+      const written = await this.parts.threads.hold(thread, () =>
+        this.#save(thread, ref, decide(thread.session)),
+      );
+      if (written !== undefined) return written;
+      thread.stale = true;
+    }
+  }
+
+  async #save(
+    thread: ActiveThread,
+    ref: SessionRef,
+    change: Change,
+  ): Promise<{ session: Session; created: boolean } | undefined> {
+    const { store, clock, threads, bus } = this.parts;
+    const { version } = thread.session;
+    const saved = await store.saveSession({
+      id: thread.id,
+      ifMissing: thread.stored && ref.ifUnknown === 'refuse' ? 'refuse' : 'create',
+      ifVersion: version,
+      set: change.set,
+      events: change.events ?? [],
+      isActivity: change.isActivity,
+      at: clock.now(),
+    });
+    if (saved.kind === 'stale') return undefined;
+    if (saved.kind === 'missing') throw sessionNotFound();
+    // Nothing but a time was written, if anything: then the revision may be that of another write, which memory has not seen.
+    const isIdle = saved.session.version === version && saved.commit.events.length === 0;
+    if (isIdle) thread.heard(saved.commit.revision);
+    else thread.apply(saved.commit, () => (thread.session = saved.session));
+    threads.adopt(thread);
+    announce(bus, thread.id, saved.commit);
+    return { session: saved.session, created: saved.created };
+  }
+}
+
+/** Resolves after other work of the event loop. */
+function macrotask(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
+}

@@ -1,0 +1,138 @@
+import type { CutReason, Update } from '../api.js';
+import { isTurnEvent, type Signal } from '../model/event.js';
+import type { QueueFeed } from './queue-feed.js';
+import type { Parts } from '../parts.js';
+import type { SessionTurns } from './session-turns.js';
+import type { SessionHead } from '../ports/store.js';
+import type { Watch } from './streams.js';
+
+/** How many events are read at once while catching up. */
+const PAGE = 50;
+
+/**
+ * Follows the logged events of a session by their ids: the next one passes, a known one is dropped, and a hole is filled
+ * from the store. So nothing is lost or doubled, whatever happens between a client's cursor, the store and the bus.
+ */
+export class UpdatesWatch implements Watch {
+  #last = 0;
+  #highest = 0;
+  #isCatchingUp = false;
+  #hasBegun = false;
+  /** Turns are shown: all that is replayed was. */
+  #showsTurns = false;
+  /** Turns that have ended while it was replayed. */
+  readonly #endedBefore = new Set<string>();
+
+  constructor(
+    readonly sessionId: string,
+    private readonly feed: QueueFeed<Update>,
+    private readonly parts: Parts,
+    /** Shows turns, too; null: they are not asked for. */
+    private readonly turns: SessionTurns | null,
+  ) {}
+
+  /** Shows what came after the event `after` (null: nothing of the past), then what runs, then whatever comes. */
+  begin(after: number | null, newest: number): void {
+    this.#hasBegun = true;
+    this.#last = after ?? newest;
+    if (after !== null) this.#catchUp(true);
+    else {
+      this.#beginTurns();
+      this.#reach(newest);
+    }
+  }
+
+  hear(signal: Signal): void {
+    if (signal.type === 'logged') this.#logged(signal);
+    else if (!isTurnEvent(signal)) return;
+    else if (this.#showsTurns) this.turns?.hear(signal);
+    else if (this.#hasBegun && signal.type === 'turn_ended') this.#endedBefore.add(signal.turnId);
+  }
+
+  compare(head: SessionHead): void {
+    this.#reach(head.lastEventId);
+    if (this.#showsTurns) this.turns?.compare(head);
+    else if (this.#hasBegun) this.#catchUp(true);
+  }
+
+  cut(reason: CutReason): void {
+    if (reason === 'deleted') this.turns?.deleted();
+    this.feed.end();
+  }
+
+  close(): void {
+    this.turns?.close();
+  }
+
+  #beginTurns(): void {
+    if (this.#showsTurns) return;
+    this.#showsTurns = true;
+    this.turns?.begin(this.#endedBefore);
+    this.#endedBefore.clear();
+  }
+
+  #logged(signal: Extract<Signal, { type: 'logged' }>): void {
+    const { event } = signal;
+    if (this.#hasBegun && !this.#isCatchingUp && event.id === this.#last + 1) {
+      this.#last = event.id;
+      // The signal itself: thousands may watch.
+      this.feed.push(signal);
+    } else this.#reach(event.id);
+  }
+
+  /** There are events up to `id`. Heard before the beginning, which may wait for the bus, they are fetched with it. */
+  #reach(id: number): void {
+    this.#highest = Math.max(this.#highest, id);
+    if (this.#hasBegun && this.#highest > this.#last) this.#catchUp(false);
+  }
+
+  /** Never rejects: what cannot be read now is read at the next signal or comparison. */
+  #catchUp(isBeginning: boolean): void {
+    if (this.#isCatchingUp) return;
+    this.#isCatchingUp = true;
+    this.#readAll(isBeginning).then(
+      () => {
+        this.#isCatchingUp = false;
+        this.#beginTurns();
+        // Announced after the last read, before it was known to be the last.
+        if (this.#highest > this.#last && !this.feed.ended) this.#catchUp(false);
+      },
+      (error: unknown) => {
+        this.#isCatchingUp = false;
+        this.parts.log.warn({ err: error }, 'events could not be read for a stream');
+      },
+    );
+  }
+
+  async #readAll(isBeginning: boolean): Promise<void> {
+    for (let isFirst = isBeginning; !this.feed.ended; isFirst = false) {
+      // The pace is the consumer's: a long replay does not pile up here.
+      await this.feed.drained();
+      const announced = this.#highest;
+      const { events, oldestId, lastId } = await this.parts.store.readEvents(
+        this.sessionId,
+        this.#last,
+        PAGE,
+      );
+      if (isFirst && this.#last > lastId) {
+        this.feed.push({ type: 'gap', from: lastId + 1, to: this.#last });
+        this.#last = lastId;
+      } else if (this.#last + 1 < oldestId) {
+        this.feed.push({ type: 'gap', from: this.#last + 1, to: oldestId - 1 });
+        this.#last = oldestId - 1;
+      }
+      for (const event of events) {
+        if (event.id <= this.#last) continue;
+        this.#last = event.id;
+        this.feed.push({ type: 'logged', event });
+      }
+      if (events.length === 0 && this.#last >= this.#highest) return;
+      // What was announced while the store was read may have been stored after it: then it is read again.
+      if (events.length === 0 && this.#last >= lastId && announced === this.#highest) {
+        // The store does not know yet of what was announced; it will be asked again.
+        this.#highest = this.#last;
+        return;
+      }
+    }
+  }
+}

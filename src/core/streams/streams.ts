@@ -1,0 +1,183 @@
+import type { CutReason, Feed, Sent, SessionRef, TurnUpdate, Update } from '../api.js';
+import type { Signal } from '../model/event.js';
+import { QueueFeed } from './queue-feed.js';
+import type { Parts } from '../parts.js';
+import type { Runner } from '../turns/runner.js';
+import { SessionTurns } from './session-turns.js';
+import type { SessionHead } from '../ports/store.js';
+import type { TurnSource } from './turn-follower.js';
+import { TurnStream } from './turn-stream.js';
+import { UpdatesWatch } from './event-subscription.js';
+
+/** What follows a session for one stream. */
+export interface Watch {
+  readonly sessionId: string;
+  /** A signal of the session. Must not throw. */
+  hear(signal: Signal): void;
+  /** How far the store is: whatever the bus has lost is made good by this. Must not throw. */
+  compare(head: SessionHead): void;
+  /** Ends the stream: the thread is gone, or the service drains. */
+  cut(reason: CutReason): void;
+  /** The stream has ended: nothing is shown any more. */
+  close(): void;
+}
+
+/** How often the store is asked what the bus may have lost, among it deletions by other processes; how many sessions at once. */
+const SWEEP_MS = 2_000;
+const SWEEP_BATCH = 500;
+
+/** The streams of this process. */
+export class Streams {
+  readonly #watches = new Map<string, Set<Watch>>();
+  #sweep: NodeJS.Timeout | undefined;
+  #isSweeping = false;
+  #isClosed = false;
+  readonly #source: TurnSource;
+
+  constructor(
+    private readonly parts: Parts,
+    private readonly runner: Runner,
+  ) {
+    const { store, log } = parts;
+    this.#source = { store, log, inSession: (sessionId) => runner.inSession(sessionId) };
+  }
+
+  start(): void {
+    this.#sweep = setInterval(() => void this.#compare(), SWEEP_MS);
+  }
+
+  /** Ends every stream, and lets none begin. */
+  close(): void {
+    this.#isClosed = true;
+    clearInterval(this.#sweep);
+    for (const watches of [...this.#watches.values()])
+      for (const watch of [...watches]) watch.cut('draining');
+  }
+
+  /** The session's updates; attached when it resolves. */
+  async updates(ref: SessionRef, options: { after: number | null; turns: boolean }): Promise<Feed<Update>> {
+    const { id, session } = await this.parts.threads.open(ref);
+    return this.#open<Update, UpdatesWatch>(
+      (feed) =>
+        new UpdatesWatch(
+          id,
+          feed,
+          this.parts,
+          options.turns ? new SessionTurns(id, feed, this.#source) : null,
+        ),
+      (watch) => {
+        watch.begin(options.after, session.lastEventId);
+      },
+    );
+  }
+
+  /** One turn from its beginning to its end; attached when it resolves. */
+  watchTurn(sent: Sent): Promise<Feed<TurnUpdate>> {
+    return this.#open<TurnUpdate, TurnStream>(
+      (feed) => new TurnStream(sent, feed, this.#source),
+      (watch) => (this.#waits(sent) ? undefined : watch.begin()),
+    );
+  }
+
+  /** Whether a turn is known to wait in a session that is active here: then there is nothing of it yet. */
+  #waits({ sessionId, turnId }: Sent): boolean {
+    if (this.runner.findWorking(sessionId, turnId) !== undefined) return false;
+    return this.parts.threads.peek(sessionId)?.findOpen(turnId)?.turn.status === 'queued';
+  }
+
+  async #open<T extends Update | TurnUpdate, W extends Watch>(
+    make: (feed: QueueFeed<T>) => W,
+    begin: (watch: W) => Promise<void> | void,
+  ): Promise<Feed<T>> {
+    let detach: () => void = () => undefined;
+    const feed = new QueueFeed<T>(weighUpdate, () => {
+      watch.close();
+      detach();
+    });
+    const watch = make(feed);
+    detach = await this.#attach(watch);
+    if (feed.ended) detach();
+    try {
+      await begin(watch);
+    } catch (error) {
+      feed.close();
+      throw error;
+    }
+    if (this.#isClosed) watch.cut('draining');
+    return feed;
+  }
+
+  async #attach(watch: Watch): Promise<() => void> {
+    const { sessionId } = watch;
+    const watches = this.#watches.get(sessionId) ?? new Set();
+    this.#watches.set(sessionId, watches.add(watch));
+    const unsubscribe = await this.parts.bus.subscribe(sessionId, (signal) => {
+      if (signal.type === 'session_changed') this.parts.threads.heard(sessionId, signal.revision);
+      if (signal.type === 'session_deleted') watch.cut('deleted');
+      else if (signal.type === 'missed') this.#compareSoon(sessionId);
+      else watch.hear(signal);
+    });
+    return () => {
+      unsubscribe();
+      watches.delete(watch);
+      if (watches.size === 0 && this.#watches.get(sessionId) === watches) this.#watches.delete(sessionId);
+    };
+  }
+
+  /** Something of a session was missed: its streams catch up at once. Never rejects. */
+  #compareSoon(sessionId: string): void {
+    this.#compareThese([sessionId]).catch((error: unknown) => {
+      this.parts.log.warn({ err: error }, 'a stream could not be compared with the store');
+    });
+  }
+
+  /** Never rejects. */
+  async #compare(): Promise<void> {
+    if (this.#isSweeping) return;
+    this.#isSweeping = true;
+    try {
+      const ids = [...this.#watches.keys()];
+      for (let from = 0; from < ids.length; from += SWEEP_BATCH) {
+        await this.#compareThese(ids.slice(from, from + SWEEP_BATCH));
+        // Between two slices the loop serves others.
+        await new Promise<void>((resolve) => setImmediate(resolve));
+      }
+    } catch (error) {
+      this.parts.log.warn({ err: error }, 'streams could not be compared with the store');
+    } finally {
+      this.#isSweeping = false;
+    }
+  }
+
+  async #compareThese(ids: readonly string[]): Promise<void> {
+    for (const [id, head] of await this.parts.store.heads(ids)) {
+      if (head !== 'deleted') this.parts.threads.heard(id, head.revision);
+      for (const watch of [...(this.#watches.get(id) ?? [])]) {
+        if (head === 'deleted') watch.cut('deleted');
+        else watch.compare(head);
+      }
+    }
+  }
+}
+
+function weighUpdate(update: Update | TurnUpdate): number {
+  switch (update.type) {
+    case 'text':
+      return 150 + 2 * update.content.length;
+    case 'logged':
+      return (
+        200 +
+        2 *
+          (update.event.body.type === 'tool_complete' ? JSON.stringify(update.event.body.result).length : 100)
+      );
+    case 'tool_returned':
+      return 150 + 2 * JSON.stringify(update.result.result).length;
+    case 'tool_called':
+      return 150 + 2 * JSON.stringify(update.call.args).length;
+    case 'turn_started':
+    case 'turn_ended':
+    case 'gap':
+    case 'cut':
+      return 200;
+  }
+}

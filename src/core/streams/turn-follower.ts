@@ -1,0 +1,217 @@
+import type { TurnEvent } from '../model/event.js';
+import type { Flight } from '../model/flight.js';
+import type { Log } from '../ports/ports.js';
+import type { RunningTurn } from '../turns/running-turn.js';
+import type { Store } from '../ports/store.js';
+import { TurnProgress, type TurnReading } from './turn-progress.js';
+
+/** How soon after a hole the checkpoint of the turn's owner is read, and again. */
+const FILL_MS = 250;
+
+/** Where turns are read. */
+export interface TurnSource {
+  readonly store: Pick<Store, 'readFlight' | 'readTurn'>;
+  readonly log: Log;
+  /** What this process works on in a session. */
+  inSession(sessionId: string): RunningTurn | undefined;
+}
+
+/** What shows a turn. Nothing follows `end`, or `restart` when it returns false. */
+export interface TurnView {
+  /** Something happens. */
+  show(event: TurnEvent): void;
+  /** What has happened until now, in order. */
+  showPast(events: readonly TurnEvent[]): void;
+  /** Text that was shown is void, because another attempt has made it again. Returns true to have all of the turn shown again. */
+  restart(): boolean;
+  /** The turn has ended; undefined: it is not stored any more, because its session was deleted. */
+  end(event: Extract<TurnEvent, { type: 'turn_ended' }> | undefined): void;
+}
+
+/**
+ * Follows one turn to its end, wherever it is worked on. What the bus loses of a turn of another process comes from the
+ * store: text in flight from the checkpoints of the turn's owner, everything else from the turn's records.
+ */
+export class TurnFollower {
+  #progress: TurnProgress;
+  /** The turn since it began here. */
+  #here: RunningTurn | undefined;
+  #isOver = false;
+  /** The records may have changed since they were read. */
+  #hasChanged = true;
+  #isReading = false;
+  /** Something happened during the reading: it is repeated. */
+  #isDue = false;
+  #filling: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly sessionId: string,
+    readonly turnId: string,
+    private readonly source: TurnSource,
+    private readonly view: TurnView,
+  ) {
+    this.#progress = new TurnProgress(turnId);
+  }
+
+  /** Shows the turn so far. @throws StoreUnavailableError */
+  async begin(): Promise<void> {
+    if (!this.#readHere()) await this.#readStore();
+  }
+
+  /** The same; never rejects: what cannot be read now is read at the next occasion. */
+  catchUp(): void {
+    if (!this.#readHere()) this.readStored();
+  }
+
+  /** Shows what the store has of it, its end above all. Never rejects. */
+  readStored(): void {
+    this.#hasChanged = true;
+    this.#read();
+  }
+
+  /** A live event of this turn. */
+  hear(event: TurnEvent): void {
+    if (this.#isOver) return;
+    switch (event.type) {
+      case 'turn_started':
+        this.#start(event);
+        // What earlier attempts have finished may have been missed.
+        if (event.attempt > 1) this.catchUp();
+        return;
+      case 'text': {
+        const fresh = this.#progress.takeText(event);
+        if (fresh !== undefined) this.view.show(fresh);
+        else if (this.#progress.isContradicted) this.#restartWith(event);
+        else if (this.#progress.hasHole) this.#fillSoon();
+        return;
+      }
+      case 'tool_called':
+      case 'tool_returned':
+        for (const shown of this.#progress.takeTool(event)) this.view.show(shown);
+        this.#settle();
+        return;
+      case 'turn_ended':
+        // Nothing can be missed of the only attempt, if it was made here. Of all others the records say what belongs to the turn.
+        if (this.#here?.hasEnded === true && this.#here.turn.attempt === 1 && !this.#progress.hasHole)
+          this.#end(event);
+        else this.readStored();
+        return;
+    }
+    event satisfies never;
+  }
+
+  /** The session was compared with the store. @param hasChanged since the last time */
+  compare(hasChanged: boolean): void {
+    this.#hasChanged ||= hasChanged;
+    if (this.#runningHere() === undefined) this.#read();
+  }
+
+  close(): void {
+    this.#isOver = true;
+    clearTimeout(this.#filling);
+  }
+
+  #runningHere(): RunningTurn | undefined {
+    const running = this.source.inSession(this.sessionId);
+    return running?.turn.id === this.turnId ? running : undefined;
+  }
+
+  /** False when this process does not work on the turn. */
+  #readHere(): boolean {
+    const running = this.#runningHere();
+    if (running === undefined) return false;
+    const { messages: records, nextPosition: position, text } = running;
+    const { attempt } = running.turn;
+    if (this.#here !== running) this.#start({ type: 'turn_started', turnId: this.turnId, attempt });
+    this.#apply({ records, flight: { attempt, position, text }, isOver: false });
+    return true;
+  }
+
+  #start(event: Extract<TurnEvent, { type: 'turn_started' }>): void {
+    this.#here = this.#runningHere();
+    if (this.#progress.begin(event.attempt)) this.view.show(event);
+  }
+
+  #read(): void {
+    this.#isDue = this.#isReading;
+    if (this.#isReading || this.#isOver) return;
+    this.#isReading = true;
+    this.#readStore()
+      .catch((error: unknown) => {
+        this.#hasChanged = true;
+        this.source.log.warn({ err: error }, 'a turn could not be read for a stream');
+      })
+      .finally(() => {
+        this.#isReading = false;
+        if (this.#isDue) this.#read();
+      });
+  }
+
+  async #readStore(): Promise<void> {
+    const { store } = this.source;
+    // Before the records: a step that is finished between the two readings is in the records then.
+    const found = await store.readFlight(this.sessionId);
+    const flight = found?.turnId === this.turnId ? found : undefined;
+    if (flight !== undefined && this.#progress.isAt(flight.position))
+      this.#apply({ records: [], flight, isOver: false });
+    else if (this.#hasChanged) await this.#readRecords(flight);
+  }
+
+  async #readRecords(flight: Flight | undefined): Promise<void> {
+    this.#hasChanged = false;
+    const found = await this.source.store.readTurn(this.sessionId, this.turnId);
+    if (this.#isOver) return;
+    if (found === undefined) {
+      this.#end(undefined);
+      return;
+    }
+    const { turn, messages: records } = found;
+    const { status, error } = turn;
+    const isPast = records.some(({ position }) => position >= (flight?.position ?? 0));
+    const isOver = status !== 'queued' && status !== 'running';
+    const isShown = this.#apply({ records, flight: isPast ? undefined : flight, isOver });
+    if (isOver && isShown) this.#end({ type: 'turn_ended', turnId: this.turnId, outcome: status, error });
+  }
+
+  /** False when it contradicts what was shown. */
+  #apply(reading: TurnReading): boolean {
+    if (this.#isOver) return false;
+    this.view.showPast(this.#progress.read(reading));
+    return this.#settle();
+  }
+
+  #settle(): boolean {
+    const { isContradicted, hasHole } = this.#progress;
+    if (isContradicted) this.#restart();
+    else if (hasHole) this.#fillSoon();
+    return !isContradicted;
+  }
+
+  #restartWith(event: TurnEvent): void {
+    this.#restart();
+    this.hear(event);
+  }
+
+  #restart(): void {
+    if (!this.view.restart()) {
+      this.close();
+      return;
+    }
+    this.#progress = new TurnProgress(this.turnId);
+    this.readStored();
+  }
+
+  #fillSoon(): void {
+    if (this.#isOver) return;
+    this.#filling ??= setTimeout(() => {
+      this.#filling = undefined;
+      this.readStored();
+      if (this.#progress.hasHole) this.#fillSoon();
+    }, FILL_MS);
+  }
+
+  #end(event: Extract<TurnEvent, { type: 'turn_ended' }> | undefined): void {
+    this.close();
+    this.view.end(event);
+  }
+}

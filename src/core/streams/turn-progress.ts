@@ -1,0 +1,241 @@
+import type { TurnEvent } from '../model/event.js';
+import type { Flight } from '../model/flight.js';
+import type { Message } from '../model/message.js';
+
+type Text = Extract<TurnEvent, { type: 'text' }>;
+type Called = Extract<TurnEvent, { type: 'tool_called' }>;
+type Returned = Extract<TurnEvent, { type: 'tool_returned' }>;
+
+/** A turn as a process has it at one moment. */
+export interface TurnReading {
+  /** In order. */
+  readonly records: readonly Message[];
+  /** The text of the unfinished step, if there is one. */
+  readonly flight?: Pick<Flight, 'attempt' | 'position' | 'text'> | undefined;
+  /** Whether the turn has ended, so that the records are all there will be. */
+  readonly isOver: boolean;
+}
+
+/** How many pieces of text are kept behind a hole. More are dropped: the store has them. */
+const MAX_HELD = 1_000;
+
+/**
+ * How far a stream has shown one turn. Fed with live events and with readings, in any order and however often, it returns
+ * each character, call and result once, in order, and never text of one attempt behind unfinished text of another.
+ *
+ * The steps of a turn are its records. A stored record never changes its text, whichever attempt goes on behind it; the
+ * text in flight of the step after the last record belongs to one attempt, and the next attempt makes it again.
+ */
+export class TurnProgress {
+  /** Text that was shown is not, or will not be, in the turn's records: nothing can follow it. */
+  isContradicted = false;
+  /** The newest attempt whose text may follow what was shown. */
+  #attempt = 0;
+  /** The step in flight, by the position of its record: the user's message has position 0. */
+  #step = 1;
+  /** The length of the text of the steps before it. */
+  #before = 0;
+  /** What was shown of the step's text, and whether it is known to be that of the stored record. */
+  #shown = new ShownText();
+  #isStored = false;
+  /** How many results the step still lacks. */
+  #pending = 0;
+  /** The ids of the calls that were shown, and of the results. Few. */
+  readonly #calls: string[] = [];
+  readonly #results: string[] = [];
+  /** Text behind a hole, in the order of arrival. */
+  #held: Text[] = [];
+  #isBehind = false;
+
+  constructor(private readonly turnId: string) {}
+
+  /** True when something was missed before what has arrived: a reading has it. */
+  get hasHole(): boolean {
+    return this.#isBehind || this.#held.length > 0;
+  }
+
+  /** Whether everything before the step at `position` was shown, so that only its text can be new. */
+  isAt(position: number): boolean {
+    return position === this.#step && !this.#isBehind;
+  }
+
+  /** An attempt has begun. Returns false when what it makes cannot follow what was shown: text of another attempt, or of a newer one. */
+  begin(attempt: number): boolean {
+    const follows = attempt === this.#attempt || (attempt > this.#attempt && !this.#isUnfinished);
+    if (follows) this.#accept(attempt);
+    return follows;
+  }
+
+  /** Returns what of live text was not shown yet; the event itself where all of it is new, as it is for nearly every token. */
+  takeText(event: Text): Text | undefined {
+    const { attempt, position, offset, content } = event;
+    if (attempt < this.#attempt || this.#hasRecord(position)) return undefined;
+    if (attempt > this.#attempt && position === this.#step) {
+      this.isContradicted = this.#isUnfinished && !(offset === 0 && this.#shown.isStartOf(content));
+      if (this.isContradicted) return undefined;
+      this.#accept(attempt);
+    }
+    if (position > this.#step || offset > this.#shown.length) {
+      this.#hold(event);
+      return undefined;
+    }
+    if (offset < this.#shown.length || content === '')
+      return this.#advance(content.slice(this.#shown.length - offset));
+    this.#shown.add(content);
+    return event;
+  }
+
+  /** Returns what a live call or result adds. */
+  takeTool(event: Called | Returned): TurnEvent[] {
+    return event.type === 'tool_called' ? this.#takeCall(event) : this.#takeResult(event);
+  }
+
+  /** Returns what a reading adds, then what was held and follows it. */
+  read(reading: TurnReading): TurnEvent[] {
+    this.isContradicted = this.#isContradictedBy(reading);
+    if (this.isContradicted) return [];
+    this.#isBehind = false;
+    const events = reading.records.flatMap((record) => this.#readRecord(record));
+    const { flight } = reading;
+    if (flight !== undefined) events.push(...this.#readFlight(flight));
+    return [...events, ...this.#release()];
+  }
+
+  /** Whether text was shown that only the attempt that made it can go on with. */
+  get #isUnfinished(): boolean {
+    return this.#shown.length > 0 && !this.#isStored;
+  }
+
+  /** Whether the record at `position` was shown, which has all of its text. */
+  #hasRecord(position: number): boolean {
+    return position < this.#step || (position === this.#step && this.#isStored);
+  }
+
+  #accept(attempt: number): void {
+    if (attempt <= this.#attempt) return;
+    this.#attempt = attempt;
+    this.#held = this.#held.filter((event) => event.attempt >= attempt);
+  }
+
+  #isContradictedBy({ records, flight, isOver }: TurnReading): boolean {
+    if (!this.#isUnfinished) return false;
+    const record = records.find(({ position }) => position === this.#step);
+    if (record !== undefined)
+      return !this.#shown.isStartOf(record.role === 'assistant' ? record.content : '');
+    if (isOver || records.some(({ position }) => position > this.#step)) return true;
+    const isNewer = flight?.position === this.#step && flight.attempt > this.#attempt;
+    return isNewer && flight.text !== '' && !this.#shown.isStartOf(flight.text);
+  }
+
+  #readRecord({ role, position, content, toolCalls, toolResults }: Message): TurnEvent[] {
+    if (role !== 'assistant' || position < this.#step) return [];
+    if (position > this.#step) this.#moveTo(position);
+    const { turnId } = this;
+    const text = this.#advance(content.slice(this.#shown.length));
+    const events: TurnEvent[] = text === undefined ? [] : [text];
+    this.#isStored = true;
+    const calls = toolCalls ?? [];
+    for (const call of calls.filter(({ callId }) => !this.#calls.includes(callId))) {
+      this.#calls.push(call.callId);
+      const { length } = content;
+      events.push({
+        ...{ type: 'tool_called', turnId, attempt: this.#attempt, call },
+        ...{ position, length, count: calls.length },
+      });
+    }
+    for (const result of toolResults ?? []) {
+      if (this.#results.includes(result.callId)) continue;
+      this.#results.push(result.callId);
+      events.push({ type: 'tool_returned', turnId, result });
+    }
+    this.#pending = calls.filter(({ callId }) => !this.#results.includes(callId)).length;
+    if (this.#pending === 0) this.#moveTo(position + 1);
+    return events;
+  }
+
+  #readFlight({ attempt, position, text }: NonNullable<TurnReading['flight']>): TurnEvent[] {
+    // A reading from before the newest attempt, or from before the newest record.
+    if (attempt < this.#attempt || position > this.#step || this.#hasRecord(position)) return [];
+    // An attempt that has no text yet cannot follow unfinished text of another, and may end with that.
+    if (text !== '' || !this.#isUnfinished) this.#accept(attempt);
+    const more = this.#advance(text.slice(this.#shown.length));
+    return more === undefined ? [] : [more];
+  }
+
+  #takeCall(event: Called): TurnEvent[] {
+    const { call, attempt, position, length, count } = event;
+    if (position < this.#step || this.#calls.includes(call.callId)) return [];
+    const isOther = this.#isUnfinished && attempt !== this.#attempt;
+    this.#isBehind ||= position > this.#step || length !== this.#shown.length || isOther;
+    if (this.#isBehind) return [];
+    if (!this.#isStored) this.#pending = count;
+    this.#isStored = true;
+    this.#calls.push(call.callId);
+    return [event];
+  }
+
+  #takeResult(event: Returned): TurnEvent[] {
+    const { callId } = event.result;
+    if (this.#results.includes(callId)) return [];
+    if (!this.#calls.includes(callId)) {
+      this.#isBehind = true;
+      return [];
+    }
+    this.#results.push(callId);
+    this.#pending--;
+    if (this.#pending > 0) return [event];
+    this.#moveTo(this.#step + 1);
+    return [event, ...this.#release()];
+  }
+
+  #hold(event: Text): void {
+    if (this.#held.length === MAX_HELD) this.#held = [];
+    this.#held.push(event);
+  }
+
+  #release(): TurnEvent[] {
+    const held = this.#held;
+    this.#held = [];
+    return held.flatMap((event) => (this.isContradicted ? [] : (this.takeText(event) ?? [])));
+  }
+
+  /** More text of the step in flight. */
+  #advance(content: string): Text | undefined {
+    if (content === '') return undefined;
+    const offset = this.#shown.length;
+    this.#shown.add(content);
+    const place = { position: this.#step, offset, before: this.#before };
+    return { type: 'text', turnId: this.turnId, attempt: this.#attempt, ...place, content };
+  }
+
+  #moveTo(step: number): void {
+    this.#before += this.#shown.length;
+    this.#step = step;
+    this.#shown = new ShownText();
+    this.#isStored = false;
+    this.#pending = 0;
+  }
+}
+
+/** The length and a hash of text that was shown, so that it need not be kept to be compared with what is stored. */
+class ShownText {
+  length = 0;
+  #low = 0x811c9dc5;
+  #high = 0x9e3779b9;
+
+  add(text: string): void {
+    this.length += text.length;
+    for (let index = 0; index < text.length; index++) {
+      const unit = text.charCodeAt(index);
+      this.#low = Math.imul(this.#low ^ unit, 0x9e3779b1);
+      this.#high = Math.imul(this.#high ^ unit, 0x5f356495);
+    }
+  }
+
+  isStartOf(text: string): boolean {
+    if (text.length < this.length) return false;
+    const start = new ShownText();
+    start.add(text.slice(0, this.length));
+    return start.#low === this.#low && start.#high === this.#high;
+  }
+}

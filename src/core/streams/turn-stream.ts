@@ -1,0 +1,69 @@
+import type { CutReason, Sent, TurnUpdate } from '../api.js';
+import { isTurnEvent, type Signal, type TurnEvent } from '../model/event.js';
+import type { QueueFeed } from './queue-feed.js';
+import type { SessionHead } from '../ports/store.js';
+import type { Watch } from './streams.js';
+import { TurnFollower, type TurnSource, type TurnView } from './turn-follower.js';
+
+/** Shows one turn to one stream, from its beginning to its end. What it has shown cannot be taken back: then it is cut. */
+export class TurnStream implements Watch, TurnView {
+  readonly sessionId: string;
+  readonly #follower: TurnFollower;
+  /** The revision that was last compared with the store. */
+  #compared = 0;
+
+  constructor(
+    { sessionId, turnId }: Sent,
+    private readonly feed: QueueFeed<TurnUpdate>,
+    source: TurnSource,
+  ) {
+    this.sessionId = sessionId;
+    this.#follower = new TurnFollower(sessionId, turnId, source, this);
+  }
+
+  /** Shows the turn so far. @throws StoreUnavailableError */
+  begin(): Promise<void> {
+    return this.#follower.begin();
+  }
+
+  hear(signal: Signal): void {
+    if (isTurnEvent(signal) && signal.turnId === this.#follower.turnId) this.#follower.hear(signal);
+  }
+
+  compare({ revision }: SessionHead): void {
+    const hasChanged = revision !== this.#compared;
+    this.#compared = revision;
+    this.#follower.compare(hasChanged);
+  }
+
+  cut(reason: CutReason): void {
+    if (this.feed.ended) return;
+    this.feed.push({ type: 'cut', reason });
+    this.feed.end();
+  }
+
+  close(): void {
+    this.#follower.close();
+  }
+
+  show(event: TurnEvent): void {
+    this.feed.push(event);
+  }
+
+  showPast(events: readonly TurnEvent[]): void {
+    for (const event of events) this.feed.push(event, true);
+  }
+
+  restart(): boolean {
+    this.cut('replaced');
+    return false;
+  }
+
+  end(event: TurnEvent | undefined): void {
+    if (event === undefined) this.cut('deleted');
+    else {
+      this.feed.push(event);
+      this.feed.end();
+    }
+  }
+}

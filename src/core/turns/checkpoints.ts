@@ -1,0 +1,52 @@
+import type { Parts } from '../parts.js';
+import type { RunningTurn } from './running-turn.js';
+
+const CHECKPOINT_MS = 500;
+/** Turns whose checkpoints are due in the same stretch of time store them together: each write of its own would wake the store. */
+const BEAT_MS = 100;
+
+/** Stores the text in flight of a turn about every half second while it grows, never per token. */
+export class Checkpoints {
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly parts: Parts,
+    private readonly running: RunningTurn,
+  ) {}
+
+  /** There is text that is not stored. */
+  due(): void {
+    this.#timer ??= setTimeout(
+      store,
+      CHECKPOINT_MS + BEAT_MS - (this.parts.clock.monotonic() % BEAT_MS),
+      this,
+    );
+  }
+
+  /** What is not stored now is stored with its step or the turn's end. A turn that is given up here keeps its last checkpoint. */
+  stop(): void {
+    clearTimeout(this.#timer);
+  }
+
+  /** Stores what there is, after whatever of the turn is being stored. Never rejects. */
+  async store(): Promise<void> {
+    try {
+      await this.running.inSequence(() => this.#save());
+    } catch (error) {
+      this.parts.log.warn({ err: error }, 'checkpoint failed');
+    }
+  }
+
+  async #save(): Promise<void> {
+    const { running, parts } = this;
+    this.#timer = undefined;
+    if (running.isStopped || running.text === '') return;
+    const progress = { messages: [], events: [], partialText: running.text };
+    const commit = await parts.store.saveProgress(running.turn, progress, parts.clock.now());
+    if (commit === 'lost') running.stop('lost');
+  }
+}
+
+function store(checkpoints: Checkpoints): void {
+  void checkpoints.store();
+}

@@ -1,0 +1,50 @@
+import type { EventBody } from '../model/event.js';
+import { closeCalls, danglingCalls, type Message } from '../model/message.js';
+import type { Clock } from '../ports/ports.js';
+import type { Turn } from '../model/turn.js';
+
+/** What a turn's end adds: its calls closed, what was shown kept, the reason of a failure told. */
+export interface Closing {
+  readonly messages: readonly Message[];
+  readonly events: readonly EventBody[];
+}
+
+/**
+ * @param records the turn's records so far, in order
+ * @param text what was shown of the step in flight
+ * @param error words for the user on why it failed
+ * @param words the result of each call that has none
+ */
+export function closeTurn(
+  turn: Turn,
+  records: readonly Message[],
+  { text, error, words }: { text: string; error: string | null; words: string },
+  clock: Clock,
+): Closing {
+  const messages: Message[] = [];
+  const last = records.at(-1);
+  const dangling = last === undefined ? [] : danglingCalls(last);
+  if (last !== undefined && dangling.length > 0) messages.push(closeCalls(last, words));
+  const events = dangling.map(({ callId, name }): EventBody => ({
+    type: 'tool_complete',
+    callId,
+    toolName: name,
+    failed: true,
+    result: words,
+  }));
+  const position = (last?.position ?? -1) + 1;
+  const record = (role: 'assistant' | 'system', content: string, place: number): Message => ({
+    id: clock.newId(),
+    turnId: turn.id,
+    turnNo: turn.no,
+    position: place,
+    role,
+    content,
+    toolCalls: null,
+    toolResults: null,
+    createdAt: clock.now(),
+  });
+  if (text !== '') messages.push(record('assistant', text, position));
+  if (error !== null) messages.push(record('system', error, position + 1));
+  return { messages, events };
+}

@@ -1,0 +1,180 @@
+import { pause } from '../model/abort.js';
+import { closeTurn } from './close-turn.js';
+import type { SessionRef } from '../api.js';
+import { INTERRUPTED_RESULT } from '../model/message.js';
+import { announce, type Parts } from '../parts.js';
+import type { Runner } from './runner.js';
+import type { Store } from '../ports/store.js';
+import { NO_USAGE, type Turn, type TurnOutcome } from '../model/turn.js';
+
+type SessionRevision = Awaited<ReturnType<Store['revisionOf']>>;
+
+/** How long an interrupt waits for the turn's owner to store what was shown, and how often it looks into the store. */
+const PATIENCE_MS = 3_000;
+const POLL_MS = 100;
+
+/** Cancels what runs and what waits in a session. */
+export class Interrupts {
+  constructor(
+    private readonly parts: Parts,
+    private readonly runner: Runner,
+  ) {}
+
+  /** True when there was a turn to cancel. All of them have ended when it resolves. */
+  async interrupt(ref: SessionRef): Promise<boolean> {
+    const { threads, store, bus, clock, observer } = this.parts;
+    const thread = await threads.open(ref);
+    if (!thread.stored) return false;
+    return threads.hold(thread, async () => {
+      const ended = await this.#endOf(thread.id);
+      try {
+        // The order of these two matters: the store marks the queue before it can hear of the turn's end and claim the next.
+        const marking = store.interruptTurns(thread.id, clock.now());
+        const here = this.runner.inSession(thread.id);
+        here?.stop('interrupted');
+        const interruption = await marking;
+        if (interruption === undefined) {
+          // What ran here has ended in the store: by itself, or by this very order, which may be quicker than the mark.
+          // Memory must know before the state is shown.
+          if (here !== undefined) await untilOver(this.runner.finished(here), PATIENCE_MS);
+          return here !== undefined && ended.wasInterrupted(here.turn.id);
+        }
+        const { cancelled, running, commit } = interruption;
+        thread.apply(commit, () => {
+          thread.endTurns(cancelled);
+        });
+        announce(bus, thread.id, commit);
+        for (const turn of cancelled) {
+          observer.cancelled(turn);
+          const ending = { outcome: 'interrupted', error: null } as const;
+          bus.publish(thread.id, { type: 'turn_ended', turnId: turn.id, ...ending });
+        }
+        if (running !== null) await this.#stop(running, commit.revision, ended);
+        return true;
+      } finally {
+        ended.close();
+      }
+    });
+  }
+
+  /** @param revision of the session, when the turn was marked */
+  async #stop(turn: Turn, revision: number, ended: EndWatch): Promise<void> {
+    const order = (): void => {
+      this.runner.interrupt(turn.sessionId, turn.id);
+    };
+    // Again when it starts: it may be claimed, and nobody works on it yet who could hear.
+    ended.onStart(turn.id, order);
+    order();
+    const waiting = new AbortController();
+    const stored = this.#untilStored(turn, revision, waiting.signal);
+    const isOver = await Promise.race([ended.of(turn.id, PATIENCE_MS), stored]);
+    waiting.abort(new Error('The turn has ended, or is fenced off'));
+    if (!isOver) await this.#fence(turn);
+  }
+
+  /**
+   * Resolves with true once the store says that the turn has ended, or that its session was deleted: the bus may not carry
+   * the news. Resolves with false when the signal aborts.
+   */
+  async #untilStored(turn: Turn, revision: number, signal: AbortSignal): Promise<boolean> {
+    const { store, threads, log } = this.parts;
+    let known: SessionRevision = revision;
+    for (;;) {
+      try {
+        await pause(POLL_MS, signal);
+        const newest = await store.revisionOf(turn.sessionId);
+        if (newest === known) continue;
+        if ((await store.readFlight(turn.sessionId))?.turnId !== turn.id) {
+          if (typeof newest === 'number') threads.heard(turn.sessionId, newest);
+          return true;
+        }
+        known = newest;
+      } catch (error) {
+        if (signal.aborted) return false;
+        log.warn({ err: error, turn: turn.id }, 'failed to read whether an interrupted turn has ended');
+      }
+    }
+  }
+
+  /** The owner does not answer: its later writes are refused, and the last checkpoint stands. */
+  async #fence(turn: Turn): Promise<void> {
+    const { store, bus, clock, threads, log, observer } = this.parts;
+    log.warn({ turn: turn.id }, 'the owner of an interrupted turn did not answer and was fenced off');
+    const claimed = await store.takeOver(turn.id, this.runner.lease);
+    if (claimed === undefined) return;
+    this.runner.inSession(turn.sessionId)?.stop('lost');
+    const records = (await store.readTurn(turn.sessionId, turn.id))?.messages ?? [];
+    const closing = { text: claimed.partialText, error: null, words: INTERRUPTED_RESULT };
+    const { messages, events } = closeTurn(turn, records, closing, clock);
+    const stored = await store.endTurn(claimed, {
+      ...{
+        outcome: 'interrupted',
+        messages,
+        events,
+        error: null,
+        rig: null,
+        usage: NO_USAGE,
+        shownTokens: 0,
+        uses: [],
+      },
+      ...{ claimNext: this.runner.claim, at: clock.now() },
+    });
+    if (stored === 'lost') return;
+    observer.cancelled(turn);
+    const thread = threads.peek(turn.sessionId);
+    if (thread !== undefined) thread.stale = true;
+    announce(bus, turn.sessionId, stored.commit);
+    bus.publish(turn.sessionId, { type: 'turn_ended', turnId: turn.id, outcome: 'interrupted', error: null });
+    if (stored.next !== null) this.runner.start(stored.next);
+  }
+
+  /** Watches for ends from before the order is given, so that none is missed. */
+  async #endOf(sessionId: string): Promise<EndWatch> {
+    const ends = new Map<string, TurnOutcome>();
+    const starts = new Map<string, () => void>();
+    let isDeleted = false;
+    let wake: (() => void) | null = null;
+    const close = await this.parts.bus.subscribe(sessionId, (signal) => {
+      if (signal.type === 'turn_ended') ends.set(signal.turnId, signal.outcome);
+      if (signal.type === 'turn_started') starts.get(signal.turnId)?.();
+      // All its turns are over, and nobody says so of each.
+      if (signal.type === 'session_deleted') isDeleted = true;
+      if (signal.type === 'session_changed') this.parts.threads.heard(sessionId, signal.revision);
+      wake?.();
+    });
+    const isOver = (turnId: string): boolean => isDeleted || ends.has(turnId);
+    const of = (turnId: string, milliseconds: number): Promise<boolean> =>
+      new Promise((resolve) => {
+        const timer = setTimeout(() => {
+          resolve(isOver(turnId));
+        }, milliseconds);
+        wake = () => {
+          if (!isOver(turnId)) return;
+          clearTimeout(timer);
+          resolve(true);
+        };
+        wake();
+      });
+    const onStart = (turnId: string, act: () => void): void => {
+      starts.set(turnId, act);
+    };
+    return { wasInterrupted: (turnId) => ends.get(turnId) === 'interrupted', of, onStart, close };
+  }
+}
+
+interface EndWatch {
+  /** Whether it has ended, and so, since the watch began. */
+  wasInterrupted(turnId: string): boolean;
+  /** True once the turn has ended, or its session was deleted; false when the time is over before. */
+  of(turnId: string, milliseconds: number): Promise<boolean>;
+  /** Does this whenever an attempt at the turn begins. */
+  onStart(turnId: string, act: () => void): void;
+  close(): void;
+}
+
+/** Resolves with the promise, or when the time is over. */
+async function untilOver(promise: Promise<void>, milliseconds: number): Promise<void> {
+  const patience = new AbortController();
+  await Promise.race([promise, pause(milliseconds, patience.signal).catch(() => undefined)]);
+  patience.abort(new Error('No more patience is needed'));
+}

@@ -1,0 +1,133 @@
+import type { LeaseMark } from '../ports/lease-store.js';
+import { LeaseWatch } from './lease-watch.js';
+import type { Observer } from '../ports/observer.js';
+import type { Log } from '../ports/ports.js';
+import type { Runner } from './runner.js';
+import type { CoreSettings } from '../model/settings.js';
+import type { Lease, Store } from '../ports/store.js';
+
+/** How often abandoned turns are looked for, and how many are claimed at once. */
+const RECOVERY_MS = 1_000;
+const RECOVERY_BATCH = 64;
+
+/**
+ * Keeps the leases of what this process runs, hears of interrupts by their renewal, and takes over what others lost.
+ * A turn whose lease was not renewed for its length is given up, whatever became of the renewal: another may have it by now.
+ */
+export class Leases {
+  #renewal: NodeJS.Timeout | undefined;
+  #recovery: NodeJS.Timeout | undefined;
+  #lapse: NodeJS.Timeout | undefined;
+  #isBusy = false;
+  readonly #watch: LeaseWatch;
+
+  constructor(
+    private readonly parts: {
+      readonly store: Store;
+      readonly log: Log;
+      readonly observer: Observer;
+      readonly settings: CoreSettings;
+      readonly clock: { monotonic(): number };
+    },
+    private readonly runner: Runner,
+  ) {
+    this.#watch = new LeaseWatch(parts.settings.leaseMs);
+  }
+
+  /** Recovers once, then begins. */
+  async start(): Promise<void> {
+    await this.#recover();
+    this.#renewal = setInterval(() => void this.#renew(), this.parts.settings.renewMs);
+    this.#recovery = setInterval(() => void this.#recover(), RECOVERY_MS);
+    this.#giveUpLapsed();
+  }
+
+  stop(): void {
+    clearInterval(this.#renewal);
+    clearInterval(this.#recovery);
+    clearTimeout(this.#lapse);
+  }
+
+  /** Never rejects. */
+  async #renew(): Promise<void> {
+    const { store, log, clock } = this.parts;
+    const running = this.runner.all;
+    if (running.length === 0) return;
+    // The lease begins later than that, by what the store takes to answer.
+    const asked = clock.monotonic();
+    try {
+      const ids = running.map(({ turn }) => turn.id);
+      const kept = new Map(
+        (await store.renewLeases(this.runner.lease, ids)).map((lease) => [lease.turnId, lease]),
+      );
+      for (const turn of running) {
+        const lease = kept.get(turn.turn.id);
+        if (lease === undefined) turn.stop('lost');
+        else {
+          turn.heldSince = Math.max(turn.heldSince, asked);
+          if (lease.cancelRequested) turn.stop('interrupted');
+        }
+      }
+    } catch (error) {
+      log.warn({ err: error, turns: running.length }, 'leases could not be renewed');
+    }
+  }
+
+  /** Gives up what has lapsed, and comes back at the very moment when the next one would. */
+  #giveUpLapsed(): void {
+    const { log, settings, clock } = this.parts;
+    const now = clock.monotonic();
+    let next = settings.leaseMs;
+    let lapsed = 0;
+    for (const turn of this.runner.all) {
+      const left = turn.heldSince + settings.leaseMs - now;
+      if (left > 0) next = Math.min(next, left);
+      else if (!turn.isStopped) {
+        lapsed++;
+        turn.stop('lost');
+      }
+    }
+    if (lapsed > 0)
+      log.warn({ turns: lapsed }, 'turns were given up: their leases could not be renewed in time');
+    this.#lapse = setTimeout(() => {
+      this.#giveUpLapsed();
+    }, Math.ceil(next));
+  }
+
+  /** Never rejects. */
+  async #recover(): Promise<void> {
+    const claim = this.runner.claim;
+    if (claim === null || this.#isBusy) return;
+    this.#isBusy = true;
+    try {
+      await this.#claimAbandoned(claim, await this.#findLost());
+    } catch (error) {
+      this.parts.log.warn({ err: error }, 'abandoned turns could not be looked for');
+    } finally {
+      this.#isBusy = false;
+    }
+  }
+
+  async #findLost(): Promise<LeaseMark[]> {
+    const { store, clock } = this.parts;
+    const askedAt = clock.monotonic();
+    const leases = await store.readLeases();
+    return this.#watch.findLost(leases, { askedAt, answeredAt: clock.monotonic() });
+  }
+
+  /** Claims in batches until nothing is left: a crash must not leave turns waiting for the next look. */
+  async #claimAbandoned(claim: Lease, lost: readonly LeaseMark[]): Promise<void> {
+    const { store, observer, log } = this.parts;
+    let claimed;
+    let from = 0;
+    do {
+      claimed = await store.claimAbandoned(claim, lost.slice(from, from + RECOVERY_BATCH), RECOVERY_BATCH);
+      from += RECOVERY_BATCH;
+      if (claimed.length > 0) {
+        observer.tookOver(claimed.length);
+        log.info({ turns: claimed.length }, 'took over abandoned turns');
+      }
+      for (const turn of claimed) this.runner.start(turn);
+    } while ((claimed.length === RECOVERY_BATCH || from < lost.length) && this.runner.claim !== null);
+  }
+}

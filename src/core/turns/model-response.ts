@@ -1,0 +1,103 @@
+import { Checkpoints } from './checkpoints.js';
+import { estimateTokens } from '../rigs/context-window.js';
+import { isDeeperThan, isJsonObject } from '../model/json.js';
+import type { ToolCall } from '../model/message.js';
+import type { AnswerObserver, AnswerOutcome } from '../ports/observer.js';
+import type { Parts } from '../parts.js';
+import type { Rig, RigPart, RigRequest } from '../ports/ports.js';
+import { requestTokens } from '../rigs/build-request.js';
+import type { RunningTurn } from './running-turn.js';
+import { cutText, wellFormed, wellFormedJson, WellFormedPieces } from '../model/text.js';
+import { NO_USAGE, type Usage } from '../model/turn.js';
+
+/**
+ * How many characters of text and how many calls an answer may have: several times what a model gives. Whoever gives more does not end at all, and would
+ * fill memory and store of all others.
+ */
+const MAX_TEXT = 1_048_576;
+const MAX_CALLS = 128;
+/** How deep the arguments of a call may be nested: what is stored is walked with recursion. */
+const MAX_DEPTH = 200;
+
+/** One question to a rig, and what comes of it: its text is shown as it comes. */
+export class Listening {
+  /** The calls that it makes, by ids that the turn does not know yet. */
+  readonly calls: ToolCall[] = [];
+  #usage = NO_USAGE;
+  readonly #pieces = new WellFormedPieces();
+  readonly #checkpoints: Checkpoints;
+  readonly #observed: AnswerObserver;
+
+  constructor(
+    private readonly parts: Parts,
+    private readonly running: RunningTurn,
+    rig: Rig,
+    private readonly request: RigRequest,
+  ) {
+    this.#checkpoints = new Checkpoints(parts, running);
+    this.#observed = running.observed.asked(rig, request.purpose);
+  }
+
+  /** For the rig. One that does not heed the signal is not heeded either: what it says late is never shown. */
+  readonly take = (part: RigPart): void => {
+    if (this.running.isStopped) return;
+    if (part.type === 'text') this.#show(this.#pieces.add(part.text));
+    else if (part.type === 'end') this.#bill(part.usage);
+    else if (this.calls.length < MAX_CALLS) this.calls.push(this.#named(part.call));
+    else this.running.stop('overlong');
+  };
+
+  /** The answer is over. */
+  end(outcome: AnswerOutcome): void {
+    if (outcome === 'complete') this.#show(this.#pieces.end());
+    this.#checkpoints.stop();
+    const shown = estimateTokens(this.running.text);
+    this.running.shownTokens += shown;
+    // Cut short after it began: the provider bills it and does not say how much.
+    if (outcome !== 'complete' && shown > 0)
+      this.#bill({ inputTokens: requestTokens(this.request), outputTokens: shown });
+    this.#observed.ended(outcome, this.#usage, this.calls.length);
+  }
+
+  #bill(usage: Usage): void {
+    this.#usage = usage;
+    this.running.addUsage(usage);
+  }
+
+  /** A call whose id is missing, or was there before, gets one of ours. */
+  #named(given: ToolCall): ToolCall {
+    const call = storable(given);
+    const isKnown =
+      this.calls.some(({ callId }) => callId === call.callId) ||
+      this.running.messages.some(({ toolCalls }) => toolCalls?.some(({ callId }) => callId === call.callId));
+    return call.callId === '' || isKnown ? { ...call, callId: this.parts.clock.newId() } : call;
+  }
+
+  #show(text: string): void {
+    if (text === '') return;
+    const { running, parts } = this;
+    if (running.text === '') {
+      this.#observed.spoke();
+      running.textSince = parts.clock.now();
+      running.leftover = '';
+    }
+    const { id: turnId, attempt, sessionId } = running.turn;
+    const [position, offset, before] = [running.nextPosition, running.text.length, running.textBefore];
+    const content = cutText(text, MAX_TEXT - offset);
+    running.text += content;
+    parts.bus.publish(sessionId, { type: 'text', turnId, attempt, position, offset, before, content });
+    this.#checkpoints.due();
+    if (content.length < text.length) running.stop('overlong');
+  }
+}
+
+/** A call as it can be stored and shown: well-formed text, arguments of bounded depth. */
+function storable({ callId, name, args, ...more }: ToolCall): ToolCall {
+  const named = { callId: wellFormed(callId), name: wellFormed(name), ...more };
+  if (isDeeperThan(args, MAX_DEPTH)) {
+    const problem = `The call was not run: its arguments are nested deeper than ${String(MAX_DEPTH)} levels.`;
+    return { ...named, args: {}, problem };
+  }
+  const clean = wellFormedJson(args);
+  return { ...named, args: isJsonObject(clean) ? clean : {} };
+}

@@ -1,0 +1,168 @@
+import type { Message } from '../model/message.js';
+import type { AnswerObserver, AnswerOutcome } from '../ports/observer.js';
+import { announce, type Parts } from '../parts.js';
+import type { PromptMessage, Rig, RigRequest } from '../ports/ports.js';
+import type { RunningTurn } from './running-turn.js';
+import { wellFormed } from '../model/text.js';
+import type { ActiveThread } from '../sessions/cached-session.js';
+import { NO_USAGE } from '../model/turn.js';
+
+const INSTRUCTIONS =
+  'Give the conversation a title of at most six words, in its language. Answer with the title alone: no quotes, no full stop.';
+const TIMEOUT_MS = 30_000;
+const MAX_TITLE = 80;
+const MAX_FALLBACK = 48;
+/** How much of each message the rig gets to read. */
+const MAX_EXCERPT = 2_000;
+/** An answer that goes on after so many characters is no title: it is cut off. */
+const MAX_PROPOSAL = 1_000;
+
+/** What a title is made from. */
+interface TitleMaterial {
+  /** The finished turn's own, all of them: memory may not have its end yet when another node writes to the thread. */
+  readonly records: readonly Message[];
+  /** False: there is no time for it, as the service ends, and the title is the first words of the thread. */
+  readonly asksRig: boolean;
+}
+
+/** Gives a thread its title after its first finished turn: in the background, never in the way of a turn. */
+export class Titles {
+  readonly #making = new Map<string, Promise<void>>();
+  readonly #stop = new AbortController();
+  /** The questions that are under way. Not `AbortSignal.any`: a signal that outlives it keeps a trace of each. */
+  readonly #asking = new Set<AbortController>();
+
+  constructor(private readonly parts: Parts) {}
+
+  /** Makes a title unless the thread has one or is getting one. */
+  make(thread: ActiveThread, running: RunningTurn, from: TitleMaterial): void {
+    if (thread.session.titleSource !== 'placeholder' || this.#making.has(thread.id)) return;
+    const making = this.#make(thread, running, from)
+      .catch((error: unknown) => {
+        this.parts.log.warn({ err: error }, 'a title could not be stored');
+      })
+      .finally(() => this.#making.delete(thread.id));
+    this.#making.set(thread.id, making);
+  }
+
+  /** Stops what is being made; resolves when nothing is. */
+  async close(): Promise<void> {
+    const reason = new Error('The service stops');
+    this.#stop.abort(reason);
+    for (const asked of this.#asking) asked.abort(reason);
+    await Promise.all(this.#making.values());
+  }
+
+  async #make(
+    thread: ActiveThread,
+    running: RunningTurn,
+    { records, asksRig }: TitleMaterial,
+  ): Promise<void> {
+    const isUsers = ({ role }: Message): boolean => role === 'user';
+    // An earlier turn may have come to nothing.
+    const first = thread.settled.find(isUsers) ?? records.find(isUsers);
+    if (first === undefined) return;
+    const rig = asksRig ? this.parts.rigs.all.find(({ id }) => id === running.rigId) : undefined;
+    const asked =
+      rig === undefined ? '' : await this.#ask(rig, running.observed.asked(rig, 'title'), records);
+    const title = cleanTitle(asked) ?? fallbackTitle(first.content);
+    if (title === undefined) return;
+    while (!(await this.#save(thread.id, running.turn.id, title)));
+  }
+
+  /** False: the session was changed in between, and nothing was stored. */
+  async #save(id: string, turnId: string, title: string): Promise<boolean> {
+    const { threads } = this.parts;
+    // Opened each time: memory may have let go of it while the rig thought.
+    const thread = await threads.openForWrite({ id, ifUnknown: 'create' });
+    return threads.hold(thread, () => this.#store(thread, turnId, title));
+  }
+
+  async #store(thread: ActiveThread, turnId: string, title: string): Promise<boolean> {
+    const { store, clock, bus } = this.parts;
+    const { id } = thread;
+    const { titleSource, version } = thread.session;
+    const isThere = thread.settled.some((message) => message.turnId === turnId);
+    // A person's title came first, or the thread was deleted, and its id may be another thread's by now.
+    if (titleSource !== 'placeholder' || !isThere) return true;
+    const saved = await store.saveSession({
+      ...{ id, ifMissing: 'refuse', ifVersion: version, isActivity: false, at: clock.now() },
+      ...{ set: { title, titleSource: 'automatic' }, events: [{ type: 'title_changed', title }] },
+    });
+    if (saved.kind === 'saved') {
+      thread.apply(saved.commit, () => (thread.session = saved.session));
+      announce(bus, id, saved.commit);
+    } else if (saved.kind === 'stale') thread.stale = true;
+    return saved.kind !== 'stale';
+  }
+
+  /** What the rig proposes; empty when it fails: a title is not worth an error. */
+  async #ask(rig: Rig, observed: AnswerObserver, records: readonly Message[]): Promise<string> {
+    const messages: PromptMessage[] = [];
+    for (const { role, content } of records) {
+      const excerpt = content.slice(0, MAX_EXCERPT).toWellFormed();
+      if (role === 'user') messages.push({ role, content: excerpt });
+      else if (role === 'assistant' && excerpt !== '')
+        messages.push({ role, content: excerpt, toolCalls: [], toolResults: [] });
+    }
+    const asked = new AbortController();
+    this.#asking.add(asked);
+    if (this.#stop.signal.aborted) asked.abort(this.#stop.signal.reason);
+    const timer = setTimeout(() => {
+      asked.abort(new DOMException('The title took too long', 'TimeoutError'));
+    }, TIMEOUT_MS);
+    let text = '';
+    let usage = NO_USAGE;
+    let outcome: AnswerOutcome = 'failed';
+    try {
+      const request: RigRequest = { purpose: 'title', instructions: INSTRUCTIONS, messages, tools: [] };
+      await rig.respond(request, asked.signal, (part) => {
+        if (part.type === 'text') {
+          if (text === '') observed.spoke();
+          text += part.text;
+        } else if (part.type === 'end') usage = part.usage;
+        if (text.length > MAX_PROPOSAL) asked.abort(new Error('The title is too long'));
+      });
+      outcome = 'complete';
+    } catch (error) {
+      // Stopped by this very process, which is no fault.
+      if (this.#stop.signal.aborted) outcome = 'interrupted';
+      else this.parts.log.warn({ err: error, rig: rig.id }, 'no title from the rig');
+      return '';
+    } finally {
+      clearTimeout(timer);
+      this.#asking.delete(asked);
+      observed.ended(outcome, usage, 0);
+    }
+    return text;
+  }
+}
+
+/** A rig's proposal as one short line; undefined when it is of no use. */
+function cleanTitle(text: string): string | undefined {
+  const line = wellFormed(text).trim().split('\n')[0] ?? '';
+  const bare = line
+    .replace(/^(title:|#+)\s*/i, '')
+    .replace(/^["'“”«»`*]+|["'“”«»`*.]+$/g, '')
+    .trim();
+  return bare === '' || bare.length > MAX_TITLE ? undefined : bare;
+}
+
+/** The first words of the first message. */
+function fallbackTitle(message: string): string | undefined {
+  const words = message.split(/\s+/).filter((word) => word !== '');
+  let title = '';
+  for (const word of words) {
+    const longer = title === '' ? word : `${title} ${word}`;
+    if (longer.length > MAX_FALLBACK) break;
+    title = longer;
+  }
+  if (title === words.join(' ')) return title === '' ? undefined : title;
+  return `${
+    title === ''
+      ? Array.from(words[0] ?? '')
+          .slice(0, MAX_FALLBACK)
+          .join('')
+      : title
+  }…`;
+}

@@ -1,0 +1,154 @@
+import { pause, TurnStopped } from '../model/abort.js';
+import type { App } from '../model/app.js';
+import { Listening } from './model-response.js';
+import { danglingCalls, textBytes, UNKNOWN_OUTCOME_RESULT, type Message, type ToolCall } from '../model/message.js';
+import type { AnswerOutcome } from '../ports/observer.js';
+import type { Parts } from '../parts.js';
+import { RigError, type Rig, type RigRequest } from '../ports/ports.js';
+import { questionOf } from '../rigs/build-request.js';
+import type { RunningTurn } from './running-turn.js';
+import type { ActiveThread } from '../sessions/cached-session.js';
+import type { ToolCalls } from './tool-calls.js';
+import type { TurnWriter } from './turn-writer.js';
+import type { TurnOutcome } from '../model/turn.js';
+
+/** How a turn came out, before it is stored. */
+export interface Ending {
+  readonly outcome: TurnOutcome;
+  /** Words for the user on what went wrong. */
+  readonly error: string | null;
+  /** What a call without a result gets. */
+  readonly closeWords?: string;
+}
+
+/** A turn that lost its process this often is not tried again. */
+const MAX_LOSSES = 3;
+const MAX_TRIES = 4;
+/** A turn whose records hold more text than this, in bytes, asks its rig no further: what it adds to its thread is stored in any case. */
+const MAX_TURN_BYTES = 4 * 1_048_576;
+/** An upstream that asks for more patience than this is given up on. */
+const MAX_BACKOFF_MS = 30_000;
+
+/** The work of a turn: ask the rig, run the tools it calls, ask again, until it has answered. Each finished step is stored. */
+export class TurnSteps {
+  constructor(
+    private readonly parts: Parts,
+    private readonly writer: TurnWriter,
+    private readonly calls: ToolCalls,
+  ) {}
+
+  /** @throws TurnStopped | RigError | StoreUnavailableError, or whatever a part threw; by its promise, too */
+  work(running: RunningTurn, thread: ActiveThread): Promise<Ending> | Ending {
+    const { turn } = running;
+    if (turn.cancelRequested) throw new TurnStopped('interrupted');
+    if (turn.losses >= MAX_LOSSES) {
+      const error =
+        'The service stopped three times while working on this answer, so it was given up. Send the message again.';
+      return { outcome: 'interrupted', error, closeWords: UNKNOWN_OUTCOME_RESULT };
+    }
+    const app = this.parts.apps.get(turn.app);
+    if (app === undefined) return { outcome: 'failed', error: `The App ${turn.app} is no longer configured` };
+    const last = running.messages.at(-1);
+    return last !== undefined && danglingCalls(last).length > 0
+      ? this.#resume(running, thread, app, last)
+      : this.#converse(running, thread, app);
+  }
+
+  /** Calls that had no result when their process died: made again where that is harmless, else told. */
+  async #resume(running: RunningTurn, thread: ActiveThread, app: App, last: Message): Promise<Ending> {
+    const dangling = danglingCalls(last);
+    // A call with a problem never ran.
+    const risky = dangling.find(
+      ({ name, problem }) => problem === undefined && !this.parts.toolbox.isRepeatable(name),
+    );
+    if (risky !== undefined) {
+      const error = `The service stopped while the tool ${risky.name} was running. Whether it took effect is unknown; it was not run again.`;
+      return { outcome: 'interrupted', error, closeWords: UNKNOWN_OUTCOME_RESULT };
+    }
+    await this.calls.run(running, thread, app, last, dangling);
+    return this.#converse(running, thread, app);
+  }
+
+  async #converse(running: RunningTurn, thread: ActiveThread, app: App): Promise<Ending> {
+    const chosen = this.parts.rigs.choose(app, thread.session.rig);
+    if (chosen === undefined)
+      return { outcome: 'failed', error: `The App ${app.name} has no model to answer with` };
+    const { rig } = chosen;
+    running.rigId = rig.id;
+    if (chosen.replaced && running.messages.length === 1) {
+      const message = `The selected model is not available in the App ${app.name}; ${rig.id} answers instead.`;
+      await this.writer.save(running, thread, [], [{ type: 'system_notice', message }]);
+    }
+    const taken = running.messages.filter(({ role }) => role === 'assistant').length;
+    for (let step = taken; step < this.parts.settings.maxSteps; step++) {
+      const calls = await this.#ask(running, rig, this.#request(running, thread, app, rig));
+      if (calls.length === 0) {
+        const isEmpty =
+          running.text === '' &&
+          !running.messages.some(({ role, content }) => role === 'assistant' && content !== '');
+        return isEmpty
+          ? { outcome: 'failed', error: 'The model gave an empty answer. Send the message again.' }
+          : { outcome: 'complete', error: null };
+      }
+      await this.calls.call(running, thread, app, calls);
+      if (isLong(running)) {
+        return {
+          outcome: 'failed',
+          error: 'The answer grew too long and was stopped. Ask for less at once.',
+        };
+      }
+    }
+    const error = `The answer was stopped after ${String(this.parts.settings.maxSteps)} steps. Ask again, more narrowly.`;
+    return { outcome: 'failed', error };
+  }
+
+  #request(running: RunningTurn, thread: ActiveThread, app: App, rig: Rig): RigRequest {
+    const { toolbox } = this.parts;
+    const history = [...thread.settled, ...running.messages];
+    return questionOf({ app, rig, toolbox }, thread.session, history);
+  }
+
+  /** Asks the rig, again with growing patience as long as nothing of its answer was shown. Returns the calls that it makes. */
+  async #ask(running: RunningTurn, rig: Rig, request: RigRequest): Promise<readonly ToolCall[]> {
+    const { signal } = running;
+    for (let tries = 1; ; tries++) {
+      // Stopped before it began: then nobody is asked, and nothing is billed.
+      signal.throwIfAborted();
+      const listening = new Listening(this.parts, running, rig, request);
+      try {
+        await running.unlessStopped(rig.respond(request, signal, listening.take));
+      } catch (error) {
+        listening.end(outcomeOf(error, signal));
+        await this.#beforeNext(running, rig, { error, tries });
+        continue;
+      }
+      listening.end('complete');
+      return listening.calls;
+    }
+  }
+
+  /** Waits before the rig is asked again. @throws what it failed with, when it is not to be asked again */
+  async #beforeNext(
+    running: RunningTurn,
+    rig: Rig,
+    { error, tries }: { readonly error: unknown; readonly tries: number },
+  ): Promise<void> {
+    running.signal.throwIfAborted();
+    const canRetry =
+      error instanceof RigError && error.info.retryable && running.text === '' && tries < MAX_TRIES;
+    if (!canRetry) throw error;
+    const wait = error.info.retryAfterMs ?? 250 * 2 ** tries;
+    if (wait > MAX_BACKOFF_MS) throw error;
+    this.parts.log.warn({ err: error, rig: rig.id, tries, wait_ms: wait }, 'rig failed, trying again');
+    await pause(wait, running.signal);
+  }
+}
+
+function isLong({ messages }: RunningTurn): boolean {
+  return messages.reduce((sum, message) => sum + textBytes(message), 0) > MAX_TURN_BYTES;
+}
+
+function outcomeOf(error: unknown, signal: AbortSignal): AnswerOutcome {
+  if (signal.aborted) return 'interrupted';
+  return error instanceof RigError && error.info.retryable ? 'unavailable' : 'failed';
+}

@@ -1,0 +1,40 @@
+import { TurnStopped } from '../model/abort.js';
+import type { EventBody } from '../model/event.js';
+import type { Message } from '../model/message.js';
+import { storePatiently } from './store-retry.js';
+import { announce, type Parts } from '../parts.js';
+import type { RunningTurn } from './running-turn.js';
+import type { ActiveThread } from '../sessions/cached-session.js';
+
+/** What a running turn stores before its end. */
+export class TurnWriter {
+  constructor(private readonly parts: Parts) {}
+
+  /** Stores records and events, and shows them once they are stored. */
+  async save(
+    running: RunningTurn,
+    thread: ActiveThread,
+    messages: readonly Message[],
+    events: readonly EventBody[],
+  ): Promise<void> {
+    await running.inSequence(async () => {
+      running.signal.throwIfAborted();
+      const isStep = messages.some(({ id }) => !running.messages.some((known) => known.id === id));
+      const progress = { messages, events, partialText: isStep ? '' : null };
+      const commit = await storePatiently(this.parts, running.turn.id, () =>
+        this.parts.store.saveProgress(running.turn, progress, this.parts.clock.now()),
+      );
+      if (commit === 'lost') {
+        running.stop('lost');
+        throw new TurnStopped('lost');
+      }
+      // In one breath: the text in flight becomes a record, so that no snapshot shows it twice or not at all.
+      for (const message of messages) running.put(message);
+      if (isStep) running.text = running.leftover = '';
+      thread.apply(commit, () => {
+        thread.putMessages(running.turn.id, messages);
+      });
+      announce(this.parts.bus, running.turn.sessionId, commit);
+    });
+  }
+}
