@@ -17,7 +17,7 @@ import * as settings from './config/settings.js';
 import type { FileContents } from './config/schema.js';
 import type { App } from './core/model/app.js';
 import { isJsonObject } from './core/model/json.js';
-import type { BusyStrategy } from './core/ports/store.js';
+import type { BusyStrategy } from './core/model/app.js';
 
 /** A surface that can be exposed. */
 export type SurfaceName = 'current' | 'legacy';

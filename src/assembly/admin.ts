@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Config } from '../config.js';
 import type { Observer } from '../core/ports/observer.js';
-import type { Clock, Digests } from '../core/ports/ports.js';
+import type { Clock } from '../core/ports/clock.js';
+import type { Digests } from '../core/ports/digests.js';
 import type { CoreService } from '../core/create-core.js';
 import type { Store } from '../core/ports/store.js';
 import type { RootPages } from '../surfaces/index.js';

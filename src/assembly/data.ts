@@ -2,7 +2,8 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Config } from '../config.js';
-import type { Bus, Log } from '../core/ports/ports.js';
+import type { Bus } from '../core/ports/bus.js';
+import type { Log } from '../core/ports/log.js';
 import type { Store } from '../core/ports/store.js';
 
 /** The store, and how to let go of it. */

@@ -1,7 +1,8 @@
 import type { Config } from '../config.js';
 import type { Observer } from '../core/ports/observer.js';
 import { observers } from '../core/ports/observers.js';
-import type { Clock, Log } from '../core/ports/ports.js';
+import type { Clock } from '../core/ports/clock.js';
+import type { Log } from '../core/ports/log.js';
 import type { Store } from '../core/ports/store.js';
 import type { Metrics } from '../adapters/prometheus/metrics.js';
 import type { MetricsPage } from '../http/metrics-page.js';

@@ -1,86 +1,20 @@
+import type { Feed } from './model/feed.js';
+import type { RigChoice } from './model/rig-choice.js';
+import type { SendRequest, Sent } from './model/send-request.js';
+import type { SessionRef, ThreadSummary } from './model/session.js';
+import type { TurnUpdate, Update } from './model/update.js';
 import type { App } from './model/app.js';
-import type { LoggedEvent, SystemEvent, TurnEvent } from './model/event.js';
+import type { SystemEvent } from './model/event.js';
 import type { HealthStatus } from './operations/health.js';
 import type { JsonObject } from './model/json.js';
 import type { Message } from './model/message.js';
 import type { ThreadCursor } from './ports/store.js';
-import type { ThreadSummary } from './model/session.js';
 import type { Invocation, InvocationRequest } from './tools/direct-calls.js';
-import type { ToolDescription } from './ports/ports.js';
+import type { ToolDescription } from './ports/tool.js';
 import type { Snapshot } from './model/snapshot.js';
 import type { CountedSurface } from './ports/usage-store.js';
 import type { CountUse } from './operations/usage-tally.js';
 import type { Challenge, WalletProof } from './wallet/wallet-proofs.js';
-
-/** Names a session. `refuse`: an unknown one is `not_found`; `create`: it begins to exist, in memory until something is written. */
-export interface SessionRef {
-  readonly id: string;
-  readonly ifUnknown: 'create' | 'refuse';
-}
-
-/** A message to accept. */
-export interface SendRequest {
-  readonly session: SessionRef;
-  readonly text: string;
-  readonly app: string;
-  /** The App key as the caller gave it; undefined: none. */
-  readonly key: string | undefined;
-  readonly wallet?: string | undefined;
-  /** Shows that the wallet is the caller's, where that is asked for. */
-  readonly walletProof?: string | undefined;
-  /** A patch of the user state, as received. */
-  readonly userState?: JsonObject | undefined;
-  readonly clientId?: string | undefined;
-  readonly idempotencyKey?: string | undefined;
-}
-
-/** The core took a message, or recognised one that it had taken before. */
-export interface Sent {
-  readonly sessionId: string;
-  readonly turnId: string;
-  /** True when an idempotency key showed that this is a repeat. */
-  readonly repeated: boolean;
-}
-
-/** What a stream of a session's updates carries. */
-export type Update =
-  | { readonly type: 'logged'; readonly event: LoggedEvent }
-  /** A turn runs. For the turn that was shown last: its text so far is void and comes again. */
-  | { readonly type: 'turn_started'; readonly turnId: string }
-  | Extract<TurnEvent, { readonly type: 'text' | 'turn_ended' }>
-  /** Events between these ids, both included, are no longer kept, or never were: read the state. */
-  | { readonly type: 'gap'; readonly from: number; readonly to: number };
-
-/**
- * Why a stream ends before its turn does. `replaced`: text that it has shown was made again, differently, by another
- * attempt at the turn.
- */
-export type CutReason = 'deleted' | 'draining' | 'replaced';
-
-/** What a stream of one turn carries: it ends with `turn_ended` or with `cut`. */
-export type TurnUpdate = TurnEvent | { readonly type: 'cut'; readonly reason: CutReason };
-
-/**
- * A stream from the core. It ends by itself when its session is deleted, on a drain, or when its turn has ended, and
- * at once when `signal` aborts. `overflowed` says, after the end, that the consumer was too slow.
- */
-export interface Feed<T> {
-  readonly overflowed: boolean;
-  /**
-   * Gives each item to `take` the moment it comes. While the promise that it returned is pending, what comes waits. Called once, by the one
-   * consumer. Resolves at the end. @throws what `take` threw, once the feed is closed
-   */
-  each(take: (item: T) => Promise<void> | undefined): Promise<void>;
-  /** Ends it and lets go of everything. Safe to call more than once. */
-  close(): void;
-}
-
-/** A rig that can be selected. */
-export interface RigChoice {
-  readonly id: string;
-  readonly name: string;
-  readonly provider: string;
-}
 
 /** What surfaces can ask of the core. Everything that is refused throws a `RefusedError`. */
 export interface Core {

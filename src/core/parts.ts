@@ -1,7 +1,9 @@
 import type { App } from './model/app.js';
 import type { Access } from './access/app-access.js';
 import type { Observer } from './ports/observer.js';
-import type { Bus, Clock, Log } from './ports/ports.js';
+import type { Bus } from './ports/bus.js';
+import type { Clock } from './ports/clock.js';
+import type { Log } from './ports/log.js';
 import type { Rigs } from './rigs/rig-registry.js';
 import type { Secrets } from './access/secrets.js';
 import type { CoreSettings } from './model/settings.js';

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Log } from '../core/ports/ports.js';
+import type { Log } from '../core/ports/log.js';
 import { exchangeOf } from './exchange.js';
 import type { RequestObserver } from './observer.js';
 

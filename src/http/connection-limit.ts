@@ -1,5 +1,5 @@
 import type { Server } from 'node:http';
-import type { Log } from '../core/ports/ports.js';
+import type { Log } from '../core/ports/log.js';
 
 /** After so many milliseconds without a refused connection, the next refusal is logged again. */
 const QUIET_MS = 60_000;

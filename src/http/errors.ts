@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express';
 import type { JsonObject } from '../core/model/json.js';
-import type { Log } from '../core/ports/ports.js';
+import type { Log } from '../core/ports/log.js';
 import { RefusedError, type Problem, type RefusalReason } from '../core/model/refusal.js';
 import { StoreUnavailableError } from '../core/ports/store.js';
 import { exchangeOf } from './exchange.js';

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { Server as NetServer } from 'node:net';
 import express, { type NextFunction, type Request, type Response, type Router } from 'express';
-import type { Log } from '../core/ports/ports.js';
+import type { Log } from '../core/ports/log.js';
 import { logAnswer } from './access-log.js';
 import { isAnnouncedTooLarge } from './body.js';
 import { answerBrokenRequests, beginAnswer } from './broken-requests.js';

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { SessionRef } from '../core/api.js';
+import type { SessionRef } from '../core/model/session.js';
 import { optionalText, requiredText, type Param, type Place } from '../http/params.js';
 
 const PURPOSE = 'the UUID of the session';

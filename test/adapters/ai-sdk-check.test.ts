@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, test } from '@jest/globals';
-import { RigError } from '../../src/core/ports/ports.js';
+import { RigError } from '../../src/core/ports/rig.js';
 import { checkEndpoint } from '../../src/adapters/models/check-endpoint.js';
 import { createFetch } from '../../src/adapters/models/http/fetch.js';
 import { BASE_URLS } from '../../src/adapters/models/endpoint.js';

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../src/core/model/json.js';
-import type { Rig, RigPart, RigRequest } from '../../src/core/ports/ports.js';
+import type { Rig, RigPart, RigRequest } from '../../src/core/ports/rig.js';
 import { createModelRig, type RigSettings } from '../../src/adapters/models/create-rig.js';
 import { endChunk, textChunk, toolChunk, type Reply } from '../support/upstream.js';
 

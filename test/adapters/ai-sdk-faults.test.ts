@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, test } from '@jest/globals';
 import { setImmediate as nextRound } from 'node:timers/promises';
-import { RigError, type RigPart } from '../../src/core/ports/ports.js';
+import { RigError, type RigPart } from '../../src/core/ports/rig.js';
 import { retryAfter } from '../../src/adapters/models/retry-after.js';
 import {
   endChunk,

@@ -1,6 +1,6 @@
 import { LLMock } from '@copilotkit/aimock';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, test } from '@jest/globals';
-import type { PromptMessage } from '../../src/core/ports/ports.js';
+import type { PromptMessage } from '../../src/core/ports/rig.js';
 import { startUpstream, toolChunk, endChunk, type Upstream } from '../support/upstream.js';
 import { ADD, ask, collect, dialects, KEY, rigAt } from './ai-sdk-dialects.js';
 

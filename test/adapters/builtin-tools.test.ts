@@ -4,7 +4,7 @@ import { createSchemas } from '../../src/adapters/ajv/schemas.js';
 import { builtinTools } from '../../src/adapters/builtin/tools.js';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../src/core/model/json.js';
 import { resultText } from '../../src/core/model/message.js';
-import type { ToolContext } from '../../src/core/ports/ports.js';
+import type { ToolContext } from '../../src/core/ports/tool.js';
 
 const NEW_YEAR = Date.UTC(2026, 0, 1);
 const context: ToolContext = {

@@ -9,7 +9,7 @@ import { outlineOf } from '../../src/adapters/models/request-outline.js';
 import { readParts } from '../../src/adapters/models/ai-sdk/parts.js';
 import { buildPrompt } from '../../src/adapters/models/ai-sdk/prompt.js';
 import { asRigError } from '../../src/adapters/models/rig-error.js';
-import { RigError, type PromptMessage, type RigPart, type RigRequest } from '../../src/core/ports/ports.js';
+import { RigError, type PromptMessage, type RigPart, type RigRequest } from '../../src/core/ports/rig.js';
 import { endChunk, textChunk, toolChunk } from '../support/upstream.js';
 import { ADD, ask } from './ai-sdk-dialects.js';
 

@@ -4,7 +4,8 @@ import { builtinTools } from '../../src/adapters/builtin/tools.js';
 import { createDemoRig } from '../../src/adapters/models/demo/rig.js';
 import type { JsonObject, JsonValue } from '../../src/core/model/json.js';
 import type { ToolCall } from '../../src/core/model/message.js';
-import type { PromptMessage, RigPart, RigRequest, ToolDescription } from '../../src/core/ports/ports.js';
+import type { PromptMessage, RigPart, RigRequest } from '../../src/core/ports/rig.js';
+import type { ToolDescription } from '../../src/core/ports/tool.js';
 
 const rig = createDemoRig({ tokenMs: 0 });
 const never = new AbortController().signal;

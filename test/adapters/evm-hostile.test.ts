@@ -6,7 +6,7 @@ import { encodeAbiParameters, type Address } from 'viem';
 import type { ChainSettings, EvmSettings } from '../../src/adapters/evm/settings.js';
 import { evmTools } from '../../src/adapters/evm/tools.js';
 import type { JsonObject, JsonValue } from '../../src/core/model/json.js';
-import type { ToolContext } from '../../src/core/ports/ports.js';
+import type { ToolContext } from '../../src/core/ports/tool.js';
 import { startAnvil, type Anvil } from '../support/anvil.js';
 import { answering, closeAnswering } from '../support/answering.js';
 import { compileContracts } from '../support/contracts.js';

@@ -9,7 +9,7 @@ import type { ChainSettings, EvmSettings } from '../../src/adapters/evm/settings
 import { evmTools } from '../../src/adapters/evm/tools.js';
 import { findExposure } from '../../src/core/tools/key-material.js';
 import type { JsonObject, JsonValue } from '../../src/core/model/json.js';
-import type { ToolContext } from '../../src/core/ports/ports.js';
+import type { ToolContext } from '../../src/core/ports/tool.js';
 import { mergeUserState } from '../../src/core/model/user-state.js';
 import { startAnvil, type Anvil } from '../support/anvil.js';
 import { compileContracts, type Artefact } from '../support/contracts.js';

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { createSchemas } from '../../src/adapters/ajv/schemas.js';
 import { loadToolModules, ToolModuleError } from '../../src/adapters/modules/modules.js';
-import type { Tool } from '../../src/core/ports/ports.js';
+import type { Tool } from '../../src/core/ports/tool.js';
 import { withFolder } from '../support/folder.js';
 import { toolContext } from '../support/mcp.js';
 

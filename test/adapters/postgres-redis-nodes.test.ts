@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { openPostgresStore } from '../../src/adapters/postgres/store.js';
 import { openRedisBus } from '../../src/adapters/redis/bus.js';
-import type { TurnUpdate } from '../../src/core/api.js';
-import type { Tool } from '../../src/core/ports/ports.js';
+import type { TurnUpdate } from '../../src/core/model/update.js';
+import type { Tool } from '../../src/core/ports/tool.js';
 import type { CoreSettings } from '../../src/core/model/settings.js';
 import {
   closeTestCores,

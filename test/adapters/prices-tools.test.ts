@@ -7,7 +7,7 @@ import { plainDecimal } from '../../src/adapters/prices/quotes.js';
 import type { PriceSettings } from '../../src/adapters/prices/settings.js';
 import { priceTools } from '../../src/adapters/prices/tools.js';
 import type { JsonObject, JsonValue } from '../../src/core/model/json.js';
-import type { Tool, ToolContext } from '../../src/core/ports/ports.js';
+import type { Tool, ToolContext } from '../../src/core/ports/tool.js';
 import { startAnvil, type Anvil } from '../support/anvil.js';
 import { compileContracts, type Artefact } from '../support/contracts.js';
 import { startPriceSource, type PriceSource } from '../support/price-source.js';

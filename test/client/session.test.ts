@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { ClientError, createClient, type Client, type ClientOptions } from '../../src/client/index.js';
-import { RigError } from '../../src/core/ports/ports.js';
+import { RigError } from '../../src/core/ports/rig.js';
 import { testApp } from '../support/core.js';
 import { serveScripted } from '../support/http.js';
 import { grantKey } from '../support/keys.js';

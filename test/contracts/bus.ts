@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import type { Signal } from '../../src/core/model/event.js';
-import type { Bus } from '../../src/core/ports/ports.js';
+import type { Bus } from '../../src/core/ports/bus.js';
 
 function changed(revision: number): Signal {
   return { type: 'session_changed', revision };

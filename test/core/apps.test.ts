@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { App } from '../../src/core/model/app.js';
 import { createAccess } from '../../src/core/access/app-access.js';
 import { mintKey } from '../../src/core/access/app-keys.js';
-import type { Digests } from '../../src/core/ports/ports.js';
+import type { Digests } from '../../src/core/ports/digests.js';
 import { RefusedError } from '../../src/core/model/refusal.js';
 import type { StoredKey } from '../../src/core/ports/store.js';
 

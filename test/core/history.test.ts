@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { estimateTokens, instructionsFor, promptMessages, promptTokens } from '../../src/core/rigs/context-window.js';
 import type { Message, ToolCall, ToolResult } from '../../src/core/model/message.js';
-import type { PromptMessage } from '../../src/core/ports/ports.js';
+import type { PromptMessage } from '../../src/core/ports/rig.js';
 
 function record(fields: Partial<Message>): Message {
   const base = { id: 'm', turnId: 't', turnNo: 1, position: 0, content: '', createdAt: 0 };

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { hasKeyForm, isInForce, mintKey } from '../../src/core/access/app-keys.js';
-import type { Digests } from '../../src/core/ports/ports.js';
+import type { Digests } from '../../src/core/ports/digests.js';
 
 const digests: Digests = {
   sha256: (text) => createHash('sha256').update(text).digest('hex'),

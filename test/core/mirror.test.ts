@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { v4 as uuid } from 'uuid';
 import { createMemoryBus } from '../../src/adapters/memory/bus.js';
 import { createMemoryStore } from '../../src/adapters/memory/store.js';
-import type { Tool } from '../../src/core/ports/ports.js';
+import type { Tool } from '../../src/core/ports/tool.js';
 import type { Store } from '../../src/core/ports/store.js';
 import { closeTestCores, collectUntil, created, message, spoken, testCore } from '../support/core.js';
 import { ScriptedRig } from '../support/scripted-rig.js';

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { v4 as uuid } from 'uuid';
 import { createMemoryStore } from '../../src/adapters/memory/store.js';
 import type { ToolResult } from '../../src/core/model/message.js';
-import type { Tool, ToolContext } from '../../src/core/ports/ports.js';
+import type { Tool, ToolContext } from '../../src/core/ports/tool.js';
 import type { Store } from '../../src/core/ports/store.js';
 import { closeTestCores, collect, collectUntil, created, message, testCore } from '../support/core.js';
 import { ScriptedRig } from '../support/scripted-rig.js';

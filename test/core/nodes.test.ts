@@ -1,8 +1,9 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { v4 as uuid } from 'uuid';
 import { createMemoryStore } from '../../src/adapters/memory/store.js';
-import type { Update } from '../../src/core/api.js';
-import type { Bus, RigRequest } from '../../src/core/ports/ports.js';
+import type { Update } from '../../src/core/model/update.js';
+import type { Bus } from '../../src/core/ports/bus.js';
+import type { RigRequest } from '../../src/core/ports/rig.js';
 import { StoreUnavailableError, type Store } from '../../src/core/ports/store.js';
 import {
   closeTestCores,

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { TurnObserver } from '../../src/core/ports/observer.js';
-import type { Rig } from '../../src/core/ports/ports.js';
+import type { Rig } from '../../src/core/ports/rig.js';
 import { Recent } from '../../src/core/operations/recent-activity.js';
 import type { ClaimedTurn, TurnOutcome } from '../../src/core/model/turn.js';
 import { ScriptedRig } from '../support/scripted-rig.js';

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { v4 as uuid } from 'uuid';
 import { createMemoryStore } from '../../src/adapters/memory/store.js';
-import type { TurnUpdate, Update } from '../../src/core/api.js';
+import type { TurnUpdate, Update } from '../../src/core/model/update.js';
 import type { Signal } from '../../src/core/model/event.js';
 import { StoreUnavailableError, type Store } from '../../src/core/ports/store.js';
 import { closeTestCores, collectUntil, created, message, testCore } from '../support/core.js';

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { v4 as uuid } from 'uuid';
 import { createMemoryStore } from '../../src/adapters/memory/store.js';
-import type { Tool } from '../../src/core/ports/ports.js';
+import type { Tool } from '../../src/core/ports/tool.js';
 import { MAX_BACKLOG, QueueFeed } from '../../src/core/streams/queue-feed.js';
-import type { Update } from '../../src/core/api.js';
+import type { Update } from '../../src/core/model/update.js';
 import type { Store } from '../../src/core/ports/store.js';
 import { closeTestCores, collect, collectUntil, created, message, testCore } from '../support/core.js';
 import { Gate } from '../support/gate.js';

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { v4 as uuid } from 'uuid';
 import { createMemoryStore } from '../../src/adapters/memory/store.js';
 import type { EventBody } from '../../src/core/model/event.js';
-import type { Tool } from '../../src/core/ports/ports.js';
+import type { Tool } from '../../src/core/ports/tool.js';
 import { StoreUnavailableError, type Store } from '../../src/core/ports/store.js';
 import { closeTestCores, created, message, spoken, testApp, testCore } from '../support/core.js';
 import { ScriptedRig } from '../support/scripted-rig.js';

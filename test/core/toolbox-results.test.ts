@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { createSchemas } from '../../src/adapters/ajv/schemas.js';
 import type { JsonValue } from '../../src/core/model/json.js';
-import type { Tool } from '../../src/core/ports/ports.js';
+import type { Tool } from '../../src/core/ports/tool.js';
 import { MAX_RESULT_BYTES, Toolbox } from '../../src/core/tools/tool-runner.js';
 import { keptLog, testApp } from '../support/core.js';
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { createSchemas } from '../../src/adapters/ajv/schemas.js';
 import type { App } from '../../src/core/model/app.js';
 import type { JsonObject } from '../../src/core/model/json.js';
-import type { Tool, ToolContext } from '../../src/core/ports/ports.js';
+import type { Tool, ToolContext } from '../../src/core/ports/tool.js';
 import { MAX_RESULT_BYTES, Toolbox } from '../../src/core/tools/tool-runner.js';
 import { keptLog, testApp } from '../support/core.js';
 

@@ -1,5 +1,5 @@
 import { v4 as uuid } from 'uuid';
-import type { Clock } from '../../src/core/ports/ports.js';
+import type { Clock } from '../../src/core/ports/clock.js';
 
 /** A clock that a test moves. Its wall time starts at the real one. */
 export class FakeClock implements Clock {

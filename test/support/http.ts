@@ -1,7 +1,9 @@
 import type { Server } from 'node:http';
 import type { App } from '../../src/core/model/app.js';
 import type { Core } from '../../src/core/api.js';
-import type { Log, Rig, Tool } from '../../src/core/ports/ports.js';
+import type { Log } from '../../src/core/ports/log.js';
+import type { Rig } from '../../src/core/ports/rig.js';
+import type { Tool } from '../../src/core/ports/tool.js';
 import type { CoreSettings } from '../../src/core/model/settings.js';
 import { createHttpServer, type HttpServer } from '../../src/http/server.js';
 import type { HttpSettings } from '../../src/http/settings.js';

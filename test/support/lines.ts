@@ -1,4 +1,4 @@
-import type { Log } from '../../src/core/ports/ports.js';
+import type { Log } from '../../src/core/ports/log.js';
 
 /** A log whose lines can be waited for. */
 export interface Lines {

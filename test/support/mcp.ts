@@ -3,7 +3,7 @@ import { createSchemas } from '../../src/adapters/ajv/schemas.js';
 import { createMcpServers, type McpServers } from '../../src/adapters/mcp/servers.js';
 import type { McpServerSettings, McpTiming } from '../../src/adapters/mcp/settings.js';
 import type { JsonObject, JsonValue } from '../../src/core/model/json.js';
-import type { Tool, ToolContext } from '../../src/core/ports/ports.js';
+import type { Tool, ToolContext } from '../../src/core/ports/tool.js';
 import { keptLog } from './core.js';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));

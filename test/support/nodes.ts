@@ -1,7 +1,7 @@
 import { createMemoryBus } from '../../src/adapters/memory/bus.js';
 import { createMemoryStore } from '../../src/adapters/memory/store.js';
 import type { Signal } from '../../src/core/model/event.js';
-import type { Bus } from '../../src/core/ports/ports.js';
+import type { Bus } from '../../src/core/ports/bus.js';
 import { testCore } from './core.js';
 import { ScriptedRig } from './scripted-rig.js';
 

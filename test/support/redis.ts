@@ -3,7 +3,7 @@ import { afterAll } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { openRedisBus, type RedisBusOptions, type SharedBus } from '../../src/adapters/redis/bus.js';
 import type { Signal } from '../../src/core/model/event.js';
-import type { Bus } from '../../src/core/ports/ports.js';
+import type { Bus } from '../../src/core/ports/bus.js';
 import { collectLines, type Lines } from './lines.js';
 import { describeWhere } from './describe-where.js';
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../src/core/model/json.js';
 import type { ToolCall } from '../../src/core/model/message.js';
-import { RigError, type Rig, type RigPart, type RigRequest } from '../../src/core/ports/ports.js';
+import { RigError, type Rig, type RigPart, type RigRequest } from '../../src/core/ports/rig.js';
 import { NO_USAGE, type Usage } from '../../src/core/model/turn.js';
 import { Gate } from './gate.js';
 

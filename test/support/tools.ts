@@ -1,4 +1,4 @@
-import type { Tool } from '../../src/core/ports/ports.js';
+import type { Tool } from '../../src/core/ports/tool.js';
 
 /** A tool that returns at once. */
 export const getTime: Tool = {

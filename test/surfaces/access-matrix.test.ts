@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { CoreService } from '../../src/core/create-core.js';
-import type { Rig } from '../../src/core/ports/ports.js';
+import type { Rig } from '../../src/core/ports/rig.js';
 import { NO_USAGE } from '../../src/core/model/turn.js';
 import type { Method, Route } from '../../src/http/routes.js';
 import { createStreams } from '../../src/http/sse.js';

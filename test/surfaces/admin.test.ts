@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { RigError } from '../../src/core/ports/ports.js';
+import { RigError } from '../../src/core/ports/rig.js';
 import { NO_LIMITS } from '../../src/core/model/quota.js';
 import { testApp } from '../support/core.js';
 import { objectOf, openHouse, type House } from '../support/house.js';

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from '@jest/globals';
 import { createModelRig } from '../../src/adapters/models/create-rig.js';
-import type { ToolContext, Tool } from '../../src/core/ports/ports.js';
+import type { ToolContext, Tool } from '../../src/core/ports/tool.js';
 import { testApp } from '../support/core.js';
 import { withFolder } from '../support/folder.js';
 import { objectOf, openHouse, type House } from '../support/house.js';

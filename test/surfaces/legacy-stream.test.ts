@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { RigError } from '../../src/core/ports/ports.js';
+import { RigError } from '../../src/core/ports/rig.js';
 import { collectUntil } from '../support/core.js';
 import { serveScripted } from '../support/http.js';
 import { messagesOf, said } from '../support/snapshot.js';

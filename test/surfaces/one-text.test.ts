@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { isJsonObject, type JsonObject } from '../../src/core/model/json.js';
-import type { Tool } from '../../src/core/ports/ports.js';
+import type { Tool } from '../../src/core/ports/tool.js';
 import { serveScripted } from '../support/http.js';
 import { messagesOf } from '../support/snapshot.js';
 import { openStream, type OpenStream } from '../support/sse.js';

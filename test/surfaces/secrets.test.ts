@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import type { Tool } from '../../src/core/ports/ports.js';
+import type { Tool } from '../../src/core/ports/tool.js';
 import { testApp } from '../support/core.js';
 import { objectOf, openHouse, type House } from '../support/house.js';
 import { grantKey } from '../support/keys.js';

@@ -3,7 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { createSiweMessage } from 'viem/siwe';
 import { walletSignatures } from '../../src/adapters/evm/wallet-signatures.js';
-import type { Tool, WalletSignatures } from '../../src/core/ports/ports.js';
+import type { Tool } from '../../src/core/ports/tool.js';
+import type { WalletSignatures } from '../../src/core/ports/wallet-signatures.js';
 import { objectOf, openHouse, type House } from '../support/house.js';
 import { getTime } from '../support/tools.js';
 

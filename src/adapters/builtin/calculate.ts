@@ -1,4 +1,4 @@
-import type { Tool } from '../../core/ports/ports.js';
+import type { Tool } from '../../core/ports/tool.js';
 import { createTimeLimit, TimeLimitError } from '../node/time-limit.js';
 import { createArithmetic, DIGITS, type Arithmetic } from './arithmetic.js';
 

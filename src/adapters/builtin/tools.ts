@@ -1,4 +1,5 @@
-import type { Clock, Tool } from '../../core/ports/ports.js';
+import type { Clock } from '../../core/ports/clock.js';
+import type { Tool } from '../../core/ports/tool.js';
 import { createCalculate } from './calculate.js';
 import { createGetTime } from './get-time.js';
 

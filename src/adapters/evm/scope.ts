@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../../core/model/json.js';
-import type { ToolContext } from '../../core/ports/ports.js';
+import type { ToolContext } from '../../core/ports/tool.js';
 import { openClient, type Client } from './client.js';
 import { createEndpoints } from './endpoints.js';
 import { asChainError } from './faults.js';

@@ -1,5 +1,5 @@
 import { getAddress, isAddress, type Address } from 'viem';
-import type { SignInMessage } from '../../core/ports/ports.js';
+import type { SignInMessage } from '../../core/ports/wallet-signatures.js';
 
 /** A sign-in message with what its verification needs. */
 export interface ReadMessage extends SignInMessage {

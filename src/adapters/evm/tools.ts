@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../core/model/json.js';
-import type { Tool } from '../../core/ports/ports.js';
+import type { Tool } from '../../core/ports/tool.js';
 import { chooseChain } from './chains.js';
 import type { Action, Runner } from './scope.js';
 import type { EvmSettings } from './settings.js';

@@ -1,5 +1,5 @@
 import { recoverMessageAddress, type Address, type Hex } from 'viem';
-import type { WalletSignatures } from '../../core/ports/ports.js';
+import type { WalletSignatures } from '../../core/ports/wallet-signatures.js';
 import { openClient } from './client.js';
 import { createEndpoints } from './endpoints.js';
 import type { ChainSettings } from './settings.js';

@@ -1,6 +1,6 @@
 import { TurnStopped } from '../../core/model/abort.js';
 import type { JsonObject } from '../../core/model/json.js';
-import type { Log } from '../../core/ports/ports.js';
+import type { Log } from '../../core/ports/log.js';
 import { isAnswer, McpFailure, toFailure } from './failure.js';
 import { loadSdk, type Sdk } from './sdk.js';
 import type { Scrubber } from './secrets.js';

@@ -1,5 +1,5 @@
 import { untilAborted } from '../../core/model/abort.js';
-import type { Log } from '../../core/ports/ports.js';
+import type { Log } from '../../core/ports/log.js';
 import { pauseAfter } from './backoff.js';
 import type { Connection } from './connection.js';
 import { McpFailure } from './failure.js';

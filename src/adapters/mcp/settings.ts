@@ -1,4 +1,4 @@
-import type { Tool } from '../../core/ports/ports.js';
+import type { Tool } from '../../core/ports/tool.js';
 import type { Problem } from '../../core/model/refusal.js';
 
 /** How a tool server is reached. A value of `env` or `headers` may hold handles such as `Bearer $SECRET:API_KEY`. */

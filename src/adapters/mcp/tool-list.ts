@@ -1,5 +1,7 @@
 import { isJsonObject, type JsonObject } from '../../core/model/json.js';
-import type { Log, Schemas, Tool, ToolDescription } from '../../core/ports/ports.js';
+import type { Log } from '../../core/ports/log.js';
+import type { Schemas } from '../../core/ports/schemas.js';
+import type { Tool, ToolDescription } from '../../core/ports/tool.js';
 import { bounded } from './failure.js';
 
 const MAX_TOOLS = 200;

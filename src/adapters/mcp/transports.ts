@@ -1,5 +1,5 @@
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import type { Log } from '../../core/ports/ports.js';
+import type { Log } from '../../core/ports/log.js';
 import { createBoundedFetch } from './bounded-fetch.js';
 import { inheritedEnv } from './child.js';
 import { bounded } from './failure.js';

@@ -1,4 +1,4 @@
-import type { Bus } from '../../core/ports/ports.js';
+import type { Bus } from '../../core/ports/bus.js';
 import { LocalListeners } from './local-listeners.js';
 
 /** A bus within one process. `publish` has delivered when it returns, unless a listener called it: see `LocalListeners`. */

@@ -1,4 +1,4 @@
-import type { Rig } from '../../core/ports/ports.js';
+import type { Rig } from '../../core/ports/rig.js';
 import { ModelHttpClient } from './http/client.js';
 import { createFetch } from './http/fetch.js';
 import { checkEndpoint } from './check-endpoint.js';

@@ -1,7 +1,7 @@
 import type { SharedV3ProviderMetadata } from '@ai-sdk/provider';
 import { isJsonObject, type JsonObject } from '../../core/model/json.js';
 import type { ToolCall } from '../../core/model/message.js';
-import type { RigPart } from '../../core/ports/ports.js';
+import type { RigPart } from '../../core/ports/rig.js';
 import type { Usage } from '../../core/model/turn.js';
 import { UpstreamFault } from './upstream-fault.js';
 import type { Outline } from './request-outline.js';

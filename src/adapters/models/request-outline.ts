@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../core/model/json.js';
 import type { ToolCall } from '../../core/model/message.js';
-import type { PromptMessage, RigRequest, ToolDescription } from '../../core/ports/ports.js';
+import type { PromptMessage, RigRequest } from '../../core/ports/rig.js';
+import type { ToolDescription } from '../../core/ports/tool.js';
 import { wireCallIds, wireToolNames, type WireNames } from './wire-names.js';
 
 /** What of a request goes to a provider, and how to read names in its answer, whatever the wire format. */

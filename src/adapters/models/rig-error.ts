@@ -1,4 +1,4 @@
-import type { RigError } from '../../core/ports/ports.js';
+import type { RigError } from '../../core/ports/rig.js';
 import { classify, faultOfAnswer, type UpstreamAnswer } from './classify.js';
 import { rigError } from './upstream-fault.js';
 import { retryAfter } from './retry-after.js';

@@ -1,4 +1,4 @@
-import { RigError } from '../../core/ports/ports.js';
+import { RigError } from '../../core/ports/rig.js';
 
 /** What can go wrong with a model call, as far as anybody can act on it. */
 export type Fault =

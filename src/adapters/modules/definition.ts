@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../../core/model/json.js';
-import type { Tool, ToolContext } from '../../core/ports/ports.js';
+import type { Tool, ToolContext } from '../../core/ports/tool.js';
 
 /** What a call may know and use. */
 export interface ModuleContext extends Omit<ToolContext, 'userState'> {

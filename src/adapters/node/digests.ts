@@ -1,5 +1,5 @@
 import { hash, timingSafeEqual } from 'node:crypto';
-import type { Digests } from '../../core/ports/ports.js';
+import type { Digests } from '../../core/ports/digests.js';
 
 /** Digests by `node:crypto`. Texts of different lengths are unequal at once: a length is no secret. */
 export const nodeDigests: Digests = {

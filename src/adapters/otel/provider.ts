@@ -11,7 +11,7 @@ import {
   type Sampler,
   type SpanExporter,
 } from '@opentelemetry/sdk-trace-node';
-import type { Log } from '../../core/ports/ports.js';
+import type { Log } from '../../core/ports/log.js';
 
 /** Where spans go. */
 export interface ProviderSettings {

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Span } from '@opentelemetry/api';
 import type { Observer } from '../../core/ports/observer.js';
-import type { Log } from '../../core/ports/ports.js';
+import type { Log } from '../../core/ports/log.js';
 import { openProvider, type ProviderSettings } from './provider.js';
 import { traceRequests } from './requests.js';
 import { traceWork, type TracedModel } from './work.js';

@@ -11,7 +11,7 @@ import {
   type Tracer,
 } from '@opentelemetry/api';
 import type { AnswerObserver, ObservedCall, Observer, ToolCallObserver } from '../../core/ports/observer.js';
-import type { Rig } from '../../core/ports/ports.js';
+import type { Rig } from '../../core/ports/rig.js';
 
 /** What the configuration tells of a rig beside what a rig tells itself. */
 export interface TracedModel {

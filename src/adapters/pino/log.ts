@@ -1,5 +1,5 @@
 import { pino, type DestinationStream } from 'pino';
-import type { Log } from '../../core/ports/ports.js';
+import type { Log } from '../../core/ports/log.js';
 import { createPlainLines, isoTime, type Verdict } from './plain-line.js';
 import { standardOutput, type LogOutput } from './standard-output.js';
 

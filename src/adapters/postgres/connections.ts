@@ -1,5 +1,5 @@
 import { Pool, TypeOverrides, types, type ClientConfig, type QueryResultRow } from 'pg';
-import type { Log } from '../../core/ports/ports.js';
+import type { Log } from '../../core/ports/log.js';
 import { StoreUnavailableError } from '../../core/ports/store.js';
 import { toStoreError } from './failure.js';
 

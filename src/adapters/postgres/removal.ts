@@ -1,4 +1,4 @@
-import type { Log } from '../../core/ports/ports.js';
+import type { Log } from '../../core/ports/log.js';
 import type { Prune } from '../../core/ports/prune.js';
 import type { Store } from '../../core/ports/store.js';
 import type { Run, Statement } from './connections.js';

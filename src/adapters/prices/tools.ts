@@ -1,6 +1,7 @@
 import { untilAborted } from '../../core/model/abort.js';
 import type { JsonObject, JsonValue } from '../../core/model/json.js';
-import type { Clock, Tool } from '../../core/ports/ports.js';
+import type { Clock } from '../../core/ports/clock.js';
+import type { Tool } from '../../core/ports/tool.js';
 import { httpQuotes } from './http-source.js';
 import { cachedQuotes } from './quote-cache.js';
 import {

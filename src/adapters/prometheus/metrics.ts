@@ -1,5 +1,5 @@
 import type { Observer } from '../../core/ports/observer.js';
-import type { Clock } from '../../core/ports/ports.js';
+import type { Clock } from '../../core/ports/clock.js';
 import type { Store } from '../../core/ports/store.js';
 import { createCatalogue } from './catalogue.js';
 import type { Reading } from './instruments.js';

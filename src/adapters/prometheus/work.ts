@@ -6,7 +6,8 @@ import type {
   ToolObserver,
   TurnObserver,
 } from '../../core/ports/observer.js';
-import type { Clock, Rig, RigRequest } from '../../core/ports/ports.js';
+import type { Clock } from '../../core/ports/clock.js';
+import type { Rig, RigRequest } from '../../core/ports/rig.js';
 import type { TurnOutcome, Usage } from '../../core/model/turn.js';
 import type { Catalogue } from './catalogue.js';
 

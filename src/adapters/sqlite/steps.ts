@@ -1,13 +1,4 @@
-import type {
-  Acceptance,
-  Accepted,
-  Commit,
-  Interruption,
-  Lease,
-  Progress,
-  StoredKey,
-  TurnEnding,
-} from '../../core/ports/store.js';
+import type { Acceptance, Accepted, Commit, Interruption, Lease, Progress, StoredKey, TurnEnding } from '../../core/ports/store.js';
 import type { Prune } from '../../core/ports/prune.js';
 import type { ChangeValues, SavedValues } from './crossing.js';
 import type { LeaseMark } from '../../core/ports/lease-store.js';

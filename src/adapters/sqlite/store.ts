@@ -2,7 +2,7 @@ import { mkdtemp, mkdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import type { Log } from '../../core/ports/ports.js';
+import type { Log } from '../../core/ports/log.js';
 import type { Prune } from '../../core/ports/prune.js';
 import { StoreUnavailableError, type SessionHead, type Store } from '../../core/ports/store.js';
 import { backupDatabase } from './backup.js';

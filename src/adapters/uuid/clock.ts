@@ -1,4 +1,4 @@
-import type { Clock } from '../../core/ports/ports.js';
+import type { Clock } from '../../core/ports/clock.js';
 import { newId } from './ids.js';
 
 /** The machine's time, and UUIDs of version 7 (RFC 9562): they grow with time, so that an index on them stays compact. */

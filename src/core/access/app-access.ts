@@ -1,6 +1,7 @@
 import { DEFAULT_APP, type App } from '../model/app.js';
 import { hasKeyForm, isInForce } from './app-keys.js';
-import type { Clock, Digests } from '../ports/ports.js';
+import type { Clock } from '../ports/clock.js';
+import type { Digests } from '../ports/digests.js';
 import { RefusedError } from '../model/refusal.js';
 import type { StoredKey } from '../ports/store.js';
 

@@ -1,4 +1,5 @@
-import type { Clock, Digests } from '../ports/ports.js';
+import type { Clock } from '../ports/clock.js';
+import type { Digests } from '../ports/digests.js';
 import type { StoredKey } from '../ports/store.js';
 
 /** How many random bytes an App key has. */

@@ -1,7 +1,9 @@
 import { DEFAULT_APP, type App, type SecretSlot } from '../model/app.js';
 import type { Access } from './app-access.js';
 import { LentSecrets } from './lent-secrets.js';
-import type { Clock, Digests, Log } from '../ports/ports.js';
+import type { Clock } from '../ports/clock.js';
+import type { Digests } from '../ports/digests.js';
+import type { Log } from '../ports/log.js';
 import { RefusedError, type Problem } from '../model/refusal.js';
 import type { Session } from '../model/session.js';
 import type { SealedSecret, Sealer, SecretStore } from '../ports/secret-store.js';

@@ -1,5 +1,3 @@
-import type { BusyStrategy } from '../ports/store.js';
-
 /** The App that always exists and needs no key. */
 export const DEFAULT_APP = 'default';
 
@@ -9,6 +7,9 @@ export interface SecretSlot {
   readonly description: string;
   readonly required: boolean;
 }
+
+/** What becomes of a message while a turn works: it waits, it takes its place, or it is refused. */
+export type BusyStrategy = 'enqueue' | 'interrupt' | 'reject';
 
 /** A named configuration of the assistant. */
 export interface App {

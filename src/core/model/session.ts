@@ -92,3 +92,9 @@ export function personTitle(text: string): string {
   }
   return trimmed;
 }
+
+/** Names a session. `refuse`: an unknown one is `not_found`; `create`: it begins to exist, in memory until something is written. */
+export interface SessionRef {
+  readonly id: string;
+  readonly ifUnknown: 'create' | 'refuse';
+}

@@ -1,5 +1,5 @@
 import type { LimitSettings } from './quota.js';
-import type { BusyStrategy } from '../ports/store.js';
+import type { BusyStrategy } from './app.js';
 
 /** How long a lease holds without renewal, in milliseconds. The same for all processes that share a store. */
 export const LEASE_MS = 6_000;

@@ -1,5 +1,6 @@
 import { pause } from '../model/abort.js';
-import type { Clock, Log } from '../ports/ports.js';
+import type { Clock } from '../ports/clock.js';
+import type { Log } from '../ports/log.js';
 import { StoreUnavailableError, type Store } from '../ports/store.js';
 
 /** Whether new messages are taken. */

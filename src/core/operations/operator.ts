@@ -1,7 +1,8 @@
 import type { App } from '../model/app.js';
 import type { HealthStatus } from './health.js';
 import { keyStatus, mintKey } from '../access/app-keys.js';
-import type { Clock, Digests } from '../ports/ports.js';
+import type { Clock } from '../ports/clock.js';
+import type { Digests } from '../ports/digests.js';
 import type { OpenTurn } from '../ports/overview-store.js';
 import { limitOf, type LimitSettings, type Use } from '../model/quota.js';
 import type { Recent, RecentFailure, RecentPoint } from './recent-activity.js';

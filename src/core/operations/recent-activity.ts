@@ -7,7 +7,8 @@ import {
   type ToolCallObserver,
   type TurnObserver,
 } from '../ports/observer.js';
-import type { Clock, Rig, RigRequest } from '../ports/ports.js';
+import type { Clock } from '../ports/clock.js';
+import type { Rig, RigRequest } from '../ports/rig.js';
 import type { ClaimedTurn, TurnOutcome, Usage } from '../model/turn.js';
 
 /** What this process did in a span of time. Times are in milliseconds. */

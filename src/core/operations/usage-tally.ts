@@ -1,5 +1,5 @@
 import { hasKeyForm } from '../access/app-keys.js';
-import type { Clock } from '../ports/ports.js';
+import type { Clock } from '../ports/clock.js';
 import { OTHER } from './usage-client.js';
 import type { CountedSurface } from '../ports/usage-store.js';
 

@@ -1,4 +1,6 @@
-import type { Clock, Digests, Log } from '../ports/ports.js';
+import type { Clock } from '../ports/clock.js';
+import type { Digests } from '../ports/digests.js';
+import type { Log } from '../ports/log.js';
 import type { Store } from '../ports/store.js';
 import { ClientNames, OTHER, productOf } from './usage-client.js';
 import { reportUsage, type UsageReport } from './usage-report.js';

@@ -3,7 +3,7 @@
  * arguments, no results. No method may throw, and none may take long: they are called in the middle of the work.
  */
 import type { StopReason } from '../model/abort.js';
-import type { Rig, RigRequest } from './ports.js';
+import type { Rig, RigRequest } from './rig.js';
 import type { ClaimedTurn, Turn, TurnOutcome, Usage } from '../model/turn.js';
 
 /** How one question to a rig came out; `unavailable`: asked again later it may answer. */

@@ -9,7 +9,7 @@ import {
   type ToolObserver,
   type TurnObserver,
 } from './observer.js';
-import type { Rig, RigRequest } from './ports.js';
+import type { Rig, RigRequest } from './rig.js';
 import type { TurnOutcome, Usage } from '../model/turn.js';
 
 /** Tells all of them, in order. */

@@ -2,6 +2,7 @@
  * What the core needs of a store. Every method is one whole atomic step, none is optional, and there is no
  * `transaction(callback)`: a synchronous driver would have committed before an async callback ran.
  */
+import type { BusyStrategy } from '../model/app.js';
 import type { EventBody, LoggedEvent, SystemEvent, SystemFault } from '../model/event.js';
 import type { Flight } from '../model/flight.js';
 import type { FaultStore } from './fault-store.js';
@@ -71,9 +72,6 @@ export type SavedSession =
   | { readonly kind: 'saved'; readonly session: Session; readonly created: boolean; readonly commit: Commit }
   | { readonly kind: 'stale' }
   | { readonly kind: 'missing' };
-
-/** What becomes of a message while a turn works: it waits, it takes its place, or it is refused. */
-export type BusyStrategy = 'enqueue' | 'interrupt' | 'reject';
 
 /** A message to accept, and all that decides on it. */
 export interface Acceptance {

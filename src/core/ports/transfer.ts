@@ -1,4 +1,4 @@
-import type { Digests } from './ports.js';
+import type { Digests } from './digests.js';
 import type { TransferRow, TransferTable } from './transfer-tables.js';
 import { compareKeys, isSameRow, TRANSFER_TABLES } from './transfer-tables.js';
 

@@ -1,7 +1,8 @@
 import type { App } from '../model/app.js';
 import { estimateTokens, instructionsFor, promptMessages, promptTokens } from './context-window.js';
 import type { Message } from '../model/message.js';
-import type { Rig, RigRequest, ToolDescription } from '../ports/ports.js';
+import type { Rig, RigRequest } from '../ports/rig.js';
+import type { ToolDescription } from '../ports/tool.js';
 import type { Session } from '../model/session.js';
 import type { Toolbox } from '../tools/tool-runner.js';
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../model/json.js';
 import { closeCalls, INTERRUPTED_RESULT, resultText, type Message } from '../model/message.js';
-import type { PromptMessage } from '../ports/ports.js';
+import type { PromptMessage } from '../ports/rig.js';
 
 /** What a message costs beside its words: its role and the marks around it. */
 const TOKENS_PER_MESSAGE = 4;

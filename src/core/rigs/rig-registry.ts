@@ -1,6 +1,6 @@
 import type { App } from '../model/app.js';
-import type { RigChoice } from '../api.js';
-import type { Rig } from '../ports/ports.js';
+import type { RigChoice } from '../model/rig-choice.js';
+import type { Rig } from '../ports/rig.js';
 
 /** The rigs that there are, and which of them an App allows. */
 export class Rigs {

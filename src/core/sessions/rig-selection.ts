@@ -1,5 +1,6 @@
 import { DEFAULT_APP, type App } from '../model/app.js';
-import type { RigChoice, SessionRef } from '../api.js';
+import type { RigChoice } from '../model/rig-choice.js';
+import type { SessionRef } from '../model/session.js';
 import type { Parts } from '../parts.js';
 import { RefusedError } from '../model/refusal.js';
 import type { Session } from '../model/session.js';

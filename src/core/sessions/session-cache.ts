@@ -1,5 +1,5 @@
-import type { SessionRef } from '../api.js';
-import type { Clock } from '../ports/ports.js';
+import type { SessionRef } from '../model/session.js';
+import type { Clock } from '../ports/clock.js';
 import { RefusedError } from '../model/refusal.js';
 import { Revisions } from './revision-checks.js';
 import { newSession, type Session } from '../model/session.js';

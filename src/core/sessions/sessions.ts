@@ -1,7 +1,8 @@
-import type { SessionRef } from '../api.js';
+import type { SessionRef } from '../model/session.js';
 import type { EventBody } from '../model/event.js';
 import type { JsonObject } from '../model/json.js';
-import { announce, type Parts } from '../parts.js';
+import { announce } from '../ports/bus.js';
+import type { Parts } from '../parts.js';
 import { RefusedError } from '../model/refusal.js';
 import type { Runner } from '../turns/runner.js';
 import {

@@ -1,4 +1,4 @@
-import type { SessionRef } from '../api.js';
+import type { SessionRef } from '../model/session.js';
 import { NO_FAULTS, type FaultDeliveries } from './system-error-delivery.js';
 import type { FaultDelivery, OpenTurnView, Snapshot } from '../model/snapshot.js';
 import type { Runner } from '../turns/runner.js';

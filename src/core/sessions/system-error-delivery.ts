@@ -1,4 +1,5 @@
-import type { Clock, Log } from '../ports/ports.js';
+import type { Clock } from '../ports/clock.js';
+import type { Log } from '../ports/log.js';
 import type { FaultDelivery } from '../model/snapshot.js';
 import type { Lease, Store } from '../ports/store.js';
 import type { ActiveThread } from './cached-session.js';

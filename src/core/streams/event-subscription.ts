@@ -1,4 +1,4 @@
-import type { CutReason, Update } from '../api.js';
+import type { CutReason, Update } from '../model/update.js';
 import { isTurnEvent, type Signal } from '../model/event.js';
 import type { QueueFeed } from './queue-feed.js';
 import type { Parts } from '../parts.js';

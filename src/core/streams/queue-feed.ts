@@ -1,4 +1,4 @@
-import type { Feed } from '../api.js';
+import type { Feed } from '../model/feed.js';
 
 /** A consumer may fall this far behind, in bytes or nearly so. */
 export const MAX_BACKLOG = 1_048_576;

@@ -1,4 +1,4 @@
-import type { Update } from '../api.js';
+import type { Update } from '../model/update.js';
 import type { TurnEvent } from '../model/event.js';
 import type { QueueFeed } from './queue-feed.js';
 import type { SessionHead } from '../ports/store.js';

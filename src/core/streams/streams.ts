@@ -1,4 +1,7 @@
-import type { CutReason, Feed, Sent, SessionRef, TurnUpdate, Update } from '../api.js';
+import type { CutReason, TurnUpdate, Update } from '../model/update.js';
+import type { Feed } from '../model/feed.js';
+import type { Sent } from '../model/send-request.js';
+import type { SessionRef } from '../model/session.js';
 import type { Signal } from '../model/event.js';
 import { QueueFeed } from './queue-feed.js';
 import type { Parts } from '../parts.js';

@@ -1,6 +1,6 @@
 import type { TurnEvent } from '../model/event.js';
 import type { Flight } from '../model/flight.js';
-import type { Log } from '../ports/ports.js';
+import type { Log } from '../ports/log.js';
 import type { RunningTurn } from '../turns/running-turn.js';
 import type { Store } from '../ports/store.js';
 import { TurnProgress, type TurnReading } from './turn-progress.js';

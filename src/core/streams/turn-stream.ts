@@ -1,4 +1,5 @@
-import type { CutReason, Sent, TurnUpdate } from '../api.js';
+import type { CutReason, TurnUpdate } from '../model/update.js';
+import type { Sent } from '../model/send-request.js';
 import { isTurnEvent, type Signal, type TurnEvent } from '../model/event.js';
 import type { QueueFeed } from './queue-feed.js';
 import type { SessionHead } from '../ports/store.js';

@@ -1,12 +1,14 @@
 import { linkSignals } from '../model/abort.js';
 import { DEFAULT_APP, type App } from '../model/app.js';
-import type { SessionRef } from '../api.js';
+import type { SessionRef } from '../model/session.js';
 import type { EventBody } from '../model/event.js';
 import { findExposure } from './key-material.js';
 import type { JsonObject, JsonValue } from '../model/json.js';
 import { INTERRUPTED_RESULT, resultText } from '../model/message.js';
-import { announce, type Parts } from '../parts.js';
-import type { SeedPhrases, ToolDescription } from '../ports/ports.js';
+import { announce } from '../ports/bus.js';
+import type { Parts } from '../parts.js';
+import type { SeedPhrases } from '../ports/seed-phrases.js';
+import type { ToolDescription } from '../ports/tool.js';
 import { RefusedError } from '../model/refusal.js';
 import type { Sessions } from '../sessions/sessions.js';
 import { toolContext } from '../turns/tool-calls.js';

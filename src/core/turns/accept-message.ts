@@ -1,7 +1,8 @@
 import type { App } from '../model/app.js';
-import type { Sent, SendRequest } from '../api.js';
-import { announce, type Parts } from '../parts.js';
-import type { Digests } from '../ports/ports.js';
+import type { Sent, SendRequest } from '../model/send-request.js';
+import { announce } from '../ports/bus.js';
+import type { Parts } from '../parts.js';
+import type { Digests } from '../ports/digests.js';
 import { overQuota, turnQuotas } from '../model/quota.js';
 import { RefusedError } from '../model/refusal.js';
 import type { Runner } from './runner.js';

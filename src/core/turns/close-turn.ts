@@ -1,6 +1,6 @@
 import type { EventBody } from '../model/event.js';
 import { closeCalls, danglingCalls, type Message } from '../model/message.js';
-import type { Clock } from '../ports/ports.js';
+import type { Clock } from '../ports/clock.js';
 import type { Turn } from '../model/turn.js';
 
 /** What a turn's end adds: its calls closed, what was shown kept, the reason of a failure told. */

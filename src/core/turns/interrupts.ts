@@ -1,8 +1,9 @@
 import { pause } from '../model/abort.js';
 import { closeTurn } from './close-turn.js';
-import type { SessionRef } from '../api.js';
+import type { SessionRef } from '../model/session.js';
 import { INTERRUPTED_RESULT } from '../model/message.js';
-import { announce, type Parts } from '../parts.js';
+import { announce } from '../ports/bus.js';
+import type { Parts } from '../parts.js';
 import type { Runner } from './runner.js';
 import type { Store } from '../ports/store.js';
 import { NO_USAGE, type Turn, type TurnOutcome } from '../model/turn.js';

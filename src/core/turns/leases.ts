@@ -1,7 +1,7 @@
 import type { LeaseMark } from '../ports/lease-store.js';
 import { LeaseWatch } from './lease-watch.js';
 import type { Observer } from '../ports/observer.js';
-import type { Log } from '../ports/ports.js';
+import type { Log } from '../ports/log.js';
 import type { Runner } from './runner.js';
 import type { CoreSettings } from '../model/settings.js';
 import type { Lease, Store } from '../ports/store.js';

@@ -4,7 +4,7 @@ import { isDeeperThan, isJsonObject } from '../model/json.js';
 import type { ToolCall } from '../model/message.js';
 import type { AnswerObserver, AnswerOutcome } from '../ports/observer.js';
 import type { Parts } from '../parts.js';
-import type { Rig, RigPart, RigRequest } from '../ports/ports.js';
+import type { Rig, RigPart, RigRequest } from '../ports/rig.js';
 import { requestTokens } from '../rigs/build-request.js';
 import type { RunningTurn } from './running-turn.js';
 import { cutText, wellFormed, wellFormedJson, WellFormedPieces } from '../model/text.js';

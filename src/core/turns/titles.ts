@@ -1,7 +1,8 @@
 import type { Message } from '../model/message.js';
 import type { AnswerObserver, AnswerOutcome } from '../ports/observer.js';
-import { announce, type Parts } from '../parts.js';
-import type { PromptMessage, Rig, RigRequest } from '../ports/ports.js';
+import { announce } from '../ports/bus.js';
+import type { Parts } from '../parts.js';
+import type { PromptMessage, Rig, RigRequest } from '../ports/rig.js';
 import type { RunningTurn } from './running-turn.js';
 import { wellFormed } from '../model/text.js';
 import type { ActiveThread } from '../sessions/cached-session.js';

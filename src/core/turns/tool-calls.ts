@@ -2,7 +2,7 @@ import type { App } from '../model/app.js';
 import type { EventBody } from '../model/event.js';
 import { withProgress, type Message, type ToolCall, type ToolResult } from '../model/message.js';
 import type { Parts } from '../parts.js';
-import type { ToolContext } from '../ports/ports.js';
+import type { ToolContext } from '../ports/tool.js';
 import type { RunningTurn } from './running-turn.js';
 import type { Session } from '../model/session.js';
 import type { ActiveThread } from '../sessions/cached-session.js';

@@ -4,7 +4,7 @@ import { Listening } from './model-response.js';
 import { danglingCalls, textBytes, UNKNOWN_OUTCOME_RESULT, type Message, type ToolCall } from '../model/message.js';
 import type { AnswerOutcome } from '../ports/observer.js';
 import type { Parts } from '../parts.js';
-import { RigError, type Rig, type RigRequest } from '../ports/ports.js';
+import { RigError, type Rig, type RigRequest } from '../ports/rig.js';
 import { questionOf } from '../rigs/build-request.js';
 import type { RunningTurn } from './running-turn.js';
 import type { ActiveThread } from '../sessions/cached-session.js';

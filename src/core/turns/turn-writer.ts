@@ -2,7 +2,8 @@ import { TurnStopped } from '../model/abort.js';
 import type { EventBody } from '../model/event.js';
 import type { Message } from '../model/message.js';
 import { storePatiently } from './store-retry.js';
-import { announce, type Parts } from '../parts.js';
+import { announce } from '../ports/bus.js';
+import type { Parts } from '../parts.js';
 import type { RunningTurn } from './running-turn.js';
 import type { ActiveThread } from '../sessions/cached-session.js';
 

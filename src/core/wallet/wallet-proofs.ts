@@ -1,4 +1,6 @@
-import type { Clock, Digests, WalletSignatures } from '../ports/ports.js';
+import type { Clock } from '../ports/clock.js';
+import type { Digests } from '../ports/digests.js';
+import type { WalletSignatures } from '../ports/wallet-signatures.js';
 import type { Quota } from '../model/quota.js';
 import { RefusedError } from '../model/refusal.js';
 import type { Sealer } from '../ports/secret-store.js';

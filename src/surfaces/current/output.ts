@@ -2,7 +2,7 @@ import type { App } from '../../core/model/app.js';
 import type { SystemEvent } from '../../core/model/event.js';
 import type { JsonObject } from '../../core/model/json.js';
 import type { Message, ToolResult } from '../../core/model/message.js';
-import type { ToolDescription } from '../../core/ports/ports.js';
+import type { ToolDescription } from '../../core/ports/tool.js';
 import type { ThreadSummary } from '../../core/model/session.js';
 import type { Snapshot } from '../../core/model/snapshot.js';
 import type { Invocation } from '../../core/tools/direct-calls.js';

@@ -15,7 +15,7 @@ export interface StateHead {
 /** Where a snapshot carries its head, whole. */
 const HEAD: unique symbol = Symbol('head');
 
-declare module '../../core/snapshot.js' {
+declare module '../../core/model/snapshot.js' {
   interface Snapshot {
     [HEAD]?: StateHead | undefined;
   }

@@ -1,5 +1,7 @@
 import type { Response } from 'express';
-import type { Core, Sent, SessionRef } from '../../core/api.js';
+import type { Core } from '../../core/api.js';
+import type { Sent } from '../../core/model/send-request.js';
+import type { SessionRef } from '../../core/model/session.js';
 import { RefusedError } from '../../core/model/refusal.js';
 import type { Snapshot } from '../../core/model/snapshot.js';
 

@@ -1,5 +1,6 @@
 import type { Request, Response } from 'express';
-import type { Feed, TurnUpdate } from '../../core/api.js';
+import type { Feed } from '../../core/model/feed.js';
+import type { TurnUpdate } from '../../core/model/update.js';
 import type { Streams } from '../../http/sse.js';
 import { dataFrame } from '../events.js';
 import { BROKEN_OFF, chatEvent } from './output.js';

@@ -1,5 +1,6 @@
 import type { App } from '../../core/model/app.js';
-import type { CutReason, RigChoice, TurnUpdate } from '../../core/api.js';
+import type { CutReason, TurnUpdate } from '../../core/model/update.js';
+import type { RigChoice } from '../../core/model/rig-choice.js';
 import type { JsonObject } from '../../core/model/json.js';
 import type { ThreadSummary } from '../../core/model/session.js';
 import type { Snapshot } from '../../core/model/snapshot.js';

@@ -1,5 +1,5 @@
 import type { RequestHandler } from 'express';
-import type { SessionRef } from '../../core/api.js';
+import type { SessionRef } from '../../core/model/session.js';
 import { RefusedError } from '../../core/model/refusal.js';
 import { handle } from '../../http/input.js';
 import type { Method, Route } from '../../http/routes.js';

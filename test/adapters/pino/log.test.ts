@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { createLog } from '../../../src/adapters/pino/log.js';
-import { RigError, type Log } from '../../../src/core/ports/ports.js';
+import { RigError } from '../../../src/core/ports/rig.js';
+import type { Log } from '../../../src/core/ports/log.js';
 
 function logged(write: (log: Log) => void, level = 'info'): string {
   const lines: string[] = [];

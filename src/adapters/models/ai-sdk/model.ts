@@ -1,5 +1,5 @@
 import type { LanguageModelV3, SharedV3ProviderOptions } from '@ai-sdk/provider';
-import type { RigRequest } from '../../../core/ports/ports.js';
+import type { RigRequest } from '../../../core/ports/rig.js';
 import { TITLE_TOKENS, type Endpoint, type Provider } from '../endpoint.js';
 
 /** The providers that are asked through a package of theirs. */

@@ -1,5 +1,5 @@
 import type { LanguageModelV3 } from '@ai-sdk/provider';
-import type { Rig } from '../../../core/ports/ports.js';
+import type { Rig } from '../../../core/ports/rig.js';
 import { createCallMemory } from './call-memory.js';
 import { isWebPage, requireKey, type Endpoint } from '../endpoint.js';
 import { UpstreamFault } from '../upstream-fault.js';

@@ -3,7 +3,7 @@ import type {
   LanguageModelV3StreamPart,
   LanguageModelV3Usage,
 } from '@ai-sdk/provider';
-import type { RigPart } from '../../../core/ports/ports.js';
+import type { RigPart } from '../../../core/ports/rig.js';
 import type { Usage } from '../../../core/model/turn.js';
 import type { CallMemory } from './call-memory.js';
 import { endParts, type WireCall } from '../ending.js';

@@ -5,7 +5,8 @@ import type {
   LanguageModelV3ToolResultPart,
 } from '@ai-sdk/provider';
 import { resultText, type ToolResult } from '../../../core/model/message.js';
-import type { PromptMessage, ToolDescription } from '../../../core/ports/ports.js';
+import type { PromptMessage } from '../../../core/ports/rig.js';
+import type { ToolDescription } from '../../../core/ports/tool.js';
 import type { CallMemory } from './call-memory.js';
 import type { WireNames } from '../wire-names.js';
 import { argumentsSchema, type Outline } from '../request-outline.js';

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/model/json.js';
-import type { ToolDescription } from '../../../core/ports/ports.js';
+import type { ToolDescription } from '../../../core/ports/tool.js';
 import { addressIn, blockIn, chainIn, coinsIn, ensNameIn, hashIn } from './chain-words.js';
 import { expressionsIn } from './expressions.js';
 import { zonesIn } from './zones.js';

@@ -1,5 +1,5 @@
 import { isJsonObject } from '../../../core/model/json.js';
-import type { ToolDescription } from '../../../core/ports/ports.js';
+import type { ToolDescription } from '../../../core/ports/tool.js';
 import type { Reply } from './reply.js';
 
 const COMMAND = /^\/tool(?:\s+(?<name>\S+))?(?:\s+(?<json>[\s\S]+))?$/;

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../core/model/json.js';
-import type { RigRequest } from '../../../core/ports/ports.js';
+import type { RigRequest } from '../../../core/ports/rig.js';
 import { readCommand } from './command.js';
 import { countAsAsked } from './counting.js';
 import { admitIgnorance, noteFact, recall, rememberAsAsked } from './memory.js';

@@ -1,4 +1,4 @@
-import type { ToolDescription } from '../../../core/ports/ports.js';
+import type { ToolDescription } from '../../../core/ports/tool.js';
 import { fillArguments, nameWords } from './arguments.js';
 import { coinsIn, ensNameIn } from './chain-words.js';
 import { expressionsIn } from './expressions.js';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { estimateTokens, promptTokens } from '../../../core/rigs/context-window.js';
-import type { Rig, RigRequest } from '../../../core/ports/ports.js';
+import type { Rig, RigRequest } from '../../../core/ports/rig.js';
 import { pacedPieces } from './pace.js';
 import { makeReply } from './reply.js';
 import { makeTitle } from './title.js';

@@ -1,4 +1,4 @@
-import type { ToolDescription } from '../../../core/ports/ports.js';
+import type { ToolDescription } from '../../../core/ports/tool.js';
 import { listTools } from './command.js';
 
 const GREETING =

@@ -1,4 +1,4 @@
-import type { PromptMessage } from '../../../core/ports/ports.js';
+import type { PromptMessage } from '../../../core/ports/rig.js';
 
 const MAX_WORDS = 6;
 const MAX_LENGTH = 48;

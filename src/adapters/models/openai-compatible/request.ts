@@ -1,4 +1,5 @@
-import type { PromptMessage, RigRequest, ToolDescription } from '../../../core/ports/ports.js';
+import type { PromptMessage, RigRequest } from '../../../core/ports/rig.js';
+import type { ToolDescription } from '../../../core/ports/tool.js';
 import type { WireNames } from '../wire-names.js';
 import { argumentsSchema, type Outline } from '../request-outline.js';
 import { outputText } from '../ai-sdk/prompt.js';

@@ -1,5 +1,5 @@
 import { createParser } from 'eventsource-parser';
-import type { Rig, RigError, RigPart } from '../../../core/ports/ports.js';
+import type { Rig, RigError, RigPart } from '../../../core/ports/rig.js';
 import type { ModelHttpClient } from '../http/client.js';
 import type { OpenResponse, ResponseHead, ResponseListener } from '../http/exchange.js';
 import { MAX_EVENT, MAX_REFUSAL } from '../http/limits.js';

@@ -1,0 +1,7 @@
+/** The two things that the core needs of cryptography. */
+export interface Digests {
+  /** SHA-256 in lower-case hex. */
+  sha256(text: string): string;
+  /** Compares in constant time. */
+  equal(a: string, b: string): boolean;
+}
