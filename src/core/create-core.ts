@@ -11,7 +11,6 @@ import { Health } from './operations/health.js';
 import { Housekeeping } from './sessions/retention.js';
 import { Leases } from './turns/leases.js';
 import { UNOBSERVED, type Observer } from './ports/observer.js';
-import type { Parts } from './parts.js';
 import type { Bus } from './ports/bus.js';
 import type { Clock } from './ports/clock.js';
 import type { Digests } from './ports/digests.js';
@@ -94,24 +93,27 @@ export function createCore(ports: CorePorts): CoreService {
     ...{ secretStore: store, sealer: ports.sealer, digests, access, clock, log },
     maxAppBytes: settings.maxSecretsBytes,
   });
-  const parts: Parts = {
-    ...{ store, bus, clock, log, observer, settings, access, secrets },
+  const threads = new Threads(store, clock, settings.mirrorMs);
+  const rigs = new Rigs(ports.rigs);
+  const walletProofs = new WalletProofs({
+    ...{ digests, clock, sealer: ports.sealer, signIn: ports.walletSignIn },
+    countRequest: (quotas) => store.countRequest(quotas),
+  });
+  const parts = {
+    ...{ store, bus, clock, log, observer, settings, access, secrets, threads, rigs },
     apps: new Map(ports.apps.map((app) => [app.name, app])),
-    rigs: new Rigs(ports.rigs),
     toolbox: new Toolbox(ports.tools, ports.schemas, settings, log),
-    threads: new Threads(store, clock, settings.mirrorMs),
-    walletProofs: new WalletProofs({
-      ...{ digests, clock, sealer: ports.sealer, signIn: ports.walletSignIn },
-      countRequest: (quotas) => store.countRequest(quotas),
-    }),
+    walletOwners: walletProofs,
   };
   const writer = new TurnWriter(parts);
   const steps = new TurnSteps(parts, writer, new ToolCalls(parts, writer));
   const titles = new Titles(parts);
   const runner = new Runner(parts, steps, titles, clock.newId());
-  const sessions = new Sessions(parts, runner);
+  const sessions = new Sessions(parts, (id) => {
+    runner.inSession(id)?.stop('deleted');
+  });
   const faults = new FaultDeliveries(parts, runner.lease, settings.renewMs);
-  const snapshots = new Snapshots(parts.threads, runner, faults);
+  const snapshots = new Snapshots(threads, runner, faults);
   const chat = new Chat(parts, digests, runner);
   const interrupts = new Interrupts(parts, runner);
   const streams = new Streams(parts, runner);
@@ -149,12 +151,12 @@ export function createCore(ports: CorePorts): CoreService {
     updates: (ref, options) => streams.updates(ref, options),
     watchTurn: (sent) => streams.watchTurn(sent),
     async systemEvents(ref, count) {
-      const thread = await parts.threads.open(ref);
+      const thread = await threads.open(ref);
       return thread.stored ? store.readSystemEvents(thread.id, count) : [];
     },
 
-    listApps: (key, options) => parts.access.listAuthorized(key, options),
-    allRigs: () => parts.rigs.all.map(describeRig),
+    listApps: (key, options) => access.listAuthorized(key, options),
+    allRigs: () => rigs.all.map(describeRig),
     listRigs: (request) => control.listRigs(request),
     selectRig: (request) => control.selectRig(request),
 
@@ -169,8 +171,8 @@ export function createCore(ports: CorePorts): CoreService {
     listSecrets: (clientId) => secrets.names(clientId),
     deleteSecrets: (clientId, which) => secrets.delete(clientId, which),
 
-    walletChallenge: () => parts.walletProofs.challenge(),
-    proveWallet: (request) => parts.walletProofs.prove(request),
+    walletChallenge: () => walletProofs.challenge(),
+    proveWallet: (request) => walletProofs.prove(request),
 
     countsRequests: [settings.limits.session, settings.limits.key].some(
       ({ requestsPerMinute }) => requestsPerMinute !== null,

@@ -1,6 +1,6 @@
 import type { SystemFault } from '../../core/model/event.js';
 import type { ClaimedFaults } from '../../core/ports/fault-store.js';
-import type { Lease } from '../../core/ports/store.js';
+import type { Lease } from '../../core/model/turn.js';
 import { findLive, type KeptSession, type State } from './state.js';
 
 /** What no snapshot has carried yet. */

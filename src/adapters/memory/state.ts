@@ -4,7 +4,8 @@ import { newSession, type Session, type SessionFields } from '../../core/model/s
 import type { UsageRow } from '../../core/ports/usage-store.js';
 import type { Quota, Use } from '../../core/model/quota.js';
 import type { SealedSecret } from '../../core/ports/secret-store.js';
-import type { Commit, Lease, StoredKey } from '../../core/ports/store.js';
+import type { Commit, StoredKey } from '../../core/ports/store.js';
+import type { Lease } from '../../core/model/turn.js';
 import type { ClaimedTurn, Turn } from '../../core/model/turn.js';
 
 /** A turn as it is kept. */

@@ -1,4 +1,5 @@
-import type { Acceptance, Accepted, Commit, Interruption, Lease, Progress, StoredKey, TurnEnding } from '../../core/ports/store.js';
+import type { Acceptance, Accepted, Commit, Interruption, Progress, StoredKey, TurnEnding } from '../../core/ports/store.js';
+import type { Lease } from '../../core/model/turn.js';
 import type { Prune } from '../../core/ports/prune.js';
 import type { ChangeValues, SavedValues } from './crossing.js';
 import type { LeaseMark } from '../../core/ports/lease-store.js';

@@ -98,3 +98,11 @@ export interface SessionRef {
   readonly id: string;
   readonly ifUnknown: 'create' | 'refuse';
 }
+
+/** Of the accounts of EVM chains in CAIP-10: `eip155:10:0x…`. */
+export const CHAIN_PREFIX = 'eip155:';
+
+/** The address of an owner, for whoever needs no more than that: without its chain. */
+export function addressOf(owner: string): string {
+  return owner.startsWith(CHAIN_PREFIX) ? owner.slice(owner.lastIndexOf(':') + 1) : owner;
+}

@@ -50,3 +50,9 @@ export const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0 };
 export function isOpen(status: TurnStatus): boolean {
   return status === 'queued' || status === 'running';
 }
+
+/** Who claims turns or faults, and for how long a claim holds without renewal. */
+export interface Lease {
+  readonly owner: string;
+  readonly milliseconds: number;
+}

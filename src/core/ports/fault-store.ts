@@ -1,5 +1,5 @@
 import type { SystemFault } from '../model/event.js';
-import type { Lease } from './store.js';
+import type { Lease } from '../model/turn.js';
 
 /** What a claim of a session's faults came to. */
 export interface ClaimedFaults {

@@ -1,4 +1,4 @@
-import type { Lease } from './store.js';
+import type { Lease } from '../model/turn.js';
 import type { ClaimedTurn } from '../model/turn.js';
 
 /** Identifies one grant of a lease. */

@@ -14,18 +14,12 @@ import type { Quota, Use } from '../model/quota.js';
 import type { SecretStore } from './secret-store.js';
 import type { Session, SessionFields, ThreadSummary } from '../model/session.js';
 import type { TailStore } from './tail-store.js';
-import type { ClaimedTurn, Turn, TurnOutcome, Usage } from '../model/turn.js';
+import type { ClaimedTurn, Lease, Turn, TurnOutcome, Usage } from '../model/turn.js';
 import type { UsageStore } from './usage-store.js';
 
 /** A store fails with this when it cannot answer now (down, locked, full, corrupt): the surfaces answer 503. */
 export class StoreUnavailableError extends Error {
   override readonly name = 'StoreUnavailableError';
-}
-
-/** Who claims turns or faults, and for how long a claim holds without renewal. */
-export interface Lease {
-  readonly owner: string;
-  readonly milliseconds: number;
 }
 
 /** What a write left behind: the session's new revision and the events that it logged, in order. */

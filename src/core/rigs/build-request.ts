@@ -4,16 +4,14 @@ import type { Message } from '../model/message.js';
 import type { Rig, RigRequest } from '../ports/rig.js';
 import type { ToolDescription } from '../ports/tool.js';
 import type { Session } from '../model/session.js';
-import type { Toolbox } from '../tools/tool-runner.js';
 
 /** What a turn asks a rig next: what it is to know of the user, as much of the history as fits, and the tools of the App. */
-export function questionOf(
-  { app, rig, toolbox }: { readonly app: App; readonly rig: Rig; readonly toolbox: Toolbox },
+export function buildRequest(
+  { app, rig, tools }: { readonly app: App; readonly rig: Rig; readonly tools: readonly ToolDescription[] },
   { userState, wallet }: Pick<Session, 'userState' | 'wallet'>,
   history: readonly Message[],
 ): RigRequest {
   const instructions = instructionsFor(app.instructions, userState?.tree ?? null, wallet);
-  const tools = toolbox.describe(app);
   const answer = Math.min(4096, Math.floor(rig.contextTokens / 4));
   const reserved = answer + estimateTokens(instructions) + toolTokens(tools);
   const messages = promptMessages(history, rig.contextTokens, reserved);

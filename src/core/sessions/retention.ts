@@ -1,4 +1,9 @@
-import type { Parts } from '../parts.js';
+import type { Store } from '../ports/store.js';
+import type { Bus } from '../ports/bus.js';
+import type { Clock } from '../ports/clock.js';
+import type { Log } from '../ports/log.js';
+import type { CoreSettings } from '../model/settings.js';
+import type { Threads } from './session-cache.js';
 
 const EVERY_MS = 60_000;
 /** Counts of use are kept for as long as the longest window and a day. */
@@ -10,6 +15,16 @@ const USAGE_MS = 400 * 86_400_000;
 const SECRETS_MS = 31 * 86_400_000;
 const SECRETS_A_STEP = 500;
 
+/** What is tidied up, by which settings. */
+export interface RetentionParts {
+  readonly store: Store;
+  readonly bus: Bus;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly settings: CoreSettings;
+  readonly threads: Threads;
+}
+
 /** Removes what has had its time: old events and idempotency keys, and idle threads where retention is set. */
 export class Housekeeping {
   #timer: NodeJS.Timeout | undefined;
@@ -17,7 +32,7 @@ export class Housekeeping {
   readonly #startedAt: number;
   readonly #startedMonotonic: number;
 
-  constructor(private readonly parts: Parts) {
+  constructor(private readonly parts: RetentionParts) {
     this.#startedAt = parts.clock.now();
     this.#startedMonotonic = parts.clock.monotonic();
   }

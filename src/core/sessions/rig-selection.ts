@@ -1,15 +1,25 @@
+import type { Access } from '../access/app-access.js';
+import type { Rigs } from '../rigs/rig-registry.js';
+import type { Threads } from './session-cache.js';
 import { DEFAULT_APP, type App } from '../model/app.js';
 import type { RigChoice } from '../model/rig-choice.js';
 import type { SessionRef } from '../model/session.js';
-import type { Parts } from '../parts.js';
 import { RefusedError } from '../model/refusal.js';
 import type { Session } from '../model/session.js';
 import type { Sessions } from './sessions.js';
 
+/** What decides on the rigs of a session. */
+export interface RigSelectionParts {
+  readonly access: Access;
+  readonly apps: ReadonlyMap<string, App>;
+  readonly rigs: Rigs;
+  readonly threads: Threads;
+}
+
 /** Rigs and Apps of a session. */
 export class Control {
   constructor(
-    private readonly parts: Parts,
+    private readonly parts: RigSelectionParts,
     private readonly sessions: Sessions,
   ) {}
 

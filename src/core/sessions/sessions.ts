@@ -1,10 +1,10 @@
+import type { Clock } from '../ports/clock.js';
+import type { WalletOwners } from '../access/wallet-owners.js';
 import type { SessionRef } from '../model/session.js';
 import type { EventBody } from '../model/event.js';
 import type { JsonObject } from '../model/json.js';
-import { announce } from '../ports/bus.js';
-import type { Parts } from '../parts.js';
+import { announce, type Bus } from '../ports/bus.js';
 import { RefusedError } from '../model/refusal.js';
-import type { Runner } from '../turns/runner.js';
 import {
   personTitle,
   walletAddress,
@@ -12,9 +12,9 @@ import {
   type SessionFields,
   type ThreadSummary,
 } from '../model/session.js';
-import type { ThreadCursor } from '../ports/store.js';
+import type { ThreadCursor, Store } from '../ports/store.js';
 import type { ActiveThread } from './cached-session.js';
-import { sessionNotFound } from './session-cache.js';
+import { sessionNotFound, type Threads } from './session-cache.js';
 import { patchedUserState } from '../model/user-state.js';
 
 /** What a write to a session decides from what the session is now. */
@@ -28,11 +28,21 @@ interface Change {
 const MAX_THREADS = 10_000;
 const THREADS_A_PAGE = 1_000;
 
+/** What sessions are kept in, and what decides on them. */
+export interface SessionsParts {
+  readonly store: Store;
+  readonly bus: Bus;
+  readonly clock: Clock;
+  readonly walletOwners: WalletOwners;
+  readonly threads: Threads;
+}
+
 /** What can be done with sessions beside talking. */
 export class Sessions {
   constructor(
-    private readonly parts: Parts,
-    private readonly runner: Runner,
+    private readonly parts: SessionsParts,
+    /** Stops the turn of a deleted session that runs here, if there is one. */
+    private readonly stopTurn: (sessionId: string) => void,
   ) {}
 
   async create(request: {
@@ -47,7 +57,7 @@ export class Sessions {
     const thread = await this.parts.threads.openForWrite(ref);
     const bound = thread.session.wallet;
     const wallet =
-      asked === undefined ? undefined : this.parts.walletProofs.ownerOf(asked, request.walletProof, bound);
+      asked === undefined ? undefined : this.parts.walletOwners.ownerOf(asked, request.walletProof, bound);
     if (thread.stored && (wallet === undefined || wallet === bound)) {
       return { session: thread.session, created: false };
     }
@@ -71,7 +81,7 @@ export class Sessions {
 
   async threadsOf(id: string, walletProof?: string): Promise<readonly ThreadSummary[]> {
     const own = await this.get(id);
-    if (own.wallet === null || !this.parts.walletProofs.covers(own.wallet, walletProof)) return [own];
+    if (own.wallet === null || !this.parts.walletOwners.covers(own.wallet, walletProof)) return [own];
     const others = await this.#allOf(own.wallet, id);
     return [own, ...others].slice(0, MAX_THREADS);
   }
@@ -104,7 +114,7 @@ export class Sessions {
     after: ThreadCursor | null;
   }): Promise<{ threads: readonly ThreadSummary[]; next: ThreadCursor | null }> {
     const asked = walletAddress(request.wallet);
-    const wallet = this.parts.walletProofs.ownerOf(asked, request.walletProof, null);
+    const wallet = this.parts.walletOwners.ownerOf(asked, request.walletProof, null);
     await this.touch(request.session);
     // One more than asked for shows whether there is more.
     const page = { limit: request.limit + 1, after: request.after };
@@ -131,8 +141,7 @@ export class Sessions {
   async delete(id: string): Promise<void> {
     const { threads, store, bus, clock } = this.parts;
     const thread = await threads.open({ id, ifUnknown: 'refuse' });
-    const running = this.runner.inSession(id);
-    running?.stop('deleted');
+    this.stopTurn(id);
     // One that only reads have touched has to be stored to be known as deleted, on every node and after a restart.
     if (!thread.stored) await this.write({ id, ifUnknown: 'create' }, () => ({ set: {}, isActivity: false }));
     const wasThere = await store.deleteSession(id, clock.now());
@@ -144,7 +153,7 @@ export class Sessions {
   async readMessages(
     id: string,
     page: { limit: number; before: string | null },
-  ): Promise<Exclude<Awaited<ReturnType<Parts['store']['readMessages']>>, string>> {
+  ): Promise<Exclude<Awaited<ReturnType<Store['readMessages']>>, string>> {
     await this.parts.threads.session({ id, ifUnknown: 'refuse' });
     const found = await this.parts.store.readMessages(id, page);
     if (found !== 'unknown_message') return found;

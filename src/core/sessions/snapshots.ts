@@ -1,16 +1,36 @@
+import type { Message } from '../model/message.js';
 import type { SessionRef } from '../model/session.js';
 import { NO_FAULTS, type FaultDeliveries } from './system-error-delivery.js';
 import type { FaultDelivery, OpenTurnView, Snapshot } from '../model/snapshot.js';
-import type { Runner } from '../turns/runner.js';
 import type { SessionStatus } from '../model/session.js';
 import type { ActiveThread, OpenTurn } from './cached-session.js';
 import type { Threads } from './session-cache.js';
 
-/** Puts snapshots together: what is stored, from the mirror, and the text in flight, from the runner. */
+/** What a snapshot shows of a turn that this process works on. */
+export interface LiveTurn {
+  readonly turn: { readonly attempt: number };
+  /** Its records so far. */
+  readonly messages: readonly Message[];
+  /** The text of the step in flight, and since when there is some (milliseconds since the epoch; 0: not yet). */
+  readonly text: string;
+  readonly textSince: number;
+  /** What an earlier attempt showed of the step that is now made anew. */
+  readonly leftover: string;
+  /** The place of the next record. */
+  readonly nextPosition: number;
+}
+
+/** The turns that this process works on. */
+export interface LiveTurns {
+  inSession(sessionId: string): LiveTurn | undefined;
+  findWorking(sessionId: string, turnId: string): LiveTurn | undefined;
+}
+
+/** Puts snapshots together: what is stored, from the cache, and the text in flight, from the turns that run here. */
 export class Snapshots {
   constructor(
     private readonly threads: Threads,
-    private readonly runner: Runner,
+    private readonly liveTurns: LiveTurns,
     private readonly faults: FaultDeliveries,
   ) {}
 
@@ -47,7 +67,7 @@ export class Snapshots {
   }
 
   #runsElsewhere(thread: ActiveThread): boolean {
-    return thread.processing && this.runner.inSession(thread.id) === undefined;
+    return thread.processing && this.liveTurns.inSession(thread.id) === undefined;
   }
 
   /**
@@ -85,7 +105,7 @@ export class Snapshots {
   #view({ turn, messages: records, partialText }: OpenTurn): OpenTurnView {
     const messages = [...records];
     if (turn.status !== 'running') return { messages, streaming: null };
-    const here = this.runner.findWorking(turn.sessionId, turn.id);
+    const here = this.liveTurns.findWorking(turn.sessionId, turn.id);
     const text = here === undefined ? partialText : here.text || here.leftover;
     // The store may have the step as a record, and memory too, before the runner has heard that it is stored.
     const isRecord =
@@ -100,7 +120,7 @@ export class Snapshots {
   }
 
   #tag(thread: ActiveThread, open: readonly OpenTurnView[], faults: FaultDelivery): string {
-    const running = this.runner.inSession(thread.id);
+    const running = this.liveTurns.inSession(thread.id);
     const text = open.find(({ streaming }) => streaming !== null)?.streaming?.text ?? '';
     // Whose text of a turn elsewhere it is, is not known here: two of one length may be of two attempts.
     const flight =

@@ -1,7 +1,8 @@
 import type { Clock } from '../ports/clock.js';
 import type { Log } from '../ports/log.js';
 import type { FaultDelivery } from '../model/snapshot.js';
-import type { Lease, Store } from '../ports/store.js';
+import type { Lease } from '../model/turn.js';
+import type { Store } from '../ports/store.js';
 import type { ActiveThread } from './cached-session.js';
 
 /** What is on its way of one session. */

@@ -1,13 +1,19 @@
+import type { Log } from '../ports/log.js';
 import type { CutReason, Update } from '../model/update.js';
 import { isTurnEvent, type Signal } from '../model/event.js';
 import type { QueueFeed } from './queue-feed.js';
-import type { Parts } from '../parts.js';
 import type { SessionTurns } from './session-turns.js';
-import type { SessionHead } from '../ports/store.js';
-import type { Watch } from './streams.js';
+import type { SessionHead, Store } from '../ports/store.js';
+import type { Watch } from './watch.js';
 
 /** How many events are read at once while catching up. */
 const PAGE = 50;
+
+/** Where events are read. */
+export interface EventSource {
+  readonly store: Store;
+  readonly log: Log;
+}
 
 /**
  * Follows the logged events of a session by their ids: the next one passes, a known one is dropped, and a hole is filled
@@ -26,7 +32,7 @@ export class UpdatesWatch implements Watch {
   constructor(
     readonly sessionId: string,
     private readonly feed: QueueFeed<Update>,
-    private readonly parts: Parts,
+    private readonly parts: EventSource,
     /** Shows turns, too; null: they are not asked for. */
     private readonly turns: SessionTurns | null,
   ) {}

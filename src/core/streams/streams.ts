@@ -1,33 +1,30 @@
-import type { CutReason, TurnUpdate, Update } from '../model/update.js';
+import type { Watch } from './watch.js';
+import type { Bus } from '../ports/bus.js';
+import type { Log } from '../ports/log.js';
+import type { Threads } from '../sessions/session-cache.js';
+import type { TurnUpdate, Update } from '../model/update.js';
 import type { Feed } from '../model/feed.js';
 import type { Sent } from '../model/send-request.js';
 import type { SessionRef } from '../model/session.js';
-import type { Signal } from '../model/event.js';
 import { QueueFeed } from './queue-feed.js';
-import type { Parts } from '../parts.js';
 import type { Runner } from '../turns/runner.js';
 import { SessionTurns } from './session-turns.js';
-import type { SessionHead } from '../ports/store.js';
+import type { Store } from '../ports/store.js';
 import type { TurnSource } from './turn-follower.js';
 import { TurnStream } from './turn-stream.js';
 import { UpdatesWatch } from './event-subscription.js';
 
-/** What follows a session for one stream. */
-export interface Watch {
-  readonly sessionId: string;
-  /** A signal of the session. Must not throw. */
-  hear(signal: Signal): void;
-  /** How far the store is: whatever the bus has lost is made good by this. Must not throw. */
-  compare(head: SessionHead): void;
-  /** Ends the stream: the thread is gone, or the service drains. */
-  cut(reason: CutReason): void;
-  /** The stream has ended: nothing is shown any more. */
-  close(): void;
-}
-
 /** How often the store is asked what the bus may have lost, among it deletions by other processes; how many sessions at once. */
 const SWEEP_MS = 2_000;
 const SWEEP_BATCH = 500;
+
+/** What streams are fed from. */
+export interface StreamParts {
+  readonly store: Store;
+  readonly bus: Bus;
+  readonly log: Log;
+  readonly threads: Threads;
+}
 
 /** The streams of this process. */
 export class Streams {
@@ -38,7 +35,7 @@ export class Streams {
   readonly #source: TurnSource;
 
   constructor(
-    private readonly parts: Parts,
+    private readonly parts: StreamParts,
     private readonly runner: Runner,
   ) {
     const { store, log } = parts;

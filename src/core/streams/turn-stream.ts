@@ -3,7 +3,7 @@ import type { Sent } from '../model/send-request.js';
 import { isTurnEvent, type Signal, type TurnEvent } from '../model/event.js';
 import type { QueueFeed } from './queue-feed.js';
 import type { SessionHead } from '../ports/store.js';
-import type { Watch } from './streams.js';
+import type { Watch } from './watch.js';
 import { TurnFollower, type TurnSource, type TurnView } from './turn-follower.js';
 
 /** Shows one turn to one stream, from its beginning to its end. What it has shown cannot be taken back: then it is cut. */

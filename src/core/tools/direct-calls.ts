@@ -1,3 +1,12 @@
+import type { Store } from '../ports/store.js';
+import type { Clock } from '../ports/clock.js';
+import type { Log } from '../ports/log.js';
+import type { Observer } from '../ports/observer.js';
+import type { Access } from '../access/app-access.js';
+import type { Secrets } from '../access/secrets.js';
+import type { Toolbox } from './tool-runner.js';
+import type { WalletOwners } from '../access/wallet-owners.js';
+import type { Threads } from '../sessions/session-cache.js';
 import { linkSignals } from '../model/abort.js';
 import { DEFAULT_APP, type App } from '../model/app.js';
 import type { SessionRef } from '../model/session.js';
@@ -5,13 +14,12 @@ import type { EventBody } from '../model/event.js';
 import { findExposure } from './key-material.js';
 import type { JsonObject, JsonValue } from '../model/json.js';
 import { INTERRUPTED_RESULT, resultText } from '../model/message.js';
-import { announce } from '../ports/bus.js';
-import type { Parts } from '../parts.js';
+import { announce, type Bus } from '../ports/bus.js';
 import type { SeedPhrases } from '../ports/seed-phrases.js';
 import type { ToolDescription } from '../ports/tool.js';
 import { RefusedError } from '../model/refusal.js';
 import type { Sessions } from '../sessions/sessions.js';
-import { toolContext } from '../turns/tool-calls.js';
+import { toolContext } from './tool-context.js';
 
 /** A call of a tool outside a turn. */
 export interface InvocationRequest {
@@ -31,12 +39,27 @@ export type Invocation = { readonly callId: string; readonly name: string } & (
   { readonly result: JsonValue } | { readonly error: string }
 );
 
+/** What a call of a tool goes through. */
+export interface DirectCallParts {
+  readonly store: Store;
+  readonly bus: Bus;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly observer: Observer;
+  readonly access: Access;
+  readonly apps: ReadonlyMap<string, App>;
+  readonly secrets: Secrets;
+  readonly toolbox: Toolbox;
+  readonly walletOwners: WalletOwners;
+  readonly threads: Threads;
+}
+
 /** Tools as a client calls them (§4.12), without a rig. */
 export class ToolInvocations {
   readonly #stop = new AbortController();
 
   constructor(
-    private readonly parts: Parts,
+    private readonly parts: DirectCallParts,
     private readonly sessions: Sessions,
     private readonly seedPhrases: SeedPhrases,
   ) {}

@@ -1,21 +1,40 @@
+import type { Clock } from '../ports/clock.js';
+import type { Observer } from '../ports/observer.js';
+import type { CoreSettings } from '../model/settings.js';
+import type { Access } from '../access/app-access.js';
+import type { Secrets } from '../access/secrets.js';
+import type { WalletOwners } from '../access/wallet-owners.js';
+import type { Threads } from '../sessions/session-cache.js';
 import type { App } from '../model/app.js';
 import type { Sent, SendRequest } from '../model/send-request.js';
-import { announce } from '../ports/bus.js';
-import type { Parts } from '../parts.js';
+import { announce, type Bus } from '../ports/bus.js';
 import type { Digests } from '../ports/digests.js';
 import { overQuota, turnQuotas } from '../model/quota.js';
 import { RefusedError } from '../model/refusal.js';
 import type { Runner } from './runner.js';
 import { walletAddress, type Session, type SessionFields } from '../model/session.js';
-import type { Acceptance } from '../ports/store.js';
+import type { Acceptance, Store } from '../ports/store.js';
 import { wellFormed } from '../model/text.js';
 import type { ActiveThread } from '../sessions/cached-session.js';
 import { patchedUserState } from '../model/user-state.js';
 
+/** What a message is checked with, and where it is stored. */
+export interface AcceptanceParts {
+  readonly store: Store;
+  readonly bus: Bus;
+  readonly clock: Clock;
+  readonly observer: Observer;
+  readonly settings: CoreSettings;
+  readonly access: Access;
+  readonly secrets: Secrets;
+  readonly walletOwners: WalletOwners;
+  readonly threads: Threads;
+}
+
 /** Takes messages. */
 export class Chat {
   constructor(
-    private readonly parts: Parts,
+    private readonly parts: AcceptanceParts,
     private readonly digests: Digests,
     private readonly runner: Runner,
   ) {}
@@ -123,7 +142,7 @@ export class Chat {
     const wallet =
       asked === undefined
         ? session.wallet
-        : this.parts.walletProofs.ownerOf(walletAddress(asked), walletProof, session.wallet);
+        : this.parts.walletOwners.ownerOf(walletAddress(asked), walletProof, session.wallet);
     const isNewWallet = wallet !== null && wallet !== session.wallet;
     const userState =
       request.userState === undefined

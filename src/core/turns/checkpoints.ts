@@ -1,16 +1,25 @@
-import type { Parts } from '../parts.js';
+import type { Store } from '../ports/store.js';
+import type { Clock } from '../ports/clock.js';
+import type { Log } from '../ports/log.js';
 import type { RunningTurn } from './running-turn.js';
 
 const CHECKPOINT_MS = 500;
 /** Turns whose checkpoints are due in the same stretch of time store them together: each write of its own would wake the store. */
 const BEAT_MS = 100;
 
+/** Where checkpoints are stored. */
+export interface CheckpointParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
 /** Stores the text in flight of a turn about every half second while it grows, never per token. */
 export class Checkpoints {
   #timer: NodeJS.Timeout | undefined;
 
   constructor(
-    private readonly parts: Parts,
+    private readonly parts: CheckpointParts,
     private readonly running: RunningTurn,
   ) {}
 

@@ -1,9 +1,12 @@
+import type { Clock } from '../ports/clock.js';
+import type { Log } from '../ports/log.js';
+import type { Observer } from '../ports/observer.js';
+import type { Threads } from '../sessions/session-cache.js';
 import { pause } from '../model/abort.js';
 import { closeTurn } from './close-turn.js';
 import type { SessionRef } from '../model/session.js';
 import { INTERRUPTED_RESULT } from '../model/message.js';
-import { announce } from '../ports/bus.js';
-import type { Parts } from '../parts.js';
+import { announce, type Bus } from '../ports/bus.js';
 import type { Runner } from './runner.js';
 import type { Store } from '../ports/store.js';
 import { NO_USAGE, type Turn, type TurnOutcome } from '../model/turn.js';
@@ -14,10 +17,20 @@ type SessionRevision = Awaited<ReturnType<Store['revisionOf']>>;
 const PATIENCE_MS = 3_000;
 const POLL_MS = 100;
 
+/** Where an interrupt is noted, and who is told. */
+export interface InterruptParts {
+  readonly store: Store;
+  readonly bus: Bus;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly observer: Observer;
+  readonly threads: Threads;
+}
+
 /** Cancels what runs and what waits in a session. */
 export class Interrupts {
   constructor(
-    private readonly parts: Parts,
+    private readonly parts: InterruptParts,
     private readonly runner: Runner,
   ) {}
 

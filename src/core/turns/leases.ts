@@ -4,7 +4,8 @@ import type { Observer } from '../ports/observer.js';
 import type { Log } from '../ports/log.js';
 import type { Runner } from './runner.js';
 import type { CoreSettings } from '../model/settings.js';
-import type { Lease, Store } from '../ports/store.js';
+import type { Lease } from '../model/turn.js';
+import type { Store } from '../ports/store.js';
 
 /** How often abandoned turns are looked for, and how many are claimed at once. */
 const RECOVERY_MS = 1_000;

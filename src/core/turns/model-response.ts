@@ -1,9 +1,12 @@
+import type { Store } from '../ports/store.js';
+import type { Bus } from '../ports/bus.js';
+import type { Clock } from '../ports/clock.js';
+import type { Log } from '../ports/log.js';
 import { Checkpoints } from './checkpoints.js';
 import { estimateTokens } from '../rigs/context-window.js';
 import { isDeeperThan, isJsonObject } from '../model/json.js';
 import type { ToolCall } from '../model/message.js';
 import type { AnswerObserver, AnswerOutcome } from '../ports/observer.js';
-import type { Parts } from '../parts.js';
 import type { Rig, RigPart, RigRequest } from '../ports/rig.js';
 import { requestTokens } from '../rigs/build-request.js';
 import type { RunningTurn } from './running-turn.js';
@@ -19,6 +22,14 @@ const MAX_CALLS = 128;
 /** How deep the arguments of a call may be nested: what is stored is walked with recursion. */
 const MAX_DEPTH = 200;
 
+/** Where the response of a model goes. */
+export interface ModelResponseParts {
+  readonly store: Store;
+  readonly bus: Bus;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
 /** One question to a rig, and what comes of it: its text is shown as it comes. */
 export class Listening {
   /** The calls that it makes, by ids that the turn does not know yet. */
@@ -29,7 +40,7 @@ export class Listening {
   readonly #observed: AnswerObserver;
 
   constructor(
-    private readonly parts: Parts,
+    private readonly parts: ModelResponseParts,
     private readonly running: RunningTurn,
     rig: Rig,
     private readonly request: RigRequest,

@@ -1,19 +1,35 @@
+import type { Clock } from '../ports/clock.js';
+import type { Log } from '../ports/log.js';
+import type { Observer } from '../ports/observer.js';
+import type { CoreSettings } from '../model/settings.js';
+import type { Threads } from '../sessions/session-cache.js';
 import { pause, TurnStopped } from '../model/abort.js';
 import type { Signal } from '../model/event.js';
 import { storePatiently } from './store-retry.js';
 import { closeTurn } from './close-turn.js';
 import { INTERRUPTED_RESULT, type Message } from '../model/message.js';
-import { announce } from '../ports/bus.js';
-import type { Parts } from '../parts.js';
+import { announce, type Bus } from '../ports/bus.js';
 import { RigError } from '../ports/rig.js';
 import { tokenUses } from '../model/quota.js';
 import { RunningTurn } from './running-turn.js';
-import { StoreUnavailableError, type Lease, type TurnEnding } from '../ports/store.js';
+import { StoreUnavailableError, type TurnEnding, type Store } from '../ports/store.js';
+import type { Lease } from '../model/turn.js';
 import { wellFormed } from '../model/text.js';
 import type { ActiveThread } from '../sessions/cached-session.js';
 import type { Titles } from './titles.js';
 import type { ClaimedTurn } from '../model/turn.js';
 import type { Ending, TurnSteps } from './turn-loop.js';
+
+/** Where turns are stored, and who is told of them. */
+export interface RunnerParts {
+  readonly store: Store;
+  readonly bus: Bus;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly observer: Observer;
+  readonly settings: CoreSettings;
+  readonly threads: Threads;
+}
 
 /** Works on the turns that this process has claimed, one of a session at a time, and ends them. */
 export class Runner {
@@ -23,7 +39,7 @@ export class Runner {
 
   /** @param owner names this process among all that share the store */
   constructor(
-    private readonly parts: Parts,
+    private readonly parts: RunnerParts,
     private readonly steps: TurnSteps,
     private readonly titles: Titles,
     readonly owner: string,

@@ -1,5 +1,7 @@
+import type { Clock } from '../ports/clock.js';
+import type { Log } from '../ports/log.js';
+import type { CoreSettings } from '../model/settings.js';
 import { pause } from '../model/abort.js';
-import type { Parts } from '../parts.js';
 import { StoreUnavailableError } from '../ports/store.js';
 
 const PAUSE_MS = 500;
@@ -10,7 +12,7 @@ const PAUSE_MS = 500;
  * @throws StoreUnavailableError when it is not back by then
  */
 export async function storePatiently<T>(
-  { clock, log, settings }: Pick<Parts, 'clock' | 'log' | 'settings'>,
+  { clock, log, settings }: { readonly clock: Clock; readonly log: Log; readonly settings: Pick<CoreSettings, 'leaseMs'> },
   turnId: string,
   write: () => Promise<T>,
 ): Promise<T> {

@@ -1,7 +1,11 @@
+import type { Store } from '../ports/store.js';
+import type { Clock } from '../ports/clock.js';
+import type { Log } from '../ports/log.js';
+import type { Rigs } from '../rigs/rig-registry.js';
+import type { Threads } from '../sessions/session-cache.js';
 import type { Message } from '../model/message.js';
 import type { AnswerObserver, AnswerOutcome } from '../ports/observer.js';
-import { announce } from '../ports/bus.js';
-import type { Parts } from '../parts.js';
+import { announce, type Bus } from '../ports/bus.js';
 import type { PromptMessage, Rig, RigRequest } from '../ports/rig.js';
 import type { RunningTurn } from './running-turn.js';
 import { wellFormed } from '../model/text.js';
@@ -26,6 +30,16 @@ interface TitleMaterial {
   readonly asksRig: boolean;
 }
 
+/** What titles are made with. */
+export interface TitleParts {
+  readonly store: Store;
+  readonly bus: Bus;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly rigs: Rigs;
+  readonly threads: Threads;
+}
+
 /** Gives a thread its title after its first finished turn: in the background, never in the way of a turn. */
 export class Titles {
   readonly #making = new Map<string, Promise<void>>();
@@ -33,7 +47,7 @@ export class Titles {
   /** The questions that are under way. Not `AbortSignal.any`: a signal that outlives it keeps a trace of each. */
   readonly #asking = new Set<AbortController>();
 
-  constructor(private readonly parts: Parts) {}
+  constructor(private readonly parts: TitleParts) {}
 
   /** Makes a title unless the thread has one or is getting one. */
   make(thread: ActiveThread, running: RunningTurn, from: TitleMaterial): void {

@@ -1,19 +1,31 @@
+import type { WalletOwners } from '../access/wallet-owners.js';
+import { toolContext } from '../tools/tool-context.js';
+import type { Bus } from '../ports/bus.js';
+import type { Clock } from '../ports/clock.js';
+import type { Log } from '../ports/log.js';
+import type { Secrets } from '../access/secrets.js';
+import type { Toolbox } from '../tools/tool-runner.js';
 import type { App } from '../model/app.js';
 import type { EventBody } from '../model/event.js';
 import { withProgress, type Message, type ToolCall, type ToolResult } from '../model/message.js';
-import type { Parts } from '../parts.js';
-import type { ToolContext } from '../ports/tool.js';
 import type { RunningTurn } from './running-turn.js';
-import type { Session } from '../model/session.js';
 import type { ActiveThread } from '../sessions/cached-session.js';
 import type { TurnWriter } from './turn-writer.js';
-import { flatUserState } from '../model/user-state.js';
-import { addressOf } from '../wallet/wallet-proofs.js';
+
+/** What the tool calls of a turn go through. */
+export interface ToolCallParts {
+  readonly bus: Bus;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly secrets: Secrets;
+  readonly toolbox: Toolbox;
+  readonly walletOwners: WalletOwners;
+}
 
 /** The tool calls of a turn. A call is stored before it runs, and its result as soon as there is one. */
 export class ToolCalls {
   constructor(
-    private readonly parts: Parts,
+    private readonly parts: ToolCallParts,
     private readonly writer: TurnWriter,
   ) {}
 
@@ -88,23 +100,4 @@ export class ToolCalls {
     const outcomes = await Promise.allSettled(calls.map(run));
     for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
   }
-}
-
-/**
- * What a call may know and use: the bound wallet, else the connected one, and the secrets that its client has stored for the App.
- * Where wallets have to sign in, one that a client only says to be connected is not given for the session's.
- */
-export async function toolContext(
-  { secrets, walletProofs }: Pick<Parts, 'secrets' | 'walletProofs'>,
-  { id, wallet, userState }: Session,
-  { app, client, signal }: { app: App; client: string | null; signal: AbortSignal },
-): Promise<Omit<ToolContext, 'progress'>> {
-  const connected = walletProofs.areRequired ? null : flatUserState(userState).address;
-  return {
-    sessionId: id,
-    wallet: wallet === null ? connected : addressOf(wallet),
-    userState,
-    secrets: await secrets.open(client, app.name),
-    signal,
-  };
 }

@@ -1,11 +1,17 @@
+import type { Store } from '../ports/store.js';
+import type { Bus } from '../ports/bus.js';
+import type { Clock } from '../ports/clock.js';
+import type { Log } from '../ports/log.js';
+import type { CoreSettings } from '../model/settings.js';
+import type { Rigs } from '../rigs/rig-registry.js';
+import type { Toolbox } from '../tools/tool-runner.js';
 import { pause, TurnStopped } from '../model/abort.js';
 import type { App } from '../model/app.js';
 import { Listening } from './model-response.js';
 import { danglingCalls, textBytes, UNKNOWN_OUTCOME_RESULT, type Message, type ToolCall } from '../model/message.js';
 import type { AnswerOutcome } from '../ports/observer.js';
-import type { Parts } from '../parts.js';
 import { RigError, type Rig, type RigRequest } from '../ports/rig.js';
-import { questionOf } from '../rigs/build-request.js';
+import { buildRequest } from '../rigs/build-request.js';
 import type { RunningTurn } from './running-turn.js';
 import type { ActiveThread } from '../sessions/cached-session.js';
 import type { ToolCalls } from './tool-calls.js';
@@ -29,10 +35,22 @@ const MAX_TURN_BYTES = 4 * 1_048_576;
 /** An upstream that asks for more patience than this is given up on. */
 const MAX_BACKOFF_MS = 30_000;
 
+/** What the steps of a turn work with. */
+export interface TurnLoopParts {
+  readonly store: Store;
+  readonly bus: Bus;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly settings: CoreSettings;
+  readonly apps: ReadonlyMap<string, App>;
+  readonly rigs: Rigs;
+  readonly toolbox: Toolbox;
+}
+
 /** The work of a turn: ask the rig, run the tools it calls, ask again, until it has answered. Each finished step is stored. */
 export class TurnSteps {
   constructor(
-    private readonly parts: Parts,
+    private readonly parts: TurnLoopParts,
     private readonly writer: TurnWriter,
     private readonly calls: ToolCalls,
   ) {}
@@ -103,9 +121,9 @@ export class TurnSteps {
   }
 
   #request(running: RunningTurn, thread: ActiveThread, app: App, rig: Rig): RigRequest {
-    const { toolbox } = this.parts;
+    const tools = this.parts.toolbox.describe(app);
     const history = [...thread.settled, ...running.messages];
-    return questionOf({ app, rig, toolbox }, thread.session, history);
+    return buildRequest({ app, rig, tools }, thread.session, history);
   }
 
   /** Asks the rig, again with growing patience as long as nothing of its answer was shown. Returns the calls that it makes. */

@@ -1,15 +1,27 @@
+import type { Store } from '../ports/store.js';
+import type { Clock } from '../ports/clock.js';
+import type { Log } from '../ports/log.js';
+import type { CoreSettings } from '../model/settings.js';
 import { TurnStopped } from '../model/abort.js';
 import type { EventBody } from '../model/event.js';
 import type { Message } from '../model/message.js';
 import { storePatiently } from './store-retry.js';
-import { announce } from '../ports/bus.js';
-import type { Parts } from '../parts.js';
+import { announce, type Bus } from '../ports/bus.js';
 import type { RunningTurn } from './running-turn.js';
 import type { ActiveThread } from '../sessions/cached-session.js';
 
+/** Where a running turn is stored, and who is told. */
+export interface TurnWriterParts {
+  readonly store: Store;
+  readonly bus: Bus;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly settings: CoreSettings;
+}
+
 /** What a running turn stores before its end. */
 export class TurnWriter {
-  constructor(private readonly parts: Parts) {}
+  constructor(private readonly parts: TurnWriterParts) {}
 
   /** Stores records and events, and shows them once they are stored. */
   async save(

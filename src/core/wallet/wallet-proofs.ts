@@ -1,3 +1,5 @@
+import { addressOf, CHAIN_PREFIX } from '../model/session.js';
+import type { WalletOwners } from '../access/wallet-owners.js';
 import type { Clock } from '../ports/clock.js';
 import type { Digests } from '../ports/digests.js';
 import type { WalletSignatures } from '../ports/wallet-signatures.js';
@@ -40,8 +42,6 @@ const SKEW_MS = 10 * 60_000;
 const NONCE = 'wallet-nonce 2';
 const PROOF = 'wallet-proof 2';
 const KEY_ID_LENGTH = 16;
-/** Of the accounts of EVM chains in CAIP-10: `eip155:10:0x…`. */
-const CHAIN_PREFIX = 'eip155:';
 /** In characters: longer ones are not looked at. */
 const MAX_PROOF = 1_024;
 
@@ -67,7 +67,7 @@ interface Needs {
  * Asks wallets to sign in (EIP-4361) before their threads are listed or a session is bound to them. Nonces and proofs are sealed,
  * not stored, so every node knows those of all; only that a nonce was used is written down.
  */
-export class WalletProofs {
+export class WalletProofs implements WalletOwners {
   constructor(private readonly needs: Needs) {}
 
   /** @throws RefusedError `not_found` when nobody asks for proofs */
@@ -127,23 +127,14 @@ export class WalletProofs {
     return { proof, wallet: this.#ownerOf(address, chainId), expiresAt };
   }
 
-  /** Whether wallets have to sign in. */
   get areRequired(): boolean {
     return this.needs.signIn !== null;
   }
 
-  /** Whether whoever sent `proof` may act for the owner of a session; always true when nobody asks for proofs. */
   covers(owner: string, proof: string | undefined): boolean {
     return !this.areRequired || this.#provenBy(proof)?.owner === owner;
   }
 
-  /**
-   * Finds the owner that a request means by a wallet: the one of its proof, else the one that the session is bound to.
-   * @param wallet an address, or chain and address, as `walletAddress` returns it
-   * @param bound what the session is bound to, for which no proof is needed; null: nothing
-   * @returns what to bind and list by: `wallet` itself when nobody asks for proofs
-   * @throws RefusedError `unauthenticated` without a proof that holds, `forbidden` with that of another wallet
-   */
   ownerOf(wallet: string, proof: string | undefined, bound: string | null): string {
     if (!this.areRequired) return wallet;
     const proven = this.#provenBy(proof);
@@ -186,11 +177,6 @@ export class WalletProofs {
       return undefined;
     }
   }
-}
-
-/** The address of an owner, for whoever needs no more than that: without its chain. */
-export function addressOf(owner: string): string {
-  return owner.startsWith(CHAIN_PREFIX) ? owner.slice(owner.lastIndexOf(':') + 1) : owner;
 }
 
 function unproven(what: string): RefusedError {
