@@ -5,7 +5,7 @@ import type { Config } from './config.js';
 import { Closing } from './assembly/closing.js';
 import type { Log } from './core/ports/log.js';
 import type { Rig } from './core/ports/rig.js';
-import type { CoreService } from './core/create-core.js';
+import type { RunningCore } from './core/create-core.js';
 import { LEASE_MS, type CoreSettings } from './core/model/settings.js';
 import { connectionsWithin, readProcessLimits } from './assembly/descriptor-limit.js';
 import { createAdmin } from './assembly/admin.js';
@@ -22,7 +22,7 @@ import { readVersion } from './version.js';
 /** The service, put together. */
 export interface Application {
   readonly server: Server;
-  readonly core: CoreService;
+  readonly core: RunningCore;
   readonly log: Log;
   readonly version: string;
   readonly rigs: readonly Rig[];

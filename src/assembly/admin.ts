@@ -3,14 +3,14 @@ import type { Config } from '../config.js';
 import type { Observer } from '../core/ports/observer.js';
 import type { Clock } from '../core/ports/clock.js';
 import type { Digests } from '../core/ports/digests.js';
-import type { CoreService } from '../core/create-core.js';
+import type { RunningCore } from '../core/create-core.js';
 import type { Store } from '../core/ports/store.js';
 import type { RootPages } from '../surfaces/index.js';
 
 /** The operator's view, and what feeds it. */
 export interface Admin {
   readonly observer: Observer;
-  pages(core: CoreService): RootPages;
+  pages(core: RunningCore): RootPages;
 }
 
 /** Null without an `ADMIN_TOKEN`: then nothing is remembered, and nothing is served. */

@@ -16,10 +16,8 @@ import type { CountedSurface } from './ports/usage-store.js';
 import type { CountUse } from './operations/usage-tally.js';
 import type { Challenge, WalletProof } from './wallet/wallet-proofs.js';
 
-/** What surfaces can ask of the core. Everything that is refused throws a `RefusedError`. */
-export interface Core {
-  // --- sessions
-
+/** Sessions and their threads. */
+export interface SessionApi {
   /** Creates a session, or binds a wallet to one that exists. */
   createSession(request: {
     sessionId: string;
@@ -49,9 +47,10 @@ export interface Core {
     sessionId: string,
     page: { limit: number; before: string | null },
   ): Promise<{ messages: readonly Message[]; hasMore: boolean }>;
+}
 
-  // --- chat
-
+/** Messages, what became of them, and the state of a session. */
+export interface ChatApi {
   /** Stores a message and queues its turn; durable when it resolves. */
   send(request: SendRequest): Promise<Sent>;
   /** Resolves when the turn has ended, when its session was deleted, when `signal` aborts, or on a drain. Never rejects. */
@@ -71,18 +70,20 @@ export interface Core {
   ): Snapshot | Promise<Snapshot>;
   /** Cancels what runs and what waits; true when there was something. The snapshot read after it is final. */
   interrupt(session: SessionRef): Promise<boolean>;
+}
 
-  // --- streams
-
+/** What happens in a session, as it happens. */
+export interface StreamApi {
   /** The session's updates, attached when it resolves. `after`: replay what came after that event id; null: live only. */
   updates(session: SessionRef, options: { after: number | null; turns: boolean }): Promise<Feed<Update>>;
   /** Everything of one turn from its beginning, then live, to its end. */
   watchTurn(sent: Sent): Promise<Feed<TurnUpdate>>;
   /** The last system events of all kinds. Drains nothing. */
   systemEvents(session: SessionRef, count: number): Promise<readonly SystemEvent[]>;
+}
 
-  // --- control
-
+/** Apps and rigs. */
+export interface ControlApi {
   /** `default` and what the key authorizes. @throws RefusedError `unauthenticated` for a bad key, or with `keyRequired` for none */
   listApps(key: string | undefined, options: { keyRequired: boolean }): Promise<readonly App[]>;
   /** Every rig that there is. */
@@ -100,13 +101,18 @@ export interface Core {
     app?: string | undefined;
     key: string | undefined;
   }): Promise<{ created: boolean }>;
+}
 
-  // --- tools and secrets
-
+/** Tools, called without a rig. */
+export interface ToolApi {
   /** The tools of an App (absent: `default`). */
   listTools(app: string | undefined, key: string | undefined): Promise<readonly ToolDescription[]>;
   /** Runs one tool of an App for a session. @throws RefusedError `not_found`, or `invalid` for arguments that do not fit or hold a key */
   invokeTool(request: InvocationRequest): Promise<Invocation>;
+}
+
+/** Values that the tools of a client use. */
+export interface SecretApi {
   /** Seals values under a client, for an App. Returns what stands for each: its handle. Binds `session` to the client if given. */
   storeSecrets(request: {
     session: SessionRef | undefined;
@@ -121,24 +127,46 @@ export interface Core {
   listSecrets(clientId: string): Promise<Readonly<Record<string, readonly string[]>>>;
   /** Removes a client's secrets; null: of every App, of every name. Returns how many there were. */
   deleteSecrets(clientId: string, which: { app: string | null; name: string | null }): Promise<number>;
+}
 
-  // --- wallets that sign in
-
+/** Wallets that sign in. */
+export interface WalletApi {
   /** @throws RefusedError `not_found` when nobody asks for proofs */
   walletChallenge(): Challenge;
   /** @throws RefusedError `not_found`, `invalid` for what is no sign-in message, `unauthenticated` for one that proves nothing */
   proveWallet(request: { readonly message: string; readonly signature: string }): Promise<WalletProof>;
+}
 
-  // --- the service
-
+/** Counts of requests, for the operator. */
+export interface UsageApi {
   /** The counter of an endpoint (`GET /api/state`) of a surface: made once, called for each request. Never fails. */
   usageCounter(surface: CountedSurface, endpoint: string): CountUse;
+}
 
+/** The limits of requests. */
+export interface AdmissionApi {
   /** True when requests are counted: then `admit` is asked before each. */
   readonly countsRequests: boolean;
   /** Counts a request against the limits of its session and App key. @throws RefusedError `too_many` */
   admit(request: { sessionId: string | undefined; key: string | undefined }): Promise<void>;
+}
 
+/** How the service is. */
+export interface HealthApi {
   /** Whether new messages are taken: `draining`, or the store does not answer. */
   health(): Promise<{ readonly status: HealthStatus }>;
 }
+
+/** All that surfaces can ask of the core: each asks for the part that it uses. Everything that is refused throws a `RefusedError`. */
+export interface Core
+  extends
+    SessionApi,
+    ChatApi,
+    StreamApi,
+    ControlApi,
+    ToolApi,
+    SecretApi,
+    WalletApi,
+    UsageApi,
+    AdmissionApi,
+    HealthApi {}

@@ -1,14 +1,14 @@
 import { linkSignals } from './model/abort.js';
 import type { App } from './model/app.js';
 import { createAccess } from './access/app-access.js';
-import { Chat } from './turns/accept-message.js';
-import { Control } from './sessions/rig-selection.js';
+import { MessageIntake } from './turns/accept-message.js';
+import { RigSelection } from './sessions/rig-selection.js';
 import type { Core } from './api.js';
 import type { Sent } from './model/send-request.js';
-import { FaultDeliveries } from './sessions/system-error-delivery.js';
+import { SystemErrorDelivery } from './sessions/system-error-delivery.js';
 import { Interrupts } from './turns/interrupts.js';
 import { Health } from './operations/health.js';
-import { Housekeeping } from './sessions/retention.js';
+import { Retention } from './sessions/retention.js';
 import { Leases } from './turns/leases.js';
 import { UNOBSERVED, type Observer } from './ports/observer.js';
 import type { Bus } from './ports/bus.js';
@@ -20,7 +20,7 @@ import type { Schemas } from './ports/schemas.js';
 import type { SeedPhrases } from './ports/seed-phrases.js';
 import type { ToolSource } from './ports/tool.js';
 import { overQuota, requestQuotas } from './model/quota.js';
-import { describeRig, Rigs } from './rigs/rig-registry.js';
+import { describeRig, RigRegistry } from './rigs/rig-registry.js';
 import { missingKeys } from './access/secret-rotation.js';
 import { Runner } from './turns/runner.js';
 import type { Sealer } from './ports/secret-store.js';
@@ -30,12 +30,12 @@ import type { CoreSettings } from './model/settings.js';
 import { Snapshots } from './sessions/snapshots.js';
 import type { Store } from './ports/store.js';
 import { Streams } from './streams/streams.js';
-import { Threads } from './sessions/session-cache.js';
+import { SessionCache } from './sessions/session-cache.js';
 import { Titles } from './turns/titles.js';
 import { ToolCalls } from './turns/tool-calls.js';
-import { ToolInvocations } from './tools/direct-calls.js';
-import { Toolbox } from './tools/tool-runner.js';
-import { TurnSteps } from './turns/turn-loop.js';
+import { DirectCalls } from './tools/direct-calls.js';
+import { ToolRunner } from './tools/tool-runner.js';
+import { TurnLoop } from './turns/turn-loop.js';
 import { TurnWriter } from './turns/turn-writer.js';
 import { Usage } from './operations/usage.js';
 import type { UsageReport } from './operations/usage-report.js';
@@ -64,7 +64,7 @@ export interface CorePorts {
 }
 
 /** The core with its life: begun, drained, closed. */
-export interface CoreService extends Core {
+export interface RunningCore extends Core {
   /** Who used the legacy surface in the last so many days, and whether it may be switched off. */
   usageReport(asked: { days: number }): Promise<UsageReport>;
   /** To be told when this process has changed an App key: it then holds here at once, and elsewhere within seconds. */
@@ -81,7 +81,7 @@ export interface CoreService extends Core {
 }
 
 /** Puts the core together. */
-export function createCore(ports: CorePorts): CoreService {
+export function createCore(ports: CorePorts): RunningCore {
   const { store, bus, clock, log, settings, digests, observer = UNOBSERVED } = ports;
   const access = createAccess({
     apps: ports.apps,
@@ -93,8 +93,8 @@ export function createCore(ports: CorePorts): CoreService {
     ...{ secretStore: store, sealer: ports.sealer, digests, access, clock, log },
     maxAppBytes: settings.maxSecretsBytes,
   });
-  const threads = new Threads(store, clock, settings.mirrorMs);
-  const rigs = new Rigs(ports.rigs);
+  const threads = new SessionCache(store, clock, settings.mirrorMs);
+  const rigs = new RigRegistry(ports.rigs);
   const walletProofs = new WalletProofs({
     ...{ digests, clock, sealer: ports.sealer, signIn: ports.walletSignIn },
     countRequest: (quotas) => store.countRequest(quotas),
@@ -102,25 +102,25 @@ export function createCore(ports: CorePorts): CoreService {
   const parts = {
     ...{ store, bus, clock, log, observer, settings, access, secrets, threads, rigs },
     apps: new Map(ports.apps.map((app) => [app.name, app])),
-    toolbox: new Toolbox(ports.tools, ports.schemas, settings, log),
+    toolRunner: new ToolRunner(ports.tools, ports.schemas, settings, log),
     walletOwners: walletProofs,
   };
   const writer = new TurnWriter(parts);
-  const steps = new TurnSteps(parts, writer, new ToolCalls(parts, writer));
+  const steps = new TurnLoop(parts, writer, new ToolCalls(parts, writer));
   const titles = new Titles(parts);
   const runner = new Runner(parts, steps, titles, clock.newId());
   const sessions = new Sessions(parts, (id) => {
     runner.inSession(id)?.stop('deleted');
   });
-  const faults = new FaultDeliveries(parts, runner.lease, settings.renewMs);
+  const faults = new SystemErrorDelivery(parts, runner.lease, settings.renewMs);
   const snapshots = new Snapshots(threads, runner, faults);
-  const chat = new Chat(parts, digests, runner);
+  const chat = new MessageIntake(parts, digests, runner);
   const interrupts = new Interrupts(parts, runner);
   const streams = new Streams(parts, runner);
-  const control = new Control(parts, sessions);
-  const invocations = new ToolInvocations(parts, sessions, ports.seedPhrases);
+  const control = new RigSelection(parts, sessions);
+  const invocations = new DirectCalls(parts, sessions, ports.seedPhrases);
   const leases = new Leases(parts, runner);
-  const housekeeping = new Housekeeping(parts);
+  const housekeeping = new Retention(parts);
   const health = new Health(store, clock, log);
   const draining = new AbortController();
   const usage = new Usage({ store, clock, digests, log });

@@ -1,5 +1,5 @@
 import type { Request, RequestHandler } from 'express';
-import type { Core } from '../core/api.js';
+import type { AdmissionApi } from '../core/api.js';
 import { readQuery } from '../http/query.js';
 import { isFree } from '../http/rate-limit.js';
 
@@ -11,7 +11,7 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
  * it names in whatever place is counted: which of them its route will look at is not known yet, and one that it does not look at
  * must not hide the one that it does.
  */
-export function admit(core: Pick<Core, 'admit'>): RequestHandler {
+export function admit(core: AdmissionApi): RequestHandler {
   return async (req, _res, next) => {
     if (isFree(req)) {
       next();

@@ -1,5 +1,6 @@
 import type { Dialect } from '../http/errors.js';
 import type { Route } from '../http/routes.js';
+import type { HealthApi } from '../core/api.js';
 import type { SurfaceParts } from './parts.js';
 
 /** When to ask again while it is not ready, in seconds. */
@@ -9,7 +10,10 @@ const RETRY_AFTER = '1';
  * `GET /api/health` (§4.12), the readiness probe: 200 `{status: "ok", version, surfaces}`, or 503 with another status while
  * messages are refused.
  */
-export function healthProbe({ core, about }: SurfaceParts, dialect: Dialect): Route {
+export function healthProbe(
+  { core, about }: Pick<SurfaceParts, 'about'> & { readonly core: HealthApi },
+  dialect: Dialect,
+): Route {
   return {
     method: 'GET',
     path: '/api/health',

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { RequestHandler } from 'express';
-import type { Core } from '../core/api.js';
+import type { UsageApi } from '../core/api.js';
 import type { CountedSurface } from '../core/ports/usage-store.js';
 import { isProbe, type Route } from '../http/routes.js';
 import type { Notice } from './deprecation.js';
@@ -14,7 +14,7 @@ const KEY_HEADER = { current: 'service-app-key', legacy: 'x-api-key' } as const;
  */
 export function countRoutes(
   routes: readonly Route[],
-  { core, notice }: { readonly core: Pick<Core, 'usageCounter'>; readonly notice: Notice | undefined },
+  { core, notice }: { readonly core: UsageApi; readonly notice: Notice | undefined },
 ): readonly Route[] {
   return routes.map((route) => {
     if (isProbe(route.path)) return route;
@@ -24,7 +24,7 @@ export function countRoutes(
 
 function counting(
   { method, path, dialect, spoken }: Route,
-  core: Pick<Core, 'usageCounter'>,
+  core: UsageApi,
   notice: Notice | undefined,
 ): RequestHandler {
   const endpoint = `${method} ${path}`;

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { createSchemas } from '../../src/adapters/ajv/schemas.js';
 import { createMcpServers } from '../../src/adapters/mcp/servers.js';
 import type { JsonValue } from '../../src/core/model/json.js';
-import { Toolbox } from '../../src/core/tools/tool-runner.js';
+import { ToolRunner } from '../../src/core/tools/tool-runner.js';
 import { keptLog, testApp } from '../support/core.js';
 import {
   closeMcp,
@@ -186,7 +186,12 @@ describe('a server that dies', () => {
       { name: 's', problem: 'The connection ended.', tools: mcp.servers.list().length },
     ]);
     const tools = [getTime, ...mcp.servers.list()];
-    const toolbox = new Toolbox({ list: () => tools }, createSchemas(), { toolTimeoutMs: 5_000 }, keptLog());
+    const toolbox = new ToolRunner(
+      { list: () => tools },
+      createSchemas(),
+      { toolTimeoutMs: 5_000 },
+      keptLog(),
+    );
     const run = (name: string) =>
       toolbox.run(
         testApp({ tools: ['get_time'], toolServers: ['s'] }),

@@ -1,6 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { estimateTokens, instructionsFor, promptMessages, promptTokens } from '../../src/core/rigs/context-window.js';
+import {
+  estimateTokens,
+  instructionsFor,
+  promptMessages,
+  promptTokens,
+} from '../../src/core/rigs/context-window.js';
 import type { Message, ToolCall, ToolResult } from '../../src/core/model/message.js';
 import type { PromptMessage } from '../../src/core/ports/rig.js';
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { createSchemas } from '../../src/adapters/ajv/schemas.js';
 import type { JsonValue } from '../../src/core/model/json.js';
 import type { Tool } from '../../src/core/ports/tool.js';
-import { MAX_RESULT_BYTES, Toolbox } from '../../src/core/tools/tool-runner.js';
+import { MAX_RESULT_BYTES, ToolRunner } from '../../src/core/tools/tool-runner.js';
 import { keptLog, testApp } from '../support/core.js';
 
 /** Runs a tool of some making, as an operator's module may be. */
@@ -12,7 +12,12 @@ async function resultOf(run: () => unknown, secrets = new Map<string, string>())
     // What a module gives is not always what its type says.
     run: () => Promise.resolve(JSON.parse('null') as JsonValue).then(run as () => JsonValue),
   };
-  const toolbox = new Toolbox({ list: () => [tool] }, createSchemas(), { toolTimeoutMs: 1_000 }, keptLog());
+  const toolbox = new ToolRunner(
+    { list: () => [tool] },
+    createSchemas(),
+    { toolTimeoutMs: 1_000 },
+    keptLog(),
+  );
   const context = {
     sessionId: 's',
     wallet: null,

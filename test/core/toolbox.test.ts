@@ -3,7 +3,7 @@ import { createSchemas } from '../../src/adapters/ajv/schemas.js';
 import type { App } from '../../src/core/model/app.js';
 import type { JsonObject } from '../../src/core/model/json.js';
 import type { Tool, ToolContext } from '../../src/core/ports/tool.js';
-import { MAX_RESULT_BYTES, Toolbox } from '../../src/core/tools/tool-runner.js';
+import { MAX_RESULT_BYTES, ToolRunner } from '../../src/core/tools/tool-runner.js';
 import { keptLog, testApp } from '../support/core.js';
 
 const never = new AbortController().signal;
@@ -26,7 +26,7 @@ const say = (name: string) => tool(name, () => Promise.resolve(name));
 function box(...tools: Tool[]) {
   const log = keptLog();
   let list = tools;
-  const toolbox = new Toolbox({ list: () => list }, createSchemas(), { toolTimeoutMs: 60_000 }, log);
+  const toolbox = new ToolRunner({ list: () => list }, createSchemas(), { toolTimeoutMs: 60_000 }, log);
   return {
     toolbox,
     log,
@@ -37,7 +37,7 @@ function box(...tools: Tool[]) {
 }
 
 async function run(
-  toolbox: Toolbox,
+  toolbox: ToolRunner,
   name: string,
   options: { args?: JsonObject; secrets?: Record<string, string>; signal?: AbortSignal; app?: App } = {},
 ) {

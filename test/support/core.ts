@@ -16,7 +16,7 @@ import type { Log } from '../../src/core/ports/log.js';
 import type { Rig } from '../../src/core/ports/rig.js';
 import type { Tool } from '../../src/core/ports/tool.js';
 import { NO_LIMITS } from '../../src/core/model/quota.js';
-import { createCore, type CoreService } from '../../src/core/create-core.js';
+import { createCore, type RunningCore } from '../../src/core/create-core.js';
 import type { CoreSettings } from '../../src/core/model/settings.js';
 import type { Snapshot } from '../../src/core/model/snapshot.js';
 import type { Store } from '../../src/core/ports/store.js';
@@ -67,13 +67,13 @@ export function keptLog(): Log & { readonly lines: string[] } {
 }
 
 export interface TestCore {
-  readonly core: CoreService;
+  readonly core: RunningCore;
   readonly store: Store;
   readonly bus: Bus;
   readonly log: ReturnType<typeof keptLog>;
 }
 
-const opened: CoreService[] = [];
+const opened: RunningCore[] = [];
 
 /** Closes every core that `testCore` made: for `afterEach`. */
 export async function closeTestCores(): Promise<void> {

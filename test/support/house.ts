@@ -14,7 +14,7 @@ import type { App } from '../../src/core/model/app.js';
 import { isJsonObject, type JsonObject } from '../../src/core/model/json.js';
 import type { Rig } from '../../src/core/ports/rig.js';
 import type { Tool } from '../../src/core/ports/tool.js';
-import { createCore, type CoreService } from '../../src/core/create-core.js';
+import { createCore, type RunningCore } from '../../src/core/create-core.js';
 import type { CoreSettings } from '../../src/core/model/settings.js';
 import type { Store } from '../../src/core/ports/store.js';
 import type { WalletSignIn } from '../../src/core/wallet/wallet-proofs.js';
@@ -33,7 +33,7 @@ interface WatchOptions {
 
 /** The service over HTTP with its real log, sealer and checks; all that it answers and logs is kept. */
 export interface House extends TestServer {
-  readonly core: CoreService;
+  readonly core: RunningCore;
   readonly store: Store;
   readonly rig: ScriptedRig;
   readonly telemetry: Telemetry;

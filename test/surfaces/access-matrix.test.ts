@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { CoreService } from '../../src/core/create-core.js';
+import type { RunningCore } from '../../src/core/create-core.js';
 import type { Rig } from '../../src/core/ports/rig.js';
 import { NO_USAGE } from '../../src/core/model/turn.js';
 import type { Method, Route } from '../../src/http/routes.js';
@@ -127,7 +127,7 @@ afterAll(async () => {
 });
 
 /** The core, with each call noted before it is made. */
-function recorded(core: CoreService): CoreService {
+function recorded(core: RunningCore): RunningCore {
   return new Proxy(core, {
     get(target, name, receiver) {
       const member: unknown = Reflect.get(target, name, receiver);

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { createClient } from '../../src/client/index.js';
-import type { CoreService } from '../../src/core/create-core.js';
+import type { RunningCore } from '../../src/core/create-core.js';
 import type { Store } from '../../src/core/ports/store.js';
 import { Heard } from '../client/watching.js';
 import { closeTestCores, message, testCore } from '../support/core.js';
@@ -12,7 +12,7 @@ import { openStream, type OpenStream } from '../support/sse.js';
 /** Three services on one store that hear nothing of each other: one works, one is to take over, one is asked. */
 let store: Store;
 let server: TestServer;
-let successor: CoreService;
+let successor: RunningCore;
 let session: string;
 let turnId: string;
 let first: Asked;

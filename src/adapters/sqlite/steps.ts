@@ -1,4 +1,12 @@
-import type { Acceptance, Accepted, Commit, Interruption, Progress, StoredKey, TurnEnding } from '../../core/ports/store.js';
+import type {
+  Acceptance,
+  Accepted,
+  Commit,
+  Interruption,
+  Progress,
+  StoredKey,
+  TurnEnding,
+} from '../../core/ports/store.js';
 import type { Lease } from '../../core/model/turn.js';
 import type { Prune } from '../../core/ports/prune.js';
 import type { ChangeValues, SavedValues } from './crossing.js';

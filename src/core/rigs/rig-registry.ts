@@ -3,7 +3,7 @@ import type { RigChoice } from '../model/rig-choice.js';
 import type { Rig } from '../ports/rig.js';
 
 /** The rigs that there are, and which of them an App allows. */
-export class Rigs {
+export class RigRegistry {
   readonly #byId: ReadonlyMap<string, Rig>;
 
   /** @throws Error without any rig: a service that cannot answer must not start */

@@ -21,7 +21,7 @@ const NONE: ReadonlySet<number> = new Set();
  * it made; one that follows directly is applied in place, one already seen is skipped, and a hole means that somebody else
  * wrote, so that the mirror is stale and must be read again.
  */
-export class ActiveThread {
+export class CachedSession {
   /** Another object after every change of the thread. */
   session: Session;
   /** Append-only as long as the array is the same object. */

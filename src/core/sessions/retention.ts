@@ -3,7 +3,7 @@ import type { Bus } from '../ports/bus.js';
 import type { Clock } from '../ports/clock.js';
 import type { Log } from '../ports/log.js';
 import type { CoreSettings } from '../model/settings.js';
-import type { Threads } from './session-cache.js';
+import type { SessionCache } from './session-cache.js';
 
 const EVERY_MS = 60_000;
 /** Counts of use are kept for as long as the longest window and a day. */
@@ -22,11 +22,11 @@ export interface RetentionParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly settings: CoreSettings;
-  readonly threads: Threads;
+  readonly threads: SessionCache;
 }
 
 /** Removes what has had its time: old events and idempotency keys, and idle threads where retention is set. */
-export class Housekeeping {
+export class Retention {
   #timer: NodeJS.Timeout | undefined;
   #pruning: Promise<void> = Promise.resolve();
   readonly #startedAt: number;

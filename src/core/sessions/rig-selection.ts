@@ -1,6 +1,6 @@
 import type { Access } from '../access/app-access.js';
-import type { Rigs } from '../rigs/rig-registry.js';
-import type { Threads } from './session-cache.js';
+import type { RigRegistry } from '../rigs/rig-registry.js';
+import type { SessionCache } from './session-cache.js';
 import { DEFAULT_APP, type App } from '../model/app.js';
 import type { RigChoice } from '../model/rig-choice.js';
 import type { SessionRef } from '../model/session.js';
@@ -12,12 +12,12 @@ import type { Sessions } from './sessions.js';
 export interface RigSelectionParts {
   readonly access: Access;
   readonly apps: ReadonlyMap<string, App>;
-  readonly rigs: Rigs;
-  readonly threads: Threads;
+  readonly rigs: RigRegistry;
+  readonly threads: SessionCache;
 }
 
 /** Rigs and Apps of a session. */
-export class Control {
+export class RigSelection {
   constructor(
     private readonly parts: RigSelectionParts,
     private readonly sessions: Sessions,

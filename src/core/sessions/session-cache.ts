@@ -5,7 +5,7 @@ import { Revisions } from './revision-checks.js';
 import { newSession, type Session } from '../model/session.js';
 import type { Store } from '../ports/store.js';
 import { endOf, type ThreadEnd } from './session-tail.js';
-import { ActiveThread } from './cached-session.js';
+import { CachedSession } from './cached-session.js';
 
 /** How many sessions memory holds, and how many characters of their messages. */
 const MAX_ACTIVE = 10_000;
@@ -24,15 +24,15 @@ const FLIGHT_MS = 250;
 /** A read of a whole session that is under way. */
 interface Loading {
   readonly begun: number;
-  readonly thread: Promise<ActiveThread | 'deleted' | 'unknown'>;
+  readonly thread: Promise<CachedSession | 'deleted' | 'unknown'>;
 }
 
 /**
  * The active sessions: the three tiers of §3. First memory, then the store, then a new one, which lives in memory alone
  * until something is written, so that a scanner of random ids cannot fill the disk.
  */
-export class Threads {
-  readonly #active = new Map<string, ActiveThread>();
+export class SessionCache {
+  readonly #active = new Map<string, CachedSession>();
   readonly #loading = new Map<string, Loading>();
   /** Numbers reads and loads in the order of their beginnings. */
   #reads = 0;
@@ -52,20 +52,20 @@ export class Threads {
   }
 
   /** The session, for a read. @throws RefusedError `not_found` when deleted, or unknown and not to be created */
-  open(ref: SessionRef): Promise<ActiveThread> {
+  open(ref: SessionRef): Promise<CachedSession> {
     const fresh = this.fresh(ref.id);
     return fresh === undefined ? this.openChecked(ref) : Promise.resolve(fresh);
   }
 
   /** The session if memory has it, fresh enough for a read: without asking the store. */
-  fresh(id: string): ActiveThread | undefined {
+  fresh(id: string): CachedSession | undefined {
     return this.#fresh(id, this.mirrorMs);
   }
 
   /** The same, surely as the store has it now, whoever wrote last. */
-  async openChecked(ref: SessionRef): Promise<ActiveThread> {
+  async openChecked(ref: SessionRef): Promise<CachedSession> {
     const found = await this.#find(ref.id);
-    if (found instanceof ActiveThread) return found;
+    if (found instanceof CachedSession) return found;
     if (found === 'deleted' || ref.ifUnknown === 'refuse') throw sessionNotFound();
     const present = this.#active.get(ref.id);
     if (present !== undefined) return present;
@@ -96,29 +96,29 @@ export class Threads {
   }
 
   /** The session, for a write: one that was deleted may come back by it. It is kept only once it is stored. */
-  async openForWrite(ref: SessionRef): Promise<ActiveThread> {
+  async openForWrite(ref: SessionRef): Promise<CachedSession> {
     return this.#openForWrite(ref, this.mirrorMs);
   }
 
   /** The same, as it was a moment ago: for a write that the store refuses when the session has changed. */
-  async openLately(ref: SessionRef): Promise<ActiveThread> {
+  async openLately(ref: SessionRef): Promise<CachedSession> {
     return this.#openForWrite(ref, LATELY_MS);
   }
 
   /** A session as if it were stored nowhere: for a write that the store refuses when it is. */
-  assumeNew(id: string): ActiveThread {
-    return new ActiveThread(newSession(id, this.clock.now()), this.clock.monotonic());
+  assumeNew(id: string): CachedSession {
+    return new CachedSession(newSession(id, this.clock.now()), this.clock.monotonic());
   }
 
-  async #openForWrite(ref: SessionRef, maxAgeMs: number): Promise<ActiveThread> {
+  async #openForWrite(ref: SessionRef, maxAgeMs: number): Promise<CachedSession> {
     const found = this.#fresh(ref.id, maxAgeMs) ?? (await this.#find(ref.id));
-    if (found instanceof ActiveThread) return found;
+    if (found instanceof CachedSession) return found;
     if (ref.ifUnknown === 'refuse') throw sessionNotFound();
     return this.assumeNew(ref.id);
   }
 
   /** Runs a write with the session held in memory, so that its commit meets the very mirror that others read. */
-  async hold<T>(thread: ActiveThread, write: () => Promise<T>): Promise<T> {
+  async hold<T>(thread: CachedSession, write: () => Promise<T>): Promise<T> {
     thread.pins++;
     try {
       return await write();
@@ -128,7 +128,7 @@ export class Threads {
   }
 
   /** After a write to a session that was not stored: from now on it is active like any other. */
-  adopt(thread: ActiveThread): void {
+  adopt(thread: CachedSession): void {
     const present = this.#active.get(thread.id);
     if (present === undefined) this.#keep(thread);
     else if (present !== thread) present.heard(thread.newestRevision);
@@ -140,7 +140,7 @@ export class Threads {
   }
 
   /** Refreshes the text in flight of a turn that runs elsewhere, at most every quarter of a second. */
-  async refreshFlight(thread: ActiveThread): Promise<void> {
+  async refreshFlight(thread: CachedSession): Promise<void> {
     const now = this.clock.monotonic();
     if (now - thread.flightAt < FLIGHT_MS) return;
     thread.flightAt = now;
@@ -160,12 +160,12 @@ export class Threads {
   }
 
   /** The mirror of a session if memory has one, however old. */
-  peek(id: string): ActiveThread | undefined {
+  peek(id: string): CachedSession | undefined {
     return this.#active.get(id);
   }
 
   /** The mirror of a session if it is as the store has it now. Reads no message. */
-  async #current(id: string): Promise<ActiveThread | undefined> {
+  async #current(id: string): Promise<CachedSession | undefined> {
     const fresh = this.fresh(id);
     const present = this.#active.get(id);
     if (fresh !== undefined || present === undefined || present.stale) return fresh;
@@ -174,7 +174,7 @@ export class Threads {
     return isSame && revision === present.session.revision ? present : undefined;
   }
 
-  #fresh(id: string, maxAgeMs: number): ActiveThread | undefined {
+  #fresh(id: string, maxAgeMs: number): CachedSession | undefined {
     const thread = this.#active.get(id);
     if (thread === undefined || thread.stale) return undefined;
     const now = this.clock.monotonic();
@@ -183,14 +183,14 @@ export class Threads {
     return thread;
   }
 
-  async #find(id: string): Promise<ActiveThread | 'deleted' | 'unknown'> {
+  async #find(id: string): Promise<CachedSession | 'deleted' | 'unknown'> {
     // A second read is made when the first one, which others may have begun, was older than what memory knows by then.
     const found = await this.#read(id);
-    return found instanceof ActiveThread && found.stale ? this.#read(id) : found;
+    return found instanceof CachedSession && found.stale ? this.#read(id) : found;
   }
 
   /** @param asked the number of the read: what it finds is not older than it */
-  async #read(id: string, asked = ++this.#reads): Promise<ActiveThread | 'deleted' | 'unknown'> {
+  async #read(id: string, asked = ++this.#reads): Promise<CachedSession | 'deleted' | 'unknown'> {
     const present = this.#active.get(id);
     if (present !== undefined && !present.stale) {
       const before = present.session.revision;
@@ -219,13 +219,13 @@ export class Threads {
     return this.#read(id, asked);
   }
 
-  #beginLoading(id: string): Promise<ActiveThread | 'deleted' | 'unknown'> {
+  #beginLoading(id: string): Promise<CachedSession | 'deleted' | 'unknown'> {
     const thread = this.#load(id).finally(() => this.#loading.delete(id));
     this.#loading.set(id, { begun: ++this.#reads, thread });
     return thread;
   }
 
-  async #load(id: string): Promise<ActiveThread | 'deleted' | 'unknown'> {
+  async #load(id: string): Promise<CachedSession | 'deleted' | 'unknown'> {
     const before = this.#active.get(id);
     const stored = await this.store.loadThread(id);
     const present = this.#active.get(id);
@@ -234,14 +234,14 @@ export class Threads {
       if (present !== undefined && (present !== before || stored === 'unknown')) return present;
       return stored;
     }
-    const thread = present ?? new ActiveThread(stored.session, this.clock.monotonic());
+    const thread = present ?? new CachedSession(stored.session, this.clock.monotonic());
     if (present === undefined) thread.session = { ...stored.session, revision: 0 };
     thread.reset(stored, this.clock.monotonic());
     return this.#keep(thread);
   }
 
   /** Puts a session at the young end of the order of eviction. */
-  #keep(thread: ActiveThread): ActiveThread {
+  #keep(thread: CachedSession): CachedSession {
     this.#active.delete(thread.id);
     this.#active.set(thread.id, thread);
     this.#weight += thread.weight - thread.countedWeight;
@@ -250,7 +250,7 @@ export class Threads {
     return thread;
   }
 
-  #drop(thread: ActiveThread): void {
+  #drop(thread: CachedSession): void {
     if (this.#active.get(thread.id) !== thread) return;
     this.#active.delete(thread.id);
     this.#weight -= thread.countedWeight;

@@ -1,11 +1,11 @@
 import { shownCount } from '../model/message.js';
 import type { StoredTail } from '../ports/tail-store.js';
-import { ActiveThread } from './cached-session.js';
+import { CachedSession } from './cached-session.js';
 
 /** A thread of which no more than its end was read. */
 export interface ThreadEnd {
   /** A mirror of the end alone: never kept among those of whole threads. */
-  readonly thread: ActiveThread;
+  readonly thread: CachedSession;
   /** How many messages a snapshot shows before those of `thread`. */
   readonly skipped: number;
 }
@@ -14,7 +14,7 @@ export interface ThreadEnd {
 export function endOf(tail: StoredTail, now: number): ThreadEnd {
   const { session, messages, faults } = tail;
   const openIds = new Set(tail.open.map(({ turn }) => turn.id));
-  const thread = new ActiveThread(session, now);
+  const thread = new CachedSession(session, now);
   const settled = messages.filter(({ turnId }) => !openIds.has(turnId));
   const open = tail.open.map(({ turn, partialText }) => ({
     turn,

@@ -13,8 +13,8 @@ import {
   type ThreadSummary,
 } from '../model/session.js';
 import type { ThreadCursor, Store } from '../ports/store.js';
-import type { ActiveThread } from './cached-session.js';
-import { sessionNotFound, type Threads } from './session-cache.js';
+import type { CachedSession } from './cached-session.js';
+import { sessionNotFound, type SessionCache } from './session-cache.js';
 import { patchedUserState } from '../model/user-state.js';
 
 /** What a write to a session decides from what the session is now. */
@@ -34,7 +34,7 @@ export interface SessionsParts {
   readonly bus: Bus;
   readonly clock: Clock;
   readonly walletOwners: WalletOwners;
-  readonly threads: Threads;
+  readonly threads: SessionCache;
 }
 
 /** What can be done with sessions beside talking. */
@@ -199,7 +199,7 @@ export class Sessions {
   /** The same, with what was just opened for it. */
   async #write(
     ref: SessionRef,
-    opened: ActiveThread,
+    opened: CachedSession,
     decide: (present: Session) => Change,
   ): Promise<{ session: Session; created: boolean }> {
     for (let thread = opened; ; thread = await this.parts.threads.openForWrite(ref)) {
@@ -212,7 +212,7 @@ export class Sessions {
   }
 
   async #save(
-    thread: ActiveThread,
+    thread: CachedSession,
     ref: SessionRef,
     change: Change,
   ): Promise<{ session: Session; created: boolean } | undefined> {

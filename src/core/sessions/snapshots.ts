@@ -1,10 +1,10 @@
 import type { Message } from '../model/message.js';
 import type { SessionRef } from '../model/session.js';
-import { NO_FAULTS, type FaultDeliveries } from './system-error-delivery.js';
+import { NO_FAULTS, type SystemErrorDelivery } from './system-error-delivery.js';
 import type { FaultDelivery, OpenTurnView, Snapshot } from '../model/snapshot.js';
 import type { SessionStatus } from '../model/session.js';
-import type { ActiveThread, OpenTurn } from './cached-session.js';
-import type { Threads } from './session-cache.js';
+import type { CachedSession, OpenTurn } from './cached-session.js';
+import type { SessionCache } from './session-cache.js';
 
 /** What a snapshot shows of a turn that this process works on. */
 export interface LiveTurn {
@@ -29,9 +29,9 @@ export interface LiveTurns {
 /** Puts snapshots together: what is stored, from the cache, and the text in flight, from the turns that run here. */
 export class Snapshots {
   constructor(
-    private readonly threads: Threads,
+    private readonly threads: SessionCache,
     private readonly liveTurns: LiveTurns,
-    private readonly faults: FaultDeliveries,
+    private readonly faults: SystemErrorDelivery,
   ) {}
 
   /**
@@ -62,11 +62,11 @@ export class Snapshots {
     return this.#take(thread, await this.#faultsOf(thread, leavesFaults));
   }
 
-  async #faultsOf(thread: ActiveThread, leavesFaults: boolean): Promise<FaultDelivery> {
+  async #faultsOf(thread: CachedSession, leavesFaults: boolean): Promise<FaultDelivery> {
     return leavesFaults || thread.faults.length === 0 ? NO_FAULTS : this.faults.claim(thread);
   }
 
-  #runsElsewhere(thread: ActiveThread): boolean {
+  #runsElsewhere(thread: CachedSession): boolean {
     return thread.processing && this.liveTurns.inSession(thread.id) === undefined;
   }
 
@@ -74,14 +74,14 @@ export class Snapshots {
    * Without open turns and faults it is the same object for as long as the session stays as it is, so that what was made of it can be kept.
    * @param faults what this snapshot is to carry
    */
-  #take(thread: ActiveThread, faults: FaultDelivery): Snapshot {
+  #take(thread: CachedSession, faults: FaultDelivery): Snapshot {
     if (thread.open.length > 0 || faults !== NO_FAULTS) return this.#make(thread, faults);
     const { quiet } = thread;
     return quiet?.session === thread.session ? quiet : (thread.quiet = this.#make(thread, faults));
   }
 
   /** @param skipped how many messages of the session come before those of `thread` */
-  #make(thread: ActiveThread, faults: FaultDelivery, skipped = 0): Snapshot {
+  #make(thread: CachedSession, faults: FaultDelivery, skipped = 0): Snapshot {
     const { session, settled } = thread;
     const open = thread.open.map((turn) => this.#view(turn));
     const status: SessionStatus = thread.processing
@@ -119,7 +119,7 @@ export class Snapshots {
     };
   }
 
-  #tag(thread: ActiveThread, open: readonly OpenTurnView[], faults: FaultDelivery): string {
+  #tag(thread: CachedSession, open: readonly OpenTurnView[], faults: FaultDelivery): string {
     const running = this.liveTurns.inSession(thread.id);
     const text = open.find(({ streaming }) => streaming !== null)?.streaming?.text ?? '';
     // Whose text of a turn elsewhere it is, is not known here: two of one length may be of two attempts.

@@ -3,7 +3,7 @@ import type { Log } from '../ports/log.js';
 import type { FaultDelivery } from '../model/snapshot.js';
 import type { Lease } from '../model/turn.js';
 import type { Store } from '../ports/store.js';
-import type { ActiveThread } from './cached-session.js';
+import type { CachedSession } from './cached-session.js';
 
 /** What is on its way of one session. */
 interface UnderWay {
@@ -21,7 +21,7 @@ interface UnderWay {
  * notes there that they went out once they did: what it claimed and never sent is another's when the claim has run out. A claim whose
  * stored end is still ahead counts as lost, too, when this node has seen it unrenewed for as long as a claim holds.
  */
-export class FaultDeliveries {
+export class SystemErrorDelivery {
   readonly #underWay = new Map<string, UnderWay>();
 
   constructor(
@@ -32,7 +32,7 @@ export class FaultDeliveries {
   ) {}
 
   /** Faults for one answer: those that no other answer has. Asks the store only when memory knows of some. */
-  async claim(thread: ActiveThread): Promise<FaultDelivery> {
+  async claim(thread: CachedSession): Promise<FaultDelivery> {
     let found = this.#underWay.get(thread.id);
     for (; found?.ending !== undefined; found = this.#underWay.get(thread.id)) await found.ending;
     if (thread.faults.every(({ n }) => found?.taken.has(n))) return NO_FAULTS;
@@ -70,14 +70,14 @@ export class FaultDeliveries {
     };
   }
 
-  #noteHeld(thread: ActiveThread, claim: string | null): void {
+  #noteHeld(thread: CachedSession, claim: string | null): void {
     if (claim === null) thread.faultsHeld = undefined;
     else if (thread.faultsHeld?.claim !== claim)
       thread.faultsHeld = { claim, since: this.parts.clock.monotonic() };
   }
 
   /** Another node's claim on the faults of a session, if it has not been renewed for as long as a claim holds. */
-  #lostClaimOn({ faultsHeld }: ActiveThread): string | null {
+  #lostClaimOn({ faultsHeld }: CachedSession): string | null {
     if (faultsHeld === undefined) return null;
     const age = this.parts.clock.monotonic() - faultsHeld.since;
     return age >= this.lease.milliseconds ? faultsHeld.claim : null;
@@ -102,7 +102,7 @@ export class FaultDeliveries {
   }
 
   /** They went out. Never rejects. */
-  async #remember(thread: ActiveThread, numbers: readonly number[]): Promise<void> {
+  async #remember(thread: CachedSession, numbers: readonly number[]): Promise<void> {
     thread.tell(numbers);
     // An older one may still be on its way: only what is before it is remembered as shown.
     const oldestLeft = thread.faults[0]?.n;

@@ -19,7 +19,7 @@ export interface EventSource {
  * Follows the logged events of a session by their ids: the next one passes, a known one is dropped, and a hole is filled
  * from the store. So nothing is lost or doubled, whatever happens between a client's cursor, the store and the bus.
  */
-export class UpdatesWatch implements Watch {
+export class EventSubscription implements Watch {
   #last = 0;
   #highest = 0;
   #isCatchingUp = false;

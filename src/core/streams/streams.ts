@@ -1,7 +1,7 @@
 import type { Watch } from './watch.js';
 import type { Bus } from '../ports/bus.js';
 import type { Log } from '../ports/log.js';
-import type { Threads } from '../sessions/session-cache.js';
+import type { SessionCache } from '../sessions/session-cache.js';
 import type { TurnUpdate, Update } from '../model/update.js';
 import type { Feed } from '../model/feed.js';
 import type { Sent } from '../model/send-request.js';
@@ -12,7 +12,7 @@ import { SessionTurns } from './session-turns.js';
 import type { Store } from '../ports/store.js';
 import type { TurnSource } from './turn-follower.js';
 import { TurnStream } from './turn-stream.js';
-import { UpdatesWatch } from './event-subscription.js';
+import { EventSubscription } from './event-subscription.js';
 
 /** How often the store is asked what the bus may have lost, among it deletions by other processes; how many sessions at once. */
 const SWEEP_MS = 2_000;
@@ -23,7 +23,7 @@ export interface StreamParts {
   readonly store: Store;
   readonly bus: Bus;
   readonly log: Log;
-  readonly threads: Threads;
+  readonly threads: SessionCache;
 }
 
 /** The streams of this process. */
@@ -57,9 +57,9 @@ export class Streams {
   /** The session's updates; attached when it resolves. */
   async updates(ref: SessionRef, options: { after: number | null; turns: boolean }): Promise<Feed<Update>> {
     const { id, session } = await this.parts.threads.open(ref);
-    return this.#open<Update, UpdatesWatch>(
+    return this.#open<Update, EventSubscription>(
       (feed) =>
-        new UpdatesWatch(
+        new EventSubscription(
           id,
           feed,
           this.parts,

@@ -4,9 +4,9 @@ import type { Log } from '../ports/log.js';
 import type { Observer } from '../ports/observer.js';
 import type { Access } from '../access/app-access.js';
 import type { Secrets } from '../access/secrets.js';
-import type { Toolbox } from './tool-runner.js';
+import type { ToolRunner } from './tool-runner.js';
 import type { WalletOwners } from '../access/wallet-owners.js';
-import type { Threads } from '../sessions/session-cache.js';
+import type { SessionCache } from '../sessions/session-cache.js';
 import { linkSignals } from '../model/abort.js';
 import { DEFAULT_APP, type App } from '../model/app.js';
 import type { SessionRef } from '../model/session.js';
@@ -49,13 +49,13 @@ export interface DirectCallParts {
   readonly access: Access;
   readonly apps: ReadonlyMap<string, App>;
   readonly secrets: Secrets;
-  readonly toolbox: Toolbox;
+  readonly toolRunner: ToolRunner;
   readonly walletOwners: WalletOwners;
-  readonly threads: Threads;
+  readonly threads: SessionCache;
 }
 
 /** Tools as a client calls them (§4.12), without a rig. */
-export class ToolInvocations {
+export class DirectCalls {
   readonly #stop = new AbortController();
 
   constructor(
@@ -66,7 +66,7 @@ export class ToolInvocations {
 
   /** The tools of an App. */
   async list(app: string | undefined, key: string | undefined): Promise<readonly ToolDescription[]> {
-    return this.parts.toolbox.describe(await this.parts.access.authorize(app ?? DEFAULT_APP, key));
+    return this.parts.toolRunner.describe(await this.parts.access.authorize(app ?? DEFAULT_APP, key));
   }
 
   /**
@@ -101,8 +101,8 @@ export class ToolInvocations {
     };
     try {
       const context = await toolContext(this.parts, session, { app, client, signal });
-      const { toolbox, observer } = this.parts;
-      const { result, failed } = await toolbox.run(app, call, context, report, observer);
+      const { toolRunner, observer } = this.parts;
+      const { result, failed } = await toolRunner.run(app, call, context, report, observer);
       isOver = true;
       await told.catch(() => undefined);
       await tell({ type: 'tool_complete', ...announced, failed, result });
@@ -133,7 +133,7 @@ export class ToolInvocations {
   }
 
   #check(app: App, name: string, args: JsonObject): void {
-    const tool = this.parts.toolbox.find(app, name);
+    const tool = this.parts.toolRunner.find(app, name);
     if (tool === undefined)
       throw new RefusedError(
         'not_found',
@@ -143,7 +143,7 @@ export class ToolInvocations {
     if (exposure !== undefined) {
       throw new RefusedError('invalid', `${exposure.path}: ${exposure.message}`, [exposure]);
     }
-    const problems = this.parts.toolbox.problems(tool, args);
+    const problems = this.parts.toolRunner.problems(tool, args);
     if (problems.length > 0) throw new RefusedError('invalid', 'The arguments do not fit the tool', problems);
   }
 

@@ -22,7 +22,7 @@ const MAX_PROGRESS = 200;
 type Check = (value: JsonValue) => readonly Problem[];
 
 /** The tools that there are, which of them an App has, and the running of one call. */
-export class Toolbox {
+export class ToolRunner {
   #listed: readonly Tool[] | null = null;
   #byName: ReadonlyMap<string, Tool> = new Map();
   /** What `describe` said since the list last changed. */

@@ -4,7 +4,7 @@ import type { CoreSettings } from '../model/settings.js';
 import type { Access } from '../access/app-access.js';
 import type { Secrets } from '../access/secrets.js';
 import type { WalletOwners } from '../access/wallet-owners.js';
-import type { Threads } from '../sessions/session-cache.js';
+import type { SessionCache } from '../sessions/session-cache.js';
 import type { App } from '../model/app.js';
 import type { Sent, SendRequest } from '../model/send-request.js';
 import { announce, type Bus } from '../ports/bus.js';
@@ -15,7 +15,7 @@ import type { Runner } from './runner.js';
 import { walletAddress, type Session, type SessionFields } from '../model/session.js';
 import type { Acceptance, Store } from '../ports/store.js';
 import { wellFormed } from '../model/text.js';
-import type { ActiveThread } from '../sessions/cached-session.js';
+import type { CachedSession } from '../sessions/cached-session.js';
 import { patchedUserState } from '../model/user-state.js';
 
 /** What a message is checked with, and where it is stored. */
@@ -28,11 +28,11 @@ export interface AcceptanceParts {
   readonly access: Access;
   readonly secrets: Secrets;
   readonly walletOwners: WalletOwners;
-  readonly threads: Threads;
+  readonly threads: SessionCache;
 }
 
 /** Takes messages. */
-export class Chat {
+export class MessageIntake {
   constructor(
     private readonly parts: AcceptanceParts,
     private readonly digests: Digests,
@@ -62,7 +62,7 @@ export class Chat {
 
   /** Undefined: the session has changed since it was read, and nothing was stored. */
   async #accept(
-    thread: ActiveThread,
+    thread: CachedSession,
     request: SendRequest,
     { text, app, idempotency }: { text: string; app: App; idempotency: Acceptance['idempotency'] },
   ): Promise<Sent | undefined> {

@@ -4,7 +4,7 @@ import type { Clock } from '../ports/clock.js';
 import type { Turn } from '../model/turn.js';
 
 /** What a turn's end adds: its calls closed, what was shown kept, the reason of a failure told. */
-export interface Closing {
+export interface TurnRemainder {
   readonly messages: readonly Message[];
   readonly events: readonly EventBody[];
 }
@@ -20,7 +20,7 @@ export function closeTurn(
   records: readonly Message[],
   { text, error, words }: { text: string; error: string | null; words: string },
   clock: Clock,
-): Closing {
+): TurnRemainder {
   const messages: Message[] = [];
   const last = records.at(-1);
   const dangling = last === undefined ? [] : danglingCalls(last);

@@ -1,7 +1,7 @@
 import type { Clock } from '../ports/clock.js';
 import type { Log } from '../ports/log.js';
 import type { Observer } from '../ports/observer.js';
-import type { Threads } from '../sessions/session-cache.js';
+import type { SessionCache } from '../sessions/session-cache.js';
 import { pause } from '../model/abort.js';
 import { closeTurn } from './close-turn.js';
 import type { SessionRef } from '../model/session.js';
@@ -24,7 +24,7 @@ export interface InterruptParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly observer: Observer;
-  readonly threads: Threads;
+  readonly threads: SessionCache;
 }
 
 /** Cancels what runs and what waits in a session. */

@@ -31,7 +31,7 @@ export interface ModelResponseParts {
 }
 
 /** One question to a rig, and what comes of it: its text is shown as it comes. */
-export class Listening {
+export class ModelResponse {
   /** The calls that it makes, by ids that the turn does not know yet. */
   readonly calls: ToolCall[] = [];
   #usage = NO_USAGE;

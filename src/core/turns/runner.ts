@@ -2,7 +2,7 @@ import type { Clock } from '../ports/clock.js';
 import type { Log } from '../ports/log.js';
 import type { Observer } from '../ports/observer.js';
 import type { CoreSettings } from '../model/settings.js';
-import type { Threads } from '../sessions/session-cache.js';
+import type { SessionCache } from '../sessions/session-cache.js';
 import { pause, TurnStopped } from '../model/abort.js';
 import type { Signal } from '../model/event.js';
 import { storePatiently } from './store-retry.js';
@@ -15,10 +15,10 @@ import { RunningTurn } from './running-turn.js';
 import { StoreUnavailableError, type TurnEnding, type Store } from '../ports/store.js';
 import type { Lease } from '../model/turn.js';
 import { wellFormed } from '../model/text.js';
-import type { ActiveThread } from '../sessions/cached-session.js';
+import type { CachedSession } from '../sessions/cached-session.js';
 import type { Titles } from './titles.js';
 import type { ClaimedTurn } from '../model/turn.js';
-import type { Ending, TurnSteps } from './turn-loop.js';
+import type { Ending, TurnLoop } from './turn-loop.js';
 
 /** Where turns are stored, and who is told of them. */
 export interface RunnerParts {
@@ -28,7 +28,7 @@ export interface RunnerParts {
   readonly log: Log;
   readonly observer: Observer;
   readonly settings: CoreSettings;
-  readonly threads: Threads;
+  readonly threads: SessionCache;
 }
 
 /** Works on the turns that this process has claimed, one of a session at a time, and ends them. */
@@ -40,7 +40,7 @@ export class Runner {
   /** @param owner names this process among all that share the store */
   constructor(
     private readonly parts: RunnerParts,
-    private readonly steps: TurnSteps,
+    private readonly steps: TurnLoop,
     private readonly titles: Titles,
     readonly owner: string,
   ) {}
@@ -147,7 +147,7 @@ export class Runner {
     }
   }
 
-  #tellStart(running: RunningTurn, thread: ActiveThread): void {
+  #tellStart(running: RunningTurn, thread: CachedSession): void {
     const { turn } = running;
     const open = thread.findOpen(turn.id);
     if (open !== undefined) {
@@ -174,7 +174,7 @@ export class Runner {
     });
   }
 
-  async #threadOf(turn: ClaimedTurn): Promise<ActiveThread> {
+  async #threadOf(turn: ClaimedTurn): Promise<CachedSession> {
     const ref = { id: turn.sessionId, ifUnknown: 'refuse' } as const;
     const { threads } = this.parts;
     // What an earlier owner has stored a moment ago must not be done again. The first one has none before it.
@@ -218,7 +218,7 @@ export class Runner {
     };
   }
 
-  async #end(running: RunningTurn, thread: ActiveThread, ending: Ending): Promise<void> {
+  async #end(running: RunningTurn, thread: CachedSession, ending: Ending): Promise<void> {
     const { turn } = running;
     const closing = await running.inSequence(async () => {
       const { messages, events } = closeTurn(

@@ -12,7 +12,11 @@ const PAUSE_MS = 500;
  * @throws StoreUnavailableError when it is not back by then
  */
 export async function storePatiently<T>(
-  { clock, log, settings }: { readonly clock: Clock; readonly log: Log; readonly settings: Pick<CoreSettings, 'leaseMs'> },
+  {
+    clock,
+    log,
+    settings,
+  }: { readonly clock: Clock; readonly log: Log; readonly settings: Pick<CoreSettings, 'leaseMs'> },
   turnId: string,
   write: () => Promise<T>,
 ): Promise<T> {

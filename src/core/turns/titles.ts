@@ -1,15 +1,15 @@
 import type { Store } from '../ports/store.js';
 import type { Clock } from '../ports/clock.js';
 import type { Log } from '../ports/log.js';
-import type { Rigs } from '../rigs/rig-registry.js';
-import type { Threads } from '../sessions/session-cache.js';
+import type { RigRegistry } from '../rigs/rig-registry.js';
+import type { SessionCache } from '../sessions/session-cache.js';
 import type { Message } from '../model/message.js';
 import type { AnswerObserver, AnswerOutcome } from '../ports/observer.js';
 import { announce, type Bus } from '../ports/bus.js';
 import type { PromptMessage, Rig, RigRequest } from '../ports/rig.js';
 import type { RunningTurn } from './running-turn.js';
 import { wellFormed } from '../model/text.js';
-import type { ActiveThread } from '../sessions/cached-session.js';
+import type { CachedSession } from '../sessions/cached-session.js';
 import { NO_USAGE } from '../model/turn.js';
 
 const INSTRUCTIONS =
@@ -36,8 +36,8 @@ export interface TitleParts {
   readonly bus: Bus;
   readonly clock: Clock;
   readonly log: Log;
-  readonly rigs: Rigs;
-  readonly threads: Threads;
+  readonly rigs: RigRegistry;
+  readonly threads: SessionCache;
 }
 
 /** Gives a thread its title after its first finished turn: in the background, never in the way of a turn. */
@@ -50,7 +50,7 @@ export class Titles {
   constructor(private readonly parts: TitleParts) {}
 
   /** Makes a title unless the thread has one or is getting one. */
-  make(thread: ActiveThread, running: RunningTurn, from: TitleMaterial): void {
+  make(thread: CachedSession, running: RunningTurn, from: TitleMaterial): void {
     if (thread.session.titleSource !== 'placeholder' || this.#making.has(thread.id)) return;
     const making = this.#make(thread, running, from)
       .catch((error: unknown) => {
@@ -69,7 +69,7 @@ export class Titles {
   }
 
   async #make(
-    thread: ActiveThread,
+    thread: CachedSession,
     running: RunningTurn,
     { records, asksRig }: TitleMaterial,
   ): Promise<void> {
@@ -93,7 +93,7 @@ export class Titles {
     return threads.hold(thread, () => this.#store(thread, turnId, title));
   }
 
-  async #store(thread: ActiveThread, turnId: string, title: string): Promise<boolean> {
+  async #store(thread: CachedSession, turnId: string, title: string): Promise<boolean> {
     const { store, clock, bus } = this.parts;
     const { id } = thread;
     const { titleSource, version } = thread.session;

@@ -4,12 +4,12 @@ import type { Bus } from '../ports/bus.js';
 import type { Clock } from '../ports/clock.js';
 import type { Log } from '../ports/log.js';
 import type { Secrets } from '../access/secrets.js';
-import type { Toolbox } from '../tools/tool-runner.js';
+import type { ToolRunner } from '../tools/tool-runner.js';
 import type { App } from '../model/app.js';
 import type { EventBody } from '../model/event.js';
 import { withProgress, type Message, type ToolCall, type ToolResult } from '../model/message.js';
 import type { RunningTurn } from './running-turn.js';
-import type { ActiveThread } from '../sessions/cached-session.js';
+import type { CachedSession } from '../sessions/cached-session.js';
 import type { TurnWriter } from './turn-writer.js';
 
 /** What the tool calls of a turn go through. */
@@ -18,7 +18,7 @@ export interface ToolCallParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly secrets: Secrets;
-  readonly toolbox: Toolbox;
+  readonly toolRunner: ToolRunner;
   readonly walletOwners: WalletOwners;
 }
 
@@ -32,7 +32,7 @@ export class ToolCalls {
   /** Stores the step that ends with these calls, tells of them, and runs them. */
   async call(
     running: RunningTurn,
-    thread: ActiveThread,
+    thread: CachedSession,
     app: App,
     calls: readonly ToolCall[],
   ): Promise<void> {
@@ -63,7 +63,7 @@ export class ToolCalls {
   /** Runs calls side by side; each result is stored as it comes. */
   async run(
     running: RunningTurn,
-    thread: ActiveThread,
+    thread: CachedSession,
     app: App,
     record: Message,
     calls: readonly ToolCall[],
@@ -84,7 +84,13 @@ export class ToolCalls {
           this.parts.log.warn({ err: error, tool: call.name }, 'progress of a tool was not stored');
         });
       };
-      const result: ToolResult = await this.parts.toolbox.run(app, call, context, report, running.observed);
+      const result: ToolResult = await this.parts.toolRunner.run(
+        app,
+        call,
+        context,
+        report,
+        running.observed,
+      );
       latest = { ...latest, toolResults: [...(latest.toolResults ?? []), result] };
       const { failed } = result;
       const done: EventBody = {

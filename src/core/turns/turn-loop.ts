@@ -3,17 +3,23 @@ import type { Bus } from '../ports/bus.js';
 import type { Clock } from '../ports/clock.js';
 import type { Log } from '../ports/log.js';
 import type { CoreSettings } from '../model/settings.js';
-import type { Rigs } from '../rigs/rig-registry.js';
-import type { Toolbox } from '../tools/tool-runner.js';
+import type { RigRegistry } from '../rigs/rig-registry.js';
+import type { ToolRunner } from '../tools/tool-runner.js';
 import { pause, TurnStopped } from '../model/abort.js';
 import type { App } from '../model/app.js';
-import { Listening } from './model-response.js';
-import { danglingCalls, textBytes, UNKNOWN_OUTCOME_RESULT, type Message, type ToolCall } from '../model/message.js';
+import { ModelResponse } from './model-response.js';
+import {
+  danglingCalls,
+  textBytes,
+  UNKNOWN_OUTCOME_RESULT,
+  type Message,
+  type ToolCall,
+} from '../model/message.js';
 import type { AnswerOutcome } from '../ports/observer.js';
 import { RigError, type Rig, type RigRequest } from '../ports/rig.js';
 import { buildRequest } from '../rigs/build-request.js';
 import type { RunningTurn } from './running-turn.js';
-import type { ActiveThread } from '../sessions/cached-session.js';
+import type { CachedSession } from '../sessions/cached-session.js';
 import type { ToolCalls } from './tool-calls.js';
 import type { TurnWriter } from './turn-writer.js';
 import type { TurnOutcome } from '../model/turn.js';
@@ -43,12 +49,12 @@ export interface TurnLoopParts {
   readonly log: Log;
   readonly settings: CoreSettings;
   readonly apps: ReadonlyMap<string, App>;
-  readonly rigs: Rigs;
-  readonly toolbox: Toolbox;
+  readonly rigs: RigRegistry;
+  readonly toolRunner: ToolRunner;
 }
 
 /** The work of a turn: ask the rig, run the tools it calls, ask again, until it has answered. Each finished step is stored. */
-export class TurnSteps {
+export class TurnLoop {
   constructor(
     private readonly parts: TurnLoopParts,
     private readonly writer: TurnWriter,
@@ -56,7 +62,7 @@ export class TurnSteps {
   ) {}
 
   /** @throws TurnStopped | RigError | StoreUnavailableError, or whatever a part threw; by its promise, too */
-  work(running: RunningTurn, thread: ActiveThread): Promise<Ending> | Ending {
+  work(running: RunningTurn, thread: CachedSession): Promise<Ending> | Ending {
     const { turn } = running;
     if (turn.cancelRequested) throw new TurnStopped('interrupted');
     if (turn.losses >= MAX_LOSSES) {
@@ -73,11 +79,11 @@ export class TurnSteps {
   }
 
   /** Calls that had no result when their process died: made again where that is harmless, else told. */
-  async #resume(running: RunningTurn, thread: ActiveThread, app: App, last: Message): Promise<Ending> {
+  async #resume(running: RunningTurn, thread: CachedSession, app: App, last: Message): Promise<Ending> {
     const dangling = danglingCalls(last);
     // A call with a problem never ran.
     const risky = dangling.find(
-      ({ name, problem }) => problem === undefined && !this.parts.toolbox.isRepeatable(name),
+      ({ name, problem }) => problem === undefined && !this.parts.toolRunner.isRepeatable(name),
     );
     if (risky !== undefined) {
       const error = `The service stopped while the tool ${risky.name} was running. Whether it took effect is unknown; it was not run again.`;
@@ -87,7 +93,7 @@ export class TurnSteps {
     return this.#converse(running, thread, app);
   }
 
-  async #converse(running: RunningTurn, thread: ActiveThread, app: App): Promise<Ending> {
+  async #converse(running: RunningTurn, thread: CachedSession, app: App): Promise<Ending> {
     const chosen = this.parts.rigs.choose(app, thread.session.rig);
     if (chosen === undefined)
       return { outcome: 'failed', error: `The App ${app.name} has no model to answer with` };
@@ -120,8 +126,8 @@ export class TurnSteps {
     return { outcome: 'failed', error };
   }
 
-  #request(running: RunningTurn, thread: ActiveThread, app: App, rig: Rig): RigRequest {
-    const tools = this.parts.toolbox.describe(app);
+  #request(running: RunningTurn, thread: CachedSession, app: App, rig: Rig): RigRequest {
+    const tools = this.parts.toolRunner.describe(app);
     const history = [...thread.settled, ...running.messages];
     return buildRequest({ app, rig, tools }, thread.session, history);
   }
@@ -132,7 +138,7 @@ export class TurnSteps {
     for (let tries = 1; ; tries++) {
       // Stopped before it began: then nobody is asked, and nothing is billed.
       signal.throwIfAborted();
-      const listening = new Listening(this.parts, running, rig, request);
+      const listening = new ModelResponse(this.parts, running, rig, request);
       try {
         await running.unlessStopped(rig.respond(request, signal, listening.take));
       } catch (error) {

@@ -8,7 +8,7 @@ import type { Message } from '../model/message.js';
 import { storePatiently } from './store-retry.js';
 import { announce, type Bus } from '../ports/bus.js';
 import type { RunningTurn } from './running-turn.js';
-import type { ActiveThread } from '../sessions/cached-session.js';
+import type { CachedSession } from '../sessions/cached-session.js';
 
 /** Where a running turn is stored, and who is told. */
 export interface TurnWriterParts {
@@ -26,7 +26,7 @@ export class TurnWriter {
   /** Stores records and events, and shows them once they are stored. */
   async save(
     running: RunningTurn,
-    thread: ActiveThread,
+    thread: CachedSession,
     messages: readonly Message[],
     events: readonly EventBody[],
   ): Promise<void> {

@@ -1,6 +1,6 @@
 import type { RequestHandler } from 'express';
 import type { Operator } from '../../core/operations/operator.js';
-import type { CoreService } from '../../core/create-core.js';
+import type { RunningCore } from '../../core/create-core.js';
 import { RefusedError } from '../../core/model/refusal.js';
 import { carriesToken } from '../../http/bearer.js';
 import { handle } from '../../http/input.js';
@@ -13,7 +13,7 @@ import * as output from './output.js';
 /** What the operator's paths are made from. */
 export interface AdminParts {
   readonly operator: Operator;
-  readonly core: Pick<CoreService, 'interrupt' | 'deleteSession' | 'usageReport'>;
+  readonly core: Pick<RunningCore, 'interrupt' | 'deleteSession' | 'usageReport'>;
   /** Whoever carries it is the operator. */
   readonly token: string;
   /** The names of the Apps, for new keys. */

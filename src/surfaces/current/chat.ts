@@ -6,7 +6,8 @@ import { preferredWait } from '../../http/prefer.js';
 import type { Route } from '../../http/routes.js';
 import { cursorOf } from '../cursor.js';
 import { updateFrame } from '../events.js';
-import type { SurfaceParts } from '../parts.js';
+import type { ChatApi, StreamApi } from '../../core/api.js';
+import type { Streams } from '../../http/sse.js';
 import { sentByHeader } from '../session.js';
 import { walletProofOf } from '../wallet-proof.js';
 import { sendSnapshot, sendState } from './answer.js';
@@ -19,7 +20,7 @@ import { snapshotAfter, waitForTurn } from './waiting.js';
 const MAX_WAIT = 60;
 
 /** Messages, state, interrupt and updates: §4.5 to §4.8. */
-export function chatRoutes({ core, streams }: Pick<SurfaceParts, 'core' | 'streams'>): readonly Route[] {
+export function chatRoutes(core: ChatApi & StreamApi, streams: Streams): readonly Route[] {
   return [
     appEndpoint(
       'POST',

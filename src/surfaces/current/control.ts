@@ -1,13 +1,13 @@
 import { handle } from '../../http/input.js';
 import type { Route } from '../../http/routes.js';
-import type { SurfaceParts } from '../parts.js';
+import type { ControlApi, SessionApi } from '../../core/api.js';
 import { sentByHeader } from '../session.js';
 import { appEndpoint, endpoint } from './endpoint.js';
 import * as input from './input.js';
 import * as output from './output.js';
 
 /** Models and Apps: §4.9 to §4.11. */
-export function controlRoutes({ core }: Pick<SurfaceParts, 'core'>): readonly Route[] {
+export function controlRoutes(core: ControlApi & Pick<SessionApi, 'touch'>): readonly Route[] {
   return [
     appEndpoint(
       'POST',

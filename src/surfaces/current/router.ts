@@ -10,14 +10,14 @@ import { toolRoutes } from './tools.js';
 import { walletRoutes } from './wallet.js';
 
 /** The current surface: §4.1 to §4.12, with the additions to it. */
-export function currentRoutes(parts: SurfaceParts): readonly Route[] {
+export function currentRoutes({ core, streams, about }: SurfaceParts): readonly Route[] {
   return [
-    ...sessionRoutes(parts),
-    ...chatRoutes(parts),
-    ...controlRoutes(parts),
-    ...toolRoutes(parts),
-    ...secretRoutes(parts),
-    ...walletRoutes(parts),
-    healthProbe(parts, currentDialect),
+    ...sessionRoutes(core),
+    ...chatRoutes(core, streams),
+    ...controlRoutes(core),
+    ...toolRoutes(core),
+    ...secretRoutes(core),
+    ...walletRoutes(core),
+    healthProbe({ core, about }, currentDialect),
   ];
 }

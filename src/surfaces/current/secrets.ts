@@ -1,12 +1,12 @@
 import { handle } from '../../http/input.js';
 import type { Route } from '../../http/routes.js';
-import type { SurfaceParts } from '../parts.js';
+import type { SecretApi } from '../../core/api.js';
 import { sentByHeader } from '../session.js';
 import { appEndpoint, endpoint } from './endpoint.js';
 import * as input from './input.js';
 
 /** The values for the secret slots of Apps (§2.5, §5). They go in and never come out again. */
-export function secretRoutes({ core }: Pick<SurfaceParts, 'core'>): readonly Route[] {
+export function secretRoutes(core: SecretApi): readonly Route[] {
   return [
     appEndpoint(
       'POST',

@@ -1,7 +1,7 @@
 import { handle } from '../../http/input.js';
 import type { Route } from '../../http/routes.js';
 import { sentByHeader } from '../session.js';
-import type { SurfaceParts } from '../parts.js';
+import type { SessionApi } from '../../core/api.js';
 import { walletProofOf } from '../wallet-proof.js';
 import { endpoint } from './endpoint.js';
 import * as input from './input.js';
@@ -9,7 +9,7 @@ import * as output from './output.js';
 import { decodeCursor, encodeCursor } from '../page-cursor.js';
 
 /** Sessions and threads: §4.1 to §4.4, and the records of §2.4. */
-export function sessionRoutes({ core }: Pick<SurfaceParts, 'core'>): readonly Route[] {
+export function sessionRoutes(core: SessionApi): readonly Route[] {
   return [
     endpoint(
       'POST',

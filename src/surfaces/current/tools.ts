@@ -1,13 +1,13 @@
 import { handle } from '../../http/input.js';
 import type { Route } from '../../http/routes.js';
-import type { SurfaceParts } from '../parts.js';
+import type { SessionApi, ToolApi } from '../../core/api.js';
 import { sentByHeader } from '../session.js';
 import { appEndpoint } from './endpoint.js';
 import * as input from './input.js';
 import * as output from './output.js';
 
 /** Tools as a client calls them: §4.12. */
-export function toolRoutes({ core }: Pick<SurfaceParts, 'core'>): readonly Route[] {
+export function toolRoutes(core: ToolApi & Pick<SessionApi, 'touch'>): readonly Route[] {
   return [
     appEndpoint(
       'POST',

@@ -1,5 +1,5 @@
 import type { Response } from 'express';
-import type { Core } from '../../core/api.js';
+import type { ChatApi } from '../../core/api.js';
 import type { Sent } from '../../core/model/send-request.js';
 import type { SessionRef } from '../../core/model/session.js';
 import { RefusedError } from '../../core/model/refusal.js';
@@ -9,7 +9,7 @@ import type { Snapshot } from '../../core/model/snapshot.js';
  * Waits for the turn to end, but no longer than `seconds`, and no longer than the client does.
  * @throws RefusedError `gone` when the thread was deleted before its turn ended
  */
-export async function waitForTurn(core: Core, sent: Sent, res: Response, seconds: number): Promise<void> {
+export async function waitForTurn(core: ChatApi, sent: Sent, res: Response, seconds: number): Promise<void> {
   const patience = new AbortController();
   const stop = () => {
     patience.abort();
@@ -27,7 +27,7 @@ export async function waitForTurn(core: Core, sent: Sent, res: Response, seconds
  * The session after a message of it was accepted.
  * @throws RefusedError `gone` when it was deleted since: `not_found` would say that nothing was accepted
  */
-export async function snapshotAfter(core: Core, session: SessionRef): Promise<Snapshot> {
+export async function snapshotAfter(core: ChatApi, session: SessionRef): Promise<Snapshot> {
   try {
     return await core.snapshot(session);
   } catch (error) {

@@ -1,11 +1,11 @@
 import { handle, input } from '../../http/input.js';
 import type { Route } from '../../http/routes.js';
-import type { SurfaceParts } from '../parts.js';
+import type { WalletApi } from '../../core/api.js';
 import { endpoint } from './endpoint.js';
 import { proveWallet } from './input.js';
 
 /** Wallets that sign in (EIP-4361), where the service asks for it: else both paths are not found. */
-export function walletRoutes({ core }: Pick<SurfaceParts, 'core'>): readonly Route[] {
+export function walletRoutes(core: WalletApi): readonly Route[] {
   return [
     endpoint(
       'GET',
