@@ -80,7 +80,7 @@ export async function readConfig(sources: ConfigSources) {
       settings.someOf(['current', 'legacy']),
     ),
     /** Whether the page for people is served at `/`. */
-    page: reader.read('PAGE', 'on', oneOf(['on', 'off'])),
+    page: reader.read('PAGE', true, settings.onOff),
     database: located(database, cwd),
     redisUrl: reader.read('REDIS_URL', null, network.redisUrl, secret),
     /** Begins the names of channels, for deployments that share a Redis; null: the usual one. */

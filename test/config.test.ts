@@ -53,7 +53,7 @@ describe('defaults', () => {
       rateLimit: 6000,
       trustProxy: false,
       adminToken: null,
-      page: 'on',
+      page: true,
       metrics: true,
       metricsToken: null,
       traces: null,

@@ -12,7 +12,7 @@ import { Leases } from './leases.js';
 import { UNOBSERVED, type Observer } from './observer.js';
 import type { Parts } from './parts.js';
 import type { Bus, Clock, Digests, Log, Rig, Schemas, SeedPhrases, ToolSource } from './ports.js';
-import { overQuota, requestQuotas } from './quota.js';
+import { RequestLimits } from './request-limits.js';
 import { describeRig, Rigs } from './rig-choice.js';
 import { missingKeys } from './rotation.js';
 import { Runner } from './runner.js';
@@ -111,6 +111,7 @@ export function createCore(ports: CorePorts): CoreService {
   const invocations = new ToolInvocations(parts, sessions, ports.seedPhrases);
   const leases = new Leases(parts, runner);
   const housekeeping = new Housekeeping(parts);
+  const requestLimits = new RequestLimits(settings.limits, clock);
   const health = new Health(store, clock, log);
   const draining = new AbortController();
   const usage = new Usage({ store, clock, digests, log });
@@ -164,13 +165,9 @@ export function createCore(ports: CorePorts): CoreService {
     walletChallenge: () => parts.walletProofs.challenge(),
     proveWallet: (request) => parts.walletProofs.prove(request),
 
-    countsRequests: [settings.limits.session, settings.limits.key].some(
-      ({ requestsPerMinute }) => requestsPerMinute !== null,
-    ),
+    countsRequests: requestLimits.isNeeded,
     async admit({ sessionId, key }) {
-      const subjects = { sessionId: sessionId ?? null, keyId: await access.keyId(key) };
-      const exhausted = await store.countRequest(requestQuotas(settings.limits, subjects, clock.now()));
-      if (exhausted !== undefined) throw overQuota(exhausted, clock.now());
+      requestLimits.count({ sessionId: sessionId ?? null, keyId: await access.keyId(key) });
     },
 
     usageCounter: (surface, endpoint) => usage.counter(surface, endpoint),
