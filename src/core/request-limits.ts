@@ -20,7 +20,9 @@ export class RequestLimits {
 
   /** True when there is a limit at all. */
   get isNeeded(): boolean {
-    return [this.settings.session, this.settings.key].some(({ requestsPerMinute }) => requestsPerMinute !== null);
+    return [this.settings.session, this.settings.key].some(
+      ({ requestsPerMinute }) => requestsPerMinute !== null,
+    );
   }
 
   /** How many sessions and keys are counted. */

@@ -61,6 +61,7 @@ export function chatRoutes({ core, streams }: Pick<SurfaceParts, 'core' | 'strea
       '/api/updates',
       handle(input.subscribe, async ({ sessionId, include, ...cursor }, req, res) => {
         requireEventStream(req);
+        streams.takePlace(req, res, sessionId);
         const options = { after: cursorOf(cursor), turns: include !== undefined };
         const feed = await core.updates(sentByHeader(sessionId), options);
         await streams.stream(req, res, feed, (update) => updateFrame(sessionId, update, { ids: true }));
