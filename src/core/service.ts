@@ -10,6 +10,7 @@ import { Health } from './health.js';
 import { Housekeeping } from './housekeeping.js';
 import { Leases } from './leases.js';
 import { UNOBSERVED, type Observer } from './observer.js';
+import { OpenCalls } from './open-calls.js';
 import type { Parts } from './parts.js';
 import type { Bus, Clock, Digests, Log, Rig, Schemas, SeedPhrases, ToolSource } from './ports.js';
 import { RequestLimits } from './request-limits.js';
@@ -108,7 +109,8 @@ export function createCore(ports: CorePorts): CoreService {
   const interrupts = new Interrupts(parts, runner);
   const streams = new Streams(parts, runner);
   const control = new Control(parts, sessions);
-  const invocations = new ToolInvocations(parts, sessions, ports.seedPhrases);
+  const openCalls = new OpenCalls(parts, runner.lease.owner);
+  const invocations = new ToolInvocations(parts, sessions, openCalls, ports.seedPhrases);
   const leases = new Leases(parts, runner);
   const housekeeping = new Housekeeping(parts);
   const requestLimits = new RequestLimits(settings.limits, clock);
@@ -180,7 +182,7 @@ export function createCore(ports: CorePorts): CoreService {
 
     async start() {
       streams.start();
-      await Promise.all([leases.start(), warnOfMissingKeys(ports)]);
+      await Promise.all([leases.start(), openCalls.start(), warnOfMissingKeys(ports)]);
       housekeeping.start();
       usage.start();
     },
@@ -189,12 +191,14 @@ export function createCore(ports: CorePorts): CoreService {
       await runner.drain(timeoutMs);
       invocations.close();
       leases.stop();
+      openCalls.stop();
       streams.close();
       await usage.flush();
     },
     async close() {
       draining.abort(new Error('The service closes'));
       leases.stop();
+      openCalls.stop();
       faults.close();
       invocations.close();
       await housekeeping.close();

@@ -2,6 +2,7 @@
  * What the core needs of a store. Every method is one whole atomic step, none is optional, and there is no
  * `transaction(callback)`: a synchronous driver would have committed before an async callback ran.
  */
+import type { CallStore } from './call-store.js';
 import type { EventBody, LoggedEvent, SystemEvent, SystemFault } from './event.js';
 import type { Flight } from './flight.js';
 import type { FaultStore } from './fault-store.js';
@@ -189,7 +190,8 @@ export interface StoredKey {
 }
 
 /** Where sessions, messages, turns, events and keys are kept. The truth: memory is only a cache of it. */
-export interface Store extends LeaseStore, FaultStore, SecretStore, OverviewStore, TailStore, UsageStore {
+export interface Store
+  extends CallStore, LeaseStore, FaultStore, SecretStore, OverviewStore, TailStore, UsageStore {
   // --- sessions
 
   /** Reads a session with its thread. `deleted`: it was, and nothing was written since. */

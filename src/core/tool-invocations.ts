@@ -6,9 +6,11 @@ import { findExposure } from './exposures.js';
 import type { JsonObject, JsonValue } from './json.js';
 import { INTERRUPTED_RESULT, resultText } from './message.js';
 import { announce, type Parts } from './parts.js';
+import type { OpenCalls } from './open-calls.js';
 import type { SeedPhrases, ToolDescription } from './ports.js';
 import { RefusedError } from './refusal.js';
 import type { Sessions } from './sessions.js';
+import { sessionNotFound } from './threads.js';
 import { toolContext } from './tool-calls.js';
 
 /** A call of a tool outside a turn. */
@@ -36,6 +38,7 @@ export class ToolInvocations {
   constructor(
     private readonly parts: Parts,
     private readonly sessions: Sessions,
+    private readonly openCalls: OpenCalls,
     private readonly seedPhrases: SeedPhrases,
   ) {}
 
@@ -56,11 +59,9 @@ export class ToolInvocations {
     await this.parts.secrets.requireSlots(app, client);
     const call = { callId: this.parts.clock.newId(), name: request.name, args: request.args };
     const announced = { callId: call.callId, toolName: call.name };
-    const { session } = await this.sessions.write(request.session, () => ({
-      set: {},
-      events: [{ type: 'tool_update', ...announced }],
-      isActivity: false,
-    }));
+    const { session } = await this.sessions.write(request.session, () => ({ set: {}, isActivity: false }));
+    const open = { callId: call.callId, sessionId: session.id, toolName: call.name };
+    if (!(await this.openCalls.begin(open, { type: 'tool_update', ...announced }))) throw sessionNotFound();
     const { signal, release } = linkSignals(this.#stop.signal, request.signal);
     // One event after the other, in the order in which they happened.
     let told = Promise.resolve();
@@ -80,7 +81,7 @@ export class ToolInvocations {
       const { result, failed } = await toolbox.run(app, call, context, report, observer);
       isOver = true;
       await told.catch(() => undefined);
-      await tell({ type: 'tool_complete', ...announced, failed, result });
+      await this.openCalls.end(call.callId, { type: 'tool_complete', ...announced, failed, result });
       const { callId, name } = call;
       return failed ? { callId, name, error: resultText(result) } : { callId, name, result };
     } catch (error) {
@@ -92,7 +93,7 @@ export class ToolInvocations {
         failed: true,
         result: INTERRUPTED_RESULT,
       };
-      await this.#log(session.id, end).catch((reason: unknown) => {
+      await this.openCalls.end(call.callId, end).catch((reason: unknown) => {
         this.parts.log.warn({ err: reason, tool: call.name }, 'the end of a tool call was not stored');
       });
       throw error;

@@ -80,7 +80,7 @@ export function saveSession(state: State, change: SessionChange): SavedSession {
 export function deleteSession(state: State, id: string): boolean {
   const kept = findLive(state, id);
   if (kept === undefined) return false;
-  bury(kept);
+  bury(state, kept);
   return true;
 }
 

@@ -1,3 +1,4 @@
+import type { OpenCall } from '../../core/call-store.js';
 import type { EventBody, LoggedEvent, SystemEvent } from '../../core/event.js';
 import { byOrder, type Message } from '../../core/message.js';
 import { newSession, type Session, type SessionFields } from '../../core/session.js';
@@ -21,6 +22,12 @@ export interface KeptTurn {
   partialAttempt: number;
 }
 
+/** A call of a tool as it is kept. */
+export interface KeptCall extends OpenCall {
+  readonly owner: string;
+  leaseUntil: number;
+}
+
 /** A session as it is kept, or, with `deleted`, what is left of it: its counters. */
 export interface KeptSession {
   session: Session;
@@ -42,6 +49,8 @@ export interface KeptSession {
 export interface State {
   readonly sessions: Map<string, KeptSession>;
   readonly keys: Map<string, StoredKey>;
+  /** Calls of tools outside turns, by their ids. */
+  readonly calls: Map<string, KeptCall>;
   /** By subject, measure and window. */
   readonly uses: Map<string, Use>;
   /** By everything that is not counted. */
@@ -85,7 +94,8 @@ export function ensureLive(state: State, id: string, at: number): { kept: KeptSe
 }
 
 /** Leaves nothing of a session but its counters. */
-export function bury(kept: KeptSession): void {
+export function bury(state: State, kept: KeptSession): void {
+  for (const [id, { sessionId }] of state.calls) if (sessionId === kept.session.id) state.calls.delete(id);
   kept.deleted = true;
   kept.turns = [];
   kept.events = [];

@@ -1,6 +1,13 @@
 import type { Signal } from '../../core/event.js';
 import { isJsonObject } from '../../core/json.js';
-import { areNumbers, areTexts, isEventBody, isListOf, isToolCall, isToolResult } from '../../core/stored-shapes.js';
+import {
+  areNumbers,
+  areTexts,
+  isEventBody,
+  isListOf,
+  isToolCall,
+  isToolResult,
+} from '../../core/stored-shapes.js';
 
 /** Said in place of a signal that was not carried: there is something in the store. */
 export interface Missed {
@@ -30,7 +37,9 @@ function isCarried(value: unknown): value is Carried {
   switch (value.type) {
     case 'logged':
       return (
-        isJsonObject(value.event) && areNumbers(value.event.id, value.event.at) && isEventBody(value.event.body)
+        isJsonObject(value.event) &&
+        areNumbers(value.event.id, value.event.at) &&
+        isEventBody(value.event.body)
       );
     case 'turn_started':
       return areTexts(value.turnId) && areNumbers(value.attempt);

@@ -17,6 +17,7 @@ import {
   type TurnRow,
 } from './rows.js';
 import { toSession, type SessionRow } from './session-row.js';
+import { CALL_LEASES } from './call-writes.js';
 import { LIMIT } from './limit.js';
 
 /** The methods of a store that only read, and are small enough to be answered at once. */
@@ -32,6 +33,7 @@ type ReadName =
   | 'readFlight'
   | 'countTurns'
   | 'readLeases'
+  | 'readCallLeases'
   | 'findKey'
   | 'listKeys';
 
@@ -107,6 +109,9 @@ export function createReads(db: Database): Reads {
   const selectKey = db.prepare<[string], KeyRow>('SELECT * FROM app_keys WHERE digest = ?');
   const selectKeys = db.prepare<[], KeyRow>('SELECT * FROM app_keys ORDER BY created_at, id');
   // As arrays: all running turns are read every second.
+  const selectCallLeases = db
+    .prepare<[], [id: string, mark: string, until: number, toolName: string]>(CALL_LEASES)
+    .raw();
   const selectLeases = db.prepare<[], [id: string, mark: string, until: number]>(LEASES).raw();
   const selectReleased = db.prepare<[number], TurnRow>(RELEASED_TURNS);
   const selectWaiting = db.prepare<[number], TurnRow>(WAITING_TURNS);
@@ -198,6 +203,13 @@ export function createReads(db: Database): Reads {
     listKeys: () => selectKeys.all().map(toKey),
 
     countTurns: () => selectCounts.get() ?? { queued: 0, running: 0 },
+
+    readCallLeases() {
+      const now = Date.now();
+      return selectCallLeases
+        .all()
+        .map(([id, mark, until, toolName]) => ({ id, mark, leftMs: until - now, toolName }));
+    },
 
     readLeases() {
       const now = Date.now();

@@ -153,6 +153,11 @@ function createStore(place: Place, writer: Writer, reader: Reader): SqliteStore 
       const some = lost.length > 0 || (await read((reads) => reads.hasUnclaimed()));
       return some ? writer.run('claimAbandoned', lease, lost, limit) : [];
     },
+    openCall: (call, lease, event, at) => writer.run('openCall', call, lease, event, at),
+    closeCall: (callId, holder, event, at) => writer.run('closeCall', callId, holder, event, at),
+    readCallLeases: () => read((reads) => reads.readCallLeases()),
+    renewCalls: (lease, callIds) =>
+      callIds.length === 0 ? Promise.resolve() : writer.run('renewCalls', lease, callIds),
     renewLeases: (lease, turnIds) => writer.run('renewLeases', lease, turnIds),
     releaseTurns: (owner, turnIds) => writer.run('releaseTurns', owner, turnIds),
     saveProgress: (turn, progress, at) => writer.run('saveProgress', turn, progress, at),

@@ -24,11 +24,12 @@ export const descriptors: WeatherActor = {
   async play({ site, figures, random, nodes: [node] }) {
     const limit = Math.max(LEAST, node.openDescriptors + SPARE);
     node.limitDescriptors(limit);
+    // From its start on: the clients alone may need all that it has.
+    node.setFull(true);
     await node.kill();
     await site.startNode(node);
     await sleep(random.between(500, 2_000));
     figures.count('floods');
-    node.setFull(true);
     site.weather.begin(node.name);
     const sockets = await flood(node, limit);
     await sleep(random.between(1_500, 4_000));
@@ -50,7 +51,8 @@ async function watchRecovery(node: ServedNode, figures: Figures): Promise<void> 
     if (await node.isHealthy()) return;
     await sleep(LOOK_MS);
   }
-  if (node.isRunning) figures.fault('unwell', `${node.name} ${String(WELL_MS)} ms after its descriptors were free`);
+  if (node.isRunning)
+    figures.fault('unwell', `${node.name} ${String(WELL_MS)} ms after its descriptors were free`);
 }
 
 /** Opens more connections than the node has descriptors for, and begins a request on some of them. */
