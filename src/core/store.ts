@@ -44,6 +44,8 @@ export interface StoredThread {
     readonly turn: Turn;
     readonly messages: readonly Message[];
     readonly partialText: string;
+    /** As in `ClaimedTurn`. */
+    readonly partialSince: number;
   }[];
   /** What no snapshot has carried yet, in order. */
   readonly faults: readonly SystemFault[];
@@ -143,6 +145,8 @@ export interface Progress {
   readonly events: readonly EventBody[];
   /** The text of the unfinished step so far; null: what is stored of it stands, with the attempt that stored it. */
   readonly partialText: string | null;
+  /** When its first character was shown, in milliseconds since the epoch. Absent: not known. */
+  readonly partialSince?: number;
 }
 
 /** How a turn ends, and what it leaves. */

@@ -18,6 +18,8 @@ export interface KeptTurn {
   leaseUntil: number;
   cancelRequested: boolean;
   partialText: string;
+  /** When its first character was shown; 0: not known. */
+  partialSince: number;
   /** The attempt that stored it. */
   partialAttempt: number;
 }
@@ -154,7 +156,7 @@ export function claim(kept: KeptTurn, lease: Lease): ClaimedTurn {
   kept.owner = lease.owner;
   kept.attempt += 1;
   kept.leaseUntil = Date.now() + lease.milliseconds;
-  const { attempt, losses, cancelRequested, partialText } = kept;
+  const { attempt, losses, cancelRequested, partialText, partialSince } = kept;
   return {
     ...kept.turn,
     status: 'running',
@@ -163,6 +165,7 @@ export function claim(kept: KeptTurn, lease: Lease): ClaimedTurn {
     losses,
     cancelRequested,
     partialText,
+    partialSince,
   };
 }
 

@@ -102,6 +102,7 @@ export function createReads(db: Database): Reads {
   );
   const selectFlight = db.prepare<[string], StoredFlight>(
     `SELECT t.id AS turnId, t.attempt, t.partial_text AS partialText, t.partial_attempt AS partialAttempt,
+       t.partial_since AS since,
        (SELECT max(position) + 1 FROM messages m WHERE m.session = t.session AND m.turn_no = t.no) AS position
      FROM sessions s JOIN turns t ON t.session = s.ref AND t.status = 'running'
      WHERE s.id = ? AND s.deleted_at IS NULL`,
