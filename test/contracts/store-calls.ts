@@ -3,8 +3,9 @@ import { describe, expect, it } from '@jest/globals';
 import type { OpenCall } from '../../src/core/call-store.js';
 import type { EventBody } from '../../src/core/event.js';
 import type { Store } from '../../src/core/store.js';
-import { change, LEASE, OTHER, T0, type WithStore } from './store-fixtures.js';
+import { change, LEASE, T0, type WithStore } from './store-fixtures.js';
 
+const OTHER = { owner: 'other', milliseconds: 30_000 };
 const END: EventBody = { type: 'tool_complete', callId: 'c', toolName: 'climb', failed: false, result: 1 };
 
 function start({ callId, toolName }: OpenCall): EventBody {

@@ -14,7 +14,7 @@ beforeEach(() => {
 });
 afterEach(() => place.clear());
 
-const TOOL = `export default {
+const TOOL = `export const tool = {
   name: 'wait_long', description: 'Waits.', sideEffects: 'yes',
   parameters: { type: 'object', properties: {} },
   run: (_args, { signal, progress }) => {
@@ -40,7 +40,7 @@ it('a call that a kill has cut is ended as failed, with an unknown outcome, by t
   await stream.until(({ bytes }) => bytes.includes('"waiting"'));
   first.running.child.kill('SIGKILL');
   await first.running.ended;
-  expect(await cut).toBeInstanceOf(Error);
+  expect(await cut).toMatchObject({ message: 'fetch failed' });
 
   const second = await place.serve();
   const again = await openStream(`${second.url}/api/updates`, {

@@ -42,7 +42,7 @@ export function createCalls(run: Run): CallStore {
         values,
       );
       const closed = row?.result ?? null;
-      if (closed === null || closed.counters === null) return undefined;
+      if (!closed?.counters) return undefined;
       const { revision, last_event_id: lastId } = closed.counters;
       return {
         sessionId: closed.session_id,

@@ -19,7 +19,7 @@ export function createCallWrites(
   >('INSERT INTO open_calls (call_id, session, tool_name, owner, lease_until) VALUES (?, ?, ?, ?, ?)');
   const remove = db
     .prepare<[callId: string, owner: string | null, mark: string | null], string>(
-      `DELETE FROM open_calls WHERE call_id = ?1 AND (owner = ?2 OR ${CALL_MARK} = ?3)
+      `DELETE FROM open_calls WHERE call_id = ? AND (owner = ? OR ${CALL_MARK} = ?)
         RETURNING (SELECT id FROM sessions WHERE ref = session)`,
     )
     .pluck();
