@@ -18,7 +18,7 @@ RUN npm ci --omit=dev \
   && cd node_modules/better-sqlite3 \
   && rm -rf deps src build/Release/obj build/Release/obj.target build/Release/.deps build/Release/sqlite3.a build/Release/test_extension.node build/deps
 
-FROM node:26-bookworm-slim
+FROM node:26-bookworm-slim@sha256:367679cf9792759492a486e4aa4b421764d71a9546a6dae8aab81a99eb797b3e
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080 DATABASE_URL=sqlite:/data/diptych.db
 WORKDIR /app
 RUN mkdir -m 0700 /data && chown 1000:1000 /data

@@ -123,6 +123,7 @@ export async function createApp(config: Config): Promise<Application> {
       isLocal,
       maxConnections: connectionsWithin(readProcessLimits()),
       rateLimit: config.rateLimit,
+      streamLimit: config.streamLimit,
       trustProxy: typeof config.trustProxy === 'object' ? config.trustProxy.join(',') : config.trustProxy,
       keepAliveMs: config.sseKeepaliveMs,
       version,

@@ -80,7 +80,7 @@ export async function readConfig(sources: ConfigSources) {
       settings.someOf(['current', 'legacy']),
     ),
     /** Whether the page for people is served at `/`. */
-    page: reader.read('PAGE', 'on', oneOf(['on', 'off'])),
+    page: reader.read('PAGE', true, settings.onOff),
     database: located(database, cwd),
     redisUrl: reader.read('REDIS_URL', null, network.redisUrl, secret),
     /** Begins the names of channels, for deployments that share a Redis; null: the usual one. */
@@ -91,6 +91,8 @@ export async function readConfig(sources: ConfigSources) {
     corsOrigins: reader.read<network.CorsOrigins | null>('CORS_ORIGINS', null, network.corsOrigins),
     /** Requests a minute and address; 0: no limit. */
     rateLimit: reader.read('RATE_LIMIT', 6000, integer(0, 1e9)),
+    /** Open streams of an address; 0: no limit. */
+    streamLimit: reader.read('STREAM_LIMIT', 1000, integer(0, 1e9)),
     trustProxy: reader.read<network.TrustProxy>('TRUST_PROXY', false, network.trustProxy),
     /** Opens the operator's view; null: there is none. */
     adminToken: reader.read('ADMIN_TOKEN', null, settings.token, secret),

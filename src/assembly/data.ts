@@ -11,6 +11,8 @@ export interface OpenedStore {
   readonly store: Store;
   /** Where the key of secrets is made when none is configured; null where it must be. */
   readonly secretsKeyFile: string | null;
+  /** What was expected in the data and is not there, in words for the operator. */
+  readonly missing: readonly string[];
   /** Copies the data to a new file while it is in use; null where the database has tools of its own for that. */
   readonly backup: ((file: string, onProgress?: (share: number) => void) => Promise<void>) | null;
   close(): Promise<void>;
@@ -24,20 +26,23 @@ export async function openStore({ database }: Pick<Config, 'database'>, log?: Lo
   if (database.kind === 'postgres') {
     const { openPostgresStore } = await import('../adapters/postgres/store.js');
     const store = await openPostgresStore({ url: database.url, ...(log !== undefined && { log }) });
-    return { store, secretsKeyFile: null, backup: null, close: () => store.close() };
+    return { store, secretsKeyFile: null, missing: [], backup: null, close: () => store.close() };
   }
   const { openSqliteStore } = await import('../adapters/sqlite/store.js');
   const { path } = database;
   const directory = path === null ? await mkdtemp(join(tmpdir(), 'diptych-')) : dirname(path);
   // What people write is for its operator alone.
   await mkdir(directory, { recursive: true, mode: 0o700 });
+  const secretsKeyFile = join(directory, SECRETS_KEY_FILE);
   const store = await openSqliteStore({
     path: path ?? join(directory, 'diptych.db'),
+    companions: [secretsKeyFile],
     ...(log !== undefined && { log }),
   });
   return {
     store,
-    secretsKeyFile: join(directory, SECRETS_KEY_FILE),
+    secretsKeyFile,
+    missing: store.missing,
     backup: (file, onProgress) => store.backup(file, onProgress),
     async close() {
       await store.close();

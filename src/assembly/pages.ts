@@ -27,7 +27,7 @@ export function createPages(
   const { metrics, admin, described } = parts;
   const reference = referencePages(described);
   const built = findFiles(FOLDER, {
-    ...(page === 'on' && { '/': 'index.html' }),
+    ...(page && { '/': 'index.html' }),
     ...(adminToken !== null && { '/admin': 'admin.html' }),
   });
   return {

@@ -79,6 +79,7 @@ async function checkData(config: Config): Promise<readonly Finding[]> {
     const opened = await openStore(config);
     try {
       await opened.store.check();
+      findings.push(...opened.missing.map((message) => ({ name: 'data', ok: false, message })));
       findings.push(
         await attempt('secrets', 'their keys are configured', () => checkSecrets(opened.store, config)),
       );

@@ -20,9 +20,11 @@ export interface TraceSettings {
 
 /** OpenTelemetry's usual variables. Null without an endpoint, or when they say that nothing is to be traced. */
 export function tracesOf(reader: SettingsReader): TraceSettings | null {
+  // They may hold a password.
+  const secret = { secret: true };
   const isDisabled = reader.read('OTEL_SDK_DISABLED', false, disabled);
-  const base = reader.read('OTEL_EXPORTER_OTLP_ENDPOINT', null, webUrl);
-  const own = reader.read('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', null, webUrl);
+  const base = reader.read('OTEL_EXPORTER_OTLP_ENDPOINT', null, webUrl, secret);
+  const own = reader.read('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', null, webUrl, secret);
   const url = own ?? (base === null ? null : `${base.replace(/\/+$/, '')}/v1/traces`);
   const serviceName = reader.read('OTEL_SERVICE_NAME', null, text);
   const resource = reader.read('OTEL_RESOURCE_ATTRIBUTES', {}, attributes);

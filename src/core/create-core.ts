@@ -19,7 +19,8 @@ import type { Rig } from './ports/rig.js';
 import type { Schemas } from './ports/schemas.js';
 import type { SeedPhrases } from './ports/seed-phrases.js';
 import type { ToolSource } from './ports/tool.js';
-import { overQuota, requestQuotas } from './model/quota.js';
+import { RequestLimits } from './request-limits.js';
+import { OpenCalls } from './open-calls.js';
 import { describeRig, RigRegistry } from './rigs/rig-registry.js';
 import { missingKeys } from './access/secret-rotation.js';
 import { Runner } from './turns/runner.js';
@@ -118,9 +119,11 @@ export function createCore(ports: CorePorts): RunningCore {
   const interrupts = new Interrupts(parts, runner);
   const streams = new Streams(parts, runner);
   const control = new RigSelection(parts, sessions);
-  const invocations = new DirectCalls(parts, sessions, ports.seedPhrases);
+  const openCalls = new OpenCalls(parts, runner.lease.owner);
+  const invocations = new DirectCalls(parts, sessions, openCalls, ports.seedPhrases);
   const leases = new Leases(parts, runner);
   const housekeeping = new Retention(parts);
+  const requestLimits = new RequestLimits(settings.limits, clock);
   const health = new Health(store, clock, log);
   const draining = new AbortController();
   const usage = new Usage({ store, clock, digests, log });
@@ -174,13 +177,9 @@ export function createCore(ports: CorePorts): RunningCore {
     walletChallenge: () => walletProofs.challenge(),
     proveWallet: (request) => walletProofs.prove(request),
 
-    countsRequests: [settings.limits.session, settings.limits.key].some(
-      ({ requestsPerMinute }) => requestsPerMinute !== null,
-    ),
+    countsRequests: requestLimits.isNeeded,
     async admit({ sessionId, key }) {
-      const subjects = { sessionId: sessionId ?? null, keyId: await access.keyId(key) };
-      const exhausted = await store.countRequest(requestQuotas(settings.limits, subjects, clock.now()));
-      if (exhausted !== undefined) throw overQuota(exhausted, clock.now());
+      requestLimits.count({ sessionId: sessionId ?? null, keyId: await access.keyId(key) });
     },
 
     usageCounter: (surface, endpoint) => usage.counter(surface, endpoint),
@@ -193,7 +192,7 @@ export function createCore(ports: CorePorts): RunningCore {
 
     async start() {
       streams.start();
-      await Promise.all([leases.start(), warnOfMissingKeys(ports)]);
+      await Promise.all([leases.start(), openCalls.start(), warnOfMissingKeys(ports)]);
       housekeeping.start();
       usage.start();
     },
@@ -202,12 +201,14 @@ export function createCore(ports: CorePorts): RunningCore {
       await runner.drain(timeoutMs);
       invocations.close();
       leases.stop();
+      openCalls.stop();
       streams.close();
       await usage.flush();
     },
     async close() {
       draining.abort(new Error('The service closes'));
       leases.stop();
+      openCalls.stop();
       faults.close();
       invocations.close();
       await housekeeping.close();

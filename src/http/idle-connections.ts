@@ -9,9 +9,9 @@ import type { Socket } from 'node:net';
 interface Connection {
   /** Requests that are not answered to the end; more than one when they come without waiting (RFC 9112 §9.3.2). */
   busy: number;
-  /** How much it had brought when it was looked at last. */
+  /** How much it had brought when it was first looked at after its last answer. */
   bytesRead: number;
-  /** In how many looks, one after another, it was idle and had brought nothing new. */
+  /** In how many looks, one after another, it was idle. */
   idleLooks: number;
 }
 
@@ -31,6 +31,9 @@ declare module 'node:http' {
 }
 
 const LOOK_MS = 5_000;
+
+/** A request that has begun to come may take so long for its head: then Node refuses it (`headersTimeout`). */
+export const HEADERS_MS = 30_000;
 
 /** The connections of a server whose own `keepAliveTimeout` is 0. */
 export class IdleConnections {
@@ -64,7 +67,9 @@ export class IdleConnections {
   begin({ socket }: IncomingMessage, res: ServerResponse): void {
     res._keepAliveTimeout = this.idleMs;
     const connection = socket[CONNECTION];
-    if (connection !== undefined) connection.busy++;
+    if (connection === undefined) return;
+    connection.busy++;
+    connection.idleLooks = 0;
   }
 
   /** Its answer is over. */
@@ -73,16 +78,20 @@ export class IdleConnections {
     if (connection !== undefined) connection.busy--;
   }
 
-  /** Looks at each once, and closes those that were idle for long enough. What has come since the last look may be the beginning of a request. */
+  /**
+   * Looks at each once, and closes those that were idle for long enough. What has come since the last look may be the beginning of a request, which
+   * may still become one; or it is nothing, such as the line breaks that may stand before a request (RFC 9112 §2.2), and keeps no connection open.
+   */
   look(): void {
     for (const socket of this.#open) {
       const connection = socket[CONNECTION];
       if (connection === undefined || connection.busy > 0) continue;
       const { bytesRead } = socket;
-      if (bytesRead !== connection.bytesRead) {
-        connection.bytesRead = bytesRead;
-        connection.idleLooks = 0;
-      } else if (++connection.idleLooks * this.lookMs >= this.idleMs) socket.destroy();
+      if (connection.idleLooks === 0) connection.bytesRead = bytesRead;
+      const hasBegun = bytesRead !== connection.bytesRead;
+      // The first look may follow the answer at once.
+      const idleMs = connection.idleLooks++ * this.lookMs;
+      if (idleMs >= this.idleMs + (hasBegun ? HEADERS_MS : 0)) socket.destroy();
     }
   }
 }

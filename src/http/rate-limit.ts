@@ -8,7 +8,7 @@ import { HttpError } from './errors.js';
 import { exchangeOf } from './exchange.js';
 import { addLines, nameLines } from './guard-headers.js';
 import { inOnePiece } from './one-piece.js';
-import { clientOf } from './client-address.js';
+import { clientAddress } from './client-address.js';
 import type { HttpSettings } from './settings.js';
 import { RequestWindows } from './request-windows.js';
 import { isProbe } from './routes.js';
@@ -39,8 +39,6 @@ export function limitRate(
   const policy = inOnePiece(
     `RateLimit-Policy: ${limit};w=60\r\nRateLimit-Limit: ${limit}\r\nRateLimit-Remaining: `,
   );
-  // Without a proxy to trust, Express would find the same address after a look at every header that could say another.
-  const addressOf = (req: Request) => (trustProxy === false ? req.socket.remoteAddress : req.ip);
   return [
     (req, res, next) => {
       if (isFree(req)) {
@@ -49,7 +47,7 @@ export function limitRate(
       }
       const at = now();
       const cost = costOf(req);
-      const window = windows.count(clientOf(addressOf(req) ?? ''), at, cost);
+      const window = windows.count(clientAddress(req, trustProxy), at, cost);
       const seconds = Math.max(0, Math.ceil((window.endsAt - at) / 1000));
       const remaining = Math.max(0, rateLimit - window.cost);
       addLines(res, policy + String(remaining) + (RESET_LINES[seconds] ?? resetLine(seconds)));

@@ -1,5 +1,4 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { Server as NetServer } from 'node:net';
 import express, { type NextFunction, type Request, type Response, type Router } from 'express';
 import type { Log } from '../core/ports/log.js';
 import { logAnswer } from './access-log.js';
@@ -8,7 +7,7 @@ import { answerBrokenRequests, beginAnswer } from './broken-requests.js';
 import { limitConnections } from './connection-limit.js';
 import { answerErrors, type Dialect } from './errors.js';
 import { fastPrototypes, isAppRequest, isAppResponse } from './fast-prototypes.js';
-import { IdleConnections } from './idle-connections.js';
+import { HEADERS_MS, IdleConnections } from './idle-connections.js';
 import type { RequestObserver } from './observer.js';
 import { closeWithConnection } from './queued-answers.js';
 import { begin } from './request-id.js';
@@ -25,7 +24,7 @@ export interface HttpServer {
   readonly server: Server;
   /** From now on every answer closes its connection. Requests are still taken, and open streams go on. */
   drain(): void;
-  /** Stops listening, ends open streams, and waits for open requests, at most `graceMs`; then cuts what is left. */
+  /** Ends open streams, waits for open requests, at most `graceMs`, then stops listening and cuts what is left. */
   close(graceMs: number): Promise<void>;
 }
 
@@ -69,7 +68,7 @@ export function createHttpServer(options: {
     {
       ...fastPrototypes(app),
       maxHeaderSize: MAX_HEADER_BYTES,
-      headersTimeout: 30_000,
+      headersTimeout: HEADERS_MS,
       requestTimeout: 120_000,
       keepAliveTimeout: 0,
       // Its route refuses it, in its dialect.
@@ -141,14 +140,14 @@ export function createHttpServer(options: {
     },
     async close(graceMs) {
       draining = true;
+      streams.endAll();
+      // First the answers: `close` cuts those that are written but not sent yet. What comes meanwhile is answered, and closes its connection.
+      if (open > 0) await idleWithin(graceMs);
       const closed = new Promise<void>((resolve) => {
-        // Not the HTTP server's own `close`, which cuts answers that are written but not sent yet.
-        NetServer.prototype.close.call(server, () => {
+        server.close(() => {
           resolve();
         });
       });
-      streams.endAll();
-      if (open > 0) await idleWithin(graceMs);
       server.closeAllConnections();
       await closed;
     },

@@ -9,6 +9,8 @@ export interface HttpSettings {
   readonly maxConnections: number | null;
   /** Requests a minute per address; 0: no limit. */
   readonly rateLimit: number;
+  /** How many streams one address may have open; 0: no limit. */
+  readonly streamLimit: number;
   /** As Express's `trust proxy` setting; false: off. */
   readonly trustProxy: boolean | number | string;
   /** After how many milliseconds of silence a stream gets a comment. */

@@ -3,6 +3,8 @@ import { exchangeOf } from './exchange.js';
 import { placeOf, type RequestObserver } from './observer.js';
 import { FrameWriter } from './frame-writer.js';
 import { addLines, caching, nameLines, setCaching } from './guard-headers.js';
+import type { HttpSettings } from './settings.js';
+import { StreamPlaces } from './stream-places.js';
 import { isFull, untilDrained, writeChunk } from './one-chunk.js';
 
 /** What a stream is fed from: it ends by itself, or at once when closed. */
@@ -21,6 +23,11 @@ export type Frame<T> = (item: T) => string | Buffer | undefined;
 
 /** The streams that one server has open. */
 export interface Streams {
+  /**
+   * Takes a place for a stream of a session, until the answer is over. Asked before anything is done for the request.
+   * @throws HttpError 429 when so many are open for the session or the address that there is none
+   */
+  takePlace(req: Request, res: Response, sessionId: string): void;
   /**
    * Answers with the feed as Server-Sent Events, until it ends or the client goes. Sends a comment after silence.
    * A client too slow for its feed is cut off.
@@ -54,16 +61,25 @@ interface OpenStream {
 
 /**
  * @param keepAliveMs after how much silence a comment is sent; 0: never
+ * @param streamLimit how many one address may have open; 0: no limit
  * @param observer is told of each stream
  */
 export function createStreams(
-  { keepAliveMs }: { readonly keepAliveMs: number },
+  {
+    keepAliveMs,
+    streamLimit = 0,
+    trustProxy = false,
+  }: Pick<HttpSettings, 'keepAliveMs'> & Partial<Pick<HttpSettings, 'streamLimit' | 'trustProxy'>>,
   observer?: RequestObserver,
 ): Streams {
   const open = new Set<OpenStream>();
+  const places = new StreamPlaces({ streamLimit, trustProxy });
   let timer: NodeJS.Timeout | undefined;
 
   return {
+    takePlace: (req, res, sessionId) => {
+      places.take(req, res, sessionId);
+    },
     async stream(req, res, feed, frame, lastWords) {
       if (req.method === 'HEAD' || isGone(res)) {
         feed.close();

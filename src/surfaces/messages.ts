@@ -86,8 +86,8 @@ function encodeOpenTurn({ messages, streaming }: OpenTurnView): string[] {
 function* encodeRecord({ role, content, createdAt, toolResults }: Message): Generator<string> {
   const sender = role === 'assistant' ? 'agent' : role;
   if (content !== '' || role !== 'assistant') yield encode(sender, content, createdAt, {});
-  for (const { name, result } of toolResults ?? []) {
-    yield encode('agent', '', createdAt, { toolResult: [name, resultText(result)] });
+  for (const { name, result, at = createdAt } of toolResults ?? []) {
+    yield encode('agent', '', at, { toolResult: [name, resultText(result)] });
   }
 }
 

@@ -56,7 +56,7 @@ async function main(): Promise<number> {
       DATABASE_URL: database.url(database.port),
       REDIS_URL: redis.url,
       SECRETS_KEY: randomBytes(32).toString('base64'),
-      ...{ RATE_LIMIT: '0', DEMO_TOKEN_MS: '0', LOG_LEVEL: 'warn' },
+      ...{ RATE_LIMIT: '0', STREAM_LIMIT: '0', DEMO_TOKEN_MS: '0', LOG_LEVEL: 'warn' },
     },
   };
   const figures = new Map<string, Figure[]>();

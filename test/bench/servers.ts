@@ -100,7 +100,7 @@ export async function startProduct({
     core: 'server',
     cwd: place,
     // The limiter works, and nobody reaches it: the whole load comes from one address.
-    env: { PORT: String(port), RATE_LIMIT: '1000000000', ...env },
+    env: { PORT: String(port), RATE_LIMIT: '1000000000', STREAM_LIMIT: '0', ...env },
     out: log,
   });
   closeSync(log);

@@ -87,8 +87,8 @@ async function sendOnce(
   };
   const request = { ...requestOf(door.base, conversation, sent, way), onHead };
   const what = `${way} send of ${sent.marker} (${conversation.id})`;
-  // A deletion while the client waits ends the wait.
-  const expected = (): number[] => (way === 'wait' && conversation.removal !== null ? [200, 410] : [200]);
+  // The session may be deleted before the answer to an accepted message is put together.
+  const expected = (): number[] => (conversation.removal !== null ? [200, 410] : [200]);
   sent.underway++;
   if (conversation.removal !== null) sent.mayReturn = true;
   try {

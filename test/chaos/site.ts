@@ -63,6 +63,7 @@ export class Site {
     const file = isSqlite ? join(cwd, 'data', 'diptych.db') : null;
     const shared = {
       RATE_LIMIT: '0',
+      STREAM_LIMIT: '0',
       DRAIN_TIMEOUT: String(DRAIN_SECONDS),
       SECRETS_KEY: randomBytes(32).toString('base64'),
       ...(redis !== null && { REDIS_URL: redis.url, REDIS_PREFIX: PREFIX }),

@@ -77,4 +77,13 @@ describe('OpenTelemetry’s variables', () => {
   ])('%s=%s is a mistake', (name, value) => {
     expect(read({ ...ENDPOINT, [name]: value }).mistakes).toEqual([name]);
   });
+
+  it('are not quoted where they may hold a password', () => {
+    const where = 'OTEL_EXPORTER_OTLP_ENDPOINT';
+    const reader = new SettingsReader((name) =>
+      name === where ? { text: 'htp://me:hunter2@collector', where, quotable: true } : undefined,
+    );
+    tracesOf(reader);
+    expect(reader.mistakes.map(({ what }) => what)).toEqual([expect.not.stringContaining('hunter2')]);
+  });
 });

@@ -44,7 +44,7 @@ export function acceptContract(withStore: WithStore): void {
         });
         const thread = await loaded(store, id);
         expect(thread.settled).toEqual([]);
-        expect(thread.open).toEqual([{ turn, messages: [message], partialText: '' }]);
+        expect(thread.open).toEqual([{ turn, messages: [message], partialText: '', partialSince: 0 }]);
         expect(await store.readTurn(id, asked.turnId)).toEqual({ turn, messages: [message] });
         expect(await store.readTurn(randomUUID(), asked.turnId)).toBeUndefined();
       }),
@@ -63,6 +63,7 @@ export function acceptContract(withStore: WithStore): void {
           losses: 0,
           cancelRequested: false,
           partialText: '',
+          partialSince: 0,
         });
         const second = await send(store, id, { claim: LEASE });
         expect(second).toMatchObject({ claimed: null, turn: { no: 2, status: 'queued' } });

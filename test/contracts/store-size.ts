@@ -162,8 +162,12 @@ export function sizeContract(withStore: WithStore): void {
           messages: all,
           shown: 6,
           open: [
-            { turn: expect.objectContaining({ id: second.id, status: 'running' }), partialText: 'half' },
-            { turn: waiting.turn, partialText: '' },
+            {
+              turn: expect.objectContaining({ id: second.id, status: 'running' }),
+              partialText: 'half',
+              partialSince: 0,
+            },
+            { turn: waiting.turn, partialText: '', partialSince: 0 },
           ],
           faults,
         });

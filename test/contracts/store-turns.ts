@@ -78,22 +78,31 @@ export function turnContract(withStore: WithStore): void {
         const id = randomUUID();
         const turn = await sendAndClaim(store, id);
         await expectRevision(store, id, 0, async () => {
-          const saved = await store.saveProgress(turn, progress({ partialText: 'so far' }), T0);
+          const saved = await store.saveProgress(
+            turn,
+            progress({ partialText: 'so far', partialSince: T0 - 5 }),
+            T0,
+          );
           expect(saved).toEqual({ revision: 1, events: [] });
         });
-        expect((await loaded(store, id)).open[0]?.partialText).toBe('so far');
-        const flight = { turnId: turn.id, position: 1 };
+        const stored = { partialText: 'so far', partialSince: T0 - 5 };
+        expect((await loaded(store, id)).open).toMatchObject([stored]);
+        expect(await store.loadTail(id, 1)).toMatchObject({ open: [stored] });
+        const flight = { turnId: turn.id, position: 1, since: T0 - 5 };
         expect(await store.readFlight(id)).toEqual({ ...flight, attempt: 1, text: 'so far', leftover: '' });
         const taken = await store.takeOver(turn.id, OTHER);
-        expect(taken).toMatchObject({ partialText: 'so far', attempt: 2 });
+        expect(taken).toMatchObject({ ...stored, attempt: 2 });
         if (taken === undefined) return;
         expect(await store.readFlight(id)).toEqual({ ...flight, attempt: 2, text: '', leftover: 'so far' });
         const body = { type: 'system_notice', message: 'm' } as const;
         await store.saveProgress(taken, progress({ events: [body], partialText: null }), T0);
         expect(await store.readFlight(id)).toEqual({ ...flight, attempt: 2, text: '', leftover: 'so far' });
-        await store.saveProgress(taken, progress({ partialText: 'anew' }), T0);
+        await store.saveProgress(taken, progress({ partialText: 'anew', partialSince: T0 + 5 }), T0);
         await store.saveProgress(taken, progress({ events: [body], partialText: null }), T0);
-        expect(await store.readFlight(id)).toEqual({ ...flight, attempt: 2, text: 'anew', leftover: '' });
+        expect(await store.readFlight(id)).toEqual({
+          ...{ ...flight, since: T0 + 5 },
+          ...{ attempt: 2, text: 'anew', leftover: '' },
+        });
         await store.endTurn(taken, ending());
         expect(await store.readFlight(id)).toBeUndefined();
       }),

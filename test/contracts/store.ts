@@ -3,6 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { newSession } from '../../src/core/model/session.js';
 import { StoreUnavailableError, type ThreadCursor } from '../../src/core/ports/store.js';
 import { acceptContract } from './store-accept.js';
+import { callContract } from './store-calls.js';
 import { eventContract } from './store-events.js';
 import {
   change,
@@ -47,6 +48,7 @@ export function storeContract(name: string, open: OpenStore): void {
     overviewContract(withStore);
     secretContract(withStore);
     sizeContract(withStore);
+    callContract(withStore);
 
     it('answers a check, and nothing once it is closed', async () => {
       const opened = await open();

@@ -33,16 +33,16 @@ describe('dangling calls', () => {
 
   it('are closed with the given words, after the results that are there', () => {
     const message = record({ toolCalls: [call('a'), call('b')], toolResults: [result('b')] });
-    expect(closeCalls(message, 'interrupted').toolResults).toEqual([
+    expect(closeCalls(message, 'interrupted', 5).toolResults).toEqual([
       result('b'),
-      { callId: 'a', name: 'tool a', result: 'interrupted', failed: true, multiStep: false },
+      { callId: 'a', name: 'tool a', result: 'interrupted', failed: true, multiStep: false, at: 5 },
     ]);
     expect(message.toolResults).toHaveLength(1);
   });
 
   it('leave the very same record when there is none', () => {
     const message = record({ toolCalls: [call('a')], toolResults: [result('a')] });
-    expect(closeCalls(message, 'x')).toBe(message);
+    expect(closeCalls(message, 'x', 5)).toBe(message);
   });
 
   it('are gone once closed', () => {
@@ -53,6 +53,7 @@ describe('dangling calls', () => {
         const closed = closeCalls(
           record({ toolCalls: callIds.map(call), toolResults: answered.map(result) }),
           'words',
+          5,
         );
         expect(danglingCalls(closed)).toEqual([]);
         expect(closed.toolResults?.map(({ callId }) => callId).sort()).toEqual([...callIds].sort());

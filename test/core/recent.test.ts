@@ -21,7 +21,7 @@ function begin(id: string): TurnObserver {
   const turn: ClaimedTurn = {
     ...{ id, sessionId: `session of ${id}`, no: 1, app: 'desk', clientId: null, keyId: null },
     ...{ status: 'running', createdAt: now, error: null, owner: 'a', attempt: 1, losses: 0 },
-    ...{ cancelRequested: false, partialText: '' },
+    ...{ cancelRequested: false, partialText: '', partialSince: 0 },
   };
   return recent.observer.started(turn);
 }

@@ -140,7 +140,7 @@ describe('a call by a client', () => {
     let writes = 0;
     const store: Store = {
       ...inner,
-      appendEvents: () => Promise.reject(new StoreUnavailableError(`down ${String(++writes)}`)),
+      closeCall: () => Promise.reject(new StoreUnavailableError(`down ${String(++writes)}`)),
     };
     const { core, log } = testCore({ rigs: [new ScriptedRig()], tools: [getTime], store });
     await expect(core.invokeTool(call(uuid(), 'get_time'))).rejects.toThrow('down 1');

@@ -86,11 +86,25 @@ describe('a connection that no request comes on any more', () => {
     await ask('/');
     look(3);
     await sendUntilRead('GET /');
-    look(3);
+    look(1);
     expect(await openConnections()).toBe(1);
     const answered = once(server, 'answered');
     both.client.write(' HTTP/1.1\r\nHost: here\r\n\r\n');
     await answered;
+  });
+});
+
+describe('a connection that brings line breaks and no request', () => {
+  it('is closed as any idle one', async () => {
+    await ask('/');
+    const closed = once(both.client, 'close');
+    for (let time = 0; time < 4; time++) {
+      await sendUntilRead('\r\n');
+      look(1);
+    }
+    expect(await openConnections()).toBe(1);
+    look(1);
+    await closed;
   });
 });
 

@@ -60,6 +60,7 @@ async function main(): Promise<number> {
     env: {
       DATABASE_URL: `sqlite:${join(directory, 'data', 'diptych.db')}`,
       RATE_LIMIT: '0',
+      STREAM_LIMIT: '0',
       DEMO_TOKEN_MS: '1',
       SSE_KEEPALIVE: '5',
     },

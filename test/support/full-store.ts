@@ -74,7 +74,11 @@ export async function fillStore(store: Store): Promise<void> {
   for (const [n, sessionId] of SESSIONS.entries()) await talk(store, sessionId, (n % 3) + 1);
   // One turn whose owner is gone, with text in flight, and one behind it.
   const running = await sendAndClaim(store, WORKING, { claim: LOST, at: T0 + 5 });
-  await store.saveProgress(running, { messages: [], events: [], partialText: `half a ${ODD}` }, T0 + 6);
+  await store.saveProgress(
+    running,
+    { messages: [], events: [], partialText: `half a ${ODD}`, partialSince: T0 + 5 },
+    T0 + 6,
+  );
   await send(store, WORKING, { text: 'and then', at: T0 + 7 });
   await store.saveSession(
     change(RENAMED, {

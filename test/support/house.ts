@@ -105,7 +105,7 @@ export async function openHouse(
     walletSignIn: options.walletSignIn ?? null,
   });
   const { routes: pages } = createPages(
-    { page: 'off', adminToken: null },
+    { page: false, adminToken: null },
     { metrics: telemetry.page, admin: admin?.pages(core) ?? null, described: [] },
   );
   const server = await serveCore(core, {

@@ -30,6 +30,7 @@ export const TEST_HTTP: HttpSettings = {
   isLocal: false,
   maxConnections: null,
   rateLimit: 0,
+  streamLimit: 0,
   trustProxy: false,
   keepAliveMs: 15_000,
   version: '1.2.3',

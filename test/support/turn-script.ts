@@ -54,7 +54,7 @@ export class TurnScript {
     const running = new RunningTurn(claimed, this.records, UNOBSERVED.started(claimed), 0);
     this.turn = claimed;
     this.here = script.isHere ? running : undefined;
-    this.flight = { turnId, attempt, position: running.nextPosition, text: '', leftover: '' };
+    this.flight = { turnId, attempt, position: running.nextPosition, text: '', leftover: '', since: 0 };
     const before = (): string =>
       this.records.map((record) => (record.position > 0 ? record.content : '')).join('');
     this.said.push(before());
@@ -66,7 +66,7 @@ export class TurnScript {
         running.text += content;
         this.said[attempt - 1] = before() + running.text;
         if (script.checkpoints[number] === true)
-          this.flight = { turnId, attempt, position, text: running.text, leftover: '' };
+          this.flight = { turnId, attempt, position, text: running.text, leftover: '', since: 0 };
         yield [{ type: 'text', turnId, attempt, ...place, content }];
       }
       const isEnd = index === script.steps.length - 1;
@@ -94,7 +94,7 @@ export class TurnScript {
     let record = this.#record(position, { content: running.text, toolCalls: calls });
     this.#put(running, record);
     running.text = '';
-    this.flight = { turnId, attempt, position: position + 1, text: '', leftover: '' };
+    this.flight = { turnId, attempt, position: position + 1, text: '', leftover: '', since: 0 };
     const step = { attempt, position, length: record.content.length, count };
     yield calls.map((call) => ({ type: 'tool_called', turnId, call, ...step }));
     for (const { callId, name } of calls) {
@@ -117,6 +117,7 @@ export class TurnScript {
       losses: attempt - 1,
       cancelRequested: false,
       partialText: '',
+      partialSince: 0,
     };
     return { ...this.turn, status: 'running', ...claim };
   }

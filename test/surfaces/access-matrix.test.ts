@@ -49,7 +49,7 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
   'POST /api/wallet/proof': { body: { message: 'm', signature: '0x' } },
   'GET /api/health': {},
   'GET /health': {},
-  'POST /api/thread/chat': { body: { text: 'hi' }, app: ['query', 'body'] },
+  'POST /api/thread/chat': { body: { text: 'hi' }, app: ['query'] },
   'GET /api/thread/state': {},
   'POST /api/thread/interrupt': {},
   'GET /api/thread/updates': {},

@@ -263,6 +263,15 @@ describe('requests a minute', () => {
     expect(statuses).toEqual(Array(LIMIT).fill(200));
   });
 
+  it('write nothing, whether their session exists or not', async () => {
+    const served = await limited({ requestsPerMinute: 1000 });
+    const written = jest.spyOn(served.store, 'countRequest');
+    for (const path of ['/api/state', '/api/none', '/api/sessions/x']) {
+      await served.ask('GET', path, { session: randomUUID() });
+    }
+    expect(written).not.toHaveBeenCalled();
+  });
+
   it('of nobody in particular are not limited', async () => {
     const served = await limited({ requestsPerMinute: 1 }, { requestsPerMinute: 1 });
     for (let n = 0; n < 5; n++) expect((await served.ask('GET', '/api/session/models')).status).toBe(200);

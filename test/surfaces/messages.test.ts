@@ -23,8 +23,8 @@ function plainly({ settled, settledCount, open }: Snapshot): unknown[] {
       ...(role === 'assistant' && content === ''
         ? []
         : [shown(role === 'assistant' ? 'agent' : role, content, createdAt, false, null)]),
-      ...(toolResults ?? []).map(({ name, result }) =>
-        shown('agent', '', createdAt, false, [name, resultText(result)]),
+      ...(toolResults ?? []).map(({ name, result, at = createdAt }) =>
+        shown('agent', '', at, false, [name, resultText(result)]),
       ),
     ]);
   const turns = open.flatMap(({ messages, streaming }) => [
@@ -39,11 +39,13 @@ const message = fc
     role: fc.constantFrom('user' as const, 'assistant' as const, 'system' as const),
     content: fc.string({ unit: 'grapheme' }),
     results: fc.array(fc.oneof(fc.string(), fc.integer(), fc.constant(null)), { maxLength: 2 }),
+    at: fc.option(fc.nat(), { nil: undefined }),
   })
-  .map(({ role, content, results }) => {
+  .map(({ role, content, results, at }) => {
     const toolResults = results.map((result) => ({
       ...{ callId: 'c', name: 'tool', result },
       ...{ failed: false, multiStep: false },
+      ...(at !== undefined && { at }),
     }));
     return record({ role, content, ...(role === 'assistant' ? { toolResults } : {}) });
   });

@@ -117,6 +117,25 @@ describeWithBrowser('the page', () => {
       expect(await tool.count()).toBe(1);
     });
 
+    it('shows a call that failed as failed, after its turn and after a reload, too', async () => {
+      const held = new Gate();
+      service.when('Add', calls('calculate', ['20+22']), says(held, 'I could not.'));
+      const visitor = await visit({ fragment });
+      await visitor.say('Add');
+      const tool = visitor.page.locator('details.tool');
+      const failed = visitor.page.locator('details.tool[data-status=failed]');
+      await failed.getByText('calculate').click();
+      await failed.locator('pre').filter({ hasText: 'The call was not run' }).waitFor();
+      held.open();
+      await visitor.hears('I could not.', 0);
+      await visitor.idle();
+      expect([await failed.count(), await tool.count()]).toEqual([1, 1]);
+      await visitor.page.reload();
+      await visitor.hears('I could not.', 0);
+      await failed.getByText('calculate').waitFor();
+      expect([await failed.count(), await tool.count()]).toEqual([1, 1]);
+    });
+
     it('interrupts with Esc and with the button, keeps what was said, and goes on', async () => {
       const never = new Gate();
       service.when('Go on', says('First part', never));

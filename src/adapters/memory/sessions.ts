@@ -29,7 +29,7 @@ export function loadThread(state: State, id: string): StoredThread | 'deleted' |
       .flatMap(({ messages }) => messages)
       .sort(byOrder),
     open: [...(running === undefined ? [] : [running]), ...queuedTurns(kept)].map(
-      ({ turn, messages, partialText }) => ({ turn, messages, partialText }),
+      ({ turn, messages, partialText, partialSince }) => ({ turn, messages, partialText, partialSince }),
     ),
     faults: unshownFaults(kept),
   };
@@ -45,7 +45,11 @@ export function loadTail(state: State, id: string, count: number): StoredTail | 
     if (messages.reduce(addShown, 0) >= count) break;
     messages.unshift(message);
   }
-  const open = thread.open.map(({ turn, partialText }) => ({ turn, partialText }));
+  const open = thread.open.map(({ turn, partialText, partialSince }) => ({
+    turn,
+    partialText,
+    partialSince,
+  }));
   const { session, faults } = thread;
   return { session, messages, shown: showing.reduce(addShown, 0), open, faults };
 }
@@ -80,7 +84,7 @@ export function saveSession(state: State, change: SessionChange): SavedSession {
 export function deleteSession(state: State, id: string): boolean {
   const kept = findLive(state, id);
   if (kept === undefined) return false;
-  bury(kept);
+  bury(state, kept);
   return true;
 }
 

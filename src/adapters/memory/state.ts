@@ -1,3 +1,4 @@
+import type { OpenCall } from '../../core/call-store.js';
 import type { EventBody, LoggedEvent, SystemEvent } from '../../core/model/event.js';
 import { byOrder, type Message } from '../../core/model/message.js';
 import { newSession, type Session, type SessionFields } from '../../core/model/session.js';
@@ -18,8 +19,16 @@ export interface KeptTurn {
   leaseUntil: number;
   cancelRequested: boolean;
   partialText: string;
+  /** When its first character was shown; 0: not known. */
+  partialSince: number;
   /** The attempt that stored it. */
   partialAttempt: number;
+}
+
+/** A call of a tool as it is kept. */
+export interface KeptCall extends OpenCall {
+  readonly owner: string;
+  leaseUntil: number;
 }
 
 /** A session as it is kept, or, with `deleted`, what is left of it: its counters. */
@@ -43,6 +52,8 @@ export interface KeptSession {
 export interface State {
   readonly sessions: Map<string, KeptSession>;
   readonly keys: Map<string, StoredKey>;
+  /** Calls of tools outside turns, by their ids. */
+  readonly calls: Map<string, KeptCall>;
   /** By subject, measure and window. */
   readonly uses: Map<string, Use>;
   /** By everything that is not counted. */
@@ -86,7 +97,8 @@ export function ensureLive(state: State, id: string, at: number): { kept: KeptSe
 }
 
 /** Leaves nothing of a session but its counters. */
-export function bury(kept: KeptSession): void {
+export function bury(state: State, kept: KeptSession): void {
+  for (const [id, { sessionId }] of state.calls) if (sessionId === kept.session.id) state.calls.delete(id);
   kept.deleted = true;
   kept.turns = [];
   kept.events = [];
@@ -145,7 +157,7 @@ export function claim(kept: KeptTurn, lease: Lease): ClaimedTurn {
   kept.owner = lease.owner;
   kept.attempt += 1;
   kept.leaseUntil = Date.now() + lease.milliseconds;
-  const { attempt, losses, cancelRequested, partialText } = kept;
+  const { attempt, losses, cancelRequested, partialText, partialSince } = kept;
   return {
     ...kept.turn,
     status: 'running',
@@ -154,6 +166,7 @@ export function claim(kept: KeptTurn, lease: Lease): ClaimedTurn {
     losses,
     cancelRequested,
     partialText,
+    partialSince,
   };
 }
 

@@ -1,6 +1,7 @@
 import type { Prune } from '../../core/ports/prune.js';
 import { StoreUnavailableError, type Store, type StoredKey } from '../../core/ports/store.js';
 import { isOpen, type TurnStatus } from '../../core/model/turn.js';
+import { closeCall, openCall, readCallLeases, renewCalls } from './calls.js';
 import { claimFaults, markFaultsShown, releaseFaults } from './faults.js';
 import { claimAbandoned, readLeases, releaseTurns, renewLeases, takeOver } from './leases.js';
 import { countSessions, readOpenTurns, readUses } from './overview.js';
@@ -25,6 +26,7 @@ export function createMemoryStore(): Store {
     sessions: new Map(),
     keys: new Map(),
     secrets: new Map(),
+    calls: new Map(),
     uses: new Map(),
     usage: new Map(),
   };
@@ -95,6 +97,13 @@ export function createMemoryStore(): Store {
     releaseTurns: (owner, turnIds) =>
       step(() => {
         releaseTurns(state, owner, turnIds);
+      }),
+    openCall: (call, lease, event, at) => step(() => openCall(state, call, { lease, event, at })),
+    closeCall: (callId, holder, event, at) => step(() => closeCall(state, callId, { holder, event, at })),
+    readCallLeases: () => step(() => readCallLeases(state)),
+    renewCalls: (lease, callIds) =>
+      step(() => {
+        renewCalls(state, lease, callIds);
       }),
     saveProgress: (turn, progress, at) => step(() => saveProgress(state, turn, progress, at)),
     endTurn: (turn, ending) => step(() => endTurn(state, turn, ending)),
@@ -197,7 +206,7 @@ function pruneState(state: State, prune: Prune): string[] {
     if (kept.deleted) continue;
     const idle = !kept.turns.some(({ turn }) => isOpen(turn.status));
     if (idle && prune.threadsBefore !== null && kept.session.activeAt < prune.threadsBefore) {
-      bury(kept);
+      bury(state, kept);
       deleted.push(id);
       continue;
     }

@@ -78,7 +78,7 @@ export function acceptMessage(state: State, asked: Acceptance): Accepted {
   };
   const added: KeptTurn = {
     ...{ turn, messages: [message], owner: null, attempt: 0, losses: 0, leaseUntil: 0 },
-    ...{ cancelRequested: false, partialText: '', partialAttempt: 0 },
+    ...{ cancelRequested: false, partialText: '', partialSince: 0, partialAttempt: 0 },
   };
   kept.turns.push(added);
   if (idempotency !== null) {
@@ -140,6 +140,7 @@ export function saveProgress(
   found.messages = mergeRecords(kept, found, progress.messages);
   if (progress.partialText !== null) {
     found.partialText = progress.partialText;
+    found.partialSince = progress.partialSince ?? 0;
     found.partialAttempt = found.attempt;
   }
   const shows = progress.messages.length > 0 || progress.events.length > 0;
@@ -173,7 +174,7 @@ export function readFlight(state: State, sessionId: string): Flight | undefined 
   const kept = findLive(state, sessionId);
   const running = kept === undefined ? undefined : runningTurn(kept);
   if (running === undefined) return undefined;
-  const { turn, attempt, messages, partialText, partialAttempt } = running;
+  const { turn, attempt, messages, partialText, partialAttempt, partialSince: since } = running;
   const position = (messages.at(-1)?.position ?? -1) + 1;
-  return flightOf({ turnId: turn.id, attempt, position, partialText, partialAttempt });
+  return flightOf({ turnId: turn.id, attempt, position, partialText, partialAttempt, since });
 }

@@ -43,6 +43,7 @@ export interface TurnRow {
   readonly created_at: number;
   readonly error: string | null;
   readonly partial_text: string;
+  readonly partial_since: number;
 }
 
 /** A row of `messages` with the id of its turn: the columns of `MESSAGE_COLUMNS`. */
@@ -129,6 +130,7 @@ export function toClaimedTurn(row: TurnRow, sessionId: string, owner: string): C
     losses: row.losses,
     cancelRequested: row.cancel_requested,
     partialText: row.partial_text,
+    partialSince: row.partial_since,
   };
 }
 

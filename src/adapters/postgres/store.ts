@@ -1,4 +1,5 @@
 import type { Store } from '../../core/ports/store.js';
+import { createCalls } from './calls.js';
 import { openConnections, type PostgresOptions } from './connections.js';
 import { createFaults } from './faults.js';
 import { createKeys } from './keys.js';
@@ -28,6 +29,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
     ...createWrites(run),
     ...createFaults(run),
     ...createLeases(run),
+    ...createCalls(run),
     ...createKeys(run),
     ...createSecrets(run),
     ...createOverview(run),

@@ -70,6 +70,7 @@ const TURN: Statement = {
 const FLIGHT: Statement = {
   name: 'read_flight',
   text: `SELECT t.id AS "turnId", t.attempt, t.partial_text AS "partialText", t.partial_attempt AS "partialAttempt",
+      t.partial_since AS since,
       (SELECT max(m.position) + 1 FROM messages m WHERE m.session = t.session AND m.turn_no = t.no) AS position
     FROM turns t JOIN sessions s ON s.ref = t.session WHERE s.id = $1 AND t.status = 'running'`,
 };
@@ -98,6 +99,7 @@ export function createThreadReads(
         turn: toTurn(turn, id),
         messages: messages.map(toMessage),
         partialText: turn.partial_text,
+        partialSince: turn.partial_since,
       })),
       faults: head.faults,
     };
@@ -114,7 +116,11 @@ export function createThreadReads(
         session: toSession(tail),
         messages: tail.messages.map(toMessage),
         shown: tail.shown_messages,
-        open: tail.open.map((turn) => ({ turn: toTurn(turn, id), partialText: turn.partial_text })),
+        open: tail.open.map((turn) => ({
+          turn: toTurn(turn, id),
+          partialText: turn.partial_text,
+          partialSince: turn.partial_since,
+        })),
         faults: tail.faults,
       };
     },

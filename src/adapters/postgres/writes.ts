@@ -54,7 +54,7 @@ const APPEND_EVENTS = callOf('append_events', 4);
 const ACCEPT_MESSAGE = callOf('accept_message', 21);
 const INTERRUPT_TURNS = callOf('interrupt_turns', 2);
 const COUNT_REQUEST = callOf('count_request', 1);
-const SAVE_PROGRESS = callOf('save_progress', 9);
+const SAVE_PROGRESS = callOf('save_progress', 10);
 const END_TURN = callOf('end_turn', 17);
 
 type WriteName =
@@ -138,10 +138,10 @@ export function createWrites(run: Run): Pick<Store, WriteName> {
       return { ...toInterruption(done, sessionId), commit: { revision: done.revision, events: [] } };
     },
 
-    async saveProgress(turn, { messages, events, partialText }, at) {
+    async saveProgress(turn, { messages, events, partialText, partialSince = 0 }, at) {
       const counters = await call<Counters | null>(SAVE_PROGRESS, [
         ...[turn.sessionId, turn.id, turn.owner, turn.attempt],
-        ...[toRecords(messages), ...toEventLists(events), partialText, at],
+        ...[toRecords(messages), ...toEventLists(events), partialText, at, partialSince],
       ]);
       if (counters === null) return 'lost';
       return { revision: counters.revision, events: toLogged(events, counters.last_event_id, at) };

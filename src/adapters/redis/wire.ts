@@ -1,6 +1,6 @@
-import type { EventBody, Signal } from '../../core/model/event.js';
-import { isJsonObject, type JsonObject } from '../../core/model/json.js';
-import type { ToolCall, ToolResult } from '../../core/model/message.js';
+import type { Signal } from '../../core/model/event.js';
+import { isJsonObject } from '../../core/model/json.js';
+import { areNumbers, areTexts, isEventBody, isListOf, isToolCall, isToolResult } from '../../core/stored-shapes.js';
 
 /** Said in place of a signal that was not carried: there is something in the store. */
 export interface Missed {
@@ -30,7 +30,9 @@ function isCarried(value: unknown): value is Carried {
   switch (value.type) {
     case 'logged':
       return (
-        isJsonObject(value.event) && areNumbers(value.event.id, value.event.at) && isBody(value.event.body)
+        isJsonObject(value.event) &&
+        areNumbers(value.event.id, value.event.at) &&
+        isEventBody(value.event.body)
       );
     case 'turn_started':
       return areTexts(value.turnId) && areNumbers(value.attempt);
@@ -42,11 +44,11 @@ function isCarried(value: unknown): value is Carried {
     case 'tool_called':
       return (
         areTexts(value.turnId) &&
-        isCall(value.call) &&
+        isToolCall(value.call) &&
         areNumbers(value.attempt, value.position, value.length, value.count)
       );
     case 'tool_returned':
-      return areTexts(value.turnId) && isResult(value.result);
+      return areTexts(value.turnId) && isToolResult(value.result);
     case 'turn_ended':
       return areTexts(value.turnId) && isOutcome(value.outcome) && isNullable(value.error);
     case 'session_changed':
@@ -61,59 +63,10 @@ function isCarried(value: unknown): value is Carried {
   }
 }
 
-function isBody(value: unknown): value is EventBody {
-  if (!isJsonObject(value)) return false;
-  switch (value.type) {
-    case 'title_changed':
-      return areTexts(value.title);
-    case 'system_notice':
-      return areTexts(value.message);
-    case 'tool_update':
-      return (
-        areTexts(value.callId, value.toolName) && (value.message === undefined || areTexts(value.message))
-      );
-    case 'tool_complete':
-      return (
-        areTexts(value.callId, value.toolName) &&
-        typeof value.failed === 'boolean' &&
-        isThere(value, 'result')
-      );
-    default:
-      return false;
-  }
-}
-
-function isCall(value: unknown): value is ToolCall {
-  return isJsonObject(value) && areTexts(value.callId, value.name) && isJsonObject(value.args);
-}
-
-function isResult(value: unknown): value is ToolResult {
-  if (!isJsonObject(value) || !areTexts(value.callId, value.name)) return false;
-  return (
-    typeof value.failed === 'boolean' && typeof value.multiStep === 'boolean' && isThere(value, 'result')
-  );
-}
-
 function isOutcome(value: unknown): boolean {
   return value === 'complete' || value === 'interrupted' || value === 'failed';
 }
 
-function isThere(object: JsonObject, name: string): boolean {
-  return object[name] !== undefined;
-}
-
 function isNullable(value: unknown): boolean {
   return value === null || typeof value === 'string';
-}
-
-function areTexts(...values: readonly unknown[]): boolean {
-  return values.every((value) => typeof value === 'string');
-}
-
-function areNumbers(...values: readonly unknown[]): boolean {
-  return values.every((value) => typeof value === 'number');
-}
-
-function isListOf<T>(value: unknown, fits: (item: unknown) => item is T): value is readonly T[] {
-  return Array.isArray(value) && value.every(fits);
 }

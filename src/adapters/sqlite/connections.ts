@@ -11,6 +11,8 @@ export interface WriterOptions {
   readonly busyTimeoutMs: number;
   /** How large the file may grow, in pages of 4 KiB; null: as far as the disk goes. */
   readonly maxPages: number | null;
+  /** Files that a service makes beside its database: where they are, an empty database is a lost one. */
+  readonly companions: readonly string[];
   /** The file that must be at the path (see `identify`); absent: any file, or none, which is then made. */
   readonly identity?: string | undefined;
 }
@@ -18,14 +20,22 @@ export interface WriterOptions {
 /** A reader waits only this long, for it does so on the main thread. In WAL mode it waits for no writer. */
 const READER_BUSY_MS = 50;
 
-/** Opens the writing connection, and brings the schema up to date. @throws Error that names the file and what is wrong */
-export function openWriting({ path, busyTimeoutMs, maxPages, identity }: WriterOptions): Database {
+/**
+ * Opens the writing connection, and brings the schema up to date.
+ * @param onRecovered is called when SQLite has read the write-ahead log, before anything is written
+ * @throws Error that names the file and what is wrong
+ */
+export function openWriting(
+  { path, busyTimeoutMs, maxPages, identity }: Omit<WriterOptions, 'companions'>,
+  onRecovered: (db: Database) => void = () => undefined,
+): Database {
   if (identity !== undefined && identify(path) !== identity)
     throw new Error('the database file that was open is not there any more: put it back, or restart');
   makePrivate(path);
   const db = new SqliteDatabase(path, { timeout: busyTimeoutMs });
   try {
     enterWal(db, busyTimeoutMs);
+    onRecovered(db);
     // FULL: a commit that was acknowledged outlives a power cut.
     db.pragma('synchronous = FULL');
     db.pragma('wal_autocheckpoint = 8000');

@@ -1,6 +1,7 @@
 import { isJsonObject } from '../../core/model/json.js';
 import type { EventBody } from '../../core/model/event.js';
 import type { ToolCall, ToolResult } from '../../core/model/message.js';
+import { isEventBody, isListOf, isToolCall, isToolResult } from '../../core/stored-shapes.js';
 import { StoreUnavailableError } from '../../core/ports/store.js';
 import type { UserState } from '../../core/model/user-state.js';
 
@@ -41,43 +42,6 @@ export function parseApps(text: string): readonly string[] {
   return parse(text, 'a list of Apps', (value) => isListOf(value, (item) => typeof item === 'string'));
 }
 
-function isListOf<T>(value: unknown, fits: (item: unknown) => item is T): value is readonly T[] {
-  return Array.isArray(value) && value.every(fits);
-}
-
 function isUserState(value: unknown): value is UserState {
   return isJsonObject(value) && isJsonObject(value.tree) && typeof value.flat === 'boolean';
-}
-
-function isToolCall(value: unknown): value is ToolCall {
-  return isJsonObject(value) && isCall(value.callId, value.name) && isJsonObject(value.args);
-}
-
-function isToolResult(value: unknown): value is ToolResult {
-  return (
-    isJsonObject(value) &&
-    isCall(value.callId, value.name) &&
-    typeof value.failed === 'boolean' &&
-    typeof value.multiStep === 'boolean'
-  );
-}
-
-function isEventBody(value: unknown): value is EventBody {
-  if (!isJsonObject(value)) return false;
-  switch (value.type) {
-    case 'title_changed':
-      return typeof value.title === 'string';
-    case 'tool_update':
-      return isCall(value.callId, value.toolName);
-    case 'tool_complete':
-      return isCall(value.callId, value.toolName);
-    case 'system_notice':
-      return typeof value.message === 'string';
-    default:
-      return false;
-  }
-}
-
-function isCall(callId: unknown, name: unknown): boolean {
-  return typeof callId === 'string' && typeof name === 'string';
 }

@@ -8,8 +8,12 @@ export type Request<C = Call> =
 
 /** What the writing thread tells the main one. `outcomes` answer the oldest calls, in order. */
 export type Reply =
-  /** The database is open; `identity` is that of its file. */
-  | { readonly type: 'ready'; readonly identity: string | undefined }
+  /** The database is open; `identity` is that of its file, `missing` what was expected and is not there. */
+  | {
+      readonly type: 'ready';
+      readonly identity: string | undefined;
+      readonly missing: readonly string[];
+    }
   | { readonly type: 'refused'; readonly failure: Failure }
   /** The log was removed or replaced: every connection of the process must be closed, and the thread closed and started again. */
   | { readonly type: 'log_lost'; readonly failure: Failure }

@@ -17,6 +17,7 @@ import {
   type TurnRow,
 } from './rows.js';
 import { toSession, type SessionRow } from './session-row.js';
+import { CALL_LEASES } from './call-writes.js';
 import { LIMIT } from './limit.js';
 
 /** The methods of a store that only read, and are small enough to be answered at once. */
@@ -32,6 +33,7 @@ type ReadName =
   | 'readFlight'
   | 'countTurns'
   | 'readLeases'
+  | 'readCallLeases'
   | 'findKey'
   | 'listKeys';
 
@@ -100,6 +102,7 @@ export function createReads(db: Database): Reads {
   );
   const selectFlight = db.prepare<[string], StoredFlight>(
     `SELECT t.id AS turnId, t.attempt, t.partial_text AS partialText, t.partial_attempt AS partialAttempt,
+       t.partial_since AS since,
        (SELECT max(position) + 1 FROM messages m WHERE m.session = t.session AND m.turn_no = t.no) AS position
      FROM sessions s JOIN turns t ON t.session = s.ref AND t.status = 'running'
      WHERE s.id = ? AND s.deleted_at IS NULL`,
@@ -107,6 +110,9 @@ export function createReads(db: Database): Reads {
   const selectKey = db.prepare<[string], KeyRow>('SELECT * FROM app_keys WHERE digest = ?');
   const selectKeys = db.prepare<[], KeyRow>('SELECT * FROM app_keys ORDER BY created_at, id');
   // As arrays: all running turns are read every second.
+  const selectCallLeases = db
+    .prepare<[], [id: string, mark: string, until: number, toolName: string]>(CALL_LEASES)
+    .raw();
   const selectLeases = db.prepare<[], [id: string, mark: string, until: number]>(LEASES).raw();
   const selectReleased = db.prepare<[number], TurnRow>(RELEASED_TURNS);
   const selectWaiting = db.prepare<[number], TurnRow>(WAITING_TURNS);
@@ -198,6 +204,13 @@ export function createReads(db: Database): Reads {
     listKeys: () => selectKeys.all().map(toKey),
 
     countTurns: () => selectCounts.get() ?? { queued: 0, running: 0 },
+
+    readCallLeases() {
+      const now = Date.now();
+      return selectCallLeases
+        .all()
+        .map(([id, mark, until, toolName]) => ({ id, mark, leftMs: until - now, toolName }));
+    },
 
     readLeases() {
       const now = Date.now();

@@ -23,6 +23,7 @@ export interface TurnRow {
   readonly created_at: number;
   readonly error: string | null;
   readonly partial_text: string;
+  readonly partial_since: number;
 }
 
 /** The columns of a message `m`, to be read as an array, as those of a session. Before them comes the id of its turn. */
@@ -99,6 +100,7 @@ export function toClaimedTurn(row: TurnRow, owner: string): ClaimedTurn {
     losses: row.losses,
     cancelRequested: row.cancel_requested === 1,
     partialText: row.partial_text,
+    partialSince: row.partial_since,
   };
 }
 

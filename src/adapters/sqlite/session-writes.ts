@@ -10,8 +10,8 @@ export type Bury = (row: SessionRow, at: number) => void;
 
 /** Prepares its statements. */
 export function createBury(db: Database, sessions: SessionTable): Bury {
-  const removals = ['messages', 'turns', 'events', 'system_events', 'idempotency_keys'].map((table) =>
-    db.prepare<[number]>(`DELETE FROM ${table} WHERE session = ?`),
+  const removals = ['messages', 'turns', 'events', 'system_events', 'idempotency_keys', 'open_calls'].map(
+    (table) => db.prepare<[number]>(`DELETE FROM ${table} WHERE session = ?`),
   );
   return (row, at) => {
     for (const removal of removals) removal.run(row.ref);

@@ -1,3 +1,4 @@
+import type { CallHolder, OpenCall } from '../../core/call-store.js';
 import type {
   Acceptance,
   Accepted,
@@ -53,6 +54,12 @@ export interface Steps {
     [turn: ClaimedTurn, ending: TurnEnding],
     { commit: Commit; next: ClaimedTurn | null } | 'lost'
   >;
+  openCall: Step<[call: OpenCall, lease: Lease, event: EventBody, at: number], Commit | undefined>;
+  closeCall: Step<
+    [callId: string, holder: CallHolder, event: EventBody, at: number],
+    { sessionId: string; commit: Commit } | undefined
+  >;
+  renewCalls: Step<[lease: Lease, callIds: readonly string[]], undefined>;
   appendEvents: Step<[id: string, events: readonly EventBody[], at: number], Commit | undefined>;
   claimFaults: Step<[id: string, claim: Lease, lost: string | null], ClaimedFaults>;
   releaseFaults: Step<[id: string, owner: string], undefined>;

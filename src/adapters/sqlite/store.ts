@@ -24,10 +24,14 @@ export interface SqliteOptions {
   /** How large the file may grow, in pages of 4 KiB; absent: as far as the disk goes. */
   readonly maxPages?: number;
   readonly log?: Log;
+  /** Files that a service makes beside its database: where they are, an empty database is a lost one. */
+  readonly companions?: readonly string[];
 }
 
 /** A store in a SQLite file. */
 export interface SqliteStore extends Store {
+  /** What was expected in the database when it was opened, and was not there; in words for the operator. */
+  readonly missing: readonly string[];
   /** Copies the database while it is in use, and tells what share of it is copied. @throws Error when the file exists */
   backup(file: string, onProgress?: (share: number) => void): Promise<void>;
 }
@@ -50,6 +54,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<SqliteSto
         path: place.file,
         busyTimeoutMs: options.busyTimeoutMs ?? 5000,
         maxPages: options.maxPages ?? null,
+        companions: options.companions ?? [],
       },
       {
         onLogLost(reason) {
@@ -62,6 +67,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<SqliteSto
         },
       },
     );
+    for (const missing of writer.missing) log?.error({ missing }, 'the data is not whole');
     return createStore(place, writer, reader);
   } catch (error) {
     await place.leave();
@@ -121,6 +127,7 @@ function createStore(place: Place, writer: Writer, reader: Reader): SqliteStore 
   }
 
   return {
+    missing: writer.missing,
     loadThread: (id) => read((reads) => reads.loadThread(id)),
     loadTail: (id, count) => read((reads) => reads.loadTail(id, count)),
     revisionOf: (id) => read((reads) => reads.revisionOf(id)),
@@ -153,6 +160,11 @@ function createStore(place: Place, writer: Writer, reader: Reader): SqliteStore 
       const some = lost.length > 0 || (await read((reads) => reads.hasUnclaimed()));
       return some ? writer.run('claimAbandoned', lease, lost, limit) : [];
     },
+    openCall: (call, lease, event, at) => writer.run('openCall', call, lease, event, at),
+    closeCall: (callId, holder, event, at) => writer.run('closeCall', callId, holder, event, at),
+    readCallLeases: () => read((reads) => reads.readCallLeases()),
+    renewCalls: (lease, callIds) =>
+      callIds.length === 0 ? Promise.resolve() : writer.run('renewCalls', lease, callIds),
     renewLeases: (lease, turnIds) => writer.run('renewLeases', lease, turnIds),
     releaseTurns: (owner, turnIds) => writer.run('releaseTurns', owner, turnIds),
     saveProgress: (turn, progress, at) => writer.run('saveProgress', turn, progress, at),

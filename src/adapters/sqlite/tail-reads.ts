@@ -99,6 +99,7 @@ export function createTailReader(db: Database): TailStore['loadTail'] {
     const open = turns.map((turn) => ({
       turn: toTurn({ ...turn, session_id: id }),
       partialText: turn.partial_text,
+      partialSince: turn.partial_since,
     }));
     const faults = selectFaults.all(row.ref, row.faults_shown);
     const tail: Tail = { row, open, faults, messages: [], shown: 0 };

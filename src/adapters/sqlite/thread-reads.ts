@@ -80,6 +80,7 @@ export function createThreadReader(
       turn: toTurn({ ...turn, session_id: id }),
       messages: selectTurnMessages.all(turn.id, row.ref, turn.no).map(toMessage),
       partialText: turn.partial_text,
+      partialSince: turn.partial_since,
     }));
     const faults = selectFaults.all(row.ref, row.faults_shown);
     return { row, open, faults, openNos: new Set(turns.map(({ no }) => no)) };

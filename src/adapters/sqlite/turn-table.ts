@@ -46,7 +46,7 @@ export interface TurnTable {
   /** Gives a turn to an owner. `losses` is what is added to its losses. */
   claim(row: TurnRow, lease: Lease, losses: 0 | 1): ClaimedTurn;
   requestCancel(row: TurnRow): void;
-  savePartialText(turn: OwnedTurn, text: string): void;
+  savePartialText(turn: OwnedTurn, text: string, since: number): void;
   end(ended: EndedTurn): void;
   /** Stores a new record, which the row of its session already counts. */
   addMessage(session: number, message: Message): void;
@@ -102,8 +102,8 @@ export function createTurnTable(db: Database): TurnTable {
     "UPDATE turns SET status = 'running', owner = ?, lease_until = ?, attempt = ?, losses = ? WHERE ref = ?",
   );
   const requestCancel = db.prepare<[number]>('UPDATE turns SET cancel_requested = 1 WHERE ref = ?');
-  const savePartialText = db.prepare<[string, number]>(
-    'UPDATE turns SET partial_text = ?, partial_attempt = attempt WHERE ref = ?',
+  const savePartialText = db.prepare<[text: string, since: number, ref: number]>(
+    'UPDATE turns SET partial_text = ?, partial_since = ?, partial_attempt = attempt WHERE ref = ?',
   );
   const end = db.prepare<
     [
@@ -174,6 +174,7 @@ export function createTurnTable(db: Database): TurnTable {
         losses: 0,
         cancelRequested: false,
         partialText: '',
+        partialSince: 0,
       };
     },
     claim(row, lease, losses) {
@@ -184,8 +185,8 @@ export function createTurnTable(db: Database): TurnTable {
     requestCancel(row) {
       requestCancel.run(row.ref);
     },
-    savePartialText(turn, text) {
-      savePartialText.run(text, turn.ref);
+    savePartialText(turn, text, since) {
+      savePartialText.run(text, since, turn.ref);
     },
     end({ ref, status, ended_at, error, rig, input_tokens, output_tokens, shown_tokens }) {
       end.run(status, ended_at, error, rig, input_tokens, output_tokens, shown_tokens, ref);

@@ -34,7 +34,8 @@ export function createTurnWrites({
       if (owned === undefined) return 'lost';
       const row = sessionOf(owned);
       turns.putMessages(row, owned.no, progress.messages);
-      if (progress.partialText !== null) turns.savePartialText(owned, progress.partialText);
+      if (progress.partialText !== null)
+        turns.savePartialText(owned, progress.partialText, progress.partialSince ?? 0);
       if (progress.messages.length === 0 && progress.events.length === 0) {
         return { revision: row.revision, events: [] };
       }

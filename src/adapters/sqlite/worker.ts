@@ -11,6 +11,7 @@ import { DiskBound, diskOf } from './disk-bound.js';
 import { toFailure } from './failure.js';
 import { GuardedBatch } from './guarded-batch.js';
 import { NewerDatabaseError } from './migrate.js';
+import { findMissing, lookBefore } from './missing-data.js';
 import type { Reply, Request } from './messages.js';
 import { OpenFiles } from './open-files.js';
 import type { Call } from './steps.js';
@@ -25,7 +26,11 @@ function isWriterOptions(value: unknown): value is WriterOptions {
   return typeof value === 'object' && value !== null && 'path' in value && 'busyTimeoutMs' in value;
 }
 
-function serve(port: MessagePort, db: Database, { path, maxPages }: WriterOptions): void {
+function serve(
+  port: MessagePort,
+  db: Database,
+  { path, maxPages, missing }: WriterOptions & { readonly missing: readonly string[] },
+): void {
   const tell = (reply: Reply) => {
     port.postMessage(reply);
   };
@@ -62,13 +67,20 @@ function serve(port: MessagePort, db: Database, { path, maxPages }: WriterOption
       port.close();
     }
   });
-  tell({ type: 'ready', identity: files.identity });
+  tell({ type: 'ready', identity: files.identity, missing });
 }
 
 function start(port: MessagePort, options: unknown): void {
   if (!isWriterOptions(options)) throw new Error('the writing thread was started without its options');
   try {
-    serve(port, openWriting(options), options);
+    const { path, companions, identity } = options;
+    // A thread that follows another one knows what is there.
+    const before = identity === undefined ? lookBefore(path, companions) : undefined;
+    let missing: readonly string[] = [];
+    const db = openWriting(options, (recovered) => {
+      if (before !== undefined) missing = findMissing(before, recovered);
+    });
+    serve(port, db, { ...options, missing });
   } catch (error) {
     const failure = toFailure(error, error instanceof NewerDatabaseError ? 'newer' : 'unavailable');
     const message = `cannot open ${options.path}: ${failure.message}`;

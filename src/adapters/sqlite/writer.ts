@@ -29,6 +29,8 @@ interface Waiter {
  * commit, in order. When the thread dies, all that it had been given fail, and another is started.
  */
 export class Writer {
+  /** What was expected in the database and is not there, in words for the operator. */
+  missing: readonly string[] = [];
   readonly #url: URL;
   readonly #options: WriterOptions;
   readonly #hooks: WriterHooks;
@@ -123,6 +125,7 @@ export class Writer {
         switch (reply.type) {
           case 'ready':
             this.#identity = reply.identity;
+            if (!this.#opened) this.missing = reply.missing;
             if (this.#opened) this.#hooks.onReopened();
             resolve();
             return;

@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import { createAccept } from './accept.js';
+import { createCallWrites } from './call-writes.js';
 import { createEventTable } from './event-table.js';
 import { createFaultWrites } from './fault-writes.js';
 import { createKeyWrites } from './key-writes.js';
@@ -32,6 +33,7 @@ export function createWrites(db: Database): Handlers {
     ...createFaultWrites(db, sessions),
     ...createTurnWrites({ sessions, turns, events, uses }),
     ...createLeaseWrites(db, turns),
+    ...createCallWrites(db, { sessions, events }),
     ...createKeyWrites(db),
     ...createSecretWrites(db),
     addUsage: createAddUsage(db),

@@ -7,6 +7,8 @@ export interface Flight {
   readonly text: string;
   /** What an earlier attempt had of that step, where this one has stored nothing of it yet: polls show it meanwhile, streams never. */
   readonly leftover: string;
+  /** When the first character of the text, or of what is left over, was shown, in milliseconds since the epoch; 0: not known. */
+  readonly since: number;
 }
 
 /** The same as it is stored: the text of the last checkpoint, and the attempt that made it. */

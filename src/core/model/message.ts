@@ -21,6 +21,8 @@ export interface ToolResult {
   readonly failed: boolean;
   /** True when the tool reported progress on its way. */
   readonly multiStep: boolean;
+  /** When it came, in milliseconds since the epoch. Absent in records of earlier versions: the time of the record stands for it. */
+  readonly at?: number;
 }
 
 /**
@@ -88,12 +90,16 @@ export function danglingCalls(message: Message): readonly ToolCall[] {
   return message.toolCalls.filter((call) => !answered.has(call.callId));
 }
 
-/** The record with every dangling call answered by the same words. */
-export function closeCalls(message: Message, words: string): Message {
+/**
+ * The record with every dangling call answered by the same words.
+ * @param at when, in milliseconds since the epoch; absent: only a rig reads them
+ */
+export function closeCalls(message: Message, words: string, at?: number): Message {
   const open = danglingCalls(message);
   if (open.length === 0) return message;
   const closed = open.map(({ callId, name, multiStep = false }) => ({
     ...{ callId, name, result: words, failed: true, multiStep },
+    ...(at !== undefined && { at }),
   }));
   return { ...message, toolResults: [...(message.toolResults ?? []), ...closed] };
 }

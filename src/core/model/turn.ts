@@ -35,6 +35,8 @@ export interface ClaimedTurn extends Turn {
   readonly cancelRequested: boolean;
   /** The text of the unfinished step as last checkpointed. */
   readonly partialText: string;
+  /** When the first character of `partialText` was shown, in milliseconds since the epoch; 0: not known. */
+  readonly partialSince: number;
 }
 
 /** What a turn cost, in the provider's tokens. */

@@ -2,6 +2,7 @@
  * What the core needs of a store. Every method is one whole atomic step, none is optional, and there is no
  * `transaction(callback)`: a synchronous driver would have committed before an async callback ran.
  */
+import type { CallStore } from '../call-store.js';
 import type { BusyStrategy } from '../model/app.js';
 import type { EventBody, LoggedEvent, SystemEvent, SystemFault } from '../model/event.js';
 import type { Flight } from '../model/flight.js';
@@ -38,6 +39,8 @@ export interface StoredThread {
     readonly turn: Turn;
     readonly messages: readonly Message[];
     readonly partialText: string;
+    /** As in `ClaimedTurn`. */
+    readonly partialSince: number;
   }[];
   /** What no snapshot has carried yet, in order. */
   readonly faults: readonly SystemFault[];
@@ -134,6 +137,8 @@ export interface Progress {
   readonly events: readonly EventBody[];
   /** The text of the unfinished step so far; null: what is stored of it stands, with the attempt that stored it. */
   readonly partialText: string | null;
+  /** When its first character was shown, in milliseconds since the epoch. Absent: not known. */
+  readonly partialSince?: number;
 }
 
 /** How a turn ends, and what it leaves. */
@@ -181,7 +186,8 @@ export interface StoredKey {
 }
 
 /** Where sessions, messages, turns, events and keys are kept. The truth: memory is only a cache of it. */
-export interface Store extends LeaseStore, FaultStore, SecretStore, OverviewStore, TailStore, UsageStore {
+export interface Store
+  extends CallStore, LeaseStore, FaultStore, SecretStore, OverviewStore, TailStore, UsageStore {
   // --- sessions
 
   /** Reads a session with its thread. `deleted`: it was, and nothing was written since. */

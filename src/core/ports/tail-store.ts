@@ -1,7 +1,7 @@
 import type { SystemFault } from '../model/event.js';
 import type { Message } from '../model/message.js';
 import type { Session } from '../model/session.js';
-import type { Turn } from '../model/turn.js';
+import type { StoredThread } from './store.js';
 
 /** The end of a thread, read at one moment. */
 export interface StoredTail {
@@ -11,7 +11,7 @@ export interface StoredTail {
   /** How many messages a snapshot shows of all stored records of the thread, see `shownCount`. */
   readonly shown: number;
   /** The running turn, if any, then the queued ones in order. Their records are among `messages`. */
-  readonly open: readonly { readonly turn: Turn; readonly partialText: string }[];
+  readonly open: readonly Omit<StoredThread['open'][number], 'messages'>[];
   /** As in `StoredThread`. */
   readonly faults: readonly SystemFault[];
 }

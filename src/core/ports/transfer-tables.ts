@@ -42,6 +42,7 @@ const SHAPES = {
         created_at: 'integer',
       },
       ...{ ended_at: 'integer', error: 'text', partial_text: 'text', partial_attempt: 'integer' },
+      partial_since: 'integer',
     },
   },
   messages: {

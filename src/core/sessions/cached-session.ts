@@ -11,6 +11,8 @@ export interface OpenTurn {
   messages: Message[];
   /** The last checkpoint of the step in flight, as far as this process has read it. */
   partialText: string;
+  /** When its first character was shown, in milliseconds since the epoch; 0: not known. */
+  partialSince: number;
 }
 
 /** Shared by the many sessions that never had a fault. */
@@ -95,11 +97,7 @@ export class CachedSession {
     if (this.told.size > 0)
       this.told = new Set(stored.faults.flatMap(({ n }) => (this.told.has(n) ? [n] : [])));
     this.faults = stored.faults.filter(({ n }) => !this.told.has(n));
-    this.open = stored.open.map(({ turn, messages, partialText }) => ({
-      turn,
-      messages: [...messages],
-      partialText,
-    }));
+    this.open = stored.open.map((open) => ({ ...open, messages: [...open.messages] }));
     const first = this.open[0]?.turn;
     this.settled = [...stored.settled];
     if (first !== undefined) this.#holdBack(first);
@@ -127,7 +125,7 @@ export class CachedSession {
 
   /** Adds a turn with its user message. */
   addTurn(turn: Turn, message: Message): void {
-    this.open = [...this.open, { turn, messages: [message], partialText: '' }];
+    this.open = [...this.open, { turn, messages: [message], partialText: '', partialSince: 0 }];
     if (this.open.length > 1) this.open.sort((a, b) => a.turn.no - b.turn.no);
   }
 
@@ -183,7 +181,7 @@ export class CachedSession {
           status: 'interrupted',
           error: null,
         };
-        this.open.push({ turn, messages: [message], partialText: '' });
+        this.open.push({ turn, messages: [message], partialText: '', partialSince: 0 });
       }
     }
     this.open.sort((a, b) => a.turn.no - b.turn.no);

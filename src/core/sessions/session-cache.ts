@@ -148,7 +148,10 @@ export class SessionCache {
     const open = flight === undefined ? undefined : thread.findOpen(flight.turnId);
     if (flight === undefined || open === undefined) return;
     const next = (open.messages.at(-1)?.position ?? -1) + 1;
-    if (flight.position === next) open.partialText = flight.text || flight.leftover;
+    if (flight.position === next) {
+      open.partialText = flight.text || flight.leftover;
+      open.partialSince = flight.since;
+    }
     // A step has ended that memory does not know of.
     else if (flight.position > next) thread.stale = true;
   }

@@ -16,9 +16,9 @@ export function endOf(tail: StoredTail, now: number): ThreadEnd {
   const openIds = new Set(tail.open.map(({ turn }) => turn.id));
   const thread = new CachedSession(session, now);
   const settled = messages.filter(({ turnId }) => !openIds.has(turnId));
-  const open = tail.open.map(({ turn, partialText }) => ({
+  const open = tail.open.map(({ turn, ...partial }) => ({
     turn,
-    partialText,
+    ...partial,
     messages: messages.filter(({ turnId }) => turnId === turn.id),
   }));
   thread.reset({ session, settled, open, faults }, now);

@@ -102,7 +102,7 @@ export class Snapshots {
   }
 
   /** Copies: between the taking of a snapshot and its encoding a turn may go on, and end. */
-  #view({ turn, messages: records, partialText }: OpenTurn): OpenTurnView {
+  #view({ turn, messages: records, partialText, partialSince }: OpenTurn): OpenTurnView {
     const messages = [...records];
     if (turn.status !== 'running') return { messages, streaming: null };
     const here = this.liveTurns.findWorking(turn.sessionId, turn.id);
@@ -115,7 +115,7 @@ export class Snapshots {
     if (text === '' || isRecord) return { messages, streaming: null };
     return {
       messages,
-      streaming: { text, since: (here?.textSince ?? 0) || turn.createdAt },
+      streaming: { text, since: (here?.textSince ?? partialSince) || turn.createdAt },
     };
   }
 

@@ -6,7 +6,6 @@ import type { Access } from '../access/app-access.js';
 import type { Secrets } from '../access/secrets.js';
 import type { ToolRunner } from './tool-runner.js';
 import type { WalletOwners } from '../access/wallet-owners.js';
-import type { SessionCache } from '../sessions/session-cache.js';
 import { linkSignals } from '../model/abort.js';
 import { DEFAULT_APP, type App } from '../model/app.js';
 import type { SessionRef } from '../model/session.js';
@@ -18,6 +17,8 @@ import { announce, type Bus } from '../ports/bus.js';
 import type { SeedPhrases } from '../ports/seed-phrases.js';
 import type { ToolDescription } from '../ports/tool.js';
 import { RefusedError } from '../model/refusal.js';
+import type { OpenCalls } from '../open-calls.js';
+import { sessionNotFound, type SessionCache } from '../sessions/session-cache.js';
 import type { Sessions } from '../sessions/sessions.js';
 import { toolContext } from './tool-context.js';
 
@@ -61,6 +62,7 @@ export class DirectCalls {
   constructor(
     private readonly parts: DirectCallParts,
     private readonly sessions: Sessions,
+    private readonly openCalls: OpenCalls,
     private readonly seedPhrases: SeedPhrases,
   ) {}
 
@@ -81,11 +83,9 @@ export class DirectCalls {
     await this.parts.secrets.requireSlots(app, client);
     const call = { callId: this.parts.clock.newId(), name: request.name, args: request.args };
     const announced = { callId: call.callId, toolName: call.name };
-    const { session } = await this.sessions.write(request.session, () => ({
-      set: {},
-      events: [{ type: 'tool_update', ...announced }],
-      isActivity: false,
-    }));
+    const { session } = await this.sessions.write(request.session, () => ({ set: {}, isActivity: false }));
+    const open = { callId: call.callId, sessionId: session.id, toolName: call.name };
+    if (!(await this.openCalls.begin(open, { type: 'tool_update', ...announced }))) throw sessionNotFound();
     const { signal, release } = linkSignals(this.#stop.signal, request.signal);
     // One event after the other, in the order in which they happened.
     let told = Promise.resolve();
@@ -105,7 +105,7 @@ export class DirectCalls {
       const { result, failed } = await toolRunner.run(app, call, context, report, observer);
       isOver = true;
       await told.catch(() => undefined);
-      await tell({ type: 'tool_complete', ...announced, failed, result });
+      await this.openCalls.end(call.callId, { type: 'tool_complete', ...announced, failed, result });
       const { callId, name } = call;
       return failed ? { callId, name, error: resultText(result) } : { callId, name, result };
     } catch (error) {
@@ -117,7 +117,7 @@ export class DirectCalls {
         failed: true,
         result: INTERRUPTED_RESULT,
       };
-      await this.#log(session.id, end).catch((reason: unknown) => {
+      await this.openCalls.end(call.callId, end).catch((reason: unknown) => {
         this.parts.log.warn({ err: reason, tool: call.name }, 'the end of a tool call was not stored');
       });
       throw error;

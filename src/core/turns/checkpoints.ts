@@ -50,7 +50,8 @@ export class Checkpoints {
     const { running, parts } = this;
     this.#timer = undefined;
     if (running.isStopped || running.text === '') return;
-    const progress = { messages: [], events: [], partialText: running.text };
+    const { text: partialText, textSince: partialSince } = running;
+    const progress = { messages: [], events: [], partialText, partialSince };
     const commit = await parts.store.saveProgress(running.turn, progress, parts.clock.now());
     if (commit === 'lost') running.stop('lost');
   }

@@ -12,19 +12,20 @@ export interface TurnRemainder {
 /**
  * @param records the turn's records so far, in order
  * @param text what was shown of the step in flight
+ * @param since when its first character was shown, in milliseconds since the epoch; 0: not known, and the time of the turn stands for it
  * @param error words for the user on why it failed
  * @param words the result of each call that has none
  */
 export function closeTurn(
   turn: Turn,
   records: readonly Message[],
-  { text, error, words }: { text: string; error: string | null; words: string },
+  { text, since, error, words }: { text: string; since: number; error: string | null; words: string },
   clock: Clock,
 ): TurnRemainder {
   const messages: Message[] = [];
   const last = records.at(-1);
   const dangling = last === undefined ? [] : danglingCalls(last);
-  if (last !== undefined && dangling.length > 0) messages.push(closeCalls(last, words));
+  if (last !== undefined && dangling.length > 0) messages.push(closeCalls(last, words, clock.now()));
   const events = dangling.map(({ callId, name }): EventBody => ({
     type: 'tool_complete',
     callId,
@@ -33,7 +34,12 @@ export function closeTurn(
     result: words,
   }));
   const position = (last?.position ?? -1) + 1;
-  const record = (role: 'assistant' | 'system', content: string, place: number): Message => ({
+  const record = (
+    role: 'assistant' | 'system',
+    content: string,
+    place: number,
+    createdAt: number,
+  ): Message => ({
     id: clock.newId(),
     turnId: turn.id,
     turnNo: turn.no,
@@ -42,9 +48,9 @@ export function closeTurn(
     content,
     toolCalls: null,
     toolResults: null,
-    createdAt: clock.now(),
+    createdAt,
   });
-  if (text !== '') messages.push(record('assistant', text, position));
-  if (error !== null) messages.push(record('system', error, position + 1));
+  if (text !== '') messages.push(record('assistant', text, position, since || turn.createdAt));
+  if (error !== null) messages.push(record('system', error, position + 1, clock.now()));
   return { messages, events };
 }

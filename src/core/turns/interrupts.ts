@@ -118,7 +118,8 @@ export class Interrupts {
     if (claimed === undefined) return;
     this.runner.inSession(turn.sessionId)?.stop('lost');
     const records = (await store.readTurn(turn.sessionId, turn.id))?.messages ?? [];
-    const closing = { text: claimed.partialText, error: null, words: INTERRUPTED_RESULT };
+    const { partialText: text, partialSince: since } = claimed;
+    const closing = { text, since, error: null, words: INTERRUPTED_RESULT };
     const { messages, events } = closeTurn(turn, records, closing, clock);
     const stored = await store.endTurn(claimed, {
       ...{

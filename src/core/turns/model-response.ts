@@ -89,7 +89,8 @@ export class ModelResponse {
     const { running, parts } = this;
     if (running.text === '') {
       this.#observed.spoke();
-      running.textSince = parts.clock.now();
+      // A step that is made again keeps its time: to whoever polls it is the same message.
+      running.textSince ||= parts.clock.now();
       running.leftover = '';
     }
     const { id: turnId, attempt, sessionId } = running.turn;

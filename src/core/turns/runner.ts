@@ -226,6 +226,7 @@ export class Runner {
         running.messages,
         {
           text: shownText(running, ending),
+          since: running.textSince,
           error: ending.error,
           words: ending.closeWords ?? INTERRUPTED_RESULT,
         },

@@ -10,8 +10,8 @@ const NOTHING = Promise.resolve();
 export class RunningTurn {
   /** The text of the step in flight. */
   text = '';
-  /** When its first character came. */
-  textSince = 0;
+  /** When the first character of the step in flight was shown, by this attempt or an earlier one, in milliseconds since the epoch; 0: none was. */
+  textSince: number;
   /** What an earlier attempt showed of the step that is now made anew: kept until there is new text, or for good when the turn ends without being complete. */
   leftover: string;
   usage: Usage = NO_USAGE;
@@ -38,6 +38,7 @@ export class RunningTurn {
     public heldSince: number,
   ) {
     this.leftover = turn.partialText;
+    this.textSince = this.leftover === '' ? 0 : turn.partialSince || turn.createdAt;
   }
 
   get signal(): AbortSignal {
@@ -52,6 +53,12 @@ export class RunningTurn {
   /** Where in the turn the next record goes. */
   get nextPosition(): number {
     return (this.messages.at(-1)?.position ?? -1) + 1;
+  }
+
+  /** The step in flight is a record: the next one has shown nothing. */
+  beginStep(): void {
+    this.text = this.leftover = '';
+    this.textSince = 0;
   }
 
   /** The first reason counts. */

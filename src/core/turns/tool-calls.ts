@@ -45,7 +45,7 @@ export class ToolCalls {
       content: running.text,
       toolCalls: calls,
       toolResults: null,
-      createdAt: this.parts.clock.now(),
+      createdAt: (running.text === '' ? 0 : running.textSince) || this.parts.clock.now(),
     };
     const events = calls.map(({ callId, name }): EventBody => ({
       type: 'tool_update',
@@ -84,13 +84,8 @@ export class ToolCalls {
           this.parts.log.warn({ err: error, tool: call.name }, 'progress of a tool was not stored');
         });
       };
-      const result: ToolResult = await this.parts.toolRunner.run(
-        app,
-        call,
-        context,
-        report,
-        running.observed,
-      );
+      const outcome = await this.parts.toolRunner.run(app, call, context, report, running.observed);
+      const result: ToolResult = { ...outcome, at: this.parts.clock.now() };
       latest = { ...latest, toolResults: [...(latest.toolResults ?? []), result] };
       const { failed } = result;
       const done: EventBody = {

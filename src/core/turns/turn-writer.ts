@@ -43,7 +43,7 @@ export class TurnWriter {
       }
       // In one breath: the text in flight becomes a record, so that no snapshot shows it twice or not at all.
       for (const message of messages) running.put(message);
-      if (isStep) running.text = running.leftover = '';
+      if (isStep) running.beginStep();
       thread.apply(commit, () => {
         thread.putMessages(running.turn.id, messages);
       });

@@ -62,6 +62,7 @@ export function chatRoutes(core: ChatApi & StreamApi, streams: Streams): readonl
       '/api/updates',
       handle(input.subscribe, async ({ sessionId, include, ...cursor }, req, res) => {
         requireEventStream(req);
+        streams.takePlace(req, res, sessionId);
         const options = { after: cursorOf(cursor), turns: include !== undefined };
         const feed = await core.updates(sentByHeader(sessionId), options);
         await streams.stream(req, res, feed, (update) => updateFrame(sessionId, update, { ids: true }));

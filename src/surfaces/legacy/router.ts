@@ -36,6 +36,7 @@ export function legacyRoutes({ core, streams }: SurfaceParts): readonly Route[] 
         'POST',
         '/api/thread/chat',
         handle(input.sendMessage, async ({ sessionId, appKey, ...asked }, req, res) => {
+          streams.takePlace(req, res, sessionId);
           const sent = await core.send({ ...asked, session: sentByHeader(sessionId), key: appKey });
           return streamTurn(streams, req, res, await core.watchTurn(sent));
         }),
@@ -62,6 +63,7 @@ export function legacyRoutes({ core, streams }: SurfaceParts): readonly Route[] 
       '/api/thread/updates',
       handle(input.subscribe, async ({ byHeader, byQuery, ...cursor }, req, res) => {
         const session = subscribed(byHeader, byQuery);
+        streams.takePlace(req, res, session.id);
         const after = cursorOf(cursor);
         const feed = await core.updates(session, { after, turns: false });
         const ids = after !== null;

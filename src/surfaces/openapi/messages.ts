@@ -6,7 +6,11 @@ export const message: Schema = record(
   {
     sender: words(['user', 'agent', 'system']),
     content: text('Empty where a tool’s outcome is shown.'),
-    timestamp,
+    timestamp: {
+      ...timestamp,
+      description:
+        'ISO 8601 in UTC. It never changes: for an answer the time of its first character, for a tool’s outcome that of the result.',
+    },
     is_streaming: flag('True for the text of a running turn so far; at most one message has it.'),
     tool_result: {
       description: 'A tool’s outcome: its name, and the result as text.',

@@ -65,7 +65,7 @@ const REFUSALS = {
   },
   TooMany: {
     status: 429,
-    description: 'Too many requests, turns, tokens or waiting messages.',
+    description: 'Too many requests, turns, tokens, waiting messages or open streams.',
     codes: ['too_many', 'rate_limited'],
     headers: refer(['Retry-After']),
   },

@@ -10,9 +10,9 @@ const NOTICE_MS = 5_000;
 const PAUSE_MS = 100;
 
 /**
- * The SQLite file, its WAL or both are unlinked, or moved away, under load. The service must refuse what it cannot keep. Then it is
- * killed, and the files are put back: as they were at the moment of the loss where they were unlinked, else the moved ones themselves. What
- * was acknowledged between and is missing then is lost.
+ * The SQLite file, its WAL or both are unlinked, or moved away, under load. The service must refuse what it cannot keep, or make good what is
+ * gone: of a lost WAL it saves the content, and begins a new one. Then it is killed. Files that are still missing are put back: as they were at
+ * the moment of the loss where they were unlinked, else the moved ones themselves. What was acknowledged and is missing then is lost.
  */
 export const files: WeatherActor = {
   name: 'files',
@@ -39,14 +39,20 @@ export const files: WeatherActor = {
       else rmSync(path);
     }
     for (const node of site.nodes) node.thaw();
-    await Promise.all(site.nodes.map((node) => watchHealth(node, `with ${names} gone`, figures)));
+    const isMadeGood = (): boolean => victims.every(existsSync);
+    await Promise.all(
+      site.nodes.map((node) => watchHealth(node, { when: `with ${names} gone`, isMadeGood }, figures)),
+    );
     await sleep(random.between(500, 3_000));
     await Promise.all(site.nodes.map((node) => node.kill()));
-    rmSync(`${file}-shm`, { force: true });
-    for (const path of isMoved ? victims : all) {
-      const kept = join(aside, `${isMoved ? 'moved' : 'copy'}-${basename(path)}`);
-      rmSync(path, { force: true });
-      if (existsSync(kept)) renameSync(kept, path);
+    // An old WAL over a database that has gone on would undo what came since.
+    if (!isMadeGood()) {
+      rmSync(`${file}-shm`, { force: true });
+      for (const path of isMoved ? victims : all) {
+        const kept = join(aside, `${isMoved ? 'moved' : 'copy'}-${basename(path)}`);
+        rmSync(path, { force: true });
+        if (existsSync(kept)) renameSync(kept, path);
+      }
     }
     await site.startAll();
     site.weather.clear();
@@ -54,10 +60,14 @@ export const files: WeatherActor = {
   },
 };
 
-/** Its health check must say that something is wrong. */
-async function watchHealth(node: ServedNode, when: string, figures: Figures): Promise<void> {
+/** Its health check must say that something is wrong, for as long as something is. */
+async function watchHealth(
+  node: ServedNode,
+  { when, isMadeGood }: { readonly when: string; readonly isMadeGood: () => boolean },
+  figures: Figures,
+): Promise<void> {
   for (let waited = 0; waited < NOTICE_MS; waited += PAUSE_MS) {
-    if ((await node.health()) === 503) return;
+    if (isMadeGood() || (await node.health()) === 503) return;
     await sleep(PAUSE_MS);
   }
   if (node.isRunning) figures.fault('blind', `${node.name} ${when}: health ${String(await node.health())}`);

@@ -1,0 +1,50 @@
+-- Calls of tools outside turns that have begun and not ended, and who works on them until when. A session that is buried gets another ref: its
+-- calls then have no session, and are removed when somebody ends them.
+CREATE TABLE open_calls (
+  call_id text PRIMARY KEY,
+  session bigint NOT NULL,
+  tool_name text NOT NULL,
+  owner text NOT NULL,
+  lease_until timestamptz NOT NULL
+);
+
+-- Identifies a grant of the lease on a call: a renewal moves the end.
+CREATE FUNCTION call_mark(p_owner text, p_until timestamptz) RETURNS text
+LANGUAGE sql STABLE AS $$
+  SELECT p_owner || ':' || extract(epoch FROM p_until)
+$$;
+
+CREATE FUNCTION open_call(
+  p_id text, p_call text, p_tool text, p_owner text, p_lease_ms bigint, p_events text[], p_notices text[], p_at bigint
+) RETURNS json
+LANGUAGE plpgsql AS $$
+DECLARE
+  logged json := append_events(p_id, p_events, p_notices, p_at);
+BEGIN
+  IF logged IS NOT NULL THEN
+    INSERT INTO open_calls (call_id, session, tool_name, owner, lease_until)
+    SELECT p_call, ref, p_tool, p_owner, clock_timestamp() + p_lease_ms * interval '1 millisecond'
+    FROM sessions WHERE id = p_id;
+  END IF;
+  RETURN logged;
+END
+$$;
+
+-- The session is locked first, as everywhere.
+CREATE FUNCTION close_call(
+  p_call text, p_owner text, p_mark text, p_events text[], p_notices text[], p_at bigint
+) RETURNS json
+LANGUAGE plpgsql AS $$
+DECLARE
+  session_id text;
+BEGIN
+  SELECT s.id INTO session_id FROM open_calls c JOIN sessions s ON s.ref = c.session
+  WHERE c.call_id = p_call FOR UPDATE OF s;
+  DELETE FROM open_calls
+  WHERE call_id = p_call AND (owner = p_owner OR call_mark(owner, lease_until) = p_mark);
+  IF NOT FOUND OR session_id IS NULL THEN
+    RETURN NULL;
+  END IF;
+  RETURN json_build_object('session_id', session_id, 'counters', append_events(session_id, p_events, p_notices, p_at));
+END
+$$;

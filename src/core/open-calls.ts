@@ -1,0 +1,132 @@
+import type { OpenCall, OpenCallSight } from './call-store.js';
+import type { EventBody } from './model/event.js';
+import { LeaseWatch } from './turns/lease-watch.js';
+import { UNKNOWN_OUTCOME_RESULT } from './model/message.js';
+import { announce } from './ports/bus.js';
+import type { Bus } from './ports/bus.js';
+import type { Clock } from './ports/clock.js';
+import type { Log } from './ports/log.js';
+import type { CoreSettings } from './model/settings.js';
+import type { Commit, Store } from './ports/store.js';
+import type { Lease } from './model/turn.js';
+import type { SessionCache } from './sessions/session-cache.js';
+
+/** How often calls of lost processes are looked for. */
+const LOOK_MS = 1_000;
+
+/** What open calls are kept with. */
+export interface OpenCallParts {
+  readonly store: Store;
+  readonly bus: Bus;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly threads: SessionCache;
+  readonly settings: Pick<CoreSettings, 'leaseMs' | 'renewMs'>;
+}
+
+/**
+ * Calls of tools outside turns. Each has a lease in the store, which this process renews while the call runs. A call whose process died is
+ * ended by whoever finds its lease lost: as failed, with an unknown outcome.
+ */
+export class OpenCalls {
+  readonly #here = new Set<string>();
+  readonly #watch: LeaseWatch;
+  #renewal: NodeJS.Timeout | undefined;
+  #look: NodeJS.Timeout | undefined;
+  #isLooking = false;
+
+  constructor(
+    private readonly parts: OpenCallParts,
+    private readonly owner: string,
+  ) {
+    this.#watch = new LeaseWatch(parts.settings.leaseMs);
+  }
+
+  /** Ends what was left open, and begins to keep leases. */
+  async start(): Promise<void> {
+    await this.#endLost();
+    this.#renewal = setInterval(() => void this.#renew(), this.parts.settings.renewMs);
+    this.#look = setInterval(() => void this.#endLost(), LOOK_MS);
+  }
+
+  stop(): void {
+    clearInterval(this.#renewal);
+    clearInterval(this.#look);
+  }
+
+  /** Notes that a call begins, and tells watchers. False: its session was deleted. */
+  async begin(call: OpenCall, event: EventBody): Promise<boolean> {
+    const commit = await this.parts.store.openCall(call, this.#lease, event, this.parts.clock.now());
+    if (commit === undefined) return false;
+    this.#here.add(call.callId);
+    this.#announce(call.sessionId, commit);
+    return true;
+  }
+
+  /** Notes how a call has ended, and tells watchers, unless another process has ended it. */
+  async end(callId: string, event: EventBody): Promise<void> {
+    try {
+      const { store, clock } = this.parts;
+      const closed = await store.closeCall(callId, { owner: this.owner }, event, clock.now());
+      if (closed !== undefined) this.#announce(closed.sessionId, closed.commit);
+    } finally {
+      // What could not be stored is ended as lost: nobody renews it.
+      this.#here.delete(callId);
+    }
+  }
+
+  get #lease(): Lease {
+    return { owner: this.owner, milliseconds: this.parts.settings.leaseMs };
+  }
+
+  #announce(sessionId: string, commit: Commit): void {
+    this.parts.threads.peek(sessionId)?.apply(commit, () => undefined);
+    announce(this.parts.bus, sessionId, commit);
+  }
+
+  /** Never rejects. */
+  async #renew(): Promise<void> {
+    if (this.#here.size === 0) return;
+    try {
+      await this.parts.store.renewCalls(this.#lease, [...this.#here]);
+    } catch (error) {
+      this.parts.log.warn(
+        { err: error, calls: this.#here.size },
+        'leases on tool calls could not be renewed',
+      );
+    }
+  }
+
+  /** Never rejects. */
+  async #endLost(): Promise<void> {
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    const { store, clock, log } = this.parts;
+    try {
+      const askedAt = clock.monotonic();
+      const open = await store.readCallLeases();
+      const lost = this.#watch.findLost(open, { askedAt, answeredAt: clock.monotonic() });
+      const calls = new Map(open.map((call) => [call.id, call]));
+      for (const { id, mark } of lost) {
+        const call = calls.get(id);
+        if (call !== undefined && !this.#here.has(id)) await this.#endAsLost(call, mark);
+      }
+    } catch (error) {
+      log.warn({ err: error }, 'tool calls of lost processes could not be looked for');
+    } finally {
+      this.#isLooking = false;
+    }
+  }
+
+  async #endAsLost({ id, toolName }: OpenCallSight, mark: string): Promise<void> {
+    const { store, clock, log } = this.parts;
+    const event: EventBody = {
+      ...{ type: 'tool_complete', callId: id, toolName },
+      ...{ failed: true, result: UNKNOWN_OUTCOME_RESULT },
+    };
+    const closed = await store.closeCall(id, { mark }, event, clock.now());
+    if (closed === undefined) return;
+    log.info({ tool: toolName }, 'ended a tool call of a lost process');
+    this.#announce(closed.sessionId, closed.commit);
+  }
+}

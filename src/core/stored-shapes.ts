@@ -1,0 +1,54 @@
+/** Tells whether JSON that was stored or carried has the shape that was written. Stores and the shared bus ask the same questions. */
+import type { EventBody } from './model/event.js';
+import { isJsonObject } from './model/json.js';
+import type { ToolCall, ToolResult } from './model/message.js';
+
+/** Whether a value is the body of an event, whole. */
+export function isEventBody(value: unknown): value is EventBody {
+  if (!isJsonObject(value)) return false;
+  switch (value.type) {
+    case 'title_changed':
+      return areTexts(value.title);
+    case 'system_notice':
+      return areTexts(value.message);
+    case 'tool_update':
+      return (
+        areTexts(value.callId, value.toolName) && (value.message === undefined || areTexts(value.message))
+      );
+    case 'tool_complete':
+      return (
+        areTexts(value.callId, value.toolName) &&
+        typeof value.failed === 'boolean' &&
+        value.result !== undefined
+      );
+    default:
+      return false;
+  }
+}
+
+/** Whether a value is a call of a tool. */
+export function isToolCall(value: unknown): value is ToolCall {
+  return isJsonObject(value) && areTexts(value.callId, value.name) && isJsonObject(value.args);
+}
+
+/** Whether a value is what a call of a tool came to. */
+export function isToolResult(value: unknown): value is ToolResult {
+  if (!isJsonObject(value) || !areTexts(value.callId, value.name)) return false;
+  const { failed, multiStep, result } = value;
+  return typeof failed === 'boolean' && typeof multiStep === 'boolean' && result !== undefined;
+}
+
+/** Whether all values are strings. */
+export function areTexts(...values: readonly unknown[]): boolean {
+  return values.every((value) => typeof value === 'string');
+}
+
+/** Whether all values are numbers. */
+export function areNumbers(...values: readonly unknown[]): boolean {
+  return values.every((value) => typeof value === 'number');
+}
+
+/** Whether a value is a list whose items all fit. */
+export function isListOf<T>(value: unknown, fits: (item: unknown) => item is T): value is readonly T[] {
+  return Array.isArray(value) && value.every(fits);
+}

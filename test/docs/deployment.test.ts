@@ -1,0 +1,81 @@
+import { describe, expect, it } from '@jest/globals';
+import { readdirSync, readFileSync } from 'node:fs';
+import { parseAllDocuments } from 'yaml';
+
+interface Container {
+  readonly image: string;
+  readonly build?: string;
+  readonly read_only?: boolean;
+  readonly cap_drop?: readonly string[];
+  readonly security_opt?: readonly string[];
+  readonly mem_limit?: string;
+  readonly pids_limit?: number;
+  readonly environment?: Readonly<Record<string, unknown>>;
+  readonly networks?: unknown;
+}
+
+const [document] = parseAllDocuments(readFileSync('compose.yaml', 'utf8'), { merge: true });
+const compose = document?.toJS() as {
+  readonly services: Readonly<Record<string, Container>>;
+  readonly networks: Readonly<Record<string, unknown>>;
+};
+const PINNED = /^[\w./-]+:[\w.-]+@sha256:[\da-f]{64}$/;
+
+describe('compose.yaml', () => {
+  it.each(Object.entries(compose.services))('hardens %s', (_name, container) => {
+    expect(container).toMatchObject({
+      read_only: true,
+      cap_drop: ['ALL'],
+      security_opt: ['no-new-privileges:true'],
+      pids_limit: expect.any(Number),
+      mem_limit: expect.any(String),
+    });
+    if (container.build === undefined) expect(container.image).toMatch(PINNED);
+  });
+
+  it('believes the balancer alone, at an address that is its own', () => {
+    const { 'node-1': node, balancer } = compose.services;
+    const address = node?.environment?.TRUST_PROXY;
+    expect(address).toMatch(/^\d+(\.\d+){3}$/);
+    expect(balancer?.networks).toEqual({ front: { ipv4_address: address } });
+    expect(readFileSync('docs/examples/deploy/nginx.conf', 'utf8')).toContain(
+      'X-Forwarded-For $remote_addr;',
+    );
+  });
+
+  it('keeps the database and Redis apart from the balancer, without a way out', () => {
+    expect(compose.networks.back).toEqual({ internal: true });
+    for (const name of ['postgres', 'redis']) expect(compose.services[name]?.networks).toEqual(['back']);
+  });
+});
+
+describe('the image', () => {
+  it('runs on a base that is pinned', () => {
+    const bases = [...readFileSync('Dockerfile', 'utf8').matchAll(/^FROM (\S+)/gm)].map(([, base]) => base);
+    expect(bases.at(-1)).toMatch(PINNED);
+  });
+});
+
+describe('the example for Kubernetes', () => {
+  const folder = 'docs/examples/deploy/kubernetes';
+  const parts = readdirSync(folder).flatMap((file) =>
+    parseAllDocuments(readFileSync(`${folder}/${file}`, 'utf8')).map(
+      (part) => part.toJS() as { kind: string },
+    ),
+  );
+
+  it('lets in the ingress and the metrics, and out what is needed', () => {
+    const policy = parts.find(({ kind }) => kind === 'NetworkPolicy');
+    expect(policy).toMatchObject({
+      spec: { podSelector: { matchLabels: expect.anything() }, policyTypes: ['Ingress', 'Egress'] },
+    });
+    expect(JSON.stringify(policy)).toContain('169.254.0.0/16');
+  });
+
+  it('applies every file', () => {
+    const listed = (parts.find(({ kind }) => kind === 'Kustomization') as unknown as { resources: string[] })
+      .resources;
+    const files = readdirSync(folder).filter((file) => file !== 'kustomization.yaml');
+    expect([...listed].sort()).toEqual(files.sort());
+  });
+});
