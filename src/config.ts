@@ -15,9 +15,8 @@ import * as network from './config/network.js';
 import { tracesOf } from './config/traces.js';
 import * as settings from './config/settings.js';
 import type { FileContents } from './config/schema.js';
-import type { App } from './core/model/app.js';
+import type { App, BusyStrategy } from './core/model/app.js';
 import { isJsonObject } from './core/model/json.js';
-import type { BusyStrategy } from './core/model/app.js';
 
 /** A surface that can be exposed. */
 export type SurfaceName = 'current' | 'legacy';

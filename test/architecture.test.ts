@@ -82,7 +82,9 @@ describe('the layers', () => {
   });
 
   it('http imports of the core its refusals, its log and plain types', () => {
-    const core = ['refusal', 'store', 'ports', 'json'].map((name) => `src/core/${name}.ts`);
+    const core = ['model/refusal', 'model/json', 'ports/store', 'ports/log'].map(
+      (name) => `src/core/${name}.ts`,
+    );
     const isAllowed = (imported: string) =>
       isPackage(imported) || imported.startsWith('src/http/') || core.includes(imported);
     expect(strays(/^src\/http\//, isAllowed)).toEqual([]);
@@ -137,20 +139,47 @@ describe('the layers', () => {
     expect(users.filter(({ path }) => !path.startsWith('src/web/')).map(({ path }) => path)).toEqual([]);
   });
 
-  it('no modules import each other in a circle', () => {
+  it('a room of the core imports only rooms below it, and the files beside the rooms are on top', () => {
+    // From the top down. Types count as values do.
+    const floors = [
+      ...[
+        'operations',
+        'streams',
+        'turns',
+        'wallet',
+        'tools',
+        'sessions',
+        'rigs',
+        'access',
+        'ports',
+        'model',
+      ],
+    ];
+    const roomOf = (path: string): string => /^src\/core\/([\w-]+)\//.exec(path)?.[1] ?? 'top';
+    const rooms = new Set(
+      src.filter(({ path }) => path.startsWith('src/core/')).map(({ path }) => roomOf(path)),
+    );
+    expect([...rooms].sort()).toEqual(['top', ...floors].sort());
+    const floorOf = (path: string): number => floors.indexOf(roomOf(path));
+    const isAllowed = (imported: string, importer: string) => floorOf(imported) >= floorOf(importer);
+    expect(strays(/^src\/core\//, isAllowed)).toEqual([]);
+  });
+
+  it('no modules of the core import each other in a circle, types included, and none elsewhere by values', () => {
     const byPath = new Map(src.map((module) => [module.path, module]));
-    const values = (module: Module) =>
-      importsOf(
-        module.path,
-        module.text.replace(/^import type [^;]*;|^export type [^;]*from[^;]*;/gms, ''),
-      ).filter((name) => byPath.has(name));
+    const withoutTypes = (text: string): string =>
+      text.replace(/^import type [^;]*;|^export type [^;]*from[^;]*;/gms, '');
+    const importsIn = ({ path, text }: Module) =>
+      importsOf(path, path.startsWith('src/core/') ? text : withoutTypes(text)).filter((name) =>
+        byPath.has(name),
+      );
     const done = new Set<string>();
     const circles: string[] = [];
     const visit = (path: string, trail: readonly string[]): void => {
       if (trail.includes(path)) circles.push([...trail.slice(trail.indexOf(path)), path].join(' → '));
       const module = byPath.get(path);
       if (done.has(path) || trail.includes(path) || module === undefined) return;
-      for (const next of values(module)) visit(next, [...trail, path]);
+      for (const next of importsIn(module)) visit(next, [...trail, path]);
       done.add(path);
     };
     for (const { path } of src) visit(path, []);
@@ -168,6 +197,14 @@ describe('the files', () => {
     expect(tests.map(({ path }) => path)).toEqual([]);
     const sizes = src.map(({ text }) => linesOf(text)).sort((a, b) => a - b);
     expect(sizes[Math.floor(sizes.length / 2)]).toBeLessThanOrEqual(100);
+  });
+
+  it('are at most eight beside the rooms of the core, and at most 22 in a room', () => {
+    const counts = new Map<string, number>();
+    for (const { path } of src) counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1);
+    expect(counts.get('src/core')).toBeLessThanOrEqual(8);
+    const full = [...counts].filter(([folder, count]) => folder.startsWith('src/core/') && count > 22);
+    expect(full).toEqual([]);
   });
 
   it('have names that say something', () => {

@@ -5,7 +5,7 @@ import type { Config } from '../config.js';
 import type { ToolServerConfig } from '../config/tools.js';
 import { refuseMistakes } from '../config/mistakes.js';
 import type { Log } from '../core/ports/log.js';
-import type { Schemas } from '../core/ports/schemas.js';
+import type { Schemas } from '../core/ports/tool.js';
 import type { Tool, ToolSource } from '../core/ports/tool.js';
 
 /** The tools that there are, and the servers that some of them come from. */

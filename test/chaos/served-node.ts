@@ -1,8 +1,7 @@
 import { appendFileSync, readdirSync, readFileSync } from 'node:fs';
 import { ServerProcess, type ServerOptions } from '../support/server-process.js';
 import type { Figures } from './figures.js';
-import type { Door } from './world.js';
-import { sleep } from './world.js';
+import { sleep, type Door } from './world.js';
 
 /** What the operator did with a start of a server. */
 interface Fate {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import type { OpenCall } from '../../src/core/call-store.js';
+import type { OpenCall } from '../../src/core/ports/call-store.js';
 import type { EventBody } from '../../src/core/model/event.js';
 import type { Store } from '../../src/core/ports/store.js';
 import { change, LEASE, T0, type WithStore } from './store-fixtures.js';

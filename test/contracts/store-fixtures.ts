@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect } from '@jest/globals';
 import type { Message } from '../../src/core/model/message.js';
 import type { Acceptance, Accepted, SessionChange, Store, TurnEnding } from '../../src/core/ports/store.js';
-import type { Lease } from '../../src/core/model/turn.js';
-import { NO_USAGE, type ClaimedTurn } from '../../src/core/model/turn.js';
+import { NO_USAGE, type Lease, type ClaimedTurn } from '../../src/core/model/turn.js';
 
 /** A fixed moment, so that times can be compared. */
 export const T0 = 1_750_000_000_000;

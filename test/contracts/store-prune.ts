@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import type { EventBody, SystemEvent } from '../../src/core/model/event.js';
-import type { Prune } from '../../src/core/ports/prune.js';
+import type { Prune } from '../../src/core/ports/store.js';
 import { acceptance, change, end, loaded, send, sendAndClaim, T0, type WithStore } from './store-fixtures.js';
 
 function prune(over: Partial<Prune> = {}): Prune {

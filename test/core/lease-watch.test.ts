@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { LeaseWatch } from '../../src/core/turns/lease-watch.js';
+import { LeaseWatch } from '../../src/core/ports/lease-watch.js';
 
 const LEASE_MS = 6_000;
 const HOUR_MS = 3_600_000;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { NO_LIMITS } from '../../src/core/model/quota.js';
-import { RequestLimits } from '../../src/core/request-limits.js';
+import { RequestLimits } from '../../src/core/access/request-limits.js';
 
 describe('requests a minute', () => {
   const settings = {

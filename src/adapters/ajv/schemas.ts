@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../../core/model/json.js';
-import type { Schemas } from '../../core/ports/schemas.js';
+import type { Schemas } from '../../core/ports/tool.js';
 import type { Problem } from '../../core/model/refusal.js';
 import { createTimeLimit, TimeLimitError } from '../node/time-limit.js';
 import { checkBounds, dialectPicker } from './dialects.js';

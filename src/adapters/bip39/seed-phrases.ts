@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { wordlist } from '@scure/bip39/wordlists/english';
-import type { SeedPhrases } from '../../core/ports/seed-phrases.js';
+import type { SeedPhrases } from '../../core/ports/tool.js';
 
 /** How many words a phrase has. */
 const LENGTHS = [12, 15, 18, 21, 24];

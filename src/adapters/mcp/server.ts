@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { linkSignals } from '../../core/model/abort.js';
 import type { JsonObject, JsonValue } from '../../core/model/json.js';
 import type { Log } from '../../core/ports/log.js';
-import type { Schemas } from '../../core/ports/schemas.js';
+import type { Schemas } from '../../core/ports/tool.js';
 import type { Tool, ToolContext } from '../../core/ports/tool.js';
 import { connect, type Connection, type McpProgress } from './connection.js';
 import { bounded, McpFailure } from './failure.js';

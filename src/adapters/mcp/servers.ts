@@ -1,5 +1,5 @@
 import type { Log } from '../../core/ports/log.js';
-import type { Schemas } from '../../core/ports/schemas.js';
+import type { Schemas } from '../../core/ports/tool.js';
 import type { Tool } from '../../core/ports/tool.js';
 import { McpServer } from './server.js';
 import { MCP_TIMING, mcpProblems, type McpServerSettings, type McpTiming } from './settings.js';

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '../../core/model/json.js';
 import type { Log } from '../../core/ports/log.js';
-import type { Schemas } from '../../core/ports/schemas.js';
+import type { Schemas } from '../../core/ports/tool.js';
 import type { Tool, ToolDescription } from '../../core/ports/tool.js';
 import { bounded } from './failure.js';
 

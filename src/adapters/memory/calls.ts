@@ -1,6 +1,5 @@
-import type { CallHolder, OpenCall, OpenCallSight } from '../../core/call-store.js';
-import type { EventBody } from '../../core/model/event.js';
-import type { Commit } from '../../core/ports/store.js';
+import type { CallHolder, OpenCall, OpenCallSight } from '../../core/ports/call-store.js';
+import type { EventBody, Commit } from '../../core/model/event.js';
 import type { Lease } from '../../core/model/turn.js';
 import { commit, findLive, type KeptCall, type State } from './state.js';
 

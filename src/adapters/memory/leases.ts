@@ -1,6 +1,5 @@
 import type { LeaseMark, LeaseSight } from '../../core/ports/lease-store.js';
-import type { Lease } from '../../core/model/turn.js';
-import type { ClaimedTurn } from '../../core/model/turn.js';
+import type { Lease, ClaimedTurn } from '../../core/model/turn.js';
 import { claim, queuedTurns, runningTurn, type KeptTurn, type State } from './state.js';
 import { findTurn } from './turns.js';
 

@@ -1,6 +1,7 @@
 import { byOrder, shownCount, type Message } from '../../core/model/message.js';
 import type { Session } from '../../core/model/session.js';
-import type { SavedSession, SessionChange, StoredThread, ThreadCursor } from '../../core/ports/store.js';
+import type { SavedSession, SessionChange, ThreadCursor } from '../../core/ports/store.js';
+import type { StoredThread } from '../../core/ports/stored-thread.js';
 import type { StoredTail } from '../../core/ports/tail-store.js';
 import { isOpen } from '../../core/model/turn.js';
 import { unshownFaults } from './faults.js';

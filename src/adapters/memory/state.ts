@@ -1,13 +1,12 @@
-import type { OpenCall } from '../../core/call-store.js';
-import type { EventBody, LoggedEvent, SystemEvent } from '../../core/model/event.js';
+import type { OpenCall } from '../../core/ports/call-store.js';
+import type { EventBody, LoggedEvent, SystemEvent, Commit } from '../../core/model/event.js';
 import { byOrder, type Message } from '../../core/model/message.js';
 import { newSession, type Session, type SessionFields } from '../../core/model/session.js';
 import type { UsageRow } from '../../core/ports/usage-store.js';
 import type { Quota, Use } from '../../core/model/quota.js';
 import type { SealedSecret } from '../../core/ports/secret-store.js';
-import type { Commit, StoredKey } from '../../core/ports/store.js';
-import type { Lease } from '../../core/model/turn.js';
-import type { ClaimedTurn, Turn } from '../../core/model/turn.js';
+import type { StoredKey } from '../../core/ports/store.js';
+import type { Lease, ClaimedTurn, Turn } from '../../core/model/turn.js';
 
 /** A turn as it is kept. */
 export interface KeptTurn {

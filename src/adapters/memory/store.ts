@@ -1,4 +1,4 @@
-import type { Prune } from '../../core/ports/prune.js';
+import type { Prune } from '../../core/ports/store.js';
 import { StoreUnavailableError, type Store, type StoredKey } from '../../core/ports/store.js';
 import { isOpen, type TurnStatus } from '../../core/model/turn.js';
 import { closeCall, openCall, readCallLeases, renewCalls } from './calls.js';

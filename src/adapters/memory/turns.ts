@@ -1,6 +1,7 @@
 import { flightOf, type Flight } from '../../core/model/flight.js';
 import { textBytes } from '../../core/model/message.js';
-import type { Acceptance, Accepted, Commit, Progress, TurnEnding } from '../../core/ports/store.js';
+import type { Acceptance, Accepted, Progress, TurnEnding } from '../../core/ports/store.js';
+import type { Commit } from '../../core/model/event.js';
 import { isOpen, type ClaimedTurn, type Turn } from '../../core/model/turn.js';
 import {
   addSystemEvent,

@@ -1,5 +1,5 @@
 import { isJsonObject } from '../../core/model/json.js';
-import type { Schemas } from '../../core/ports/schemas.js';
+import type { Schemas } from '../../core/ports/tool.js';
 import type { Problem } from '../../core/model/refusal.js';
 import type { ToolDefinition } from './definition.js';
 

@@ -1,7 +1,7 @@
 import { relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { JsonValue } from '../../core/model/json.js';
-import type { Schemas } from '../../core/ports/schemas.js';
+import type { Schemas } from '../../core/ports/tool.js';
 import type { Tool } from '../../core/ports/tool.js';
 import { shownUserState } from '../../core/model/user-state.js';
 import { isToolDefinition, toolProblems } from './check.js';

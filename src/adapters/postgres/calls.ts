@@ -1,4 +1,4 @@
-import type { CallStore } from '../../core/call-store.js';
+import type { CallStore } from '../../core/ports/call-store.js';
 import type { Run, Statement } from './connections.js';
 import { toEventLists, toLogged } from './rows.js';
 import { callOf } from './writes.js';

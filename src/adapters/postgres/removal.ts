@@ -1,5 +1,5 @@
 import type { Log } from '../../core/ports/log.js';
-import type { Prune } from '../../core/ports/prune.js';
+import type { Prune } from '../../core/ports/store.js';
 import type { Store } from '../../core/ports/store.js';
 import type { Run, Statement } from './connections.js';
 import { callOf } from './writes.js';

@@ -1,7 +1,8 @@
 import type { SystemFault } from '../../core/model/event.js';
 import { flightOf, type StoredFlight } from '../../core/model/flight.js';
 import type { Message } from '../../core/model/message.js';
-import type { Store, StoredThread } from '../../core/ports/store.js';
+import type { Store } from '../../core/ports/store.js';
+import type { StoredThread } from '../../core/ports/stored-thread.js';
 import type { Run, Statement } from './connections.js';
 import {
   MESSAGE_COLUMNS,

@@ -1,6 +1,7 @@
 import type { Quota } from '../../core/model/quota.js';
 import { PLACEHOLDER_TITLE } from '../../core/model/session.js';
-import type { Commit, Store } from '../../core/ports/store.js';
+import type { Commit } from '../../core/model/event.js';
+import type { Store } from '../../core/ports/store.js';
 import type { Bindable, Run, Statement } from './connections.js';
 import {
   toClaimedTurn,

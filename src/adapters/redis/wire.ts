@@ -1,6 +1,13 @@
 import type { Signal } from '../../core/model/event.js';
 import { isJsonObject } from '../../core/model/json.js';
-import { areNumbers, areTexts, isEventBody, isListOf, isToolCall, isToolResult } from '../../core/stored-shapes.js';
+import {
+  areNumbers,
+  areTexts,
+  isEventBody,
+  isListOf,
+  isToolCall,
+  isToolResult,
+} from '../../core/model/stored-shapes.js';
 
 /** Said in place of a signal that was not carried: there is something in the store. */
 export interface Missed {

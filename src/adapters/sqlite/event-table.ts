@@ -1,6 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import type { EventBody, LoggedEvent, SystemEvent } from '../../core/model/event.js';
-import type { Commit } from '../../core/ports/store.js';
+import type { EventBody, LoggedEvent, SystemEvent, Commit } from '../../core/model/event.js';
 import type { SessionRow } from './session-row.js';
 
 /** The rows of `events` and `system_events`, for writers. They change the session's counters; the caller saves the row. */

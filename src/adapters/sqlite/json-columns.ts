@@ -1,7 +1,7 @@
 import { isJsonObject } from '../../core/model/json.js';
 import type { EventBody } from '../../core/model/event.js';
 import type { ToolCall, ToolResult } from '../../core/model/message.js';
-import { isEventBody, isListOf, isToolCall, isToolResult } from '../../core/stored-shapes.js';
+import { isEventBody, isListOf, isToolCall, isToolResult } from '../../core/model/stored-shapes.js';
 import { StoreUnavailableError } from '../../core/ports/store.js';
 import type { UserState } from '../../core/model/user-state.js';
 

@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import type { Prune } from '../../core/ports/prune.js';
+import type { Prune } from '../../core/ports/store.js';
 import type { SessionRow } from './session-row.js';
 import type { Bury } from './session-writes.js';
 import type { Handlers, PruneCursor, Pruned } from './steps.js';

@@ -1,23 +1,21 @@
-import type { CallHolder, OpenCall } from '../../core/call-store.js';
+import type { CallHolder, OpenCall } from '../../core/ports/call-store.js';
 import type {
   Acceptance,
   Accepted,
-  Commit,
   Interruption,
   Progress,
   StoredKey,
   TurnEnding,
 } from '../../core/ports/store.js';
-import type { Lease } from '../../core/model/turn.js';
-import type { Prune } from '../../core/ports/prune.js';
+import type { Commit, EventBody } from '../../core/model/event.js';
+import type { Lease, ClaimedTurn } from '../../core/model/turn.js';
+import type { Prune } from '../../core/ports/store.js';
 import type { ChangeValues, SavedValues } from './crossing.js';
 import type { LeaseMark } from '../../core/ports/lease-store.js';
 import type { ClaimedFaults } from '../../core/ports/fault-store.js';
 import type { Quota } from '../../core/model/quota.js';
 import type { SealedSecret, SecretBounds, StoredSecrets } from '../../core/ports/secret-store.js';
-import type { ClaimedTurn } from '../../core/model/turn.js';
 import type { UsageRow } from '../../core/ports/usage-store.js';
-import type { EventBody } from '../../core/model/event.js';
 
 /** How far pruning has come: at rows above `after` of that stage. */
 export interface PruneCursor {

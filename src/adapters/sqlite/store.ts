@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import type { Log } from '../../core/ports/log.js';
-import type { Prune } from '../../core/ports/prune.js';
+import type { Prune } from '../../core/ports/store.js';
 import { StoreUnavailableError, type SessionHead, type Store } from '../../core/ports/store.js';
 import { backupDatabase } from './backup.js';
 import { changeValues, toSaved } from './crossing.js';

@@ -1,7 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import { shownCount, type Message } from '../../core/model/message.js';
-import type { Lease } from '../../core/model/turn.js';
-import type { ClaimedTurn, Turn, TurnOutcome, TurnStatus } from '../../core/model/turn.js';
+import type { Lease, ClaimedTurn, Turn, TurnOutcome, TurnStatus } from '../../core/model/turn.js';
 import { toClaimedTurn, type TurnRow } from './rows.js';
 import type { SessionRow } from './session-row.js';
 

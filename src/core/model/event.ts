@@ -105,3 +105,9 @@ export interface SystemFault {
   readonly n: number;
   readonly text: string;
 }
+
+/** What a write left behind: the session's new revision and the events that it logged, in order. */
+export interface Commit {
+  readonly revision: number;
+  readonly events: readonly LoggedEvent[];
+}

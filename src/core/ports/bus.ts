@@ -1,5 +1,4 @@
-import type { Signal } from '../model/event.js';
-import type { Commit } from './store.js';
+import type { Signal, Commit } from '../model/event.js';
 
 /** Carries signals of a session to whoever watches it, on this node and, with a shared bus, on all others. */
 export interface Bus {

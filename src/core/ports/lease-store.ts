@@ -1,5 +1,4 @@
-import type { Lease } from '../model/turn.js';
-import type { ClaimedTurn } from '../model/turn.js';
+import type { Lease, ClaimedTurn } from '../model/turn.js';
 
 /** Identifies one grant of a lease. */
 export interface LeaseMark {

@@ -2,18 +2,18 @@
  * What the core needs of a store. Every method is one whole atomic step, none is optional, and there is no
  * `transaction(callback)`: a synchronous driver would have committed before an async callback ran.
  */
-import type { CallStore } from '../call-store.js';
+import type { CallStore } from './call-store.js';
 import type { BusyStrategy } from '../model/app.js';
-import type { EventBody, LoggedEvent, SystemEvent, SystemFault } from '../model/event.js';
+import type { Commit, EventBody, LoggedEvent, SystemEvent } from '../model/event.js';
 import type { Flight } from '../model/flight.js';
 import type { FaultStore } from './fault-store.js';
 import type { LeaseStore } from './lease-store.js';
 import type { Message } from '../model/message.js';
 import type { OverviewStore } from './overview-store.js';
-import type { Prune } from './prune.js';
 import type { Quota, Use } from '../model/quota.js';
 import type { SecretStore } from './secret-store.js';
 import type { Session, SessionFields, ThreadSummary } from '../model/session.js';
+import type { StoredThread } from './stored-thread.js';
 import type { TailStore } from './tail-store.js';
 import type { ClaimedTurn, Lease, Turn, TurnOutcome, Usage } from '../model/turn.js';
 import type { UsageStore } from './usage-store.js';
@@ -21,29 +21,6 @@ import type { UsageStore } from './usage-store.js';
 /** A store fails with this when it cannot answer now (down, locked, full, corrupt): the surfaces answer 503. */
 export class StoreUnavailableError extends Error {
   override readonly name = 'StoreUnavailableError';
-}
-
-/** What a write left behind: the session's new revision and the events that it logged, in order. */
-export interface Commit {
-  readonly revision: number;
-  readonly events: readonly LoggedEvent[];
-}
-
-/** A session with everything that a snapshot needs, read at one moment. */
-export interface StoredThread {
-  readonly session: Session;
-  /** The records of ended turns, in order. */
-  readonly settled: readonly Message[];
-  /** The running turn, if any, then the queued ones in order. */
-  readonly open: readonly {
-    readonly turn: Turn;
-    readonly messages: readonly Message[];
-    readonly partialText: string;
-    /** As in `ClaimedTurn`. */
-    readonly partialSince: number;
-  }[];
-  /** What no snapshot has carried yet, in order. */
-  readonly faults: readonly SystemFault[];
 }
 
 /** How far a session has come. */
@@ -159,6 +136,21 @@ export interface TurnEnding {
   /** Given: the session's next queued turn is claimed in the same step. */
   readonly claimNext: Lease | null;
   readonly at: number;
+}
+
+/** What may go. */
+export interface Prune {
+  readonly at: number;
+  /** Threads without activity since then are deleted; null: none is. */
+  readonly threadsBefore: number | null;
+  readonly eventsKept: number;
+  /** Events since then stay, whatever their number. */
+  readonly eventsSince: number;
+  readonly idempotencyBefore: number;
+  /** Counts of windows that began before are forgotten. */
+  readonly usesBefore: number;
+  /** Counts of requests of days before this one (its first millisecond) are forgotten. */
+  readonly usageBefore: number;
 }
 
 /** Where a list of threads goes on: after this one. */

@@ -1,7 +1,7 @@
 import type { SystemFault } from '../model/event.js';
 import type { Message } from '../model/message.js';
 import type { Session } from '../model/session.js';
-import type { StoredThread } from './store.js';
+import type { StoredThread } from './stored-thread.js';
 
 /** The end of a thread, read at one moment. */
 export interface StoredTail {

@@ -1,3 +1,4 @@
+import type { Problem } from '../model/refusal.js';
 import type { JsonObject, JsonValue } from '../model/json.js';
 import type { UserState } from '../model/user-state.js';
 
@@ -35,4 +36,16 @@ export interface Tool extends ToolDescription {
 export interface ToolSource {
   /** The tools that there are now; the same array object as long as nothing changes. */
   list(): readonly Tool[];
+}
+
+/** Checks values against JSON Schemas. */
+export interface Schemas {
+  /** Returns a check that lists what is wrong with a value; empty: it fits. @throws Error when the schema itself is wrong */
+  compile(schema: JsonObject): (value: JsonValue) => readonly Problem[];
+}
+
+/** Recognises what nobody should send to a tool. */
+export interface SeedPhrases {
+  /** True for a valid mnemonic of a wallet (BIP 39). */
+  isSeedPhrase(text: string): boolean;
 }

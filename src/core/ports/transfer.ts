@@ -1,6 +1,11 @@
 import type { Digests } from './digests.js';
-import type { TransferRow, TransferTable } from './transfer-tables.js';
-import { compareKeys, isSameRow, TRANSFER_TABLES } from './transfer-tables.js';
+import {
+  compareKeys,
+  isSameRow,
+  TRANSFER_TABLES,
+  type TransferRow,
+  type TransferTable,
+} from './transfer-tables.js';
 
 /** A store as a copy of all its data goes out of it or into it. Not for a store that is served meanwhile. */
 export interface Transfer {

@@ -1,8 +1,8 @@
-import type { SystemFault } from '../model/event.js';
+import type { SystemFault, Commit } from '../model/event.js';
 import { byOrder, type Message } from '../model/message.js';
 import type { Session } from '../model/session.js';
 import type { Snapshot } from '../model/snapshot.js';
-import type { Commit, StoredThread } from '../ports/store.js';
+import type { StoredThread } from '../ports/stored-thread.js';
 import { isOpen, type Turn } from '../model/turn.js';
 
 /** A turn that has not been settled: it waits, works, or has ended behind one that still works. */

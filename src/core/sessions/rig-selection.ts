@@ -3,9 +3,8 @@ import type { RigRegistry } from '../rigs/rig-registry.js';
 import type { SessionCache } from './session-cache.js';
 import { DEFAULT_APP, type App } from '../model/app.js';
 import type { RigChoice } from '../model/rig-choice.js';
-import type { SessionRef } from '../model/session.js';
+import type { SessionRef, Session } from '../model/session.js';
 import { RefusedError } from '../model/refusal.js';
-import type { Session } from '../model/session.js';
 import type { Sessions } from './sessions.js';
 
 /** What decides on the rigs of a session. */

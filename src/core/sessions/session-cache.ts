@@ -1,8 +1,7 @@
-import type { SessionRef } from '../model/session.js';
+import { newSession, type SessionRef, type Session } from '../model/session.js';
 import type { Clock } from '../ports/clock.js';
 import { RefusedError } from '../model/refusal.js';
 import { Revisions } from './revision-checks.js';
-import { newSession, type Session } from '../model/session.js';
 import type { Store } from '../ports/store.js';
 import { endOf, type ThreadEnd } from './session-tail.js';
 import { CachedSession } from './cached-session.js';

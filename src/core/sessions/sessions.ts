@@ -1,17 +1,17 @@
 import type { Clock } from '../ports/clock.js';
 import type { WalletOwners } from '../access/wallet-owners.js';
-import type { SessionRef } from '../model/session.js';
-import type { EventBody } from '../model/event.js';
-import type { JsonObject } from '../model/json.js';
-import { announce, type Bus } from '../ports/bus.js';
-import { RefusedError } from '../model/refusal.js';
 import {
   personTitle,
   walletAddress,
+  type SessionRef,
   type Session,
   type SessionFields,
   type ThreadSummary,
 } from '../model/session.js';
+import type { EventBody } from '../model/event.js';
+import type { JsonObject } from '../model/json.js';
+import { announce, type Bus } from '../ports/bus.js';
+import { RefusedError } from '../model/refusal.js';
 import type { ThreadCursor, Store } from '../ports/store.js';
 import type { CachedSession } from './cached-session.js';
 import { sessionNotFound, type SessionCache } from './session-cache.js';

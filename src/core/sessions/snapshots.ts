@@ -1,8 +1,7 @@
 import type { Message } from '../model/message.js';
-import type { SessionRef } from '../model/session.js';
+import type { SessionRef, SessionStatus } from '../model/session.js';
 import { NO_FAULTS, type SystemErrorDelivery } from './system-error-delivery.js';
 import type { FaultDelivery, OpenTurnView, Snapshot } from '../model/snapshot.js';
-import type { SessionStatus } from '../model/session.js';
 import type { CachedSession, OpenTurn } from './cached-session.js';
 import type { SessionCache } from './session-cache.js';
 

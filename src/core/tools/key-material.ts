@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../model/json.js';
-import type { SeedPhrases } from '../ports/seed-phrases.js';
+import type { SeedPhrases } from '../ports/tool.js';
 import type { Problem } from '../model/refusal.js';
 
 const PEM = /-----BEGIN [A-Z0-9 ]*PRIVATE KEY( BLOCK)?-----/i;

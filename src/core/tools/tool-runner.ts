@@ -4,7 +4,7 @@ import { isDeeperThan, type JsonObject, type JsonValue } from '../model/json.js'
 import { resultText, type ToolCall, type ToolResult } from '../model/message.js';
 import { UNOBSERVED, type ToolObserver, type ToolOutcome } from '../ports/observer.js';
 import type { Log } from '../ports/log.js';
-import type { Schemas } from '../ports/schemas.js';
+import type { Schemas } from '../ports/tool.js';
 import type { Tool, ToolContext, ToolDescription, ToolSource } from '../ports/tool.js';
 import type { Problem } from '../model/refusal.js';
 import { Scrubber } from './redaction.js';

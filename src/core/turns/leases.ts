@@ -1,5 +1,5 @@
 import type { LeaseMark } from '../ports/lease-store.js';
-import { LeaseWatch } from './lease-watch.js';
+import { LeaseWatch } from '../ports/lease-watch.js';
 import type { Observer } from '../ports/observer.js';
 import type { Log } from '../ports/log.js';
 import type { Runner } from './runner.js';

@@ -1,23 +1,21 @@
+import { endingAfter } from './turn-ending.js';
 import type { Clock } from '../ports/clock.js';
 import type { Log } from '../ports/log.js';
 import type { Observer } from '../ports/observer.js';
 import type { CoreSettings } from '../model/settings.js';
 import type { SessionCache } from '../sessions/session-cache.js';
-import { pause, TurnStopped } from '../model/abort.js';
+import { pause } from '../model/abort.js';
 import type { Signal } from '../model/event.js';
 import { storePatiently } from './store-retry.js';
 import { closeTurn } from './close-turn.js';
 import { INTERRUPTED_RESULT, type Message } from '../model/message.js';
 import { announce, type Bus } from '../ports/bus.js';
-import { RigError } from '../ports/rig.js';
 import { tokenUses } from '../model/quota.js';
 import { RunningTurn } from './running-turn.js';
-import { StoreUnavailableError, type TurnEnding, type Store } from '../ports/store.js';
-import type { Lease } from '../model/turn.js';
-import { wellFormed } from '../model/text.js';
+import { type TurnEnding, type Store } from '../ports/store.js';
+import type { Lease, ClaimedTurn } from '../model/turn.js';
 import type { CachedSession } from '../sessions/cached-session.js';
 import type { Titles } from './titles.js';
-import type { ClaimedTurn } from '../model/turn.js';
 import type { Ending, TurnLoop } from './turn-loop.js';
 
 /** Where turns are stored, and who is told of them. */
@@ -130,7 +128,7 @@ export class Runner {
         try {
           ending = await this.steps.work(running, thread);
         } catch (error) {
-          ending = this.#endingFor(error, running);
+          ending = endingAfter(error, running, { log: this.parts.log, turnTimeoutMs: this.parts.settings.turnTimeoutMs });
         }
         clearTimeout(timer);
         if (ending !== undefined) await this.#end(running, thread, ending);
@@ -182,40 +180,6 @@ export class Runner {
     if (thread.findOpen(turn.id) !== undefined) return thread;
     thread.stale = true;
     return threads.open(ref);
-  }
-
-  /** What an error makes of the turn; undefined: this process leaves it as it is in the store, for whoever goes on. */
-  #endingFor(error: unknown, running: RunningTurn): Ending | undefined {
-    const reason: unknown = running.signal.aborted ? running.signal.reason : error;
-    if (reason instanceof TurnStopped) {
-      switch (reason.stop) {
-        case 'interrupted':
-          return { outcome: 'interrupted', error: null };
-        case 'timeout': {
-          const seconds = String(this.parts.settings.turnTimeoutMs / 1000);
-          return {
-            outcome: 'failed',
-            error: `The answer took longer than ${seconds} s and was stopped. Try again.`,
-          };
-        }
-        case 'overlong':
-          return {
-            outcome: 'failed',
-            error: 'The answer grew too long and was stopped. Ask for less at once.',
-          };
-        case 'deleted':
-        case 'handover':
-        case 'lost':
-          return undefined;
-      }
-    }
-    if (error instanceof StoreUnavailableError) throw error;
-    this.parts.log.error({ err: error, turn: running.turn.id, rig: running.rigId }, 'turn failed');
-    if (error instanceof RigError) return { outcome: 'failed', error: wellFormed(error.message) };
-    return {
-      outcome: 'failed',
-      error: 'Something went wrong inside the service while answering. Send the message again.',
-    };
   }
 
   async #end(running: RunningTurn, thread: CachedSession, ending: Ending): Promise<void> {

@@ -1,4 +1,4 @@
-import { addressOf, CHAIN_PREFIX } from '../model/session.js';
+import { addressOf, CHAIN_PREFIX, walletAddress } from '../model/session.js';
 import type { WalletOwners } from '../access/wallet-owners.js';
 import type { Clock } from '../ports/clock.js';
 import type { Digests } from '../ports/digests.js';
@@ -6,7 +6,6 @@ import type { WalletSignatures } from '../ports/wallet-signatures.js';
 import type { Quota } from '../model/quota.js';
 import { RefusedError } from '../model/refusal.js';
 import type { Sealer } from '../ports/secret-store.js';
-import { walletAddress } from '../model/session.js';
 
 /** How wallets show whose they are. */
 export interface WalletSignIn {

@@ -1,5 +1,4 @@
-import type { JsonValue } from '../../../core/model/json.js';
-import { isJsonObject } from '../../../core/model/json.js';
+import { isJsonObject, type JsonValue } from '../../../core/model/json.js';
 import { MAX_ARGUMENTS } from '../http/limits.js';
 import type { WireCall } from '../ending.js';
 import { UpstreamFault } from '../upstream-fault.js';

@@ -1,6 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/model/json.js';
-import type { Usage } from '../../../core/model/turn.js';
-import { NO_USAGE } from '../../../core/model/turn.js';
+import { NO_USAGE, type Usage } from '../../../core/model/turn.js';
 import type { FinishedAnswer, FinishReason } from '../ending.js';
 import { UpstreamFault } from '../upstream-fault.js';
 import { CallDeltas, readCallDeltas } from './call-deltas.js';

@@ -1,4 +1,4 @@
-import type { LeaseMark, LeaseSight } from '../ports/lease-store.js';
+import type { LeaseMark, LeaseSight } from './lease-store.js';
 
 /** When a read of leases began and ended, by this process's steady clock, in milliseconds. */
 export interface LookTimes {

@@ -1,4 +1,4 @@
-import { overQuota, requestQuotas, type LimitSettings, type Quota, type Subjects } from './model/quota.js';
+import { overQuota, requestQuotas, type LimitSettings, type Quota, type Subjects } from '../model/quota.js';
 
 /** So many sessions and keys are counted at a time; of more, the one seen first is forgotten. */
 const MAX_SUBJECTS = 100_000;

@@ -1,7 +1,7 @@
 /** Tells whether JSON that was stored or carried has the shape that was written. Stores and the shared bus ask the same questions. */
-import type { EventBody } from './model/event.js';
-import { isJsonObject } from './model/json.js';
-import type { ToolCall, ToolResult } from './model/message.js';
+import type { EventBody } from './event.js';
+import { isJsonObject } from './json.js';
+import type { ToolCall, ToolResult } from './message.js';
 
 /** Whether a value is the body of an event, whole. */
 export function isEventBody(value: unknown): value is EventBody {

@@ -1,15 +1,14 @@
-import type { OpenCall, OpenCallSight } from './call-store.js';
-import type { EventBody } from './model/event.js';
-import { LeaseWatch } from './turns/lease-watch.js';
-import { UNKNOWN_OUTCOME_RESULT } from './model/message.js';
-import { announce } from './ports/bus.js';
-import type { Bus } from './ports/bus.js';
-import type { Clock } from './ports/clock.js';
-import type { Log } from './ports/log.js';
-import type { CoreSettings } from './model/settings.js';
-import type { Commit, Store } from './ports/store.js';
-import type { Lease } from './model/turn.js';
-import type { SessionCache } from './sessions/session-cache.js';
+import type { OpenCall, OpenCallSight } from '../ports/call-store.js';
+import type { EventBody, Commit } from '../model/event.js';
+import { LeaseWatch } from '../ports/lease-watch.js';
+import { UNKNOWN_OUTCOME_RESULT } from '../model/message.js';
+import { announce, type Bus } from '../ports/bus.js';
+import type { Clock } from '../ports/clock.js';
+import type { Log } from '../ports/log.js';
+import type { CoreSettings } from '../model/settings.js';
+import type { Store } from '../ports/store.js';
+import type { Lease } from '../model/turn.js';
+import type { SessionCache } from '../sessions/session-cache.js';
 
 /** How often calls of lost processes are looked for. */
 const LOOK_MS = 1_000;

@@ -1,7 +1,6 @@
-import type { EventBody } from './model/event.js';
-import type { LeaseSight } from './ports/lease-store.js';
-import type { Commit } from './ports/store.js';
-import type { Lease } from './model/turn.js';
+import type { EventBody, Commit } from '../model/event.js';
+import type { LeaseSight } from './lease-store.js';
+import type { Lease } from '../model/turn.js';
 
 /** A call of a tool outside a turn that has begun and has not ended. */
 export interface OpenCall {
