@@ -14,8 +14,8 @@ import { createRigs } from './assembly/rigs.js';
 import { openTelemetry } from './assembly/telemetry.js';
 import { createTools } from './assembly/tools.js';
 import { createWalletSignIn } from './assembly/wallets.js';
-import type { Metrics } from './adapters/prometheus/metrics.js';
-import { systemClock } from './adapters/uuid/clock.js';
+import type { Metrics } from './adapters/telemetry/prometheus/metrics.js';
+import { systemClock } from './adapters/platform/uuid/clock.js';
 import type { HttpSettings } from './http/settings.js';
 import { readVersion } from './version.js';
 
@@ -69,13 +69,13 @@ export async function createApp(config: Config): Promise<Application> {
     { createPages },
     { isLoopbackName },
   ] = await Promise.all([
-    import('./adapters/pino/log.js'),
+    import('./adapters/telemetry/pino/log.js'),
     import('./core/create-core.js'),
-    import('./adapters/ajv/schemas.js'),
-    import('./adapters/node/digests.js'),
-    import('./adapters/node/sealer.js'),
-    import('./adapters/node/secrets-keys.js'),
-    import('./adapters/bip39/seed-phrases.js'),
+    import('./adapters/tools/schema/schemas.js'),
+    import('./adapters/platform/node/digests.js'),
+    import('./adapters/platform/node/sealer.js'),
+    import('./adapters/platform/node/secrets-keys.js'),
+    import('./adapters/tools/seed-phrases/seed-phrases.js'),
     import('./surfaces/index.js'),
     import('./http/server.js'),
     import('./http/observer.js'),

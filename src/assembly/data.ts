@@ -24,11 +24,11 @@ export const SECRETS_KEY_FILE = 'secrets.key';
 /** Opens the data. A temporary database goes away with `close`. */
 export async function openStore({ database }: Pick<Config, 'database'>, log?: Log): Promise<OpenedStore> {
   if (database.kind === 'postgres') {
-    const { openPostgresStore } = await import('../adapters/postgres/store.js');
+    const { openPostgresStore } = await import('../adapters/stores/postgres/store.js');
     const store = await openPostgresStore({ url: database.url, ...(log !== undefined && { log }) });
     return { store, secretsKeyFile: null, missing: [], backup: null, close: () => store.close() };
   }
-  const { openSqliteStore } = await import('../adapters/sqlite/store.js');
+  const { openSqliteStore } = await import('../adapters/stores/sqlite/store.js');
   const { path } = database;
   const directory = path === null ? await mkdtemp(join(tmpdir(), 'diptych-')) : dirname(path);
   // What people write is for its operator alone.
@@ -67,10 +67,10 @@ export async function openBus(
   log: Log,
 ): Promise<OpenedBus> {
   if (redisUrl === null) {
-    const { createMemoryBus } = await import('../adapters/memory/bus.js');
+    const { createMemoryBus } = await import('../adapters/bus/memory/bus.js');
     return { bus: createMemoryBus(), isUp: null };
   }
-  const { openRedisBus } = await import('../adapters/redis/bus.js');
+  const { openRedisBus } = await import('../adapters/bus/redis/bus.js');
   const bus = await openRedisBus({ url: redisUrl, prefix: redisPrefix ?? CHANNEL_PREFIX, log });
   return { bus, isUp: () => bus.isUp };
 }

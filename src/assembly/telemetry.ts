@@ -4,7 +4,7 @@ import { observers } from '../core/ports/observers.js';
 import type { Clock } from '../core/ports/clock.js';
 import type { Log } from '../core/ports/log.js';
 import type { Store } from '../core/ports/store.js';
-import type { Metrics } from '../adapters/prometheus/metrics.js';
+import type { Metrics } from '../adapters/telemetry/prometheus/metrics.js';
 import type { MetricsPage } from '../http/metrics-page.js';
 import type { RequestObserver } from '../http/observer.js';
 
@@ -52,8 +52,8 @@ async function countWork(
 ): Promise<{ readonly metrics: Metrics; readonly page: MetricsPage } | undefined> {
   if (!isWanted) return undefined;
   const [{ createMetrics }, { TEXT_TYPE }] = await Promise.all([
-    import('../adapters/prometheus/metrics.js'),
-    import('../adapters/prometheus/text.js'),
+    import('../adapters/telemetry/prometheus/metrics.js'),
+    import('../adapters/telemetry/prometheus/text.js'),
   ]);
   const metrics = createMetrics({ ...deps, apps: apps.map(({ name }) => name) });
   return { metrics, page: { text: () => metrics.text(), contentType: TEXT_TYPE, token: metricsToken } };
@@ -61,7 +61,7 @@ async function countWork(
 
 async function traceWork({ traces, rigs }: Settings, { log, version }: { log: Log; version: string }) {
   if (traces === null) return undefined;
-  const { createTraces } = await import('../adapters/otel/traces.js');
+  const { createTraces } = await import('../adapters/telemetry/otel/traces.js');
   const models = new Map(
     rigs.flatMap((rig) => {
       if (rig.provider === 'demo') return [];

@@ -1,6 +1,6 @@
 import { dirname, resolve } from 'node:path';
-import type { McpServers } from '../adapters/mcp/servers.js';
-import { systemClock } from '../adapters/uuid/clock.js';
+import type { McpServers } from '../adapters/tools/mcp/servers.js';
+import { systemClock } from '../adapters/platform/uuid/clock.js';
 import type { Config } from '../config.js';
 import type { ToolServerConfig } from '../config/tools.js';
 import { refuseMistakes } from '../config/mistakes.js';
@@ -41,14 +41,14 @@ export async function createTools(
 /** Every tool but those of tool servers. @throws ConfigError */
 export async function createOwnTools(config: Config, schemas: Schemas): Promise<readonly Tool[]> {
   const { chains, prices, modules, allowHosts } = config.tools;
-  const { builtinTools } = await import('../adapters/builtin/tools.js');
+  const { builtinTools } = await import('../adapters/tools/builtin/tools.js');
   const tools = [...builtinTools(systemClock)];
   if (chains.length > 0) {
-    const { evmTools } = await import('../adapters/evm/tools.js');
+    const { evmTools } = await import('../adapters/tools/evm/tools.js');
     tools.push(...evmTools({ chains, allowHosts }));
   }
   if (prices !== null) {
-    const { priceTools } = await import('../adapters/prices/tools.js');
+    const { priceTools } = await import('../adapters/tools/prices/tools.js');
     const { cacheSeconds, feeds, http } = prices;
     const settings = {
       chains,
@@ -65,7 +65,7 @@ export async function createOwnTools(config: Config, schemas: Schemas): Promise<
     tools.push(...priceTools(settings, systemClock));
   }
   if (modules.length === 0) return tools;
-  const { loadToolModules, ToolModuleError } = await import('../adapters/modules/modules.js');
+  const { loadToolModules, ToolModuleError } = await import('../adapters/tools/modules/modules.js');
   const folder = folderOf(config.file);
   const taken = tools.map(({ name }) => name);
   try {
@@ -82,8 +82,8 @@ async function createServers(
 ): Promise<McpServers | undefined> {
   if (tools.servers.length === 0) return undefined;
   const [{ createMcpServers }, { mcpProblems, secretsOf }] = await Promise.all([
-    import('../adapters/mcp/servers.js'),
-    import('../adapters/mcp/settings.js'),
+    import('../adapters/tools/mcp/servers.js'),
+    import('../adapters/tools/mcp/settings.js'),
   ]);
   const name = file ?? 'configuration';
   const servers = tools.servers.map((server) => placed(server, folderOf(file)));

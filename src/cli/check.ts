@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { openStore } from '../assembly/data.js';
 import { createRigs } from '../assembly/rigs.js';
 import { createOwnTools } from '../assembly/tools.js';
-import { createSchemas } from '../adapters/ajv/schemas.js';
+import { createSchemas } from '../adapters/tools/schema/schemas.js';
 import { ConfigError, refuseMistakes } from '../config/mistakes.js';
 import { describeDatabase } from '../config/network.js';
 import { findDangling } from '../config/references.js';
@@ -103,13 +103,13 @@ async function checkSecrets(store: Store, config: Config): Promise<void> {
 
 async function checkBus({ redisUrl }: Config): Promise<readonly Finding[]> {
   if (redisUrl === null) return [];
-  const { checkRedis } = await import('../adapters/redis/check.js');
+  const { checkRedis } = await import('../adapters/bus/redis/check.js');
   return [await attempt('redis', 'answers', () => checkRedis(redisUrl))];
 }
 
 async function checkChains({ tools }: Config): Promise<readonly Finding[]> {
   if (tools.chains.length === 0) return [];
-  const { checkChain } = await import('../adapters/evm/check.js');
+  const { checkChain } = await import('../adapters/tools/evm/check.js');
   return Promise.all(
     tools.chains.map((chain) =>
       attempt(`chain ${String(chain.id)} (${chain.name})`, 'answers', () => checkChain(chain, ENDPOINT_MS)),

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { systemClock } from '../adapters/uuid/clock.js';
+import { systemClock } from '../adapters/platform/uuid/clock.js';
 import { withConfig, withStore, type ConfigFlags } from './configured.js';
 import { CommandError, isoTime, printJson, printTable, type Terminal } from './terminal.js';
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Command } from 'commander';
-import { nodeDigests } from '../adapters/node/digests.js';
-import { systemClock } from '../adapters/uuid/clock.js';
+import { nodeDigests } from '../adapters/platform/node/digests.js';
+import { systemClock } from '../adapters/platform/uuid/clock.js';
 import { keyStatus, mintKey } from '../core/access/app-keys.js';
 import { withConfig, withStore, type ConfigFlags } from './configured.js';
 import { CommandError, isoTime, printJson, printTable, type Terminal } from './terminal.js';

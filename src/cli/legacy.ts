@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { systemClock } from '../adapters/uuid/clock.js';
+import { systemClock } from '../adapters/platform/uuid/clock.js';
 import { readReport } from '../core/operations/usage.js';
 import { nameOf, type LegacyUser, type UsageReport } from '../core/operations/usage-report.js';
 import { ago } from '../core/operations/usage-words.js';

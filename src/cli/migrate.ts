@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
-import { nodeDigests } from '../adapters/node/digests.js';
+import { nodeDigests } from '../adapters/platform/node/digests.js';
 import { SECRETS_KEY_FILE } from '../assembly/data.js';
 import { databaseUrl, describeDatabase, type DatabaseLocation } from '../config/network.js';
 import { LEASE_MS } from '../core/model/settings.js';
@@ -93,10 +93,10 @@ async function between(flags: Flags, work: (from: Transfer, to: Transfer) => Pro
 
 async function open(database: DatabaseLocation, options: { mustExist: boolean }): Promise<Transfer> {
   if (database.kind === 'postgres') {
-    const { openPostgresTransfer } = await import('../adapters/postgres/transfer.js');
+    const { openPostgresTransfer } = await import('../adapters/stores/postgres/transfer.js');
     return openPostgresTransfer(database.url, options);
   }
-  const { openSqliteTransfer } = await import('../adapters/sqlite/transfer.js');
+  const { openSqliteTransfer } = await import('../adapters/stores/sqlite/transfer.js');
   return openSqliteTransfer(String(database.path), options);
 }
 

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Command } from 'commander';
-import { createSealer } from '../adapters/node/sealer.js';
-import { loadSecretsKeys } from '../adapters/node/secrets-keys.js';
+import { createSealer } from '../adapters/platform/node/sealer.js';
+import { loadSecretsKeys } from '../adapters/platform/node/secrets-keys.js';
 import type { Config } from '../config.js';
 import { rotateSecrets, type Rotated } from '../core/access/secret-rotation.js';
 import type { Sealer } from '../core/ports/secret-store.js';

@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
 import { Command } from 'commander';
 import { validate } from 'uuid';
-import { systemClock } from '../adapters/uuid/clock.js';
+import { systemClock } from '../adapters/platform/uuid/clock.js';
 import { resultText, type Message } from '../core/model/message.js';
 import type { Session } from '../core/model/session.js';
 import type { Store, ThreadCursor } from '../core/ports/store.js';

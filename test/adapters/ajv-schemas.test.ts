@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { createContext, Script } from 'node:vm';
-import { dialectPicker } from '../../src/adapters/ajv/dialects.js';
-import { createSchemas } from '../../src/adapters/ajv/schemas.js';
+import { dialectPicker } from '../../src/adapters/tools/schema/dialects.js';
+import { createSchemas } from '../../src/adapters/tools/schema/schemas.js';
 import type { JsonObject, JsonValue } from '../../src/core/model/json.js';
 
 const schemas = createSchemas();

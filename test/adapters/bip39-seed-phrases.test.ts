@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { generateMnemonic, validateMnemonic } from '@scure/bip39';
 import { wordlist } from '@scure/bip39/wordlists/english';
-import { seedPhrases } from '../../src/adapters/bip39/seed-phrases.js';
+import { seedPhrases } from '../../src/adapters/tools/seed-phrases/seed-phrases.js';
 
 // The published vectors of BIP 39 (https://github.com/trezor/python-mnemonic/blob/master/vectors.json).
 const VECTORS = [

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { createSchemas } from '../../src/adapters/ajv/schemas.js';
-import { builtinTools } from '../../src/adapters/builtin/tools.js';
+import { createSchemas } from '../../src/adapters/tools/schema/schemas.js';
+import { builtinTools } from '../../src/adapters/tools/builtin/tools.js';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../src/core/model/json.js';
 import { resultText } from '../../src/core/model/message.js';
 import type { ToolContext } from '../../src/core/ports/tool.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { builtinTools } from '../../src/adapters/builtin/tools.js';
+import { builtinTools } from '../../src/adapters/tools/builtin/tools.js';
 import { createDemoRig } from '../../src/adapters/models/demo/rig.js';
 import type { JsonObject, JsonValue } from '../../src/core/model/json.js';
 import type { ToolCall } from '../../src/core/model/message.js';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { parseAbiItem, toFunctionSelector, type AbiParameter } from 'viem';
-import { parseFunction } from '../../src/adapters/evm/signatures.js';
-import { ChainError } from '../../src/adapters/evm/chain-error.js';
+import { parseFunction } from '../../src/adapters/tools/evm/signatures.js';
+import { ChainError } from '../../src/adapters/tools/evm/chain-error.js';
 
 /** The parsed function, or undefined for one that was refused in words. Anything else that is thrown fails the test. */
 function parsed(signature: string) {

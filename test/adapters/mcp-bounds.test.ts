@@ -1,9 +1,9 @@
 import { createServer, type Server } from 'node:http';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { pauseAfter } from '../../src/adapters/mcp/backoff.js';
-import { createBoundedFetch } from '../../src/adapters/mcp/bounded-fetch.js';
-import { LineReader } from '../../src/adapters/mcp/lines.js';
-import { idOfCutAnswer, MAX_MESSAGE_BYTES } from '../../src/adapters/mcp/oversize.js';
+import { pauseAfter } from '../../src/adapters/tools/mcp/backoff.js';
+import { createBoundedFetch } from '../../src/adapters/tools/mcp/bounded-fetch.js';
+import { LineReader } from '../../src/adapters/tools/mcp/lines.js';
+import { idOfCutAnswer, MAX_MESSAGE_BYTES } from '../../src/adapters/tools/mcp/oversize.js';
 
 describe('lines', () => {
   function read(limit: number, chunks: readonly Buffer[]): string[] {

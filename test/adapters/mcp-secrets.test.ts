@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
-import { createMcpServers } from '../../src/adapters/mcp/servers.js';
-import { createScrubber } from '../../src/adapters/mcp/secrets.js';
-import { mcpProblems, secretsOf } from '../../src/adapters/mcp/settings.js';
-import { createSchemas } from '../../src/adapters/ajv/schemas.js';
+import { createMcpServers } from '../../src/adapters/tools/mcp/servers.js';
+import { createScrubber } from '../../src/adapters/tools/mcp/secrets.js';
+import { mcpProblems, secretsOf } from '../../src/adapters/tools/mcp/settings.js';
+import { createSchemas } from '../../src/adapters/tools/schema/schemas.js';
 import { keptLog } from '../support/core.js';
 import { startHttpScript, type HttpScript } from '../support/mcp-http.js';
 import { closeMcp, isAlive, overHttp, progressOf, scripted, startMcp, type Started } from '../support/mcp.js';

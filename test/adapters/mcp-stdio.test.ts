@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
-import { createSchemas } from '../../src/adapters/ajv/schemas.js';
-import { createMcpServers } from '../../src/adapters/mcp/servers.js';
+import { createSchemas } from '../../src/adapters/tools/schema/schemas.js';
+import { createMcpServers } from '../../src/adapters/tools/mcp/servers.js';
 import type { JsonValue } from '../../src/core/model/json.js';
 import { ToolRunner } from '../../src/core/tools/tool-runner.js';
 import { keptLog, testApp } from '../support/core.js';

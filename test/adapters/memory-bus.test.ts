@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { createMemoryBus } from '../../src/adapters/memory/bus.js';
+import { createMemoryBus } from '../../src/adapters/bus/memory/bus.js';
 import type { Signal } from '../../src/core/model/event.js';
 import { busContract } from '../contracts/bus.js';
 

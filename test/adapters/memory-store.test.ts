@@ -1,4 +1,4 @@
-import { createMemoryStore } from '../../src/adapters/memory/store.js';
+import { createMemoryStore } from '../support/memory-store/store.js';
 import { storeContract } from '../contracts/store.js';
 
 storeContract('the memory store', () => {

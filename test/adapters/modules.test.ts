@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { createSchemas } from '../../src/adapters/ajv/schemas.js';
-import { loadToolModules, ToolModuleError } from '../../src/adapters/modules/modules.js';
+import { createSchemas } from '../../src/adapters/tools/schema/schemas.js';
+import { loadToolModules, ToolModuleError } from '../../src/adapters/tools/modules/modules.js';
 import type { Tool } from '../../src/core/ports/tool.js';
 import { withFolder } from '../support/folder.js';
 import { toolContext } from '../support/mcp.js';

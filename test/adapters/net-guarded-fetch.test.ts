@@ -2,10 +2,13 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { LookupAddress } from 'node:dns';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { allowedHosts } from '../../src/adapters/net/allowed-hosts.js';
-import { checkedLookup } from '../../src/adapters/net/checked-lookup.js';
-import { createGuardedFetch, type GuardedFetchOptions } from '../../src/adapters/net/guarded-fetch.js';
-import { isPublicAddress } from '../../src/adapters/net/public-addresses.js';
+import { allowedHosts } from '../../src/adapters/platform/net/allowed-hosts.js';
+import { checkedLookup } from '../../src/adapters/platform/net/checked-lookup.js';
+import {
+  createGuardedFetch,
+  type GuardedFetchOptions,
+} from '../../src/adapters/platform/net/guarded-fetch.js';
+import { isPublicAddress } from '../../src/adapters/platform/net/public-addresses.js';
 
 type Handler = (req: IncomingMessage, res: ServerResponse) => void;
 

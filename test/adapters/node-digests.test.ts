@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { nodeDigests } from '../../src/adapters/node/digests.js';
+import { nodeDigests } from '../../src/adapters/platform/node/digests.js';
 
 describe('digests by node:crypto', () => {
   it('are SHA-256 of the UTF-8 bytes in lower-case hex (FIPS 180-4)', () => {

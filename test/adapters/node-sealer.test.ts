@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import { createSealer } from '../../src/adapters/node/sealer.js';
+import { createSealer } from '../../src/adapters/platform/node/sealer.js';
 
 const [older, newer] = [randomBytes(32), randomBytes(32)];
 

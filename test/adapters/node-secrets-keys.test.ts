@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { loadSecretsKeys } from '../../src/adapters/node/secrets-keys.js';
+import { loadSecretsKeys } from '../../src/adapters/platform/node/secrets-keys.js';
 import { withFolder } from '../support/folder.js';
 
 describe('the keys for secrets', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { createTimeLimit, TimeLimitError } from '../../src/adapters/node/time-limit.js';
+import { createTimeLimit, TimeLimitError } from '../../src/adapters/platform/node/time-limit.js';
 
 describe('a time limit', () => {
   const limit = createTimeLimit();

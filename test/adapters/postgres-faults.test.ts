@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { Client } from 'pg';
-import { openPostgresStore } from '../../src/adapters/postgres/store.js';
+import { openPostgresStore } from '../../src/adapters/stores/postgres/store.js';
 import { StoreUnavailableError, type Store } from '../../src/core/ports/store.js';
 import { change, loaded, record, send, sendAndClaim, T0 } from '../contracts/store-fixtures.js';
 import { describeWithPostgres, POSTGRES_URL, runSql, testDatabase } from '../support/postgres.js';

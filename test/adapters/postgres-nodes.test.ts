@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, it, jest } from '@jest/globals';
-import { openPostgresStore } from '../../src/adapters/postgres/store.js';
+import { openPostgresStore } from '../../src/adapters/stores/postgres/store.js';
 import type { EventBody, Commit } from '../../src/core/model/event.js';
 import type { Quota } from '../../src/core/model/quota.js';
 import type { Store } from '../../src/core/ports/store.js';

@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
-import { migrate, readMigrations, type Migration } from '../../src/adapters/postgres/migrate.js';
-import { openPostgresStore } from '../../src/adapters/postgres/store.js';
+import { migrate, readMigrations, type Migration } from '../../src/adapters/stores/postgres/migrate.js';
+import { openPostgresStore } from '../../src/adapters/stores/postgres/store.js';
 import { StoreUnavailableError } from '../../src/core/ports/store.js';
 import { change, loaded, sendAndClaim } from '../contracts/store-fixtures.js';
 import { describeWithPostgres, runSql, testDatabase } from '../support/postgres.js';
@@ -64,7 +64,7 @@ describeWithPostgres('opening a PostgreSQL store', () => {
   });
 
   it('numbers its migrations without a gap', async () => {
-    const folder = new URL('../../src/adapters/postgres/migrations/', import.meta.url);
+    const folder = new URL('../../src/adapters/stores/postgres/migrations/', import.meta.url);
     expect((await readMigrations(folder)).length).toBeGreaterThan(0);
   });
 

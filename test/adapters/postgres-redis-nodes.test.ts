@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
-import { openPostgresStore } from '../../src/adapters/postgres/store.js';
-import { openRedisBus } from '../../src/adapters/redis/bus.js';
+import { openPostgresStore } from '../../src/adapters/stores/postgres/store.js';
+import { openRedisBus } from '../../src/adapters/bus/redis/bus.js';
 import type { TurnUpdate } from '../../src/core/model/update.js';
 import type { Tool } from '../../src/core/ports/tool.js';
 import type { CoreSettings } from '../../src/core/model/settings.js';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { createMemoryStore } from '../../src/adapters/memory/store.js';
-import { Counter, Histogram } from '../../src/adapters/prometheus/instruments.js';
-import { createMetrics } from '../../src/adapters/prometheus/metrics.js';
-import { metricsText } from '../../src/adapters/prometheus/text.js';
-import { systemClock } from '../../src/adapters/uuid/clock.js';
+import { createMemoryStore } from '../support/memory-store/store.js';
+import { Counter, Histogram } from '../../src/adapters/telemetry/prometheus/instruments.js';
+import { createMetrics } from '../../src/adapters/telemetry/prometheus/metrics.js';
+import { metricsText } from '../../src/adapters/telemetry/prometheus/text.js';
+import { systemClock } from '../../src/adapters/platform/uuid/clock.js';
 import { StoreUnavailableError, type Store } from '../../src/core/ports/store.js';
 import { message, testCore } from '../support/core.js';
 import { parseScrape } from '../support/prometheus.js';

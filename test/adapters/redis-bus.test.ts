@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from '@jest/globals';
-import { openRedisBus } from '../../src/adapters/redis/bus.js';
-import { MAX_SIGNAL } from '../../src/adapters/redis/outbox.js';
+import { openRedisBus } from '../../src/adapters/bus/redis/bus.js';
+import { MAX_SIGNAL } from '../../src/adapters/bus/redis/outbox.js';
 import type { Signal } from '../../src/core/model/event.js';
 import { busContract } from '../contracts/bus.js';
 import { collectLines } from '../support/lines.js';

@@ -10,7 +10,7 @@ import { acceptance, contents, loaded, send } from '../contracts/store-fixtures.
 import { withFolder } from '../support/folder.js';
 import { openTestSqlite } from '../support/sqlite.js';
 
-const STORE_MODULE = new URL('../../dist/adapters/sqlite/store.js', import.meta.url);
+const STORE_MODULE = new URL('../../dist/adapters/stores/sqlite/store.js', import.meta.url);
 
 /** A process that sends messages to one session, `count` in all, by eight writers, and prints each turn id once it is acknowledged. */
 function startSender(path: string, sessionId: string, count: number) {

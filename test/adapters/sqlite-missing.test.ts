@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
 import SqliteDatabase from 'better-sqlite3';
-import { openSqliteStore } from '../../src/adapters/sqlite/store.js';
+import { openSqliteStore } from '../../src/adapters/stores/sqlite/store.js';
 import { SQLITE_WORKER as WORKER } from '../support/sqlite.js';
 import { change } from '../contracts/store-fixtures.js';
 

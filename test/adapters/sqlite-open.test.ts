@@ -13,14 +13,14 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
 import Database from 'better-sqlite3';
-import { migrate, readMigrations } from '../../src/adapters/sqlite/migrate.js';
-import { makePrivate } from '../../src/adapters/sqlite/private-files.js';
+import { migrate, readMigrations } from '../../src/adapters/stores/sqlite/migrate.js';
+import { makePrivate } from '../../src/adapters/stores/sqlite/private-files.js';
 import { StoreUnavailableError } from '../../src/core/ports/store.js';
 import { change, loaded, send, T0 } from '../contracts/store-fixtures.js';
 import { withFolder } from '../support/folder.js';
 import { openTestSqlite } from '../support/sqlite.js';
 
-const MIGRATIONS = new URL('../../src/adapters/sqlite/migrations/', import.meta.url);
+const MIGRATIONS = new URL('../../src/adapters/stores/sqlite/migrations/', import.meta.url);
 
 function schemaOf(file: string) {
   const db = new Database(file, { readonly: true });

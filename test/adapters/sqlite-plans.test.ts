@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import Database from 'better-sqlite3';
-import { createReads } from '../../src/adapters/sqlite/reads.js';
-import { migrate, readMigrations } from '../../src/adapters/sqlite/migrate.js';
-import { createTailReader } from '../../src/adapters/sqlite/tail-reads.js';
-import { createThreadReader } from '../../src/adapters/sqlite/thread-reads.js';
-import { createWrites } from '../../src/adapters/sqlite/writes.js';
+import { createReads } from '../../src/adapters/stores/sqlite/reads.js';
+import { migrate, readMigrations } from '../../src/adapters/stores/sqlite/migrate.js';
+import { createTailReader } from '../../src/adapters/stores/sqlite/tail-reads.js';
+import { createThreadReader } from '../../src/adapters/stores/sqlite/thread-reads.js';
+import { createWrites } from '../../src/adapters/stores/sqlite/writes.js';
 
 /** Statements that walk a whole table, and may: it is small, or the walk is bounded by a LIMIT along a key. */
 /** Small tables of which all rows are wanted: of open calls there are as many as run now. */
@@ -21,7 +21,7 @@ interface Plan {
 /** Every statement that the store prepares, with SQLite's plan for it. */
 function plans(): Map<string, Plan> {
   const db = new Database(':memory:');
-  migrate(db, readMigrations(new URL('../../src/adapters/sqlite/migrations/', import.meta.url)));
+  migrate(db, readMigrations(new URL('../../src/adapters/stores/sqlite/migrations/', import.meta.url)));
   const sources = new Set<string>();
   const recorder = new Proxy(db, {
     get(target, name) {

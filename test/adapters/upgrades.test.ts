@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import Database from 'better-sqlite3';
-import * as postgres from '../../src/adapters/postgres/migrate.js';
-import { openPostgresStore } from '../../src/adapters/postgres/store.js';
-import * as sqlite from '../../src/adapters/sqlite/migrate.js';
+import * as postgres from '../../src/adapters/stores/postgres/migrate.js';
+import { openPostgresStore } from '../../src/adapters/stores/postgres/store.js';
+import * as sqlite from '../../src/adapters/stores/sqlite/migrate.js';
 import type { Store } from '../../src/core/ports/store.js';
 import {
   acceptance,
@@ -71,9 +71,11 @@ async function shown(store: Store) {
 
 const PAGE = { limit: 10, after: null };
 
-const SQLITE = sqlite.readMigrations(new URL('../../src/adapters/sqlite/migrations/', import.meta.url));
+const SQLITE = sqlite.readMigrations(
+  new URL('../../src/adapters/stores/sqlite/migrations/', import.meta.url),
+);
 const POSTGRES = await postgres.readMigrations(
-  new URL('../../src/adapters/postgres/migrations/', import.meta.url),
+  new URL('../../src/adapters/stores/postgres/migrations/', import.meta.url),
 );
 /** The first schema that was in use. */
 const FIRST_POSTGRES = 6;

@@ -1,5 +1,5 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { systemClock } from '../../src/adapters/uuid/clock.js';
+import { systemClock } from '../../src/adapters/platform/uuid/clock.js';
 
 const UUID_7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
-import { openSqliteStore, type SqliteStore } from '../../src/adapters/sqlite/store.js';
+import { openSqliteStore, type SqliteStore } from '../../src/adapters/stores/sqlite/store.js';
 import type { Message } from '../../src/core/model/message.js';
 import { NO_USAGE } from '../../src/core/model/turn.js';
 import { ROOT } from '../support/server-process.js';
 
-const WORKER = new URL(`file://${join(ROOT, 'dist/adapters/sqlite/worker.js')}`);
+const WORKER = new URL(`file://${join(ROOT, 'dist/adapters/stores/sqlite/worker.js')}`);
 /** How many steps are asked for at once, so that they share commits. */
 const AT_ONCE = 500;
 const LEASE = { owner: 'seed', milliseconds: 60_000 };

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { nodeDigests } from '../../src/adapters/node/digests.js';
-import { openPostgresTransfer } from '../../src/adapters/postgres/transfer.js';
-import { openSqliteTransfer } from '../../src/adapters/sqlite/transfer.js';
+import { nodeDigests } from '../../src/adapters/platform/node/digests.js';
+import { openPostgresTransfer } from '../../src/adapters/stores/postgres/transfer.js';
+import { openSqliteTransfer } from '../../src/adapters/stores/sqlite/transfer.js';
 import type { Store } from '../../src/core/ports/store.js';
 import { copyAll, summarize, type Transfer } from '../../src/core/ports/transfer.js';
 import { TRANSFER_TABLES } from '../../src/core/ports/transfer-tables.js';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { openPostgresTransfer } from '../../src/adapters/postgres/transfer.js';
+import { openPostgresTransfer } from '../../src/adapters/stores/postgres/transfer.js';
 import { LEASE_MS } from '../../src/core/model/settings.js';
 import { sendAndClaim } from '../contracts/store-fixtures.js';
 import { fillStore, SESSIONS } from '../support/full-store.js';

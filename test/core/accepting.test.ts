@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { v4 as uuid } from 'uuid';
-import { createMemoryStore } from '../../src/adapters/memory/store.js';
+import { createMemoryStore } from '../support/memory-store/store.js';
 import { StoreUnavailableError, type Store } from '../../src/core/ports/store.js';
 import { closeTestCores, collectUntil, created, message, spoken, testCore } from '../support/core.js';
 import { Gate } from '../support/gate.js';

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { v4 as uuid } from 'uuid';
-import { createMemoryStore } from '../../src/adapters/memory/store.js';
+import { createMemoryStore } from '../support/memory-store/store.js';
 import { RigError } from '../../src/core/ports/rig.js';
 import type { Tool } from '../../src/core/ports/tool.js';
 import { RefusedError } from '../../src/core/model/refusal.js';

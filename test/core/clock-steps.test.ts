@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { v4 as uuid } from 'uuid';
-import { createMemoryStore } from '../../src/adapters/memory/store.js';
-import { nodeDigests } from '../../src/adapters/node/digests.js';
-import { createMemoryBus } from '../../src/adapters/memory/bus.js';
+import { createMemoryStore } from '../support/memory-store/store.js';
+import { nodeDigests } from '../../src/adapters/platform/node/digests.js';
+import { createMemoryBus } from '../../src/adapters/bus/memory/bus.js';
 import { mintKey } from '../../src/core/access/app-keys.js';
 import { StoreUnavailableError, type Store } from '../../src/core/ports/store.js';
 import { LOST, sendAndClaim } from '../contracts/store-fixtures.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { seedPhrases } from '../../src/adapters/bip39/seed-phrases.js';
+import { seedPhrases } from '../../src/adapters/tools/seed-phrases/seed-phrases.js';
 import { findExposure } from '../../src/core/tools/key-material.js';
 import type { JsonObject, JsonValue } from '../../src/core/model/json.js';
 import { objectOf } from '../support/house.js';

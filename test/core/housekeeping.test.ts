@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { createMemoryStore } from '../../src/adapters/memory/store.js';
-import { systemClock } from '../../src/adapters/uuid/clock.js';
+import { createMemoryStore } from '../support/memory-store/store.js';
+import { systemClock } from '../../src/adapters/platform/uuid/clock.js';
 import { T0, WIDE } from '../contracts/store-fixtures.js';
 import { closeTestCores, testCore } from '../support/core.js';
 import { ScriptedRig } from '../support/scripted-rig.js';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { v4 as uuid } from 'uuid';
-import { createMemoryStore } from '../../src/adapters/memory/store.js';
+import { createMemoryStore } from '../support/memory-store/store.js';
 import { StoreUnavailableError, type Store } from '../../src/core/ports/store.js';
 import { closeTestCores, created, message, spoken, testCore, TEST_SETTINGS } from '../support/core.js';
 import { ScriptedRig } from '../support/scripted-rig.js';

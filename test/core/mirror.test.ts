@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { v4 as uuid } from 'uuid';
-import { createMemoryBus } from '../../src/adapters/memory/bus.js';
-import { createMemoryStore } from '../../src/adapters/memory/store.js';
+import { createMemoryBus } from '../../src/adapters/bus/memory/bus.js';
+import { createMemoryStore } from '../support/memory-store/store.js';
 import type { Tool } from '../../src/core/ports/tool.js';
 import type { Store } from '../../src/core/ports/store.js';
 import { closeTestCores, collectUntil, created, message, spoken, testCore } from '../support/core.js';

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { v4 as uuid } from 'uuid';
-import { createMemoryStore } from '../../src/adapters/memory/store.js';
+import { createMemoryStore } from '../support/memory-store/store.js';
 import type { ToolResult } from '../../src/core/model/message.js';
 import type { Tool, ToolContext } from '../../src/core/ports/tool.js';
 import type { Store } from '../../src/core/ports/store.js';

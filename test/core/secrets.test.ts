@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { createMemoryStore } from '../../src/adapters/memory/store.js';
-import { nodeDigests } from '../../src/adapters/node/digests.js';
-import { createSealer } from '../../src/adapters/node/sealer.js';
-import { systemClock } from '../../src/adapters/uuid/clock.js';
+import { createMemoryStore } from '../support/memory-store/store.js';
+import { nodeDigests } from '../../src/adapters/platform/node/digests.js';
+import { createSealer } from '../../src/adapters/platform/node/sealer.js';
+import { systemClock } from '../../src/adapters/platform/uuid/clock.js';
 import { createAccess } from '../../src/core/access/app-access.js';
 import { rotateSecrets } from '../../src/core/access/secret-rotation.js';
 import type { SealedSecret, Sealer } from '../../src/core/ports/secret-store.js';

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { v4 as uuid } from 'uuid';
-import { createMemoryStore } from '../../src/adapters/memory/store.js';
+import { createMemoryStore } from '../support/memory-store/store.js';
 import type { TurnUpdate, Update } from '../../src/core/model/update.js';
 import type { Signal } from '../../src/core/model/event.js';
 import { StoreUnavailableError, type Store } from '../../src/core/ports/store.js';

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { v4 as uuid } from 'uuid';
-import { createMemoryStore } from '../../src/adapters/memory/store.js';
+import { createMemoryStore } from '../support/memory-store/store.js';
 import type { Sent } from '../../src/core/model/send-request.js';
 import type { Tool } from '../../src/core/ports/tool.js';
 import type { RunningCore } from '../../src/core/create-core.js';

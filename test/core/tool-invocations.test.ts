@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { v4 as uuid } from 'uuid';
-import { createMemoryStore } from '../../src/adapters/memory/store.js';
+import { createMemoryStore } from '../support/memory-store/store.js';
 import type { EventBody } from '../../src/core/model/event.js';
 import type { Tool } from '../../src/core/ports/tool.js';
 import { StoreUnavailableError, type Store } from '../../src/core/ports/store.js';

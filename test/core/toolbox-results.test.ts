@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { createSchemas } from '../../src/adapters/ajv/schemas.js';
+import { createSchemas } from '../../src/adapters/tools/schema/schemas.js';
 import type { JsonValue } from '../../src/core/model/json.js';
 import type { Tool } from '../../src/core/ports/tool.js';
 import { MAX_RESULT_BYTES, ToolRunner } from '../../src/core/tools/tool-runner.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { createSchemas } from '../../src/adapters/ajv/schemas.js';
+import { createSchemas } from '../../src/adapters/tools/schema/schemas.js';
 import type { App } from '../../src/core/model/app.js';
 import type { JsonObject } from '../../src/core/model/json.js';
 import type { Tool, ToolContext } from '../../src/core/ports/tool.js';

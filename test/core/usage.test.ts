@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { createMemoryStore } from '../../src/adapters/memory/store.js';
-import { nodeDigests } from '../../src/adapters/node/digests.js';
+import { createMemoryStore } from '../support/memory-store/store.js';
+import { nodeDigests } from '../../src/adapters/platform/node/digests.js';
 import { mintKey } from '../../src/core/access/app-keys.js';
 import { StoreUnavailableError, type Store } from '../../src/core/ports/store.js';
 import { Usage } from '../../src/core/operations/usage.js';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from '@jest/globals';
 import { readConfig } from '../../src/config.js';
-import { mcpProblems } from '../../src/adapters/mcp/settings.js';
+import { mcpProblems } from '../../src/adapters/tools/mcp/settings.js';
 
 const SAMPLE = readFileSync(new URL('../../docs/examples/diptych.yaml', import.meta.url), 'utf8');
 

@@ -5,7 +5,7 @@ import { withFolder } from '../support/folder.js';
 
 jest.setTimeout(60_000);
 
-const STORE_MODULE = new URL('../../dist/adapters/sqlite/store.js', import.meta.url);
+const STORE_MODULE = new URL('../../dist/adapters/stores/sqlite/store.js', import.meta.url);
 const MEBIBYTE = 1_048_576;
 
 /** A disk of its own in a mount namespace, which goes away with its last process. */

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { createSchemas } from '../../src/adapters/ajv/schemas.js';
-import { createMemoryBus } from '../../src/adapters/memory/bus.js';
-import { createMemoryStore } from '../../src/adapters/memory/store.js';
-import { createSealer } from '../../src/adapters/node/sealer.js';
-import { nodeDigests } from '../../src/adapters/node/digests.js';
-import { systemClock } from '../../src/adapters/uuid/clock.js';
+import { createSchemas } from '../../src/adapters/tools/schema/schemas.js';
+import { createMemoryBus } from '../../src/adapters/bus/memory/bus.js';
+import { createMemoryStore } from './memory-store/store.js';
+import { createSealer } from '../../src/adapters/platform/node/sealer.js';
+import { nodeDigests } from '../../src/adapters/platform/node/digests.js';
+import { systemClock } from '../../src/adapters/platform/uuid/clock.js';
 import { DEFAULT_APP, type App } from '../../src/core/model/app.js';
 import type { Feed } from '../../src/core/model/feed.js';
 import type { SendRequest } from '../../src/core/model/send-request.js';

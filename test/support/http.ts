@@ -17,7 +17,7 @@ import {
   type RootPages,
   type SurfaceName,
 } from '../../src/surfaces/index.js';
-import { createMemoryStore } from '../../src/adapters/memory/store.js';
+import { createMemoryStore } from './memory-store/store.js';
 import type { Store } from '../../src/core/ports/store.js';
 import { testDatabase } from './postgres.js';
 import { openTestSqlite } from './sqlite.js';

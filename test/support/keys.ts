@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { nodeDigests } from '../../src/adapters/node/digests.js';
+import { nodeDigests } from '../../src/adapters/platform/node/digests.js';
 import type { StoredKey, Store } from '../../src/core/ports/store.js';
 
 /** Stores an App key for these Apps and returns it. */

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
-import { createSchemas } from '../../src/adapters/ajv/schemas.js';
-import { createMcpServers, type McpServers } from '../../src/adapters/mcp/servers.js';
-import type { McpServerSettings, McpTiming } from '../../src/adapters/mcp/settings.js';
+import { createSchemas } from '../../src/adapters/tools/schema/schemas.js';
+import { createMcpServers, type McpServers } from '../../src/adapters/tools/mcp/servers.js';
+import type { McpServerSettings, McpTiming } from '../../src/adapters/tools/mcp/settings.js';
 import type { JsonObject, JsonValue } from '../../src/core/model/json.js';
 import type { Tool, ToolContext } from '../../src/core/ports/tool.js';
 import { keptLog } from './core.js';

@@ -1,5 +1,5 @@
-import { createMemoryBus } from '../../src/adapters/memory/bus.js';
-import { createMemoryStore } from '../../src/adapters/memory/store.js';
+import { createMemoryBus } from '../../src/adapters/bus/memory/bus.js';
+import { createMemoryStore } from './memory-store/store.js';
 import type { Signal } from '../../src/core/model/event.js';
 import type { Bus } from '../../src/core/ports/bus.js';
 import { testCore } from './core.js';

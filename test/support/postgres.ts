@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll } from '@jest/globals';
 import { Client } from 'pg';
-import { openPostgresStore } from '../../src/adapters/postgres/store.js';
-import type { PostgresOptions } from '../../src/adapters/postgres/connections.js';
+import { openPostgresStore } from '../../src/adapters/stores/postgres/store.js';
+import type { PostgresOptions } from '../../src/adapters/stores/postgres/connections.js';
 import type { Store } from '../../src/core/ports/store.js';
 import { describeWhere } from './describe-where.js';
 

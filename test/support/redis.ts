@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll } from '@jest/globals';
 import { Redis } from 'ioredis';
-import { openRedisBus, type RedisBusOptions, type SharedBus } from '../../src/adapters/redis/bus.js';
+import { openRedisBus, type RedisBusOptions, type SharedBus } from '../../src/adapters/bus/redis/bus.js';
 import type { Signal } from '../../src/core/model/event.js';
 import type { Bus } from '../../src/core/ports/bus.js';
 import { collectLines, type Lines } from './lines.js';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { createMemoryStore } from '../../src/adapters/memory/store.js';
+import { createMemoryStore } from '../support/memory-store/store.js';
 import type { ThreadSummary } from '../../src/core/model/session.js';
 import type { Store } from '../../src/core/ports/store.js';
 import { change, T0 } from '../contracts/store-fixtures.js';

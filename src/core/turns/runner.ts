@@ -128,7 +128,10 @@ export class Runner {
         try {
           ending = await this.steps.work(running, thread);
         } catch (error) {
-          ending = endingAfter(error, running, { log: this.parts.log, turnTimeoutMs: this.parts.settings.turnTimeoutMs });
+          ending = endingAfter(error, running, {
+            log: this.parts.log,
+            turnTimeoutMs: this.parts.settings.turnTimeoutMs,
+          });
         }
         clearTimeout(timer);
         if (ending !== undefined) await this.#end(running, thread, ending);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { createLog } from '../../../src/adapters/pino/log.js';
+import { createLog } from '../../../src/adapters/telemetry/pino/log.js';
 import { RigError } from '../../../src/core/ports/rig.js';
 import type { Log } from '../../../src/core/ports/log.js';
 

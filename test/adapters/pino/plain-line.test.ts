@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
-import { createLog } from '../../../src/adapters/pino/log.js';
-import { createPlainLines, isoTime } from '../../../src/adapters/pino/plain-line.js';
+import { createLog } from '../../../src/adapters/telemetry/pino/log.js';
+import { createPlainLines, isoTime } from '../../../src/adapters/telemetry/pino/plain-line.js';
 
 /** The line of these fields; with an object beside them, which has to take the general way. */
 function lineOf(fields: Readonly<Record<string, unknown>>, isGeneral: boolean): string {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { standardOutput } from '../../../src/adapters/pino/standard-output.js';
+import { standardOutput } from '../../../src/adapters/telemetry/pino/standard-output.js';
 import { withFolder } from '../../support/folder.js';
 
 describe('the standard output', () => {

@@ -1,0 +1,19 @@
+import type { Bus } from '../../../core/ports/bus.js';
+import { LocalListeners } from '../local-listeners.js';
+
+/** A bus within one process. `publish` has delivered when it returns, unless a listener called it: see `LocalListeners`. */
+export function createMemoryBus(): Bus {
+  const listeners = new LocalListeners();
+  return {
+    publish(sessionId, signal) {
+      listeners.deliver(sessionId, signal);
+    },
+    subscribe(sessionId, listener) {
+      return Promise.resolve(listeners.add(sessionId, listener));
+    },
+    close() {
+      listeners.clear();
+      return Promise.resolve();
+    },
+  };
+}

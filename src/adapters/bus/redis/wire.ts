@@ -1,0 +1,79 @@
+import type { Signal } from '../../../core/model/event.js';
+import { isJsonObject } from '../../../core/model/json.js';
+import {
+  areNumbers,
+  areTexts,
+  isEventBody,
+  isListOf,
+  isToolCall,
+  isToolResult,
+} from '../../../core/model/stored-shapes.js';
+
+/** Said in place of a signal that was not carried: there is something in the store. */
+export interface Missed {
+  readonly type: 'missed';
+}
+
+export type Carried = Signal | Missed;
+
+/** Signals on their way to other nodes: first the name of the node that sent them, of a fixed length, then a JSON array. */
+export function encode(node: string, entries: readonly string[]): string {
+  return `${node}[${entries.join(',')}]`;
+}
+
+/** What another node sent; undefined when it is nothing that this program understands. */
+export function decode(node: string, text: string): Carried[] | undefined {
+  let list: unknown;
+  try {
+    list = JSON.parse(text.slice(node.length));
+  } catch {
+    return undefined;
+  }
+  return isListOf(list, isCarried) ? [...list] : undefined;
+}
+
+function isCarried(value: unknown): value is Carried {
+  if (!isJsonObject(value)) return false;
+  switch (value.type) {
+    case 'logged':
+      return (
+        isJsonObject(value.event) &&
+        areNumbers(value.event.id, value.event.at) &&
+        isEventBody(value.event.body)
+      );
+    case 'turn_started':
+      return areTexts(value.turnId) && areNumbers(value.attempt);
+    case 'text':
+      return (
+        areTexts(value.turnId, value.content) &&
+        areNumbers(value.attempt, value.position, value.offset, value.before)
+      );
+    case 'tool_called':
+      return (
+        areTexts(value.turnId) &&
+        isToolCall(value.call) &&
+        areNumbers(value.attempt, value.position, value.length, value.count)
+      );
+    case 'tool_returned':
+      return areTexts(value.turnId) && isToolResult(value.result);
+    case 'turn_ended':
+      return areTexts(value.turnId) && isOutcome(value.outcome) && isNullable(value.error);
+    case 'session_changed':
+      return areNumbers(value.revision);
+    case 'interrupt':
+      return areTexts(value.turnId);
+    case 'session_deleted':
+    case 'missed':
+      return true;
+    default:
+      return false;
+  }
+}
+
+function isOutcome(value: unknown): boolean {
+  return value === 'complete' || value === 'interrupted' || value === 'failed';
+}
+
+function isNullable(value: unknown): boolean {
+  return value === null || typeof value === 'string';
+}

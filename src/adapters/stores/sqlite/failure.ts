@@ -1,0 +1,72 @@
+import { StoreUnavailableError } from '../../../core/ports/store.js';
+
+/** An error on its way between threads, where classes are lost. */
+export interface Failure {
+  /** `unavailable`: the database cannot be used now; `newer`: not by this program; `defect`: one write was wrong. */
+  readonly kind: 'unavailable' | 'newer' | 'defect';
+  readonly message: string;
+  readonly stack: string;
+}
+
+/** Result codes (https://sqlite.org/rescode.html) that say that the database cannot be used now, whatever was asked. */
+const UNAVAILABLE =
+  /^SQLITE_(BUSY|LOCKED|FULL|IOERR|CORRUPT|NOTADB|CANTOPEN|READONLY|NOMEM|PROTOCOL|PERM|AUTH)(_|$)/;
+
+/** Result codes of a write for which the disk has no room. */
+const FULL = /^SQLITE_(FULL|IOERR_WRITE|IOERR_FSYNC|IOERR_SHMSIZE)$/;
+
+/** The SQLite result code of an error; undefined for any other error. */
+export function sqliteCode(error: unknown): string | undefined {
+  if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
+  return typeof error.code === 'string' && error.code.startsWith('SQLITE_') ? error.code : undefined;
+}
+
+/** True when an error says that the database cannot be used now. */
+export function isUnavailable(error: unknown): boolean {
+  const code = sqliteCode(error);
+  return code !== undefined && UNAVAILABLE.test(code);
+}
+
+/** True when an error says that the disk has no room for a write. */
+export function isFull(error: unknown): boolean {
+  return FULL.test(sqliteCode(error) ?? '');
+}
+
+/** An error, ready to cross to another thread. */
+export function toFailure(error: unknown, kind: Failure['kind']): Failure {
+  const code = sqliteCode(error);
+  const message = hasMessage(error) ? error.message : String(error);
+  const stack = hasStack(error) ? error.stack : '';
+  return { kind, message: code === undefined ? message : `${message} (${code})`, stack };
+}
+
+/** The error that a caller of the store gets for a failure. */
+export function toError({ kind, message, stack }: Failure): Error {
+  const cause = new Error(message);
+  if (stack !== '') cause.stack = stack;
+  switch (kind) {
+    case 'unavailable':
+      return new StoreUnavailableError(`the database cannot be used now: ${message}`, { cause });
+    case 'newer':
+      return new Error(message, { cause });
+    case 'defect':
+      return new Error(`the database refused a write: ${message}`, { cause });
+  }
+}
+
+/** What a failed read is thrown as: `StoreUnavailableError`, or the error itself when it is a defect. */
+export function readError(error: unknown): unknown {
+  if (!isUnavailable(error)) return error;
+  const { message } = toFailure(error, 'unavailable');
+  return new StoreUnavailableError(`the database cannot be read now: ${message}`, { cause: error });
+}
+
+function hasMessage(error: unknown): error is { message: string } {
+  return (
+    typeof error === 'object' && error !== null && 'message' in error && typeof error.message === 'string'
+  );
+}
+
+function hasStack(error: unknown): error is { stack: string } {
+  return typeof error === 'object' && error !== null && 'stack' in error && typeof error.stack === 'string';
+}

@@ -1,0 +1,139 @@
+import { existsSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { Database } from 'better-sqlite3';
+import { wellFormed } from '../../../core/model/text.js';
+import type { Transfer } from '../../../core/ports/transfer.js';
+import { shapeOf, type TransferRow, type TransferTable } from '../../../core/ports/transfer-tables.js';
+import { openReading, openWriting } from './connections.js';
+import { readError } from './failure.js';
+
+const BUSY_MS = 5_000;
+const ROWS_A_PAGE = 200;
+
+/**
+ * Opens a file for a copy of all its data, and brings its schema up to date.
+ * @param mustExist whether a file that is not there is a mistake, or is made
+ * @throws Error when there is none, or it was written by a newer version of this program
+ * @throws StoreUnavailableError when it is damaged, locked, or cannot be made
+ */
+export async function openSqliteTransfer(
+  path: string,
+  { mustExist }: { readonly mustExist: boolean },
+): Promise<Transfer> {
+  if (mustExist && !existsSync(path)) throw new Error(`there is no database ${path}`);
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const db = guarded(() => openWriting({ path, busyTimeoutMs: BUSY_MS, maxPages: null }));
+  return {
+    rows: (table) => readRows(path, table),
+    insert: (table, rows) =>
+      settled(() => {
+        insertRows(db, table, rows);
+      }),
+    openTurns: (leaseMs) => settled(() => countOpen(db, leaseMs)),
+    settle: () => settled(() => void db.pragma('wal_checkpoint(TRUNCATE)')),
+    close: () => settled(() => void db.close()),
+  };
+}
+
+/** A connection of its own: what another one inserts meanwhile does not show. */
+async function* readRows(
+  path: string,
+  table: TransferTable,
+): AsyncGenerator<readonly TransferRow[], void, undefined> {
+  const db = guarded(() => openReading(path));
+  try {
+    const cursor = db.prepare<[], TransferRow>(selectOf(table)).raw().iterate();
+    try {
+      for (;;) {
+        const page = await settled(() => nextPage(table, cursor));
+        if (page.length > 0) yield page;
+        if (page.length < ROWS_A_PAGE) return;
+      }
+    } finally {
+      cursor.return?.();
+    }
+  } finally {
+    db.close();
+  }
+}
+
+function nextPage(table: TransferTable, cursor: Iterator<TransferRow>): TransferRow[] {
+  const kinds = Object.values(shapeOf(table).columns);
+  const page: TransferRow[] = [];
+  while (page.length < ROWS_A_PAGE) {
+    const next = cursor.next();
+    if (next.done === true) break;
+    page.push(
+      next.value.map((value, column) =>
+        // Text may hold a NUL here, which not every database keeps.
+        typeof value === 'string' && kinds[column] === 'text' ? wellFormed(value) : value,
+      ),
+    );
+  }
+  return page;
+}
+
+function selectOf(table: TransferTable): string {
+  const { keys, columns } = shapeOf(table);
+  const expressions = Object.keys(columns).map((name) => {
+    if (name === 'session') return 's.id';
+    if (table === 'messages' && name === 'turn_id') return 'o.id';
+    return `t.${name}`;
+  });
+  const joins = [
+    'session' in columns ? 'JOIN sessions s ON s.ref = t.session' : '',
+    table === 'messages' ? 'JOIN turns o ON o.session = t.session AND o.no = t.turn_no' : '',
+  ];
+  return `SELECT ${expressions.join(', ')} FROM ${table} t ${joins.join(' ')} ORDER BY ${expressions.slice(0, keys).join(', ')}`;
+}
+
+function insertRows(db: Database, table: TransferTable, rows: readonly TransferRow[]): void {
+  const names = Object.keys(shapeOf(table).columns);
+  const fixed = FIXED.get(table) ?? new Map<string, string>();
+  // A message finds its turn by its number.
+  const kept = names.filter((name) => table !== 'messages' || name !== 'turn_id');
+  const values = kept.map((name) =>
+    name === 'session' ? '(SELECT ref FROM sessions WHERE id = @session)' : `@${name}`,
+  );
+  const into = [...kept, ...fixed.keys()].join(', ');
+  const insert = db.prepare<[Record<string, TransferRow[number]>]>(
+    `INSERT INTO ${table} (${into}) VALUES (${[...values, ...fixed.values()].join(', ')})`,
+  );
+  db.transaction(() => {
+    for (const row of rows) {
+      insert.run(Object.fromEntries(names.map((name, column) => [name, row[column] ?? null])));
+    }
+  }).immediate();
+}
+
+/** What this database has beside the columns that are copied: a turn that nobody works on, a session's first life. */
+const FIXED: ReadonlyMap<TransferTable, ReadonlyMap<string, string>> = new Map([
+  ['sessions', new Map([['incarnation', '0']])],
+  ['turns', new Map([['lease_until', '0']])],
+]);
+
+function countOpen(db: Database, leaseMs: number): { open: number; held: number } {
+  const now = Date.now();
+  const counts = db
+    .prepare<[now: number, furthest: number], { open: number; held: number }>(
+      `SELECT count(*) AS open,
+         count(*) FILTER (WHERE status = 'running' AND owner IS NOT NULL AND lease_until > ? AND lease_until <= ?) AS held
+       FROM turns WHERE status IN ('queued', 'running')`,
+    )
+    .get(now, now + leaseMs);
+  return counts ?? { open: 0, held: 0 };
+}
+
+function guarded<T>(run: () => T): T {
+  try {
+    return run();
+  } catch (error) {
+    throw readError(error);
+  }
+}
+
+/** The driver throws where the port rejects. */
+function settled<T>(run: () => T): Promise<T> {
+  return Promise.resolve().then(() => guarded(run));
+}

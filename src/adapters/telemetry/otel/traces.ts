@@ -1,0 +1,32 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Span } from '@opentelemetry/api';
+import type { Observer } from '../../../core/ports/observer.js';
+import type { Log } from '../../../core/ports/log.js';
+import { openProvider, type ProviderSettings } from './provider.js';
+import { traceRequests } from './requests.js';
+import { traceWork, type TracedModel } from './work.js';
+
+/** The traces of this process. */
+export interface Traces {
+  readonly observer: Observer;
+  readonly requests: ReturnType<typeof traceRequests>;
+  /** Sends what is waiting, for 2 seconds at most. Never rejects. */
+  close(): Promise<void>;
+}
+
+/**
+ * Begins to trace requests, turns, answers of rigs and tool calls.
+ * @param options `models`: what the configuration tells of rigs, by their ids
+ */
+export function createTraces(
+  options: ProviderSettings & { readonly models: ReadonlyMap<string, TracedModel>; readonly log: Log },
+): Traces {
+  const provider = openProvider(options, options.log);
+  const { tracer } = provider;
+  const current = new AsyncLocalStorage<Span>();
+  return {
+    observer: traceWork(tracer, current, options.models),
+    requests: traceRequests(tracer, current),
+    close: () => provider.close(),
+  };
+}

@@ -1,0 +1,80 @@
+import type { Observer } from '../../../core/ports/observer.js';
+import type { Clock } from '../../../core/ports/clock.js';
+import type { Store } from '../../../core/ports/store.js';
+import { createCatalogue } from './catalogue.js';
+import type { Reading } from './instruments.js';
+import { processMetrics } from './process.js';
+import { createRequestObserver } from './requests.js';
+import { timedStore } from './store.js';
+import { metricsText } from './text.js';
+import { createWorkObserver } from './work.js';
+
+/** The numbers of this process, and where they come from. */
+export interface Metrics {
+  /** Counts turns, answers and tool calls. */
+  readonly observer: Observer;
+  /** Counts requests and streams. */
+  readonly requests: ReturnType<typeof createRequestObserver>;
+  /** The given store, its work timed. */
+  readonly store: Store;
+  /** Every metric of the service as it is now. Never rejects. */
+  read(): Promise<readonly Reading[]>;
+  /** All of that and the metrics of the process in Prometheus' text format. */
+  text(): Promise<string>;
+}
+
+/** A store that takes longer does not answer: a scrape must. */
+const PATIENCE_MS = 2_000;
+
+/**
+ * Begins to count.
+ * @param options `apps`: the names of all Apps; `busUp`: whether Redis is there, null where none is used
+ */
+export function createMetrics(options: {
+  readonly store: Store;
+  readonly apps: readonly string[];
+  readonly clock: Pick<Clock, 'now'>;
+  readonly version: string;
+  readonly busUp: (() => boolean) | null;
+}): Metrics {
+  const { store, apps, clock, version, busUp } = options;
+  const metrics = createCatalogue();
+  metrics.build.set(1, version, process.version);
+  let counting: Promise<void> | undefined;
+
+  async function read(): Promise<readonly Reading[]> {
+    // Scrapes at the same time share one look at the store.
+    counting ??= countTurns().finally(() => (counting = undefined));
+    await counting;
+    if (busUp !== null) metrics.busUp.set(busUp() ? 1 : 0, 'redis');
+    return Object.values(metrics).map((instrument) => instrument.read());
+  }
+
+  /** Never rejects. */
+  async function countTurns(): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<undefined>((resolve) => {
+      timer = setTimeout(resolve, PATIENCE_MS, undefined);
+    });
+    const counts = await Promise.race([store.countTurns().catch(() => undefined), late]);
+    clearTimeout(timer);
+    metrics.storeUp.set(counts === undefined ? 0 : 1);
+    if (counts === undefined) return;
+    metrics.turnsStored.set(counts.queued, 'queued');
+    metrics.turnsStored.set(counts.running, 'running');
+  }
+
+  return {
+    observer: createWorkObserver(metrics, { apps: new Set(apps), clock }),
+    requests: createRequestObserver(metrics),
+    store: timedStore(store, metrics),
+    read,
+    async text() {
+      const [own, ofProcess] = await Promise.all([
+        read(),
+        processMetrics().then((registry) => registry.metrics()),
+      ]);
+      return metricsText(own) + ofProcess;
+    },
+  };
+}

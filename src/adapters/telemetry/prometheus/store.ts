@@ -1,0 +1,37 @@
+import type { Store } from '../../../core/ports/store.js';
+import type { Catalogue } from './catalogue.js';
+
+/** The same store, with the time that reading a thread, and each write that a conversation waits for, takes. */
+export function timedStore(store: Store, metrics: Pick<Catalogue, 'storeSeconds' | 'storeErrors'>): Store {
+  function timed<A extends unknown[], R>(
+    operation: string,
+    run: (...given: A) => Promise<R>,
+  ): (...given: A) => Promise<R> {
+    return (...given) => {
+      const from = performance.now();
+      const running = run(...given);
+      running.then(
+        () => {
+          metrics.storeSeconds.observe((performance.now() - from) / 1000, operation);
+        },
+        () => {
+          metrics.storeErrors.add(1, operation);
+        },
+      );
+      return running;
+    };
+  }
+
+  return {
+    ...store,
+    loadThread: timed('load_thread', (id) => store.loadThread(id)),
+    acceptMessage: timed('accept_message', (acceptance) => store.acceptMessage(acceptance)),
+    saveProgress: timed('save_progress', (turn, progress, at) => store.saveProgress(turn, progress, at)),
+    endTurn: timed('end_turn', (turn, ending) => store.endTurn(turn, ending)),
+    interruptTurns: timed('interrupt_turns', (id, at) => store.interruptTurns(id, at)),
+    renewLeases: timed('renew_leases', (lease, ids) => store.renewLeases(lease, ids)),
+    saveSession: timed('save_session', (change) => store.saveSession(change)),
+    appendEvents: timed('append_events', (id, events, at) => store.appendEvents(id, events, at)),
+    check: timed('check', () => store.check()),
+  };
+}

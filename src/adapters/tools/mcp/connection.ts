@@ -1,0 +1,211 @@
+import { TurnStopped } from '../../../core/model/abort.js';
+import type { JsonObject } from '../../../core/model/json.js';
+import type { Log } from '../../../core/ports/log.js';
+import { isAnswer, McpFailure, toFailure } from './failure.js';
+import { loadSdk, type Sdk } from './sdk.js';
+import type { Scrubber } from './secrets.js';
+import type { McpTiming, McpTransportSettings } from './settings.js';
+import { openTransport } from './transports.js';
+
+const MAX_PAGES = 50;
+const LONGEST_MS = 2_147_483_647;
+
+/** How far a call is, as the server tells it. */
+export interface McpProgress {
+  readonly progress: number;
+  readonly total?: number | undefined;
+  readonly message?: string | undefined;
+}
+
+/** A live connection to a server. Everything rejects with an `McpFailure`. */
+export interface Connection {
+  /** Every tool as the server describes it, unchecked. */
+  listTools(signal: AbortSignal): Promise<readonly unknown[]>;
+  /** Calls a tool; aborting the signal cancels the call at the server too. Resolves to the result as it came. */
+  callTool(
+    name: string,
+    args: JsonObject,
+    options: { signal: AbortSignal; timeoutMs: number | null; progress: (progress: McpProgress) => void },
+  ): Promise<Readonly<Record<string, unknown>>>;
+  /** Resolves when nothing is left of it, its child process neither. */
+  close(): Promise<void>;
+  /** Resolves when it ended, by itself or by `close`. */
+  readonly ended: Promise<void>;
+  readonly isOpen: boolean;
+}
+
+/** What a connection needs. */
+export interface ConnectionParts {
+  readonly server: string;
+  /** The settings with every handle resolved or left out. */
+  readonly transport: McpTransportSettings;
+  readonly scrub: Scrubber;
+  readonly log: Log;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly timing: McpTiming;
+  readonly version: string;
+  onListChanged(): void;
+}
+
+/** Connects. @throws McpFailure, also when `signal` aborts; nothing is left then */
+export async function connect(parts: ConnectionParts, signal: AbortSignal): Promise<Connection> {
+  const sdk = await loadSdk();
+  const { closeMs } = parts.timing;
+  const way = openTransport(parts.transport, sdk, { ...parts, closeMs });
+  const client = new sdk.Client({ name: 'diptych', version: parts.version });
+  const connection = new ClientConnection(client, sdk, parts, () => way.close());
+  client.onclose = () => {
+    connection.markEnded();
+  };
+  client.onerror = (error) => {
+    if (!connection.isOpen) return;
+    parts.log.info({ err: parts.scrub.error(error), server: parts.server }, 'tool server: trouble');
+  };
+  client.setNotificationHandler(sdk.ToolListChangedNotificationSchema, () => {
+    parts.onListChanged();
+  });
+  try {
+    await client.connect(way.transport, { signal, timeout: parts.timing.connectMs });
+    signal.throwIfAborted();
+  } catch (error) {
+    await connection.close();
+    throw failureOf(error, parts);
+  }
+  way.becomePrivate();
+  if (way.kind === 'http') {
+    // Nothing tells when an HTTP server goes away, or forgets the session: any trouble is a reason to ask.
+    const { onerror } = way.transport;
+    way.transport.onerror = (error) => {
+      onerror?.(error);
+      connection.check();
+    };
+  }
+  return connection;
+}
+
+class ClientConnection implements Connection {
+  readonly ended: Promise<void>;
+  #isOpen = true;
+  #resolveEnded: () => void = () => undefined;
+  #closing: Promise<void> | null = null;
+  #isChecking = false;
+
+  constructor(
+    private readonly client: InstanceType<Sdk['Client']>,
+    private readonly sdk: Sdk,
+    private readonly parts: ConnectionParts,
+    private readonly closeTransport: () => Promise<void>,
+  ) {
+    this.ended = new Promise((resolve) => {
+      this.#resolveEnded = resolve;
+    });
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen && this.#closing === null;
+  }
+
+  markEnded(): void {
+    this.#isOpen = false;
+    this.#resolveEnded();
+  }
+
+  async listTools(signal: AbortSignal): Promise<readonly unknown[]> {
+    const tools: unknown[] = [];
+    let cursor: string | null = null;
+    for (let pages = 0; pages < MAX_PAGES; pages++) {
+      const params: { cursor?: string } = cursor === null ? {} : { cursor };
+      const options = { signal, timeout: this.parts.timing.connectMs };
+      const result = await this.#request({ method: 'tools/list', params }, options);
+      const page: unknown = result.tools;
+      if (!isList(page)) {
+        throw new McpFailure('refused', `The tool server ${this.parts.server} did not list its tools.`);
+      }
+      tools.push(...page);
+      const { nextCursor } = result;
+      if (typeof nextCursor !== 'string' || nextCursor === '') break;
+      cursor = nextCursor;
+    }
+    return tools;
+  }
+
+  async callTool(
+    name: string,
+    args: JsonObject,
+    call: { signal: AbortSignal; timeoutMs: number | null; progress: (progress: McpProgress) => void },
+  ): Promise<Readonly<Record<string, unknown>>> {
+    // The SDK never lets go of a signal: it would cancel calls that have long ended, and tell the server the reason.
+    const cancel = new AbortController();
+    const onAbort = (): void => {
+      cancel.abort('cancelled');
+    };
+    if (call.signal.aborted) onAbort();
+    call.signal.addEventListener('abort', onAbort, { once: true });
+    try {
+      return await this.#request(
+        { method: 'tools/call', params: { name, arguments: args } },
+        { signal: cancel.signal, timeout: call.timeoutMs ?? LONGEST_MS, onprogress: call.progress },
+      );
+    } catch (error) {
+      // A server that hangs as a whole would never answer again. One that was interrupted may just be busy.
+      const isTimeout = error instanceof McpFailure && error.kind === 'timeout';
+      if (isTimeout && !(call.signal.reason instanceof TurnStopped)) this.check();
+      throw error;
+    } finally {
+      call.signal.removeEventListener('abort', onAbort);
+    }
+  }
+
+  async #request(
+    request: { method: string; params: Record<string, unknown> },
+    options: { signal: AbortSignal; timeout: number; onprogress?: (progress: McpProgress) => void },
+  ): Promise<Readonly<Record<string, unknown>>> {
+    try {
+      // Not the SDK's own `callTool`: it compiles the server's output schemas, and one bad tool costs all.
+      return await this.client.request(request, this.sdk.ResultSchema, options);
+    } catch (error) {
+      throw failureOf(error, this.parts);
+    }
+  }
+
+  /** Asks for a sign of life in the background; without one, the connection is closed. */
+  check(): void {
+    if (this.#isChecking || !this.isOpen) return;
+    this.#isChecking = true;
+    this.client
+      .ping({ timeout: this.parts.timing.pingMs })
+      .catch(async (error: unknown) => {
+        if (!isAnswer(error)) await this.close();
+      })
+      .catch((error: unknown) => {
+        const { log, scrub, server } = this.parts;
+        log.warn({ err: scrub.error(error), server }, 'tool server: not closed well');
+      })
+      .finally(() => {
+        this.#isChecking = false;
+      });
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    try {
+      await this.closeTransport();
+    } finally {
+      this.markEnded();
+    }
+  }
+}
+
+function isList(value: unknown): value is readonly unknown[] {
+  return Array.isArray(value);
+}
+
+/** No secret is in it, in its cause neither. */
+function failureOf(error: unknown, { server, scrub }: ConnectionParts): McpFailure {
+  const { kind, message, cause } = toFailure(error, server);
+  return new McpFailure(kind, scrub.text(message), cause === undefined ? {} : { cause: scrub.error(cause) });
+}

@@ -1,0 +1,233 @@
+import { createHash } from 'node:crypto';
+import { linkSignals } from '../../../core/model/abort.js';
+import type { JsonObject, JsonValue } from '../../../core/model/json.js';
+import type { Log } from '../../../core/ports/log.js';
+import type { Schemas } from '../../../core/ports/tool.js';
+import type { Tool, ToolContext } from '../../../core/ports/tool.js';
+import { connect, type Connection, type McpProgress } from './connection.js';
+import { bounded, McpFailure } from './failure.js';
+import { KeptConnection } from './kept-connection.js';
+import { ConnectionPool } from './pool.js';
+import { toResult } from './result.js';
+import { createScrubber, privateValues, resolveSecrets, withoutSecrets, type Scrubber } from './secrets.js';
+import { secretsOf, type McpServerSettings, type McpTiming, type McpTransportSettings } from './settings.js';
+import { readToolList, type ListedTool } from './tool-list.js';
+
+const MAX_PROGRESS_WORDS = 500;
+
+export interface McpServerParts {
+  readonly log: Log;
+  readonly schemas: Schemas;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly timing: McpTiming;
+  readonly version: string;
+  /** The tools have changed. */
+  onChange(): void;
+  onAttempt(failure: Error | null): void;
+}
+
+/** One server and its tools. */
+export class McpServer {
+  readonly name: string;
+  #tools: readonly Tool[];
+  #listed = '[]';
+  readonly #ownSecrets: readonly string[];
+  readonly #kept: KeptConnection;
+  /** For a server whose settings hold handles: then the kept connection has no secrets, and is there for the list alone. */
+  readonly #pool: ConnectionPool | null;
+  #refreshing: Promise<void> | null = null;
+  /** The end of the kept connection's attempts, when the list came from elsewhere. */
+  #retiring: Promise<void> | null = null;
+  #isStale = false;
+
+  constructor(
+    private readonly settings: McpServerSettings,
+    private readonly parts: McpServerParts,
+  ) {
+    this.name = settings.name;
+    this.#ownSecrets = privateValues(settings.transport);
+    const needsSecrets = secretsOf(settings).length > 0;
+    this.#pool = needsSecrets ? new ConnectionPool(settings.name, parts.timing) : null;
+    this.#tools = needsSecrets ? [this.#connectTool()] : [];
+    const { log, timing } = parts;
+    const transport = withoutSecrets(settings.transport);
+    const open = (signal: AbortSignal): Promise<Connection> =>
+      this.#open(transport, createScrubber(new Map(), this.#ownSecrets), signal, { listsTools: true });
+    const onAttempt = (failure: Error | null): void => {
+      parts.onAttempt(failure);
+    };
+    this.#kept = new KeptConnection({ server: settings.name, log, timing, open, onAttempt });
+  }
+
+  get tools(): readonly Tool[] {
+    return this.#tools;
+  }
+
+  /** Why it cannot be used; null: it can. */
+  get problem(): string | null {
+    return this.#pool !== null && this.#listed !== '[]' ? null : this.#kept.problem;
+  }
+
+  start(): void {
+    this.#kept.start();
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#kept.close(), this.#pool?.close()]);
+    await Promise.all([this.#refreshing, this.#retiring]);
+  }
+
+  async #open(
+    transport: McpTransportSettings,
+    scrub: Scrubber,
+    signal: AbortSignal,
+    { listsTools }: { listsTools: boolean },
+  ): Promise<Connection> {
+    const { log, env, timing, version } = this.parts;
+    const inTime = linkSignals(signal, AbortSignal.timeout(timing.connectMs));
+    let connection: Connection | null = null;
+    const onListChanged = (): void => {
+      if (connection !== null && (listsTools || !this.#kept.isUp)) this.#refresh(connection);
+    };
+    try {
+      connection = await connect(
+        { server: this.name, transport, scrub, log, env, timing, version, onListChanged },
+        inTime.signal,
+      );
+      if (listsTools) this.#take(await connection.listTools(inTime.signal));
+      return connection;
+    } catch (error) {
+      await connection?.close();
+      throw error;
+    } finally {
+      inTime.release();
+    }
+  }
+
+  /** Takes over a list of tools. @throws McpFailure when a server that may want a secret first shows none */
+  #take(list: readonly unknown[]): void {
+    const listed = readToolList(list, {
+      ...this.parts,
+      server: this.name,
+      sideEffects: this.settings.sideEffects,
+    });
+    if (this.#pool !== null && listed.length === 0) {
+      throw new McpFailure('refused', `The tool server ${this.name} lists no tools without a secret.`);
+    }
+    const text = JSON.stringify(listed);
+    if (text === this.#listed) return;
+    this.#listed = text;
+    this.#tools = listed.map((tool) => this.#toTool(tool));
+    this.parts.log.info({ server: this.name, tools: listed.length }, 'tool server: tools listed');
+    this.parts.onChange();
+  }
+
+  /** Lists the tools again; what changes meanwhile is listed once more. */
+  #refresh(connection: Connection): void {
+    this.#isStale = true;
+    this.#refreshing ??= this.#refreshAll(connection).finally(() => {
+      this.#refreshing = null;
+    });
+  }
+
+  async #refreshAll(connection: Connection): Promise<void> {
+    try {
+      while (this.#isStale && connection.isOpen) {
+        this.#isStale = false;
+        this.#take(await connection.listTools(AbortSignal.timeout(this.parts.timing.connectMs)));
+      }
+    } catch (error) {
+      this.parts.log.warn({ err: error, server: this.name }, 'tool server: tools not listed again');
+    }
+  }
+
+  #toTool({ remoteName, ...tool }: ListedTool): Tool {
+    return {
+      ...tool,
+      timeoutMs: this.settings.timeoutMs,
+      run: (args, context) => this.#run(remoteName, args, context),
+    };
+  }
+
+  async #run(remoteName: string, args: JsonObject, context: ToolContext): Promise<JsonValue> {
+    const scrub = createScrubber(context.secrets, this.#ownSecrets);
+    const progress = (told: McpProgress): void => {
+      context.progress(bounded(scrub.text(progressWords(told)), MAX_PROGRESS_WORDS));
+    };
+    const { signal } = context;
+    const { timeoutMs } = this.settings;
+    const call = async (connection: Connection): Promise<JsonValue> =>
+      scrub.value(toResult(await connection.callTool(remoteName, args, { signal, timeoutMs, progress })));
+    try {
+      return await this.#withConnection(context, scrub, call);
+    } catch (error) {
+      throw scrub.error(error);
+    }
+  }
+
+  /** Does the work, and again over a new connection where the server surely did nothing for it knew no such session. */
+  async #withConnection<T>(
+    context: Pick<ToolContext, 'secrets' | 'signal'>,
+    scrub: Scrubber,
+    work: (connection: Connection) => Promise<T>,
+  ): Promise<T> {
+    const attempt = async (connection: Connection): Promise<T> => {
+      try {
+        return await work(connection);
+      } catch (error) {
+        if (isSessionLost(error)) await connection.close();
+        throw error;
+      }
+    };
+    const { signal, secrets } = context;
+    const use = async (): Promise<T> => {
+      if (this.#pool === null) return attempt(await this.#kept.acquire(signal));
+      const transport = resolveSecrets(this.settings.transport, secrets);
+      const key = createHash('sha256').update(JSON.stringify(transport)).digest('hex');
+      const open = (stop: AbortSignal): Promise<Connection> =>
+        this.#open(transport, scrub, stop, { listsTools: false });
+      return this.#pool.use(key, signal, open, attempt);
+    };
+    try {
+      return await use();
+    } catch (error) {
+      if (isSessionLost(error)) return await use();
+      throw error;
+    }
+  }
+
+  /** What stands for the tools of a server that shows them to those who have a secret only, until one has come by. */
+  #connectTool(): Tool {
+    const { name } = this;
+    return {
+      name: `${name}.connect`,
+      description:
+        `Connects to the tool server "${name}" and finds out which tools it has. ` +
+        'Call this first when a request may need them; they can be called right after.',
+      parameters: { type: 'object', properties: {}, additionalProperties: false },
+      sideEffects: 'none',
+      timeoutMs: this.settings.timeoutMs,
+      run: async (_args, context) => {
+        const scrub = createScrubber(context.secrets, this.#ownSecrets);
+        try {
+          await this.#withConnection(context, scrub, async (connection) => {
+            this.#take(await connection.listTools(context.signal));
+          });
+          if (!this.#kept.isUp) this.#retiring ??= this.#kept.close();
+        } catch (error) {
+          throw scrub.error(error);
+        }
+        return { connected: true, tools: this.#tools.map((tool) => tool.name) };
+      },
+    };
+  }
+}
+
+function isSessionLost(error: unknown): boolean {
+  return error instanceof McpFailure && error.kind === 'session_lost';
+}
+
+function progressWords({ progress, total, message }: McpProgress): string {
+  if (message !== undefined && message !== '') return message;
+  return total === undefined ? String(progress) : `${String(progress)} of ${String(total)}`;
+}

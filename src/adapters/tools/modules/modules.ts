@@ -1,0 +1,163 @@
+import { relative } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { JsonValue } from '../../../core/model/json.js';
+import type { Schemas } from '../../../core/ports/tool.js';
+import type { Tool } from '../../../core/ports/tool.js';
+import { shownUserState } from '../../../core/model/user-state.js';
+import { isToolDefinition, toolProblems } from './check.js';
+import type { ToolDefinition } from './definition.js';
+import { findFiles } from './files.js';
+
+/** How long a module may take to load, in milliseconds. */
+const LOAD_MS = 10_000;
+
+/** One thing that is wrong with the modules: where (`tools/a.mjs: tools[1].name`), and what would be right. */
+export interface ModuleMistake {
+  readonly where: string;
+  readonly what: string;
+}
+
+/** The modules cannot be used. `message` lists every mistake, a line each. */
+export class ToolModuleError extends Error {
+  override readonly name = 'ToolModuleError';
+
+  constructor(readonly mistakes: readonly ModuleMistake[]) {
+    super(mistakes.map(({ where, what }) => `${where}: ${what}`).join('\n'));
+  }
+}
+
+/** What loading rests on. */
+export interface ToolModuleDeps {
+  /** What patterns are relative to: the folder of the configuration file. */
+  readonly folder: string;
+  readonly schemas: Schemas;
+  /** Names that are taken, such as those of the built-in tools. */
+  readonly taken: readonly string[];
+}
+
+interface Found {
+  readonly where: string;
+  readonly value: unknown;
+}
+
+/**
+ * Loads the tools of the operator's own ES modules: patterns in their order, files sorted within each, a file once.
+ * @throws ToolModuleError with everything that is wrong
+ */
+export async function loadToolModules(
+  patterns: readonly string[],
+  deps: ToolModuleDeps,
+): Promise<readonly Tool[]> {
+  const mistakes: ModuleMistake[] = [];
+  const files = new Set<string>();
+  for (const pattern of patterns) {
+    try {
+      for (const file of await findFiles(pattern, deps.folder)) files.add(file);
+    } catch (error) {
+      mistakes.push({ where: `tools: ${pattern}`, what: wordsOf(error) });
+    }
+  }
+  const tools: Tool[] = [];
+  const owners = new Map(deps.taken.map((name) => [name, 'a built-in tool']));
+  for (const file of files) {
+    for (const { where, value } of await readModule(file, relative(deps.folder, file), mistakes)) {
+      const problems = toolProblems(value, deps.schemas);
+      mistakes.push(
+        ...problems.map(({ path, message }) => ({
+          where: path === '' ? where : `${where}.${path}`,
+          what: message,
+        })),
+      );
+      if (!isToolDefinition(value, deps.schemas)) continue;
+      const owner = owners.get(value.name);
+      if (owner === undefined) tools.push(toTool(value));
+      else mistakes.push({ where: `${where}.name`, what: `"${value.name}" is the name of ${owner} already` });
+      owners.set(value.name, owner ?? where);
+    }
+  }
+  if (mistakes.length > 0) throw new ToolModuleError(mistakes);
+  return tools;
+}
+
+/** The exported tools of a module; what is wrong with the module itself is added to `mistakes`. */
+async function readModule(file: string, shown: string, mistakes: ModuleMistake[]): Promise<readonly Found[]> {
+  if (!/\.m?js$/.test(file)) {
+    mistakes.push({ where: shown, what: 'must be an ES module whose name ends in .mjs or .js' });
+    return [];
+  }
+  let exported: object;
+  try {
+    exported = await load(file);
+  } catch (error) {
+    mistakes.push({ where: shown, what: `cannot be loaded: ${wordsOf(error)}` });
+    return [];
+  }
+  const found: Found[] = [];
+  if ('tool' in exported) found.push({ where: `${shown}: tool`, value: exported.tool });
+  if ('tools' in exported) {
+    if (isList(exported.tools)) {
+      found.push(...exported.tools.map((value, at) => ({ where: `${shown}: tools[${String(at)}]`, value })));
+    } else {
+      mistakes.push({ where: `${shown}: tools`, what: 'must be a list; one alone is exported as `tool`' });
+    }
+  } else if (found.length === 0) {
+    const names = Object.keys(exported).join(', ');
+    const what = `must export \`tool\` or \`tools\`, and exports ${names === '' ? 'nothing' : names}`;
+    mistakes.push({ where: shown, what });
+  }
+  return found;
+}
+
+/** @throws whatever the module throws while it loads, or an Error when it takes too long */
+async function load(file: string): Promise<object> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      reject(new Error(`it takes longer than ${String(LOAD_MS / 1000)} s`));
+    }, LOAD_MS);
+  });
+  try {
+    const exported: unknown = await Promise.race([import(pathToFileURL(file).href), late]);
+    return typeof exported === 'object' && exported !== null ? exported : {};
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function toTool(definition: ToolDefinition): Tool {
+  const { name, description, parameters, sideEffects, timeoutMs = null } = definition;
+  return {
+    ...{ name, description, parameters, sideEffects, timeoutMs },
+    run: async (args, context) => {
+      const userState = context.userState && shownUserState(context.userState);
+      return toJson(await definition.run(args, { ...context, userState }));
+    },
+  };
+}
+
+/** What JSON carries of a result, so that nothing else gets into the history. */
+function toJson(result: unknown): JsonValue {
+  if (result === undefined) return null;
+  try {
+    const value: unknown = JSON.parse(JSON.stringify(result));
+    if (isJson(value)) return value;
+    throw new Error('it is empty');
+  } catch (error) {
+    throw new Error(`The tool's result cannot be told in JSON: ${wordsOf(error)}`, { cause: error });
+  }
+}
+
+/** Of what `JSON.parse` gives: all of it. */
+function isJson(value: unknown): value is JsonValue {
+  return value !== undefined;
+}
+
+function wordsOf(error: unknown): string {
+  return error instanceof Error
+    ? `${error.name === 'Error' ? '' : `${error.name}: `}${error.message}`
+    : String(error);
+}
+
+function isList(value: unknown): value is readonly unknown[] {
+  return Array.isArray(value);
+}

@@ -1,0 +1,128 @@
+import { byOrder, shownCount, type Message } from '../../../src/core/model/message.js';
+import type { Session } from '../../../src/core/model/session.js';
+import type { SavedSession, SessionChange, ThreadCursor } from '../../../src/core/ports/store.js';
+import type { StoredThread } from '../../../src/core/ports/stored-thread.js';
+import type { StoredTail } from '../../../src/core/ports/tail-store.js';
+import { isOpen } from '../../../src/core/model/turn.js';
+import { unshownFaults } from './faults.js';
+import {
+  bury,
+  commit,
+  ensureLive,
+  findLive,
+  queuedTurns,
+  runningTurn,
+  setFields,
+  type KeptSession,
+  type State,
+} from './state.js';
+
+/** See `Store`. */
+export function loadThread(state: State, id: string): StoredThread | 'deleted' | 'unknown' {
+  const kept = state.sessions.get(id);
+  if (kept === undefined) return 'unknown';
+  if (kept.deleted) return 'deleted';
+  const running = runningTurn(kept);
+  return {
+    session: kept.session,
+    settled: kept.turns
+      .filter(({ turn }) => !isOpen(turn.status))
+      .flatMap(({ messages }) => messages)
+      .sort(byOrder),
+    open: [...(running === undefined ? [] : [running]), ...queuedTurns(kept)].map(
+      ({ turn, messages, partialText, partialSince }) => ({ turn, messages, partialText, partialSince }),
+    ),
+    faults: unshownFaults(kept),
+  };
+}
+
+/** See `Store`. */
+export function loadTail(state: State, id: string, count: number): StoredTail | 'deleted' | 'unknown' {
+  const thread = loadThread(state, id);
+  if (typeof thread === 'string') return thread;
+  const showing = recordsOf(findLive(state, id)).filter((message) => shownCount(message) > 0);
+  const messages: Message[] = [];
+  for (const message of showing.toReversed()) {
+    if (messages.reduce(addShown, 0) >= count) break;
+    messages.unshift(message);
+  }
+  const open = thread.open.map(({ turn, partialText, partialSince }) => ({
+    turn,
+    partialText,
+    partialSince,
+  }));
+  const { session, faults } = thread;
+  return { session, messages, shown: showing.reduce(addShown, 0), open, faults };
+}
+
+function addShown(sum: number, message: Message): number {
+  return sum + shownCount(message);
+}
+
+/** See `Store`. */
+export function saveSession(state: State, change: SessionChange): SavedSession {
+  const { ifVersion, at } = change;
+  const live = findLive(state, change.id);
+  if (live === undefined && change.ifMissing === 'refuse') return { kind: 'missing' };
+  if (ifVersion !== undefined && ifVersion !== (live?.session.version ?? 0)) return { kind: 'stale' };
+  const { kept, created } = ensureLive(state, change.id, at);
+  const changed = setFields(kept, change.set) || created;
+  const active = change.isActivity && at > kept.session.activeAt;
+  if (!changed && !active && change.events.length === 0) {
+    const { session } = kept;
+    return { kind: 'saved', session, created, commit: { revision: session.revision, events: [] } };
+  }
+  kept.session = {
+    ...kept.session,
+    version: kept.session.version + (changed ? 1 : 0),
+    activeAt: active ? at : kept.session.activeAt,
+  };
+  const committed = commit(kept, change.events, at);
+  return { kind: 'saved', session: kept.session, created, commit: committed };
+}
+
+/** See `Store`. */
+export function deleteSession(state: State, id: string): boolean {
+  const kept = findLive(state, id);
+  if (kept === undefined) return false;
+  bury(state, kept);
+  return true;
+}
+
+/** Sessions that `keep` takes, newest activity first, then by id, descending. */
+export function listSessions(
+  state: State,
+  keep: (session: Session) => boolean,
+  page: { readonly limit: number; readonly after: ThreadCursor | null },
+): Session[] {
+  const { limit, after } = page;
+  return [...state.sessions.values()]
+    .filter(({ deleted, session }) => !deleted && keep(session))
+    .map(({ session }) => session)
+    .filter((session) => after === null || newestFirst(after, session) < 0)
+    .sort(newestFirst)
+    .slice(0, limit);
+}
+
+function newestFirst(a: ThreadCursor, b: ThreadCursor): number {
+  if (a.activeAt !== b.activeAt) return b.activeAt - a.activeAt;
+  if (a.id === b.id) return 0;
+  return a.id < b.id ? 1 : -1;
+}
+
+/** See `Store`. */
+export function readMessages(
+  state: State,
+  id: string,
+  page: { readonly limit: number; readonly before: string | null },
+) {
+  const all = recordsOf(findLive(state, id));
+  const end = page.before === null ? all.length : all.findIndex((message) => message.id === page.before);
+  if (end < 0) return 'unknown_message';
+  const start = Math.max(0, end - page.limit);
+  return { messages: all.slice(start, end), hasMore: start > 0 };
+}
+
+function recordsOf(kept: KeptSession | undefined) {
+  return (kept?.turns ?? []).flatMap(({ messages }) => messages).sort(byOrder);
+}

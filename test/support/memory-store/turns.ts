@@ -1,0 +1,181 @@
+import { flightOf, type Flight } from '../../../src/core/model/flight.js';
+import { textBytes } from '../../../src/core/model/message.js';
+import type { Acceptance, Accepted, Progress, TurnEnding } from '../../../src/core/ports/store.js';
+import type { Commit } from '../../../src/core/model/event.js';
+import { isOpen, type ClaimedTurn, type Turn } from '../../../src/core/model/turn.js';
+import {
+  addSystemEvent,
+  addUse,
+  claim,
+  commit,
+  ensureLive,
+  findExhausted,
+  findLive,
+  mergeRecords,
+  queuedTurns,
+  runningTurn,
+  setFields,
+  type KeptSession,
+  type KeptTurn,
+  type State,
+} from './state.js';
+
+/** A turn and the session that it belongs to. */
+export function findTurn(state: State, turnId: string): { kept: KeptSession; found: KeptTurn } | undefined {
+  for (const kept of state.sessions.values()) {
+    const found = kept.turns.find(({ turn }) => turn.id === turnId);
+    if (found !== undefined) return { kept, found };
+  }
+  return undefined;
+}
+
+/** Why a message is not taken; undefined: it is. */
+function refuse(live: KeptSession | undefined, asked: Acceptance): Accepted | undefined {
+  const used = asked.idempotency === null ? undefined : live?.keys.get(asked.idempotency.key);
+  if (used !== undefined && asked.idempotency !== null && used.createdAt >= asked.idempotency.notBefore) {
+    return used.fingerprint === asked.idempotency.fingerprint
+      ? { kind: 'repeated', turnId: used.turnId }
+      : { kind: 'key_reused' };
+  }
+  if (asked.ifVersion !== (live?.session.version ?? 0)) return { kind: 'stale' };
+  const bytes =
+    live?.turns.flatMap(({ messages }) => messages).reduce((sum, one) => sum + textBytes(one), 0) ?? 0;
+  if (bytes + Buffer.byteLength(asked.text) > asked.maxSessionBytes) return { kind: 'full', bytes };
+  if (live?.turns.some(({ turn }) => isOpen(turn.status)) === true) {
+    if (asked.busy === 'reject') return { kind: 'busy' };
+    if (asked.busy === 'enqueue' && queuedTurns(live).length >= asked.maxQueued)
+      return { kind: 'queue_full' };
+  }
+  return undefined;
+}
+
+/** See `Store`. */
+export function acceptMessage(state: State, asked: Acceptance): Accepted {
+  const { sessionId, turnId, app, clientId, keyId, text, at, idempotency } = asked;
+  const refusal = refuse(findLive(state, sessionId), asked);
+  if (refusal !== undefined) return refusal;
+  const quota = findExhausted(state, asked.quotas);
+  if (quota !== undefined) return { kind: 'over_quota', quota };
+  for (const bound of asked.quotas) if (bound.measure === 'turns') addUse(state, { ...bound, amount: 1 });
+  if (findTurn(state, turnId) !== undefined) throw new Error(`there is a turn ${turnId} already`);
+
+  const { kept, created } = ensureLive(state, sessionId, at);
+  const interruption = asked.busy === 'interrupt' ? cancelTurns(kept) : { cancelled: [], running: null };
+  const changed = setFields(kept, { ...asked.set, app });
+  const { version, activeAt } = kept.session;
+  kept.session = {
+    ...kept.session,
+    interrupted: false,
+    activeAt: Math.max(activeAt, at),
+    version: changed || created ? version + 1 : version,
+  };
+  const no = (kept.turns.at(-1)?.turn.no ?? 0) + 1;
+  const message = {
+    ...{ id: asked.messageId, turnId, turnNo: no, position: 0, role: 'user' as const, content: text },
+    ...{ toolCalls: null, toolResults: null, createdAt: at },
+  };
+  const turn: Turn = {
+    ...{ id: turnId, sessionId, no, app, clientId, keyId, status: 'queued', createdAt: at, error: null },
+  };
+  const added: KeptTurn = {
+    ...{ turn, messages: [message], owner: null, attempt: 0, losses: 0, leaseUntil: 0 },
+    ...{ cancelRequested: false, partialText: '', partialSince: 0, partialAttempt: 0 },
+  };
+  kept.turns.push(added);
+  if (idempotency !== null) {
+    const { key, fingerprint } = idempotency;
+    kept.keys.set(key, { fingerprint, turnId, createdAt: at });
+  }
+  // Not when others wait before it: a turn never overtakes.
+  const isNext = runningTurn(kept) === undefined && queuedTurns(kept)[0] === added;
+  const claimed = isNext && asked.claim !== null ? claim(added, asked.claim) : null;
+  const committed = commit(kept, [], at);
+  return {
+    kind: 'accepted',
+    session: kept.session,
+    created,
+    turn: added.turn,
+    message,
+    claimed,
+    interruption,
+    commit: committed,
+  };
+}
+
+function cancelTurns(kept: KeptSession): { cancelled: Turn[]; running: Turn | null } {
+  const cancelled = queuedTurns(kept).map((queued) => {
+    queued.turn = { ...queued.turn, status: 'interrupted' };
+    return queued.turn;
+  });
+  const running = runningTurn(kept);
+  if (running !== undefined) running.cancelRequested = true;
+  return { cancelled, running: running?.turn ?? null };
+}
+
+/** The turn if this claim of it still holds. */
+function findOwned(state: State, turn: ClaimedTurn) {
+  const place = findTurn(state, turn.id);
+  const { turn: kept, attempt, owner } = place?.found ?? {};
+  return kept?.status === 'running' && attempt === turn.attempt && owner === turn.owner ? place : undefined;
+}
+
+/** See `Store`. */
+export function interruptTurns(state: State, sessionId: string, at: number) {
+  const kept = findLive(state, sessionId);
+  if (kept?.turns.some(({ turn }) => isOpen(turn.status)) !== true) return undefined;
+  const interruption = cancelTurns(kept);
+  if (interruption.running === null) kept.session = { ...kept.session, interrupted: true };
+  return { ...interruption, commit: commit(kept, [], at) };
+}
+
+/** See `Store`. */
+export function saveProgress(
+  state: State,
+  turn: ClaimedTurn,
+  progress: Progress,
+  at: number,
+): Commit | 'lost' {
+  const place = findOwned(state, turn);
+  if (place === undefined) return 'lost';
+  const { kept, found } = place;
+  found.messages = mergeRecords(kept, found, progress.messages);
+  if (progress.partialText !== null) {
+    found.partialText = progress.partialText;
+    found.partialSince = progress.partialSince ?? 0;
+    found.partialAttempt = found.attempt;
+  }
+  const shows = progress.messages.length > 0 || progress.events.length > 0;
+  return shows ? commit(kept, progress.events, at) : { revision: kept.session.revision, events: [] };
+}
+
+/** See `Store`. */
+export function endTurn(state: State, turn: ClaimedTurn, ending: TurnEnding) {
+  const place = findOwned(state, turn);
+  if (place === undefined) return 'lost';
+  const { kept, found } = place;
+  const { outcome, error, at } = ending;
+  found.messages = mergeRecords(kept, found, ending.messages);
+  for (const use of ending.uses) addUse(state, use);
+  found.turn = { ...found.turn, status: outcome, error };
+  found.owner = null;
+  found.partialText = '';
+  if (error !== null) addSystemEvent(kept, 'SystemError', error, at);
+  const [head] = queuedTurns(kept);
+  kept.session = {
+    ...kept.session,
+    interrupted: outcome === 'interrupted' && head === undefined,
+    activeAt: Math.max(kept.session.activeAt, at),
+  };
+  const next = head !== undefined && ending.claimNext !== null ? claim(head, ending.claimNext) : null;
+  return { commit: commit(kept, ending.events, at), next };
+}
+
+/** See `Store`. */
+export function readFlight(state: State, sessionId: string): Flight | undefined {
+  const kept = findLive(state, sessionId);
+  const running = kept === undefined ? undefined : runningTurn(kept);
+  if (running === undefined) return undefined;
+  const { turn, attempt, messages, partialText, partialAttempt, partialSince: since } = running;
+  const position = (messages.at(-1)?.position ?? -1) + 1;
+  return flightOf({ turnId: turn.id, attempt, position, partialText, partialAttempt, since });
+}
