@@ -25,7 +25,7 @@ const boundaries = [
   {
     files: ['src/web/**'],
     forbid:
-      '\\.\\./(adapters|cli|config|core|http|surfaces|assembly|pages)/|\\.\\./(app|config|main|banner|version)\\.js$',
+      '\\.\\./(adapters|cli|config|core|http|surfaces|composition|pages)/|\\.\\./(app|config|main|banner|version)\\.js$',
   },
 ];
 
@@ -55,7 +55,7 @@ export default tseslint.config(
         { selector: 'ExportDefaultDeclaration', message: 'No default exports.' },
         {
           selector: "MemberExpression[object.name='AbortSignal'][property.name='any']",
-          message: 'It leaks on sources that live long: use linkSignals of core/abort.ts.',
+          message: 'It leaks on sources that live long: use linkSignals of core/model/abort.ts.',
         },
       ],
       'max-lines': ['error', { max: 300 }],

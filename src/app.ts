@@ -2,18 +2,18 @@ import type { Server } from 'node:http';
 import { findDangling } from './config/references.js';
 import { refuseMistakes } from './config/mistakes.js';
 import type { Config } from './config.js';
-import { Closing } from './assembly/closing.js';
+import { Closing } from './composition/closing.js';
 import type { Log } from './core/ports/log.js';
 import type { Rig } from './core/ports/rig.js';
 import type { RunningCore } from './core/create-core.js';
 import { LEASE_MS, type CoreSettings } from './core/model/settings.js';
-import { connectionsWithin, readProcessLimits } from './assembly/descriptor-limit.js';
-import { createAdmin } from './assembly/admin.js';
-import { openBus, openStore } from './assembly/data.js';
-import { createRigs } from './assembly/rigs.js';
-import { openTelemetry } from './assembly/telemetry.js';
-import { createTools } from './assembly/tools.js';
-import { createWalletSignIn } from './assembly/wallets.js';
+import { connectionsWithin, readProcessLimits } from './composition/descriptor-limit.js';
+import { createAdmin } from './composition/admin.js';
+import { openBus, openStore } from './composition/data.js';
+import { createRigs } from './composition/rigs.js';
+import { openTelemetry } from './composition/telemetry.js';
+import { createTools } from './composition/tools.js';
+import { createWalletSignIn } from './composition/wallets.js';
 import type { Metrics } from './adapters/telemetry/prometheus/metrics.js';
 import { systemClock } from './adapters/platform/uuid/clock.js';
 import type { HttpSettings } from './http/settings.js';
@@ -80,7 +80,7 @@ export async function createApp(config: Config): Promise<Application> {
     import('./http/server.js'),
     import('./http/observer.js'),
     import('./core/ports/observers.js'),
-    import('./assembly/pages.js'),
+    import('./composition/pages.js'),
     import('./http/loopback.js'),
   ]);
   const log = createLog({ level: config.logLevel });

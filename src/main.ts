@@ -3,8 +3,8 @@ import { fileURLToPath } from 'node:url';
 import { createApp, type Application } from './app.js';
 import { describeStart } from './banner.js';
 import { processSources, readConfig, type Config, type ConfigSources } from './config.js';
-import { lowerEngineThreads } from './assembly/thread-priorities.js';
-import { keepTickShape } from './assembly/tick-shape.js';
+import { lowerEngineThreads } from './composition/thread-priorities.js';
+import { keepTickShape } from './composition/tick-shape.js';
 import { ConfigError } from './config/mistakes.js';
 
 /** Exit codes: 0 drained, 1 failed, 2 bad configuration, 128 + the signal's number when a second signal came. */

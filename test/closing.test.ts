@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { Closing } from '../src/assembly/closing.js';
+import { Closing } from '../src/composition/closing.js';
 
 function opened(...failing: readonly string[]) {
   const closing = new Closing();

@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { setTimeout } from 'node:timers/promises';
-import { keepTickShape, type Kept } from '../src/assembly/tick-shape.js';
+import { keepTickShape, type Kept } from '../src/composition/tick-shape.js';
 
 it('holds a tick of the event loop, and then a newer one', async () => {
   const kept: Kept = {};

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
-import { openStore } from '../assembly/data.js';
-import { createRigs } from '../assembly/rigs.js';
-import { createOwnTools } from '../assembly/tools.js';
+import { openStore } from '../composition/data.js';
+import { createRigs } from '../composition/rigs.js';
+import { createOwnTools } from '../composition/tools.js';
 import { createSchemas } from '../adapters/tools/schema/schemas.js';
 import { ConfigError, refuseMistakes } from '../config/mistakes.js';
 import { describeDatabase } from '../config/network.js';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { openStore, type OpenedStore } from '../assembly/data.js';
+import { openStore, type OpenedStore } from '../composition/data.js';
 import { processSources, readConfig, type Config } from '../config.js';
 import { CommandError } from './terminal.js';
 

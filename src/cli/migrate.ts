@@ -3,7 +3,7 @@ import { realpath } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
 import { nodeDigests } from '../adapters/platform/node/digests.js';
-import { SECRETS_KEY_FILE } from '../assembly/data.js';
+import { SECRETS_KEY_FILE } from '../composition/data.js';
 import { databaseUrl, describeDatabase, type DatabaseLocation } from '../config/network.js';
 import { LEASE_MS } from '../core/model/settings.js';
 import { copyAll, summarize, type Summary, type TableCopy, type Transfer } from '../core/ports/transfer.js';

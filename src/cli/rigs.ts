@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { createRigs } from '../assembly/rigs.js';
+import { createRigs } from '../composition/rigs.js';
 import { configOf, withConfig, type ConfigFlags } from './configured.js';
 import { printJson, printTable, type Terminal } from './terminal.js';
 

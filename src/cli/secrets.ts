@@ -8,7 +8,7 @@ import { rotateSecrets, type Rotated } from '../core/access/secret-rotation.js';
 import type { Sealer } from '../core/ports/secret-store.js';
 import { withConfig, withStore, type ConfigFlags } from './configured.js';
 import { addKeptSecrets } from './kept-secrets.js';
-import { SECRETS_KEY_FILE } from '../assembly/data.js';
+import { SECRETS_KEY_FILE } from '../composition/data.js';
 import { CommandError, INTERRUPTED, printJson, printTable, showProgress, type Terminal } from './terminal.js';
 
 type Flags = ConfigFlags & { readonly json?: boolean };

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
-import { connectionsWithin } from '../../src/assembly/descriptor-limit.js';
+import { connectionsWithin } from '../../src/composition/descriptor-limit.js';
 import { limitConnections } from '../../src/http/connection-limit.js';
 import { portOf } from '../support/answering.js';
 import { connected } from '../support/connected.js';

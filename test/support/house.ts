@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { openTelemetry, type Telemetry } from '../../src/assembly/telemetry.js';
+import { openTelemetry, type Telemetry } from '../../src/composition/telemetry.js';
 import { createSchemas } from '../../src/adapters/tools/schema/schemas.js';
 import { seedPhrases } from '../../src/adapters/tools/seed-phrases/seed-phrases.js';
 import { createMemoryBus } from '../../src/adapters/bus/memory/bus.js';
@@ -7,8 +7,8 @@ import { nodeDigests } from '../../src/adapters/platform/node/digests.js';
 import { createSealer } from '../../src/adapters/platform/node/sealer.js';
 import { createLog } from '../../src/adapters/telemetry/pino/log.js';
 import { systemClock } from '../../src/adapters/platform/uuid/clock.js';
-import { createAdmin } from '../../src/assembly/admin.js';
-import { createPages } from '../../src/assembly/pages.js';
+import { createAdmin } from '../../src/composition/admin.js';
+import { createPages } from '../../src/composition/pages.js';
 import { observers } from '../../src/core/ports/observers.js';
 import type { App } from '../../src/core/model/app.js';
 import { isJsonObject, type JsonObject } from '../../src/core/model/json.js';

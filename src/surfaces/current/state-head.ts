@@ -1,5 +1,5 @@
 /**
- * A quiet session's snapshot is handed out again and again while it is polled (`core/snapshots.ts`), and keeps the lines of its head: its tag, and with
+ * A quiet session's snapshot is handed out again and again while it is polled (`core/sessions/snapshots.ts`), and keeps the lines of its head: its tag, and with
  * the cursor all that an answer says when nothing has changed. Measured: 4 % of the instructions of a 304.
  */
 import type { Snapshot } from '../../core/model/snapshot.js';

@@ -1,0 +1,49 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { createMemoryStore } from '../../support/memory-store/store.js';
+import { systemClock } from '../../../src/adapters/platform/uuid/clock.js';
+import { T0, WIDE } from '../../contracts/store-fixtures.js';
+import { closeTestCores, testCore } from '../../support/core.js';
+import { ScriptedRig } from '../../support/scripted-rig.js';
+
+const DAY_MS = 86_400_000;
+const SECRET = { app: 'default', name: 'A', keyId: 'k', sealed: 'c2VhbGVk' };
+
+beforeEach(() => {
+  jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
+});
+afterEach(async () => {
+  jest.useRealTimers();
+  await closeTestCores();
+});
+
+describe('Housekeeping', () => {
+  it('removes the secrets of clients that no session has used for 30 days', async () => {
+    const store = createMemoryStore();
+    let passed = 40 * DAY_MS;
+    const clock = { ...systemClock, now: () => T0 + passed, monotonic: () => passed };
+    await store.putSecrets('old', [SECRET], WIDE, T0);
+    await store.putSecrets('used', [SECRET], WIDE, T0);
+    await store.noteSecretUse('used', T0 + 20 * DAY_MS, T0 + 19 * DAY_MS);
+    const { core } = testCore({ rigs: [new ScriptedRig()], store, clock });
+    await core.start();
+    const clients = async () => (await store.listSecretClients(9)).map(({ client }) => client);
+    expect(await clients()).toEqual(['old', 'used']);
+    await jest.advanceTimersByTimeAsync(60_000);
+    expect(await clients()).toEqual(['used']);
+    passed += 12 * DAY_MS;
+    await jest.advanceTimersByTimeAsync(60_000);
+    expect(await clients()).toEqual([]);
+  });
+
+  it('removes none because the wall clock was set forward', async () => {
+    const store = createMemoryStore();
+    let ahead = 0;
+    const clock = { ...systemClock, now: () => T0 + ahead, monotonic: () => 0 };
+    await store.putSecrets('client', [SECRET], WIDE, T0);
+    const { core } = testCore({ rigs: [new ScriptedRig()], store, clock });
+    await core.start();
+    ahead = 3_650 * DAY_MS;
+    await jest.advanceTimersByTimeAsync(120_000);
+    expect(await store.listSecretClients(9)).toHaveLength(1);
+  });
+});

@@ -1,0 +1,192 @@
+import { describe, expect, it } from '@jest/globals';
+import { createSchemas } from '../../../src/adapters/tools/schema/schemas.js';
+import type { App } from '../../../src/core/model/app.js';
+import type { JsonObject } from '../../../src/core/model/json.js';
+import type { Tool, ToolContext } from '../../../src/core/ports/tool.js';
+import { MAX_RESULT_BYTES, ToolRunner } from '../../../src/core/tools/tool-runner.js';
+import { keptLog, testApp } from '../../support/core.js';
+
+const never = new AbortController().signal;
+
+function tool(name: string, run: Tool['run'], fields: Partial<Tool> = {}): Tool {
+  const parameters = { type: 'object' };
+  return {
+    name,
+    description: `Does ${name}.`,
+    parameters,
+    sideEffects: 'none',
+    timeoutMs: null,
+    run,
+    ...fields,
+  };
+}
+
+const say = (name: string) => tool(name, () => Promise.resolve(name));
+
+function box(...tools: Tool[]) {
+  const log = keptLog();
+  let list = tools;
+  const toolbox = new ToolRunner({ list: () => list }, createSchemas(), { toolTimeoutMs: 60_000 }, log);
+  return {
+    toolbox,
+    log,
+    change: (...others: Tool[]): void => {
+      list = others;
+    },
+  };
+}
+
+async function run(
+  toolbox: ToolRunner,
+  name: string,
+  options: { args?: JsonObject; secrets?: Record<string, string>; signal?: AbortSignal; app?: App } = {},
+) {
+  const reports: string[] = [];
+  const { args = {}, secrets = {}, signal = never, app = testApp() } = options;
+  const context: Omit<ToolContext, 'progress'> = {
+    ...{ sessionId: 's', wallet: null, userState: null, signal },
+    secrets: new Map(Object.entries(secrets)),
+  };
+  const result = await toolbox.run(app, { callId: 'c', name, args }, context, (message) =>
+    reports.push(message),
+  );
+  return { ...result, reports };
+}
+
+describe('which tools an App has', () => {
+  const all = ['time', 'sum', 'srv.read', 'srv.write', 'other.read'].map(say);
+  it.each<readonly [Partial<App>, readonly string[]]>([
+    [{}, ['time', 'sum']],
+    [{ tools: [] }, []],
+    [{ tools: ['sum', 'time', 'none'] }, ['sum', 'time']],
+    [{ tools: ['srv.read'] }, []],
+    [{ toolServers: ['srv'] }, ['time', 'sum', 'srv.read', 'srv.write']],
+    [{ toolServers: ['srv'], tools: ['srv.write', 'time'] }, ['srv.write', 'time']],
+    [{ toolServers: ['srv', 'other'], tools: ['srv.write'] }, ['srv.write', 'other.read']],
+  ])('%j: %j', (fields, names) => {
+    const { toolbox } = box(...all);
+    const app = testApp(fields);
+    expect(toolbox.describe(app).map(({ name }) => name)).toEqual(names);
+    for (const { name } of all) expect(toolbox.find(app, name) !== undefined).toBe(names.includes(name));
+  });
+
+  it('follows the source as it changes', async () => {
+    const { toolbox, change } = box(say('one'));
+    const app = testApp();
+    expect(toolbox.describe(app)).toBe(toolbox.describe(app));
+    change(say('two'));
+    expect(toolbox.describe(app).map(({ name }) => name)).toEqual(['two']);
+    expect(await run(toolbox, 'one')).toMatchObject({ failed: true, result: 'There is no tool named one' });
+    expect([toolbox.isRepeatable('two'), toolbox.isRepeatable('one')]).toEqual([true, false]);
+  });
+});
+
+describe('a call', () => {
+  it('gives the value of the tool', async () => {
+    const { toolbox } = box(tool('echo', (args) => Promise.resolve({ args })));
+    expect(await run(toolbox, 'echo', { args: { a: 1 } })).toEqual({
+      ...{ callId: 'c', name: 'echo', result: { args: { a: 1 } }, failed: false, multiStep: false },
+      reports: [],
+    });
+  });
+
+  it('tells what is wrong with its arguments, and does not run', async () => {
+    const parameters = { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] };
+    let runs = 0;
+    const { toolbox } = box(tool('count', () => Promise.resolve(++runs), { parameters }));
+    const { failed, result } = await run(toolbox, 'count', { args: { n: 'x' } });
+    expect([failed, runs]).toEqual([true, 0]);
+    expect(result).toMatch(/args\.n/);
+  });
+
+  it.each<readonly [string, Tool['run'], string]>([
+    ['rejects', () => Promise.reject(new Error('it rained')), 'it rained'],
+    [
+      'throws',
+      () => {
+        throw new Error('at once');
+      },
+      'at once',
+    ],
+    ['fails without words', () => Promise.reject(new Error('')), 'The tool failed'],
+  ])('that %s is a failed result in words, and its words are not logged', async (_name, fails, words) => {
+    const { toolbox, log } = box(tool('fall', fails));
+    expect(await run(toolbox, 'fall')).toMatchObject({ failed: true, result: words });
+    expect(log.lines).toHaveLength(1);
+    expect(log.lines.join()).not.toContain(words);
+  });
+
+  it('that takes too long is a failed result, and the tool is told', async () => {
+    let told: unknown;
+    const hang: Tool['run'] = (_, { signal }) =>
+      new Promise(() => {
+        signal.addEventListener('abort', () => {
+          told = signal.reason;
+        });
+      });
+    const { toolbox } = box(tool('hang', hang, { timeoutMs: 30 }));
+    const { failed, result } = await run(toolbox, 'hang');
+    expect([failed, result]).toEqual([true, 'The tool did not answer within 0.03 s']);
+    expect(told).toMatchObject({ message: result });
+  });
+
+  it('throws the reason when it is stopped, whether the tool heeds it or not', async () => {
+    const stop = new AbortController();
+    const { toolbox } = box(
+      tool('hang', () => {
+        stop.abort(new Error('stopped'));
+        return new Promise(() => undefined);
+      }),
+    );
+    await expect(run(toolbox, 'hang', { signal: stop.signal })).rejects.toThrow('stopped');
+  });
+
+  it('cuts a long result, between two characters', async () => {
+    const { toolbox } = box(tool('talk', () => Promise.resolve(`x${'é'.repeat(MAX_RESULT_BYTES)}`)));
+    const { result } = await run(toolbox, 'talk');
+    expect(result).toMatch(/^xé+… \[cut: the result has 131073 bytes\]$/);
+  });
+
+  it('may report progress, within bounds, which makes it a multi-step one', async () => {
+    const { toolbox } = box(
+      tool('climb', (_, context) => {
+        for (let n = 0; n < 1000; n++) context.progress(String(n));
+        return Promise.resolve('top');
+      }),
+    );
+    const { multiStep, reports } = await run(toolbox, 'climb');
+    expect([multiStep, reports.length, reports[199]]).toEqual([true, 200, '199']);
+  });
+});
+
+describe('the secrets of a call', () => {
+  const secrets = { KEY: 'v3ry-s3cret' };
+  it('reach the tool, and leave it in no result, progress, failure or log', async () => {
+    const { toolbox, log } = box(
+      tool('good', (_, context) => {
+        const key = context.secrets.get('KEY') ?? '';
+        context.progress(`with ${key}`);
+        return Promise.resolve({ got: key === 'v3ry-s3cret', [key]: [{ key: `<${key}>` }] });
+      }),
+      tool('bad', (_, context) => Promise.reject(new Error(`401 for ${context.secrets.get('KEY') ?? ''}`))),
+    );
+    expect(await run(toolbox, 'good', { secrets })).toMatchObject({
+      result: { got: true, '$SECRET:KEY': [{ key: '<$SECRET:KEY>' }] },
+      reports: ['with $SECRET:KEY'],
+    });
+    expect(await run(toolbox, 'bad', { secrets })).toMatchObject({
+      result: '401 for $SECRET:KEY',
+      failed: true,
+    });
+    expect(log.lines.join()).not.toContain('v3ry');
+  });
+
+  it('are taken out before a long result is cut, so that no part of one is left', async () => {
+    const { toolbox } = box(
+      tool('talk', (_, context) =>
+        Promise.resolve('x'.repeat(MAX_RESULT_BYTES - 5) + (context.secrets.get('KEY') ?? '')),
+      ),
+    );
+    expect((await run(toolbox, 'talk', { secrets })).result).toMatch(/x\$SECR… \[cut/);
+  });
+});
