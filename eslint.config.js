@@ -3,7 +3,8 @@ import tseslint from 'typescript-eslint';
 
 /** Who may import whom. `test/architecture.test.ts` holds the same rules over the built import graph. */
 const boundaries = [
-  { files: ['src/core/**'], forbid: '^(?!\\./)' },
+  { files: ['src/core/*.ts'], forbid: '^(?!\\./)' },
+  { files: ['src/core/*/**'], forbid: '^(?!\\.\\.?/)|\\.\\./\\.\\./' },
   { files: ['src/client/*.ts'], forbid: '^(?!\\./|eventsource-parser$)' },
   { files: ['src/client/*/**'], forbid: '^(?!\\.\\.?/)|\\.\\./\\.\\./' },
   {
