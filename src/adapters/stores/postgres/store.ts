@@ -19,7 +19,7 @@ import { createWrites } from './writes.js';
  * @throws Error when it was written by a newer version of this program
  */
 export async function openPostgresStore(options: PostgresOptions): Promise<Store> {
-  const migrations = await readMigrations(new URL('../../postgres/migrations/', import.meta.url));
+  const migrations = await readMigrations(new URL('./migrations/', import.meta.url));
   const settings = await migrate(options, migrations);
   const connections = openConnections(options, settings);
   const { run } = connections;

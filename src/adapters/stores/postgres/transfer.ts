@@ -23,7 +23,7 @@ export async function openPostgresTransfer(
   { mustExist }: { readonly mustExist: boolean },
 ): Promise<Transfer> {
   if (mustExist) await withClient(url, expectTables);
-  await migrate({ url }, await readMigrations(new URL('../../postgres/migrations/', import.meta.url)));
+  await migrate({ url }, await readMigrations(new URL('./migrations/', import.meta.url)));
   const client = await connect(url);
   const inserts = new Map<TransferTable, string>();
   try {

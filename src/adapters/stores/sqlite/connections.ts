@@ -40,7 +40,7 @@ export function openWriting(
     db.pragma('synchronous = FULL');
     db.pragma('wal_autocheckpoint = 8000');
     db.pragma('foreign_keys = ON');
-    migrate(db, readMigrations(new URL('../../sqlite/migrations/', import.meta.url)));
+    migrate(db, readMigrations(new URL('./migrations/', import.meta.url)));
     if (maxPages !== null) db.pragma(`max_page_count = ${String(maxPages)}`);
     return db;
   } catch (error) {
