@@ -34,6 +34,5 @@ EXPOSE 8080
 HEALTHCHECK --interval=10s --timeout=5s --start-period=20s --retries=3 \
   CMD ["node", "-e", "fetch('http://127.0.0.1:' + (process.env.PORT || 8080) + '/api/health').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 # `docker run diptych check`, `… keys list`, `… migrate --from … --to …` are the other commands.
-# The flags keep pauses short, as in `npm start`.
-ENTRYPOINT ["node", "--max-semi-space-size=8", "--heap-growing-percent=200", "dist/cli/diptych.js"]
+ENTRYPOINT ["node", "dist/cli/diptych.js"]
 CMD ["serve"]

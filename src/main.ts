@@ -3,8 +3,6 @@ import { fileURLToPath } from 'node:url';
 import { createApp, type Application } from './app.js';
 import { describeStart } from './banner.js';
 import { processSources, readConfig, type Config, type ConfigSources } from './config.js';
-import { lowerEngineThreads } from './composition/thread-priorities.js';
-import { keepTickShape } from './composition/tick-shape.js';
 import { ConfigError } from './config/mistakes.js';
 
 /** Exit codes: 0 drained, 1 failed, 2 bad configuration, 128 + the signal's number when a second signal came. */
@@ -16,7 +14,6 @@ const CLOSE_MS = 15_000;
 
 /** Runs the service in this process until a signal ends it. Owns the signals and the exit from here on. */
 export async function serve(sources: ConfigSources): Promise<void> {
-  keepTickShape({});
   let app: Application | undefined;
   try {
     const config = await readConfig(sources);
@@ -24,7 +21,6 @@ export async function serve(sources: ConfigSources): Promise<void> {
     watchCrashes(app);
     endOnSignals(app, config);
     const url = await app.listen();
-    lowerEngineThreads();
     announce(app, config, url);
   } catch (error) {
     process.stderr.write(`${startFailure(error)}\n`);

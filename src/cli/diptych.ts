@@ -1,4 +1,4 @@
-#!/usr/bin/env -S node --max-semi-space-size=8 --heap-growing-percent=200
+#!/usr/bin/env node
 import { CommanderError } from 'commander';
 import { processSources } from '../config.js';
 import { ConfigError } from '../config/mistakes.js';

@@ -5,7 +5,6 @@
  */
 import { IncomingMessage, ServerResponse, type ServerOptions } from 'node:http';
 import { request, response, type Express, type Request, type Response } from 'express';
-import { leaveEmpty } from './empty-requests.js';
 import { beginLines, writeLines } from './guard-headers.js';
 import { sendJson } from './json.js';
 import { writeOnePiece } from './one-piece.js';
@@ -28,7 +27,6 @@ export function fastPrototypes(app: Express): Pick<ServerOptions, 'IncomingMessa
   }
   adopt(AppRequest.prototype, request);
   adopt(AppResponse.prototype, response);
-  leaveEmpty(AppRequest.prototype);
   writeLines(AppResponse.prototype);
   writeOnePiece(AppResponse.prototype);
   Object.defineProperty(AppResponse.prototype, 'json', { value: sendJson });

@@ -3,7 +3,6 @@
  * its own has its own frame of HTTP around it. It waits by a promise: by `process.nextTick` or `queueMicrotask` each token makes three times the garbage.
  */
 import type { ServerResponse } from 'node:http';
-import { writeChunk } from './one-chunk.js';
 
 /** As soon as what runs is through. */
 const SOON = Promise.resolve();
@@ -21,7 +20,7 @@ export class FrameWriter {
   write(frame: string | Buffer): void {
     if (typeof frame !== 'string') {
       this.flush();
-      if (!this.res.closed) writeChunk(this.res, frame);
+      if (!this.res.closed) this.res.write(frame);
       return;
     }
     if (this.#waiting === '') void SOON.then(this.#flush);
@@ -33,6 +32,6 @@ export class FrameWriter {
     const frames = this.#waiting;
     if (frames === '') return;
     this.#waiting = '';
-    if (!this.res.closed) writeChunk(this.res, frames);
+    if (!this.res.closed) this.res.write(frames);
   }
 }

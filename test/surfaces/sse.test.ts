@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import express, { type Response } from 'express';
-import { isFull } from '../../src/http/one-chunk.js';
+import { isFull } from '../../src/http/backpressure.js';
 import { createStreams, type Feed, type Streams } from '../../src/http/sse.js';
 import { connectTo } from '../support/raw.js';
 import { openStream } from '../support/sse.js';

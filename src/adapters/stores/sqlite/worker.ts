@@ -4,7 +4,6 @@
  */
 import { parentPort, receiveMessageOnPort, workerData, type MessagePort } from 'node:worker_threads';
 import type { Database } from 'better-sqlite3';
-import { lowerThread, THIS_THREAD } from '../../platform/node/thread-priority.js';
 import { createBatch } from './batch.js';
 import { openWriting, type WriterOptions } from './connections.js';
 import { DiskBound, diskOf } from './disk-bound.js';
@@ -91,6 +90,4 @@ function start(port: MessagePort, options: unknown): void {
 }
 
 if (parentPort === null) throw new Error('this module runs in a worker thread');
-// Where it shares a core with the event loop, tokens go before writes, which nobody sees late.
-lowerThread(THIS_THREAD);
 start(parentPort, workerData);
