@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { getPriority } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
@@ -15,12 +14,6 @@ beforeEach(() => {
   place = new Place();
 });
 afterEach(() => place.clear());
-
-/** How a thread ranks among others (proc(5), field 19 of `stat`). */
-function niceOf(stat: string): number {
-  const text = readFileSync(stat, 'utf8');
-  return Number(text.slice(text.lastIndexOf(')') + 2).split(' ')[16]);
-}
 
 describe('the service', () => {
   it('tells its real port in the log, keeps the log pure JSON, and shows a banner beside it', async () => {
@@ -49,21 +42,6 @@ describe('the service', () => {
     const answer = await fetch(`${url}/`);
     expect(answer.status).toBe(404);
     expect(await answer.json()).toMatchObject({ code: 'not_found' });
-  });
-
-  const onLinux = process.platform === 'linux' ? it : it.skip;
-  onLinux('has its other threads give way to the event loop', async () => {
-    const { running } = await place.serve();
-    await running.says('Try the legacy surface');
-    const pid = running.child.pid ?? 0;
-    const folder = `/proc/${String(pid)}/task`;
-    const nice = new Map(readdirSync(folder).map((id) => [Number(id), niceOf(`${folder}/${id}/stat`)]));
-    const own = nice.get(pid) ?? NaN;
-    nice.delete(pid);
-    // The engine's helpers and the writing thread, at least.
-    expect(nice.size).toBeGreaterThan(4);
-    expect(own).toBe(getPriority());
-    expect(new Set(nice.values())).toEqual(new Set([own + 10]));
   });
 
   it('prints commands that work when copied', async () => {
