@@ -100,6 +100,20 @@ describe('a bounded fetch', () => {
     await expect(ask('text/event-stream', ['data: ', ...five])).rejects.toThrow('too large');
   });
 
+  it('ends what would take long to parse, however small it is, and counts each event by itself', async () => {
+    const deep = '['.repeat(1_000);
+    await expect(ask('application/json', [deep], call)).rejects.toThrow('too large');
+    const many = `[${'0,'.repeat(60_000)}0]`;
+    const events = [`data: ${many}\n\n`, `data: ${many}\r\n\r\n`];
+    expect(await ask('text/event-stream', events, call)).toBe(events.join(''));
+    const got = await ask(
+      'text/event-stream',
+      [...events, `data: ${many.slice(0, -1)}`, many.slice(1)],
+      call,
+    );
+    expect(got).toContain('holds too many values');
+  });
+
   it('asks nothing of another origin', async () => {
     const fetched = createBoundedFetch(new URL('http://127.0.0.1:1/mcp'), new AbortController().signal);
     await expect(fetched('https://127.0.0.1:1/mcp')).rejects.toThrow('points to another place');

@@ -137,7 +137,7 @@ describe('a server over HTTP', () => {
     const script = await startScript({ json });
     const mcp = await connected(script.url);
     await expect(mcp.call('s.huge', { bytes: 5 * 1024 * 1024 })).rejects.toThrow(
-      json ? 'sent a message that is too large' : 'The result is larger than 4 MiB.',
+      json ? 'sent a message that is too large' : 'The result is larger than 4 MiB',
     );
     expect(await mcp.call('s.echo', { text: 'here' })).toBe('here');
     expect(script.begun).toBe(1);

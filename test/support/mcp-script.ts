@@ -76,6 +76,7 @@ export function createScriptedServer(options: {
       return text('grown');
     },
     huge: ({ args }) => text('x'.repeat(Number(args.bytes))),
+    many: ({ args }) => ({ structuredContent: { list: Array(Number(args.values)).fill(0) }, content: [] }),
     fail: () => ({ isError: true, ...text(`upstream refused "${secret}"`) }),
     reject: () => {
       throw new Error(`bad header: Bearer ${secret}`);

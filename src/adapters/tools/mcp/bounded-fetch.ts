@@ -1,6 +1,7 @@
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { McpFailure } from './failure.js';
-import { MAX_MESSAGE_BYTES, oversizedAnswer } from './oversize.js';
+import { JsonMeter } from '../../platform/net/json-meter.js';
+import { MAX_MESSAGE_BYTES, MESSAGE_BOUNDS, oversizedAnswer } from './oversize.js';
 
 const ELSEWHERE = 'The tool server points to another place, which is not followed.';
 const CR = 13;
@@ -8,7 +9,7 @@ const LF = 10;
 
 /**
  * `fetch` for one connection. It asks nothing of another origin than `url`'s, whatever redirects say, and reads no message
- * (a body, or one event of a stream) of more than 4 MiB.
+ * (a body, or one event of a stream) of more than 4 MiB, nor one that would take long to parse.
  */
 export function createBoundedFetch(url: URL, closed: AbortSignal): FetchLike {
   return async (target, init = {}) => {
@@ -38,10 +39,10 @@ function withBoundedBody(response: Response, id: number | null): Response {
   if (response.body === null || response.status === 204 || response.status === 304) return response;
   const isEvents = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
   const instead = isEvents && id !== null ? `\n\ndata: ${JSON.stringify(oversizedAnswer(id))}\n\n` : null;
-  const counter = isEvents ? eventSize() : totalSize();
+  const fits = isEvents ? eventsFit() : bodyFits();
   const bound = new TransformStream<Uint8Array, Uint8Array>({
     transform(chunk, controller) {
-      if (counter(chunk) <= MAX_MESSAGE_BYTES) {
+      if (fits(chunk)) {
         controller.enqueue(chunk);
       } else if (instead === null) {
         controller.error(new McpFailure('refused', 'The tool server sent a message that is too large.'));
@@ -55,32 +56,39 @@ function withBoundedBody(response: Response, id: number | null): Response {
   return new Response(response.body.pipeThrough(bound), { status, statusText, headers });
 }
 
-type Counter = (chunk: Uint8Array) => number;
+/** Whether what has come up to the end of a chunk is within the bounds. */
+type Fits = (chunk: Uint8Array) => boolean;
 
-function totalSize(): Counter {
+function bodyFits(): Fits {
+  const meter = new JsonMeter(MESSAGE_BOUNDS);
   let total = 0;
-  return (chunk) => (total += chunk.length);
+  return (chunk) => (total += chunk.length) <= MAX_MESSAGE_BYTES && meter.push(chunk);
 }
 
-/** The size of the largest event that a chunk belongs to. Events are parted by a blank line. */
-function eventSize(): Counter {
+/** Each event by itself. Events are parted by a blank line. */
+function eventsFit(): Fits {
+  const meter = new JsonMeter(MESSAGE_BOUNDS);
   let size = 0;
   let isLineEmpty = true;
   let previous = 0;
+  const add = (part: Uint8Array): boolean => (size += part.length) <= MAX_MESSAGE_BYTES && meter.push(part);
   return (chunk) => {
-    let largest = 0;
-    for (const byte of chunk) {
-      size++;
+    let start = 0;
+    for (const [at, byte] of chunk.entries()) {
       const isSecondOfPair = byte === LF && previous === CR;
-      if (byte === LF || byte === CR) {
-        if (isLineEmpty && !isSecondOfPair) size = 0;
-        isLineEmpty = true;
-      } else {
-        isLineEmpty = false;
-      }
       previous = byte;
-      if (size > largest) largest = size;
+      if (byte !== LF && byte !== CR) {
+        isLineEmpty = false;
+        continue;
+      }
+      if (isLineEmpty && !isSecondOfPair) {
+        if (!add(chunk.subarray(start, at + 1))) return false;
+        start = at + 1;
+        size = 0;
+        meter.reset();
+      }
+      isLineEmpty = true;
     }
-    return largest;
+    return add(chunk.subarray(start));
   };
 }

@@ -1,9 +1,14 @@
+import type { JsonBounds } from '../../platform/net/json-meter.js';
+
 /** No message of a server may be larger, in bytes. */
 export const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
 
+/** What a message may hold: within this, four MiB are parsed in some tens of milliseconds. */
+export const MESSAGE_BOUNDS: JsonBounds = { values: 100_000, depth: 200 };
+
 /** What a call is told whose answer was too large to be read. */
 export function oversizedAnswer(id: number): object {
-  const text = `The result is larger than ${String(MAX_MESSAGE_BYTES / 1024 / 1024)} MiB.`;
+  const text = `The result is larger than ${String(MAX_MESSAGE_BYTES / 1024 / 1024)} MiB, or holds too many values.`;
   return { jsonrpc: '2.0', id, result: { isError: true, content: [{ type: 'text', text }] } };
 }
 

@@ -2,7 +2,11 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { startChild, stopChild, whenEnded, type Child } from './child.js';
 import { LineReader } from './lines.js';
-import { idOfCutAnswer, MAX_MESSAGE_BYTES, oversizedAnswer } from './oversize.js';
+import { JsonMeter } from '../../platform/net/json-meter.js';
+import { idOfCutAnswer, MAX_MESSAGE_BYTES, MESSAGE_BOUNDS, oversizedAnswer } from './oversize.js';
+
+/** So much of each end of a message that is not parsed is looked at for the id that it answers. */
+const END_LENGTH = 512;
 
 export interface StdioLaunch {
   readonly command: string;
@@ -41,10 +45,13 @@ export class StdioTransport implements Transport {
   async #start(): Promise<void> {
     const child = await startChild(this.launch);
     this.#child = child;
+    const meter = new JsonMeter(MESSAGE_BOUNDS);
     const lines = new LineReader(
       MAX_MESSAGE_BYTES,
       (line) => {
-        this.#receive(line);
+        meter.reset();
+        if (meter.push(Buffer.from(line))) this.#receive(line);
+        else this.#answerInstead(line.slice(0, END_LENGTH), line.slice(-END_LENGTH));
       },
       (head, tail) => {
         this.#answerInstead(head, tail);
