@@ -4,8 +4,8 @@ import type { ServedNode } from '../served-node.js';
 import { sleep } from '../world.js';
 import type { WeatherActor } from './actor.js';
 
-/** What a node may have beside what it has under this load. */
-const SPARE = 60;
+/** What a node may have beside what it has under this load: about 110 that it keeps for itself, and some connections. */
+const SPARE = 180;
 const LEAST = 200;
 
 /** It must be well so soon after the connections are gone. */
