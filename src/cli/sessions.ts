@@ -157,7 +157,7 @@ function describeSession(session: Session): Record<string, unknown> {
   };
 }
 
-/** A record as §2.4 has it. */
+/** A record as `GET /api/sessions/{id}/messages` shows it. */
 function describeMessage(message: Message): Record<string, unknown> {
   return {
     id: message.id,

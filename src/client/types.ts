@@ -50,7 +50,7 @@ export interface WireEvent {
   readonly at: Date;
 }
 
-/** A message of a snapshot (§2.2). */
+/** A message of a snapshot. */
 export interface ChatMessage {
   readonly sender: 'user' | 'agent' | 'system';
   readonly content: string;
@@ -117,7 +117,7 @@ export interface SendOptions {
   readonly signal?: AbortSignal;
 }
 
-/** A thread of a list (§2.1). */
+/** A thread of a list. */
 export interface ThreadSummary {
   readonly sessionId: string;
   readonly title: string;

@@ -26,7 +26,7 @@ export interface SessionApi {
   }): Promise<{ session: ThreadSummary; created: boolean }>;
   /** @throws RefusedError `not_found` */
   getSession(sessionId: string): Promise<ThreadSummary>;
-  /** Brings a session into being, as any request with its header does (§3); one that was deleted stays so. */
+  /** Brings a session into being, as any request with its header does; one that was deleted stays so. */
   touch(session: SessionRef): Promise<void>;
   /**
    * The session's own thread, then the other threads of its wallet, newest first, 10,000 in all at most; where wallets have to

@@ -1,6 +1,6 @@
 import { optionalInteger } from '../http/params.js';
 
-/** The two ways to say which event of a stream was the last one seen (§6). */
+/** The two ways to say which event of a stream was the last one seen. */
 export const cursorParams = {
   lastEventId: optionalInteger('headers', 'Last-Event-ID', { min: 0 }),
   since: optionalInteger('query', 'since', { min: 0 }),

@@ -7,7 +7,7 @@ import type { SurfaceParts } from './parts.js';
 const RETRY_AFTER = '1';
 
 /**
- * `GET /api/health` (§4.12), the readiness probe: 200 `{status: "ok", version, surfaces}`, or 503 with another status while
+ * `GET /api/health`, the readiness probe: 200 `{status: "ok", version, surfaces}`, or 503 with another status while
  * messages are refused.
  */
 export function healthProbe(

@@ -8,13 +8,13 @@ const PURPOSE = 'the UUID of the session';
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const isPlainId = (text: string): boolean => marks.has(text) || UUID.test(text);
 
-/** The `X-Session-Id` header (§5), required. */
+/** The `X-Session-Id` header, required. */
 export const sessionHeader = requiredId('headers', 'X-Session-Id');
 
-/** The `session_id` query parameter (§4.13), required. */
+/** The `session_id` query parameter, required. */
 export const sessionQuery = requiredId('query-only', 'session_id');
 
-/** The `id` of a path (§4.2, §4.4), required. */
+/** The `id` of a path, required. */
 export const sessionPath = requiredId('params', 'id');
 
 /** The `X-Session-Id` header where it may be absent. */
@@ -23,7 +23,7 @@ export const optionalSessionHeader = optionalId('headers', 'X-Session-Id');
 /** The `session_id` query parameter where it may be absent. */
 export const optionalSessionQuery = optionalId('query-only', 'session_id');
 
-/** A session that a header names: unknown, it is created (§3). */
+/** A session that a header names: unknown, it is created. */
 export function sentByHeader(id: string): SessionRef {
   return { id, ifUnknown: 'create' };
 }

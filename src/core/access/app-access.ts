@@ -10,7 +10,7 @@ const LOOKUP_MS = 2_000;
 /** How many lookups are remembered, so that made-up keys cannot fill the memory. */
 const MAX_LOOKUPS = 1_000;
 
-/** The one decision about App keys (§5). Every path that targets an App asks it, whatever the surface or header. */
+/** The one decision about App keys. Every path that targets an App asks it, whatever the surface or header. */
 export interface Access {
   /**
    * The App, if the key opens it. `default` needs no key, and a key given for it is not looked at.

@@ -30,7 +30,7 @@ export function secretHandle(name: string): string {
 }
 
 /**
- * The secrets of clients (§5): sealed at rest, opened only for a tool call, and never told again. A client is
+ * The secrets of clients: sealed at rest, opened only for a tool call, and never told again. A client is
  * known by the digest of its id, which is a bearer capability and is kept nowhere.
  */
 export class Secrets {

@@ -1,7 +1,7 @@
 /** The App that always exists and needs no key. */
 export const DEFAULT_APP = 'default';
 
-/** A place for a secret value that an App's tools use (§2.5). */
+/** A place for a secret value that an App's tools use. */
 export interface SecretSlot {
   readonly name: string;
   readonly description: string;

@@ -26,7 +26,7 @@ export interface ToolResult {
 }
 
 /**
- * One record of a thread (§2.4). An assistant's record is one step of a turn: what it said, the tools it
+ * One record of a thread. An assistant's record is one step of a turn: what it said, the tools it
  * called, and their results. Records are ordered by (`turnNo`, `position`): all of a turn before all of the next.
  */
 export interface Message {

@@ -8,7 +8,7 @@ export const PLACEHOLDER_TITLE = 'New Chat';
 /** Who made a title. One made by a person is never overwritten by an automatic one. */
 export type TitleSource = 'placeholder' | 'automatic' | 'person';
 
-/** The status of §3. */
+/** What a session is doing. */
 export type SessionStatus = 'idle' | 'processing' | 'interrupted';
 
 /** What is known of a session beside its messages. Its id is its thread's id. */

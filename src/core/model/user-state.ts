@@ -1,7 +1,7 @@
 import { isDeeperThan, isJsonObject, type JsonObject, type JsonValue } from './json.js';
 import { RefusedError, type Problem } from './refusal.js';
 
-/** The user state of a session (§2.3), nested, with every key that a client gave. */
+/** The user state of a session, nested, with every key that a client gave. */
 export interface UserState {
   readonly tree: JsonObject;
   /** True once the session has received flat keys (`address`, `chain_id`, `is_connected`). */

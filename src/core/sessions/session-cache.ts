@@ -27,7 +27,7 @@ interface Loading {
 }
 
 /**
- * The active sessions: the three tiers of §3. First memory, then the store, then a new one, which lives in memory alone
+ * The active sessions, in three tiers. First memory, then the store, then a new one, which lives in memory alone
  * until something is written, so that a scanner of random ids cannot fill the disk.
  */
 export class SessionCache {

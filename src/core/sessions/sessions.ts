@@ -178,7 +178,7 @@ export class Sessions {
     await this.#write(ref, thread, () => ({ set: { client }, isActivity: false }));
   }
 
-  /** Any request that names a session makes it exist, as §3 has it; one that was deleted stays so. */
+  /** Any request that names a session makes it exist; one that was deleted stays so. */
   async touch(ref: SessionRef): Promise<void> {
     if (ref.ifUnknown === 'refuse') await this.parts.threads.open(ref);
     else {

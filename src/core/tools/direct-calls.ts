@@ -55,7 +55,7 @@ export interface DirectCallParts {
   readonly threads: SessionCache;
 }
 
-/** Tools as a client calls them (§4.12), without a rig. */
+/** Tools as a client calls them, without a rig. */
 export class DirectCalls {
   readonly #stop = new AbortController();
 

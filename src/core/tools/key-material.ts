@@ -17,7 +17,7 @@ const MAX_DEPTH = 32;
 const PROBES = ['hello', 'not-a-hash', 'two words', '12.5', 'a'.repeat(200)];
 
 /**
- * Where the arguments of a tool hold a private key or a seed phrase, if they do (§5 rule 6). Thirty-two bare bytes in hex may be
+ * Where the arguments of a tool hold a private key or a seed phrase, if they do. Thirty-two bare bytes in hex may be
  * a transaction hash: they are let through where the tool's schema has a `pattern` that asks for them; a number named `seed`
  * where it asks for a number. What is found is never repeated in the message, nor in the path.
  */

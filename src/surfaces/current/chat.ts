@@ -19,7 +19,7 @@ import { snapshotAfter, waitForTurn } from './waiting.js';
 /** How long `Prefer: wait` may hold an answer, in seconds. */
 const MAX_WAIT = 60;
 
-/** Messages, state, interrupt and updates: §4.5 to §4.8. */
+/** Messages, state, interrupt and updates. */
 export function chatRoutes(core: ChatApi & StreamApi, streams: Streams): readonly Route[] {
   return [
     appEndpoint(
@@ -79,7 +79,7 @@ export function chatRoutes(core: ChatApi & StreamApi, streams: Streams): readonl
   ];
 }
 
-/** @throws RefusedError `invalid` when the `Accept` header (§4.8) rules an event stream out */
+/** @throws RefusedError `invalid` when the `Accept` header rules an event stream out */
 function requireEventStream(req: Request): void {
   if (accepts(req.headers.accept, 'text/event-stream')) return;
   const message = 'this is an event stream: Accept must allow text/event-stream';

@@ -37,7 +37,7 @@ const cursor = optionalText('query', 'cursor', (chain) =>
 /** The App key, which the core alone judges. */
 const appKey = optionalHeader('SERVICE-APP-KEY');
 
-/** §4.1 */
+/** `POST /api/sessions`. */
 export const createSession = input('documented', {
   sessionId: sessionHeader,
   wallet: optionalText('query', 'public_key'),
@@ -49,10 +49,10 @@ export const proveWallet = input('needed', {
   signature: requiredText('body', 'signature', 'the signature of the message, in hex'),
 });
 
-/** §4.2, and DELETE of §4.4. */
+/** `GET` and `DELETE /api/sessions/{id}`. */
 export const nameSession = input('ignored', { sessionId: sessionPath });
 
-/** §4.3 */
+/** `GET /api/sessions`. */
 export const listThreads = input('ignored', {
   sessionId: sessionHeader,
   wallet: requiredText('query', 'public_key', 'the wallet address whose threads are wanted'),
@@ -60,13 +60,13 @@ export const listThreads = input('ignored', {
   cursor,
 });
 
-/** PATCH of §4.4. */
+/** `PATCH /api/sessions/{id}`. */
 export const renameSession = input('needed', {
   sessionId: sessionPath,
   title: requiredText('body', 'title', 'the new title'),
 });
 
-/** The records of §2.4, by pages. */
+/** `GET /api/sessions/{id}/messages`: records, by pages. */
 export const readMessages = input('ignored', {
   sessionId: sessionPath,
   limit: withDefault(optionalInteger('query', 'limit', { min: 1, max: 1000 }), 100),
@@ -75,7 +75,7 @@ export const readMessages = input('ignored', {
   ),
 });
 
-/** §4.5 */
+/** `POST /api/chat`. */
 export const sendMessage = input('fills', {
   sessionId: sessionHeader,
   message,
@@ -87,7 +87,7 @@ export const sendMessage = input('fills', {
   idempotencyKey,
 });
 
-/** §4.6. A state runs no tools, so that `client_id` changes nothing. */
+/** `GET /api/state`. A state runs no tools, so that `client_id` changes nothing. */
 export const readState = input('ignored', {
   sessionId: sessionHeader,
   userState,
@@ -95,19 +95,19 @@ export const readState = input('ignored', {
   tail: optionalInteger('query', 'tail', { min: 0 }),
 });
 
-/** §4.7 */
+/** `POST /api/interrupt`. */
 export const interrupt = input('ignored', { sessionId: sessionHeader });
 
-/** §4.8 */
+/** `GET /api/updates`. */
 export const subscribe = input('ignored', { sessionId: sessionHeader, include, ...cursorParams });
 
-/** The system events of §2.2, again. */
+/** `GET /api/events`: the system events, again. */
 export const listEvents = input('ignored', {
   sessionId: sessionHeader,
   count: withDefault(optionalInteger('query', 'count', { min: 1, max: 1000 }), 100),
 });
 
-/** §4.9 */
+/** `POST /api/control/model`. */
 export const selectModel = input('fills', {
   sessionId: sessionHeader,
   rig: requiredText('query', 'rig', 'the model to switch to'),
@@ -116,13 +116,13 @@ export const selectModel = input('fills', {
   appKey,
 });
 
-/** §4.10 */
+/** `GET /api/control/models`. */
 export const listModels = input('ignored', { sessionId: optionalSessionHeader, app, appKey });
 
-/** §4.11 */
+/** `GET /api/control/apps`. */
 export const listApps = input('ignored', { sessionId: sessionHeader, appKey });
 
-/** `POST /api/tools` of §4.12: small, explicit payloads. */
+/** `POST /api/tools`: small, explicit payloads. */
 export const invokeTool = {
   ...input('needed', {
     sessionId: sessionHeader,
@@ -141,7 +141,7 @@ export const invokeTool = {
   maxBytes: 16_384,
 };
 
-/** `GET /api/tools` of §4.12. */
+/** `GET /api/tools`. */
 export const listTools = input('ignored', { sessionId: optionalSessionHeader, app, appKey });
 
 const requiredClient = requiredText('query', 'client_id', 'the client whose secrets are meant');

@@ -25,7 +25,7 @@ export interface SnapshotJson {
   readonly total: number;
 }
 
-/** A session snapshot (§2.2), its fields in the order of the table. @param tail only so many of the last messages */
+/** A session snapshot, its fields in the order of the table. @param tail only so many of the last messages */
 export function snapshotJson(snapshot: Snapshot, tail?: number): SnapshotJson {
   const { session, status, faults } = snapshot;
   const { json, total } = encodeMessages(snapshot, tail);
@@ -39,7 +39,7 @@ export function snapshotJson(snapshot: Snapshot, tail?: number): SnapshotJson {
   return { body: [Buffer.from('{"messages":'), ...json, Buffer.from(end)], total };
 }
 
-/** A thread (§2.1). */
+/** A thread. */
 export function thread({ id, title }: Pick<ThreadSummary, 'id' | 'title'>): JsonObject {
   return { session_id: id, title };
 }
@@ -49,7 +49,7 @@ export function toolResult({ callId, name, result, failed }: ToolResult): JsonOb
   return { call_id: callId, name, result, ...(failed && { status: 'failed' }) };
 }
 
-/** A persisted record with exactly the fields of §2.4. */
+/** A persisted record with exactly the documented fields. */
 export function record(sessionId: string, message: Message): JsonObject {
   return {
     id: message.id,
@@ -68,7 +68,7 @@ export function systemEvent({ kind, text }: SystemEvent): JsonObject {
   return { [kind]: text };
 }
 
-/** An App descriptor (§2.5): `secrets` only where slots are declared. */
+/** An App descriptor: `secrets` only where slots are declared. */
 export function appDescriptor({ name, secrets }: App): JsonObject {
   if (secrets.length === 0) return { name };
   const slots = secrets.map((slot) => ({
@@ -79,7 +79,7 @@ export function appDescriptor({ name, secrets }: App): JsonObject {
   return { name, secrets: slots };
 }
 
-/** A model selection result (§2.6). `baml` comes back as it was given, else it equals `rig`. */
+/** A model selection result. `baml` comes back as it was given, else it equals `rig`. */
 export function selection(rig: string, baml: string | undefined, created: boolean): JsonObject {
   return { success: true, rig, baml: baml ?? rig, created };
 }

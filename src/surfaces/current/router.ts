@@ -9,7 +9,7 @@ import { sessionRoutes } from './sessions.js';
 import { toolRoutes } from './tools.js';
 import { walletRoutes } from './wallet.js';
 
-/** The current surface: §4.1 to §4.12, with the additions to it. */
+/** The current surface: every path of `docs/surface-current.md`. */
 export function currentRoutes({ core, streams, about }: SurfaceParts): readonly Route[] {
   return [
     ...sessionRoutes(core),

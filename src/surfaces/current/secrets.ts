@@ -5,7 +5,7 @@ import { sentByHeader } from '../session.js';
 import { appEndpoint, endpoint } from './endpoint.js';
 import * as input from './input.js';
 
-/** The values for the secret slots of Apps (§2.5, §5). They go in and never come out again. */
+/** The values for the secret slots of Apps. They go in and never come out again. */
 export function secretRoutes(core: SecretApi): readonly Route[] {
   return [
     appEndpoint(

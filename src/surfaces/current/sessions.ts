@@ -8,7 +8,7 @@ import * as input from './input.js';
 import * as output from './output.js';
 import { decodeCursor, encodeCursor } from '../page-cursor.js';
 
-/** Sessions and threads: §4.1 to §4.4, and the records of §2.4. */
+/** Sessions and threads, and the records of a thread. */
 export function sessionRoutes(core: SessionApi): readonly Route[] {
   return [
     endpoint(

@@ -6,7 +6,7 @@ import { appEndpoint } from './endpoint.js';
 import * as input from './input.js';
 import * as output from './output.js';
 
-/** Tools as a client calls them: §4.12. */
+/** Tools as a client calls them. */
 export function toolRoutes(core: ToolApi & Pick<SessionApi, 'touch'>): readonly Route[] {
   return [
     appEndpoint(

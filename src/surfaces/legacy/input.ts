@@ -11,7 +11,7 @@ import {
   sessionQuery,
 } from '../session.js';
 
-// What each path of §4.13 takes.
+// What each path of the earlier revision takes.
 
 /** The App key, which the core alone judges. */
 const appKey = optionalHeader('X-API-Key');

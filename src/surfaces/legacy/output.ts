@@ -14,7 +14,7 @@ export const legacyDialect: Dialect = {
   error: ({ message }) => ({ error: message }),
 };
 
-/** The state of a session (§4.13) as JSON, its fields in the order of the table. */
+/** The state of a session as JSON, its fields in the order of the table. */
 export function stateJson(snapshot: Snapshot): Buffer {
   const { session, status } = snapshot;
   const { address, chainId, isConnected } = flatUserState(session.userState);

@@ -12,7 +12,7 @@ import { streamTurn } from './chat-stream.js';
 import * as input from './input.js';
 import * as output from './output.js';
 
-/** The earlier revision: the paths of §4.13, in the order of its table. */
+/** The earlier revision: the paths of `docs/surface-legacy.md`, in the order of its table. */
 export function legacyRoutes({ core, streams }: SurfaceParts): readonly Route[] {
   return [
     endpoint(

@@ -3,7 +3,7 @@ import type { Tool, ToolContext } from '../../../core/ports/tool.js';
 
 /** What a call may know and use. */
 export interface ModuleContext extends Omit<ToolContext, 'userState'> {
-  /** The synced user state (§2.3) as `GET /api/state` shows it; null: none was sent yet. */
+  /** The synced user state as `GET /api/state` shows it; null: none was sent yet. */
   readonly userState: JsonObject | null;
 }
 

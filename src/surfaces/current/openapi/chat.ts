@@ -64,7 +64,7 @@ const clientId = query('client_id', 'The client whose secrets the tools may use.
 const message: Schema = { type: 'string', minLength: 1, description: 'At most 64 KiB of UTF-8.' };
 const wallet = { type: 'string', minLength: 1, maxLength: 128 };
 
-/** §4.5 to §4.8. */
+/** Messages, state, interrupt and updates. */
 export const chatPaths: Paths = {
   '/api/chat': {
     post: {

@@ -7,7 +7,7 @@ import { list, named, text } from '../../openapi/schemas.js';
 const tags = ['Models and Apps'];
 const app = query('app', 'The App that it is for.', { schema: { type: 'string', minLength: 1 } });
 
-/** §4.9 to §4.11. */
+/** Models and Apps. */
 export const controlPaths: Paths = {
   '/api/control/model': {
     post: {

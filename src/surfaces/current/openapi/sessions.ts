@@ -9,7 +9,7 @@ const thread = { session_id: SESSION_EXAMPLE, title: 'New Chat' };
 const wallet = { type: 'string', minLength: 1, maxLength: 128 };
 const limit = { type: 'integer', minimum: 1, maximum: 1000 };
 
-/** §4.1 to §4.4. */
+/** Sessions and threads. */
 export const sessionPaths: Paths = {
   '/api/sessions': {
     post: {

@@ -7,7 +7,7 @@ import { map, named, text } from '../../openapi/schemas.js';
 const tags = ['Tools'];
 const app = (description: string) => query('app', description, { schema: { type: 'string', minLength: 1 } });
 
-/** Tools: §4.12. */
+/** Tools. */
 export const toolPaths: Paths = {
   '/api/tools': {
     get: {

@@ -12,7 +12,7 @@ import {
 } from '../../openapi/requests.js';
 import { named, SESSION_EXAMPLE, text } from '../../openapi/schemas.js';
 
-/** Sessions: §4.13. */
+/** Sessions. */
 export const sessionPaths: Paths = {
   '/api/sessions': {
     post: {
@@ -60,7 +60,7 @@ export const sessionPaths: Paths = {
   },
 };
 
-/** Models and Apps: §4.13. */
+/** Models and Apps. */
 export const controlPaths: Paths = {
   '/api/control/model': {
     post: {

@@ -21,7 +21,7 @@ const chatExample = [
   .map((event) => `data: ${JSON.stringify(event)}\n\n`)
   .join('');
 
-/** The thread: §4.13. */
+/** The thread. */
 export const threadPaths: Paths = {
   '/api/thread/chat': {
     post: {
