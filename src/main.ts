@@ -31,7 +31,10 @@ export async function serve(sources: ConfigSources): Promise<void> {
   }
 }
 
-/** Logs go to stdout as JSON lines; the banner for people goes where it cannot mix with them: stderr, unless a person sees both. */
+/**
+ * Logs go to stdout as JSON lines; the banner for people goes where it cannot mix with them: stderr, unless a person
+ * sees both.
+ */
 function announce({ log, version, rigs, hasPage }: Application, config: Config, url: string): void {
   const port = Number(new URL(url).port || '80');
   log.info(

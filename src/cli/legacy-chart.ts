@@ -5,8 +5,8 @@ const WIDTH = 40;
 const MAX_DAYS = 31;
 
 /**
- * The share of each surface over time: a line for each day, or for each seven of them, as long as its requests are many.
- * Days before the first request are left out.
+ * The share of each surface over time: a line for each day, or for each seven of them, as long as its requests are
+ * many. Days before the first request are left out.
  */
 export function chartLines(history: readonly UsageDay[]): readonly string[] {
   const begun = history.findIndex(({ current, legacy }) => current + legacy > 0);

@@ -46,7 +46,10 @@ async function rotate(terminal: Terminal, flags: Flags): Promise<void> {
   }
 }
 
-/** What seals the values of a configuration. @throws CommandError when there is no key to seal under: one that is made now would open nothing */
+/**
+ * What seals the values of a configuration. @throws CommandError when there is no key to seal under: one that is made
+ * now would open nothing
+ */
 export async function sealerOf({ secretsKeys, database }: Config): Promise<Sealer> {
   const isFile = database.kind === 'sqlite' && database.path !== null;
   const file = isFile ? join(dirname(database.path), SECRETS_KEY_FILE) : null;

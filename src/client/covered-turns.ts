@@ -5,8 +5,8 @@ export interface Untold {
 }
 
 /**
- * The turns of which a state that has just been read knows the end, though the stream's words on them are still to be heard:
- * these would repeat what the state shows.
+ * The turns of which a state that has just been read knows the end, though the stream's words on them are still to be
+ * heard: these would repeat what the state shows.
  * @param open the turn that is being told
  * @param untold what the stream has told beyond, in order
  */

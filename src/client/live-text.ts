@@ -6,8 +6,8 @@ export interface Piece {
 }
 
 /**
- * How much of the running turn's text is known to whoever watches: by states, which have it so far, and by pieces that came
- * after them. Lets each character through once.
+ * How much of the running turn's text is known to whoever watches: by states, which have it so far, and by pieces that
+ * came after them. Lets each character through once.
  */
 export class LiveText {
   #turnId: string | undefined;
@@ -30,7 +30,9 @@ export class LiveText {
     this.#told = '';
   }
 
-  /** The turn is over. @param next what the last state has of the one after it, which may not come anew and stays known */
+  /**
+   * The turn is over. @param next what the last state has of the one after it, which may not come anew and stays known
+   */
   end(next = ''): void {
     this.#turnId = undefined;
     this.#told = '';

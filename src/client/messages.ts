@@ -47,8 +47,8 @@ function replyAt(messages: readonly ChatMessage[], index: number): Reply {
 }
 
 /**
- * What a state has of the text of the turn that runs. Behind it there may be queued messages; before it there may be the
- * answer of an ended turn, when the running one has said nothing yet.
+ * What a state has of the text of the turn that runs. Behind it there may be queued messages; before it there may be
+ * the answer of an ended turn, when the running one has said nothing yet.
  */
 export function textInFlight({ status, messages }: SessionState): string {
   if (status !== 'processing') return '';

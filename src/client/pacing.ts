@@ -1,7 +1,10 @@
 const FIRST_MS = 100;
 const LAST_MS = 5_000;
 
-/** How long after each other attempts are made: twice as long each time, with chance in it, so that clients do not come back as one. */
+/**
+ * How long after each other attempts are made: twice as long each time, with chance in it, so that clients do not come
+ * back as one.
+ */
 export class Backoff {
   #next = FIRST_MS;
 

@@ -6,7 +6,8 @@ const OWN = 64;
 const MAX_OUTGOING = 256;
 
 /**
- * How many connections the server may hold, so that the process keeps descriptors for its own work; null where the limit is not known.
+ * How many connections the server may hold, so that the process keeps descriptors for its own work; null where the
+ * limit is not known.
  * @param limits the text of `/proc/self/limits` (proc(5)); Linux alone has it
  */
 export function connectionsWithin(limits: string | null): number | null {

@@ -2,7 +2,10 @@ import type { Config } from '../config.js';
 import { DEMO_RIG, KEYED_PROVIDERS } from '../config/crosscheck.js';
 import type { Rig } from '../core/ports/rig.js';
 
-/** The rigs in their order: the configured ones, else those that keys in the environment register; `demo` last unless placed. */
+/**
+ * The rigs in their order: the configured ones, else those that keys in the environment register; `demo` last unless
+ * placed.
+ */
 export async function createRigs(config: Config): Promise<readonly Rig[]> {
   const [{ createModelRig }, { createDemoRig }, { usualModels }] = await Promise.all([
     import('../adapters/models/create-rig.js'),

@@ -18,8 +18,9 @@ export type KeyedProvider = keyof typeof PROVIDER_KEYS;
 export const KEYED_PROVIDERS = ['openai', 'anthropic', 'google'] as const satisfies readonly KeyedProvider[];
 
 /**
- * What is wrong between the parts of a file: names given twice, rigs and chains that there are not, keys that are missing. It reads the
- * tree leniently and passes over what has the wrong shape, so that these mistakes are listed beside those of shape.
+ * What is wrong between the parts of a file: names given twice, rigs and chains that there are not, keys that are
+ * missing. It reads the tree leniently and passes over what has the wrong shape, so that these mistakes are listed
+ * beside those of shape.
  */
 export function crossCheck(
   tree: unknown,

@@ -29,8 +29,9 @@ export interface SessionApi {
   /** Brings a session into being, as any request with its header does; one that was deleted stays so. */
   touch(session: SessionRef): Promise<void>;
   /**
-   * The session's own thread, then the other threads of its wallet, newest first, 10,000 in all at most; where wallets have to
-   * sign in, those only with a proof. @throws RefusedError `not_found` */
+   * The session's own thread, then the other threads of its wallet, newest first, 10,000 in all at most; where wallets
+   * have to sign in, those only with a proof. @throws RefusedError `not_found`
+   */
   getThreads(sessionId: string, walletProof?: string): Promise<readonly ThreadSummary[]>;
   /** The threads of a wallet, newest activity first. `session` is created when unknown, as with any request. */
   listThreads(request: {
@@ -53,12 +54,14 @@ export interface SessionApi {
 export interface ChatApi {
   /** Stores a message and queues its turn; durable when it resolves. */
   send(request: SendRequest): Promise<Sent>;
-  /** Resolves when the turn has ended, when its session was deleted, when `signal` aborts, or on a drain. Never rejects. */
+  /**
+   * Resolves when the turn has ended, when its session was deleted, when `signal` aborts, or on a drain. Never rejects.
+   */
   turnEnded(sent: Sent, signal: AbortSignal): Promise<'deleted' | 'over'>;
   /**
-   * The session as it is now, after merging `userState` into it if given. `leavesFaults`: the answer has no place for faults, and the
-   * next snapshot that has one carries them. `tail`: how many of the last messages are wanted; a thread that memory does not have is then
-   * read no further. At once where memory alone has it all, as for most polls.
+   * The session as it is now, after merging `userState` into it if given. `leavesFaults`: the answer has no place for
+   * faults, and the next snapshot that has one carries them. `tail`: how many of the last messages are wanted; a thread
+   * that memory does not have is then read no further. At once where memory alone has it all, as for most polls.
    */
   snapshot(
     session: SessionRef,
@@ -74,7 +77,9 @@ export interface ChatApi {
 
 /** What happens in a session, as it happens. */
 export interface StreamApi {
-  /** The session's updates, attached when it resolves. `after`: replay what came after that event id; null: live only. */
+  /**
+   * The session's updates, attached when it resolves. `after`: replay what came after that event id; null: live only.
+   */
   updates(session: SessionRef, options: { after: number | null; turns: boolean }): Promise<Feed<Update>>;
   /** Everything of one turn from its beginning, then live, to its end. */
   watchTurn(sent: Sent): Promise<Feed<TurnUpdate>>;
@@ -84,7 +89,10 @@ export interface StreamApi {
 
 /** Apps and rigs. */
 export interface ControlApi {
-  /** `default` and what the key authorizes. @throws RefusedError `unauthenticated` for a bad key, or with `keyRequired` for none */
+  /**
+   * `default` and what the key authorizes. @throws RefusedError `unauthenticated` for a bad key, or with `keyRequired`
+   * for none
+   */
   listApps(key: string | undefined, options: { keyRequired: boolean }): Promise<readonly App[]>;
   /** Every rig that there is. */
   allRigs(): readonly RigChoice[];
@@ -107,13 +115,19 @@ export interface ControlApi {
 export interface ToolApi {
   /** The tools of an App (absent: `default`). */
   listTools(app: string | undefined, key: string | undefined): Promise<readonly ToolDescription[]>;
-  /** Runs one tool of an App for a session. @throws RefusedError `not_found`, or `invalid` for arguments that do not fit or hold a key */
+  /**
+   * Runs one tool of an App for a session. @throws RefusedError `not_found`, or `invalid` for arguments that do not fit
+   * or hold a key
+   */
   invokeTool(request: InvocationRequest): Promise<Invocation>;
 }
 
 /** Values that the tools of a client use. */
 export interface SecretApi {
-  /** Seals values under a client, for an App. Returns what stands for each: its handle. Binds `session` to the client if given. */
+  /**
+   * Seals values under a client, for an App. Returns what stands for each: its handle. Binds `session` to the client if
+   * given.
+   */
   storeSecrets(request: {
     session: SessionRef | undefined;
     clientId: string;
@@ -133,7 +147,10 @@ export interface SecretApi {
 export interface WalletApi {
   /** @throws RefusedError `not_found` when nobody asks for proofs */
   walletChallenge(): Challenge;
-  /** @throws RefusedError `not_found`, `invalid` for what is no sign-in message, `unauthenticated` for one that proves nothing */
+  /**
+   * @throws RefusedError `not_found`, `invalid` for what is no sign-in message, `unauthenticated` for one that proves
+   * nothing
+   */
   proveWallet(request: { readonly message: string; readonly signature: string }): Promise<WalletProof>;
 }
 
@@ -157,7 +174,10 @@ export interface HealthApi {
   health(): Promise<{ readonly status: HealthStatus }>;
 }
 
-/** All that surfaces can ask of the core: each asks for the part that it uses. Everything that is refused throws a `RefusedError`. */
+/**
+ * All that surfaces can ask of the core: each asks for the part that it uses. Everything that is refused throws a
+ * `RefusedError`.
+ */
 export interface Core
   extends
     SessionApi,

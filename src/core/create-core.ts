@@ -73,8 +73,8 @@ export interface RunningCore extends Core {
   /** Takes over what was left unfinished, and begins to keep leases. */
   start(): Promise<void>;
   /**
-   * Takes no more messages, lets running turns end for so long, gives the rest back so that they go on after the restart, and
-   * ends all streams last.
+   * Takes no more messages, lets running turns end for so long, gives the rest back so that they go on after the
+   * restart, and ends all streams last.
    */
   drain(timeoutMs: number): Promise<void>;
   /** Stops everything else. The store and the bus are closed by whoever opened them. */

@@ -1,6 +1,6 @@
 /**
- * Whether an `Accept` header (RFC 9110 §12.5.1) allows a media type. Parameters of a range, other than its weight, are not compared.
- * The most specific range that matches decides, and the highest weight among equal ones.
+ * Whether an `Accept` header (RFC 9110 §12.5.1) allows a media type. Parameters of a range, other than its weight, are
+ * not compared. The most specific range that matches decides, and the highest weight among equal ones.
  * @param header absent or blank: everything is allowed
  * @param type such as `text/event-stream`, in lower case
  */

@@ -58,8 +58,8 @@ function isPlain({ headers }: Request): boolean {
 }
 
 /**
- * Reads a plain body. The general reader of Express looks at all that a body may be otherwise. The request has its listeners for as long as its answer
- * streams, so they hold no bytes, and are not wrapped to be called once.
+ * Reads a plain body. The general reader of Express looks at all that a body may be otherwise. The request has its
+ * listeners for as long as its answer streams, so they hold no bytes, and are not wrapped to be called once.
  */
 function readPlain(req: Request, limit: number): Promise<Body> {
   return new Promise((resolve) => {

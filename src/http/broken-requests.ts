@@ -63,8 +63,9 @@ export function answerBrokenRequests(
 }
 
 /**
- * Answers come in the order of their requests (RFC 9112 §9.3.2): a message that was taken must not seem to be refused. A request that has not
- * come whole is the broken one itself. An answer that is still being written may go on for ever; one that has ended only has to go out.
+ * Answers come in the order of their requests (RFC 9112 §9.3.2): a message that was taken must not seem to be refused.
+ * A request that has not come whole is the broken one itself. An answer that is still being written may go on for ever;
+ * one that has ended only has to go out.
  */
 function afterThoseBefore(socket: Duplex, act: () => void): void {
   const busy = answerOf(socket);

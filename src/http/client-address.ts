@@ -2,15 +2,17 @@ import { isIPv6 } from 'node:net';
 import type { Request } from 'express';
 import type { HttpSettings } from './settings.js';
 
-/** Who is counted for a request, as `clientOf` has it. @param trustProxy who may say for whom it asks, as Express has it */
+/**
+ * Who is counted for a request, as `clientOf` has it. @param trustProxy who may say for whom it asks, as Express has it
+ */
 export function clientAddress(req: Request, trustProxy: HttpSettings['trustProxy']): string {
   // Without a proxy to trust, Express would find the same address after a look at every header that could say another.
   return clientOf((trustProxy === false ? req.socket.remoteAddress : req.ip) ?? '');
 }
 
 /**
- * Who is counted under an address: an IPv4 address, also one that is written as IPv6, stands for itself, and an IPv6 address for its
- * /56, which is what one customer of a provider is given. What is no address stands for itself, too.
+ * Who is counted under an address: an IPv4 address, also one that is written as IPv6, stands for itself, and an IPv6
+ * address for its /56, which is what one customer of a provider is given. What is no address stands for itself, too.
  */
 export function clientOf(address: string): string {
   if (!address.includes(':')) return address;

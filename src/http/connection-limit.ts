@@ -5,8 +5,9 @@ import type { Log } from '../core/ports/log.js';
 const QUIET_MS = 60_000;
 
 /**
- * Has a server refuse connections, instead of ending the process, while descriptors are used up: those above `max` are closed at once,
- * and so are those that the system cannot accept. Logs the first refusal, and the first connection after a minute without one.
+ * Has a server refuse connections, instead of ending the process, while descriptors are used up: those above `max` are
+ * closed at once, and so are those that the system cannot accept. Logs the first refusal, and the first connection
+ * after a minute without one.
  * @param max how many connections may be open at a time; null: no limit
  * @param now a time in milliseconds that is never set back
  */

@@ -1,6 +1,7 @@
 /**
- * Writes what one round of the event loop gives a stream in one piece. A model that is faster than the service gives many tokens at once, and each write of
- * its own has its own frame of HTTP around it. It waits by a promise: by `process.nextTick` or `queueMicrotask` each token makes three times the garbage.
+ * Writes what one round of the event loop gives a stream in one piece. A model that is faster than the service gives
+ * many tokens at once, and each write of its own has its own frame of HTTP around it. It waits by a promise: by
+ * `process.nextTick` or `queueMicrotask` each token makes three times the garbage.
  */
 import type { ServerResponse } from 'node:http';
 
@@ -16,7 +17,10 @@ export class FrameWriter {
 
   constructor(private readonly res: ServerResponse) {}
 
-  /** Writes a frame before the loop goes on. Bytes go out as they are: they are shared by many streams, and come one at a time. */
+  /**
+   * Writes a frame before the loop goes on. Bytes go out as they are: they are shared by many streams, and come one at
+   * a time.
+   */
   write(frame: string | Buffer): void {
     if (typeof frame !== 'string') {
       this.flush();

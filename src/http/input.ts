@@ -6,9 +6,9 @@ import type { Param } from './params.js';
 import { readQuery } from './query.js';
 
 /**
- * What becomes of the body. `ignored`: it is not read. `fills`: its names stand in for those that the query lacks; it is
- * needed only when a required one is missing there. `documented`: likewise, but needed unless the query has every name.
- * `needed`: what cannot be used is refused.
+ * What becomes of the body. `ignored`: it is not read. `fills`: its names stand in for those that the query lacks; it
+ * is needed only when a required one is missing there. `documented`: likewise, but needed unless the query has every
+ * name. `needed`: what cannot be used is refused.
  */
 export type BodyRule = 'ignored' | 'fills' | 'documented' | 'needed';
 
@@ -35,7 +35,9 @@ interface Source {
   readonly params: Record<string, unknown>;
 }
 
-/** A handler that gets the request's parameters checked and typed. Refuses the request with all that is wrong with it. */
+/**
+ * A handler that gets the request's parameters checked and typed. Refuses the request with all that is wrong with it.
+ */
 export function handle<T>(
   input: Input<T>,
   act: (asked: T, req: Request, res: Response) => Promise<void> | void,
@@ -109,7 +111,10 @@ function saysNothingWhenAbsent({ isPlain, typed }: Param<unknown>): boolean {
   return isPlain(undefined) && typed(undefined) === undefined;
 }
 
-/** Reads the parameters without a promise: undefined when one of them needs its chain. Nearly every request of a poll is read so. */
+/**
+ * Reads the parameters without a promise: undefined when one of them needs its chain. Nearly every request of a poll is
+ * read so.
+ */
 function readPlain<T>(asked: Asked<T>, req: Request): T | undefined {
   const source = sourceOf(req, asked.queryNames);
   const values: Record<string, unknown> = {};
@@ -149,8 +154,8 @@ async function readChecked<T>(asked: Asked<T>, req: Request, res: Response): Pro
 }
 
 /**
- * Adds a value that was found good, and notes for the log line which session it names. What is absent is left out: an object that
- * grows by a key from a variable costs 0.1 µs a key, and few of the parameters that may be there are.
+ * Adds a value that was found good, and notes for the log line which session it names. What is absent is left out: an
+ * object that grows by a key from a variable costs 0.1 µs a key, and few of the parameters that may be there are.
  */
 function keep(req: Request, values: Record<string, unknown>, { key, param }: Entry, checked: unknown): void {
   const value = param.typed(checked);

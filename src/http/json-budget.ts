@@ -9,8 +9,8 @@ export class JsonBudgetError extends Error {
 }
 
 /**
- * Parses JSON (RFC 8259) that a client sent. Measures its depth and its size first, in one pass over the text, so that no request
- * holds the event loop.
+ * Parses JSON (RFC 8259) that a client sent. Measures its depth and its size first, in one pass over the text, so that
+ * no request holds the event loop.
  * @throws JsonBudgetError when it is too deep or has too many values, SyntaxError when it is not JSON
  */
 export function parseJson(text: string): unknown {

@@ -1,6 +1,7 @@
 /**
- * What `res.json` does here. That of Express asks its settings four times, parses the content type that it has just set and looks
- * for headers that nobody set, all for the same bytes: in the profile of a health probe it stood among the first ten.
+ * What `res.json` does here. That of Express asks its settings four times, parses the content type that it has just set
+ * and looks for headers that nobody set, all for the same bytes: in the profile of a health probe it stood among the
+ * first ten.
  */
 import type { ServerResponse } from 'node:http';
 import { addLines, nameLines } from './guard-headers.js';

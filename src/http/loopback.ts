@@ -25,8 +25,8 @@ export function isLoopbackOrigin(origin: string): boolean {
 }
 
 /**
- * Whether every name by which a request addresses the service is a loopback name: its `Host`, and the authority of an absolute
- * request target (RFC 9112 §3.2.2). A request of HTTP/1.0 may have no `Host`; no browser sends such a request.
+ * Whether every name by which a request addresses the service is a loopback name: its `Host`, and the authority of an
+ * absolute request target (RFC 9112 §3.2.2). A request of HTTP/1.0 may have no `Host`; no browser sends such a request.
  */
 export function isAddressedToLoopback({ headers, httpVersion, url = '' }: IncomingMessage): boolean {
   const [, target] = /^[a-z][a-z\d+.-]*:\/\/([^/?#]*)/i.exec(url) ?? [];

@@ -49,8 +49,8 @@ export function metricsRoute(page: MetricsPage, dialect: Dialect): Route {
 const FORWARDED = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip'];
 
 /**
- * Whether somebody on this machine asks for themselves. A proxy on it asks from here, too, but for others; and a name that leads here
- * may be a stranger's.
+ * Whether somebody on this machine asks for themselves. A proxy on it asks from here, too, but for others; and a name
+ * that leads here may be a stranger's.
  */
 export function isFromHere(remoteAddress = '', headers: IncomingHttpHeaders): boolean {
   if (FORWARDED.some((name) => headers[name] !== undefined)) return false;

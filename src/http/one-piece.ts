@@ -1,6 +1,7 @@
 /**
- * Answers with a short body go out as one piece of text, head and body together. Before 24, Node writes the head, the body and an empty end as
- * three pieces, which it collects for one `writev`: bare `node:http` takes a quarter less for a 304, which is one piece, than for a small 200.
+ * Answers with a short body go out as one piece of text, head and body together. Before 24, Node writes the head, the
+ * body and an empty end as three pieces, which it collects for one `writev`: bare `node:http` takes a quarter less for
+ * a 304, which is one piece, than for a small 200.
  */
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
@@ -71,7 +72,10 @@ export function latin1Of(text: string): string {
   return Buffer.byteLength(text) === text.length ? text : Buffer.from(text).toString('latin1');
 }
 
-/** A text that is put together from constants, as one piece: what it is made of is else gone through wherever it is written. ASCII only. */
+/**
+ * A text that is put together from constants, as one piece: what it is made of is else gone through wherever it is
+ * written. ASCII only.
+ */
 export function inOnePiece(text: string): string {
   return Buffer.from(text, 'latin1').toString('latin1');
 }

@@ -1,6 +1,9 @@
 import { isLoopbackOrigin } from './loopback.js';
 
-/** The origins that browsers may call from: `*` all, `loopback` the pages of this machine on any port, else those listed. */
+/**
+ * The origins that browsers may call from: `*` all, `loopback` the pages of this machine on any port, else those
+ * listed.
+ */
 export type CorsOrigins = '*' | 'loopback' | readonly string[];
 
 /** Whether pages of an origin may call. `null` is the origin of pages that have none of their own. */

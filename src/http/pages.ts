@@ -11,7 +11,10 @@ export interface Page {
   readonly handlers: readonly RequestHandler[];
 }
 
-/** What a page may load: its own origin alone. Packages that draw write styles, and pictures into style sheets; no script is inline. */
+/**
+ * What a page may load: its own origin alone. Packages that draw write styles, and pictures into style sheets; no
+ * script is inline.
+ */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",

@@ -1,6 +1,6 @@
 /**
- * Parameters of requests, each with the chain that checks it. What a chain surely takes passes without it (`isPlain`), as nearly every value does that
- * comes. Measured: chains took a third of the time of a poll of the state.
+ * Parameters of requests, each with the chain that checks it. What a chain surely takes passes without it (`isPlain`),
+ * as nearly every value does that comes. Measured: chains took a third of the time of a poll of the state.
  */
 import { buildCheckFunction, type ValidationChain } from 'express-validator';
 import { isJsonObject, type JsonObject } from '../core/model/json.js';
@@ -184,7 +184,10 @@ function asText(checked: unknown): string {
   return checked;
 }
 
-/** Text that is not JSON stays text, which is then refused for not being an object; what exceeds the budget becomes its error. */
+/**
+ * Text that is not JSON stays text, which is then refused for not being an object; what exceeds the budget becomes its
+ * error.
+ */
 function parsedJson(value: unknown): unknown {
   if (typeof value !== 'string') return value;
   try {

@@ -1,6 +1,9 @@
 import { RefusedError } from '../core/model/refusal.js';
 
-/** The parameters of a query that somebody asked for, each as text, or as a list of texts where it was given more than once. */
+/**
+ * The parameters of a query that somebody asked for, each as text, or as a list of texts where it was given more than
+ * once.
+ */
 export type QueryValues = Readonly<Record<string, string | readonly string[]>>;
 
 const NONE: QueryValues = Object.freeze({});
@@ -9,8 +12,9 @@ const NONE: QueryValues = Object.freeze({});
 const MAX_NAME_LENGTH = 200;
 
 /**
- * Reads some parameters of a request target's query, encoded as forms encode them (`application/x-www-form-urlencoded`). All others are
- * skipped unread, however many there are and however they are spelled.
+ * Reads some parameters of a request target's query, encoded as forms encode them
+ * (`application/x-www-form-urlencoded`). All others are skipped unread, however many there are and however they are
+ * spelled.
  * @param url the request target
  * @param names the parameters to read
  * @throws RefusedError `invalid` for a value that is not UTF-8 in percent-encoding (RFC 3986 §2.1)

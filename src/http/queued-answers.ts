@@ -1,7 +1,7 @@
 /**
- * Answers that wait for their turn on a connection, because its client asked again without waiting (RFC 9112 §9.3.2). Node gives such
- * an answer the connection once those before it are over; when the connection closes first, Node 20 tells it nothing, and whoever
- * waits for its `close` waits for ever. Newer ones tell it, a tick later.
+ * Answers that wait for their turn on a connection, because its client asked again without waiting (RFC 9112 §9.3.2).
+ * Node gives such an answer the connection once those before it are over; when the connection closes first, Node 20
+ * tells it nothing, and whoever waits for its `close` waits for ever. Newer ones tell it, a tick later.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -21,7 +21,10 @@ declare module 'node:net' {
   }
 }
 
-/** Sees to it that an answer closes with its connection even if it never got it. @param onTurn is called once it has the connection */
+/**
+ * Sees to it that an answer closes with its connection even if it never got it. @param onTurn is called once it has the
+ * connection
+ */
 export function closeWithConnection(
   { socket }: IncomingMessage,
   res: ServerResponse,

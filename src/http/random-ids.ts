@@ -1,7 +1,8 @@
 /**
- * Random ids for requests: 128 bits in hex, made some at a time. Measured: a UUID is put together from twenty pieces of text, which are gone
- * through once more wherever it is written; one of these is a part of a longer text. That is 4 % of the instructions of a 304. The calls for random
- * bytes, one for each text, were another 1 % of its time: hence many at once.
+ * Random ids for requests: 128 bits in hex, made some at a time. Measured: a UUID is put together from twenty pieces of
+ * text, which are gone through once more wherever it is written; one of these is a part of a longer text. That is 4 %
+ * of the instructions of a 304. The calls for random bytes, one for each text, were another 1 % of its time: hence many
+ * at once.
  */
 import { randomFillSync } from 'node:crypto';
 

@@ -1,6 +1,7 @@
 /**
- * The limit of requests for each address and minute, counted without a promise. Measured: `express-rate-limit`, which awaits seven, takes 4 µs of a
- * request, of the 12 that bare `node:http` takes for everything (docs/decisions/015-own-limiter.md).
+ * The limit of requests for each address and minute, counted without a promise. Measured: `express-rate-limit`, which
+ * awaits seven, takes 4 µs of a request, of the 12 that bare `node:http` takes for everything
+ * (docs/decisions/015-own-limiter.md).
  */
 import type { Request, RequestHandler } from 'express';
 import { MAX_BODY_BYTES } from './body.js';
@@ -66,8 +67,8 @@ export function limitRate(
 const BYTES_A_COUNT = 65_536;
 
 /**
- * How many requests a request counts as: one, and one more for each whole 64 KiB of its target and its announced body. A body that does
- * not announce its length counts as one of the largest that is read.
+ * How many requests a request counts as: one, and one more for each whole 64 KiB of its target and its announced body.
+ * A body that does not announce its length counts as one of the largest that is read.
  */
 function costOf({ headers, url }: Request): number {
   const announced = headers['content-length'];
@@ -76,7 +77,9 @@ function costOf({ headers, url }: Request): number {
   return 1 + Math.floor((url.length + body) / BYTES_A_COUNT);
 }
 
-/** Whether a request whose route is known counts against no limit: preflights cost nothing, and probes must be answered. */
+/**
+ * Whether a request whose route is known counts against no limit: preflights cost nothing, and probes must be answered.
+ */
 export function isFree(req: Request): boolean {
   return req.method === 'OPTIONS' || isProbe(exchangeOf(req).route);
 }

@@ -12,7 +12,8 @@ const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi;
 nameLines('X-Request-Id');
 
 /**
- * Begins the exchange: takes the caller's `X-Request-Id` if it is sane and no secret, else makes one, and answers with it.
+ * Begins the exchange: takes the caller's `X-Request-Id` if it is sane and no secret, else makes one, and answers with
+ * it.
  * @param dialect the shape of errors until a route has said more
  */
 export function begin(req: IncomingMessage, res: ServerResponse, dialect: Dialect): void {

@@ -9,8 +9,9 @@ export interface RequestWindow {
 const MAX_CLIENTS = 100_000;
 
 /**
- * Counts what the requests of clients cost, each in windows of its own: a window begins with the first request after the one before. Those that
- * are over are let go of in bulk, twice in a window's time at the latest, and no timer is needed for it.
+ * Counts what the requests of clients cost, each in windows of its own: a window begins with the first request after
+ * the one before. Those that are over are let go of in bulk, twice in a window's time at the latest, and no timer is
+ * needed for it.
  */
 export class RequestWindows {
   #current = new Map<string, RequestWindow>();

@@ -16,7 +16,10 @@ export interface Route {
   /** The shape of its errors. */
   readonly dialect: Dialect;
   readonly handlers: readonly RequestHandler[];
-  /** True for a pattern whose other methods are nobody's: they are 404, not 405. It also takes its method on the paths of other routes that it covers. */
+  /**
+   * True for a pattern whose other methods are nobody's: they are 404, not 405. It also takes its method on the paths
+   * of other routes that it covers.
+   */
   readonly isLoose?: boolean;
   /** Which dialect a request speaks, by name, where the route takes several; absent: that of its errors. */
   readonly spoken?: (req: Request, res: Response) => string | Promise<string>;
@@ -27,7 +30,9 @@ export interface RouteTable {
   readonly routes: readonly Route[];
   /** Run once before every route, known or not. */
   readonly before: readonly RequestHandler[];
-  /** What the router runs for everything under the base, even before a route is known: a shortcut leaves the router out. */
+  /**
+   * What the router runs for everything under the base, even before a route is known: a shortcut leaves the router out.
+   */
   readonly ahead?: readonly RequestHandler[];
 }
 

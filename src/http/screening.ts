@@ -8,8 +8,8 @@ import type { IsAllowedOrigin } from './origins.js';
 export type Screening = (req: IncomingMessage) => Error | undefined;
 
 /**
- * Screens requests before anything is read or written for them: their `Host` (RFC 9112 §3.2), and, on a service that listens on a
- * loopback address alone, whether a page of another site sent them.
+ * Screens requests before anything is read or written for them: their `Host` (RFC 9112 §3.2), and, on a service that
+ * listens on a loopback address alone, whether a page of another site sent them.
  * @param isAllowed the origins that may call
  */
 export function createScreening(options: {
@@ -46,8 +46,8 @@ function countHosts(rawHeaders: readonly string[]): number {
 }
 
 /**
- * Whether a browser sent the request for a page of another site. Browsers send `Origin` with all but plain GET and HEAD requests;
- * of those, `Sec-Fetch-Site` says where they come from. Following a link to a page is no such request.
+ * Whether a browser sent the request for a page of another site. Browsers send `Origin` with all but plain GET and HEAD
+ * requests; of those, `Sec-Fetch-Site` says where they come from. Following a link to a page is no such request.
  */
 function isForeign({ headers, method }: IncomingMessage, isAllowed: IsAllowedOrigin): boolean {
   const { origin, host } = headers;

@@ -77,14 +77,16 @@ export function createHttpServer(options: {
     handle,
   );
   server.on('checkContinue', (req: IncomingMessage, res: ServerResponse) => {
-    // What is too large for every route is not asked for (RFC 9110 §10.1.1); its connection ends with the answer, as it may come all the same.
+    // What is too large for every route is not asked for (RFC 9110 §10.1.1); its connection ends with the answer, as it
+    // may come all the same.
     if (isAnnouncedTooLarge(req)) res.setHeader('Connection', 'close');
     else res.writeContinue();
     handle(req, res);
   });
   // Nothing has to be expected of a server (RFC 9110 §10.1.1): Node would refuse all but `100-continue`, in no dialect.
   server.on('checkExpectation', handle);
-  // Conditional requests are answered where there are tags. Express would take `If-None-Match: *` for a match of anything.
+  // Conditional requests are answered where there are tags. Express would take `If-None-Match: *` for a match of
+  // anything.
   Object.defineProperty(app.request, 'fresh', { value: false });
   answerBrokenRequests(server, { guardLines: guarding.unread, dialect });
   limitConnections(server, { max: http.maxConnections, log });
@@ -141,7 +143,8 @@ export function createHttpServer(options: {
     async close(graceMs) {
       draining = true;
       streams.endAll();
-      // First the answers: `close` cuts those that are written but not sent yet. What comes meanwhile is answered, and closes its connection.
+      // First the answers: `close` cuts those that are written but not sent yet. What comes meanwhile is answered, and
+      // closes its connection.
       if (open > 0) await idleWithin(graceMs);
       const closed = new Promise<void>((resolve) => {
         server.close(() => {

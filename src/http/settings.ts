@@ -3,7 +3,10 @@ import type { CorsOrigins } from './origins.js';
 /** How the HTTP side is set up. */
 export interface HttpSettings {
   readonly corsOrigins: CorsOrigins;
-  /** True when the service listens on a loopback address alone: requests for other hosts or from foreign pages are then refused. */
+  /**
+   * True when the service listens on a loopback address alone: requests for other hosts or from foreign pages are then
+   * refused.
+   */
   readonly isLocal: boolean;
   /** How many connections may be open at a time; null: no limit. */
   readonly maxConnections: number | null;

@@ -1,7 +1,7 @@
 /**
- * Finds the route of a path without parameters by its name, before Express is asked, which tries its routes one after another: there
- * are over forty in three bases: by the profile, 4 µs of a request, of the 12 that bare `node:http` takes for everything. Whatever is spelled otherwise
- * (case, a slash at the end, another method) goes the long way.
+ * Finds the route of a path without parameters by its name, before Express is asked, which tries its routes one after
+ * another: there are over forty in three bases: by the profile, 4 µs of a request, of the 12 that bare `node:http`
+ * takes for everything. Whatever is spelled otherwise (case, a slash at the end, another method) goes the long way.
  */
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import type { Dialect } from './errors.js';

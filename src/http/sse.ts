@@ -12,7 +12,8 @@ export interface Feed<T> {
   /** Says, after the end, that the consumer was too slow. */
   readonly overflowed: boolean;
   /**
-   * Gives each item to `take` the moment it comes. While the promise that it returned is pending, what comes waits. Resolves at the end. @throws what `take` threw, once the feed is closed
+   * Gives each item to `take` the moment it comes. While the promise that it returned is pending, what comes waits.
+   * Resolves at the end. @throws what `take` threw, once the feed is closed
    */
   each(take: (item: T) => Promise<void> | undefined): Promise<void>;
   close(): void;
@@ -151,8 +152,8 @@ export function createStreams(
 }
 
 /**
- * Writes the head, and lets go of what nobody asks for while the stream is open: headers, in and out, were a fifth of the memory of
- * an idle one.
+ * Writes the head, and lets go of what nobody asks for while the stream is open: headers, in and out, were a fifth of
+ * the memory of an idle one.
  */
 function beginStream(req: Request, res: Response): Response {
   addLines(res, LINES);

@@ -32,8 +32,8 @@ export function findFiles(
 }
 
 /**
- * Serves built pages: each HTML file under its path, asked for anew each time (`ETag`), and the files in `assets`, whose
- * names carry a digest of what they hold, for ever.
+ * Serves built pages: each HTML file under its path, asked for anew each time (`ETag`), and the files in `assets`,
+ * whose names carry a digest of what they hold, for ever.
  * @param folder where the build is
  * @param pages the HTML files by their paths; none: nothing is served
  */

@@ -7,9 +7,9 @@ const SESSION_ID = new Set(['session_id']);
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /**
- * Counts every request against the limits of its session and App key, before anything is done for it. Each session and key that
- * it names in whatever place is counted: which of them its route will look at is not known yet, and one that it does not look at
- * must not hide the one that it does.
+ * Counts every request against the limits of its session and App key, before anything is done for it. Each session and
+ * key that it names in whatever place is counted: which of them its route will look at is not known yet, and one that
+ * it does not look at must not hide the one that it does.
  */
 export function admit(core: AdmissionApi): RequestHandler {
   return async (req, _res, next) => {

@@ -14,7 +14,8 @@ export interface LegacySettings {
 export type Notice = (res: Response) => void;
 
 /**
- * The headers that say that what answers will go: `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and `Link`. Undefined when there is nothing to say.
+ * The headers that say that what answers will go: `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and `Link`. Undefined
+ * when there is nothing to say.
  * @param successor the base of what takes its place; null where that is not served
  */
 export function createNotice(settings: LegacySettings, successor: string | null): Notice | undefined {
@@ -40,7 +41,9 @@ export function noticeAll(notice: Notice | undefined): RequestHandler[] {
   ];
 }
 
-/** As a handler where several dialects are spoken: for the requests that were found to speak this one, but for probes. */
+/**
+ * As a handler where several dialects are spoken: for the requests that were found to speak this one, but for probes.
+ */
 export function noticeDialect(notice: Notice | undefined, name: string): RequestHandler[] {
   if (notice === undefined) return [];
   return [

@@ -45,7 +45,10 @@ export interface Mount {
   readonly dialect: Dialect;
 }
 
-/** Paths that belong to no surface: served at the root alone, with errors in the shape that the root has. Logs call them `page`. */
+/**
+ * Paths that belong to no surface: served at the root alone, with errors in the shape that the root has. Logs call them
+ * `page`.
+ */
 export type RootPages = (dialect: Dialect) => readonly Route[];
 
 /**
@@ -84,7 +87,8 @@ async function describeLegacy(deployment: Deployment): Promise<Document> {
 /**
  * Every path of the exposed surfaces.
  * @param options `surfaces`: at least one; `pages`: what is served beside them; `observer`: is told of streams
- * @returns the router, the shortcuts past it, the streams that it has open, and the shape of errors before a route is known
+ * @returns the router, the shortcuts past it, the streams that it has open, and the shape of errors before a route is
+ * known
  */
 export function createRouter(options: {
   readonly core: Core;

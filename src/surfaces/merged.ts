@@ -17,7 +17,9 @@ import { walletProofOf } from './wallet-proof.js';
 /** Errors on the paths of both surfaces have the shape of the current one, whose `error` is the legacy one's too. */
 export const mergedDialect: Dialect = { ...currentOutput.currentDialect, name: 'merged' };
 
-/** Both surfaces under one base. The three paths that both claim answer with every field that either document promises. */
+/**
+ * Both surfaces under one base. The three paths that both claim answer with every field that either document promises.
+ */
 export function mergeRoutes(parts: SurfaceParts): readonly Route[] {
   const shared = sharedRoutes(parts);
   // The legacy routes come last: `/api/control/:action` would else take the current surface's paths.
@@ -83,7 +85,10 @@ async function spokenBySelection(req: Request, res: Response): Promise<string> {
   return (await isLegacySelection(req, res)) ? 'legacy' : 'current';
 }
 
-/** Requests on sessions look the same on both surfaces: only the header of the App key tells them apart, where one is sent. */
+/**
+ * Requests on sessions look the same on both surfaces: only the header of the App key tells them apart, where one is
+ * sent.
+ */
 function spokenByKey({ headers }: Request): string {
   const isLegacy = headers['x-api-key'] !== undefined && headers['service-app-key'] === undefined;
   return isLegacy ? 'legacy' : 'current';

@@ -1,6 +1,6 @@
 /**
- * The messages of a snapshot as JSON. Records that have settled never change, so each is encoded once. Measured: 1,000 messages of 400 characters take
- * 3.7 ms to encode, and 0.4 µs to hand out again.
+ * The messages of a snapshot as JSON. Records that have settled never change, so each is encoded once. Measured: 1,000
+ * messages of 400 characters take 3.7 ms to encode, and 0.4 µs to hand out again.
  */
 import { resultText, type Message } from '../core/model/message.js';
 import type { OpenTurnView, Snapshot } from '../core/model/snapshot.js';

@@ -34,8 +34,9 @@ export function sentByQuery(id: string): SessionRef {
 }
 
 /**
- * Marks of sessions that were asked for lately: each request shows one, and a digest takes 0.7 µs (`createHash` 1.8, and an object to collect). Those of the generation before go all at
- * once: a map from whose beginning single ones are taken becomes slow, since it keeps their places.
+ * Marks of sessions that were asked for lately: each request shows one, and a digest takes 0.7 µs (`createHash` 1.8,
+ * and an object to collect). Those of the generation before go all at once: a map from whose beginning single ones are
+ * taken becomes slow, since it keeps their places.
  */
 let marks = new Map<string, string>();
 let earlierMarks = new Map<string, string>();

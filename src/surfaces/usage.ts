@@ -9,8 +9,8 @@ import type { Notice } from './deprecation.js';
 const KEY_HEADER = { current: 'service-app-key', legacy: 'x-api-key' } as const;
 
 /**
- * The routes with each request counted under its surface, and the notice on answers to legacy requests where that shows only
- * in the request. Probes are not counted.
+ * The routes with each request counted under its surface, and the notice on answers to legacy requests where that shows
+ * only in the request. Probes are not counted.
  */
 export function countRoutes(
   routes: readonly Route[],

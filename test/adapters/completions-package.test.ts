@@ -13,7 +13,8 @@ import { RigError, type PromptMessage, type RigPart, type RigRequest } from '../
 import { endChunk, textChunk, toolChunk } from '../support/upstream.js';
 import { ADD, ask } from './ai-sdk-dialects.js';
 
-// Our own reading of chat completions against that of the package which knows the format: the same bytes, the same parts and faults.
+// Our own reading of chat completions against that of the package which knows the format: the same bytes, the same
+// parts and faults.
 
 /** An answer as it comes from the network. */
 interface Scripted {

@@ -12,7 +12,10 @@ import { openTestSqlite } from '../support/sqlite.js';
 
 const STORE_MODULE = new URL('../../dist/adapters/stores/sqlite/store.js', import.meta.url);
 
-/** A process that sends messages to one session, `count` in all, by eight writers, and prints each turn id once it is acknowledged. */
+/**
+ * A process that sends messages to one session, `count` in all, by eight writers, and prints each turn id once it is
+ * acknowledged.
+ */
 function startSender(path: string, sessionId: string, count: number) {
   const script = `
     import { randomUUID } from 'node:crypto';

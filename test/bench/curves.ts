@@ -15,7 +15,10 @@ const WALLET = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8';
 /** A line of a table: what grows, and what each thing costs there. */
 type Line = readonly (string | number)[];
 
-/** How cost grows with the length of a thread, the number of streams, and the number of threads: three tables of Markdown. */
+/**
+ * How cost grows with the length of a thread, the number of streams, and the number of threads: three tables of
+ * Markdown.
+ */
 export async function curves(context: Context): Promise<string> {
   const { isQuick } = context.pace;
   const lengths = isQuick ? [10, 100, 1000] : [10, 100, 1000, 10_000];

@@ -22,7 +22,9 @@ export async function load(url, context, nextLoad) {
   return asImport(`import { register } from 'node:module'; register(${JSON.stringify(hooks)});`);
 }
 
-/** Before the service: on SIGUSR2 it collects garbage, and writes how many bytes of the heap are alive to `heap.txt`. */
+/**
+ * Before the service: on SIGUSR2 it collects garbage, and writes how many bytes of the heap are alive to `heap.txt`.
+ */
 export const HEAP_PROBE = asImport(`
 import { writeFileSync } from 'node:fs';
 process.on('SIGUSR2', () => {

@@ -22,7 +22,9 @@ interface Held {
   readonly resident: number;
 }
 
-/** A million requests and ten thousand turns: what is held after them against what was held after the first thousand. */
+/**
+ * A million requests and ten thousand turns: what is held after them against what was held after the first thousand.
+ */
 export async function leak(context: Context): Promise<string> {
   const { isQuick } = context.pace;
   const [requests, turns] = isQuick ? [100_000, 2000] : [1_000_000, 10_000];

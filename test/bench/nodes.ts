@@ -110,7 +110,9 @@ async function measure(kind: Kind, nodes: readonly ServerProcess[], sessions: st
   return { rate: done / seconds, cores: { nodes: own, load: generator, others: all - own - generator } };
 }
 
-/** Every client asks again as soon as it is answered, each time at the next node. Returns how often they were answered. */
+/**
+ * Every client asks again as soon as it is answered, each time at the next node. Returns how often they were answered.
+ */
 async function load(
   kind: Kind,
   nodes: readonly ServerProcess[],

@@ -41,7 +41,9 @@ interface CpuProfile {
   readonly timeDeltas: readonly number[];
 }
 
-/** Loads a server that profiles itself, and lists where its main thread's time went: the functions by their own time. */
+/**
+ * Loads a server that profiles itself, and lists where its main thread's time went: the functions by their own time.
+ */
 export async function profile(context: Context, name: string, top = TOP): Promise<string> {
   const chosen = PROFILES[name];
   if (chosen === undefined)

@@ -58,13 +58,16 @@ interface Sides {
   readonly against: Side;
   readonly workers: number;
   /**
-   * Into how many a round is cut; absent: one. What a machine does to one side alone in a long slice is more than most changes are worth;
-   * where work ends quickly, short ones cost nothing.
+   * Into how many a round is cut; absent: one. What a machine does to one side alone in a long slice is more than most
+   * changes are worth; where work ends quickly, short ones cost nothing.
    */
   readonly slices?: number;
 }
 
-/** Loads both sides in turn, slice by slice, so that whatever else the machine does meets both. Work for each CPU second. */
+/**
+ * Loads both sides in turn, slice by slice, so that whatever else the machine does meets both. Work for each CPU
+ * second.
+ */
 export async function compare(
   { pace }: Context,
   { product, against, workers, slices = 1 }: Sides,

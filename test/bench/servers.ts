@@ -64,7 +64,9 @@ export async function startProgram(
   return { pid: child.pid ?? 0, port, end: () => kill(child) };
 }
 
-/** The service as a user starts it, but for its address, its data, a rig, and a limit of requests that is not reached. */
+/**
+ * The service as a user starts it, but for its address, its data, a rig, and a limit of requests that is not reached.
+ */
 export interface Product extends Server {
   /** Where its data and its log are. */
   readonly folder: string;

@@ -16,8 +16,8 @@ export interface Delivery {
 }
 
 /**
- * Sends a message in a way that its marker chooses. Without an answer it is sent again with the same key, on any surface,
- * until there is one; a message without a key is not.
+ * Sends a message in a way that its marker chooses. Without an answer it is sent again with the same key, on any
+ * surface, until there is one; a message without a key is not.
  */
 export function deliver(world: World, conversation: Conversation, sent: SentMessage): Delivery {
   const random = new Random(world.seed, 'delivery', sent.marker);

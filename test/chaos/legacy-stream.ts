@@ -8,8 +8,9 @@ import type { Door, World } from './world.js';
 const LEFT_EARLY = /restarting|broke off|started again/;
 
 /**
- * Reads the stream of `POST /api/thread/chat` to its end, or goes away in the middle. Checks that it ends in exactly one `complete`
- * or `error` unless a kill cut it, that each step's text is of one attempt and as in the script, and that no call is there twice.
+ * Reads the stream of `POST /api/thread/chat` to its end, or goes away in the middle. Checks that it ends in exactly
+ * one `complete` or `error` unless a kill cut it, that each step's text is of one attempt and as in the script, and
+ * that no call is there twice.
  */
 export async function readChatStream(
   world: World,

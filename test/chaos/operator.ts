@@ -43,7 +43,8 @@ export class Operator {
   }
 
   /**
-   * Plays whole rounds until it has killed so often; at least one, so that every kind was played. Ends with all nodes well.
+   * Plays whole rounds until it has killed so often; at least one, so that every kind was played. Ends with all nodes
+   * well.
    * @param least rounds at least
    */
   async run(

@@ -4,7 +4,10 @@ import { LegacyState, read, Snapshot } from './shapes.js';
 import { ask, Cut, Hung, type Answer } from './wire.js';
 import { judge, judgeCut, type Door, type World } from './world.js';
 
-/** Polls the state of the current surface, at times with the tag of the last one. Undefined: no response. A deleted session is not processing. */
+/**
+ * Polls the state of the current surface, at times with the tag of the last one. Undefined: no response. A deleted
+ * session is not processing.
+ */
 export async function pollState(
   world: World,
   conversation: Conversation,

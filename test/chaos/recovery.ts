@@ -5,8 +5,8 @@ import type { Random } from './random.js';
 import { sleep, type World } from './world.js';
 
 /**
- * A session whose turn was lost runs again, or has ended, so long after; the time of the questions comes on top, so that a machine that is
- * too busy to answer them is no fault.
+ * A session whose turn was lost runs again, or has ended, so long after; the time of the questions comes on top, so
+ * that a machine that is too busy to answer them is no fault.
  */
 const STUCK_MS = 10_000;
 const PAUSE_MS = 250;

@@ -66,9 +66,9 @@ export function sessionOf(marker: string): string {
 }
 
 /**
- * Everything that the scripted model says. How many steps a message takes, and which tools each step calls, is a function of the seed and
- * the message's marker alone. The words, and the ids of calls, differ from attempt to attempt: every word carries the number of its
- * attempt, so that a text with words of two attempts shows itself.
+ * Everything that the scripted model says. How many steps a message takes, and which tools each step calls, is a
+ * function of the seed and the message's marker alone. The words, and the ids of calls, differ from attempt to attempt:
+ * every word carries the number of its attempt, so that a text with words of two attempts shows itself.
  */
 export class Script {
   constructor(

@@ -29,7 +29,10 @@ export class ServedNode {
   #fullUntil = 0;
   #descriptors: number | undefined;
 
-  /** @param firstApp what its first start runs, where that is another build than later ones: then those deploy a new version */
+  /**
+   * @param firstApp what its first start runs, where that is another build than later ones: then those deploy a new
+   * version
+   */
   constructor(
     readonly name: string,
     private readonly options: ServerOptions,

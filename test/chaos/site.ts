@@ -137,7 +137,10 @@ export class Site {
     await Promise.race(this.nodes.map((node) => node.whenUp()));
   }
 
-  /** Starts every node that is down. One that fails while the store is away is started again. @throws when one does not start */
+  /**
+   * Starts every node that is down. One that fails while the store is away is started again. @throws when one does not
+   * start
+   */
   async startAll(): Promise<void> {
     await Promise.all(this.nodes.map((node) => this.startNode(node)));
   }

@@ -217,7 +217,10 @@ function isHostility(trouble: Trouble): trouble is Hostility {
   return HOSTILITIES.some(([kind]) => kind === trouble);
 }
 
-/** Every call has its result right behind it, every question is there once, all of one session, and each answer is of one attempt. */
+/**
+ * Every call has its result right behind it, every question is there once, all of one session, and each answer is of
+ * one attempt.
+ */
 function checkHistory(
   messages: readonly Message[],
   marker: string,

@@ -108,7 +108,9 @@ export function compareEvents(
   if (unknown.length > 0) figures.fault('toolEvents', `${where}: of no record: ${JSON.stringify(unknown)}`);
 }
 
-/** At most one title is the service's own, none of these comes after a person's, and the last one of a person's stands. */
+/**
+ * At most one title is the service's own, none of these comes after a person's, and the last one of a person's stands.
+ */
 function judgeTitles(
   world: World,
   conversation: Conversation,

@@ -193,7 +193,10 @@ function judgeStream(
   }
 }
 
-/** A turn fails because the model failed it, because its owners were lost, or because its node had no descriptor left for the model. */
+/**
+ * A turn fails because the model failed it, because its owners were lost, or because its node had no descriptor left
+ * for the model.
+ */
 function judgeFailure(
   world: World,
   sent: SentMessage,

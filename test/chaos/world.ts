@@ -37,7 +37,10 @@ export interface World {
   door(random: Random): Door;
   /** Resolves once there is somebody to answer. */
   whenUp(): Promise<void>;
-  /** Whether owners of turns may have been lost since this time: what is kept of an interrupted answer is then its last checkpoint. */
+  /**
+   * Whether owners of turns may have been lost since this time: what is kept of an interrupted answer is then its last
+   * checkpoint.
+   */
   isTroubledSince(time: number): boolean;
   /** Whether the owner of an interrupted turn ever answered too late to keep it, with the same outcome. */
   hasFenced(): boolean;

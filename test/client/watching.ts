@@ -35,7 +35,9 @@ export class Heard {
     return texts;
   }
 
-  /** All that the assistant has said, as a person sees it: states replace everything, text is added. After each event. */
+  /**
+   * All that the assistant has said, as a person sees it: states replace everything, text is added. After each event.
+   */
   views(): string[] {
     let view = '';
     return this.events.flatMap((event) => {

@@ -31,7 +31,10 @@ async function allOf(store: Store, id: string): Promise<readonly Message[]> {
   return [...settled, ...open.flatMap(({ messages }) => messages)];
 }
 
-/** Fails unless the store counts the thread as what it holds: its messages, and its bytes by the message that it has no room for. */
+/**
+ * Fails unless the store counts the thread as what it holds: its messages, and its bytes by the message that it has no
+ * room for.
+ */
 async function expectCounted(store: Store, id: string): Promise<void> {
   const all = await allOf(store, id);
   const bytes = all.reduce((sum, message) => sum + textBytes(message), 0);

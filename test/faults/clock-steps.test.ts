@@ -10,7 +10,10 @@ jest.setTimeout(120_000);
 
 const HOUR_MS = 3_600_000;
 
-/** Shifts `Date` in a process and its threads by the milliseconds that a file holds at each reading. The steady clock stays as it is. */
+/**
+ * Shifts `Date` in a process and its threads by the milliseconds that a file holds at each reading. The steady clock
+ * stays as it is.
+ */
 const SHIFTED_DATE = `
   import { readFileSync } from 'node:fs';
   const RealDate = Date;

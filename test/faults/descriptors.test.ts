@@ -16,7 +16,10 @@ afterEach(() => place.clear());
 
 const HEALTH = 'GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n';
 
-/** Opens a connection and asks for the health. Resolves with the connection once it is answered; undefined: it was refused. */
+/**
+ * Opens a connection and asks for the health. Resolves with the connection once it is answered; undefined: it was
+ * refused.
+ */
 async function open(url: string): Promise<Socket | undefined> {
   const socket = connectTo(url);
   socket.on('error', () => undefined);

@@ -16,7 +16,10 @@ function whyNoDisk(): string | null {
   return tried.status === 0 ? null : 'no small disk: unshare cannot mount a tmpfs here';
 }
 
-/** Runs lines of a program on a disk of 24 MiB, and returns what it prints as JSON. `send` returns whether a message was stored. */
+/**
+ * Runs lines of a program on a disk of 24 MiB, and returns what it prints as JSON. `send` returns whether a message was
+ * stored.
+ */
 function onSmallDisk(folder: string, lines: string): unknown {
   const script = `
     import { randomUUID } from 'node:crypto';

@@ -20,11 +20,14 @@ const HELP = `npm run soak -- [--seconds 180] [--streams 1000] [--workers 8] [--
 `;
 /** Kept HTTP connections come and go with the load; a leak of descriptors is by the hundred. */
 const DESCRIPTORS = 16;
-/** How far the live heap may rise over the load, whichever is more. A leak of 1 KiB a request is over 100 MiB in 180 s. */
+/**
+ * How far the live heap may rise over the load, whichever is more. A leak of 1 KiB a request is over 100 MiB in 180 s.
+ */
 const HEAP = { share: 0.2, mib: 12 };
 /**
- * How far the whole of the memory may be over its highest in the first two thirds of the load. The heap is a sawtooth whose
- * garbage V8 does not collect at rest, and freed pages are not given back at once: so it is compared with a maximum.
+ * How far the whole of the memory may be over its highest in the first two thirds of the load. The heap is a sawtooth
+ * whose garbage V8 does not collect at rest, and freed pages are not given back at once: so it is compared with a
+ * maximum.
  */
 const MEMORY = { share: 0.15, mib: 24 };
 const WARM_UP_MS = 20_000;

@@ -4,7 +4,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 export interface Usage {
   /** Resident memory. */
   readonly rss: number;
-  /** Its anonymous part: the heap, buffers and stacks, without mapped files. The nearest to a heap size that /proc tells. */
+  /**
+   * Its anonymous part: the heap, buffers and stacks, without mapped files. The nearest to a heap size that /proc
+   * tells.
+   */
   readonly anonymous: number;
   readonly descriptors: number;
 }
@@ -49,7 +52,10 @@ export async function settled(pid: number, milliseconds: number): Promise<Usage>
   return readUsage(pid);
 }
 
-/** What is held after a full collection, which the server makes on this signal: whether one came by itself meanwhile is chance. */
+/**
+ * What is held after a full collection, which the server makes on this signal: whether one came by itself meanwhile is
+ * chance.
+ */
 export async function collected(pid: number, log: string): Promise<Usage> {
   await settled(pid, 15_000);
   const before = heapAfterCollections(log).length;

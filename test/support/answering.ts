@@ -33,7 +33,10 @@ export function portOf(server: Server): number {
   return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
-/** All bytes of the answer to a request without a body, but for the date; and how often its socket was written to, a `writev` counting twice. */
+/**
+ * All bytes of the answer to a request without a body, but for the date; and how often its socket was written to, a
+ * `writev` counting twice.
+ */
 export async function wire(
   answer: (res: ServerResponse) => void,
   { Class = ServerResponse, line = 'GET / HTTP/1.1' }: { Class?: typeof ServerResponse; line?: string } = {},

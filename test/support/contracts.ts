@@ -26,7 +26,10 @@ const output = z.object({
   ),
 });
 
-/** Compiles Solidity files of `test/support/contracts`, in a process of its own; about a second. The contracts by their names. */
+/**
+ * Compiles Solidity files of `test/support/contracts`, in a process of its own; about a second. The contracts by their
+ * names.
+ */
 export async function compileContracts(...files: readonly string[]): Promise<ReadonlyMap<string, Artefact>> {
   const sources = await Promise.all(
     files.map(async (file) => {

@@ -1,7 +1,8 @@
 import { describe } from '@jest/globals';
 
 /**
- * Makes a `describe` for tests that need something which is not everywhere: where it is missing they are skipped, and that is said.
+ * Makes a `describe` for tests that need something which is not everywhere: where it is missing they are skipped, and
+ * that is said.
  * @param missing what is not there, and where it was looked for; null: it is there
  */
 export function describeWhere(missing: string | null): (name: string, tests: () => void) => void {

@@ -1,6 +1,7 @@
 /**
  * The scripted server over stdio. Environment: `API_KEY`, its secret; `NEEDS_KEY`, end at once without one; `STUBBORN`,
- * heed neither the end of the input nor SIGTERM; `LISTS_NOTHING`; `NOISE`, write that to stderr; `CHILD`, leave a child of its own.
+ * heed neither the end of the input nor SIGTERM; `LISTS_NOTHING`; `NOISE`, write that to stderr; `CHILD`, leave a child
+ * of its own.
  */
 import { spawn } from 'node:child_process';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';

@@ -33,7 +33,9 @@ export interface ServerOptions {
   readonly descriptors?: number | undefined;
 }
 
-/** The real service as a child process on a known port. Its output goes to a file, so that a kill loses no line of it. */
+/**
+ * The real service as a child process on a known port. Its output goes to a file, so that a kill loses no line of it.
+ */
 export class ServerProcess {
   /** Resolves with the exit code, or with the signal that ended it. */
   readonly ended: Promise<number | string>;

@@ -3,13 +3,13 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'nod
 import type { AddressInfo, Socket } from 'node:net';
 
 /**
- * A model provider over real sockets, whose answers a test writes. Nothing in it waits for time: a script that must wait does so on a
- * promise of the test (`release`), and a test learns what happened by awaiting `requests` and `closed`.
+ * A model provider over real sockets, whose answers a test writes. Nothing in it waits for time: a script that must
+ * wait does so on a promise of the test (`release`), and a test learns what happened by awaiting `requests` and
+ * `closed`.
  *
  * ```ts
- * const upstream = await startUpstream();
- * upstream.next(async (reply) => { reply.open(); reply.event(textChunk('Hel')); await gate; reply.drop(); });
- * const rig = createModelRig({ …, baseUrl: `${upstream.url}/v1` });
+ * const upstream = await startUpstream(); upstream.next(async (reply) => { reply.open(); reply.event(textChunk('Hel'));
+ * await gate; reply.drop(); }); const rig = createModelRig({ …, baseUrl: `${upstream.url}/v1` });
  * ```
  */
 export interface Upstream {
@@ -39,7 +39,10 @@ export interface UpstreamRequest {
   readonly headers: IncomingHttpHeaders;
   /** Parsed JSON; undefined when there was no body. */
   readonly body: unknown;
-  /** Resolves when its response was closed: `complete` after its end, `aborted` when the client went away or it was dropped. */
+  /**
+   * Resolves when its response was closed: `complete` after its end, `aborted` when the client went away or it was
+   * dropped.
+   */
   readonly closed: Promise<'complete' | 'aborted'>;
 }
 

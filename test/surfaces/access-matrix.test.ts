@@ -58,7 +58,10 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
   'GET /api/session/apps': {},
 };
 
-/** They take the name of an App and need no key for it: they show and remove what a client has stored, whose id they need. */
+/**
+ * They take the name of an App and need no key for it: they show and remove what a client has stored, whose id they
+ * need.
+ */
 const CAPABILITIES = ['DELETE /api/secrets', 'DELETE /api/secrets/:name'];
 
 const APPS = ['default', 'vault', 'nowhere'] as const;

@@ -187,7 +187,10 @@ it('no secret, client or App key is in any answer, event, log line, prompt, metr
     }
   }));
 
-/** Talks on both surfaces, calls tools, stores, lists, fails in many ways. Resolves with the streams, still open, and the sessions. */
+/**
+ * Talks on both surfaces, calls tools, stores, lists, fails in many ways. Resolves with the streams, still open, and
+ * the sessions.
+ */
 async function converse(
   house: House,
   upstream: Upstream,

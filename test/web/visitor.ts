@@ -6,7 +6,8 @@ const AWAY =
   /net::ERR_(CONNECTION_REFUSED|CONNECTION_RESET|INCOMPLETE_CHUNKED_ENCODING|EMPTY_RESPONSE|SOCKET_NOT_CONNECTED)/;
 
 /**
- * What a browser finds wrong from now on: errors on the console, broken rules of the policy, requests to other places than `url`.
+ * What a browser finds wrong from now on: errors on the console, broken rules of the policy, requests to other places
+ * than `url`.
  * @param mayBeAway whether the service may be stopped meanwhile
  */
 export function faultsOf(page: Page, url: string, mayBeAway = false): readonly string[] {

@@ -16,8 +16,8 @@ interface Waiting {
 }
 
 /**
- * The listeners of this process, by session. `deliver` has delivered when it returns, unless a listener called it: then the signal waits until the one before
- * it has reached everybody, so that all see the same order.
+ * The listeners of this process, by session. `deliver` has delivered when it returns, unless a listener called it: then
+ * the signal waits until the one before it has reached everybody, so that all see the same order.
  */
 export class LocalListeners {
   readonly #attached = new Map<string, Set<Entry>>();

@@ -93,7 +93,10 @@ function faultOf(status: number | undefined, body: string): Fault {
   return known === undefined || known === 'broken' || known === 'busy' ? 'refused' : known;
 }
 
-/** An upstream's own word for what is wrong, if it is a mere word: never its sentences, which may quote the request or the key. */
+/**
+ * An upstream's own word for what is wrong, if it is a mere word: never its sentences, which may quote the request or
+ * the key.
+ */
 function codeIn(body: string): string | undefined {
   return codesIn(body).find((code) => /^[a-zA-Z0-9_.-]{1,64}$/.test(code));
 }

@@ -69,8 +69,8 @@ function checkFinish(reason: FinishReason, spoke: boolean, calls: number): void 
 }
 
 /**
- * The arguments of a call. Models leave the arguments of a tool without parameters empty, or write `null`. Anything else that
- * is no object is a problem of this call alone: the model reads the words and can call again.
+ * The arguments of a call. Models leave the arguments of a tool without parameters empty, or write `null`. Anything
+ * else that is no object is a problem of this call alone: the model reads the words and can call again.
  */
 function readArgs(input: string, reason: FinishReason): Pick<ToolCall, 'args' | 'problem'> {
   if (input.trim() === '') return { args: {} };

@@ -1,8 +1,8 @@
 import type { UpstreamAnswer } from './classify.js';
 
 /**
- * How long the provider asks to wait, in milliseconds: `retry-after-ms`, `Retry-After` in seconds or as a date (RFC 9110
- * §10.2.3), or Google's `retryDelay` in the body. Undefined when it does not say.
+ * How long the provider asks to wait, in milliseconds: `retry-after-ms`, `Retry-After` in seconds or as a date (RFC
+ * 9110 §10.2.3), or Google's `retryDelay` in the body. Undefined when it does not say.
  */
 export function retryAfter(answer: UpstreamAnswer, now: number): number | undefined {
   const { headers, body } = answer;

@@ -14,7 +14,9 @@ export class History {
     readonly lines: readonly string[],
   ) {}
 
-  /** Nothing of it can fail a chat: without a file there is no history. @param isKept false: neither read nor written */
+  /**
+   * Nothing of it can fail a chat: without a file there is no history. @param isKept false: neither read nor written
+   */
   static async open({ env }: Terminal, isKept: boolean): Promise<History> {
     if (!isKept) return new History(undefined, []);
     const file = join(stateFolder(env), 'diptych', 'history');

@@ -9,7 +9,10 @@ import type { Wire } from '../wire.js';
 import type { CurrentCalls } from './calls.js';
 import { CurrentFollower } from './follow.js';
 
-/** Sends a message over the current surface and tells of its turn, and of nothing else that is said, until that has ended. */
+/**
+ * Sends a message over the current surface and tells of its turn, and of nothing else that is said, until that has
+ * ended.
+ */
 export async function* askCurrent(
   wire: Wire,
   calls: CurrentCalls,

@@ -18,9 +18,9 @@ type TurnEnded = Extract<InnerEvent, { type: 'turn_ended' }>;
 export type Nudges = Set<() => void>;
 
 /**
- * Follows a session over the current surface. The stream says what happens; a state says what is so, at first, after each loss
- * and at each turn's end. Logged events go on from the cursor; of the text in flight, which has none, the stream's beginning
- * and the state both have all, so that each character passes once.
+ * Follows a session over the current surface. The stream says what happens; a state says what is so, at first, after
+ * each loss and at each turn's end. Logged events go on from the cursor; of the text in flight, which has none, the
+ * stream's beginning and the state both have all, so that each character passes once.
  */
 export class CurrentFollower {
   #cursor: number | undefined;
@@ -102,8 +102,8 @@ export class CurrentFollower {
   }
 
   /**
-   * Asks for the state. When the stream begins, the state is held until the events that it knows of have passed; a later one is
-   * shown at once.
+   * Asks for the state. When the stream begins, the state is held until the events that it knows of have passed; a
+   * later one is shown at once.
    */
   async *#readState(mode: 'hold' | 'now'): AsyncGenerator<InnerEvent> {
     const { signal } = this;

@@ -50,8 +50,8 @@ export class LegacyCalls {
   }
 
   /**
-   * Where nothing was ever said, an empty one: this surface knows no session before. When a message was accepted meanwhile, nobody could
-   * tell whether the state has it: it is read again.
+   * Where nothing was ever said, an empty one: this surface knows no session before. When a message was accepted
+   * meanwhile, nobody could tell whether the state has it: it is read again.
    */
   async state(signal?: AbortSignal): Promise<SessionState> {
     for (;;) {

@@ -13,8 +13,9 @@ const ATTEMPTS = 12;
 export type TurnStep = InnerEvent | { readonly type: 'accepted' } | { readonly type: 'left' };
 
 /**
- * Sends one message over the legacy surface, and follows its stream to its end. When the stream breaks off, the same message
- * is sent with the same key, whereupon the service streams that very turn from its beginning; what was told before is passed over.
+ * Sends one message over the legacy surface, and follows its stream to its end. When the stream breaks off, the same
+ * message is sent with the same key, whereupon the service streams that very turn from its beginning; what was told
+ * before is passed over.
  */
 export class LegacyTurn {
   #isAccepted = false;
@@ -90,7 +91,10 @@ export class LegacyTurn {
     return undefined;
   }
 
-  /** True: the turn is over. An error may also say that the stream ends before its turn does, or cannot show the turn's text. */
+  /**
+   * True: the turn is over. An error may also say that the stream ends before its turn does, or cannot show the turn's
+   * text.
+   */
   async *#conclude({ error }: { error: string | undefined }): AsyncGenerator<TurnStep, boolean> {
     const state = await this.calls.state(this.signal);
     // The reason of a failed turn is in the state.

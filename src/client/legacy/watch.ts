@@ -20,8 +20,8 @@ const BUSY_MS = 700;
 const IDLE_MS = 5_000;
 
 /**
- * Watches a session over the legacy surface: its updates stream for titles, notices and tools; the streams of this client's
- * own turns; and for all others the state, read again and again.
+ * Watches a session over the legacy surface: its updates stream for titles, notices and tools; the streams of this
+ * client's own turns; and for all others the state, read again and again.
  */
 export async function* watchLegacy(
   wire: Wire,
@@ -223,7 +223,10 @@ class LegacyWatch {
     }
   }
 
-  /** Of this client's own turns the chat streams tell more: the arguments too. Only failures are told by the updates alone. */
+  /**
+   * Of this client's own turns the chat streams tell more: the arguments too. Only failures are told by the updates
+   * alone.
+   */
   #hearTool(data: JsonObject): void {
     const tool = showTool(data, undefined);
     const isOwn = this.#own !== undefined || (this.#waiting.size > 0 && this.#foreign === undefined);

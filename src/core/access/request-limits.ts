@@ -4,8 +4,8 @@ import { overQuota, requestQuotas, type LimitSettings, type Quota, type Subjects
 const MAX_SUBJECTS = 100_000;
 
 /**
- * The limits of requests a minute, of sessions and App keys. They are counted in the memory of this process: a request that is refused, or that
- * names a session which does not exist, must not write to the disk.
+ * The limits of requests a minute, of sessions and App keys. They are counted in the memory of this process: a request
+ * that is refused, or that names a session which does not exist, must not write to the disk.
  */
 export class RequestLimits {
   readonly #counts = new Map<string, number>();
@@ -30,7 +30,10 @@ export class RequestLimits {
     return this.#counts.size;
   }
 
-  /** Counts a request for all of its subjects, or for none of them. @throws RefusedError `too_many` when one has used up its limit */
+  /**
+   * Counts a request for all of its subjects, or for none of them. @throws RefusedError `too_many` when one has used up
+   * its limit
+   */
   count(subjects: Subjects): void {
     const now = this.clock.now();
     const quotas = requestQuotas(this.settings, subjects, now);

@@ -13,9 +13,9 @@ export interface Rotated {
 }
 
 /**
- * Seals every value anew that is not under the sealer's newest key. It may run beside the service and beside itself: a value
- * is replaced only while it is still the one that was read, so that nothing stored meanwhile is lost, and whatever is left when
- * it stops is found by the next run.
+ * Seals every value anew that is not under the sealer's newest key. It may run beside the service and beside itself: a
+ * value is replaced only while it is still the one that was read, so that nothing stored meanwhile is lost, and
+ * whatever is left when it stops is found by the next run.
  * @param signal stops it after the batch in hand
  * @param onProgress is told how many are done, after each batch
  */

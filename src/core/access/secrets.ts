@@ -55,7 +55,9 @@ export class Secrets {
     return this.parts.digests.sha256(clientId);
   }
 
-  /** The client of a request: the one that it names (a blank id names none), else the one that the session is bound to. */
+  /**
+   * The client of a request: the one that it names (a blank id names none), else the one that the session is bound to.
+   */
   clientFor(clientId: string | undefined, session: Pick<Session, 'client'>): string | null {
     return clientId === undefined || clientId === '' ? session.client : this.clientOf(clientId);
   }
@@ -111,7 +113,10 @@ export class Secrets {
     return new LentSecrets(open, closed);
   }
 
-  /** @throws RefusedError `invalid`, naming the required slots of the App that the client has not filled, or whose value does not open */
+  /**
+   * @throws RefusedError `invalid`, naming the required slots of the App that the client has not filled, or whose value
+   * does not open
+   */
   async requireSlots(app: App, client: string | null): Promise<void> {
     const required = app.secrets.filter((slot) => slot.required);
     if (required.length === 0) return;
@@ -157,7 +162,10 @@ export class Secrets {
     }
   }
 
-  /** Notes in the background that a session uses secrets of a client: those of a client that none has used for long are removed. */
+  /**
+   * Notes in the background that a session uses secrets of a client: those of a client that none has used for long are
+   * removed.
+   */
   #noteUse(client: string): void {
     const { secretStore, clock, log } = this.parts;
     const now = clock.monotonic();

@@ -19,7 +19,10 @@ export interface App {
   readonly rigs: readonly string[] | null;
   /** Names of its tools; null: all but those of tool servers. */
   readonly tools: readonly string[] | null;
-  /** Names of the tool servers whose tools it has; a tool of one is named `server.tool`. Where `tools` names some of a server's, only those. */
+  /**
+   * Names of the tool servers whose tools it has; a tool of one is named `server.tool`. Where `tools` names some of a
+   * server's, only those.
+   */
   readonly toolServers: readonly string[];
   readonly secrets: readonly SecretSlot[];
   /** What a message to a busy thread does; null: the service's `BUSY_STRATEGY`. */

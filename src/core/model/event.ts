@@ -50,7 +50,9 @@ export type TurnEvent =
       readonly turnId: string;
       readonly attempt: number;
       readonly call: ToolCall;
-      /** The record of its step, how much text that has, and how many calls: a watcher sees whether it has missed some. */
+      /**
+       * The record of its step, how much text that has, and how many calls: a watcher sees whether it has missed some.
+       */
       readonly position: number;
       readonly length: number;
       readonly count: number;

@@ -5,8 +5,8 @@
 export interface Feed<T> {
   readonly overflowed: boolean;
   /**
-   * Gives each item to `take` the moment it comes. While the promise that it returned is pending, what comes waits. Called once, by the one
-   * consumer. Resolves at the end. @throws what `take` threw, once the feed is closed
+   * Gives each item to `take` the moment it comes. While the promise that it returned is pending, what comes waits.
+   * Called once, by the one consumer. Resolves at the end. @throws what `take` threw, once the feed is closed
    */
   each(take: (item: T) => Promise<void> | undefined): Promise<void>;
   /** Ends it and lets go of everything. Safe to call more than once. */

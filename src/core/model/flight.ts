@@ -5,9 +5,15 @@ export interface Flight {
   /** Where the record will be that it belongs to. */
   readonly position: number;
   readonly text: string;
-  /** What an earlier attempt had of that step, where this one has stored nothing of it yet: polls show it meanwhile, streams never. */
+  /**
+   * What an earlier attempt had of that step, where this one has stored nothing of it yet: polls show it meanwhile,
+   * streams never.
+   */
   readonly leftover: string;
-  /** When the first character of the text, or of what is left over, was shown, in milliseconds since the epoch; 0: not known. */
+  /**
+   * When the first character of the text, or of what is left over, was shown, in milliseconds since the epoch; 0: not
+   * known.
+   */
   readonly since: number;
 }
 

@@ -11,7 +11,10 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Whether a value is nested deeper than so many levels. Walks without recursion, so that no depth can exhaust the stack. */
+/**
+ * Whether a value is nested deeper than so many levels. Walks without recursion, so that no depth can exhaust the
+ * stack.
+ */
 export function isDeeperThan(value: JsonValue, limit: number): boolean {
   let level: JsonValue[] = [value];
   for (let depth = 0; level.length > 0; depth++) {

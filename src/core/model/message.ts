@@ -21,7 +21,10 @@ export interface ToolResult {
   readonly failed: boolean;
   /** True when the tool reported progress on its way. */
   readonly multiStep: boolean;
-  /** When it came, in milliseconds since the epoch. Absent in records of earlier versions: the time of the record stands for it. */
+  /**
+   * When it came, in milliseconds since the epoch. Absent in records of earlier versions: the time of the record stands
+   * for it.
+   */
   readonly at?: number;
 }
 

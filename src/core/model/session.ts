@@ -68,7 +68,8 @@ export function newSession(id: string, at: number): Session {
 const EVM_ADDRESS = /^(?:eip155:[1-9]\d{0,15}:)?0x[0-9a-f]{40}$/i;
 
 /**
- * A wallet address as it is compared and kept: EVM addresses, also those with their chain (CAIP-10), in lower case, others as they are.
+ * A wallet address as it is compared and kept: EVM addresses, also those with their chain (CAIP-10), in lower case,
+ * others as they are.
  * @throws RefusedError `invalid` unless it has 1 to 128 characters
  */
 export function walletAddress(text: string): string {
@@ -93,7 +94,10 @@ export function personTitle(text: string): string {
   return trimmed;
 }
 
-/** Names a session. `refuse`: an unknown one is `not_found`; `create`: it begins to exist, in memory until something is written. */
+/**
+ * Names a session. `refuse`: an unknown one is `not_found`; `create`: it begins to exist, in memory until something is
+ * written.
+ */
 export interface SessionRef {
   readonly id: string;
   readonly ifUnknown: 'create' | 'refuse';

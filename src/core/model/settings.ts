@@ -29,8 +29,8 @@ export interface CoreSettings {
   readonly leaseMs: number;
   readonly renewMs: number;
   /**
-   * For how long memory is taken for what the store says without asking it. 0: it is asked each time, because other nodes write, and what
-   * one of them has acknowledged must hold on all.
+   * For how long memory is taken for what the store says without asking it. 0: it is asked each time, because other
+   * nodes write, and what one of them has acknowledged must hold on all.
    */
   readonly mirrorMs: number;
 }

@@ -9,7 +9,10 @@ export interface OpenTurnView {
   readonly streaming: { readonly text: string; readonly since: number } | null;
 }
 
-/** A session at one moment, whatever happens after it: `settled`, then each open turn with its text in flight, is the thread in order. */
+/**
+ * A session at one moment, whatever happens after it: `settled`, then each open turn with its text in flight, is the
+ * thread in order.
+ */
 export interface Snapshot {
   readonly session: Session;
   readonly status: SessionStatus;

@@ -1,4 +1,7 @@
-/** Tells whether JSON that was stored or carried has the shape that was written. Stores and the shared bus ask the same questions. */
+/**
+ * Tells whether JSON that was stored or carried has the shape that was written. Stores and the shared bus ask the same
+ * questions.
+ */
 import type { EventBody } from './event.js';
 import { isJsonObject } from './json.js';
 import type { ToolCall, ToolResult } from './message.js';

@@ -5,9 +5,12 @@ export function wellFormed(text: string): string {
   return text.toWellFormed().replaceAll('\0', '\uFFFD');
 }
 
-/** JSON whose texts and keys are well-formed. Recursive: bound the depth first. The same value when nothing is wrong. */
+/**
+ * JSON whose texts and keys are well-formed. Recursive: bound the depth first. The same value when nothing is wrong.
+ */
 export function wellFormedJson(value: JsonValue): JsonValue {
-  // JSON.stringify escapes exactly what is replaced here. A text that spells such an escape is copied, which does no harm.
+  // JSON.stringify escapes exactly what is replaced here. A text that spells such an escape is copied, which does no
+  // harm.
   return /\\u(?:0000|d[89a-f])/.test(JSON.stringify(value)) ? replaced(value) : value;
 }
 
@@ -18,7 +21,10 @@ function replaced(value: JsonValue): JsonValue {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [wellFormed(key), replaced(item)]));
 }
 
-/** Text that arrives in pieces, made well-formed. Holds back a high surrogate at the end of a piece until the next piece. */
+/**
+ * Text that arrives in pieces, made well-formed. Holds back a high surrogate at the end of a piece until the next
+ * piece.
+ */
 export class WellFormedPieces {
   #held = '';
 

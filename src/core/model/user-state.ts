@@ -23,8 +23,8 @@ const FLAT_KEYS = new Set(['address', 'chain_id', 'is_connected']);
 const SERVER_KEYS = new Set(['pending_txs', 'pending_eip712s', 'pending']);
 
 /**
- * Merges what a client sent into the state, as a JSON merge patch (RFC 7396), flat keys over nested ones.
- * A patch that says `is_connected: false` then clears address and chain. Returns the very same object when nothing changes.
+ * Merges what a client sent into the state, as a JSON merge patch (RFC 7396), flat keys over nested ones. A patch that
+ * says `is_connected: false` then clears address and chain. Returns the very same object when nothing changes.
  * @throws RefusedError `invalid` when a known field has the wrong type, or the state grows over 64 KiB
  */
 export function mergeUserState(state: UserState | null, patch: JsonObject): UserState {

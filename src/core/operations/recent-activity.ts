@@ -18,7 +18,10 @@ export interface RecentPoint {
   readonly outcomes: Readonly<Record<TurnOutcome, number>>;
   readonly inputTokens: number;
   readonly outputTokens: number;
-  /** From the beginning of the work on a turn to its first text: the median and the 95th percentile; null when there was none. */
+  /**
+   * From the beginning of the work on a turn to its first text: the median and the 95th percentile; null when there was
+   * none.
+   */
   readonly firstText: Percentiles | null;
   /** From there to the turn's end. */
   readonly duration: Percentiles | null;

@@ -12,9 +12,9 @@ export function productOf(userAgent: string): string {
 }
 
 /**
- * Bounds how many names of clients are counted, so that a stranger who makes names up fills neither the store nor the report. Names
- * that were counted before are kept, and those that come with a known App key have room of their own: made-up ones
- * cannot push them out.
+ * Bounds how many names of clients are counted, so that a stranger who makes names up fills neither the store nor the
+ * report. Names that were counted before are kept, and those that come with a known App key have room of their own:
+ * made-up ones cannot push them out.
  */
 export class ClientNames {
   readonly #names = new Set<string>();

@@ -26,8 +26,8 @@ export interface UsageDay {
 }
 
 /**
- * Whether the legacy surface may be switched off. `used`: somebody used it in the time that was asked for; `unused`: nobody
- * did; `too_early`: nobody did, but it was not counted for so long.
+ * Whether the legacy surface may be switched off. `used`: somebody used it in the time that was asked for; `unused`:
+ * nobody did; `too_early`: nobody did, but it was not counted for so long.
  */
 export interface UsageVerdict {
   readonly kind: 'used' | 'unused' | 'too_early';

@@ -15,7 +15,8 @@ export interface ClaimedFaults {
 export interface FaultStore {
   /**
    * Claims the faults that no snapshot has carried for `claim.owner`, for so long. No revision is counted.
-   * @param lost the `held` of a claim that the caller has found lost: the store does not count it any more, although its end has not come
+   * @param lost the `held` of a claim that the caller has found lost: the store does not count it any more, although
+   * its end has not come
    */
   claimFaults(id: string, claim: Lease, lost: string | null): Promise<ClaimedFaults>;
   /** Ends what `owner` has claimed of a session's faults: another may claim them at once. */

@@ -13,10 +13,10 @@ interface Watched {
 }
 
 /**
- * Decides which leases are lost, by this process's steady clock: those that nobody has renewed for as long as a lease holds.
- * The stored end of a lease is a time of a wall clock, which an administrator or NTP can set either way, so only the first look
- * uses it: a process that has just started has observed nothing yet, and its predecessor's turns should not wait.
- * See docs/decisions/023-steady-clocks.md.
+ * Decides which leases are lost, by this process's steady clock: those that nobody has renewed for as long as a lease
+ * holds. The stored end of a lease is a time of a wall clock, which an administrator or NTP can set either way, so only
+ * the first look uses it: a process that has just started has observed nothing yet, and its predecessor's turns should
+ * not wait. See docs/decisions/023-steady-clocks.md.
  */
 export class LeaseWatch {
   /** Only leases of the last look, so that memory is bounded by what is leased. */

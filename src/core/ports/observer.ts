@@ -1,6 +1,7 @@
 /**
- * Who is told what the work does, so that numbers and traces can be made of it. Nothing that is told is content: no text, no
- * arguments, no results. No method may throw, and none may take long: they are called in the middle of the work.
+ * Who is told what the work does, so that numbers and traces can be made of it. Nothing that is told is content: no
+ * text, no arguments, no results. No method may throw, and none may take long: they are called in the middle of the
+ * work.
  */
 import type { StopReason } from '../model/abort.js';
 import type { Rig, RigRequest } from './rig.js';

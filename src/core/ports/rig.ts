@@ -36,7 +36,8 @@ export interface Rig {
   /** How many tokens a request and its answer may have together. */
   readonly contextTokens: number;
   /**
-   * Asks the model once. Resolves after the last part. Aborting `signal` closes the upstream connection at once and rejects with its reason.
+   * Asks the model once. Resolves after the last part. Aborting `signal` closes the upstream connection at once and
+   * rejects with its reason.
    * @param take gets each part the moment it comes, without a promise for each token; must not throw
    * @throws RigError
    */
@@ -45,7 +46,10 @@ export interface Rig {
   check(signal: AbortSignal): Promise<void>;
 }
 
-/** A rig failed. `message` is for the user: what happened and what to do, no key, no URL, no stack; the rest is in `cause`. */
+/**
+ * A rig failed. `message` is for the user: what happened and what to do, no key, no URL, no stack; the rest is in
+ * `cause`.
+ */
 export class RigError extends Error {
   override readonly name = 'RigError';
 

@@ -15,7 +15,9 @@ export function secretBytes({ name, sealed }: Pick<SealedSecret, 'name' | 'seale
   return ROW_BYTES + name.length + sealed.length;
 }
 
-/** How much may be kept: secrets of one client in one App, bytes of one client, and bytes of one App, see `secretBytes`. */
+/**
+ * How much may be kept: secrets of one client in one App, bytes of one client, and bytes of one App, see `secretBytes`.
+ */
 export interface SecretBounds {
   readonly names: number;
   readonly client: number;
@@ -29,7 +31,8 @@ export type StoredSecrets = 'stored' | keyof SecretBounds;
 export type SecretSize = Pick<SealedSecret, 'app' | 'name'> & { readonly bytes: number };
 
 /**
- * Decides for a store whether secrets of a client may be stored. Values in the place of larger ones are, however much is kept by now.
+ * Decides for a store whether secrets of a client may be stored. Values in the place of larger ones are, however much
+ * is kept by now.
  * @param kept all secrets of the client
  * @param appBytes how much is kept of an App
  */
@@ -77,18 +80,26 @@ export interface SecretClient {
 
 /** Where sealed secrets are kept. `client` is the digest of a client's id. */
 export interface SecretStore {
-  /** Stores values, over those of the same App and name, unless they exceed a bound: however many are stored at the same time. */
+  /**
+   * Stores values, over those of the same App and name, unless they exceed a bound: however many are stored at the same
+   * time.
+   */
   putSecrets(
     client: string,
     secrets: readonly SealedSecret[],
     bounds: SecretBounds,
     at: number,
   ): Promise<StoredSecrets>;
-  /** Notes that a session has used secrets of a client at a time, where the last use noted is from before `notedBefore`. */
+  /**
+   * Notes that a session has used secrets of a client at a time, where the last use noted is from before `notedBefore`.
+   */
   noteSecretUse(client: string, at: number, notedBefore: number): Promise<void>;
   /** How much is kept of each App that has any, by App. Cheap. */
   secretTotals(): Promise<readonly SecretTotal[]>;
-  /** The clients, those first whose secrets were not stored or used for longest, at most `limit`. Reads all secrets' sizes: not for a request. */
+  /**
+   * The clients, those first whose secrets were not stored or used for longest, at most `limit`. Reads all secrets'
+   * sizes: not for a request.
+   */
   listSecretClients(limit: number): Promise<readonly SecretClient[]>;
   /** Removes secrets that were neither stored nor used since a time, at most `limit`. Returns how many. */
   pruneSecrets(before: number, limit: number): Promise<number>;

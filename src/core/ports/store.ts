@@ -186,9 +186,15 @@ export interface Store
   loadThread(id: string): Promise<StoredThread | 'deleted' | 'unknown'>;
   /** The revision that `loadThread` would find now. Cheap: a cache asks it to learn whether it is still right. */
   revisionOf(id: string): Promise<number | 'deleted' | 'unknown'>;
-  /** Where each of these sessions is, each at some moment of the call: what watches many of them asks it to learn what it missed. Unknown ids are absent. */
+  /**
+   * Where each of these sessions is, each at some moment of the call: what watches many of them asks it to learn what
+   * it missed. Unknown ids are absent.
+   */
   heads(ids: readonly string[]): Promise<ReadonlyMap<string, SessionHead | 'deleted'>>;
-  /** Creates or changes a session. A deleted one that comes back starts empty, with its event ids and revisions going on. */
+  /**
+   * Creates or changes a session. A deleted one that comes back starts empty, with its event ids and revisions going
+   * on.
+   */
   saveSession(change: SessionChange): Promise<SavedSession>;
   /** Removes a session, its messages, turns, events and keys. False when there is none. */
   deleteSession(id: string, at: number): Promise<boolean>;
@@ -196,7 +202,10 @@ export interface Store
   listThreads(wallet: string, page: ThreadPage): Promise<ThreadSummary[]>;
   /** All sessions, or those of a wallet, in the same order, for the operator. */
   listSessions(page: ThreadPage & { readonly wallet?: string | undefined }): Promise<Session[]>;
-  /** A page of records in order: the last `limit` ones before the record `before`. `unknown_message`: no such record here. */
+  /**
+   * A page of records in order: the last `limit` ones before the record `before`. `unknown_message`: no such record
+   * here.
+   */
   readMessages(
     id: string,
     page: { readonly limit: number; readonly before: string | null },
@@ -204,7 +213,10 @@ export interface Store
 
   // --- turns
 
-  /** Stores a user message and its queued turn, with the idempotency key and the session if it is new. Durable when it resolves. */
+  /**
+   * Stores a user message and its queued turn, with the idempotency key and the session if it is new. Durable when it
+   * resolves.
+   */
   acceptMessage(acceptance: Acceptance): Promise<Accepted>;
   /** A turn of a session with its records in order. */
   readTurn(
@@ -215,12 +227,18 @@ export interface Store
   readFlight(sessionId: string): Promise<Flight | undefined>;
   /** How many turns wait and run now, whoever works on them. Cheap. */
   countTurns(): Promise<{ readonly queued: number; readonly running: number }>;
-  /** Ends the queued turns of a session as interrupted and marks the running one. Undefined when there is no turn to cancel. */
+  /**
+   * Ends the queued turns of a session as interrupted and marks the running one. Undefined when there is no turn to
+   * cancel.
+   */
   interruptTurns(
     sessionId: string,
     at: number,
   ): Promise<(Interruption & { readonly commit: Commit }) | undefined>;
-  /** Stores finished steps, events and the checkpoint of a running turn. `lost`: a later attempt has it, nothing was written. */
+  /**
+   * Stores finished steps, events and the checkpoint of a running turn. `lost`: a later attempt has it, nothing was
+   * written.
+   */
   saveProgress(turn: ClaimedTurn, progress: Progress, at: number): Promise<Commit | 'lost'>;
   /** Ends a turn and stores its reply, in one step. `lost`: a later attempt has it, nothing was written. */
   endTurn(
@@ -243,7 +261,9 @@ export interface Store
 
   // --- use
 
-  /** Counts a request against its quotas, unless one of them is used up: then it is returned, and nothing is counted. */
+  /**
+   * Counts a request against its quotas, unless one of them is used up: then it is returned, and nothing is counted.
+   */
   countRequest(quotas: readonly Quota[]): Promise<Quota | undefined>;
 
   // --- App keys

@@ -19,8 +19,8 @@ export interface StoredTail {
 /** Reads the ends of threads. */
 export interface TailStore {
   /**
-   * Reads a session with the last records of its thread: so many that a snapshot shows at least `count` messages of them, or all
-   * there are. Reads no other record.
+   * Reads a session with the last records of its thread: so many that a snapshot shows at least `count` messages of
+   * them, or all there are. Reads no other record.
    */
   loadTail(id: string, count: number): Promise<StoredTail | 'deleted' | 'unknown'>;
 }

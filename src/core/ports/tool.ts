@@ -40,7 +40,10 @@ export interface ToolSource {
 
 /** Checks values against JSON Schemas. */
 export interface Schemas {
-  /** Returns a check that lists what is wrong with a value; empty: it fits. @throws Error when the schema itself is wrong */
+  /**
+   * Returns a check that lists what is wrong with a value; empty: it fits. @throws Error when the schema itself is
+   * wrong
+   */
   compile(schema: JsonObject): (value: JsonValue) => readonly Problem[];
 }
 

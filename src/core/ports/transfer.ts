@@ -9,13 +9,19 @@ import {
 
 /** A store as a copy of all its data goes out of it or into it. Not for a store that is served meanwhile. */
 export interface Transfer {
-  /** All rows of a table as they are now, in the order of `compareKeys`, some at a time. Rows added while it is read do not show. */
+  /**
+   * All rows of a table as they are now, in the order of `compareKeys`, some at a time. Rows added while it is read do
+   * not show.
+   */
   rows(table: TransferTable): AsyncIterable<readonly TransferRow[]>;
-  /** Stores new rows, all or none. The sessions that they belong to must be there. @throws when one of them is there already */
+  /**
+   * Stores new rows, all or none. The sessions that they belong to must be there. @throws when one of them is there
+   * already
+   */
   insert(table: TransferTable, rows: readonly TransferRow[]): Promise<void>;
   /**
-   * Counts the turns that have not ended. `held`: those with a living lease. One that ends further ahead than a lease is long was
-   * granted before the clock was set back, and nobody has renewed it since.
+   * Counts the turns that have not ended. `held`: those with a living lease. One that ends further ahead than a lease
+   * is long was granted before the clock was set back, and nobody has renewed it since.
    * @param leaseMs how long a lease holds without renewal, in milliseconds
    */
   openTurns(leaseMs: number): Promise<{ readonly open: number; readonly held: number }>;

@@ -29,7 +29,10 @@ export interface SurfaceSeen {
 export interface UsageStore {
   /** Adds counts to those that are there: requests add up, times widen. Several nodes may do it at once. */
   addUsage(rows: readonly UsageRow[]): Promise<void>;
-  /** The counts of days from `since` on (a day's first millisecond), by day, surface, endpoint, key and client; and when each surface was used at all. */
+  /**
+   * The counts of days from `since` on (a day's first millisecond), by day, surface, endpoint, key and client; and when
+   * each surface was used at all.
+   */
   readUsage(since: number): Promise<{ readonly rows: UsageRow[]; readonly seen: SurfaceSeen[] }>;
   /** The names of clients on days from `since` on, in order. */
   readUsageClients(since: number): Promise<string[]>;

@@ -2,7 +2,10 @@
 export interface SignInMessage {
   /** The site that asked for it: `host` or `host:port`, in lower case. */
   readonly domain: string;
-  /** Whether the URI is one of that site, and it and the scheme, if there is one, are `https`, or `http` on a loopback host. */
+  /**
+   * Whether the URI is one of that site, and it and the scheme, if there is one, are `https`, or `http` on a loopback
+   * host.
+   */
   readonly isOfSite: boolean;
   /** With the checksum of EIP-55. */
   readonly address: string;
@@ -14,7 +17,10 @@ export interface SignInMessage {
   readonly expiresAt: number;
 }
 
-/** Who signed: a key, whose address is its own on every chain, or a contract, whose address may belong to another one on another chain. */
+/**
+ * Who signed: a key, whose address is its own on every chain, or a contract, whose address may belong to another one on
+ * another chain.
+ */
 export type WalletSigner = { readonly kind: 'key' } | { readonly kind: 'contract'; readonly chainId: number };
 
 /** Knows the signatures of wallets. */

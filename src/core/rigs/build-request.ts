@@ -5,7 +5,10 @@ import type { Rig, RigRequest } from '../ports/rig.js';
 import type { ToolDescription } from '../ports/tool.js';
 import type { Session } from '../model/session.js';
 
-/** What a turn asks a rig next: what it is to know of the user, as much of the history as fits, and the tools of the App. */
+/**
+ * What a turn asks a rig next: what it is to know of the user, as much of the history as fits, and the tools of the
+ * App.
+ */
 export function buildRequest(
   { app, rig, tools }: { readonly app: App; readonly rig: Rig; readonly tools: readonly ToolDescription[] },
   { userState, wallet }: Pick<Session, 'userState' | 'wallet'>,

@@ -18,7 +18,10 @@ export class RigRegistry {
     return app.rigs.map((id) => this.#byId.get(id)).filter((rig) => rig !== undefined);
   }
 
-  /** The rig of an App's turn: the selected one where it is allowed, else the App's default. Undefined: it allows none that exists. */
+  /**
+   * The rig of an App's turn: the selected one where it is allowed, else the App's default. Undefined: it allows none
+   * that exists.
+   */
   choose(app: App, selected: string | null): { readonly rig: Rig; readonly replaced: boolean } | undefined {
     const allowed = this.allowedBy(app);
     const wanted = allowed.find(({ id }) => id === selected);

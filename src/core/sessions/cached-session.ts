@@ -19,9 +19,9 @@ export interface OpenTurn {
 const NONE: ReadonlySet<number> = new Set();
 
 /**
- * What memory holds of an active session: a mirror of the store, never ahead of it. Every commit carries the revision that
- * it made; one that follows directly is applied in place, one already seen is skipped, and a hole means that somebody else
- * wrote, so that the mirror is stale and must be read again.
+ * What memory holds of an active session: a mirror of the store, never ahead of it. Every commit carries the revision
+ * that it made; one that follows directly is applied in place, one already seen is skipped, and a hole means that
+ * somebody else wrote, so that the mirror is stale and must be read again.
  */
 export class CachedSession {
   /** Another object after every change of the thread. */
@@ -84,7 +84,8 @@ export class CachedSession {
   }
 
   /**
-   * Takes over what the store says, unless memory is already further. Stays stale when the read was made before the newest commit.
+   * Takes over what the store says, unless memory is already further. Stays stale when the read was made before the
+   * newest commit.
    * @param readAt when it was read, by the steady clock, in milliseconds
    */
   reset(stored: StoredThread, readAt: number): void {

@@ -12,8 +12,8 @@ interface Question {
 const BATCH = 500;
 
 /**
- * Asks the store how far sessions have come. Whoever asks while a question is under way goes with the next one, so that however many ask,
- * the store has one question at a time; and every answer is younger than its question.
+ * Asks the store how far sessions have come. Whoever asks while a question is under way goes with the next one, so that
+ * however many ask, the store has one question at a time; and every answer is younger than its question.
  */
 export class Revisions {
   #waiting: Question[] = [];

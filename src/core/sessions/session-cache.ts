@@ -260,8 +260,8 @@ export class SessionCache {
   }
 
   /**
-   * Seldom, and then some at once: the way to the oldest leads past the places of all that were moved or dropped since the map was last
-   * put in order. One at a time it took 10 µs, a tenth of what a new session costs.
+   * Seldom, and then some at once: the way to the oldest leads past the places of all that were moved or dropped since
+   * the map was last put in order. One at a time it took 10 µs, a tenth of what a new session costs.
    */
   #evict(): void {
     const now = this.clock.monotonic();

@@ -67,7 +67,10 @@ export class Sessions {
     }));
   }
 
-  /** Most ids are new: one that memory does not know is not looked up first. Undefined: it is stored, and nothing was written. */
+  /**
+   * Most ids are new: one that memory does not know is not looked up first. Undefined: it is stored, and nothing was
+   * written.
+   */
   async #createUnread(ref: SessionRef): Promise<{ session: Session; created: boolean } | undefined> {
     const { threads } = this.parts;
     if (threads.peek(ref.id) !== undefined) return undefined;
@@ -229,7 +232,8 @@ export class Sessions {
     });
     if (saved.kind === 'stale') return undefined;
     if (saved.kind === 'missing') throw sessionNotFound();
-    // Nothing but a time was written, if anything: then the revision may be that of another write, which memory has not seen.
+    // Nothing but a time was written, if anything: then the revision may be that of another write, which memory has not
+    // seen.
     const isIdle = saved.session.version === version && saved.commit.events.length === 0;
     if (isIdle) thread.heard(saved.commit.revision);
     else thread.apply(saved.commit, () => (thread.session = saved.session));

@@ -34,9 +34,11 @@ export class Snapshots {
   ) {}
 
   /**
-   * The session as it is now: at once where memory alone has it all. A promise that nearly no poll needs would be made for each.
+   * The session as it is now: at once where memory alone has it all. A promise that nearly no poll needs would be made
+   * for each.
    * @param options.leavesFaults the snapshot carries none
-   * @param options.tail how many of the last messages are wanted: where memory does not have the thread, no more is read
+   * @param options.tail how many of the last messages are wanted: where memory does not have the thread, no more is
+   * read
    * @throws RefusedError `not_found`, by its promise
    */
   of(
@@ -70,7 +72,8 @@ export class Snapshots {
   }
 
   /**
-   * Without open turns and faults it is the same object for as long as the session stays as it is, so that what was made of it can be kept.
+   * Without open turns and faults it is the same object for as long as the session stays as it is, so that what was
+   * made of it can be kept.
    * @param faults what this snapshot is to carry
    */
   #take(thread: CachedSession, faults: FaultDelivery): Snapshot {

@@ -17,9 +17,10 @@ interface UnderWay {
 }
 
 /**
- * Sees to it that each fault goes out with one snapshot, whichever node makes it. A node claims a session's faults in the store, and
- * notes there that they went out once they did: what it claimed and never sent is another's when the claim has run out. A claim whose
- * stored end is still ahead counts as lost, too, when this node has seen it unrenewed for as long as a claim holds.
+ * Sees to it that each fault goes out with one snapshot, whichever node makes it. A node claims a session's faults in
+ * the store, and notes there that they went out once they did: what it claimed and never sent is another's when the
+ * claim has run out. A claim whose stored end is still ahead counts as lost, too, when this node has seen it unrenewed
+ * for as long as a claim holds.
  */
 export class SystemErrorDelivery {
   readonly #underWay = new Map<string, UnderWay>();

@@ -16,8 +16,9 @@ export interface EventSource {
 }
 
 /**
- * Follows the logged events of a session by their ids: the next one passes, a known one is dropped, and a hole is filled
- * from the store. So nothing is lost or doubled, whatever happens between a client's cursor, the store and the bus.
+ * Follows the logged events of a session by their ids: the next one passes, a known one is dropped, and a hole is
+ * filled from the store. So nothing is lost or doubled, whatever happens between a client's cursor, the store and the
+ * bus.
  */
 export class EventSubscription implements Watch {
   #last = 0;

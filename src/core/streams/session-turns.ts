@@ -8,8 +8,8 @@ import { TurnFollower, type TurnSource, type TurnView } from './turn-follower.js
 const MAX_ENDED = 50;
 
 /**
- * Shows the turns of a session to one stream, one after the other: each begins, has its text, and ends before the next one
- * begins. Turns that were cancelled in the queue begin and end, too, after the turn that they waited for.
+ * Shows the turns of a session to one stream, one after the other: each begins, has its text, and ends before the next
+ * one begins. Turns that were cancelled in the queue begin and end, too, after the turn that they waited for.
  */
 export class SessionTurns implements TurnView {
   /** Follows the turn that has begun and has not ended on the stream. */

@@ -14,7 +14,10 @@ import type { TurnSource } from './turn-follower.js';
 import { TurnStream } from './turn-stream.js';
 import { EventSubscription } from './event-subscription.js';
 
-/** How often the store is asked what the bus may have lost, among it deletions by other processes; how many sessions at once. */
+/**
+ * How often the store is asked what the bus may have lost, among it deletions by other processes; how many sessions at
+ * once.
+ */
 const SWEEP_MS = 2_000;
 const SWEEP_BATCH = 500;
 

@@ -22,7 +22,10 @@ export interface TurnView {
   show(event: TurnEvent): void;
   /** What has happened until now, in order. */
   showPast(events: readonly TurnEvent[]): void;
-  /** Text that was shown is void, because another attempt has made it again. Returns true to have all of the turn shown again. */
+  /**
+   * Text that was shown is void, because another attempt has made it again. Returns true to have all of the turn shown
+   * again.
+   */
   restart(): boolean;
   /** The turn has ended; undefined: it is not stored any more, because its session was deleted. */
   end(event: Extract<TurnEvent, { type: 'turn_ended' }> | undefined): void;
@@ -91,7 +94,8 @@ export class TurnFollower {
         this.#settle();
         return;
       case 'turn_ended':
-        // Nothing can be missed of the only attempt, if it was made here. Of all others the records say what belongs to the turn.
+        // Nothing can be missed of the only attempt, if it was made here. Of all others the records say what belongs to
+        // the turn.
         if (this.#here?.hasEnded === true && this.#here.turn.attempt === 1 && !this.#progress.hasHole)
           this.#end(event);
         else this.readStored();

@@ -20,8 +20,9 @@ export interface TurnReading {
 const MAX_HELD = 1_000;
 
 /**
- * How far a stream has shown one turn. Fed with live events and with readings, in any order and however often, it returns
- * each character, call and result once, in order, and never text of one attempt behind unfinished text of another.
+ * How far a stream has shown one turn. Fed with live events and with readings, in any order and however often, it
+ * returns each character, call and result once, in order, and never text of one attempt behind unfinished text of
+ * another.
  *
  * The steps of a turn are its records. A stored record never changes its text, whichever attempt goes on behind it; the
  * text in flight of the step after the last record belongs to one attempt, and the next attempt makes it again.
@@ -59,14 +60,20 @@ export class TurnProgress {
     return position === this.#step && !this.#isBehind;
   }
 
-  /** An attempt has begun. Returns false when what it makes cannot follow what was shown: text of another attempt, or of a newer one. */
+  /**
+   * An attempt has begun. Returns false when what it makes cannot follow what was shown: text of another attempt, or of
+   * a newer one.
+   */
   begin(attempt: number): boolean {
     const follows = attempt === this.#attempt || (attempt > this.#attempt && !this.#isUnfinished);
     if (follows) this.#accept(attempt);
     return follows;
   }
 
-  /** Returns what of live text was not shown yet; the event itself where all of it is new, as it is for nearly every token. */
+  /**
+   * Returns what of live text was not shown yet; the event itself where all of it is new, as it is for nearly every
+   * token.
+   */
   takeText(event: Text): Text | undefined {
     const { attempt, position, offset, content } = event;
     if (attempt < this.#attempt || this.#hasRecord(position)) return undefined;

@@ -6,7 +6,9 @@ import type { SessionHead } from '../ports/store.js';
 import type { Watch } from './watch.js';
 import { TurnFollower, type TurnSource, type TurnView } from './turn-follower.js';
 
-/** Shows one turn to one stream, from its beginning to its end. What it has shown cannot be taken back: then it is cut. */
+/**
+ * Shows one turn to one stream, from its beginning to its end. What it has shown cannot be taken back: then it is cut.
+ */
 export class TurnStream implements Watch, TurnView {
   readonly sessionId: string;
   readonly #follower: TurnFollower;

@@ -73,7 +73,8 @@ export class DirectCalls {
 
   /**
    * Runs one tool for a session, and tells its updates of it.
-   * @throws RefusedError `not_found` for an unknown tool; `invalid` for arguments that do not fit its schema, or that hold a key
+   * @throws RefusedError `not_found` for an unknown tool; `invalid` for arguments that do not fit its schema, or that
+   * hold a key
    */
   async invoke(request: InvocationRequest): Promise<Invocation> {
     const app = await this.parts.access.authorize(request.app ?? DEFAULT_APP, request.key);

@@ -7,8 +7,8 @@ const PEM = /-----BEGIN [A-Z0-9 ]*PRIVATE KEY( BLOCK)?-----/i;
 const EXTENDED_KEY = /\b[tuvxyz]prv[1-9A-HJ-NP-Za-km-z]{100,112}\b/i;
 const BARE_KEY = /^(0x)?[0-9a-f]{64}$/i;
 /**
- * What the name of an argument says that holds a key or a seed, in any spelling (`private_key`, `privateKey`, `seed-phrase`):
- * as its whole name, or anywhere in it (`wallet_private_key`).
+ * What the name of an argument says that holds a key or a seed, in any spelling (`private_key`, `privateKey`,
+ * `seed-phrase`): as its whole name, or anywhere in it (`wallet_private_key`).
  */
 const WHOLE_NAMES = new Set(['seed', 'keystore', 'xprv', 'walletkey', 'secretkey', 'signingkey']);
 const PARTS_OF_NAMES = /privatekey|privkey|mnemonic|seedphrase|seedwords|(recovery|secret|backup)phrase/;
@@ -17,9 +17,9 @@ const MAX_DEPTH = 32;
 const PROBES = ['hello', 'not-a-hash', 'two words', '12.5', 'a'.repeat(200)];
 
 /**
- * Where the arguments of a tool hold a private key or a seed phrase, if they do. Thirty-two bare bytes in hex may be
- * a transaction hash: they are let through where the tool's schema has a `pattern` that asks for them; a number named `seed`
- * where it asks for a number. What is found is never repeated in the message, nor in the path.
+ * Where the arguments of a tool hold a private key or a seed phrase, if they do. Thirty-two bare bytes in hex may be a
+ * transaction hash: they are let through where the tool's schema has a `pattern` that asks for them; a number named
+ * `seed` where it asks for a number. What is found is never repeated in the message, nor in the path.
  */
 export function findExposure(
   args: JsonObject,

@@ -24,8 +24,8 @@ export interface OpenCallParts {
 }
 
 /**
- * Calls of tools outside turns. Each has a lease in the store, which this process renews while the call runs. A call whose process died is
- * ended by whoever finds its lease lost: as failed, with an unknown outcome.
+ * Calls of tools outside turns. Each has a lease in the store, which this process renews while the call runs. A call
+ * whose process died is ended by whoever finds its lease lost: as failed, with an unknown outcome.
  */
 export class OpenCalls {
   readonly #here = new Set<string>();

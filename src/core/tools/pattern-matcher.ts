@@ -14,8 +14,8 @@ const NONE = -1;
 const SEED = Math.floor(Math.random() * 2 ** 32) | 1;
 
 /**
- * Finds many patterns in one pass over a text (Aho and Corasick, "Efficient string matching", 1975): the time grows with the length of the
- * text and of all patterns together, whatever they are.
+ * Finds many patterns in one pass over a text (Aho and Corasick, "Efficient string matching", 1975): the time grows
+ * with the length of the text and of all patterns together, whatever they are.
  */
 export class PatternMatcher {
   /** The length of the longest pattern, in characters. */
@@ -50,7 +50,8 @@ export class PatternMatcher {
   }
 
   /**
-   * The places that patterns cover, in order: occurrences that overlap are one place, named by the longest pattern that begins where it begins.
+   * The places that patterns cover, in order: occurrences that overlap are one place, named by the longest pattern that
+   * begins where it begins.
    */
   find(text: string): readonly Match[] {
     const found: { start: number; end: number; pattern: number }[] = [];

@@ -16,9 +16,10 @@ export interface Masked {
 }
 
 /**
- * Replaces every occurrence of private values by their masks, in texts, keys and numbers: a tool must not show what it was lent. It finds the
- * value itself, the value as JSON text, and, from 8 characters on, the whole of it in base64, hex and percent-encoding. Where
- * values overlap, all that they cover is replaced. The time grows with the length of the texts and of all values together.
+ * Replaces every occurrence of private values by their masks, in texts, keys and numbers: a tool must not show what it
+ * was lent. It finds the value itself, the value as JSON text, and, from 8 characters on, the whole of it in base64,
+ * hex and percent-encoding. Where values overlap, all that they cover is replaced. The time grows with the length of
+ * the texts and of all values together.
  */
 export class Scrubber {
   readonly #masks: readonly string[];
@@ -35,7 +36,9 @@ export class Scrubber {
     return new Scrubber([...secrets].map(([name, value]) => ({ value, mask: secretHandle(name) })));
   }
 
-  /** The value without secrets: the very value when it holds none. Replaces what is nested deeper than 500 levels, too. */
+  /**
+   * The value without secrets: the very value when it holds none. Replaces what is nested deeper than 500 levels, too.
+   */
   value(value: JsonValue): JsonValue {
     const clean = this.#cleaner();
     if (clean === undefined) return value;
@@ -57,7 +60,8 @@ export class Scrubber {
   }
 
   /**
-   * The result of a tool in at most so many bytes, without secrets. It is cut before it is searched; a secret that crosses the cut is removed whole.
+   * The result of a tool in at most so many bytes, without secrets. It is cut before it is searched; a secret that
+   * crosses the cut is removed whole.
    */
   result(result: JsonValue, maxBytes: number): JsonValue {
     const text = resultText(result);
@@ -67,7 +71,10 @@ export class Scrubber {
     return clean === result ? clean : bounded(clean, maxBytes);
   }
 
-  /** The first characters of a text without secrets: what is searched reaches further than what is shown, by the longest secret. */
+  /**
+   * The first characters of a text without secrets: what is searched reaches further than what is shown, by the longest
+   * secret.
+   */
   #head(text: string, characters: number): string {
     const matcher = this.#matcher;
     if (matcher === undefined) return text.slice(0, characters);
@@ -82,7 +89,10 @@ export class Scrubber {
     return (text) => this.#replace(text, matcher, text.length, budget);
   }
 
-  /** @param shown how many characters of the text are shown; a secret that begins among them is replaced, whatever its end */
+  /**
+   * @param shown how many characters of the text are shown; a secret that begins among them is replaced, whatever its
+   * end
+   */
   #replace(text: string, matcher: PatternMatcher, shown: number, budget: { growth: number }): string {
     const matches = matcher.find(text);
     if (matches.length === 0) return text.slice(0, shown);

@@ -6,8 +6,9 @@ import { flatUserState } from '../model/user-state.js';
 import type { ToolContext } from '../ports/tool.js';
 
 /**
- * What a call may know and use: the bound wallet, else the connected one, and the secrets that its client has stored for the App.
- * Where wallets have to sign in, one that a client only says to be connected is not given for the session's.
+ * What a call may know and use: the bound wallet, else the connected one, and the secrets that its client has stored
+ * for the App. Where wallets have to sign in, one that a client only says to be connected is not given for the
+ * session's.
  */
 export async function toolContext(
   { secrets, walletOwners }: { readonly secrets: Secrets; readonly walletOwners: WalletOwners },

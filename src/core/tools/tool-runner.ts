@@ -70,9 +70,9 @@ export class ToolRunner {
   }
 
   /**
-   * Runs one call. Whatever goes wrong (no such tool, bad arguments, a failure, a timeout) is a failed result, told in words:
-   * nothing is thrown but the reason of `context.signal`, at once when it aborts, whether the tool heeds it or not.
-   * Neither the result nor the progress shows a secret of the context.
+   * Runs one call. Whatever goes wrong (no such tool, bad arguments, a failure, a timeout) is a failed result, told in
+   * words: nothing is thrown but the reason of `context.signal`, at once when it aborts, whether the tool heeds it or
+   * not. Neither the result nor the progress shows a secret of the context.
    */
   async run(
     app: App,
@@ -176,7 +176,10 @@ function failure(outcome: ToolOutcome, words: string): Attempt {
   return { result: words, outcome };
 }
 
-/** What a tool gave, as JSON has it, in well-formed text. @throws Error when JSON cannot carry it: a tool may be the operator's own, and of any making */
+/**
+ * What a tool gave, as JSON has it, in well-formed text. @throws Error when JSON cannot carry it: a tool may be the
+ * operator's own, and of any making
+ */
 function asJson(given: JsonValue): JsonValue {
   let text: unknown;
   try {

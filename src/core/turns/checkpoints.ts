@@ -4,7 +4,10 @@ import type { Log } from '../ports/log.js';
 import type { RunningTurn } from './running-turn.js';
 
 const CHECKPOINT_MS = 500;
-/** Turns whose checkpoints are due in the same stretch of time store them together: each write of its own would wake the store. */
+/**
+ * Turns whose checkpoints are due in the same stretch of time store them together: each write of its own would wake the
+ * store.
+ */
 const BEAT_MS = 100;
 
 /** Where checkpoints are stored. */
@@ -32,7 +35,10 @@ export class Checkpoints {
     );
   }
 
-  /** What is not stored now is stored with its step or the turn's end. A turn that is given up here keeps its last checkpoint. */
+  /**
+   * What is not stored now is stored with its step or the turn's end. A turn that is given up here keeps its last
+   * checkpoint.
+   */
   stop(): void {
     clearTimeout(this.#timer);
   }

@@ -12,7 +12,8 @@ export interface TurnRemainder {
 /**
  * @param records the turn's records so far, in order
  * @param text what was shown of the step in flight
- * @param since when its first character was shown, in milliseconds since the epoch; 0: not known, and the time of the turn stands for it
+ * @param since when its first character was shown, in milliseconds since the epoch; 0: not known, and the time of the
+ * turn stands for it
  * @param error words for the user on why it failed
  * @param words the result of each call that has none
  */

@@ -42,7 +42,8 @@ export class Interrupts {
     return threads.hold(thread, async () => {
       const ended = await this.#endOf(thread.id);
       try {
-        // The order of these two matters: the store marks the queue before it can hear of the turn's end and claim the next.
+        // The order of these two matters: the store marks the queue before it can hear of the turn's end and claim the
+        // next.
         const marking = store.interruptTurns(thread.id, clock.now());
         const here = this.runner.inSession(thread.id);
         here?.stop('interrupted');
@@ -87,8 +88,8 @@ export class Interrupts {
   }
 
   /**
-   * Resolves with true once the store says that the turn has ended, or that its session was deleted: the bus may not carry
-   * the news. Resolves with false when the signal aborts.
+   * Resolves with true once the store says that the turn has ended, or that its session was deleted: the bus may not
+   * carry the news. Resolves with false when the signal aborts.
    */
   async #untilStored(turn: Turn, revision: number, signal: AbortSignal): Promise<boolean> {
     const { store, threads, log } = this.parts;

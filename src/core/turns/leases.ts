@@ -12,8 +12,9 @@ const RECOVERY_MS = 1_000;
 const RECOVERY_BATCH = 64;
 
 /**
- * Keeps the leases of what this process runs, hears of interrupts by their renewal, and takes over what others lost.
- * A turn whose lease was not renewed for its length is given up, whatever became of the renewal: another may have it by now.
+ * Keeps the leases of what this process runs, hears of interrupts by their renewal, and takes over what others lost. A
+ * turn whose lease was not renewed for its length is given up, whatever became of the renewal: another may have it by
+ * now.
  */
 export class Leases {
   #renewal: NodeJS.Timeout | undefined;

@@ -14,8 +14,8 @@ import { cutText, wellFormed, wellFormedJson, WellFormedPieces } from '../model/
 import { NO_USAGE, type Usage } from '../model/turn.js';
 
 /**
- * How many characters of text and how many calls an answer may have: several times what a model gives. Whoever gives more does not end at all, and would
- * fill memory and store of all others.
+ * How many characters of text and how many calls an answer may have: several times what a model gives. Whoever gives
+ * more does not end at all, and would fill memory and store of all others.
  */
 const MAX_TEXT = 1_048_576;
 const MAX_CALLS = 128;

@@ -91,8 +91,8 @@ export class Runner {
   }
 
   /**
-   * Claims no more, lets what runs go on for so long, then stops it unended and gives it back. Queued turns stay queued.
-   * Resolves when nothing runs.
+   * Claims no more, lets what runs go on for so long, then stops it unended and gives it back. Queued turns stay
+   * queued. Resolves when nothing runs.
    */
   async drain(milliseconds: number): Promise<void> {
     this.#isDraining = true;
@@ -160,8 +160,8 @@ export class Runner {
   }
 
   /**
-   * Subscribes to what stops a turn from outside: interrupts from other nodes and the deletion of its session. A bus that
-   * is slow to attach does not hold up the turn, because both also arrive with the renewal of the lease.
+   * Subscribes to what stops a turn from outside: interrupts from other nodes and the deletion of its session. A bus
+   * that is slow to attach does not hold up the turn, because both also arrive with the renewal of the lease.
    */
   #listen(running: RunningTurn): Promise<() => void> {
     const { id, sessionId } = running.turn;
@@ -222,7 +222,8 @@ export class Runner {
       const { commit, next } = stored;
       running.hasEnded = true;
       running.observed.ended(ending.outcome, running.rigId);
-      // In one breath: the mirror, the text in flight and the runner change together, so that no snapshot falls between.
+      // In one breath: the mirror, the text in flight and the runner change together, so that no snapshot falls
+      // between.
       thread.apply(commit, () => {
         thread.putMessages(turn.id, messages);
         thread.endTurns([{ ...turn, status: ending.outcome, error: ending.error }]);
@@ -270,7 +271,10 @@ function timeOut(running: RunningTurn): void {
   running.stop('timeout');
 }
 
-/** What of the step in flight is kept. An answer that is complete has nothing of an attempt before it; of one that is not, it is the most that was shown. */
+/**
+ * What of the step in flight is kept. An answer that is complete has nothing of an attempt before it; of one that is
+ * not, it is the most that was shown.
+ */
 function shownText({ text, leftover }: RunningTurn, { outcome }: Ending): string {
   return text === '' && outcome !== 'complete' ? leftover : text;
 }

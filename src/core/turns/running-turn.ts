@@ -10,17 +10,28 @@ const NOTHING = Promise.resolve();
 export class RunningTurn {
   /** The text of the step in flight. */
   text = '';
-  /** When the first character of the step in flight was shown, by this attempt or an earlier one, in milliseconds since the epoch; 0: none was. */
+  /**
+   * When the first character of the step in flight was shown, by this attempt or an earlier one, in milliseconds since
+   * the epoch; 0: none was.
+   */
   textSince: number;
-  /** What an earlier attempt showed of the step that is now made anew: kept until there is new text, or for good when the turn ends without being complete. */
+  /**
+   * What an earlier attempt showed of the step that is now made anew: kept until there is new text, or for good when
+   * the turn ends without being complete.
+   */
   leftover: string;
   usage: Usage = NO_USAGE;
   /** About how many tokens of text were shown. */
   shownTokens = 0;
   rigId: string | null = null;
-  /** Whether this process has stored its end. Where another one did, something of the turn may have been missed here. */
+  /**
+   * Whether this process has stored its end. Where another one did, something of the turn may have been missed here.
+   */
   hasEnded = false;
-  /** Whether it was stopped. The signal says so too, but by Node's way to it, which costs 1 % of the main thread's time when each token asks. */
+  /**
+   * Whether it was stopped. The signal says so too, but by Node's way to it, which costs 1 % of the main thread's time
+   * when each token asks.
+   */
   isStopped = false;
   #last: Promise<unknown> = NOTHING;
   readonly #controller = new AbortController();
@@ -70,8 +81,9 @@ export class RunningTurn {
   }
 
   /**
-   * Settles as the promise does, or rejects with why the turn was stopped, if that comes first. One at a time. As `untilAborted`, without the listener on
-   * the signal, and what waits to take that off again: they live as long as the answer, of which there is one for each stream.
+   * Settles as the promise does, or rejects with why the turn was stopped, if that comes first. One at a time. As
+   * `untilAborted`, without the listener on the signal, and what waits to take that off again: they live as long as the
+   * answer, of which there is one for each stream.
    */
   unlessStopped<T>(promise: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {

@@ -36,7 +36,10 @@ export interface Ending {
 /** A turn that lost its process this often is not tried again. */
 const MAX_LOSSES = 3;
 const MAX_TRIES = 4;
-/** A turn whose records hold more text than this, in bytes, asks its rig no further: what it adds to its thread is stored in any case. */
+/**
+ * A turn whose records hold more text than this, in bytes, asks its rig no further: what it adds to its thread is
+ * stored in any case.
+ */
 const MAX_TURN_BYTES = 4 * 1_048_576;
 /** An upstream that asks for more patience than this is given up on. */
 const MAX_BACKOFF_MS = 30_000;
@@ -53,7 +56,10 @@ export interface TurnLoopParts {
   readonly toolRunner: ToolRunner;
 }
 
-/** The work of a turn: ask the rig, run the tools it calls, ask again, until it has answered. Each finished step is stored. */
+/**
+ * The work of a turn: ask the rig, run the tools it calls, ask again, until it has answered. Each finished step is
+ * stored.
+ */
 export class TurnLoop {
   constructor(
     private readonly parts: TurnLoopParts,
@@ -132,7 +138,10 @@ export class TurnLoop {
     return buildRequest({ app, rig, tools }, thread.session, history);
   }
 
-  /** Asks the rig, again with growing patience as long as nothing of its answer was shown. Returns the calls that it makes. */
+  /**
+   * Asks the rig, again with growing patience as long as nothing of its answer was shown. Returns the calls that it
+   * makes.
+   */
   async #ask(running: RunningTurn, rig: Rig, request: RigRequest): Promise<readonly ToolCall[]> {
     const { signal } = running;
     for (let tries = 1; ; tries++) {

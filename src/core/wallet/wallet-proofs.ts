@@ -10,11 +10,14 @@ import type { Sealer } from '../ports/secret-store.js';
 /** How wallets show whose they are. */
 export interface WalletSignIn {
   readonly signatures: WalletSignatures;
-  /** The sites, as `host` or `host:port`, whose sign-in messages count: one that was signed elsewhere was meant for others. */
+  /**
+   * The sites, as `host` or `host:port`, whose sign-in messages count: one that was signed elsewhere was meant for
+   * others.
+   */
   readonly domains: readonly string[];
   /**
-   * The chain whose contract wallets are known by their address alone, as keys are; null: none is. Those of other chains are known by
-   * chain and address (CAIP-10), because another contract may have the same address there.
+   * The chain whose contract wallets are known by their address alone, as keys are; null: none is. Those of other
+   * chains are known by chain and address (CAIP-10), because another contract may have the same address there.
    */
   readonly homeChain: number | null;
 }
@@ -63,8 +66,8 @@ interface Needs {
 }
 
 /**
- * Asks wallets to sign in (EIP-4361) before their threads are listed or a session is bound to them. Nonces and proofs are sealed,
- * not stored, so every node knows those of all; only that a nonce was used is written down.
+ * Asks wallets to sign in (EIP-4361) before their threads are listed or a session is bound to them. Nonces and proofs
+ * are sealed, not stored, so every node knows those of all; only that a nonce was used is written down.
  */
 export class WalletProofs implements WalletOwners {
   constructor(private readonly needs: Needs) {}
@@ -81,7 +84,8 @@ export class WalletProofs implements WalletOwners {
 
   /**
    * Takes a signed message for a proof of its wallet. Each nonce serves once.
-   * @throws RefusedError `not_found`, `invalid` for what is no sign-in message, `unauthenticated` for one that proves nothing
+   * @throws RefusedError `not_found`, `invalid` for what is no sign-in message, `unauthenticated` for one that proves
+   * nothing
    */
   async prove(request: { readonly message: string; readonly signature: string }): Promise<WalletProof> {
     const { domains, signatures } = this.#signIn();

@@ -44,7 +44,10 @@ function send(req: Request, res: Response, { session, faults }: Snapshot, answer
   endWith(res, answer.body);
 }
 
-/** Ends an answer with a body in pieces; to HEAD, Node leaves them out. A long one, which may have hundreds of KiB, is not copied. */
+/**
+ * Ends an answer with a body in pieces; to HEAD, Node leaves them out. A long one, which may have hundreds of KiB, is
+ * not copied.
+ */
 function endWith(res: Response, pieces: readonly Buffer[]): void {
   const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
   if (length <= SHORT_BYTES && res.req.method !== 'HEAD') {

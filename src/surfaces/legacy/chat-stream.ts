@@ -5,7 +5,10 @@ import type { Streams } from '../../http/sse.js';
 import { dataFrame } from '../events.js';
 import { BROKEN_OFF, chatEvent } from './output.js';
 
-/** Streams a turn as the six events of the earlier revision. The last one is a `complete` or an `error`, and there is only one of them. */
+/**
+ * Streams a turn as the six events of the earlier revision. The last one is a `complete` or an `error`, and there is
+ * only one of them.
+ */
 export function streamTurn(
   streams: Streams,
   req: Request,

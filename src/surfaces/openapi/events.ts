@@ -1,7 +1,9 @@
 import type { Schema } from './document.js';
 import { integer, named, record, SESSION_EXAMPLE, text, uuid, words } from './schemas.js';
 
-/** The events of the updates streams, by the names of their schemas. Those of `LoggedEvent` have an id and are replayed. */
+/**
+ * The events of the updates streams, by the names of their schemas. Those of `LoggedEvent` have an id and are replayed.
+ */
 
 const session_id = uuid('The session that it happened in.');
 const turn_id = text('The turn.');

@@ -90,7 +90,10 @@ const REFUSALS = {
 /** A shared answer that refuses. */
 export type RefusalName = keyof typeof REFUSALS;
 
-/** All of them in the shape of a surface, and what answers `OPTIONS`. Their keys are the names that `refusals` refers to. `except`: those that the surface never gives. */
+/**
+ * All of them in the shape of a surface, and what answers `OPTIONS`. Their keys are the names that `refusals` refers
+ * to. `except`: those that the surface never gives.
+ */
 export function refusalAnswers(
   shape: (codes: readonly string[]) => Schema,
   except: readonly RefusalName[] = [],

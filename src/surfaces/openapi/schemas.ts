@@ -1,6 +1,8 @@
 import type { Reference, Schema } from './document.js';
 
-/** Short ways to write schemas. What an object holds is closed unless it says otherwise: an unknown field is a mistake. */
+/**
+ * Short ways to write schemas. What an object holds is closed unless it says otherwise: an unknown field is a mistake.
+ */
 
 /** A named schema of the document. */
 export function named(name: string): Reference & Schema {

@@ -5,8 +5,8 @@ import { isBusy, type View } from './view.js';
 const READ_OUT = 1000;
 
 /**
- * Tells a screen reader what happens, and no more often than a listener can follow: that an answer has begun, the answer when
- * it has ended, and what becomes of the connection.
+ * Tells a screen reader what happens, and no more often than a listener can follow: that an answer has begun, the
+ * answer when it has ended, and what becomes of the connection.
  */
 export function Announcer({ view }: { readonly view: View }): ReactNode {
   const [said, setSaid] = useState('');

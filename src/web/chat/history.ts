@@ -6,7 +6,8 @@ import type { RecordedCall } from './view.js';
 const LIMIT = 200;
 
 /**
- * The last tool calls of a thread with their arguments, which snapshots leave out. Empty where the history cannot be read.
+ * The last tool calls of a thread with their arguments, which snapshots leave out. Empty where the history cannot be
+ * read.
  * @param base the service's base URL
  */
 export async function readCalls(

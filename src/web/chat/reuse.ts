@@ -1,6 +1,9 @@
 import type { Block, ViewMessage } from './view.js';
 
-/** The messages `after`, where nothing has changed as the objects that they were `before`: what is shown need not be made anew. */
+/**
+ * The messages `after`, where nothing has changed as the objects that they were `before`: what is shown need not be
+ * made anew.
+ */
 export function reused(
   before: readonly ViewMessage[],
   after: readonly ViewMessage[],

@@ -20,8 +20,8 @@ const KEY = 'diptych.key';
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /**
- * The settings, kept in the address (session and surface), in the browser (App and wallet), and for as long as the tab is
- * open (the App key).
+ * The settings, kept in the address (session and surface), in the browser (App and wallet), and for as long as the tab
+ * is open (the App key).
  */
 export class SettingsStore extends Observable<Settings> {
   constructor() {

@@ -18,8 +18,8 @@ export function readState({ messages, status }: SessionState): Stated {
 }
 
 /**
- * Where the waiting messages begin. The user messages at the end wait; but the first of them is being answered when what
- * stands before it is a finished answer: its last step is text that does not grow any more.
+ * Where the waiting messages begin. The user messages at the end wait; but the first of them is being answered when
+ * what stands before it is a finished answer: its last step is text that does not grow any more.
  */
 function waitingFrom(messages: readonly ChatMessage[]): number {
   const last = messages.findLastIndex(({ sender }) => sender !== 'user');

@@ -28,8 +28,8 @@ export function withProgress(blocks: readonly Block[], told: ToolProgress): read
 }
 
 /**
- * The messages with what the history knows of their calls: arguments, and whether a call failed. A call is found by its id, else
- * by the outcomes in their order.
+ * The messages with what the history knows of their calls: arguments, and whether a call failed. A call is found by its
+ * id, else by the outcomes in their order.
  */
 export function withArguments(
   messages: readonly ViewMessage[],

@@ -31,8 +31,8 @@ interface Reading {
 const LAST_CHUNK = '0\r\n\r\n';
 
 /**
- * One kept connection with one request at a time, as lean as can be: the load must not be what is measured. It looks at the
- * status, at `Content-Length`, and, where there is none, for the last chunk of a chunked body.
+ * One kept connection with one request at a time, as lean as can be: the load must not be what is measured. It looks at
+ * the status, at `Content-Length`, and, where there is none, for the last chunk of a chunked body.
  */
 export class Lane {
   readonly #socket: Socket;
@@ -68,7 +68,10 @@ export class Lane {
     });
   }
 
-  /** Sends a request. Resolves when its answer is complete. @param onBody gets the bytes of the body as they come, chunk marks and all */
+  /**
+   * Sends a request. Resolves when its answer is complete. @param onBody gets the bytes of the body as they come, chunk
+   * marks and all
+   */
   ask(request: Buffer, onBody?: (chunk: Buffer) => void): Promise<Head> {
     return new Promise((resolve, reject) => {
       this.#reading = { onBody, resolve, reject };

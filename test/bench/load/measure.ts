@@ -10,7 +10,9 @@ export interface Target {
 /** How often the CPU time of the server is looked at. */
 const LOOK_MS = 25;
 
-/** What a worker does again and again on its connection. It counts the units of work that it has done as it does them. */
+/**
+ * What a worker does again and again on its connection. It counts the units of work that it has done as it does them.
+ */
 export type Work = (lane: Lane, worker: number, count: (units: number) => void) => Promise<void>;
 
 /** What was done in a stretch of time. */
@@ -45,8 +47,9 @@ export class Load {
   }
 
   /**
-   * Keeps this process from sleeping until it is stopped. A server that answers makes the kernel wake whoever sleeps, on the server's
-   * account: 4 µs of the 13 that a request of bare `node:http` takes in all, which only a server that is quick enough to keep the load busy was spared.
+   * Keeps this process from sleeping until it is stopped. A server that answers makes the kernel wake whoever sleeps,
+   * on the server's account: 4 µs of the 13 that a request of bare `node:http` takes in all, which only a server that
+   * is quick enough to keep the load busy was spared.
    */
   #stayAwake(): void {
     if (!this.#isStopped)

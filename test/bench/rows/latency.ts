@@ -34,7 +34,10 @@ const straight: Ask = () => {
   return requestBytes('POST', '/v1/chat/completions', { 'Content-Type': 'application/json' }, body);
 };
 
-/** So many streams at once, begun one after another over the time of an answer, so that their tokens do not come in step. */
+/**
+ * So many streams at once, begun one after another over the time of an answer, so that their tokens do not come in
+ * step.
+ */
 async function listen(server: Server, ask: Ask, streams: number, seconds: number): Promise<Latencies> {
   const firsts: number[] = [];
   const tokens: number[] = [];
@@ -66,8 +69,8 @@ async function listen(server: Server, ask: Ask, streams: number, seconds: number
 }
 
 /**
- * Turns that do not wait, until what is hot is compiled. At the pace of a model that takes minutes, which a service in use has behind it
- * and a run of this row has not.
+ * Turns that do not wait, until what is hot is compiled. At the pace of a model that takes minutes, which a service in
+ * use has behind it and a run of this row has not.
  */
 async function warmUp(server: Server, seconds: number): Promise<void> {
   const threads = new Conversations();
@@ -109,7 +112,10 @@ async function measure(context: Context, { product, proxy, streams }: Sides): Pr
 
 type Bounds = Pick<Outcome, 'required' | 'aim'>;
 
-/** What the product adds to a latency of the upstream's own, and beside it what the proxy adds: the median and the 99th percentile. */
+/**
+ * What the product adds to a latency of the upstream's own, and beside it what the proxy adds: the median and the 99th
+ * percentile.
+ */
 function added(
   rounds: readonly Round[],
   latency: 'first' | 'token',

@@ -21,7 +21,9 @@ export interface Database {
 /** Where a database is made when no cluster of the harness's own can be. */
 const SHARED = process.env.TEST_POSTGRES_URL ?? 'postgres://postgres@127.0.0.1:5432/postgres';
 
-/** A database in a cluster of the harness's own, else one in the server that tests use. @throws when there is neither */
+/**
+ * A database in a cluster of the harness's own, else one in the server that tests use. @throws when there is neither
+ */
 export async function openDatabase(
   log: string,
   options: { readonly withClock?: boolean } = {},

@@ -77,8 +77,8 @@ export function findProgram(name: string, folders: readonly string[] = []): stri
 }
 
 /**
- * A loopback port that is free now, and that no outgoing connection is given while its server is down: it lies below the range of
- * those.
+ * A loopback port that is free now, and that no outgoing connection is given while its server is down: it lies below
+ * the range of those.
  */
 export async function steadyPort(): Promise<number> {
   const random = new Random(process.pid, Date.now(), performance.now());

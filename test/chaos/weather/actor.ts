@@ -24,7 +24,10 @@ export interface Scene {
   readonly open: readonly Followed[];
   /** How often it should kill, where killing is what it does. */
   readonly kills: number;
-  /** Sees to it that the open threads are worked on again, or have ended, ten seconds after a time, as other nodes than one say. */
+  /**
+   * Sees to it that the open threads are worked on again, or have ended, ten seconds after a time, as other nodes than
+   * one say.
+   */
   readonly watch: (since: number, after: string, except?: ServedNode) => Promise<void>;
 }
 

@@ -4,7 +4,9 @@ import type { ServedNode } from '../served-node.js';
 import { sleep } from '../world.js';
 import type { WeatherActor } from './actor.js';
 
-/** What a node may have beside what it has under this load: about 110 that it keeps for itself, and some connections. */
+/**
+ * What a node may have beside what it has under this load: about 110 that it keeps for itself, and some connections.
+ */
 const SPARE = 180;
 const LEAST = 200;
 
@@ -13,8 +15,9 @@ const WELL_MS = 5_000;
 const LOOK_MS = 100;
 
 /**
- * A node is started with few descriptors, connections are opened until it has none left, and closed again. When it is well again, it is
- * killed and started with as many as before: what the clients need grows, and with few descriptors they would use them up by themselves.
+ * A node is started with few descriptors, connections are opened until it has none left, and closed again. When it is
+ * well again, it is killed and started with as many as before: what the clients need grows, and with few descriptors
+ * they would use them up by themselves.
  */
 export const descriptors: WeatherActor = {
   name: 'descriptors',

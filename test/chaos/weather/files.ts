@@ -10,9 +10,10 @@ const NOTICE_MS = 5_000;
 const PAUSE_MS = 100;
 
 /**
- * The SQLite file, its WAL or both are unlinked, or moved away, under load. The service must refuse what it cannot keep, or make good what is
- * gone: of a lost WAL it saves the content, and begins a new one. Then it is killed. Files that are still missing are put back: as they were at
- * the moment of the loss where they were unlinked, else the moved ones themselves. What was acknowledged and is missing then is lost.
+ * The SQLite file, its WAL or both are unlinked, or moved away, under load. The service must refuse what it cannot
+ * keep, or make good what is gone: of a lost WAL it saves the content, and begins a new one. Then it is killed. Files
+ * that are still missing are put back: as they were at the moment of the loss where they were unlinked, else the moved
+ * ones themselves. What was acknowledged and is missing then is lost.
  */
 export const files: WeatherActor = {
   name: 'files',

@@ -299,7 +299,8 @@ describe('rotation', () => {
     await keep(before, { A: 'old', B: 'old', C: 'old' });
     const sealer = createSealer([newer, older]);
     let reads = 0;
-    // Between the read and the replacement: A is stored anew by a service with the newest key, B by one with the old, C is removed.
+    // Between the read and the replacement: A is stored anew by a service with the newest key, B by one with the old, C
+    // is removed.
     const meddled = {
       resealSecret: store.resealSecret.bind(store),
       async readSecretsNotUnder(keyId: string, limit: number) {

@@ -18,7 +18,10 @@ export const documents: Readonly<Record<SurfaceName, Document>> = {
   legacy: describeLegacy(deployment),
 };
 
-/** Strict: a keyword that is none is a mistake in a document. Types and required names may stand in another part of an `allOf`. */
+/**
+ * Strict: a keyword that is none is a mistake in a document. Types and required names may stand in another part of an
+ * `allOf`.
+ */
 const ajv = new Ajv2020({ strict: true, strictTypes: false, strictRequired: false, strictTuples: false });
 ajv.addFormat('uuid', /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i);
 ajv.addFormat('date-time', (text: string) => !Number.isNaN(Date.parse(text)));

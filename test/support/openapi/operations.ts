@@ -26,8 +26,9 @@ interface Target {
 }
 
 /**
- * What the documents promise for a request with this status: an answer from each surface whose operation it is. Merged, an
- * answer must keep both promises at once, but errors have one shape, with the headers of both. Empty: the status is not documented.
+ * What the documents promise for a request with this status: an answer from each surface whose operation it is. Merged,
+ * an answer must keep both promises at once, but errors have one shape, with the headers of both. Empty: the status is
+ * not documented.
  * @param exposed the surfaces that are served
  */
 export function promisedAnswers(

@@ -69,7 +69,10 @@ export function tapAnswers(server: Server, exposed: readonly SurfaceName[]): Tap
   };
 }
 
-/** The headers as they went out: some are written without having been set on the answer, and a short body goes out behind them. */
+/**
+ * The headers as they went out: some are written without having been set on the answer, and a short body goes out
+ * behind them.
+ */
 function headersOf(head: unknown): Readonly<Record<string, unknown>> {
   if (typeof head !== 'string') throw new Error('this version of Node keeps what it writes in another place');
   const [lines = ''] = head.split('\r\n\r\n', 1);

@@ -1,7 +1,9 @@
 import type { Bus } from '../../../core/ports/bus.js';
 import { LocalListeners } from '../local-listeners.js';
 
-/** A bus within one process. `publish` has delivered when it returns, unless a listener called it: see `LocalListeners`. */
+/**
+ * A bus within one process. `publish` has delivered when it returns, unless a listener called it: see `LocalListeners`.
+ */
 export function createMemoryBus(): Bus {
   const listeners = new LocalListeners();
   return {

@@ -36,8 +36,8 @@ const COMPLAINT_MS = 10_000;
 const MISSED: Signal = { type: 'missed' };
 
 /**
- * A bus between nodes. On this node a signal is delivered before `publish` returns; to other nodes it goes through Redis, if that is
- * there. Resolves also when it is not: then signals reach this node alone until it is back.
+ * A bus between nodes. On this node a signal is delivered before `publish` returns; to other nodes it goes through
+ * Redis, if that is there. Resolves also when it is not: then signals reach this node alone until it is back.
  * @throws Error when the URL is none of Redis
  */
 export async function openRedisBus(options: RedisBusOptions): Promise<SharedBus> {

@@ -11,7 +11,9 @@ export interface ConnectionOptions {
   readonly url: string;
   /** What `CLIENT LIST` shows. */
   readonly name: string;
-  /** How often a silent connection is asked whether it still is one, and how long its answer may take, in milliseconds. */
+  /**
+   * How often a silent connection is asked whether it still is one, and how long its answer may take, in milliseconds.
+   */
   readonly heartbeatMs: number;
 }
 

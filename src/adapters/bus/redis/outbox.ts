@@ -12,8 +12,8 @@ const MAX_IN_FLIGHT = 4_194_304;
 const MISSED = JSON.stringify({ type: 'missed' } satisfies Carried);
 
 /**
- * Signals for other nodes. Those of one turn of the event loop go together, one message for each channel. Nothing waits for long or
- * without bound: what cannot be sent is dropped, and everybody is told that something was missed.
+ * Signals for other nodes. Those of one turn of the event loop go together, one message for each channel. Nothing waits
+ * for long or without bound: what cannot be sent is dropped, and everybody is told that something was missed.
  */
 export class Outbox {
   readonly #waiting = new Map<string, string[]>();

@@ -20,7 +20,10 @@ export class Subscriptions {
     private readonly everybody: string,
   ) {}
 
-  /** Resolves once Redis has confirmed it, at once when Redis is away, and after `ATTACH_MS` at the latest. Never rejects. */
+  /**
+   * Resolves once Redis has confirmed it, at once when Redis is away, and after `ATTACH_MS` at the latest. Never
+   * rejects.
+   */
   async add(channel: string): Promise<void> {
     const known = this.#channels.get(channel);
     const attachment = known ?? { count: 0, attached: this.#subscribe([channel]) };

@@ -16,7 +16,9 @@ export interface Missed {
 
 export type Carried = Signal | Missed;
 
-/** Signals on their way to other nodes: first the name of the node that sent them, of a fixed length, then a JSON array. */
+/**
+ * Signals on their way to other nodes: first the name of the node that sent them, of a fixed length, then a JSON array.
+ */
 export function encode(node: string, entries: readonly string[]): string {
   return `${node}[${entries.join(',')}]`;
 }

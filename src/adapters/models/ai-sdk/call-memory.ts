@@ -7,8 +7,8 @@ export interface CallMemory {
 }
 
 /**
- * Keeps the metadata of the last calls. Gemini signs its calls and wants the signature back within the same turn; a turn
- * that goes on in another process does without.
+ * Keeps the metadata of the last calls. Gemini signs its calls and wants the signature back within the same turn; a
+ * turn that goes on in another process does without.
  */
 export function createCallMemory(limit = 2_000): CallMemory {
   const kept = new Map<string, SharedV3ProviderMetadata>();

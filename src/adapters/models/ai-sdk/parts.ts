@@ -11,8 +11,8 @@ import { UpstreamFault } from '../upstream-fault.js';
 import type { Outline } from '../request-outline.js';
 
 /**
- * Reads a provider package's stream. Text passes as it comes. Calls are held until the provider has said that its answer is
- * complete, so that a cut stream never runs half a call.
+ * Reads a provider package's stream. Text passes as it comes. Calls are held until the provider has said that its
+ * answer is complete, so that a cut stream never runs half a call.
  * @throws UpstreamFault, or what the stream or an error part of it carries
  */
 export async function* readParts(

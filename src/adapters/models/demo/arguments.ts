@@ -12,8 +12,9 @@ export type Filled =
 const MAX_CALLS = 8;
 
 /**
- * Fills a tool's parameters from plain words: by `name=value`, by what its names mean (timezone, address, symbol …), or,
- * for what is required, by the next number or quotation, or the last words. Several values for one scalar make several calls.
+ * Fills a tool's parameters from plain words: by `name=value`, by what its names mean (timezone, address, symbol …),
+ * or, for what is required, by the next number or quotation, or the last words. Several values for one scalar make
+ * several calls.
  */
 export function fillArguments(tool: ToolDescription, text: string): Filled {
   const { properties, required } = tool.parameters;
@@ -104,7 +105,9 @@ function enumerated(schema: JsonObject, text: string): JsonValue | undefined {
   return listOf(schema.enum).find((value) => typeof value === 'string' && words.has(value.toLowerCase()));
 }
 
-/** Hands out what no name explains, each once: numbers in their order, quotations, then the words after the tool's own. */
+/**
+ * Hands out what no name explains, each once: numbers in their order, quotations, then the words after the tool's own.
+ */
 function looseValues(tool: ToolDescription, text: string): (schema: JsonObject) => JsonValue[] {
   const numbers = text.match(/-?\b\d+(?:\.\d+)?\b/g) ?? [];
   const quotations = [...text.matchAll(/["“](?<words>[^"”]+)["”]/g)].map(({ groups }) => groups?.words ?? '');

@@ -85,7 +85,9 @@ export function findRequests(
   return { calls };
 }
 
-/** True when the words of a tool's name, verbs like "get" aside, are all in the text: "the weather" for `get_weather`. */
+/**
+ * True when the words of a tool's name, verbs like "get" aside, are all in the text: "the weather" for `get_weather`.
+ */
 function isNamed(tool: ToolDescription, text: string): boolean {
   if (text.includes(tool.name) && tool.name.length > 2) return true;
   const said = new Set(text.toLowerCase().match(/[\p{L}\p{N}]+/gu));

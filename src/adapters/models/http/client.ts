@@ -6,7 +6,9 @@ import { Exchange, type ModelRequest, type OpenResponse, type ResponseListener }
 export interface Timeouts {
   /** How long TCP and TLS may take to be established. */
   readonly connectMs: number;
-  /** How long a request may go without a byte from the provider, before its response or in it, while the caller reads. */
+  /**
+   * How long a request may go without a byte from the provider, before its response or in it, while the caller reads.
+   */
   readonly idleMs: number;
 }
 
@@ -18,8 +20,9 @@ const KEEP_ALIVE_MS = 60_000;
 /**
  * Sends requests to model providers over kept connections (HTTP/1.1, by undici).
  *
- * It follows no redirect, because a key must not go elsewhere, and asks for no compression. An abort closes the connection at once. A request
- * that is lost on a kept connection before its response begins is sent again, once, on a new one.
+ * It follows no redirect, because a key must not go elsewhere, and asks for no compression. An abort closes the
+ * connection at once. A request that is lost on a kept connection before its response begins is sent again, once, on a
+ * new one.
  */
 export class ModelHttpClient {
   readonly #options: Client.Options;

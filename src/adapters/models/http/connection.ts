@@ -3,8 +3,9 @@ import { Client, type Dispatcher } from 'undici';
 /**
  * One kept connection to a provider, which carries one request at a time.
  *
- * A pool of undici does not tell which connection a request used. It is needed here: a request that was lost on a connection that had already
- * served a response may be sent again, because the provider closed an idle connection; any other lost request may have reached the model.
+ * A pool of undici does not tell which connection a request used. It is needed here: a request that was lost on a
+ * connection that had already served a response may be sent again, because the provider closed an idle connection; any
+ * other lost request may have reached the model.
  */
 export class Connection {
   readonly #client: Client;

@@ -115,7 +115,8 @@ export class Exchange implements OpenResponse, Dispatcher.DispatchHandler {
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, bytes: Buffer): void {
-    // undici delivers an empty chunk when a paused response resumes; a reader that asks for more at once would spin on them.
+    // undici delivers an empty chunk when a paused response resumes; a reader that asks for more at once would spin on
+    // them.
     if (!this.#isOver && bytes.length > 0) this.listener.onData(bytes);
   }
 

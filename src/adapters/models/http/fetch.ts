@@ -10,8 +10,8 @@ const LF = 10;
 const WAITING_CHUNKS = 16;
 
 /**
- * Makes a `fetch` for the provider packages, on the HTTP client of the model adapters. It takes what they send: a URL, headers, a text body,
- * a signal. When the signal aborts, the promise or the body fails with its reason.
+ * Makes a `fetch` for the provider packages, on the HTTP client of the model adapters. It takes what they send: a URL,
+ * headers, a text body, a signal. When the signal aborts, the promise or the body fails with its reason.
  * @throws ConnectionError
  */
 export function createFetch(client = new ModelHttpClient()): typeof globalThis.fetch {
@@ -57,7 +57,10 @@ function openResponse(client: ModelHttpClient, request: ModelRequest): Promise<R
   });
 }
 
-/** The body of a response as a web stream, with backpressure down to TCP. A body that exceeds the limits fails with an UpstreamFault. */
+/**
+ * The body of a response as a web stream, with backpressure down to TCP. A body that exceeds the limits fails with an
+ * UpstreamFault.
+ */
 class BodyStream {
   readonly body: ReadableStream<Uint8Array>;
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;

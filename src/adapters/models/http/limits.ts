@@ -1,4 +1,7 @@
-/** How much of a response the model adapters read: several times what a model returns, so that an endless response cannot fill the memory. */
+/**
+ * How much of a response the model adapters read: several times what a model returns, so that an endless response
+ * cannot fill the memory.
+ */
 
 /** One event, or one line of a response whose events a provider package parses, in characters. */
 export const MAX_EVENT = 4_194_304;

@@ -54,9 +54,10 @@ interface GrowingCall {
 }
 
 /**
- * Puts calls together from their pieces. Servers differ: some number the calls (`index`), some only name them (`id`), some do neither
- * or give every call the number 0, and some send the name after the first piece. A piece that could belong to several calls is left
- * out: arguments that then do not parse fail the call, while a guess could run something that nobody asked for.
+ * Puts calls together from their pieces. Servers differ: some number the calls (`index`), some only name them (`id`),
+ * some do neither or give every call the number 0, and some send the name after the first piece. A piece that could
+ * belong to several calls is left out: arguments that then do not parse fail the call, while a guess could run
+ * something that nobody asked for.
  */
 export class CallDeltas {
   readonly #calls: GrowingCall[] = [];
@@ -145,7 +146,9 @@ export class CallDeltas {
   }
 }
 
-/** The one call that a piece goes on with. A piece that begins arguments goes on with none whose arguments are whole. */
+/**
+ * The one call that a piece goes on with. A piece that begins arguments goes on with none whose arguments are whole.
+ */
 function oneOf(calls: readonly GrowingCall[], begins: boolean): GrowingCall | 'new' | 'unclear' {
   const open = begins ? calls.filter(({ args }) => !isWhole(args)) : calls;
   const [only, ...others] = open;

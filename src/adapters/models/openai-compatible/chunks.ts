@@ -88,7 +88,10 @@ function textsOf(content: JsonValue): string[] {
   });
 }
 
-/** An error in place of a chunk must have a message, else it is no error of this format; beside choices it says what it says. */
+/**
+ * An error in place of a chunk must have a message, else it is no error of this format; beside choices it says what it
+ * says.
+ */
 function errorIn(error: JsonValue, choices: JsonValue | undefined): unknown {
   const isKnown = isJsonObject(error) && (choices !== undefined || typeof error.message === 'string');
   return isKnown ? error : new UpstreamFault('unreadable', { code: 'error' });

@@ -14,8 +14,8 @@ import { requestBody } from './request.js';
 const BODILESS = new Set([204, 205]);
 
 /**
- * Requests chat completions from an endpoint that speaks OpenAI's format. It does without a provider package, because the package passes each
- * token through four web streams (docs/decisions/016-chat-completions.md).
+ * Requests chat completions from an endpoint that speaks OpenAI's format. It does without a provider package, because
+ * the package passes each token through four web streams (docs/decisions/016-chat-completions.md).
  */
 export function createCompletions(endpoint: Endpoint, client: Pick<ModelHttpClient, 'open'>): Rig['respond'] {
   const { model, baseUrl, apiKey } = endpoint;

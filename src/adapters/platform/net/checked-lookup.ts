@@ -11,8 +11,8 @@ export type Resolve = (hostname: string) => Promise<readonly LookupAddress[]>;
 export const systemResolve: Resolve = (hostname) => dns.lookup(hostname, { all: true });
 
 /**
- * A `lookup` for sockets: it resolves, checks every address and hands on just these, so that what was checked is what is
- * connected to. One address that is not public refuses the name as a whole.
+ * A `lookup` for sockets: it resolves, checks every address and hands on just these, so that what was checked is what
+ * is connected to. One address that is not public refuses the name as a whole.
  */
 export function checkedLookup(resolve: Resolve): LookupFunction {
   return asLookup(resolve, (hostname, addresses) => {

@@ -27,11 +27,11 @@ export interface GuardedFetchOptions {
 }
 
 /**
- * Makes a `fetch` for URLs that come from a model, a client or a contract: http and https only, and only to public addresses or
- * allowed hosts. Each connection goes to the very address that was checked (no DNS rebinding), redirects (at most 5) are checked
- * hop by hop and lose all headers that may hold keys when they leave the origin, nothing is decompressed, no proxy is used.
- * `init` may have `method`, `headers`, `body`, `signal` and `redirect`. Aborting `signal` closes the connection, and the promise
- * or the body fails with its reason.
+ * Makes a `fetch` for URLs that come from a model, a client or a contract: http and https only, and only to public
+ * addresses or allowed hosts. Each connection goes to the very address that was checked (no DNS rebinding), redirects
+ * (at most 5) are checked hop by hop and lose all headers that may hold keys when they leave the origin, nothing is
+ * decompressed, no proxy is used. `init` may have `method`, `headers`, `body`, `signal` and `redirect`. Aborting
+ * `signal` closes the connection, and the promise or the body fails with its reason.
  * @throws Error when an allowed host is not written as one
  */
 export function createGuardedFetch(options: GuardedFetchOptions): typeof fetch {
@@ -120,7 +120,8 @@ async function firstHop(input: string | URL | Request, init: RequestInit | undef
   const text = input instanceof Request ? input.url : String(input);
   if (!URL.canParse(text)) throw new GuardError('That is not a URL.');
   const url = new URL(text);
-  // What a body and headers mean is the platform's to say; the address is put back, since credentials in it would throw.
+  // What a body and headers mean is the platform's to say; the address is put back, since credentials in it would
+  // throw.
   const plain = input instanceof Request ? input : 'http://localhost/';
   const request = new Request(plain, { ...init, signal: null });
   const body = request.body === null ? null : new Uint8Array(await request.arrayBuffer());

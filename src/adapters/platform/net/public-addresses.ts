@@ -22,7 +22,10 @@ const SPECIAL_IPV4: readonly (readonly [network: string, prefix: number])[] = [
   ['224.0.0.0', 4], // multicast
   ['240.0.0.0', 4], // reserved, broadcast
 ];
-/** Parts of 2000::/3 that are special. All that lies outside it (loopback, ULA, mapped IPv4, NAT64 …) is refused as a whole. */
+/**
+ * Parts of 2000::/3 that are special. All that lies outside it (loopback, ULA, mapped IPv4, NAT64 …) is refused as a
+ * whole.
+ */
 const SPECIAL_IPV6: readonly (readonly [network: string, prefix: number])[] = [
   ['2001::', 23], // protocol assignments, Teredo, ORCHID
   ['2001:db8::', 32], // documentation
@@ -37,7 +40,10 @@ for (const [network, prefix] of SPECIAL_IPV6) specialIpv6.addSubnet(network, pre
 const globalIpv6 = new BlockList();
 globalIpv6.addSubnet('2000::', 3, 'ipv6');
 
-/** True for an IP address (no brackets) that any machine of the internet may have; false for all others, and for what is none. */
+/**
+ * True for an IP address (no brackets) that any machine of the internet may have; false for all others, and for what is
+ * none.
+ */
 export function isPublicAddress(address: string): boolean {
   switch (isIP(address)) {
     case 4:

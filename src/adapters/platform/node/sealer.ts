@@ -7,8 +7,8 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * Seals with AES-256-GCM (NIST SP 800-38D): nonce, tag and ciphertext, in base64. New values go under the first key; the
- * others open what they have sealed before, so that keys rotate online. A key's id is the start of its SHA-256.
+ * Seals with AES-256-GCM (NIST SP 800-38D): nonce, tag and ciphertext, in base64. New values go under the first key;
+ * the others open what they have sealed before, so that keys rotate online. A key's id is the start of its SHA-256.
  * @param keys of 32 bytes each, newest first
  * @throws RangeError for no key, or one of another length
  */

@@ -7,8 +7,8 @@ const BASE64_KEY = /^[A-Za-z0-9+/]{43}=$/;
 const WITHOUT_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']);
 
 /**
- * The keys that secrets are sealed under, newest first: the configured ones, else the one in `file`, which is made once, for its owner
- * alone to read (mode 0600).
+ * The keys that secrets are sealed under, newest first: the configured ones, else the one in `file`, which is made
+ * once, for its owner alone to read (mode 0600).
  * @param configured base64, 32 bytes each
  * @param file null: there is no place for one, so that they must be configured
  * @throws Error when the file holds no key: a new one would leave what the old one sealed closed for ever
@@ -26,7 +26,8 @@ export async function loadSecretsKeys(
   const draft = `${file}.${made.toString('hex', 0, 4)}`;
   try {
     await writeFile(draft, text, { flag: 'wx', mode: 0o600, flush: true });
-    // Whole or not at all, and only if there is none: of two processes that start at once, one makes the key and the other reads it.
+    // Whole or not at all, and only if there is none: of two processes that start at once, one makes the key and the
+    // other reads it.
     await link(draft, file);
     return [made];
   } catch (error) {

@@ -3,8 +3,8 @@ import { devNull } from 'node:os';
 import { RefusedError } from '../../../core/model/refusal.js';
 
 /**
- * Checks that the process may still open `count` file descriptors, by opening them for a moment: some parts of Node abort the process
- * when they get none.
+ * Checks that the process may still open `count` file descriptors, by opening them for a moment: some parts of Node
+ * abort the process when they get none.
  * @throws RefusedError `unavailable` when it may not
  */
 export function requireSpareDescriptors(count: number): void {

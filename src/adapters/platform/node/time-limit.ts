@@ -10,12 +10,15 @@ export class TimeLimitError extends Error {
 export interface TimeLimit {
   /**
    * @param work may be begun again: what was stopped because the machine had no time for this process is no fault of it
-   * @throws TimeLimitError after about `milliseconds` of computing, RefusedError `unavailable` without descriptors, or whatever `work` throws
+   * @throws TimeLimitError after about `milliseconds` of computing, RefusedError `unavailable` without descriptors, or
+   * whatever `work` throws
    */
   run<T>(milliseconds: number, work: () => T): T;
 }
 
-/** The watchdog opens four descriptors, and aborts the process when it cannot. Other threads may take some in between. */
+/**
+ * The watchdog opens four descriptors, and aborts the process when it cannot. Other threads may take some in between.
+ */
 const WATCHDOG_DESCRIPTORS = 8;
 
 /** How often work is begun at most. */

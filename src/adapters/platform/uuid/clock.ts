@@ -1,7 +1,9 @@
 import type { Clock } from '../../../core/ports/clock.js';
 import { newId } from './ids.js';
 
-/** The machine's time, and UUIDs of version 7 (RFC 9562): they grow with time, so that an index on them stays compact. */
+/**
+ * The machine's time, and UUIDs of version 7 (RFC 9562): they grow with time, so that an index on them stays compact.
+ */
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),

@@ -1,7 +1,9 @@
 import { randomFillSync } from 'node:crypto';
 import { v7 } from 'uuid';
 
-/** Random bytes for so many ids are fetched at once: asked for each alone they were most of its 5 µs, which now are 1. */
+/**
+ * Random bytes for so many ids are fetched at once: asked for each alone they were most of its 5 µs, which now are 1.
+ */
 const POOLED = 256;
 const BYTES = 16;
 

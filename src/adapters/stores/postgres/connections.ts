@@ -53,8 +53,8 @@ export function clientConfig(options: PostgresOptions): ClientConfig {
 }
 
 /**
- * Opens connections as they are needed. One that fails is given up, and the next statement gets another: when PostgreSQL comes back,
- * so do they.
+ * Opens connections as they are needed. One that fails is given up, and the next statement gets another: when
+ * PostgreSQL comes back, so do they.
  * @param settings run-time parameters of the server for each connection
  */
 export function openConnections(

@@ -2,9 +2,10 @@ import { DatabaseError } from 'pg';
 import { StoreUnavailableError } from '../../../core/ports/store.js';
 
 /**
- * Classes of SQLSTATE (https://www.postgresql.org/docs/current/errcodes-appendix.html) that say that the database cannot be
- * used now, whatever was asked: connection, authorization, wrong database, rolled back for another's sake, out of resources,
- * busy, shut down or cancelled by a timeout, input and output, damaged. 25006: this server only reads.
+ * Classes of SQLSTATE (https://www.postgresql.org/docs/current/errcodes-appendix.html) that say that the database
+ * cannot be used now, whatever was asked: connection, authorization, wrong database, rolled back for another's sake,
+ * out of resources, busy, shut down or cancelled by a timeout, input and output, damaged. 25006: this server only
+ * reads.
  */
 const UNAVAILABLE = /^(08|28|3D|40|53|55|57|58|XX)|^25006$/;
 
@@ -15,7 +16,10 @@ export function isUnavailable(error: unknown): boolean {
   return !(error instanceof TypeError || error instanceof RangeError);
 }
 
-/** What a failure of the driver is thrown as: `StoreUnavailableError`, or an error that names only the kind of the defect. */
+/**
+ * What a failure of the driver is thrown as: `StoreUnavailableError`, or an error that names only the kind of the
+ * defect.
+ */
 export function toStoreError(error: unknown): unknown {
   if (error instanceof StoreUnavailableError) return error;
   if (isUnavailable(error)) {

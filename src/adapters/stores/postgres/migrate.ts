@@ -30,8 +30,8 @@ export async function readMigrations(folder: URL): Promise<readonly Migration[]>
 }
 
 /**
- * Brings a database to the newest schema, all or nothing, one process at a time. Resolves with what must be set on every connection so
- * that what was acknowledged is durable.
+ * Brings a database to the newest schema, all or nothing, one process at a time. Resolves with what must be set on
+ * every connection so that what was acknowledged is durable.
  * @throws StoreUnavailableError when the database cannot be reached
  * @throws Error when it is newer than the program
  */

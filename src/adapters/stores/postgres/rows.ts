@@ -173,7 +173,9 @@ export function toLogged(bodies: readonly EventBody[], lastEventId: number, at: 
   return bodies.map((body, index) => ({ id: lastEventId - bodies.length + 1 + index, at, body }));
 }
 
-/** Fields to set as the two values that a write takes: columns as a JSON object, and the user state (null: it stays). */
+/**
+ * Fields to set as the two values that a write takes: columns as a JSON object, and the user state (null: it stays).
+ */
 export function toFields(set: SessionFields): readonly [columns: string, state: string | null] {
   const { titleSource, userState, ...columns } = set;
   const fields = titleSource === undefined ? columns : { ...columns, title_source: titleSource };

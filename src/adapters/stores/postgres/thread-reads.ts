@@ -80,7 +80,10 @@ const FLIGHT: Statement = {
 export function createThreadReads(
   run: Run,
 ): Pick<Store, 'loadThread' | 'loadTail' | 'readTurn' | 'readFlight'> {
-  /** The records of turns that had ended at the moment of the head: they never change. Undefined: the session was deleted since. */
+  /**
+   * The records of turns that had ended at the moment of the head: they never change. Undefined: the session was
+   * deleted since.
+   */
   async function readSettled({ ref, last_turn_no, open }: Head): Promise<Message[] | undefined> {
     if (open.length === last_turn_no) return [];
     const rows = await run<MessageRow>(SETTLED, [ref, last_turn_no, open.map(({ turn }) => String(turn.no))]);

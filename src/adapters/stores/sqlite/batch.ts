@@ -7,12 +7,12 @@ import { runStep, type Call, type Handlers, type StepName, type Steps } from './
 export type Outcome = { readonly value: Steps[StepName]['result'] } | { readonly failure: Failure };
 
 /**
- * Makes a function that runs steps in one transaction, so that they share one commit. A step that fails leaves
- * nothing behind and fails alone; when the database itself fails, all of them do. The outcomes are final:
- * what they say was committed is on the disk.
+ * Makes a function that runs steps in one transaction, so that they share one commit. A step that fails leaves nothing
+ * behind and fails alone; when the database itself fails, all of them do. The outcomes are final: what they say was
+ * committed is on the disk.
  *
- * The steps run without a savepoint each, which took an eighth of the time of a turn (SQLite keeps a copy of every page that
- * a savepoint changes). Only when one of them fails is everything undone and run again, each under its savepoint.
+ * The steps run without a savepoint each, which took an eighth of the time of a turn (SQLite keeps a copy of every page
+ * that a savepoint changes). Only when one of them fails is everything undone and run again, each under its savepoint.
  * @param makeRoom called when the disk is full; when it returns true, the batch runs a second time
  */
 export function createBatch(

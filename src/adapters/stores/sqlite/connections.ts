@@ -54,7 +54,10 @@ export function openReading(path: string): Database {
   return new SqliteDatabase(path, { readonly: true, fileMustExist: true, timeout: READER_BUSY_MS });
 }
 
-/** The change to WAL does not wait for a lock by itself (https://sqlite.org/wal.html, "Sometimes Queries Return SQLITE_BUSY"). */
+/**
+ * The change to WAL does not wait for a lock by itself (https://sqlite.org/wal.html, "Sometimes Queries Return
+ * SQLITE_BUSY").
+ */
 function enterWal(db: Database, busyTimeoutMs: number): void {
   const deadline = performance.now() + busyTimeoutMs;
   for (;;) {

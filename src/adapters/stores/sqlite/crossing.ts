@@ -1,6 +1,6 @@
 /**
- * What a new session sends to the writing thread and gets back crosses as lists of values. Objects cross with the name of each
- * property, there and back a quarter of all the instructions that a new session takes; as lists, a tenth.
+ * What a new session sends to the writing thread and gets back crosses as lists of values. Objects cross with the name
+ * of each property, there and back a quarter of all the instructions that a new session takes; as lists, a tenth.
  */
 import type { EventBody, LoggedEvent } from '../../../core/model/event.js';
 import type { SessionFields } from '../../../core/model/session.js';

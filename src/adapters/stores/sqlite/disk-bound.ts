@@ -25,8 +25,8 @@ export interface Disk {
 }
 
 /**
- * Bounds the write-ahead log and the database by the free space of their disk. SQLite by itself fills a small disk with the log, and then
- * has no room left to copy the log into the database.
+ * Bounds the write-ahead log and the database by the free space of their disk. SQLite by itself fills a small disk with
+ * the log, and then has no room left to copy the log into the database.
  */
 export class DiskBound {
   readonly #db: Database;

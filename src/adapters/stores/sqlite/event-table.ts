@@ -2,7 +2,9 @@ import type { Database } from 'better-sqlite3';
 import type { EventBody, LoggedEvent, SystemEvent, Commit } from '../../../core/model/event.js';
 import type { SessionRow } from './session-row.js';
 
-/** The rows of `events` and `system_events`, for writers. They change the session's counters; the caller saves the row. */
+/**
+ * The rows of `events` and `system_events`, for writers. They change the session's counters; the caller saves the row.
+ */
 export interface EventTable {
   /** Logs events, counts a change of the session, and says what came of it. */
   commit(row: SessionRow, events: readonly EventBody[], at: number): Commit;

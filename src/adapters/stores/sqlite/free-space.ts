@@ -2,7 +2,9 @@ import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { StoreUnavailableError } from '../../../core/ports/store.js';
 
-/** With less free space than this a message soon fails, although a probe, which writes a few bytes, may still succeed. */
+/**
+ * With less free space than this a message soon fails, although a probe, which writes a few bytes, may still succeed.
+ */
 const MIN_FREE_BYTES = 1_048_576;
 
 /**

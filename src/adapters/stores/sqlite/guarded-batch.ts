@@ -15,7 +15,10 @@ export interface Guarded {
   readonly onLogLost: (failure: Failure) => void;
 }
 
-/** Runs batches of steps, and confirms a batch only if the database's files were in place before it and still are after its commit. */
+/**
+ * Runs batches of steps, and confirms a batch only if the database's files were in place before it and still are after
+ * its commit.
+ */
 export class GuardedBatch {
   readonly #parts: Guarded;
   #lost: Failure | undefined;
@@ -43,7 +46,8 @@ export class GuardedBatch {
     const state = this.#parts.files.check();
     if (state.kind === 'in_place') return undefined;
     const failure = toFailure(new Error(state.message), 'unavailable');
-    // A replaced log is one that another process has opened since and may have written to: copying ours could undo that. Closing copies
+    // A replaced log is one that another process has opened since and may have written to: copying ours could undo
+    // that. Closing copies
     // it if no other process has the database open.
     const isSafe = state.kind === 'log_replaced' || (state.kind === 'log_removed' && this.#saveLog());
     if (isSafe) {

@@ -6,13 +6,18 @@ const FRAME_HEADER_BYTES = 24;
 
 /** What a write-ahead log says of itself, before anybody checks whether it holds. */
 export interface LogScan {
-  /** Distinguishes this log from the one before and the one after it in the same file. Undefined: its header is damaged. */
+  /**
+   * Distinguishes this log from the one before and the one after it in the same file. Undefined: its header is damaged.
+   */
   readonly salts: string | undefined;
   /** How many frames belong to it, up to its last commit. */
   readonly frames: number;
 }
 
-/** Reads the headers of a write-ahead log. Undefined: there is none, or it is empty. @throws Error when it cannot be read */
+/**
+ * Reads the headers of a write-ahead log. Undefined: there is none, or it is empty. @throws Error when it cannot be
+ * read
+ */
 export function scanLog(path: string): LogScan | undefined {
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   if (size < HEADER_BYTES) return undefined;

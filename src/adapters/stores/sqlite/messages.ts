@@ -15,6 +15,9 @@ export type Reply =
       readonly missing: readonly string[];
     }
   | { readonly type: 'refused'; readonly failure: Failure }
-  /** The log was removed or replaced: every connection of the process must be closed, and the thread closed and started again. */
+  /**
+   * The log was removed or replaced: every connection of the process must be closed, and the thread closed and started
+   * again.
+   */
   | { readonly type: 'log_lost'; readonly failure: Failure }
   | { readonly type: 'outcomes'; readonly outcomes: readonly Outcome[] };

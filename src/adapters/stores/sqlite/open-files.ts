@@ -8,8 +8,8 @@ export type FilesState =
   | { readonly kind: 'moved'; readonly message: string };
 
 /**
- * The files of an open database: the database itself, its write-ahead log (`-wal`) and the index of that log (`-shm`). SQLite keeps writing
- * to a file that was moved or removed, and what it writes there is missing after the next start.
+ * The files of an open database: the database itself, its write-ahead log (`-wal`) and the index of that log (`-shm`).
+ * SQLite keeps writing to a file that was moved or removed, and what it writes there is missing after the next start.
  */
 export class OpenFiles {
   readonly #database: string;
@@ -17,7 +17,10 @@ export class OpenFiles {
   readonly identity: string | undefined;
   readonly #log: readonly { readonly path: string; readonly opened: string | undefined }[];
 
-  /** @param database the path of a database that SQLite has open in WAL mode, and that was read once, so that the log exists */
+  /**
+   * @param database the path of a database that SQLite has open in WAL mode, and that was read once, so that the log
+   * exists
+   */
   constructor(database: string) {
     // SQLite puts the log beside the file that a link leads to.
     const real = realpathSync(database);
@@ -59,7 +62,9 @@ export class OpenFiles {
   }
 }
 
-/** What distinguishes the file at a path from every other one: its device and inode; undefined where there is no file. */
+/**
+ * What distinguishes the file at a path from every other one: its device and inode; undefined where there is no file.
+ */
 export function identify(path: string): string | undefined {
   const found = statSync(path, { bigint: true, throwIfNoEntry: false });
   return found && `${String(found.dev)}:${String(found.ino)}`;

@@ -6,8 +6,9 @@ const PRIVATE = 0o600;
 const OTHERS = 0o077;
 
 /**
- * Makes a database file that only its owner may read, before SQLite opens it; SQLite gives the log and its index the same mode. Files of
- * an existing database that others may read or write, as earlier versions left them, are closed to them.
+ * Makes a database file that only its owner may read, before SQLite opens it; SQLite gives the log and its index the
+ * same mode. Files of an existing database that others may read or write, as earlier versions left them, are closed to
+ * them.
  * @throws Error when the file cannot be made
  */
 export function makePrivate(database: string): void {
@@ -16,7 +17,10 @@ export function makePrivate(database: string): void {
   for (const file of [real, `${real}-wal`, `${real}-shm`]) closeToOthers(file);
 }
 
-/** Makes the file if there is none. One that is there is not opened: closing it would release SQLite's locks on it in this process. */
+/**
+ * Makes the file if there is none. One that is there is not opened: closing it would release SQLite's locks on it in
+ * this process.
+ */
 function makeFile(file: string): void {
   try {
     closeSync(openSync(file, 'ax', PRIVATE));

@@ -26,7 +26,9 @@ export interface TurnRow {
   readonly partial_since: number;
 }
 
-/** The columns of a message `m`, to be read as an array, as those of a session. Before them comes the id of its turn. */
+/**
+ * The columns of a message `m`, to be read as an array, as those of a session. Before them comes the id of its turn.
+ */
 export const MESSAGE_COLUMNS =
   'm.id, m.turn_no, m.position, m.role, m.content, m.tool_calls, m.tool_results, m.created_at';
 

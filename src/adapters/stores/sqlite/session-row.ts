@@ -70,8 +70,8 @@ type ValuesOf<Names extends readonly (keyof SessionRow)[]> = {
 };
 
 /**
- * The columns of a `SessionRow`, to be read as an array: the driver names the columns of an object one property at a time,
- * which made 22 of them the dearest read of a turn (15 µs, and 5 as an array).
+ * The columns of a `SessionRow`, to be read as an array: the driver names the columns of an object one property at a
+ * time, which made 22 of them the dearest read of a turn (15 µs, and 5 as an array).
  */
 export const SESSION_COLUMNS = `ref, id, ${SESSION_FIELDS}`;
 

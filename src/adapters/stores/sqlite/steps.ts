@@ -87,7 +87,9 @@ export type Call<K extends StepName = StepName> = {
   [P in K]: { readonly name: P; readonly args: Steps[P]['args'] };
 }[K];
 
-/** A step to run, before it has crossed: of the two types one is checked where it is made, the other where it is run. */
+/**
+ * A step to run, before it has crossed: of the two types one is checked where it is made, the other where it is run.
+ */
 export interface PostedCall {
   readonly name: StepName;
   readonly args: Steps[StepName]['args'];

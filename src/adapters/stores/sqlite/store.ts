@@ -32,7 +32,9 @@ export interface SqliteOptions {
 export interface SqliteStore extends Store {
   /** What was expected in the database when it was opened, and was not there; in words for the operator. */
   readonly missing: readonly string[];
-  /** Copies the database while it is in use, and tells what share of it is copied. @throws Error when the file exists */
+  /**
+   * Copies the database while it is in use, and tells what share of it is copied. @throws Error when the file exists
+   */
   backup(file: string, onProgress?: (share: number) => void): Promise<void>;
 }
 
@@ -75,7 +77,10 @@ export async function openSqliteStore(options: SqliteOptions): Promise<SqliteSto
   }
 }
 
-/** A service with many streams asks for all their sessions every two seconds: a thousand at once would hold the event loop up for 12 ms. */
+/**
+ * A service with many streams asks for all their sessions every two seconds: a thousand at once would hold the event
+ * loop up for 12 ms.
+ */
 const HEADS_AT_ONCE = 32;
 
 /** Where the file is, and what to do when it is no longer needed. */

@@ -43,8 +43,8 @@ interface Place {
 const END: Place = { turnNo: Number.MAX_SAFE_INTEGER, position: 0 };
 
 /**
- * Reads the ends of threads. The records of open turns are read in one transaction with the session; those of ended turns never change, so
- * that they can be read in pages after it, unless the session is deleted between two pages.
+ * Reads the ends of threads. The records of open turns are read in one transaction with the session; those of ended
+ * turns never change, so that they can be read in pages after it, unless the session is deleted between two pages.
  */
 export function createTailReader(db: Database): TailStore['loadTail'] {
   const selectSession = db

@@ -50,7 +50,8 @@ export interface TurnTable {
   /** Stores a new record, which the row of its session already counts. */
   addMessage(session: number, message: Message): void;
   /**
-   * Stores records of a turn, in the place of those with the same id, and counts them in the row of the session, which the caller saves.
+   * Stores records of a turn, in the place of those with the same id, and counts them in the row of the session, which
+   * the caller saves.
    * @throws Error when the id is another turn's
    */
   putMessages(session: SessionRow, turnNo: number, messages: readonly Message[]): void;

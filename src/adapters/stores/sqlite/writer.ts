@@ -12,7 +12,10 @@ const MAX_RESTART_MS = 5000;
 
 /** Hooks into the life of the writing thread. They must not throw. */
 export interface WriterHooks {
-  /** The log of the database was removed or replaced: every other connection of this process must be closed before this returns. */
+  /**
+   * The log of the database was removed or replaced: every other connection of this process must be closed before this
+   * returns.
+   */
   onLogLost(reason: Error): void;
   /** The thread has opened the database again; other connections may be opened. */
   onReopened(): void;
@@ -25,8 +28,8 @@ interface Waiter {
 }
 
 /**
- * The main thread's side of the writing thread. Steps of one turn of the event loop cross over together; each is answered after its
- * commit, in order. When the thread dies, all that it had been given fail, and another is started.
+ * The main thread's side of the writing thread. Steps of one turn of the event loop cross over together; each is
+ * answered after its commit, in order. When the thread dies, all that it had been given fail, and another is started.
  */
 export class Writer {
   /** What was expected in the database and is not there, in words for the operator. */
@@ -61,13 +64,17 @@ export class Writer {
     return writer;
   }
 
-  /** Runs a step; resolves once what it wrote is on the disk. @throws StoreUnavailableError: nothing is known to be written */
+  /**
+   * Runs a step; resolves once what it wrote is on the disk. @throws StoreUnavailableError: nothing is known to be
+   * written
+   */
   run<K extends StepName>(name: K, ...args: Steps[K]['args']): Promise<Steps[K]['result']> {
     if (this.#closing !== undefined) return Promise.reject(new StoreUnavailableError('the store is closed'));
     if (this.#worker === undefined) return Promise.reject(this.#down());
     return new Promise<Steps[K]['result']>((resolve, reject) => {
       if (this.#calls.length === 0) {
-        // After every callback of this turn of the loop, so that what all its connections write shares a message and a commit:
+        // After every callback of this turn of the loop, so that what all its connections write shares a message and a
+        // commit:
         // a message costs as much as three steps in it.
         setImmediate(() => {
           this.#flush();

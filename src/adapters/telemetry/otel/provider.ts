@@ -38,8 +38,8 @@ export interface Provider {
 const FAREWELL_MS = 2_000;
 
 /**
- * Sends spans in batches, in the background. A collector that is away costs nothing but the spans: beyond 2048 that wait, new
- * ones are dropped. Nothing is registered globally.
+ * Sends spans in batches, in the background. A collector that is away costs nothing but the spans: beyond 2048 that
+ * wait, new ones are dropped. Nothing is registered globally.
  */
 export function openProvider(settings: ProviderSettings, log: Log): Provider {
   const exporter = new OTLPTraceExporter({ url: settings.url });

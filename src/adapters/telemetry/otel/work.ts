@@ -32,8 +32,8 @@ const PROVIDERS: Readonly<Record<string, string>> = { google: 'gcp.gemini', 'ope
 const MAX_WAITING = 10_000;
 
 /**
- * Makes spans of turns, answers and tool calls, after the semantic conventions for generative AI, without their content.
- * A turn belongs to the request that brought its message, or begins a trace when that came to another process.
+ * Makes spans of turns, answers and tool calls, after the semantic conventions for generative AI, without their
+ * content. A turn belongs to the request that brought its message, or begins a trace when that came to another process.
  */
 export function traceWork(
   tracer: Tracer,

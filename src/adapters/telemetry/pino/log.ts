@@ -26,8 +26,9 @@ const MAX_DEPTH = 6;
 const OWN_WORDS = new Set(['RigError', 'StoreUnavailableError', 'ConfigError', 'SqliteError']);
 
 /**
- * A log of JSON lines; on the standard output those of `info` may be late by 50 ms, others go out at once. Private fields are masked, session ids shortened, and errors are shown by name, code, stack frames and
- * causes, but without their message unless it is known to quote nothing: others may hold what a user wrote.
+ * A log of JSON lines; on the standard output those of `info` may be late by 50 ms, others go out at once. Private
+ * fields are masked, session ids shortened, and errors are shown by name, code, stack frames and causes, but without
+ * their message unless it is known to quote nothing: others may hold what a user wrote.
  */
 export function createLog(options: { level: string; destination?: DestinationStream }): Log {
   const { level, destination } = options;

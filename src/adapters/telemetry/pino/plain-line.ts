@@ -1,6 +1,6 @@
 /**
- * Log lines whose fields are all plain, made at once: the masking of each field and pino's general way take 4 µs a line, and each
- * request has one. The bytes are those of the general way, which takes all other lines.
+ * Log lines whose fields are all plain, made at once: the masking of each field and pino's general way take 4 µs a
+ * line, and each request has one. The bytes are those of the general way, which takes all other lines.
  */
 
 /** What becomes of a field by its name. */

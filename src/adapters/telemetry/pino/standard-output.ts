@@ -1,6 +1,6 @@
 /**
- * Log lines go out some at a time. Measured: each write holds the event loop up for 5 µs, a tenth of what a request took. They are collected as text, for
- * pino's own output counts the bytes of each, which takes 1 µs a line.
+ * Log lines go out some at a time. Measured: each write holds the event loop up for 5 µs, a tenth of what a request
+ * took. They are collected as text, for pino's own output counts the bytes of each, which takes 1 µs a line.
  */
 import { pino } from 'pino';
 

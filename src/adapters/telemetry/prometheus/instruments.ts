@@ -8,7 +8,10 @@ export interface Series {
 /** A series of a histogram. */
 export interface HistogramSeries extends Series {
   readonly sum: number;
-  /** How many values were at most `le`, from the smallest bound on. The values above the last bound are in `value` alone. */
+  /**
+   * How many values were at most `le`, from the smallest bound on. The values above the last bound are in `value`
+   * alone.
+   */
   readonly buckets: readonly { readonly le: number; readonly count: number }[];
 }
 
@@ -34,8 +37,8 @@ interface Branch<T> {
 }
 
 /**
- * The series of a metric, by their labels. They are found label by label: putting labels together into one key would make a text each time. What counts
- * often keeps its series (`requests.ts`).
+ * The series of a metric, by their labels. They are found label by label: putting labels together into one key would
+ * make a text each time. What counts often keeps its series (`requests.ts`).
  */
 class Family<T> {
   readonly #tree: Branch<T> = { child: undefined, branches: new Map<string, Branch<T>>() };

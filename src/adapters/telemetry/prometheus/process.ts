@@ -7,9 +7,9 @@ const PRECISION_MS = 10;
 let opened: Promise<Registry> | undefined;
 
 /**
- * The usual metrics of a Node process (`process_*`, `nodejs_*`): processor, memory, descriptors, garbage collection, event loop.
- * They are the process's own, so that there is one set of them. Its package takes 33 ms to load: nobody waits for that before
- * the first scrape, from which on they are collected.
+ * The usual metrics of a Node process (`process_*`, `nodejs_*`): processor, memory, descriptors, garbage collection,
+ * event loop. They are the process's own, so that there is one set of them. Its package takes 33 ms to load: nobody
+ * waits for that before the first scrape, from which on they are collected.
  */
 export function processMetrics(): Promise<Registry> {
   opened ??= open();

@@ -32,7 +32,10 @@ interface Alike {
 export function createRequestObserver(metrics: Catalogue) {
   const inFlight = metrics.inFlight.series();
   const streams = new WeakSet<IncomingMessage>();
-  /** By route. Found by all its labels, each series takes as many lookups: together a hundredth of what a 304 takes in all. */
+  /**
+   * By route. Found by all its labels, each series takes as many lookups: together a hundredth of what a 304 takes in
+   * all.
+   */
   const known = new Map<string, Alike[]>();
 
   function find({ surface, method, route, status }: Answered): Alike {

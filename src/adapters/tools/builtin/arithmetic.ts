@@ -31,7 +31,8 @@ export function createArithmetic(math: MathJsInstance): Arithmetic {
 
   return (expression) => {
     const tree = parse(math, expression);
-    // mathjs writes `a + b%` as `a + a * b%` with one node for both: without memory, a chain of them would double the work.
+    // mathjs writes `a + b%` as `a + a * b%` with one node for both: without memory, a chain of them would double the
+    // work.
     const values = new Map<MathNode, BigNumber>();
     let spent = 0;
     return shown(valueOf(tree));

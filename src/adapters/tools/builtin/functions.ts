@@ -130,8 +130,8 @@ export function numberFunctions(
 }
 
 /**
- * Euclid's algorithm divides at most five times for each digit of the smaller number (Lamé's theorem), so that numbers of `MAX_DIGITS` digits
- * take a whole unit.
+ * Euclid's algorithm divides at most five times for each digit of the smaller number (Lamé's theorem), so that numbers
+ * of `MAX_DIGITS` digits take a whole unit.
  */
 function divisions([, ...rest]: readonly BigNumber[]): number {
   return rest.reduce((sum, { e }) => sum + (Math.max(e, 0) + 1) / MAX_DIGITS, 0);

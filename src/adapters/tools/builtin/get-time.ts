@@ -3,7 +3,9 @@ import type { Tool } from '../../../core/ports/tool.js';
 
 const SHOWN_INPUT = 60;
 
-/** The tool `get_time`: `{timezone?}` → `{iso, timezone, text}`, `iso` with the zone's offset, UTC when none is named. */
+/**
+ * The tool `get_time`: `{timezone?}` → `{iso, timezone, text}`, `iso` with the zone's offset, UTC when none is named.
+ */
 export function createGetTime(clock: Pick<Clock, 'now'>): Tool {
   return {
     name: 'get_time',

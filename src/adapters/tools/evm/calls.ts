@@ -80,7 +80,9 @@ function shownAnswer(
   return decoded(item, data, `${to} on ${chain.name}`);
 }
 
-/** @throws ChainError when nothing came back, as from an address without a contract, or something else than was expected */
+/**
+ * @throws ChainError when nothing came back, as from an address without a contract, or something else than was expected
+ */
 function decoded(item: AbiFunction, data: Hex | undefined, where: string): { readonly result: JsonValue } {
   if (data === undefined)
     throw new ChainError(`There is no contract with the function ${item.name} at ${where}.`);

@@ -8,7 +8,9 @@ const BOUNDS = { maxBytes: 2 * 1024 * 1024, values: 50_000, depth: 32 };
 /** How long an endpoint that failed is passed over while there is another. */
 const REST_MS = 30_000;
 
-/** Requests to nodes: bounded in time and size, without redirects, and an endpoint that failed is spared for a while. */
+/**
+ * Requests to nodes: bounded in time and size, without redirects, and an endpoint that failed is spared for a while.
+ */
 export interface Endpoints {
   /** How long a request may take. */
   readonly timeoutMs: number;
@@ -57,7 +59,9 @@ export function createEndpoints(timeoutMs = DEFAULT_TIMEOUT_MS): Endpoints {
   };
 }
 
-/** The response with its body read; what viem decodes of it has been bounded. @throws RangeError when it is too large */
+/**
+ * The response with its body read; what viem decodes of it has been bounded. @throws RangeError when it is too large
+ */
 async function readWhole(response: Response, request: unknown): Promise<Response> {
   const bytes = await readBoundedJson(response, BOUNDS);
   checkRpcResponse(parsed(bytes.toString()), parsed(request));

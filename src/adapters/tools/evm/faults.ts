@@ -12,8 +12,8 @@ import type { ChainSettings } from './settings.js';
 const MAX_DEPTH = 10;
 
 /**
- * What went wrong with a node, in words for a user. What the client library says holds the endpoint's URL, its keys and the
- * request, so that no more than the names of its errors is kept, as the cause.
+ * What went wrong with a node, in words for a user. What the client library says holds the endpoint's URL, its keys and
+ * the request, so that no more than the names of its errors is kept, as the cause.
  */
 export function asChainError(error: unknown, chain: ChainSettings, timeoutMs: number): ChainError {
   if (error instanceof ChainError) return error;

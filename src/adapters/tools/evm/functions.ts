@@ -17,7 +17,8 @@ const BYTES = /^bytes(?<size>\d*)$/;
 
 /**
  * Encodes a call; addresses may be given by name.
- * @throws ChainError when the arguments do not fit the function, or exceed 2,048 values (an address counts for 4) or 16 names
+ * @throws ChainError when the arguments do not fit the function, or exceed 2,048 values (an address counts for 4) or 16
+ * names
  */
 export async function encodeCall(
   scope: Scope,
@@ -41,7 +42,9 @@ function withoutNames(parameters: readonly AbiParameter[]): readonly AbiParamete
   );
 }
 
-/** The arguments of one call, converted to what the encoder takes. Lengths are compared before anything is allocated. */
+/**
+ * The arguments of one call, converted to what the encoder takes. Lengths are compared before anything is allocated.
+ */
 class Arguments {
   #values = 0;
   readonly #addresses = new Map<string, string>();

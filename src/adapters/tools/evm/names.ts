@@ -25,8 +25,8 @@ export interface ResolvedName {
 }
 
 /**
- * The address of an ENS name on the chain of the call: its record for that chain (ENSIP-11), else the one for the chain that
- * names live on. That is the chain of the call where it has names, else the first configured chain that has.
+ * The address of an ENS name on the chain of the call: its record for that chain (ENSIP-11), else the one for the chain
+ * that names live on. That is the chain of the call where it has names, else the first configured chain that has.
  * @throws ChainError when there is none, or no chain has names
  */
 export async function resolveName(scope: Scope, text: string): Promise<ResolvedName> {

@@ -58,7 +58,10 @@ export interface Revert {
   readonly words: string | null;
 }
 
-/** Finds in an error of the client that the contract failed, or that there is none; undefined: something else went wrong. */
+/**
+ * Finds in an error of the client that the contract failed, or that there is none; undefined: something else went
+ * wrong.
+ */
 export function revertOf(error: unknown): Revert | undefined {
   const errors = chainOf(error);
   const data = errors.map(dataOf).find((found) => found !== undefined);

@@ -20,7 +20,10 @@ export interface Scope {
 /** What a tool does. */
 export type Action = (args: JsonObject, scope: Scope) => Promise<JsonValue>;
 
-/** Runs an action for one call. @throws ChainError whatever goes wrong, or the reason of the signal once that has aborted */
+/**
+ * Runs an action for one call. @throws ChainError whatever goes wrong, or the reason of the signal once that has
+ * aborted
+ */
 export type Runner = (
   action: Action,
   args: JsonObject,

@@ -10,14 +10,20 @@ export interface ChainSettings {
   readonly id: number;
   /** For people. */
   readonly name: string;
-  /** JSON-RPC over http or https, at least one. The first is asked, the others when it fails. They may hold keys: they are never shown. */
+  /**
+   * JSON-RPC over http or https, at least one. The first is asked, the others when it fails. They may hold keys: they
+   * are never shown.
+   */
   readonly rpcUrls: readonly string[];
   /** The native currency. Default ETH. */
   readonly symbol?: string;
   /** Its decimals. Default 18. */
   readonly decimals?: number;
   readonly tokens?: readonly TokenSettings[];
-  /** Where names are resolved (ENSIP-23); null: nowhere. Default: ENS's own contract on Ethereum and Sepolia, elsewhere null. */
+  /**
+   * Where names are resolved (ENSIP-23); null: nowhere. Default: ENS's own contract on Ethereum and Sepolia, elsewhere
+   * null.
+   */
   readonly ens?: { readonly universalResolver: string } | null;
 }
 
@@ -26,6 +32,8 @@ export interface EvmSettings {
   readonly chains: readonly ChainSettings[];
   /** How long one request to a node may take, in milliseconds. Default 10 s. */
   readonly rpcTimeoutMs?: number;
-  /** Hosts (`host` or `host:port`) with private addresses that gateways of ENS names (ERC-3668) may have. Default none. */
+  /**
+   * Hosts (`host` or `host:port`) with private addresses that gateways of ENS names (ERC-3668) may have. Default none.
+   */
   readonly allowHosts?: readonly string[];
 }

@@ -12,8 +12,9 @@ const MAX_LENGTH = 8_192;
 const FIRST_LINE_END = ' wants you to sign in with your Ethereum account:';
 
 /**
- * Reads a sign-in message by the ABNF of EIP-4361, line by line, so that no field can be hidden in another one.
- * The ABNF is stricter in two points: here the statement may have any printable characters, and without one a single blank line is enough.
+ * Reads a sign-in message by the ABNF of EIP-4361, line by line, so that no field can be hidden in another one. The
+ * ABNF is stricter in two points: here the statement may have any printable characters, and without one a single blank
+ * line is enough.
  * @returns undefined for text that is no such message
  */
 export function readSignInMessage(text: string): ReadMessage | undefined {
@@ -115,7 +116,10 @@ function isLoopbackHost(host: string): boolean {
   );
 }
 
-/** Whether a URI (RFC 3986) is one of the domain: the same host and port, by a scheme that nobody on the way can read or change. */
+/**
+ * Whether a URI (RFC 3986) is one of the domain: the same host and port, by a scheme that nobody on the way can read or
+ * change.
+ */
 function isOfDomain(uri: string, { domain, isLoopback }: Origin): boolean {
   // `URL` drops white space and control characters, and takes a backslash for a slash: none of them is in a URI.
   if (!/^[\x21-\x7e]+$/.test(uri) || uri.includes('\\') || !URL.canParse(uri)) return false;

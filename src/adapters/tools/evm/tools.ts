@@ -125,9 +125,10 @@ const DEFINITIONS: readonly Definition[] = [
 ];
 
 /**
- * The tools that read from EVM chains; none when no chain is configured. Each takes an optional `chain_id`: absent, the session's
- * chain, else the first configured. They change nothing and hold no key. Results are JSON objects with integers that may be large as
- * decimal strings, beside amounts in human units; errors are in words, and no URL of a node is in either.
+ * The tools that read from EVM chains; none when no chain is configured. Each takes an optional `chain_id`: absent, the
+ * session's chain, else the first configured. They change nothing and hold no key. Results are JSON objects with
+ * integers that may be large as decimal strings, beside amounts in human units; errors are in words, and no URL of a
+ * node is in either.
  */
 export function evmTools(settings: EvmSettings): readonly Tool[] {
   const { chains } = settings;

@@ -31,7 +31,10 @@ export function fieldsOf<T>(
   });
 }
 
-/** What a function returned: the value itself, or, when there are several, an object where all have names of their own, else a list. */
+/**
+ * What a function returned: the value itself, or, when there are several, an object where all have names of their own,
+ * else a list.
+ */
 export function resultOf(outputs: readonly AbiParameter[], values: readonly JsonValue[]): JsonValue {
   if (outputs.length === 1) return values[0] ?? null;
   return ownNames(outputs) === null ? values : Object.fromEntries(fieldsOf(outputs, values));

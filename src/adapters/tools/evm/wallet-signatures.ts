@@ -13,8 +13,8 @@ const MAX_SIGNATURE = 8_192;
 const DELEGATION_END = '8010'.repeat(16);
 
 /**
- * Reads and verifies sign-in messages (EIP-4361). The signature of a key (EIP-191) needs no chain; that of a contract (ERC-1271, or
- * ERC-6492 before it is deployed) is asked of the message's chain.
+ * Reads and verifies sign-in messages (EIP-4361). The signature of a key (EIP-191) needs no chain; that of a contract
+ * (ERC-1271, or ERC-6492 before it is deployed) is asked of the message's chain.
  * @param chains the chains whose contract wallets may sign in; no other one is asked
  */
 export function walletSignatures(chains: readonly ChainSettings[]): WalletSignatures {

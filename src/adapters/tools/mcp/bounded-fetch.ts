@@ -8,8 +8,8 @@ const CR = 13;
 const LF = 10;
 
 /**
- * `fetch` for one connection. It asks nothing of another origin than `url`'s, whatever redirects say, and reads no message
- * (a body, or one event of a stream) of more than 4 MiB, nor one that would take long to parse.
+ * `fetch` for one connection. It asks nothing of another origin than `url`'s, whatever redirects say, and reads no
+ * message (a body, or one event of a stream) of more than 4 MiB, nor one that would take long to parse.
  */
 export function createBoundedFetch(url: URL, closed: AbortSignal): FetchLike {
   return async (target, init = {}) => {
@@ -34,7 +34,9 @@ function requestId(body: string): number | null {
   return isRequest && typeof message.id === 'number' ? message.id : null;
 }
 
-/** The same response, its body bounded; where a request is known, it gets an answer in place of one that is too large. */
+/**
+ * The same response, its body bounded; where a request is known, it gets an answer in place of one that is too large.
+ */
 function withBoundedBody(response: Response, id: number | null): Response {
   if (response.body === null || response.status === 204 || response.status === 304) return response;
   const isEvents = response.headers.get('content-type')?.startsWith('text/event-stream') === true;

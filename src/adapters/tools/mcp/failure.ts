@@ -1,4 +1,6 @@
-/** A call or a connection failed. `message` is fit for the user: no URL, no header, no stack; the rest is in `cause`. */
+/**
+ * A call or a connection failed. `message` is fit for the user: no URL, no header, no stack; the rest is in `cause`.
+ */
 export class McpFailure extends Error {
   override readonly name = 'McpFailure';
 

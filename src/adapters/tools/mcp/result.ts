@@ -7,7 +7,8 @@ const MAX_TEXT = 262_144;
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * A tool's result as JSON: its structured content if there is any, else its text; what is no text is named by type and size.
+ * A tool's result as JSON: its structured content if there is any, else its text; what is no text is named by type and
+ * size.
  * @throws Error with the result's text when the tool says that it failed
  */
 export function toResult(result: Fields): JsonValue {

@@ -61,7 +61,10 @@ export interface Scrubber {
   error(error: unknown): Error;
 }
 
-/** A scrubber for a session's secrets, which their handles stand for, and for other private values; in the usual encodings too. */
+/**
+ * A scrubber for a session's secrets, which their handles stand for, and for other private values; in the usual
+ * encodings too.
+ */
 export function createScrubber(
   secrets: ReadonlyMap<string, string>,
   others: readonly string[] = [],

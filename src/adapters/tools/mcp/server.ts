@@ -33,7 +33,9 @@ export class McpServer {
   #listed = '[]';
   readonly #ownSecrets: readonly string[];
   readonly #kept: KeptConnection;
-  /** For a server whose settings hold handles: then the kept connection has no secrets, and is there for the list alone. */
+  /**
+   * For a server whose settings hold handles: then the kept connection has no secrets, and is there for the list alone.
+   */
   readonly #pool: ConnectionPool | null;
   #refreshing: Promise<void> | null = null;
   /** The end of the kept connection's attempts, when the list came from elsewhere. */

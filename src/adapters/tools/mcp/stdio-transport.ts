@@ -103,7 +103,8 @@ export class StdioTransport implements Transport {
       this.onerror?.(new Error('The server wrote something that is no message.', { cause: error }));
       return;
     }
-    // One at a time, each a turn of the microtask queue after the last: the client looks at a notification that late, and
+    // One at a time, each a turn of the microtask queue after the last: the client looks at a notification that late,
+    // and
     // would forget the progress of a call whose result stands right behind it.
     this.#delivered = this.#delivered
       .then(() => this.onmessage?.(message))

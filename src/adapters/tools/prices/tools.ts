@@ -17,9 +17,10 @@ import type { PriceSettings } from './settings.js';
 const MAX_SYMBOLS = 50;
 
 /**
- * The tool `get_token_price`: `{symbols, currency?}` → `{text, currency, prices: [{symbol, price, source, updated_at, age_seconds,
- * stale?} | {symbol, error}]}`. Feeds on chains come first, the HTTP source stands in for them. It fails in words when sources are
- * configured for what is asked and none gave a price. None when no source is configured.
+ * The tool `get_token_price`: `{symbols, currency?}` →
+ * `{text, currency, prices: [{symbol, price, source, updated_at, age_seconds, stale?} | {symbol, error}]}`. Feeds on
+ * chains come first, the HTTP source stands in for them. It fails in words when sources are configured for what is
+ * asked and none gave a price. None when no source is configured.
  * @throws Error when a feed is on a chain that is not in the list
  */
 export function priceTools(

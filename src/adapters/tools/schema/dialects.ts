@@ -47,7 +47,8 @@ function dialect(constructor: Constructor): Dialect {
   return {
     problemsOf(schema) {
       const compiler = idle ?? new constructor(OPTIONS);
-      // Stopped by a time limit in the midst of its work, a compiler is of no more use: its `finally` blocks did not run.
+      // Stopped by a time limit in the midst of its work, a compiler is of no more use: its `finally` blocks did not
+      // run.
       idle = undefined;
       const problems = compiler.validateSchema(schema) === true ? [] : describeErrors(compiler.errors ?? []);
       idle = compiler;

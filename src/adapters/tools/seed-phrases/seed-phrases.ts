@@ -8,8 +8,8 @@ const INDEXES = new Map(wordlist.map((word, index) => [word, index]));
 const BITS_PER_WORD = 11;
 
 /**
- * Recognises English mnemonics with a valid checksum (BIP 39), alone or within a longer text, whatever stands between the words.
- * Text of 16 KiB that is nothing but words of the list, each a possible beginning, takes some 50 ms.
+ * Recognises English mnemonics with a valid checksum (BIP 39), alone or within a longer text, whatever stands between
+ * the words. Text of 16 KiB that is nothing but words of the list, each a possible beginning, takes some 50 ms.
  */
 export const seedPhrases: SeedPhrases = {
   isSeedPhrase(text) {
