@@ -221,6 +221,35 @@ describe('a node', () => {
     });
   });
 
+  /** A revert that asks for the data of a gateway (ERC-3668). */
+  function lookupAt(url: string): string {
+    const types = ['address', 'string[]', 'bytes', 'bytes4', 'bytes'].map((type) => ({ type }));
+    const values = [ADDRESS, [url], '0x01', '0x12345678', '0x'];
+    const data = `0x556f1830${encodeAbiParameters(types, values).slice(2)}`;
+    return JSON.stringify({ jsonrpc: '2.0', id: 1, error: { code: 3, message: 'execution reverted', data } });
+  }
+
+  it('that names a gateway which redirects does not have the POST repeated elsewhere', async () => {
+    let [asked, reached] = [0, 0];
+    const elsewhere = await answering((res) => {
+      reached++;
+      res.end(JSON.stringify({ data: '0x01' }));
+    });
+    for (const status of [301, 302, 303, 307, 308]) {
+      const gateway = await answering((res) => {
+        asked++;
+        res.writeHead(status, { location: `http://127.0.0.1:${String(elsewhere)}/` }).end();
+      });
+      const allowHosts = [gateway, elsewhere].map((port) => `127.0.0.1:${String(port)}`);
+      const settings = await chainOf((res) => {
+        res.end(lookupAt(`http://127.0.0.1:${String(gateway)}/`));
+      });
+      await expect(run('resolve_name', { name: 'bob.eth' }, { ...settings, allowHosts })).rejects.toThrow();
+    }
+    expect(asked).toBeGreaterThanOrEqual(5);
+    expect(reached).toBe(0);
+  });
+
   it('that asks for lookups without end causes at most 32 gateway requests', async () => {
     let [calls, lookups] = [0, 0];
     const gateway = await answering((res) => {
@@ -228,20 +257,9 @@ describe('a node', () => {
       res.end(JSON.stringify({ data: '0x01' }));
     });
     const host = `127.0.0.1:${String(gateway)}`;
-    const types = [
-      { type: 'address' },
-      { type: 'string[]' },
-      { type: 'bytes' },
-      { type: 'bytes4' },
-      { type: 'bytes' },
-    ];
-    const values = [ADDRESS, [`http://${host}/`], '0x01', '0x12345678', '0x'];
-    const data = `0x556f1830${encodeAbiParameters(types, values).slice(2)}`;
     const settings = await chainOf((res) => {
       calls++;
-      res.end(
-        JSON.stringify({ jsonrpc: '2.0', id: 1, error: { code: 3, message: 'execution reverted', data } }),
-      );
+      res.end(lookupAt(`http://${host}/`));
     });
     const call = run('resolve_name', { name: 'bob.eth' }, { ...settings, allowHosts: [host] });
     await expect(call).rejects.toThrow();

@@ -30,11 +30,13 @@ export function createGateways(allowHosts: readonly string[]): (signal: AbortSig
           const isGet = url.includes('{data}');
           // The first of each alone: a URL full of them would grow beyond any bound.
           const filled = url.replace('{sender}', sender.toLowerCase()).replace('{data}', data);
+          // A redirect must not repeat a POST at an address that the contract did not name.
           const post = {
             method: 'POST',
             headers: { 'content-type': 'application/json' },
             body: JSON.stringify({ data, sender }),
-          };
+            redirect: 'error',
+          } as const;
           const response = await guarded(filled, { ...(isGet ? {} : post), signal });
           const answer: unknown = response.ok ? await readJson(response) : undefined;
           if (isJsonObject(answer) && isHex(answer.data)) return answer.data;
