@@ -103,9 +103,12 @@ describe('a bounded fetch', () => {
   it('ends what would take long to parse, however small it is, and counts each event by itself', async () => {
     const deep = '['.repeat(1_000);
     await expect(ask('application/json', [deep], call)).rejects.toThrow('too large');
-    const many = `[${'0,'.repeat(60_000)}0]`;
+    const many = `[${'0,'.repeat(12_000)}0]`;
     const events = [`data: ${many}\n\n`, `data: ${many}\r\n\r\n`];
     expect(await ask('text/event-stream', events, call)).toBe(events.join(''));
+    // Quotes in a comment hide nothing of the line behind it.
+    const hidden = `: "\ndata: ${many.slice(0, -1)},${many.slice(1)}\n\n`;
+    expect(await ask('text/event-stream', [...events, hidden], call)).toContain('too many values');
     const got = await ask(
       'text/event-stream',
       [...events, `data: ${many.slice(0, -1)}`, many.slice(1)],

@@ -40,6 +40,21 @@ export function callContract(withStore: WithStore): void {
     );
 
     it(
+      'log what happens while their owner has them, and nothing after',
+      withStore(async (store) => {
+        const { callId, sessionId } = await opened(store);
+        const event: EventBody = { type: 'tool_update', callId, toolName: 'climb', message: 'half way' };
+        expect(await store.logCall(callId, OTHER.owner, event, T0)).toBeUndefined();
+        const commit = await store.logCall(callId, LEASE.owner, event, T0);
+        expect(commit?.events.map(({ body }) => body)).toEqual([event]);
+        await store.closeCall(callId, { owner: LEASE.owner }, END, T0);
+        expect(await store.logCall(callId, LEASE.owner, event, T0)).toBeUndefined();
+        const { events } = await store.readEvents(sessionId, 0, 10);
+        expect(events.map(({ body }) => body.type)).toEqual(['tool_update', 'tool_update', 'tool_complete']);
+      }),
+    );
+
+    it(
       'are ended once, by their owner or by who saw the lease that they have',
       withStore(async (store) => {
         const call = await opened(store);

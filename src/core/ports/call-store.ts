@@ -19,6 +19,8 @@ export type CallHolder = { readonly owner: string } | { readonly mark: string };
 export interface CallStore {
   /** Notes a call and logs its first event. Undefined: its session is not there, and nothing was written. */
   openCall(call: OpenCall, lease: Lease, event: EventBody, at: number): Promise<Commit | undefined>;
+  /** Logs an event of a call that `owner` still has. Undefined, and nothing logged: somebody else has ended it. */
+  logCall(callId: string, owner: string, event: EventBody, at: number): Promise<Commit | undefined>;
   /**
    * Logs the last event of a call and forgets the call. Undefined, and nothing logged: somebody else has ended it or
    * renewed its lease, or its session was deleted.

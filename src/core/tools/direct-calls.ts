@@ -91,7 +91,8 @@ export class DirectCalls {
     // One event after the other, in the order in which they happened.
     let told = Promise.resolve();
     let isOver = false;
-    const tell = (event: EventBody): Promise<void> => (told = told.then(() => this.#log(session.id, event)));
+    const tell = (event: EventBody): Promise<void> =>
+      (told = told.then(() => this.openCalls.log(open, event)));
     const report = (message: string): void => {
       // A tool that was given up on may still talk.
       if (isOver) return;
@@ -146,12 +147,5 @@ export class DirectCalls {
     }
     const problems = this.parts.toolRunner.problems(tool, args);
     if (problems.length > 0) throw new RefusedError('invalid', 'The arguments do not fit the tool', problems);
-  }
-
-  async #log(sessionId: string, event: EventBody): Promise<void> {
-    const commit = await this.parts.store.appendEvents(sessionId, [event], this.parts.clock.now());
-    if (commit === undefined) return;
-    this.parts.threads.peek(sessionId)?.apply(commit, () => undefined);
-    announce(this.parts.bus, sessionId, commit);
   }
 }

@@ -62,6 +62,12 @@ export class OpenCalls {
     return true;
   }
 
+  /** Tells watchers how far a call is, unless another process has ended it. */
+  async log(call: Pick<OpenCall, 'callId' | 'sessionId'>, event: EventBody): Promise<void> {
+    const commit = await this.parts.store.logCall(call.callId, this.owner, event, this.parts.clock.now());
+    if (commit !== undefined) this.#announce(call.sessionId, commit);
+  }
+
   /** Notes how a call has ended, and tells watchers, unless another process has ended it. */
   async end(callId: string, event: EventBody): Promise<void> {
     try {

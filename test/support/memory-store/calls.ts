@@ -16,6 +16,17 @@ export function openCall(
 }
 
 /** See `CallStore`. */
+export function logCall(
+  state: State,
+  callId: string,
+  { owner, event, at }: { owner: string; event: EventBody; at: number },
+): Commit | undefined {
+  const call = state.calls.get(callId);
+  const kept = call?.owner === owner ? findLive(state, call.sessionId) : undefined;
+  return kept && commit(kept, [event], at);
+}
+
+/** See `CallStore`. */
 export function closeCall(
   state: State,
   callId: string,

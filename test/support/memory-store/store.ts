@@ -1,7 +1,7 @@
 import type { Prune } from '../../../src/core/ports/store.js';
 import { StoreUnavailableError, type Store, type StoredKey } from '../../../src/core/ports/store.js';
 import { isOpen, type TurnStatus } from '../../../src/core/model/turn.js';
-import { closeCall, openCall, readCallLeases, renewCalls } from './calls.js';
+import { closeCall, logCall, openCall, readCallLeases, renewCalls } from './calls.js';
 import { claimFaults, markFaultsShown, releaseFaults } from './faults.js';
 import { claimAbandoned, readLeases, releaseTurns, renewLeases, takeOver } from './leases.js';
 import { countSessions, readOpenTurns, readUses } from './overview.js';
@@ -99,6 +99,7 @@ export function createMemoryStore(): Store {
         releaseTurns(state, owner, turnIds);
       }),
     openCall: (call, lease, event, at) => step(() => openCall(state, call, { lease, event, at })),
+    logCall: (callId, owner, event, at) => step(() => logCall(state, callId, { owner, event, at })),
     closeCall: (callId, holder, event, at) => step(() => closeCall(state, callId, { holder, event, at })),
     readCallLeases: () => step(() => readCallLeases(state)),
     renewCalls: (lease, callIds) =>

@@ -34,6 +34,12 @@ export class JsonMeter {
     this.#isEscaped = false;
   }
 
+  /** A string of JSON ends with its line at the latest: what was quoted in a line that is no JSON hides nothing. */
+  endLine(): void {
+    this.#isInString = false;
+    this.#isEscaped = false;
+  }
+
   /** @returns false when the bounds are exceeded */
   push(bytes: Uint8Array): boolean {
     for (const byte of bytes) {

@@ -9,6 +9,7 @@ interface Counters {
 }
 
 const OPEN_CALL = callOf('open_call', 8);
+const LOG_CALL = callOf('log_call', 5);
 const CLOSE_CALL = callOf('close_call', 6);
 const READ_CALL_LEASES: Statement = {
   name: 'read_call_leases',
@@ -28,6 +29,18 @@ export function createCalls(run: Run): CallStore {
     async openCall({ callId, sessionId, toolName }, { owner, milliseconds }, event, at) {
       const values = [sessionId, callId, toolName, owner, milliseconds, ...toEventLists([event]), at];
       const [row] = await run<{ result: Counters | null }>(OPEN_CALL, values);
+      const counters = row?.result ?? null;
+      if (counters === null) return undefined;
+      return { revision: counters.revision, events: toLogged([event], counters.last_event_id, at) };
+    },
+
+    async logCall(callId, owner, event, at) {
+      const [row] = await run<{ result: Counters | null }>(LOG_CALL, [
+        callId,
+        owner,
+        ...toEventLists([event]),
+        at,
+      ]);
       const counters = row?.result ?? null;
       if (counters === null) return undefined;
       return { revision: counters.revision, events: toLogged([event], counters.last_event_id, at) };

@@ -13,7 +13,7 @@ export const CALL_LEASES = `SELECT call_id, ${CALL_MARK}, lease_until, tool_name
 export function createCallWrites(
   db: Database,
   { sessions, events }: { readonly sessions: SessionTable; readonly events: EventTable },
-): Pick<Handlers, 'openCall' | 'closeCall' | 'renewCalls'> {
+): Pick<Handlers, 'openCall' | 'logCall' | 'closeCall' | 'renewCalls'> {
   const insert = db.prepare<
     [callId: string, session: number, toolName: string, owner: string, leaseUntil: number]
   >('INSERT INTO open_calls (call_id, session, tool_name, owner, lease_until) VALUES (?, ?, ?, ?, ?)');
@@ -21,6 +21,11 @@ export function createCallWrites(
     .prepare<[callId: string, owner: string | null, mark: string | null], string>(
       `DELETE FROM open_calls WHERE call_id = ? AND (owner = ? OR ${CALL_MARK} = ?)
         RETURNING (SELECT id FROM sessions WHERE ref = session)`,
+    )
+    .pluck();
+  const find = db
+    .prepare<[callId: string, owner: string], string>(
+      'SELECT s.id FROM open_calls c JOIN sessions s ON s.ref = c.session WHERE c.call_id = ? AND c.owner = ?',
     )
     .pluck();
   const renew = db.prepare<[leaseUntil: number, callId: string, owner: string]>(
@@ -32,6 +37,15 @@ export function createCallWrites(
       const row = sessions.findLive(sessionId);
       if (row === undefined) return undefined;
       insert.run(callId, row.ref, toolName, lease.owner, Date.now() + lease.milliseconds);
+      const commit = events.commit(row, [event], at);
+      sessions.saveCounters(row);
+      return commit;
+    },
+
+    logCall(callId, owner, event, at) {
+      const sessionId = find.get(callId, owner);
+      const row = sessionId === undefined ? undefined : sessions.findLive(sessionId);
+      if (row === undefined) return undefined;
       const commit = events.commit(row, [event], at);
       sessions.saveCounters(row);
       return commit;

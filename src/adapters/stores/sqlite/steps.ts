@@ -53,6 +53,7 @@ export interface Steps {
     { commit: Commit; next: ClaimedTurn | null } | 'lost'
   >;
   openCall: Step<[call: OpenCall, lease: Lease, event: EventBody, at: number], Commit | undefined>;
+  logCall: Step<[callId: string, owner: string, event: EventBody, at: number], Commit | undefined>;
   closeCall: Step<
     [callId: string, holder: CallHolder, event: EventBody, at: number],
     { sessionId: string; commit: Commit } | undefined

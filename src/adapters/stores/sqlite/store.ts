@@ -166,6 +166,7 @@ function createStore(place: Place, writer: Writer, reader: Reader): SqliteStore 
       return some ? writer.run('claimAbandoned', lease, lost, limit) : [];
     },
     openCall: (call, lease, event, at) => writer.run('openCall', call, lease, event, at),
+    logCall: (callId, owner, event, at) => writer.run('logCall', callId, owner, event, at),
     closeCall: (callId, holder, event, at) => writer.run('closeCall', callId, holder, event, at),
     readCallLeases: () => read((reads) => reads.readCallLeases()),
     renewCalls: (lease, callIds) =>

@@ -83,9 +83,10 @@ function eventsFit(): Fits {
         isLineEmpty = false;
         continue;
       }
+      if (!add(chunk.subarray(start, at + 1))) return false;
+      start = at + 1;
+      meter.endLine();
       if (isLineEmpty && !isSecondOfPair) {
-        if (!add(chunk.subarray(start, at + 1))) return false;
-        start = at + 1;
         size = 0;
         meter.reset();
       }

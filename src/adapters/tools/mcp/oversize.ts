@@ -4,7 +4,7 @@ import type { JsonBounds } from '../../platform/net/json-meter.js';
 export const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
 
 /** What a message may hold: within this, four MiB are parsed in some tens of milliseconds. */
-export const MESSAGE_BOUNDS: JsonBounds = { values: 100_000, depth: 200 };
+export const MESSAGE_BOUNDS: JsonBounds = { values: 20_000, depth: 200 };
 
 /** What a call is told whose answer was too large to be read. */
 export function oversizedAnswer(id: number): object {

@@ -48,3 +48,21 @@ BEGIN
   RETURN json_build_object('session_id', session_id, 'counters', append_events(session_id, p_events, p_notices, p_at));
 END
 $$;
+
+-- Logs an event of a call that its owner still has.
+CREATE FUNCTION log_call(
+  p_call text, p_owner text, p_events text[], p_notices text[], p_at bigint
+) RETURNS json
+LANGUAGE plpgsql AS $$
+DECLARE
+  session_id text;
+BEGIN
+  SELECT s.id INTO session_id FROM open_calls c JOIN sessions s ON s.ref = c.session
+  WHERE c.call_id = p_call AND c.owner = p_owner FOR UPDATE OF s;
+  -- Read again now that the session is locked: somebody may have ended it before.
+  IF NOT FOUND OR NOT EXISTS (SELECT FROM open_calls WHERE call_id = p_call AND owner = p_owner) THEN
+    RETURN NULL;
+  END IF;
+  RETURN append_events(session_id, p_events, p_notices, p_at);
+END
+$$;
