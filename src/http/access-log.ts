@@ -13,7 +13,7 @@ export function logAnswer(
   log: Log,
   observer: RequestObserver | undefined,
 ): void {
-  const { requestId, startedAt, dialect, route, session } = exchangeOf(req);
+  const { loggedId, startedAt, dialect, route, session } = exchangeOf(req);
   const { method = '' } = req;
   const { statusCode: status } = res;
   const milliseconds = performance.now() - startedAt;
@@ -22,7 +22,7 @@ export function logAnswer(
     route,
     status,
     ms: Math.round(milliseconds * 10) / 10,
-    request_id: requestId,
+    request_id: loggedId,
     surface: dialect.name,
     session,
     aborted: res.writableFinished ? undefined : true,

@@ -80,12 +80,11 @@ export type AnswerError = (error: unknown, req: Request, res: Response) => void;
 /** Answers errors in the dialect of the request's route. A stream that fails after its start is cut. */
 export function answerErrors(log: Log): AnswerError {
   return (error, req, res) => {
-    const { requestId, dialect, route } = exchangeOf(req);
+    const { requestId, loggedId, dialect, route } = exchangeOf(req);
     const failure = toFailure(error);
-    if (failure.code === 'internal')
-      log.error({ err: error, request_id: requestId, route }, 'request failed');
+    if (failure.code === 'internal') log.error({ err: error, request_id: loggedId, route }, 'request failed');
     else if (error instanceof StoreUnavailableError)
-      log.warn({ err: error, request_id: requestId, route }, 'unavailable');
+      log.warn({ err: error, request_id: loggedId, route }, 'unavailable');
     if (res.headersSent) {
       if (!res.writableEnded) res.destroy();
       return;

@@ -4,6 +4,8 @@ import type { Dialect } from './errors.js';
 /** What is known of a request while it is answered: for its log line and for the shape of its errors. */
 export interface Exchange {
   readonly requestId: string;
+  /** The id as logs have it: without the rest of a UUID, which may be the id of a session. */
+  readonly loggedId: string;
   /** By a clock that is never set back, in milliseconds. */
   readonly startedAt: number;
   dialect: Dialect;

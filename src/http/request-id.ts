@@ -22,6 +22,7 @@ export function begin(req: IncomingMessage, res: ServerResponse, dialect: Dialec
   const startedAt = performance.now();
   beginExchange(req, {
     requestId,
+    loggedId: requestId === given ? shortened(given) : requestId,
     startedAt,
     dialect,
     route: 'none',
@@ -29,6 +30,11 @@ export function begin(req: IncomingMessage, res: ServerResponse, dialect: Dialec
     refusal: undefined,
   });
   addLines(res, `X-Request-Id: ${requestId}\r\n`);
+}
+
+/** An id for the log. A UUID may be the id of a session, which opens it: of each the first 8 digits are kept. */
+function shortened(id: string): string {
+  return id.replace(UUID, (uuid) => `${uuid.slice(0, 8)}*`);
 }
 
 /** Ids are logged: one that holds an App key, or the id of the session that the request is for, is not taken. */

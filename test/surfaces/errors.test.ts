@@ -450,6 +450,20 @@ describe('request ids and log lines', () => {
     expect(log.lines.join('\n')).not.toContain(session);
   });
 
+  it('logs no session id in full that arrives as a request id, whatever the request names', async () => {
+    await serve({ snapshot: () => Promise.resolve(fakeSnapshot()) });
+    const other = randomUUID();
+    const headers = { 'X-Request-Id': `a-${other}` };
+    const answer = await server.ask('GET', '/api/state', { session, headers });
+    expect(answer.headers.get('x-request-id')).toBe(`a-${other}`);
+    await server.ask('GET', '/health', { headers: { 'X-Request-Id': other.toUpperCase() } });
+    const escaped = `/api/sessions/%${other.charCodeAt(0).toString(16)}${other.slice(1)}`;
+    await server.ask('GET', escaped, { headers });
+    const logged = log.lines.join('\n');
+    expect(logged.toLowerCase()).not.toContain(other);
+    expect(logged).toContain(`"a-${other.slice(0, 8)}*"`);
+  });
+
   it('logs one line for each request, with nothing of what was sent', async () => {
     await serve({ snapshot: () => Promise.resolve(fakeSnapshot()) });
     await server.ask('GET', `/api/state?user_state=%7B%22a%22%3A%22private%22%7D&client_id=capability`, {
