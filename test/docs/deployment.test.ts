@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { readdirSync, readFileSync } from 'node:fs';
+import { BlockList } from 'node:net';
 import { parseAllDocuments } from 'yaml';
 
 interface Container {
@@ -41,6 +42,18 @@ describe('compose.yaml', () => {
     expect(readFileSync('docs/examples/deploy/nginx.conf', 'utf8')).toContain(
       'X-Forwarded-For $remote_addr;',
     );
+  });
+
+  it('gives no other container the address of the balancer, which starts last', () => {
+    const { ipam } = compose.networks.front as { ipam: { config: { subnet: string; ip_range: string }[] } };
+    const [{ subnet, ip_range } = { subnet: '', ip_range: '' }] = ipam.config;
+    const range = new BlockList();
+    range.addSubnet(subnet.replace(/\/.*/, ''), Number(subnet.split('/')[1]));
+    const address = String(compose.services['node-1']?.environment?.TRUST_PROXY);
+    expect(range.check(address)).toBe(true);
+    const dynamic = new BlockList();
+    dynamic.addSubnet(ip_range.replace(/\/.*/, ''), Number(ip_range.split('/')[1]));
+    expect(dynamic.check(address)).toBe(false);
   });
 
   it('keeps the database and Redis apart from the balancer, without a way out', () => {
