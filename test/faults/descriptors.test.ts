@@ -24,7 +24,11 @@ async function open(url: string): Promise<Socket | undefined> {
   const socket = connectTo(url);
   socket.on('error', () => undefined);
   socket.write(HEALTH);
-  const answered = once(socket, 'data').then(() => socket);
+  const answered = once(socket, 'data').then(
+    () => socket,
+    // A refused connection is reset when the request has come already.
+    () => undefined,
+  );
   return Promise.race([answered, once(socket, 'close').then(() => undefined)]);
 }
 

@@ -13,7 +13,7 @@ import type { EventBody } from '../model/event.js';
 import { findExposure } from './key-material.js';
 import type { JsonObject, JsonValue } from '../model/json.js';
 import { INTERRUPTED_RESULT, resultText } from '../model/message.js';
-import { announce, type Bus } from '../ports/bus.js';
+import type { Bus } from '../ports/bus.js';
 import type { SeedPhrases } from '../ports/tool.js';
 import type { ToolDescription } from '../ports/tool.js';
 import { RefusedError } from '../model/refusal.js';
