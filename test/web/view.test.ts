@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import type { ChatMessage, SessionState, ToolProgress } from '../../src/client/types.js';
 import { changed, type Change } from '../../src/web/chat/changes.js';
-import { EMPTY_VIEW, isBusy, type View } from '../../src/web/chat/view.js';
+import { withArguments } from '../../src/web/chat/tools.js';
+import { EMPTY_VIEW, isBusy, type ToolBlock, type View } from '../../src/web/chat/view.js';
 
 function message(
   sender: ChatMessage['sender'],
@@ -259,5 +260,20 @@ describe('a view', () => {
     const notices = [1, 2, 3, 4].map((n): Change => ({ type: 'notice', message: String(n) }));
     expect(after(...notices).notices).toEqual(['2', '3', '4']);
     expect(after(...notices, { type: 'notices_read' }).notices).toEqual([]);
+  });
+});
+
+describe('the calls of a message', () => {
+  it('have each an id of its own, also while a progress stands beside its outcome', () => {
+    const call = { callId: 'c', name: 'add', args: { a: 1 }, result: '3', failed: false };
+    const block = { kind: 'tool', name: 'add', args: null, progress: null, result: '3' } as const;
+    const running: ToolBlock = { ...block, callId: 'c', status: 'running', result: null };
+    const outcome: ToolBlock = { ...block, callId: null, status: 'complete' };
+    const messages = [{ id: 'm', role: 'assistant' as const, blocks: [running, outcome, outcome] }];
+    const [shown] = withArguments(messages, [call]);
+    const ids = shown?.blocks.map((one) => (one.kind === 'tool' ? one.callId : one));
+    expect(ids?.filter((id) => id === 'c')).toHaveLength(1);
+    const [alone] = withArguments([{ id: 'm', role: 'assistant', blocks: [outcome] }], [call]);
+    expect(alone?.blocks).toMatchObject([{ callId: 'c', args: { a: 1 } }]);
   });
 });

@@ -48,18 +48,27 @@ export function withArguments(
     }
     return undefined;
   };
-  const completed = (block: Block): Block => {
+  /** @param taken the ids of the calls that the message shows already: a progress may stand beside its outcome for a moment */
+  const completed = (block: Block, taken: Set<string>): Block => {
     const call = block.kind === 'tool' ? find(block) : undefined;
     if (block.kind !== 'tool' || call === undefined) return block;
     const status = call.failed ? 'failed' : block.status;
     if (block.args !== null && block.status === status) return block;
-    return { ...block, callId: call.callId, args: block.args ?? call.args, status };
+    const callId = block.callId ?? (taken.has(call.callId) ? null : call.callId);
+    taken.add(call.callId);
+    return { ...block, callId, args: block.args ?? call.args, status };
   };
   // From the end: what is missing of the history is missing at its beginning.
   return messages
     .toReversed()
     .map((message) => {
-      const blocks = message.blocks.toReversed().map(completed).toReversed();
+      const taken = new Set(
+        message.blocks.flatMap((block) => (block.kind === 'tool' ? [block.callId ?? ''] : [])),
+      );
+      const blocks = message.blocks
+        .toReversed()
+        .map((block) => completed(block, taken))
+        .toReversed();
       return blocks.every((block, index) => block === message.blocks[index])
         ? message
         : { ...message, blocks };
