@@ -81,7 +81,7 @@ export async function createApp(config: Config): Promise<Application> {
     import('./http/observer.js'),
     import('./core/ports/observers.js'),
     import('./composition/pages.js'),
-    import('./http/loopback.js'),
+    import('./http/guards/loopback.js'),
   ]);
   const log = createLog({ level: config.logLevel });
   const version = readVersion();

@@ -96,8 +96,7 @@ describe('the layers', () => {
   });
 
   it('a surface imports the core, http, what surfaces share, and never another surface', () => {
-    const isShared = (imported: string) =>
-      /^src\/surfaces\/((?!index|merged)|openapi\/)[\w-]+\.ts$/.test(imported);
+    const isShared = (imported: string) => /^src\/surfaces\/(shared|openapi)\/[\w-]+\.ts$/.test(imported);
     for (const name of ['current', 'legacy', 'admin']) {
       const isAllowed = (imported: string) =>
         isPackage(imported) ||
@@ -112,9 +111,11 @@ describe('the layers', () => {
       isPackage(imported) ||
       imported.startsWith('src/core/') ||
       imported.startsWith('src/http/') ||
-      /^src\/surfaces\/(openapi\/)?[\w-]+\.ts$/.test(imported) ||
-      ['merged.ts', 'index.ts'].includes(basename(importer));
-    expect(strays(/^src\/surfaces\/[\w-]+\.ts$/, isAllowed)).toEqual([]);
+      /^src\/surfaces\/(shared|openapi)\/[\w-]+\.ts$/.test(imported) ||
+      ['src/surfaces/merged.ts', 'src/surfaces/index.ts'].includes(importer);
+    expect(strays(/^src\/surfaces\/(shared\/)?[\w-]+\.ts$/, isAllowed)).toEqual([]);
+    const direct = src.filter(({ path }) => /^src\/surfaces\/[\w-]+\.ts$/.test(path)).map(({ path }) => path);
+    expect(direct.sort()).toEqual(['src/surfaces/index.ts', 'src/surfaces/merged.ts']);
   });
 
   it('the parts of OpenAPI documents know nothing but each other', () => {
@@ -170,14 +171,9 @@ describe('the layers', () => {
     expect(strays(/^src\/core\//, isAllowed)).toEqual([]);
   });
 
-  it('no modules of the core import each other in a circle, types included, and none elsewhere by values', () => {
+  it('no modules import each other in a circle, types included', () => {
     const byPath = new Map(src.map((module) => [module.path, module]));
-    const withoutTypes = (text: string): string =>
-      text.replace(/^import type [^;]*;|^export type [^;]*from[^;]*;/gms, '');
-    const importsIn = ({ path, text }: Module) =>
-      importsOf(path, path.startsWith('src/core/') ? text : withoutTypes(text)).filter((name) =>
-        byPath.has(name),
-      );
+    const importsIn = ({ imports }: Module) => imports.filter((name) => byPath.has(name));
     const done = new Set<string>();
     const circles: string[] = [];
     const visit = (path: string, trail: readonly string[]): void => {
@@ -204,12 +200,44 @@ describe('the files', () => {
     expect(sizes[Math.floor(sizes.length / 2)]).toBeLessThanOrEqual(100);
   });
 
-  it('are at most eight beside the rooms of the core, and at most 22 in a room', () => {
+  it('are few in each folder: 8 in core, 10 in http and in each store, 22 in any other', () => {
     const counts = new Map<string, number>();
     for (const { path } of src) counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1);
-    expect(counts.get('src/core')).toBeLessThanOrEqual(8);
-    const full = [...counts].filter(([folder, count]) => folder.startsWith('src/core/') && count > 22);
-    expect(full).toEqual([]);
+    const most = (folder: string): number => {
+      if (folder === 'src/core') return 8;
+      return folder === 'src/http' || /^src\/adapters\/stores\/\w+$/.test(folder) ? 10 : 22;
+    };
+    expect([...counts].filter(([folder, count]) => count > most(folder))).toEqual([]);
+  });
+
+  it('use no private member of Node or of a package, and give no type of theirs new fields', () => {
+    const marks = [
+      // A member that begins with an underscore, by a dot or by its name; a declared module that is augmented.
+      /(?<![\w$])(?!this)[\w$\])]+\??\._[a-zA-Z]/,
+      /Reflect\.\w+\([^)]*'_/,
+      /^declare (module '(?!mathjs\/)|global)/m,
+      /\[k[A-Z]\w+\]/,
+    ];
+    const users = src.filter(
+      ({ path, text }) =>
+        !path.startsWith('src/http/node-internals/') && marks.some((mark) => mark.test(text)),
+    );
+    expect(users.map(({ path }) => path)).toEqual([]);
+    const [member, reflected, augmented] = marks;
+    expect(member?.test('res._header')).toBe(true);
+    expect(reflected?.test("Reflect.get(res, '_header')")).toBe(true);
+    expect(augmented?.test("declare module 'node:http' {")).toBe(true);
+  });
+
+  it('have different names in a layer', () => {
+    const names = new Map<string, string[]>();
+    // The documents of a surface's routes are named after the routes.
+    for (const { path } of src.filter(({ path }) => !path.includes('/openapi/'))) {
+      const layer = /^src\/(?:adapters\/\w+\/[\w-]+|core\/[\w-]+|[\w-]+(?:\/[\w-]+)?)/.exec(path)?.[0] ?? '';
+      const key = `${layer} ${basename(path)}`;
+      names.set(key, [...(names.get(key) ?? []), path]);
+    }
+    expect([...names.values()].filter((paths) => paths.length > 1)).toEqual([]);
   });
 
   it('have names that say something', () => {

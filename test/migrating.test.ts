@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { createStreams } from '../src/http/sse.js';
+import { createStreams } from '../src/http/sse/streams.js';
 import { legacyRoutes } from '../src/surfaces/legacy/router.js';
 import { Place } from './cli/running.js';
 import { fakeCore } from './support/fake-core.js';

@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import type { Config } from '../config.js';
-import { metricsRoute, type MetricsPage } from '../http/metrics-page.js';
-import { pageRoutes } from '../http/pages.js';
-import { fileRoutes, findFiles } from '../http/static-files.js';
+import { metricsRoute, type MetricsPage } from '../http/pages/metrics-page.js';
+import { pageRoutes } from '../http/pages/pages.js';
+import { fileRoutes, findFiles } from '../http/pages/static-files.js';
 import type { Described } from '../pages/openapi.js';
 import { referencePages } from '../pages/reference.js';
 import type { RootPages } from '../surfaces/index.js';

@@ -5,7 +5,7 @@ import type { Clock } from '../core/ports/clock.js';
 import type { Log } from '../core/ports/log.js';
 import type { Store } from '../core/ports/store.js';
 import type { Metrics } from '../adapters/telemetry/prometheus/metrics.js';
-import type { MetricsPage } from '../http/metrics-page.js';
+import type { MetricsPage } from '../http/pages/metrics-page.js';
 import type { RequestObserver } from '../http/observer.js';
 
 /** Who is told of the work and of requests, and what can be read of it. */

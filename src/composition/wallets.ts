@@ -4,7 +4,7 @@ import type { WalletSignIn } from '../core/wallet/wallet-proofs.js';
 /** How wallets sign in; null where they are taken at their word, which then costs nothing. */
 export async function createWalletSignIn(config: Config): Promise<WalletSignIn | null> {
   if (config.walletProof === 'off') return null;
-  const { walletSignatures } = await import('../adapters/tools/evm/wallet-signatures.js');
+  const { walletSignatures } = await import('../adapters/tools/evm/wallets/wallet-signatures.js');
   const [first] = config.tools.chains;
   const named = config.walletProofChains ?? (first === undefined ? [] : [first.id]);
   const chains = named.flatMap((id) => config.tools.chains.find((chain) => chain.id === id) ?? []);

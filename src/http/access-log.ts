@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Log } from '../core/ports/log.js';
-import { exchangeOf } from './exchange.js';
+import { exchangeOf } from './request/exchange.js';
 import type { RequestObserver } from './observer.js';
 
 /**

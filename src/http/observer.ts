@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { Exchange } from './exchange.js';
+import type { Exchange } from './request/exchange.js';
 
 /** What is known of a request once its answer is over. */
 export interface Answered {

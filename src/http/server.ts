@@ -1,23 +1,23 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import express, { type NextFunction, type Request, type Response, type Router } from 'express';
+import express, { type Request, type RequestHandler, type Response } from 'express';
 import type { Log } from '../core/ports/log.js';
 import { logAnswer } from './access-log.js';
-import { isAnnouncedTooLarge } from './body.js';
-import { answerBrokenRequests, beginAnswer } from './broken-requests.js';
-import { limitConnections } from './connection-limit.js';
-import { answerErrors, type Dialect } from './errors.js';
-import { fastPrototypes, isAppRequest, isAppResponse } from './fast-prototypes.js';
-import { HEADERS_MS, IdleConnections } from './idle-connections.js';
+import { isAnnouncedTooLarge } from './request/body.js';
+import { answerBrokenRequests } from './connections/broken-requests.js';
+import { limitConnections } from './connections/connection-limit.js';
+import { answerErrors } from './response/error-responses.js';
+import type { Dialect } from './response/errors.js';
+import { appClasses, isAppRequest, isAppResponse } from './response/app-classes.js';
+import { Connections, HEADERS_MS } from './connections/connections.js';
 import type { RequestObserver } from './observer.js';
-import { closeWithConnection } from './queued-answers.js';
-import { begin } from './request-id.js';
-import { exchangeOf } from './exchange.js';
-import { originRule } from './origins.js';
-import { createScreening } from './screening.js';
-import { guard } from './security.js';
+import { onClosed } from './connections/pending-responses.js';
+import { begin } from './request/request-id.js';
+import { exchangeOf } from './request/exchange.js';
+import { originRule } from './guards/origins.js';
+import { createScreening } from './guards/screening.js';
+import { guard } from './guards/browser-headers.js';
 import type { HttpSettings } from './settings.js';
-import type { Shortcuts } from './shortcuts.js';
-import type { Streams } from './sse.js';
+import type { Streams } from './sse/streams.js';
 
 /** A server that does not listen yet. */
 export interface HttpServer {
@@ -35,13 +35,12 @@ const MAX_HEADER_BYTES = 1_048_576;
 const KEEP_ALIVE_MS = 75_000;
 
 /**
- * Puts a router behind everything that each request passes: its id, its log line, the headers that guard, and errors.
- * @param options `dialect`: the shape of errors where no route has said another; `streams`: what `close` ends
+ * Creates a server that gives each request an id, a log line, the security headers, and a response to each error.
+ * @param options `router`: handles the requests; `dialect`: the shape of errors until a route has set its own; `streams`:
+ * those that `close` ends
  */
 export function createHttpServer(options: {
-  readonly router: Router;
-  /** Absent: every request goes through the router. */
-  readonly shortcuts?: Shortcuts;
+  readonly router: RequestHandler;
   readonly streams: Streams;
   readonly dialect: Dialect;
   readonly log: Log;
@@ -49,7 +48,8 @@ export function createHttpServer(options: {
   readonly observer?: RequestObserver | undefined;
   readonly http: HttpSettings;
 }): HttpServer {
-  const { router, shortcuts, streams, dialect, log, observer, http } = options;
+  const { router, streams, dialect, log, observer, http } = options;
+  // Gives requests and responses Express's methods and settings. Its own router would only be one more in front of ours.
   const app = express();
   app
     .disable('x-powered-by')
@@ -58,15 +58,12 @@ export function createHttpServer(options: {
     .set('query parser', false)
     .set('trust proxy', http.trustProxy);
   const answerError = answerErrors(log);
-  app.use(router, (error: unknown, req: Request, res: Response, _next: NextFunction) => {
-    answerError(error, req, res);
-  });
   const guarding = guard(http);
   const screen = createScreening({ isLocal: http.isLocal, isAllowed: originRule(http.corsOrigins) });
 
   const server = createServer(
     {
-      ...fastPrototypes(app),
+      ...appClasses(app),
       maxHeaderSize: MAX_HEADER_BYTES,
       headersTimeout: HEADERS_MS,
       requestTimeout: 120_000,
@@ -88,21 +85,22 @@ export function createHttpServer(options: {
   // Conditional requests are answered where there are tags. Express would take `If-None-Match: *` for a match of
   // anything.
   Object.defineProperty(app.request, 'fresh', { value: false });
-  answerBrokenRequests(server, { guardLines: guarding.unread, dialect });
+  const connections = new Connections(server, KEEP_ALIVE_MS);
+  answerBrokenRequests(server, connections, { headers: guarding.common, dialect });
   limitConnections(server, { max: http.maxConnections, log });
-  const idle = new IdleConnections(server, KEEP_ALIVE_MS);
   let open = 0;
   let draining = false;
   let onIdle: () => void = () => undefined;
 
-  /** What every request passes, in one function: as handlers they were layers of Express, with closures for each. */
+  /** Every request passes this before its route. */
   function handle(req: IncomingMessage, res: ServerResponse): void {
     if (!isAppRequest(req) || !isAppResponse(res)) throw new TypeError('not of the classes of this server');
     open++;
-    closeWithConnection(req, res, beginAnswer);
-    idle.begin(req, res);
+    connections.begin(res);
     begin(req, res, dialect);
-    res.on('close', onClose);
+    onClosed(res, () => {
+      endRequest(req, res);
+    });
     if (draining) res.setHeader('Connection', 'close');
     if (observer === undefined) enter(req, res);
     else {
@@ -114,24 +112,20 @@ export function createHttpServer(options: {
 
   function enter(req: Request, res: Response): void {
     guarding.set(req, res);
-    const refusal = screen(req);
-    exchangeOf(req).refusal = refusal;
-    if (refusal !== undefined || shortcuts?.take(req, res, goOn) !== true) app(req, res);
+    exchangeOf(req).refusal = screen(req);
+    req.originalUrl = req.url;
+    router(req, res, (error: unknown = new Error('no handler responded')) => {
+      answerError(error, req, res);
+    });
   }
 
-  /** Where no shortcut has led to an answer. */
-  function goOn(req: Request, res: Response, error?: unknown): void {
-    if (error === undefined || error === null) app(req, res);
-    else answerError(error, req, res);
-  }
-
-  function onClose(this: Response): void {
+  function endRequest(req: Request, res: Response): void {
     open--;
-    idle.end(this.req);
-    logAnswer(this.req, this, log, observer);
+    connections.end(req);
+    logAnswer(req, res, log, observer);
     if (!draining) return;
-    // An answer that had begun before the drain could not announce this.
-    this.req.socket.end();
+    // A response that had begun before the drain could not announce this.
+    req.socket.end();
     if (open === 0) onIdle();
   }
 

@@ -1,4 +1,4 @@
-import type { CorsOrigins } from './origins.js';
+import type { CorsOrigins } from './guards/origins.js';
 
 /** How the HTTP side is set up. */
 export interface HttpSettings {

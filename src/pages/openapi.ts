@@ -1,4 +1,4 @@
-import { encoded, sendEncoded, type Encoded, type Page } from '../http/pages.js';
+import { encoded, sendEncoded, type Encoded, type Page } from '../http/pages/pages.js';
 
 /** An API that describes itself. */
 export interface Described {

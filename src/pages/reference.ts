@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import type { RequestHandler } from 'express';
-import { allowOwnResources, encoded, sendEncoded, type Encoded, type Page } from '../http/pages.js';
+import { allowOwnResources, encoded, sendEncoded, type Encoded, type Page } from '../http/pages/pages.js';
 import { documentPath, openapiPages, type Described } from './openapi.js';
 
 /** The files of the package that the page loads, and their types. */

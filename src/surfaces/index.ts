@@ -7,26 +7,26 @@
  *     …
  *     http.drain(); await core.drain(ms); await http.close(graceMs);
  */
-import { Router } from 'express';
+import type { RequestHandler } from 'express';
 import type { Core } from '../core/api.js';
-import type { Dialect } from '../http/errors.js';
+import type { Dialect } from '../http/response/errors.js';
 import type { RequestObserver } from '../http/observer.js';
-import { mountRoutes, speak, unknownPath, withoutThose, type Route } from '../http/routes.js';
-import { limitRate } from '../http/rate-limit.js';
+import { withoutThose, type Route } from '../http/routing/route.js';
+import { RouteTable } from '../http/routing/route-table.js';
+import { limitRate } from '../http/guards/rate-limit.js';
 import type { HttpSettings } from '../http/settings.js';
-import { Shortcuts } from '../http/shortcuts.js';
-import { createStreams, type Streams } from '../http/sse.js';
-import { admit } from './admission.js';
+import { createStreams, type Streams } from '../http/sse/streams.js';
+import { admit } from './shared/admission.js';
 import { currentDialect } from './current/output.js';
 import { currentRoutes } from './current/router.js';
-import { createNotice, noticeAll, noticeDialect, type LegacySettings } from './deprecation.js';
-import { healthProbe, healthWord } from './health.js';
+import { createNotice, noticeAll, noticeDialect, type LegacySettings } from './shared/deprecation.js';
+import { healthProbe, healthWord } from './shared/health.js';
 import { legacyDialect } from './legacy/output.js';
 import { legacyRoutes } from './legacy/router.js';
 import { mergedDialect, mergeRoutes } from './merged.js';
 import type { Deployment, Document } from './openapi/document.js';
-import type { SurfaceParts } from './parts.js';
-import { countRoutes } from './usage.js';
+import type { SurfaceContext } from './shared/context.js';
+import { countRoutes } from './shared/usage.js';
 
 /** Every surface there is: a line each. Its OpenAPI document is loaded when somebody reads it. */
 const SURFACES = {
@@ -55,7 +55,10 @@ export type RootPages = (dialect: Dialect) => readonly Route[];
  * Everything that is served: at the root the single exposed surface or the merger of all, with the health probes; and
  * each exposed surface at a base URL of its own.
  */
-export function listMounts(parts: SurfaceParts, names: readonly SurfaceName[]): readonly [Mount, ...Mount[]] {
+export function listMounts(
+  parts: SurfaceContext,
+  names: readonly SurfaceName[],
+): readonly [Mount, ...Mount[]] {
   const own = names.map((name): Mount => {
     const { routes, dialect } = SURFACES[name];
     return { base: `/${name}`, routes: routes(parts), dialect };
@@ -87,8 +90,7 @@ async function describeLegacy(deployment: Deployment): Promise<Document> {
 /**
  * Every path of the exposed surfaces.
  * @param options `surfaces`: at least one; `pages`: what is served beside them; `observer`: is told of streams
- * @returns the router, the shortcuts past it, the streams that it has open, and the shape of errors before a route is
- * known
+ * @returns the router, the streams that it has open, and the shape of errors before a route is known
  */
 export function createRouter(options: {
   readonly core: Core;
@@ -99,8 +101,7 @@ export function createRouter(options: {
   /** Absent: nothing is said of the legacy surface's end. */
   readonly legacy?: LegacySettings;
 }): {
-  readonly router: Router;
-  readonly shortcuts: Shortcuts;
+  readonly router: RequestHandler;
   readonly streams: Streams;
   readonly dialect: Dialect;
 } {
@@ -109,29 +110,20 @@ export function createRouter(options: {
   const names = [...new Set(options.surfaces)];
   const about = { version: http.version, surfaces: names };
   const mounts = listMounts({ core, streams, about }, names);
-  const router = Router();
-  const shortcuts = new Shortcuts();
+  const table = new RouteTable();
   const limited = limitRate(http);
   const before = [...limited, ...(core.countsRequests ? [admit(core)] : [])];
   const successor = names.includes('current') ? '/current/api' : null;
   const notice = options.legacy && createNotice(options.legacy, successor);
   const aheadOf = (dialect: Dialect) => (dialect === legacyDialect ? noticeAll(notice) : []);
-  for (const { base, dialect } of mounts) {
-    if (base !== '') router.use(base, speak(dialect), ...aheadOf(dialect));
-  }
   const atRoot = [...noticeDialect(notice, legacyDialect.name), ...before];
-  const places = { router, shortcuts };
   for (const { base, routes, dialect } of mounts) {
     const counted = countRoutes(routes, { core, notice });
-    if (base === '') mountRoutes(places, base, { routes: counted, before: atRoot });
-    else mountRoutes(places, base, { routes: counted, before, ahead: aheadOf(dialect) });
+    if (base === '') table.mount({ base, routes: counted, dialect, before: atRoot });
+    else table.mount({ base, routes: counted, dialect, ahead: aheadOf(dialect), before });
   }
   const beside: Dialect = { ...mounts[0].dialect, name: 'page' };
   const pages = options.pages?.flatMap((page) => page(beside)) ?? [];
-  mountRoutes(places, '', { routes: pages, before: limited });
-  // A base of its own before the root, whose '' covers everything.
-  for (const { base, dialect } of mounts.toReversed()) {
-    router.use(base === '' ? '/' : base, ...unknownPath(dialect, base === '' ? atRoot : before));
-  }
-  return { router, shortcuts, streams, dialect: mounts[0].dialect };
+  table.mount({ base: '', routes: pages, dialect: beside, before: limited });
+  return { router: table.handle, streams, dialect: mounts[0].dialect };
 }

@@ -1,18 +1,18 @@
 import type { Request, RequestHandler, Response } from 'express';
-import { readBody } from '../http/body.js';
-import type { Dialect } from '../http/errors.js';
-import { handle } from '../http/input.js';
-import { readQuery } from '../http/query.js';
-import { withoutThose, type Method, type Route } from '../http/routes.js';
+import { readBody } from '../http/request/body.js';
+import type { Dialect } from '../http/response/errors.js';
+import { handle } from '../http/validation/input.js';
+import { readQuery } from '../http/validation/query.js';
+import { withoutThose, type Method, type Route } from '../http/routing/route.js';
 import * as currentInput from './current/input.js';
 import * as currentOutput from './current/output.js';
 import { currentRoutes } from './current/router.js';
 import * as legacyInput from './legacy/input.js';
 import * as legacyOutput from './legacy/output.js';
 import { legacyRoutes } from './legacy/router.js';
-import type { SurfaceParts } from './parts.js';
-import { sentByHeader, sentByQuery } from './session.js';
-import { walletProofOf } from './wallet-proof.js';
+import type { SurfaceContext } from './shared/context.js';
+import { sentByHeader, sentByQuery } from './shared/session.js';
+import { walletProofOf } from './shared/wallet-proof.js';
 
 /** Errors on the paths of both surfaces have the shape of the current one, whose `error` is the legacy one's too. */
 export const mergedDialect: Dialect = { ...currentOutput.currentDialect, name: 'merged' };
@@ -20,14 +20,14 @@ export const mergedDialect: Dialect = { ...currentOutput.currentDialect, name: '
 /**
  * Both surfaces under one base. The three paths that both claim answer with every field that either document promises.
  */
-export function mergeRoutes(parts: SurfaceParts): readonly Route[] {
+export function mergeRoutes(parts: SurfaceContext): readonly Route[] {
   const shared = sharedRoutes(parts);
   // The legacy routes come last: `/api/control/:action` would else take the current surface's paths.
   const current = withoutThose(currentRoutes(parts), shared);
   return [...shared, ...current, ...withoutThose(legacyRoutes(parts), [...shared, ...current])];
 }
 
-function sharedRoutes({ core }: Pick<SurfaceParts, 'core'>): readonly Route[] {
+function sharedRoutes({ core }: Pick<SurfaceContext, 'core'>): readonly Route[] {
   const selectAsCurrent = handle(
     currentInput.selectModel,
     async ({ sessionId, rig, baml, app, appKey }, _req, res) => {

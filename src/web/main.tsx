@@ -6,7 +6,7 @@ import './styles/panels.css';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { SettingsStore } from './chat/settings.js';
-import { Traffic } from './chat/traffic.js';
+import { Traffic } from './chat/conversation/traffic.js';
 import { Page } from './chat/page.js';
 import { applyTheme } from './parts/theme.js';
 

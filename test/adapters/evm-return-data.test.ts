@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { encodeAbiParameters, parseAbiParameters, toHex, type AbiParameter, type Hex } from 'viem';
-import { checkOffchainLookup } from '../../src/adapters/tools/evm/offchain-lookups.js';
-import { decodeData, DecodingBudget, ReturnDataError } from '../../src/adapters/tools/evm/return-data.js';
-import { parseFunction } from '../../src/adapters/tools/evm/signatures.js';
-import { toJson } from '../../src/adapters/tools/evm/values.js';
+import { checkOffchainLookup } from '../../src/adapters/tools/evm/rpc/offchain-lookups.js';
+import { decodeData, DecodingBudget, ReturnDataError } from '../../src/adapters/tools/evm/abi/return-data.js';
+import { parseFunction } from '../../src/adapters/tools/evm/abi/signatures.js';
+import { toJson } from '../../src/adapters/tools/evm/abi/values.js';
 
 const word = (value: bigint | number): string =>
   BigInt.asUintN(256, BigInt(value)).toString(16).padStart(64, '0');

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { getAddress } from 'viem';
 import { createSiweMessage } from 'viem/siwe';
-import { readSignInMessage } from '../../src/adapters/tools/evm/sign-in-message.js';
+import { readSignInMessage } from '../../src/adapters/tools/evm/wallets/sign-in-message.js';
 import '../support/property-seed.js';
 
 const ADDRESS = '0x6Fb4F0c5d4a4e9F5bEe6A3bC3B4c4bE0a1dB2cD3';

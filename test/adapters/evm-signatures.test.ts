@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { parseAbiItem, toFunctionSelector, type AbiParameter } from 'viem';
-import { parseFunction } from '../../src/adapters/tools/evm/signatures.js';
+import { parseFunction } from '../../src/adapters/tools/evm/abi/signatures.js';
 import { ChainError } from '../../src/adapters/tools/evm/chain-error.js';
 
 /** The parsed function, or undefined for one that was refused in words. Anything else that is thrown fails the test. */

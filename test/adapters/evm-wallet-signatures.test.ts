@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { zeroAddress, type Address } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { createSiweMessage } from 'viem/siwe';
-import { walletSignatures } from '../../src/adapters/tools/evm/wallet-signatures.js';
+import { walletSignatures } from '../../src/adapters/tools/evm/wallets/wallet-signatures.js';
 import { startAnvil, type Anvil } from '../support/anvil.js';
 import { compileContracts } from '../support/contracts.js';
 

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from '@jest/globals';
 import type { Bindable, Run, Statement } from '../../src/adapters/stores/postgres/connections.js';
-import { createReads } from '../../src/adapters/stores/postgres/reads.js';
-import { createSecrets } from '../../src/adapters/stores/postgres/secrets.js';
-import { createThreadReads } from '../../src/adapters/stores/postgres/thread-reads.js';
+import { createReads } from '../../src/adapters/stores/postgres/queries/reads.js';
+import { createSecrets } from '../../src/adapters/stores/postgres/queries/secrets.js';
+import { createThreadReads } from '../../src/adapters/stores/postgres/queries/threads.js';
 import { isJsonObject, type JsonValue } from '../../src/core/model/json.js';
 import { end, record, sendAndClaim } from '../contracts/store-fixtures.js';
 import { describeWithPostgres, runSql, testDatabase } from '../support/postgres.js';

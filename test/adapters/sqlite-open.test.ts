@@ -14,7 +14,7 @@ import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
 import Database from 'better-sqlite3';
 import { migrate, readMigrations } from '../../src/adapters/stores/sqlite/migrate.js';
-import { makePrivate } from '../../src/adapters/stores/sqlite/private-files.js';
+import { makePrivate } from '../../src/adapters/stores/sqlite/files/private-files.js';
 import { StoreUnavailableError } from '../../src/core/ports/store.js';
 import { change, loaded, send, T0 } from '../contracts/store-fixtures.js';
 import { withFolder } from '../support/folder.js';

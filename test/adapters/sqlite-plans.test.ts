@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import Database from 'better-sqlite3';
-import { createReads } from '../../src/adapters/stores/sqlite/reads.js';
+import { createReads } from '../../src/adapters/stores/sqlite/reads/reads.js';
 import { migrate, readMigrations } from '../../src/adapters/stores/sqlite/migrate.js';
-import { createTailReader } from '../../src/adapters/stores/sqlite/tail-reads.js';
-import { createThreadReader } from '../../src/adapters/stores/sqlite/thread-reads.js';
-import { createWrites } from '../../src/adapters/stores/sqlite/writes.js';
+import { createTailReader } from '../../src/adapters/stores/sqlite/reads/tails.js';
+import { createThreadReader } from '../../src/adapters/stores/sqlite/reads/threads.js';
+import { createWrites } from '../../src/adapters/stores/sqlite/writes/writes.js';
 
 /** Statements that walk a whole table, and may: it is small, or the walk is bounded by a LIMIT along a key. */
 /** Small tables of which all rows are wanted: of open calls there are as many as run now. */

@@ -5,7 +5,7 @@ import { Lane, requestBytes } from './load/lane.js';
 import { Load, type Work } from './load/measure.js';
 import { median } from './machine.js';
 import type { Context } from './row.js';
-import { OpenStreams } from './rows/streams.js';
+import { OpenStreams, STREAMS_OF_SESSION } from './rows/streams.js';
 import { repeat } from './rows/requests.js';
 import { seed, seedThread, seedWallet } from './seed.js';
 import { makeFolder, startProduct, type Product } from './servers.js';
@@ -26,8 +26,7 @@ export async function curves(context: Context): Promise<string> {
   const messages: Line[] = [];
   for (const length of lengths) messages.push(await ofThread(context, length));
   const streams: Line[] = [];
-  for (const count of isQuick ? [1, 100, 1000] : [1, 100, 1000, 5000])
-    streams.push(await ofStreams(context, count));
+  for (const count of [1, 10, STREAMS_OF_SESSION]) streams.push(await ofStreams(context, count));
   const threads: Line[] = [];
   for (const count of stored) threads.push(await ofThreads(context, count));
   return [

@@ -104,8 +104,8 @@ describe('the alert rules', () => {
     expect(used.filter((name) => name !== 'up' && !exposed.has(name))).toEqual([]);
   });
 
-  it('say how grave it is, and each has its line in docs/operating.md', () => {
-    const operating = read('operating.md');
+  it('say how grave it is, and each has its line in docs/monitoring.md', () => {
+    const operating = read('monitoring.md');
     for (const { alert, labels, annotations } of rules) {
       expect(['page', 'ticket']).toContain(objectOf(labels).severity);
       expect(Object.keys(objectOf(annotations))).toEqual(['summary', 'description']);

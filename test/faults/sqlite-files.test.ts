@@ -152,7 +152,7 @@ describe('a service whose SQLite files are removed or moved', () => {
     expect(await service.send()).toBe(503);
     expect(await service.health()).toBe(503);
     const before = new Map(service.confirmed);
-    // As docs/operating.md says.
+    // As docs/runbook.md says.
     const descriptors = `/proc/${String(running.child.pid)}/fd`;
     const saved = join(place.directory, 'saved.db');
     for (const name of readdirSync(descriptors)) {

@@ -8,9 +8,9 @@ import type { CoreSettings } from '../../src/core/model/settings.js';
 import { createHttpServer, type HttpServer } from '../../src/http/server.js';
 import type { HttpSettings } from '../../src/http/settings.js';
 import { requestObservers, type RequestObserver } from '../../src/http/observer.js';
-import { pageRoutes } from '../../src/http/pages.js';
+import { pageRoutes } from '../../src/http/pages/pages.js';
 import { referencePages } from '../../src/pages/reference.js';
-import type { LegacySettings } from '../../src/surfaces/deprecation.js';
+import type { LegacySettings } from '../../src/surfaces/shared/deprecation.js';
 import {
   createRouter,
   listDescriptions,

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { Router } from 'express';
 import { newSession } from '../../src/core/model/session.js';
 import { createHttpServer } from '../../src/http/server.js';
-import { createStreams } from '../../src/http/sse.js';
+import { createStreams } from '../../src/http/sse/streams.js';
 import type { SurfaceName } from '../../src/surfaces/index.js';
 import { sendRaw } from '../support/raw.js';
 import { fakeCore } from '../support/fake-core.js';

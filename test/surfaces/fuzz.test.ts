@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { request } from 'node:http';
 import fc from 'fast-check';
-import { createStreams } from '../../src/http/sse.js';
+import { createStreams } from '../../src/http/sse/streams.js';
 import { listMounts } from '../../src/surfaces/index.js';
 import { fakeCore } from '../support/fake-core.js';
 import { serveScripted } from '../support/http.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { matchesTag } from '../../src/http/etag.js';
-import { preferredWait } from '../../src/http/prefer.js';
-import { decodeCursor, encodeCursor } from '../../src/surfaces/page-cursor.js';
+import { matchesTag } from '../../src/http/response/etag.js';
+import { preferredWait } from '../../src/http/request/prefer.js';
+import { decodeCursor, encodeCursor } from '../../src/surfaces/shared/page-cursor.js';
 
 describe('Prefer: wait', () => {
   it.each([

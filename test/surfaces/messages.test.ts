@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { resultText, type Message } from '../../src/core/model/message.js';
 import type { Snapshot } from '../../src/core/model/snapshot.js';
-import { encodeMessages } from '../../src/surfaces/messages.js';
+import { encodeMessages } from '../../src/surfaces/shared/messages.js';
 import { fakeSnapshot } from '../support/fake-core.js';
 
 let n = 0;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { isFromHere } from '../../src/http/metrics-page.js';
+import { isFromHere } from '../../src/http/pages/metrics-page.js';
 
 describe('who asks on this machine for themselves', () => {
   it.each([

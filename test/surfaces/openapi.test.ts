@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { randomUUID } from 'node:crypto';
-import type { Input } from '../../src/http/input.js';
-import { createStreams } from '../../src/http/sse.js';
+import type { Input } from '../../src/http/validation/input.js';
+import { createStreams } from '../../src/http/sse/streams.js';
 import * as currentInput from '../../src/surfaces/current/input.js';
 import { listMounts, type SurfaceName } from '../../src/surfaces/index.js';
 import * as legacyInput from '../../src/surfaces/legacy/input.js';

@@ -2,13 +2,13 @@ import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import express, { type Response } from 'express';
-import { isFull } from '../../src/http/backpressure.js';
-import { createStreams, type Feed, type Streams } from '../../src/http/sse.js';
+import { isFull } from '../../src/http/sse/backpressure.js';
+import { createStreams, type StreamSource, type Streams } from '../../src/http/sse/streams.js';
 import { connectTo } from '../support/raw.js';
 import { openStream } from '../support/sse.js';
 
 /** A feed that the test fills. */
-class TestFeed implements Feed<string> {
+class TestFeed implements StreamSource<string> {
   overflowed = false;
   closed = false;
   readonly #items: (string | Error)[] = [];

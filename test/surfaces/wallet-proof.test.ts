@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { randomUUID } from 'node:crypto';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { createSiweMessage } from 'viem/siwe';
-import { walletSignatures } from '../../src/adapters/tools/evm/wallet-signatures.js';
+import { walletSignatures } from '../../src/adapters/tools/evm/wallets/wallet-signatures.js';
 import type { Tool } from '../../src/core/ports/tool.js';
 import type { WalletSignatures } from '../../src/core/ports/wallet-signatures.js';
 import { objectOf, openHouse, type House } from '../support/house.js';

@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from '@jest/globals';
 import type { Exchange } from '../../src/client/types.js';
-import { curlLine } from '../../src/web/chat/curl.js';
-import { patchBetween, readObject } from '../../src/web/chat/state-patch.js';
+import { curlLine } from '../../src/web/chat/inspector/curl.js';
+import { patchBetween, readObject } from '../../src/web/chat/inspector/state-patch.js';
 
 function exchange(some: Partial<Exchange>): Exchange {
   return {

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileRoutes, findFiles } from '../../src/http/static-files.js';
+import { fileRoutes, findFiles } from '../../src/http/pages/static-files.js';
 import type { SurfaceName } from '../../src/surfaces/index.js';
 import { fakeCore } from '../support/fake-core.js';
 import { serveCore, type TestServer } from '../support/http.js';

@@ -3,7 +3,7 @@ import type { InnerEvent } from '../inner-event.js';
 import { replyTo } from '../messages.js';
 import { linked } from '../pacing.js';
 import { randomId } from '../random-id.js';
-import { Telling } from '../telling.js';
+import { TurnText } from '../turn-text.js';
 import type { SendOptions, SessionEvent, SessionState } from '../types.js';
 import type { Wire } from '../wire.js';
 import type { CurrentCalls } from './calls.js';
@@ -73,7 +73,7 @@ class Question {
   #running: string | undefined;
   #hasBegun = false;
   #state: SessionState | undefined;
-  readonly #telling = new Telling();
+  readonly #turnText = new TurnText();
 
   constructor(
     private readonly text: string,
@@ -101,7 +101,7 @@ class Question {
         if (event.turnId === this.#turnId) yield* this.#begin(event.turnId);
         return;
       case 'text':
-        if (event.turnId === this.#turnId) yield* this.#telling.add(event);
+        if (event.turnId === this.#turnId) yield* this.#turnText.add(event);
         return;
       case 'state':
         this.#state = event.state;
@@ -125,17 +125,17 @@ class Question {
 
   /** What a state has of the text already, the stream does not tell again. */
   *#begin(turnId: string): Generator<SessionEvent> {
-    yield* this.#telling.begin(turnId);
+    yield* this.#turnText.begin(turnId);
     const reply = this.#state && replyTo(this.#state, this.text);
-    if (this.#state?.status === 'processing' && reply !== undefined) yield* this.#telling.reach(reply.text);
+    if (this.#state?.status === 'processing' && reply !== undefined) yield* this.#turnText.reach(reply.text);
   }
 
   /** Tells what is missing, the state, and the end. */
   *conclude(state: SessionState): Generator<SessionEvent> {
     const turnId = this.#turnId ?? 'unknown';
     const reply = replyTo(state, this.text);
-    yield* this.#telling.begin(turnId);
-    if (reply !== undefined) yield* this.#telling.reach(reply.text);
+    yield* this.#turnText.begin(turnId);
+    if (reply !== undefined) yield* this.#turnText.reach(reply.text);
     yield { type: 'state', state };
     const failed = reply?.failure === undefined ? {} : { status: 'failed' as const, error: reply.failure };
     yield this.#ended ?? { type: 'turn_ended', turnId, status: 'complete', ...failed };
@@ -148,6 +148,6 @@ class Question {
     const isOver = state.status !== 'processing';
     const isPassed = !this.#hasBegun && reply?.hasBegun === true && this.#running !== undefined;
     if (!this.#hasBegun && this.mayBeOver && (isOver || isPassed)) yield* this.conclude(state);
-    else if (this.#hasBegun && !isOver && reply !== undefined) yield* this.#telling.reach(reply.text);
+    else if (this.#hasBegun && !isOver && reply !== undefined) yield* this.#turnText.reach(reply.text);
   }
 }

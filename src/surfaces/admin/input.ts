@@ -1,4 +1,4 @@
-import { input } from '../../http/input.js';
+import { input } from '../../http/validation/input.js';
 import {
   optionalInteger,
   optionalNumber,
@@ -6,9 +6,9 @@ import {
   requiredText,
   requiredTexts,
   withDefault,
-} from '../../http/params.js';
-import { decodeCursor } from '../page-cursor.js';
-import { sessionPath } from '../session.js';
+} from '../../http/validation/params.js';
+import { decodeCursor } from '../shared/page-cursor.js';
+import { sessionPath } from '../shared/session.js';
 
 /** The overview. */
 export const overview = input('ignored', {

@@ -2,11 +2,11 @@ import type { RequestHandler } from 'express';
 import type { Operator } from '../../core/operations/operator.js';
 import type { RunningCore } from '../../core/create-core.js';
 import { RefusedError } from '../../core/model/refusal.js';
-import { carriesToken } from '../../http/bearer.js';
-import { handle } from '../../http/input.js';
-import type { Dialect } from '../../http/errors.js';
-import type { Method, Route } from '../../http/routes.js';
-import { decodeCursor, encodeCursor } from '../page-cursor.js';
+import { carriesToken } from '../../http/request/bearer.js';
+import { handle } from '../../http/validation/input.js';
+import type { Dialect } from '../../http/response/errors.js';
+import type { Method, Route } from '../../http/routing/route.js';
+import { decodeCursor, encodeCursor } from '../shared/page-cursor.js';
 import * as input from './input.js';
 import * as output from './output.js';
 

@@ -1,17 +1,18 @@
 import type { Request, Response } from 'express';
 import type { Session } from '../../core/model/session.js';
 import type { Snapshot } from '../../core/model/snapshot.js';
-import { matchesTag } from '../../http/etag.js';
-import { addLines, caching, hasLinesOnly, nameLines, setCaching } from '../../http/guard-headers.js';
-import { JSON_TYPE } from '../../http/json.js';
-import { inOnePiece, SHORT_BYTES } from '../../http/one-piece.js';
+import { matchesTag } from '../../http/response/etag.js';
+import { isClosed, onClosed } from '../../http/connections/pending-responses.js';
+import { addHeaders, replaceHeader, type HeaderList } from '../../http/response/header-list.js';
+import { JSON_TYPE } from '../../http/response/json.js';
 import { snapshotJson, type SnapshotJson } from './output.js';
-import { headOf } from './state-head.js';
-
-nameLines('ETag', 'Vary', 'X-Event-Cursor', 'X-Total-Messages');
+import { sessionMark } from '../shared/session.js';
 
 /** A client may keep a state, and asks each time whether it is still the one. */
-const ASK_EACH_TIME = caching('private, no-cache');
+const ASK_EACH_TIME = 'private, no-cache';
+
+/** A body of at most so many bytes is copied into one piece; a longer one is written in several. */
+const SHORT_BYTES = 16_384;
 
 /**
  * Sends a snapshot with its `X-Event-Cursor`, and tells the core whether the faults in it went out.
@@ -32,15 +33,16 @@ function encode(snapshot: Snapshot, tail: number | undefined): SnapshotJson {
 }
 
 function send(req: Request, res: Response, { session, faults }: Snapshot, answer: SnapshotJson): void {
-  const isSent = req.method !== 'HEAD' && !res.closed;
+  const isSent = req.method !== 'HEAD' && !isClosed(res);
   if (!isSent) faults.release();
   else if (faults.texts.length > 0) {
-    res.once('close', () => {
+    onClosed(res, () => {
       if (res.writableFinished) faults.confirm();
       else faults.release();
     });
   }
-  addLines(res, `${JSON_TYPE}${cursorLine(session)}X-Total-Messages: ${String(answer.total)}\r\n`);
+  addHeaders(res, JSON_TYPE);
+  addHeaders(res, [...cursorHeader(session), 'X-Total-Messages', String(answer.total)]);
   endWith(res, answer.body);
 }
 
@@ -54,7 +56,8 @@ function endWith(res: Response, pieces: readonly Buffer[]): void {
     res.end(Buffer.concat(pieces, length));
     return;
   }
-  res.writeHead(res.statusCode, { 'Content-Length': length });
+  addHeaders(res, ['Content-Length', String(length)]);
+  res.writeHead(res.statusCode);
   res.cork();
   for (const piece of joinShort(pieces)) res.write(piece);
   res.end();
@@ -76,23 +79,27 @@ function joinShort(pieces: readonly Buffer[]): Buffer[] {
 /** The same for a poll: with an `ETag`, and 304 without a body when the client has just that. */
 export function sendState(req: Request, res: Response, snapshot: Snapshot, tail: number | undefined): void {
   const { session, faults } = snapshot;
-  const head = headOf(snapshot, tail);
-  const hasChanged = faults.texts.length > 0 || !matchesTag(req.headers['if-none-match'], head.etag);
+  const etag = tagOf(snapshot, tail);
+  const hasChanged = faults.texts.length > 0 || !matchesTag(req.headers['if-none-match'], etag);
   // First: an error answer must not have the tag of a state.
   const answer = hasChanged ? encode(snapshot, tail) : undefined;
-  const tagLine = `ETag: ${head.etag}\r\n`;
-  setCaching(res, ASK_EACH_TIME);
-  addLines(res, hasChanged ? tagLine : (head.unchanged ??= inOnePiece(tagLine + cursorLine(session))));
-  if (hasLinesOnly(res)) addLines(res, 'Vary: X-Session-Id\r\n');
-  else res.vary('X-Session-Id');
+  replaceHeader(res, 'Cache-Control', ASK_EACH_TIME);
+  addHeaders(res, ['ETag', etag, 'Vary', 'X-Session-Id']);
   if (answer !== undefined) {
     send(req, res, snapshot, answer);
     return;
   }
   faults.release();
+  addHeaders(res, cursorHeader(session));
   res.writeHead(304).end();
 }
 
-function cursorLine({ lastEventId }: Session): string {
-  return `X-Event-Cursor: ${String(lastEventId)}\r\n`;
+/** The entity tag of the state that a snapshot shows, or of its last `tail` messages. */
+function tagOf({ session, tag }: Snapshot, tail: number | undefined): string {
+  const part = tail === undefined ? '' : `-${String(tail)}`;
+  return `W/"${sessionMark(session.id)}-${tag}${part}"`;
+}
+
+function cursorHeader({ lastEventId }: Session): HeaderList {
+  return ['X-Event-Cursor', String(lastEventId)];
 }

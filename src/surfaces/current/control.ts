@@ -1,7 +1,7 @@
-import { handle } from '../../http/input.js';
-import type { Route } from '../../http/routes.js';
+import { handle } from '../../http/validation/input.js';
+import type { Route } from '../../http/routing/route.js';
 import type { ControlApi, SessionApi } from '../../core/api.js';
-import { sentByHeader } from '../session.js';
+import { sentByHeader } from '../shared/session.js';
 import { appEndpoint, endpoint } from './endpoint.js';
 import * as input from './input.js';
 import * as output from './output.js';

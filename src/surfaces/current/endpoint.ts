@@ -1,5 +1,5 @@
 import type { RequestHandler } from 'express';
-import type { Method, Route } from '../../http/routes.js';
+import type { Method, Route } from '../../http/routing/route.js';
 import { currentDialect } from './output.js';
 
 /** A route of the current surface. */

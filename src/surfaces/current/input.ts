@@ -1,5 +1,5 @@
 import { DEFAULT_APP } from '../../core/model/app.js';
-import { input } from '../../http/input.js';
+import { input } from '../../http/validation/input.js';
 import {
   optionalHeader,
   optionalInteger,
@@ -8,11 +8,11 @@ import {
   requiredObject,
   requiredText,
   withDefault,
-} from '../../http/params.js';
-import { cursorParams } from '../cursor.js';
-import { idempotencyKey } from '../idempotency.js';
-import { optionalSessionHeader, sessionHeader, sessionPath } from '../session.js';
-import { decodeCursor } from '../page-cursor.js';
+} from '../../http/validation/params.js';
+import { cursorParams } from '../shared/cursor.js';
+import { idempotencyKey } from '../shared/idempotency.js';
+import { optionalSessionHeader, sessionHeader, sessionPath } from '../shared/session.js';
+import { decodeCursor } from '../shared/page-cursor.js';
 
 const app = optionalText('query', 'app');
 const clientId = optionalText('query', 'client_id');

@@ -7,8 +7,8 @@ import type { ThreadSummary } from '../../core/model/session.js';
 import type { Snapshot } from '../../core/model/snapshot.js';
 import type { Invocation } from '../../core/tools/direct-calls.js';
 import { shownUserState } from '../../core/model/user-state.js';
-import type { Dialect } from '../../http/errors.js';
-import { encodeMessages } from '../messages.js';
+import type { Dialect } from '../../http/response/errors.js';
+import { encodeMessages } from '../shared/messages.js';
 
 /** Errors: `{error, code, request_id, details?}`. */
 export const currentDialect: Dialect = {

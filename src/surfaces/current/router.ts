@@ -1,6 +1,6 @@
-import type { Route } from '../../http/routes.js';
-import { healthProbe } from '../health.js';
-import type { SurfaceParts } from '../parts.js';
+import type { Route } from '../../http/routing/route.js';
+import { healthProbe } from '../shared/health.js';
+import type { SurfaceContext } from '../shared/context.js';
 import { chatRoutes } from './chat.js';
 import { controlRoutes } from './control.js';
 import { currentDialect } from './output.js';
@@ -10,7 +10,7 @@ import { toolRoutes } from './tools.js';
 import { walletRoutes } from './wallet.js';
 
 /** The current surface: every path of `docs/surface-current.md`. */
-export function currentRoutes({ core, streams, about }: SurfaceParts): readonly Route[] {
+export function currentRoutes({ core, streams, about }: SurfaceContext): readonly Route[] {
   return [
     ...sessionRoutes(core),
     ...chatRoutes(core, streams),

@@ -1,12 +1,12 @@
-import { handle } from '../../http/input.js';
-import type { Route } from '../../http/routes.js';
-import { sentByHeader } from '../session.js';
+import { handle } from '../../http/validation/input.js';
+import type { Route } from '../../http/routing/route.js';
+import { sentByHeader } from '../shared/session.js';
 import type { SessionApi } from '../../core/api.js';
-import { walletProofOf } from '../wallet-proof.js';
+import { walletProofOf } from '../shared/wallet-proof.js';
 import { endpoint } from './endpoint.js';
 import * as input from './input.js';
 import * as output from './output.js';
-import { decodeCursor, encodeCursor } from '../page-cursor.js';
+import { decodeCursor, encodeCursor } from '../shared/page-cursor.js';
 
 /** Sessions and threads, and the records of a thread. */
 export function sessionRoutes(core: SessionApi): readonly Route[] {

@@ -1,7 +1,8 @@
-import { handle } from '../../http/input.js';
-import type { Route } from '../../http/routes.js';
+import { onClosed } from '../../http/connections/pending-responses.js';
+import { handle } from '../../http/validation/input.js';
+import type { Route } from '../../http/routing/route.js';
 import type { SessionApi, ToolApi } from '../../core/api.js';
-import { sentByHeader } from '../session.js';
+import { sentByHeader } from '../shared/session.js';
 import { appEndpoint } from './endpoint.js';
 import * as input from './input.js';
 import * as output from './output.js';
@@ -14,11 +15,9 @@ export function toolRoutes(core: ToolApi & Pick<SessionApi, 'touch'>): readonly 
       '/api/tools',
       handle(input.invokeTool, async ({ sessionId, args, appKey, ...asked }, _req, res) => {
         const gone = new AbortController();
-        const leave = () => {
+        onClosed(res, () => {
           gone.abort(new Error('The client went away'));
-        };
-        res.once('close', leave);
-        if (res.closed) leave();
+        });
         const session = sentByHeader(sessionId);
         const request = { ...asked, session, args: args ?? {}, key: appKey, signal: gone.signal };
         const call = await core.invokeTool(request).catch((error: unknown) => {

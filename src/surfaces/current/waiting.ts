@@ -4,6 +4,7 @@ import type { Sent } from '../../core/model/send-request.js';
 import type { SessionRef } from '../../core/model/session.js';
 import { RefusedError } from '../../core/model/refusal.js';
 import type { Snapshot } from '../../core/model/snapshot.js';
+import { onClosed } from '../../http/connections/pending-responses.js';
 
 /**
  * Waits for the turn to end, but no longer than `seconds`, and no longer than the client does.
@@ -15,11 +16,10 @@ export async function waitForTurn(core: ChatApi, sent: Sent, res: Response, seco
     patience.abort();
   };
   const timer = setTimeout(stop, seconds * 1000);
-  res.once('close', stop);
-  if (res.closed) stop();
+  const stopListening = onClosed(res, stop);
   const end = await core.turnEnded(sent, patience.signal);
   clearTimeout(timer);
-  res.off('close', stop);
+  stopListening();
   if (end === 'deleted') throw deletedSince();
 }
 

@@ -1,5 +1,5 @@
-import { handle, input } from '../../http/input.js';
-import type { Route } from '../../http/routes.js';
+import { handle, input } from '../../http/validation/input.js';
+import type { Route } from '../../http/routing/route.js';
 import type { WalletApi } from '../../core/api.js';
 import { endpoint } from './endpoint.js';
 import { proveWallet } from './input.js';

@@ -1,8 +1,8 @@
 import type { Request, Response } from 'express';
 import type { Feed } from '../../core/model/feed.js';
 import type { TurnUpdate } from '../../core/model/update.js';
-import type { Streams } from '../../http/sse.js';
-import { dataFrame } from '../events.js';
+import type { Streams } from '../../http/sse/streams.js';
+import { dataFrame } from '../shared/events.js';
 import { BROKEN_OFF, chatEvent } from './output.js';
 
 /**

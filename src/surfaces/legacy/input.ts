@@ -1,15 +1,15 @@
 import { DEFAULT_APP } from '../../core/model/app.js';
-import { input } from '../../http/input.js';
-import { optionalHeader, optionalText, requiredText, withDefault } from '../../http/params.js';
-import { cursorParams } from '../cursor.js';
-import { idempotencyKey } from '../idempotency.js';
+import { input } from '../../http/validation/input.js';
+import { optionalHeader, optionalText, requiredText, withDefault } from '../../http/validation/params.js';
+import { cursorParams } from '../shared/cursor.js';
+import { idempotencyKey } from '../shared/idempotency.js';
 import {
   optionalSessionHeader,
   optionalSessionQuery,
   sessionHeader,
   sessionPath,
   sessionQuery,
-} from '../session.js';
+} from '../shared/session.js';
 
 // What each path of the earlier revision takes.
 

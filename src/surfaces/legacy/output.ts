@@ -5,8 +5,8 @@ import type { JsonObject } from '../../core/model/json.js';
 import type { ThreadSummary } from '../../core/model/session.js';
 import type { Snapshot } from '../../core/model/snapshot.js';
 import { flatUserState } from '../../core/model/user-state.js';
-import type { Dialect } from '../../http/errors.js';
-import { encodeMessages } from '../messages.js';
+import type { Dialect } from '../../http/response/errors.js';
+import { encodeMessages } from '../shared/messages.js';
 
 /** Errors: `{error}` and nothing else. */
 export const legacyDialect: Dialect = {

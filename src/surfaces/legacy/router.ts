@@ -1,19 +1,19 @@
 import type { RequestHandler } from 'express';
 import type { SessionRef } from '../../core/model/session.js';
 import { RefusedError } from '../../core/model/refusal.js';
-import { handle } from '../../http/input.js';
-import type { Method, Route } from '../../http/routes.js';
-import { cursorOf } from '../cursor.js';
-import { updateFrame } from '../events.js';
-import type { SurfaceParts } from '../parts.js';
-import { sentByHeader, sentByQuery } from '../session.js';
-import { walletProofOf } from '../wallet-proof.js';
+import { handle } from '../../http/validation/input.js';
+import type { Method, Route } from '../../http/routing/route.js';
+import { cursorOf } from '../shared/cursor.js';
+import { updateFrame } from '../shared/events.js';
+import type { SurfaceContext } from '../shared/context.js';
+import { sentByHeader, sentByQuery } from '../shared/session.js';
+import { walletProofOf } from '../shared/wallet-proof.js';
 import { streamTurn } from './chat-stream.js';
 import * as input from './input.js';
 import * as output from './output.js';
 
 /** The earlier revision: the paths of `docs/surface-legacy.md`, in the order of its table. */
-export function legacyRoutes({ core, streams }: SurfaceParts): readonly Route[] {
+export function legacyRoutes({ core, streams }: SurfaceContext): readonly Route[] {
   return [
     endpoint(
       'POST',

@@ -3,15 +3,15 @@ import type { SurfaceName } from '../../client/types.js';
 import { Icon } from '../parts/icon.js';
 import { useMedia } from '../parts/media.js';
 import { useObservable } from '../parts/observable.js';
-import { Connection } from './connection.js';
-import type { Conversation } from './conversation.js';
-import { Inspector } from './inspector.js';
-import { Pane } from './pane.js';
+import { Connection } from './thread/connection.js';
+import type { Conversation } from './conversation/conversation.js';
+import { Inspector } from './inspector/inspector.js';
+import { Pane } from './thread/pane.js';
 import type { Settings } from './settings.js';
-import { Side } from './side.js';
-import { Sidebar } from './sidebar.js';
-import { SurfaceSwitch } from './surface-switch.js';
-import type { Traffic } from './traffic.js';
+import { Side } from './sidebar/side.js';
+import { Sidebar } from './sidebar/sidebar.js';
+import { SurfaceSwitch } from './sidebar/surface-switch.js';
+import type { Traffic } from './conversation/traffic.js';
 
 /** Below these widths a side lies over the conversation, and is opened when it is wanted. */
 const NARROW = '(max-width: 52rem)';

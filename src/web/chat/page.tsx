@@ -1,10 +1,10 @@
 import { useEffect, useState, type ReactNode } from 'react';
 import { useObservable } from '../parts/observable.js';
-import { Conversation } from './conversation.js';
+import { Conversation } from './conversation/conversation.js';
 import { Desk } from './desk.js';
 import { serviceBase, useSurfaces } from './service.js';
 import type { Settings, SettingsStore } from './settings.js';
-import type { Traffic } from './traffic.js';
+import type { Traffic } from './conversation/traffic.js';
 
 /** The page at `/`: one conversation at a time, on either surface. */
 export function Page(props: { readonly settings: SettingsStore; readonly traffic: Traffic }): ReactNode {

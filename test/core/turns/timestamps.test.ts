@@ -5,7 +5,7 @@ import type { Sent } from '../../../src/core/model/send-request.js';
 import type { Tool } from '../../../src/core/ports/tool.js';
 import type { RunningCore } from '../../../src/core/create-core.js';
 import type { Store } from '../../../src/core/ports/store.js';
-import { encodeMessages } from '../../../src/surfaces/messages.js';
+import { encodeMessages } from '../../../src/surfaces/shared/messages.js';
 import { LOST, sendAndClaim } from '../../contracts/store-fixtures.js';
 import { closeTestCores, collectUntil, created, message, testCore } from '../../support/core.js';
 import { FakeClock } from '../../support/fake-clock.js';

@@ -21,13 +21,6 @@ export function tapAnswers(server: Server, exposed: readonly SurfaceName[]): Tap
   let count = 0;
   server.prependListener('request', (req: IncomingMessage, res: ServerResponse) => {
     const chunks = collect(res, ['write', 'end']);
-    // A stream does not keep its head.
-    let sentEarly: string | null = null;
-    const flush = res.flushHeaders.bind(res);
-    res.flushHeaders = () => {
-      flush();
-      sentEarly = res._header;
-    };
     const { method = '', url = '', headers } = req;
     const look = () => {
       if (!open.delete(res) || !res.headersSent) return;
@@ -36,7 +29,7 @@ export function tapAnswers(server: Server, exposed: readonly SurfaceName[]): Tap
         ...findViolations(exposed, {
           request: { method, url, headers },
           status: res.statusCode,
-          headers: headersOf(sentEarly ?? Reflect.get(res, '_header')),
+          headers: headersOf(Reflect.get(res, '_header')),
           body: chunks.join(''),
           isWhole: res.writableEnded,
         }),

@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../../core/model/json.js';
 import type { ToolDescription } from '../../../core/ports/tool.js';
-import type { Reply } from './reply.js';
+import type { Reply } from './reply-shape.js';
 
 const COMMAND = /^\/tool(?:\s+(?<name>\S+))?(?:\s+(?<json>[\s\S]+))?$/;
 

@@ -1,20 +1,14 @@
-import type { JsonObject } from '../../../core/model/json.js';
 import type { RigRequest } from '../../../core/ports/rig.js';
 import { readCommand } from './command.js';
 import { countAsAsked } from './counting.js';
 import { admitIgnorance, noteFact, recall, rememberAsAsked } from './memory.js';
 import { describeResults } from './results.js';
 import { bewilderment, greet } from './small-talk.js';
+import type { Reply } from './reply-shape.js';
 import { findRequests } from './requests.js';
 
 /** How much of a message is looked at, in UTF-16 units. */
 const MAX_HEARD = 1_000;
-
-/** What the demo says, and the tools that it calls. */
-export interface Reply {
-  readonly text: string;
-  readonly calls: readonly { readonly name: string; readonly args: JsonObject }[];
-}
 
 /** Works out the answer to the history's last message. */
 export function makeReply({ messages, tools }: RigRequest): Reply {

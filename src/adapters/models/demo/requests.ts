@@ -2,7 +2,7 @@ import type { ToolDescription } from '../../../core/ports/tool.js';
 import { fillArguments, nameWords } from './arguments.js';
 import { coinsIn, ensNameIn } from './chain-words.js';
 import { expressionsIn } from './expressions.js';
-import type { Reply } from './reply.js';
+import type { Reply } from './reply-shape.js';
 
 /** How people ask for what well-known tools do. */
 const PHRASES: readonly { readonly tool: string; readonly asksFor: (text: string) => boolean }[] = [

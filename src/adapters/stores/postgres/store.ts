@@ -1,17 +1,17 @@
 import type { Store } from '../../../core/ports/store.js';
-import { createCalls } from './calls.js';
+import { createCalls } from './queries/calls.js';
 import { openConnections, type PostgresOptions } from './connections.js';
-import { createFaults } from './faults.js';
-import { createKeys } from './keys.js';
-import { createLeases } from './leases.js';
+import { createFaults } from './queries/faults.js';
+import { createKeys } from './queries/keys.js';
+import { createLeases } from './queries/leases.js';
 import { migrate, readMigrations } from './migrate.js';
-import { createOverview } from './overview.js';
-import { createReads } from './reads.js';
-import { createRemoval } from './removal.js';
-import { createSecrets } from './secrets.js';
-import { createThreadReads } from './thread-reads.js';
-import { createUsage } from './usage.js';
-import { createWrites } from './writes.js';
+import { createOverview } from './queries/overview.js';
+import { createReads } from './queries/reads.js';
+import { createRemoval } from './queries/removal.js';
+import { createSecrets } from './queries/secrets.js';
+import { createThreadReads } from './queries/threads.js';
+import { createUsage } from './queries/usage.js';
+import { createWrites } from './queries/writes.js';
 
 /**
  * Opens a store in PostgreSQL (15 or newer), which several nodes may share, and brings its schema up to date.

@@ -1,6 +1,6 @@
 import { open, rename, rm } from 'node:fs/promises';
 import { openReading } from './connections.js';
-import { makePrivateAnew } from './private-files.js';
+import { makePrivateAnew } from './files/private-files.js';
 
 /** Pages that are copied before other work gets its turn: 2 MiB. */
 const PAGES_A_STEP = 512;

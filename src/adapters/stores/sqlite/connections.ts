@@ -1,7 +1,7 @@
 import SqliteDatabase, { type Database } from 'better-sqlite3';
 import { sqliteCode } from './failure.js';
-import { identify } from './open-files.js';
-import { makePrivate } from './private-files.js';
+import { identify } from './files/open-files.js';
+import { makePrivate } from './files/private-files.js';
 import { migrate, readMigrations } from './migrate.js';
 
 /** How the writing connection is opened. */

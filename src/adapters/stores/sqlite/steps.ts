@@ -10,7 +10,7 @@ import type {
 import type { Commit, EventBody } from '../../../core/model/event.js';
 import type { Lease, ClaimedTurn } from '../../../core/model/turn.js';
 import type { Prune } from '../../../core/ports/store.js';
-import type { ChangeValues, SavedValues } from './crossing.js';
+import type { ChangeValues, SavedValues } from './writer/crossing.js';
 import type { LeaseMark } from '../../../core/ports/lease-store.js';
 import type { ClaimedFaults } from '../../../core/ports/fault-store.js';
 import type { Quota } from '../../../core/model/quota.js';

@@ -6,12 +6,12 @@ import type { Log } from '../../../core/ports/log.js';
 import type { Prune } from '../../../core/ports/store.js';
 import { StoreUnavailableError, type SessionHead, type Store } from '../../../core/ports/store.js';
 import { backupDatabase } from './backup.js';
-import { changeValues, toSaved } from './crossing.js';
+import { changeValues, toSaved } from './writer/crossing.js';
 import { readError } from './failure.js';
-import { requireFreeSpace } from './free-space.js';
-import { PRUNE_START } from './prune.js';
-import { Reader, type Reads } from './reader.js';
-import { Writer } from './writer.js';
+import { requireFreeSpace } from './files/free-space.js';
+import { PRUNE_START } from './writes/prune.js';
+import { Reader, type Reads } from './reads/reader.js';
+import { Writer } from './writer/writer.js';
 
 /** Which file, and how it is written. */
 export interface SqliteOptions {
@@ -46,7 +46,7 @@ export interface SqliteStore extends Store {
  */
 export async function openSqliteStore(options: SqliteOptions): Promise<SqliteStore> {
   const place = await findPlace(options.path);
-  const url = options.worker ?? new URL('./worker.js', import.meta.url);
+  const url = options.worker ?? new URL('./writer/worker.js', import.meta.url);
   const reader = new Reader(place.file);
   const { log } = options;
   try {

@@ -47,7 +47,7 @@ export function createLog(options: { level: string; destination?: DestinationStr
     info: (fields, message) => {
       const end = showsInfo ? plainLine(fields, message) : undefined;
       if (end === undefined) logger.info(mask(fields), message);
-      else place?.write(`{"level":"info","time":"${isoTime(Date.now())}"${end}`, true);
+      else place?.write(`{"level":"info","time":"${isoTime(Date.now())}"${end}`);
     },
     warn: (fields, message) => {
       logger.warn(mask(fields), message);

@@ -1,6 +1,6 @@
-import { openClient } from './client.js';
-import { createEndpoints } from './endpoints.js';
-import { asChainError } from './faults.js';
+import { openClient } from './rpc/client.js';
+import { createEndpoints } from './rpc/endpoints.js';
+import { asChainError } from './rpc/faults.js';
 import type { ChainSettings } from './settings.js';
 
 /**

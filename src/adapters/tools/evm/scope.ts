@@ -1,9 +1,9 @@
 import type { JsonObject, JsonValue } from '../../../core/model/json.js';
 import type { ToolContext } from '../../../core/ports/tool.js';
-import { openClient, type Client } from './client.js';
-import { createEndpoints } from './endpoints.js';
-import { asChainError } from './faults.js';
-import { createGateways } from './gateways.js';
+import { openClient, type Client } from './rpc/client.js';
+import { createEndpoints } from './rpc/endpoints.js';
+import { asChainError } from './rpc/faults.js';
+import { createGateways } from './rpc/gateways.js';
 import type { ChainSettings, EvmSettings } from './settings.js';
 
 /** What one tool call works with. */

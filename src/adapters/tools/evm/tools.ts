@@ -34,7 +34,7 @@ const DEFINITIONS: readonly Definition[] = [
     name: 'get_balance',
     description: "Tells the balance of a chain's native currency, such as ETH, that an address has.",
     properties: { address: ADDRESS },
-    load: async () => (await import('./balances.js')).getBalance,
+    load: async () => (await import('./lookups/balances.js')).getBalance,
   },
   {
     name: 'get_token_balance',
@@ -44,7 +44,7 @@ const DEFINITIONS: readonly Definition[] = [
       address: ADDRESS,
     },
     required: ['token'],
-    load: async () => (await import('./balances.js')).getTokenBalance,
+    load: async () => (await import('./lookups/balances.js')).getTokenBalance,
   },
   {
     name: 'get_transaction',
@@ -58,7 +58,7 @@ const DEFINITIONS: readonly Definition[] = [
       },
     },
     required: ['hash'],
-    load: async () => (await import('./transactions.js')).getTransaction,
+    load: async () => (await import('./lookups/transactions.js')).getTransaction,
   },
   {
     name: 'get_block',
@@ -70,13 +70,13 @@ const DEFINITIONS: readonly Definition[] = [
         anyOf: [{ pattern: HASH }, { maxLength: 20 }],
       },
     },
-    load: async () => (await import('./blocks.js')).getBlock,
+    load: async () => (await import('./lookups/blocks.js')).getBlock,
   },
   {
     name: 'get_gas_price',
     description: 'Tells what gas costs now on a chain, in gwei.',
     properties: {},
-    load: async () => (await import('./blocks.js')).getGasPrice,
+    load: async () => (await import('./lookups/blocks.js')).getGasPrice,
   },
   {
     name: 'resolve_name',
@@ -84,21 +84,21 @@ const DEFINITIONS: readonly Definition[] = [
       'Tells which address an ENS name such as vitalik.eth stands for, or which name an address has.',
     properties: { name: account('The name, or an address.') },
     required: ['name'],
-    load: async () => (await import('./name-lookup.js')).resolveEnsName,
+    load: async () => (await import('./lookups/name-lookup.js')).resolveEnsName,
   },
   {
     name: 'call_view_function',
     description: 'Reads from a contract by calling one of its functions, without sending a transaction.',
     properties: { contract: CONTRACT, function: FUNCTION, args: ARGS },
     required: ['contract', 'function'],
-    load: async () => (await import('./calls.js')).callViewFunction,
+    load: async () => (await import('./lookups/calls.js')).callViewFunction,
   },
   {
     name: 'encode_function_call',
     description: 'Encodes the call of a function as the data of a transaction. Sends nothing.',
     properties: { function: FUNCTION, args: ARGS },
     required: ['function'],
-    load: async () => (await import('./calls.js')).encodeFunctionCall,
+    load: async () => (await import('./lookups/calls.js')).encodeFunctionCall,
   },
   {
     name: 'simulate_call',
@@ -120,7 +120,7 @@ const DEFINITIONS: readonly Definition[] = [
       from: account('The sender: an address or a name. Absent: the wallet of the session.'),
     },
     required: ['contract'],
-    load: async () => (await import('./calls.js')).simulateCall,
+    load: async () => (await import('./lookups/calls.js')).simulateCall,
   },
 ];
 

@@ -1,8 +1,8 @@
 import { formatUnits, getAddress, parseAbi } from 'viem';
 import { ChainError } from '../evm/chain-error.js';
-import { openClient } from '../evm/client.js';
-import { createEndpoints } from '../evm/endpoints.js';
-import { asChainError } from '../evm/faults.js';
+import { openClient } from '../evm/rpc/client.js';
+import { createEndpoints } from '../evm/rpc/endpoints.js';
+import { asChainError } from '../evm/rpc/faults.js';
 import { isPricedBy, type Answer, type QuoteSource } from './quotes.js';
 import type { FeedSettings, PriceSettings } from './settings.js';
 

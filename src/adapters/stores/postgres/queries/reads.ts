@@ -1,0 +1,153 @@
+import type { LoggedEvent, SystemEvent } from '../../../../core/model/event.js';
+import type { ThreadSummary } from '../../../../core/model/session.js';
+import type { SessionHead, Store, ThreadCursor } from '../../../../core/ports/store.js';
+import type { Run, Statement } from '../connections.js';
+import {
+  MESSAGE_COLUMNS,
+  SESSION_COLUMNS,
+  toMessage,
+  toSession,
+  type MessageRow,
+  type SessionRow,
+  type SystemEventRow,
+} from '../rows.js';
+
+type Head = Pick<SessionRow, 'id' | 'revision' | 'last_event_id' | 'deleted_at'>;
+/** All fields of a row, or null in each when an outer join found none. */
+type Maybe<T> = T | { readonly [K in keyof T]: null };
+
+/** Before everything: the cursor of a first page. */
+const FIRST: ThreadCursor = { activeAt: Number.MAX_SAFE_INTEGER, id: '' };
+
+const LIVE = '(SELECT ref FROM sessions WHERE id = $1 AND deleted_at IS NULL)';
+
+const HEADS: Statement = {
+  name: 'heads',
+  text: 'SELECT id, revision, last_event_id, deleted_at FROM sessions WHERE id = ANY ($1)',
+};
+const LIST_THREADS: Statement = {
+  name: 'list_threads',
+  text: `SELECT id, title, created_at AS "createdAt", active_at AS "activeAt" FROM sessions
+    WHERE deleted_at IS NULL AND wallet = $1 AND (active_at, id) < ($2, $3)
+    ORDER BY active_at DESC, id DESC LIMIT $4`,
+};
+const LIST_SESSIONS: Statement = {
+  name: 'list_sessions',
+  text: `SELECT ${SESSION_COLUMNS} FROM sessions WHERE deleted_at IS NULL AND (active_at, id) < ($1, $2)
+    ORDER BY active_at DESC, id DESC LIMIT $3`,
+};
+const LIST_SESSIONS_OF: Statement = {
+  name: 'list_sessions_of',
+  text: `SELECT ${SESSION_COLUMNS} FROM sessions WHERE deleted_at IS NULL AND wallet = $1 AND (active_at, id) < ($2, $3)
+    ORDER BY active_at DESC, id DESC LIMIT $4`,
+};
+const NEWEST_MESSAGES: Statement = {
+  name: 'newest_messages',
+  text: `SELECT ${MESSAGE_COLUMNS} FROM messages m WHERE m.session = ${LIVE}
+    ORDER BY m.turn_no DESC, m.position DESC LIMIT $2`,
+};
+// One row without a record: the place is known, and nothing is before it.
+const MESSAGES_BEFORE: Statement = {
+  name: 'messages_before',
+  text: `SELECT page.* FROM messages place LEFT JOIN LATERAL (
+      SELECT ${MESSAGE_COLUMNS} FROM messages m
+      WHERE m.session = place.session AND (m.turn_no, m.position) < (place.turn_no, place.position)
+      ORDER BY m.turn_no DESC, m.position DESC LIMIT $2
+    ) page ON true WHERE place.id = $3 AND place.session = ${LIVE}
+    ORDER BY page.turn_no DESC, page.position DESC`,
+};
+const EVENTS: Statement = {
+  name: 'events',
+  text: `SELECT s.last_event_id,
+      (SELECT e.id FROM events e WHERE e.session = s.ref ORDER BY e.id LIMIT 1) AS oldest_id, page.*
+    FROM sessions s LEFT JOIN LATERAL (
+      SELECT e.id, e.at, e.body FROM events e WHERE e.session = s.ref AND e.id > $2 ORDER BY e.id LIMIT $3
+    ) page ON true WHERE s.id = $1 ORDER BY page.id`,
+};
+const SYSTEM_EVENTS: Statement = {
+  name: 'system_events',
+  text: `SELECT n, kind, text FROM system_events WHERE session = ${LIVE} ORDER BY n DESC LIMIT $2`,
+};
+// Each by its partial index.
+const COUNT_TURNS: Statement = {
+  name: 'count_turns',
+  text: `SELECT (SELECT count(*) FROM turns WHERE status = 'queued') AS queued,
+    (SELECT count(*) FROM turns WHERE status = 'running') AS running`,
+};
+
+type ReadName =
+  | 'revisionOf'
+  | 'heads'
+  | 'listThreads'
+  | 'listSessions'
+  | 'readMessages'
+  | 'countTurns'
+  | 'readEvents'
+  | 'readSystemEvents';
+
+/** The small reads. Each is one statement, and so sees one moment. */
+export function createReads(run: Run): Pick<Store, ReadName> {
+  async function heads(ids: readonly string[]): Promise<Map<string, SessionHead | 'deleted'>> {
+    const rows = await run<Head>(HEADS, [ids]);
+    return new Map(
+      rows.map(({ id, revision, last_event_id, deleted_at }) => [
+        id,
+        deleted_at === null ? { revision, lastEventId: last_event_id } : 'deleted',
+      ]),
+    );
+  }
+
+  return {
+    heads,
+
+    async revisionOf(id) {
+      const head = (await heads([id])).get(id);
+      if (head === undefined) return 'unknown';
+      return head === 'deleted' ? head : head.revision;
+    },
+
+    listThreads(wallet, { limit, after }) {
+      const { activeAt, id } = after ?? FIRST;
+      return run<ThreadSummary>(LIST_THREADS, [wallet, activeAt, id, limit]);
+    },
+
+    async listSessions({ limit, after, wallet }) {
+      const { activeAt, id } = after ?? FIRST;
+      const rows =
+        wallet === undefined
+          ? run<SessionRow>(LIST_SESSIONS, [activeAt, id, limit])
+          : run<SessionRow>(LIST_SESSIONS_OF, [wallet, activeAt, id, limit]);
+      return (await rows).map(toSession);
+    },
+
+    async readMessages(id, { limit, before }) {
+      const rows =
+        before === null
+          ? await run<MessageRow>(NEWEST_MESSAGES, [id, limit + 1])
+          : await run<Maybe<MessageRow>>(MESSAGES_BEFORE, [id, limit + 1, before]);
+      if (before !== null && rows.length === 0) return 'unknown_message';
+      const found = rows.filter((row): row is MessageRow => row.id !== null);
+      return { messages: found.slice(0, limit).reverse().map(toMessage), hasMore: found.length > limit };
+    },
+
+    async countTurns() {
+      const [counts] = await run<{ queued: number; running: number }>(COUNT_TURNS, []);
+      return counts ?? { queued: 0, running: 0 };
+    },
+
+    async readEvents(id, after, limit) {
+      type Page = { readonly last_event_id: number; readonly oldest_id: number | null } & Maybe<LoggedEvent>;
+      const rows = await run<Page>(EVENTS, [id, after, limit]);
+      const lastId = rows[0]?.last_event_id ?? 0;
+      const events = rows.flatMap((row) =>
+        row.id === null ? [] : [{ id: row.id, at: row.at, body: row.body }],
+      );
+      return { events, oldestId: rows[0]?.oldest_id ?? lastId + 1, lastId };
+    },
+
+    async readSystemEvents(id, count) {
+      const rows = await run<SystemEventRow>(SYSTEM_EVENTS, [id, count]);
+      return rows.reverse().map(({ kind, text }): SystemEvent => ({ kind, text }));
+    },
+  };
+}

@@ -1,0 +1,143 @@
+import type { SystemFault } from '../../../../core/model/event.js';
+import { flightOf, type StoredFlight } from '../../../../core/model/flight.js';
+import type { Message } from '../../../../core/model/message.js';
+import type { Store } from '../../../../core/ports/store.js';
+import type { StoredThread } from '../../../../core/ports/stored-thread.js';
+import type { Run, Statement } from '../connections.js';
+import {
+  MESSAGE_COLUMNS,
+  SESSION_COLUMNS,
+  toMessage,
+  toSession,
+  toTurn,
+  type MessageRow,
+  type SessionRow,
+  type TurnRow,
+} from '../rows.js';
+
+interface OpenTurn {
+  readonly turn: TurnRow;
+  readonly messages: readonly MessageRow[];
+}
+
+type Tail = SessionRow & {
+  readonly shown_messages: number;
+  readonly open: readonly TurnRow[];
+  readonly faults: readonly SystemFault[];
+  readonly messages: readonly MessageRow[];
+};
+
+type Head = SessionRow & { readonly open: readonly OpenTurn[]; readonly faults: readonly SystemFault[] };
+
+const RECORDS = `(SELECT coalesce(json_agg(r ORDER BY r.position), '[]') FROM (
+  SELECT ${MESSAGE_COLUMNS} FROM messages m WHERE m.session = t.session AND m.turn_no = t.no) r)`;
+
+const FAULTS = `(SELECT coalesce(json_agg(json_build_object('n', e.n, 'text', e.text) ORDER BY e.n), '[]')
+  FROM system_events e WHERE e.session = s.ref AND e.n > s.faults_shown AND e.kind = 'SystemError')`;
+
+const HEAD: Statement = {
+  name: 'thread_head',
+  text: `SELECT ${SESSION_COLUMNS},
+      (SELECT coalesce(
+          json_agg(json_build_object('turn', turn_json(t), 'messages', ${RECORDS}) ORDER BY t.status = 'running' DESC, t.no),
+          '[]')
+        FROM turns t WHERE t.session = s.ref AND t.status IN ('queued', 'running')) AS open,
+      ${FAULTS} AS faults
+    FROM sessions s WHERE s.id = $1`,
+};
+/** The last records that a snapshot shows something of. */
+const TAIL: Statement = {
+  name: 'thread_tail',
+  text: `SELECT ${SESSION_COLUMNS}, s.shown_messages,
+      (SELECT coalesce(json_agg(turn_json(t) ORDER BY t.status = 'running' DESC, t.no), '[]')
+        FROM turns t WHERE t.session = s.ref AND t.status IN ('queued', 'running')) AS open,
+      ${FAULTS} AS faults,
+      (SELECT coalesce(json_agg(r ORDER BY r.turn_no, r.position), '[]') FROM (
+        SELECT ${MESSAGE_COLUMNS} FROM messages m
+        WHERE m.session = s.ref AND (m.role <> 'assistant' OR m.content <> '' OR json_array_length(m.tool_results) > 0)
+        ORDER BY m.turn_no DESC, m.position DESC LIMIT $2) r) AS messages
+    FROM sessions s WHERE s.id = $1`,
+};
+const SETTLED: Statement = {
+  name: 'settled_messages',
+  text: `SELECT ${MESSAGE_COLUMNS} FROM sessions s JOIN messages m ON m.session = s.ref
+    WHERE s.ref = $1 AND m.turn_no <= $2 AND m.turn_no <> ALL ($3::bigint[]) ORDER BY m.turn_no, m.position`,
+};
+const TURN: Statement = {
+  name: 'read_turn',
+  text: `SELECT turn_json(t) AS turn, ${RECORDS} AS messages FROM turns t JOIN sessions s ON s.ref = t.session
+    WHERE t.id = $2 AND s.id = $1`,
+};
+const FLIGHT: Statement = {
+  name: 'read_flight',
+  text: `SELECT t.id AS "turnId", t.attempt, t.partial_text AS "partialText", t.partial_attempt AS "partialAttempt",
+      t.partial_since AS since,
+      (SELECT max(m.position) + 1 FROM messages m WHERE m.session = t.session AND m.turn_no = t.no) AS position
+    FROM turns t JOIN sessions s ON s.ref = t.session WHERE s.id = $1 AND t.status = 'running'`,
+};
+
+/** Reads whole threads and turns. */
+export function createThreadReads(
+  run: Run,
+): Pick<Store, 'loadThread' | 'loadTail' | 'readTurn' | 'readFlight'> {
+  /**
+   * The records of turns that had ended at the moment of the head: they never change. Undefined: the session was
+   * deleted since.
+   */
+  async function readSettled({ ref, last_turn_no, open }: Head): Promise<Message[] | undefined> {
+    if (open.length === last_turn_no) return [];
+    const rows = await run<MessageRow>(SETTLED, [ref, last_turn_no, open.map(({ turn }) => String(turn.no))]);
+    return rows.length === 0 ? undefined : rows.map(toMessage);
+  }
+
+  async function loadThread(id: string): Promise<StoredThread | 'deleted' | 'unknown'> {
+    const [head] = await run<Head>(HEAD, [id]);
+    if (head === undefined) return 'unknown';
+    if (head.deleted_at !== null) return 'deleted';
+    const settled = await readSettled(head);
+    if (settled === undefined) return loadThread(id);
+    return {
+      session: toSession(head),
+      settled,
+      open: head.open.map(({ turn, messages }) => ({
+        turn: toTurn(turn, id),
+        messages: messages.map(toMessage),
+        partialText: turn.partial_text,
+        partialSince: turn.partial_since,
+      })),
+      faults: head.faults,
+    };
+  }
+
+  return {
+    loadThread,
+
+    async loadTail(id, count) {
+      const [tail] = await run<Tail>(TAIL, [id, count]);
+      if (tail === undefined) return 'unknown';
+      if (tail.deleted_at !== null) return 'deleted';
+      return {
+        session: toSession(tail),
+        messages: tail.messages.map(toMessage),
+        shown: tail.shown_messages,
+        open: tail.open.map((turn) => ({
+          turn: toTurn(turn, id),
+          partialText: turn.partial_text,
+          partialSince: turn.partial_since,
+        })),
+        faults: tail.faults,
+      };
+    },
+
+    async readTurn(sessionId, turnId) {
+      const [row] = await run<OpenTurn>(TURN, [sessionId, turnId]);
+      if (row === undefined) return undefined;
+      return { turn: toTurn(row.turn, sessionId), messages: row.messages.map(toMessage) };
+    },
+
+    async readFlight(sessionId) {
+      const [row] = await run<StoredFlight>(FLIGHT, [sessionId]);
+      return row && flightOf(row);
+    },
+  };
+}

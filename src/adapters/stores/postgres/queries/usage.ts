@@ -1,0 +1,51 @@
+import type { SurfaceSeen, UsageRow, UsageStore } from '../../../../core/ports/usage-store.js';
+import type { Run, Statement } from '../connections.js';
+
+// Rows are locked in one order: no two nodes wait for each other.
+const ADD: Statement = {
+  name: 'add_usage',
+  text: `INSERT INTO usage (day, surface, endpoint, key_id, client, requests, first_at, last_at)
+    SELECT day, surface, endpoint, key_id, client, sum(requests), min(first_at), max(last_at)
+    FROM json_to_recordset($1::json) AS r (day bigint, surface text, endpoint text, key_id text, client text,
+      requests bigint, first_at bigint, last_at bigint)
+    GROUP BY 1, 2, 3, 4, 5
+    ORDER BY day, surface COLLATE "C", endpoint COLLATE "C", key_id COLLATE "C", client COLLATE "C"
+    ON CONFLICT (day, surface, endpoint, key_id, client) DO UPDATE SET requests = usage.requests + EXCLUDED.requests,
+      first_at = least(usage.first_at, EXCLUDED.first_at), last_at = greatest(usage.last_at, EXCLUDED.last_at)`,
+};
+const READ: Statement = {
+  name: 'read_usage',
+  text: `SELECT day, surface, endpoint, nullif(key_id, '') AS "keyId", client, requests, first_at AS "firstAt", last_at AS "lastAt"
+    FROM usage WHERE day >= $1 ORDER BY day, surface, endpoint, key_id, client`,
+};
+const READ_SEEN: Statement = {
+  name: 'read_usage_seen',
+  text: `SELECT surface, min(first_at) AS "firstAt", max(last_at) AS "lastAt" FROM usage GROUP BY surface ORDER BY surface`,
+};
+const READ_CLIENTS: Statement = {
+  name: 'read_usage_clients',
+  text: 'SELECT DISTINCT client FROM usage WHERE day >= $1 ORDER BY client',
+};
+
+/** Counts of requests. */
+export function createUsage(run: Run): UsageStore {
+  return {
+    async addUsage(rows) {
+      if (rows.length === 0) return;
+      const records = rows.map(({ keyId, firstAt, lastAt, ...row }) => ({
+        ...row,
+        key_id: keyId ?? '',
+        first_at: firstAt,
+        last_at: lastAt,
+      }));
+      await run(ADD, [JSON.stringify(records)]);
+    },
+    async readUsage(since) {
+      const [rows, seen] = await Promise.all([run<UsageRow>(READ, [since]), run<SurfaceSeen>(READ_SEEN, [])]);
+      return { rows, seen };
+    },
+    async readUsageClients(since) {
+      return (await run<{ client: string }>(READ_CLIENTS, [since])).map(({ client }) => client);
+    },
+  };
+}

@@ -1,0 +1,125 @@
+import { setImmediate } from 'node:timers/promises';
+import type { Database } from 'better-sqlite3';
+import type { SystemFault } from '../../../../core/model/event.js';
+import { shownCount, type Message } from '../../../../core/model/message.js';
+import type { StoredTail, TailStore } from '../../../../core/ports/tail-store.js';
+import {
+  MESSAGE_COLUMNS,
+  SESSION_FAULTS,
+  toMessage,
+  toTurn,
+  type MessageValues,
+  type TurnRow,
+} from '../rows/turn-rows.js';
+import {
+  SESSION_COLUMNS,
+  toSession,
+  toSessionRow,
+  type SessionRow,
+  type SessionValues,
+} from '../rows/session-row.js';
+
+/** How much is read before other work gets its turn: a long tail must not hold up the event loop. */
+const ROWS_A_PAGE = 500;
+const CHARS_A_PAGE = 1_000_000;
+
+/** The end of a thread while it is read backwards. */
+interface Tail {
+  readonly row: SessionRow;
+  readonly open: StoredTail['open'];
+  readonly faults: readonly SystemFault[];
+  /** The last records, the newest first. */
+  readonly messages: Message[];
+  /** How many messages a snapshot shows of those. */
+  shown: number;
+}
+
+/** A place in a thread: records before it are still to be read. */
+interface Place {
+  readonly turnNo: number;
+  readonly position: number;
+}
+
+const END: Place = { turnNo: Number.MAX_SAFE_INTEGER, position: 0 };
+
+/**
+ * Reads the ends of threads. The records of open turns are read in one transaction with the session; those of ended
+ * turns never change, so that they can be read in pages after it, unless the session is deleted between two pages.
+ */
+export function createTailReader(db: Database): TailStore['loadTail'] {
+  const selectSession = db
+    .prepare<[string], SessionValues>(`SELECT ${SESSION_COLUMNS} FROM sessions WHERE id = ?`)
+    .raw();
+  const selectIncarnation = db
+    .prepare<[string], number>('SELECT incarnation FROM sessions WHERE id = ?')
+    .pluck();
+  const selectRunning = db.prepare<[number], TurnRow>(
+    "SELECT *, '' AS session_id FROM turns WHERE session = ? AND status = 'running'",
+  );
+  const selectQueued = db.prepare<[number], TurnRow>(
+    "SELECT *, '' AS session_id FROM turns WHERE session = ? AND status = 'queued' ORDER BY no",
+  );
+  const selectFaults = db.prepare<[number, number], SystemFault>(SESSION_FAULTS);
+  const selectBefore = db
+    .prepare<[session: number, turnNo: number, position: number], MessageValues>(
+      `SELECT t.id, ${MESSAGE_COLUMNS} FROM messages m CROSS JOIN turns t ON t.session = m.session AND t.no = m.turn_no
+       WHERE m.session = ? AND (m.turn_no, m.position) < (?, ?)
+         AND (m.role <> 'assistant' OR m.content <> '' OR json_array_length(m.tool_results) > 0)
+       ORDER BY m.turn_no DESC, m.position DESC`,
+    )
+    .raw();
+
+  /** Adds records before a place, and returns where the next page begins; undefined: the tail is complete. */
+  function addPage(tail: Tail, before: Place, count: number): Place | undefined {
+    if (tail.shown >= count) return undefined;
+    const firstOpen = tail.open[0]?.turn.no ?? Infinity;
+    let rows = 0;
+    let chars = 0;
+    for (const values of selectBefore.iterate(tail.row.ref, before.turnNo, before.position)) {
+      const message = toMessage(values);
+      tail.messages.push(message);
+      tail.shown += shownCount(message);
+      if (tail.shown >= count) return undefined;
+      rows += 1;
+      chars += message.content.length + (values[7]?.length ?? 0);
+      const { turnNo, position } = message;
+      const isFull = rows >= ROWS_A_PAGE || chars >= CHARS_A_PAGE;
+      // The records of open turns change: they belong to the transaction that read the session.
+      if (isFull && turnNo < firstOpen) return { turnNo, position };
+    }
+    return undefined;
+  }
+
+  const readFirst = db.transaction((id: string, count: number) => {
+    const values = selectSession.get(id);
+    if (values === undefined) return 'unknown';
+    const row = toSessionRow(values);
+    if (row.deleted_at !== null) return 'deleted';
+    const turns = [...selectRunning.all(row.ref), ...selectQueued.all(row.ref)];
+    const open = turns.map((turn) => ({
+      turn: toTurn({ ...turn, session_id: id }),
+      partialText: turn.partial_text,
+      partialSince: turn.partial_since,
+    }));
+    const faults = selectFaults.all(row.ref, row.faults_shown);
+    const tail: Tail = { row, open, faults, messages: [], shown: 0 };
+    return { tail, next: addPage(tail, END, count) };
+  });
+  const readNext = db.transaction((tail: Tail, before: Place, count: number) =>
+    selectIncarnation.get(tail.row.id) === tail.row.incarnation ? addPage(tail, before, count) : 'restart',
+  );
+
+  return async function load(id, count) {
+    const first = readFirst(id, count);
+    if (typeof first === 'string') return first;
+    const { tail } = first;
+    for (let next = first.next; next !== undefined;) {
+      await setImmediate();
+      const place = readNext(tail, next, count);
+      if (place === 'restart') return load(id, count);
+      next = place;
+    }
+    const { row, open, faults, messages } = tail;
+    return { session: toSession(row), messages: messages.reverse(), shown: row.shown_messages, open, faults };
+  };
+}

@@ -1,0 +1,129 @@
+import { setImmediate } from 'node:timers/promises';
+import type { Database } from 'better-sqlite3';
+import type { SystemFault } from '../../../../core/model/event.js';
+import type { Message } from '../../../../core/model/message.js';
+import type { StoredThread } from '../../../../core/ports/stored-thread.js';
+import {
+  MESSAGE_COLUMNS,
+  SESSION_FAULTS,
+  TURN_MESSAGES,
+  toMessage,
+  toTurn,
+  type MessageValues,
+  type TurnRow,
+} from '../rows/turn-rows.js';
+import {
+  SESSION_COLUMNS,
+  toSession,
+  toSessionRow,
+  type SessionRow,
+  type SessionValues,
+} from '../rows/session-row.js';
+
+/** How much is read before other work gets its turn: a long thread must not hold up the event loop. */
+const ROWS_A_PAGE = 500;
+const CHARS_A_PAGE = 1_000_000;
+
+/** A thread without its settled records, and what is needed to read those later. */
+interface Head {
+  readonly row: SessionRow;
+  readonly open: StoredThread['open'];
+  readonly faults: readonly SystemFault[];
+  readonly openNos: ReadonlySet<number>;
+}
+
+/** A place in a thread. */
+interface Place {
+  readonly turnNo: number;
+  readonly position: number;
+}
+
+/**
+ * Reads whole threads. The settled records of a long one are read in pages: they never change once their turn has
+ * ended, so that later pages still belong to the moment of the first, unless the session is deleted meanwhile.
+ */
+export function createThreadReader(
+  db: Database,
+): (id: string) => Promise<StoredThread | 'deleted' | 'unknown'> {
+  const selectSession = db
+    .prepare<[string], SessionValues>(`SELECT ${SESSION_COLUMNS} FROM sessions WHERE id = ?`)
+    .raw();
+  const isKnown = db.prepare<[string], number>('SELECT 1 FROM sessions WHERE id = ?').pluck();
+  const selectIncarnation = db
+    .prepare<[string], number>('SELECT incarnation FROM sessions WHERE id = ?')
+    .pluck();
+  const selectRunning = db.prepare<[number], TurnRow>(
+    "SELECT *, '' AS session_id FROM turns WHERE session = ? AND status = 'running'",
+  );
+  const selectQueued = db.prepare<[number], TurnRow>(
+    "SELECT *, '' AS session_id FROM turns WHERE session = ? AND status = 'queued' ORDER BY no",
+  );
+  const selectTurnMessages = db
+    .prepare<[turnId: string, session: number, turnNo: number], MessageValues>(TURN_MESSAGES)
+    .raw();
+  const selectMessages = db
+    .prepare<[session: number, turnNo: number, position: number, lastTurnNo: number], MessageValues>(
+      `SELECT t.id, ${MESSAGE_COLUMNS} FROM messages m CROSS JOIN turns t ON t.session = m.session AND t.no = m.turn_no
+     WHERE m.session = ? AND (m.turn_no, m.position) > (?, ?) AND m.turn_no <= ?
+     ORDER BY m.turn_no, m.position`,
+    )
+    .raw();
+  const selectFaults = db.prepare<[number, number], SystemFault>(SESSION_FAULTS);
+
+  function readHead(id: string): Head | 'deleted' | 'unknown' {
+    const values = selectSession.get(id);
+    if (values === undefined) return 'unknown';
+    const row = toSessionRow(values);
+    if (row.deleted_at !== null) return 'deleted';
+    const turns = [...selectRunning.all(row.ref), ...selectQueued.all(row.ref)];
+    const open = turns.map((turn) => ({
+      turn: toTurn({ ...turn, session_id: id }),
+      messages: selectTurnMessages.all(turn.id, row.ref, turn.no).map(toMessage),
+      partialText: turn.partial_text,
+      partialSince: turn.partial_since,
+    }));
+    const faults = selectFaults.all(row.ref, row.faults_shown);
+    return { row, open, faults, openNos: new Set(turns.map(({ no }) => no)) };
+  }
+
+  /** Adds a page of settled records, and says where the next begins; undefined: there is none. */
+  function addPage({ row, openNos }: Head, after: Place, settled: Message[]): Place | undefined {
+    let rows = 0;
+    let chars = 0;
+    for (const values of selectMessages.iterate(row.ref, after.turnNo, after.position, row.last_turn_no)) {
+      const [, , turnNo, position, , content, , toolResults] = values;
+      if (!openNos.has(turnNo)) settled.push(toMessage(values));
+      rows += 1;
+      chars += content.length + (toolResults?.length ?? 0);
+      if (rows >= ROWS_A_PAGE || chars >= CHARS_A_PAGE) return { turnNo, position };
+    }
+    return undefined;
+  }
+
+  // One transaction, so that head and records are of one moment.
+  const readFirst = db.transaction((id: string) => {
+    const head = readHead(id);
+    if (typeof head === 'string') return head;
+    const settled: Message[] = [];
+    return { head, settled, next: addPage(head, { turnNo: 0, position: -1 }, settled) };
+  });
+  const readNext = db.transaction((head: Head, after: Place, settled: Message[]) => {
+    const now = selectIncarnation.get(head.row.id);
+    return now === head.row.incarnation ? addPage(head, after, settled) : 'restart';
+  });
+
+  return async function load(id) {
+    // Most that are unknown are about to be made: the transaction would cost more than the search.
+    if (isKnown.get(id) === undefined) return 'unknown';
+    const first = readFirst(id);
+    if (typeof first === 'string') return first;
+    const { head, settled } = first;
+    for (let next = first.next; next !== undefined;) {
+      await setImmediate();
+      const place = readNext(head, next, settled);
+      if (place === 'restart') return load(id);
+      next = place;
+    }
+    return { session: toSession(head.row), settled, open: head.open, faults: head.faults };
+  };
+}

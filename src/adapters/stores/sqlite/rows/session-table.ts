@@ -1,0 +1,155 @@
+import type { Database } from 'better-sqlite3';
+import { newSession, type SessionFields } from '../../../../core/model/session.js';
+import {
+  fieldValues,
+  SESSION_COLUMNS,
+  SESSION_FIELDS,
+  toSessionRow,
+  type SessionRow,
+  type SessionValues,
+} from './session-row.js';
+
+/** The rows of `sessions`, for writers. */
+export interface SessionTable {
+  /** The row of an id unless it is a tombstone. */
+  findLive(id: string): SessionRow | undefined;
+  /** The same, by its number. */
+  findLiveByRef(ref: number): SessionRow | undefined;
+  /** The row of an id that has no live one: a new row, or the tombstone brought back empty. Still to be saved. */
+  create(id: string, at: number): SessionRow;
+  /** Writes a row as it is. One that was not stored gets its `ref`. */
+  save(row: SessionRow): void;
+  /** Writes what turns and events move: the counters, the size, the last activity, and whether it was interrupted. */
+  saveCounters(row: SessionRow): void;
+}
+
+type FieldValues = ReturnType<typeof fieldValues>;
+
+type Counters = [
+  interrupted: number,
+  active_at: number,
+  revision: number,
+  last_event_id: number,
+  last_turn_no: number,
+  last_system_no: number,
+  text_bytes: number,
+  shown_messages: number,
+];
+
+const MARKS = Array.from(SESSION_FIELDS.split(','), () => '?').join(', ');
+
+/** Prepares its statements. */
+export function createSessionTable(db: Database): SessionTable {
+  const select = db
+    .prepare<[string], SessionValues>(`SELECT ${SESSION_COLUMNS} FROM sessions WHERE id = ?`)
+    .raw();
+  const selectByRef = db
+    .prepare<[number], SessionValues>(`SELECT ${SESSION_COLUMNS} FROM sessions WHERE ref = ?`)
+    .raw();
+  const insert = db.prepare<[id: string, ...fields: FieldValues]>(
+    `INSERT INTO sessions (id, ${SESSION_FIELDS}) VALUES (?, ${MARKS})`,
+  );
+  const update = db.prepare<[...fields: FieldValues, ref: number]>(
+    `UPDATE sessions SET (${SESSION_FIELDS}) = (${MARKS}) WHERE ref = ?`,
+  );
+  const updateCounters = db.prepare<[...Counters, ref: number]>(
+    `UPDATE sessions SET interrupted = ?, active_at = ?, revision = ?, last_event_id = ?, last_turn_no = ?,
+       last_system_no = ?, text_bytes = ?, shown_messages = ? WHERE ref = ?`,
+  );
+
+  function find(id: string): SessionRow | undefined {
+    const values = select.get(id);
+    return values && toSessionRow(values);
+  }
+
+  return {
+    findLive(id) {
+      const row = find(id);
+      return row?.deleted_at === null ? row : undefined;
+    },
+    findLiveByRef(ref) {
+      const values = selectByRef.get(ref);
+      const row = values && toSessionRow(values);
+      return row?.deleted_at === null ? row : undefined;
+    },
+    create(id, at) {
+      const tombstone = find(id);
+      return tombstone === undefined ? newRow(id, at) : broughtBack(tombstone, at);
+    },
+    save(row) {
+      if (row.ref === 0) row.ref = Number(insert.run(row.id, ...fieldValues(row)).lastInsertRowid);
+      else update.run(...fieldValues(row), row.ref);
+    },
+    saveCounters(row) {
+      const { interrupted, active_at, revision, last_event_id, last_turn_no, last_system_no } = row;
+      const { text_bytes, shown_messages, ref } = row;
+      updateCounters.run(
+        ...([interrupted, active_at, revision, last_event_id, last_turn_no, last_system_no] as const),
+        ...([text_bytes, shown_messages, ref] as const),
+      );
+    },
+  };
+}
+
+/** The row of a session that was never stored. */
+function newRow(id: string, at: number): SessionRow {
+  const { title, titleSource, createdAt, activeAt } = newSession(id, at);
+  return {
+    ref: 0,
+    id,
+    title,
+    title_source: titleSource,
+    wallet: null,
+    rig: null,
+    client: null,
+    app: null,
+    user_state: null,
+    interrupted: 0,
+    created_at: createdAt,
+    active_at: activeAt,
+    revision: 0,
+    version: 0,
+    last_event_id: 0,
+    last_turn_no: 0,
+    last_system_no: 0,
+    faults_shown: 0,
+    faults_claimed_by: null,
+    faults_claimed_until: null,
+    incarnation: 0,
+    deleted_at: null,
+    text_bytes: 0,
+    shown_messages: 0,
+  };
+}
+
+/** A deleted session as a new one, with its counters going on. */
+function broughtBack(tombstone: SessionRow, at: number): SessionRow {
+  const { ref, revision, version, last_event_id, last_system_no, faults_shown, incarnation } = tombstone;
+  return {
+    ...newRow(tombstone.id, at),
+    ...{ ref, revision, version, last_event_id, last_system_no, faults_shown, incarnation },
+  };
+}
+
+/** Sets fields on a row. True when one of them really changed. */
+export function setFields(row: SessionRow, set: SessionFields): boolean {
+  const { title, title_source, wallet, rig, client, app, user_state } = row;
+  if (set.title !== undefined) row.title = set.title;
+  if (set.titleSource !== undefined) row.title_source = set.titleSource;
+  if (set.wallet !== undefined) row.wallet = set.wallet;
+  if (set.rig !== undefined) row.rig = set.rig;
+  if (set.client !== undefined) row.client = set.client;
+  if (set.app !== undefined) row.app = set.app;
+  if (set.userState !== undefined) {
+    row.user_state = set.userState === null ? null : JSON.stringify(set.userState);
+  }
+  return (
+    title !== row.title ||
+    title_source !== row.title_source ||
+    wallet !== row.wallet ||
+    rig !== row.rig ||
+    client !== row.client ||
+    app !== row.app ||
+    user_state !== row.user_state
+  );
+}

@@ -1,0 +1,142 @@
+import type { EventBody, LoggedEvent, SystemEvent } from '../../../../core/model/event.js';
+import type { Message } from '../../../../core/model/message.js';
+import type { StoredKey } from '../../../../core/ports/store.js';
+import type { ClaimedTurn, Turn, TurnStatus } from '../../../../core/model/turn.js';
+import { parseApps, parseEventBody, parseToolCalls, parseToolResults } from './json-columns.js';
+
+/** A row of `turns`, with the id of its session. */
+export interface TurnRow {
+  readonly ref: number;
+  readonly id: string;
+  readonly session: number;
+  readonly session_id: string;
+  readonly no: number;
+  readonly app: string;
+  readonly client_id: string | null;
+  readonly key_id: string | null;
+  readonly status: TurnStatus;
+  readonly attempt: number;
+  readonly losses: number;
+  readonly owner: string | null;
+  readonly lease_until: number;
+  readonly cancel_requested: number;
+  readonly created_at: number;
+  readonly error: string | null;
+  readonly partial_text: string;
+  readonly partial_since: number;
+}
+
+/**
+ * The columns of a message `m`, to be read as an array, as those of a session. Before them comes the id of its turn.
+ */
+export const MESSAGE_COLUMNS =
+  'm.id, m.turn_no, m.position, m.role, m.content, m.tool_calls, m.tool_results, m.created_at';
+
+/** The messages of a turn in order, by its id, its session and its number. */
+export const TURN_MESSAGES = `SELECT ?, ${MESSAGE_COLUMNS} FROM messages m WHERE m.session = ? AND m.turn_no = ? ORDER BY m.position`;
+
+/** The errors of a session above a number, in order: those that no snapshot has carried. */
+export const SESSION_FAULTS =
+  "SELECT n, text FROM system_events WHERE session = ? AND n > ? AND kind = 'SystemError' ORDER BY n";
+
+/** The id of the turn, and the values of `MESSAGE_COLUMNS`. */
+export type MessageValues = [
+  turnId: string,
+  id: string,
+  turnNo: number,
+  position: number,
+  role: Message['role'],
+  content: string,
+  toolCalls: string | null,
+  toolResults: string | null,
+  createdAt: number,
+];
+
+/** A row of `events`. */
+export interface EventRow {
+  readonly id: number;
+  readonly at: number;
+  readonly body: string;
+}
+
+/** A row of `system_events`. */
+export interface SystemEventRow {
+  readonly n: number;
+  readonly kind: SystemEvent['kind'];
+  readonly text: string;
+}
+
+/** A row of `app_keys`. */
+export interface KeyRow {
+  readonly id: string;
+  readonly digest: string;
+  readonly apps: string;
+  readonly label: string;
+  readonly created_at: number;
+  readonly expires_at: number | null;
+  readonly revoked_at: number | null;
+}
+
+/** What the core knows of a turn. */
+export function toTurn(row: TurnRow): Turn {
+  return {
+    id: row.id,
+    sessionId: row.session_id,
+    no: row.no,
+    app: row.app,
+    clientId: row.client_id,
+    keyId: row.key_id,
+    status: row.status,
+    createdAt: row.created_at,
+    error: row.error,
+  };
+}
+
+/** A turn that `owner` has just claimed. */
+export function toClaimedTurn(row: TurnRow, owner: string): ClaimedTurn {
+  return {
+    ...toTurn(row),
+    status: 'running',
+    owner,
+    attempt: row.attempt,
+    losses: row.losses,
+    cancelRequested: row.cancel_requested === 1,
+    partialText: row.partial_text,
+    partialSince: row.partial_since,
+  };
+}
+
+/** A record. @throws StoreUnavailableError when the file is damaged */
+export function toMessage(values: MessageValues): Message {
+  const [turnId, id, turnNo, position, role, content, toolCalls, toolResults, createdAt] = values;
+  return {
+    id,
+    turnId,
+    turnNo,
+    position,
+    role,
+    content,
+    toolCalls: toolCalls === null ? null : parseToolCalls(toolCalls),
+    toolResults: toolResults === null ? null : parseToolResults(toolResults),
+    createdAt,
+  };
+}
+
+/** A logged event. @throws StoreUnavailableError when the file is damaged */
+export function toEvent(row: EventRow): LoggedEvent {
+  const body: EventBody = parseEventBody(row.body);
+  return { id: row.id, at: row.at, body };
+}
+
+/** An App key, without its secret part. */
+export function toKey(row: KeyRow): StoredKey {
+  return {
+    id: row.id,
+    digest: row.digest,
+    apps: parseApps(row.apps),
+    label: row.label,
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+    revokedAt: row.revoked_at,
+  };
+}

@@ -1,0 +1,142 @@
+import type { Database } from 'better-sqlite3';
+import type { Acceptance, Accepted, Interruption } from '../../../../core/ports/store.js';
+import type { Message } from '../../../../core/model/message.js';
+import type { Turn } from '../../../../core/model/turn.js';
+import type { EventTable } from '../rows/event-table.js';
+import { toTurn } from '../rows/turn-rows.js';
+import { toSession, type SessionRow } from '../rows/session-row.js';
+import { setFields, type SessionTable } from '../rows/session-table.js';
+import type { Handlers } from '../steps.js';
+import type { NewTurn, TurnTable } from '../rows/turn-table.js';
+import type { QuotaTable } from '../rows/quota-table.js';
+
+/** The tables that a message touches. */
+export interface Tables {
+  readonly sessions: SessionTable;
+  readonly turns: TurnTable;
+  readonly events: EventTable;
+  readonly uses: QuotaTable;
+}
+
+interface UsedKey {
+  readonly fingerprint: string;
+  readonly turn_id: string;
+  readonly created_at: number;
+}
+
+type OpenTurns = ReturnType<TurnTable['countOpen']>;
+
+const NONE_OPEN: OpenTurns = { queued: 0, isRunning: false };
+const NOTHING_MET: Interruption = { cancelled: [], running: null };
+
+/** Ends what waits in a session as interrupted, in order, and marks what runs. */
+export function cancelTurns(turns: TurnTable, session: number, at: number): Interruption {
+  const cancelled = turns.findQueued(session).map((row) => {
+    const usage = { input_tokens: 0, output_tokens: 0, shown_tokens: 0 };
+    turns.end({ ref: row.ref, status: 'interrupted', ended_at: at, error: null, rig: null, ...usage });
+    return toTurn({ ...row, status: 'interrupted' });
+  });
+  const running = turns.findRunning(session);
+  if (running === undefined) return { cancelled, running: null };
+  turns.requestCancel(running);
+  return { cancelled, running: toTurn(running) };
+}
+
+/** The step that takes a message. */
+export function createAccept(
+  db: Database,
+  { sessions, turns, events, uses }: Tables,
+): Handlers['acceptMessage'] {
+  const findKey = db.prepare<[number, string], UsedKey>(
+    'SELECT fingerprint, turn_id, created_at FROM idempotency_keys WHERE session = ? AND key = ?',
+  );
+  const putKey = db.prepare<[number, string, string, string, number]>(
+    'INSERT OR REPLACE INTO idempotency_keys (session, key, fingerprint, turn_id, created_at) VALUES (?, ?, ?, ?, ?)',
+  );
+
+  /** Why a message is not taken, whatever else runs in its session; undefined: it is. */
+  function refuse(live: SessionRow | undefined, asked: Acceptance): Accepted | undefined {
+    if (live !== undefined && asked.idempotency !== null) {
+      const { key, fingerprint, notBefore } = asked.idempotency;
+      const used = findKey.get(live.ref, key);
+      if (used !== undefined && used.created_at >= notBefore) {
+        if (used.fingerprint === fingerprint) return { kind: 'repeated', turnId: used.turn_id };
+        return { kind: 'key_reused' };
+      }
+    }
+    return asked.ifVersion === (live?.version ?? 0) ? undefined : { kind: 'stale' };
+  }
+
+  function refuseSize(live: SessionRow | undefined, asked: Acceptance, size: number): Accepted | undefined {
+    const bytes = live?.text_bytes ?? 0;
+    return bytes + size > asked.maxSessionBytes ? { kind: 'full', bytes } : undefined;
+  }
+
+  function refuseBusy({ queued, isRunning }: OpenTurns, asked: Acceptance): Accepted | undefined {
+    if (asked.busy === 'interrupt' || (queued === 0 && !isRunning)) return undefined;
+    if (asked.busy === 'reject') return { kind: 'busy' };
+    return queued >= asked.maxQueued ? { kind: 'queue_full' } : undefined;
+  }
+
+  function refuseUse({ quotas }: Acceptance): Accepted | undefined {
+    const quota = uses.findExhausted(quotas);
+    return quota && { kind: 'over_quota', quota };
+  }
+
+  return (asked) => {
+    const live = sessions.findLive(asked.sessionId);
+    const unfit = refuse(live, asked);
+    if (unfit !== undefined) return unfit;
+    const open = live === undefined ? NONE_OPEN : turns.countOpen(live.ref);
+    const size = Buffer.byteLength(asked.text);
+    const refusal = refuseSize(live, asked, size) ?? refuseBusy(open, asked) ?? refuseUse(asked);
+    if (refusal !== undefined) return refusal;
+
+    const { turnId, messageId, app, clientId, keyId, text, at, idempotency } = asked;
+    const created = live === undefined;
+    const row = live ?? sessions.create(asked.sessionId, at);
+    const makesRoom = asked.busy === 'interrupt' && (open.queued > 0 || open.isRunning);
+    const interruption = makesRoom ? cancelTurns(turns, row.ref, at) : NOTHING_MET;
+    const changed = setFields(row, { ...asked.set, app }) || created;
+    if (changed) row.version += 1;
+    row.interrupted = 0;
+    row.active_at = Math.max(row.active_at, at);
+    row.last_turn_no += 1;
+    row.text_bytes += size;
+    row.shown_messages += 1;
+    const commit = events.commit(row, [], at);
+    if (changed) sessions.save(row);
+    else sessions.saveCounters(row);
+
+    const asNew: NewTurn = {
+      id: turnId,
+      sessionId: row.id,
+      no: row.last_turn_no,
+      app,
+      clientId,
+      keyId,
+      createdAt: at,
+    };
+    // Not when others wait before it: a turn never overtakes.
+    const isNext = !open.isRunning && (open.queued === 0 || makesRoom);
+    const claimed = isNext && asked.claim !== null ? turns.insertClaimed(row.ref, asNew, asked.claim) : null;
+    const turn: Turn =
+      claimed === null ? turns.insertQueued(row.ref, asNew) : { ...asNew, status: 'running', error: null };
+    for (const quota of asked.quotas) if (quota.measure === 'turns') uses.add({ ...quota, amount: 1 });
+    const message: Message = {
+      id: messageId,
+      turnId,
+      turnNo: turn.no,
+      position: 0,
+      role: 'user',
+      content: text,
+      toolCalls: null,
+      toolResults: null,
+      createdAt: at,
+    };
+    turns.addMessage(row.ref, message);
+    if (idempotency !== null) putKey.run(row.ref, idempotency.key, idempotency.fingerprint, turnId, at);
+    const session = toSession(row);
+    return { kind: 'accepted', session, created, turn, message, claimed, interruption, commit };
+  };
+}

@@ -1,0 +1,69 @@
+import type { Database } from 'better-sqlite3';
+import { savedValues } from '../writer/crossing.js';
+import type { EventTable } from '../rows/event-table.js';
+import type { SessionRow } from '../rows/session-row.js';
+import { setFields, type SessionTable } from '../rows/session-table.js';
+import type { Handlers } from '../steps.js';
+
+/** Leaves nothing of a session but its tombstone. */
+export type Bury = (row: SessionRow, at: number) => void;
+
+/** Prepares its statements. */
+export function createBury(db: Database, sessions: SessionTable): Bury {
+  const removals = ['messages', 'turns', 'events', 'system_events', 'idempotency_keys', 'open_calls'].map(
+    (table) => db.prepare<[number]>(`DELETE FROM ${table} WHERE session = ?`),
+  );
+  return (row, at) => {
+    for (const removal of removals) removal.run(row.ref);
+    const forgotten = {
+      ...{ title: '', wallet: null, rig: null, app: null, user_state: null },
+      ...{ text_bytes: 0, shown_messages: 0 },
+    };
+    sessions.save({ ...row, ...forgotten, incarnation: row.incarnation + 1, deleted_at: at });
+  };
+}
+
+/** The steps on sessions and their events. */
+export function createSessionWrites(
+  sessions: SessionTable,
+  events: EventTable,
+  bury: Bury,
+): Pick<Handlers, 'saveSession' | 'deleteSession' | 'appendEvents'> {
+  return {
+    saveSession(id, ifMissing, ifVersion, set, bodies, isActivity, at) {
+      const live = sessions.findLive(id);
+      if (live === undefined && ifMissing === 'refuse') return 'missing';
+      if (ifVersion !== undefined && ifVersion !== (live?.version ?? 0)) return 'stale';
+      const created = live === undefined;
+      const row = live ?? sessions.create(id, at);
+      const changed = setFields(row, set) || created;
+      const active = isActivity && at > row.active_at;
+      if (!changed && !active && bodies.length === 0) {
+        return savedValues(row, created, []);
+      }
+      if (changed) row.version += 1;
+      if (active) row.active_at = at;
+      // Events refer to the row of their session.
+      if (created && bodies.length > 0) sessions.save(row);
+      const commit = events.commit(row, bodies, at);
+      sessions.save(row);
+      return savedValues(row, created, commit.events);
+    },
+
+    deleteSession(id, at) {
+      const row = sessions.findLive(id);
+      if (row === undefined) return false;
+      bury(row, at);
+      return true;
+    },
+
+    appendEvents(id, bodies, at) {
+      const row = sessions.findLive(id);
+      if (row === undefined) return undefined;
+      if (bodies.length === 0) return { revision: row.revision, events: [] };
+      const commit = events.commit(row, bodies, at);
+      sessions.saveCounters(row);
+      return commit;
+    },
+  };
+}

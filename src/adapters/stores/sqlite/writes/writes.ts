@@ -1,0 +1,42 @@
+import type { Database } from 'better-sqlite3';
+import { createAccept } from './accept-message.js';
+import { createCallWrites } from './calls.js';
+import { createEventTable } from '../rows/event-table.js';
+import { createFaultWrites } from './faults.js';
+import { createKeyWrites } from './keys.js';
+import { createLeaseWrites } from './leases.js';
+import { createPruneSome } from './prune.js';
+import { createSessionTable } from '../rows/session-table.js';
+import { createBury, createSessionWrites } from './sessions.js';
+import type { Handlers } from '../steps.js';
+import { createSecretWrites } from './secrets.js';
+import { createTurnTable } from '../rows/turn-table.js';
+import { createTurnWrites } from './turns.js';
+import { createAddUsage } from '../rows/usage-table.js';
+import { createQuotaTable } from '../rows/quota-table.js';
+
+/** Every step that writes, on one connection, with its statements prepared. */
+export function createWrites(db: Database): Handlers {
+  const sessions = createSessionTable(db);
+  const turns = createTurnTable(db);
+  const events = createEventTable(db);
+  const uses = createQuotaTable(db);
+  const bury = createBury(db, sessions);
+  return {
+    ...createSessionWrites(sessions, events, bury),
+    acceptMessage: createAccept(db, { sessions, turns, events, uses }),
+    countRequest(quotas) {
+      const exhausted = uses.findExhausted(quotas);
+      if (exhausted === undefined) for (const quota of quotas) uses.add({ ...quota, amount: 1 });
+      return exhausted;
+    },
+    ...createFaultWrites(db, sessions),
+    ...createTurnWrites({ sessions, turns, events, uses }),
+    ...createLeaseWrites(db, turns),
+    ...createCallWrites(db, { sessions, events }),
+    ...createKeyWrites(db),
+    ...createSecretWrites(db),
+    addUsage: createAddUsage(db),
+    pruneSome: createPruneSome(db, bury),
+  };
+}

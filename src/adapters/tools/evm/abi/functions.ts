@@ -1,0 +1,157 @@
+import { encodeFunctionData, type AbiFunction, type AbiParameter, type Hex } from 'viem';
+import { isJsonObject, type JsonValue } from '../../../../core/model/json.js';
+import { isLiteralAddress, literalAddress, namedAccount } from '../lookups/addresses.js';
+import { ChainError } from '../chain-error.js';
+import type { Scope } from '../scope.js';
+import { shown } from '../words.js';
+
+/** Values of one call, lists and tuples included. */
+const MAX_VALUES = 2_048;
+/** Values that an address counts for: its checksum takes a hash. */
+const ADDRESS_VALUES = 4;
+/** Names that one call may have resolved: each takes a request to a node. */
+const MAX_NAMES = 16;
+const ARRAY = /^(?<inner>.*)\[(?<length>\d*)\]$/;
+const INTEGER = /^(?<unsigned>u?)int(?<bits>\d*)$/;
+const BYTES = /^bytes(?<size>\d*)$/;
+
+/**
+ * Encodes a call; addresses may be given by name.
+ * @throws ChainError when the arguments do not fit the function, or exceed 2,048 values (an address counts for 4) or 16
+ * names
+ */
+export async function encodeCall(
+  scope: Scope,
+  item: AbiFunction,
+  given: JsonValue | undefined,
+): Promise<Hex> {
+  const args = await new Arguments(scope).list(item.inputs, given ?? [], 'args');
+  return encodeFunctionData({
+    abi: [{ ...item, inputs: withoutNames(item.inputs) }],
+    functionName: item.name,
+    args,
+  });
+}
+
+/** Tuples are encoded from lists, so that a name of a component is never a key. */
+function withoutNames(parameters: readonly AbiParameter[]): readonly AbiParameter[] {
+  return parameters.map((parameter) =>
+    'components' in parameter
+      ? { type: parameter.type, components: withoutNames(parameter.components) }
+      : { type: parameter.type },
+  );
+}
+
+/**
+ * The arguments of one call, converted to what the encoder takes. Lengths are compared before anything is allocated.
+ */
+class Arguments {
+  #values = 0;
+  readonly #addresses = new Map<string, string>();
+
+  constructor(private readonly scope: Scope) {}
+
+  async list(parameters: readonly AbiParameter[], given: JsonValue, path: string): Promise<unknown[]> {
+    const values = itemsOf(given, parameters.length, path);
+    const made: unknown[] = [];
+    for (const [index, parameter] of parameters.entries()) {
+      made.push(await this.#value(parameter, values[index] ?? null, `${path}[${String(index)}]`));
+    }
+    return made;
+  }
+
+  async #value(parameter: AbiParameter, given: JsonValue, path: string): Promise<unknown> {
+    this.#count(1);
+    const { type } = parameter;
+    const array = ARRAY.exec(type)?.groups;
+    if (array !== undefined) {
+      return this.#array({ ...parameter, type: array.inner ?? '' }, array.length ?? '', given, path);
+    }
+    if (type === 'tuple' && 'components' in parameter) return this.#tuple(parameter.components, given, path);
+    if (type === 'address') return this.#address(given);
+    return plainValue(type, given, path);
+  }
+
+  /** @param length '' for an array of any length */
+  async #array(item: AbiParameter, length: string, given: JsonValue, path: string): Promise<unknown[]> {
+    const items = itemsOf(given, length === '' ? null : Number(length), path);
+    const made: unknown[] = [];
+    for (const [index, value] of items.entries()) {
+      made.push(await this.#value(item, value, `${path}[${String(index)}]`));
+    }
+    return made;
+  }
+
+  /** A tuple from a list, or from an object with the names of its components. */
+  #tuple(components: readonly AbiParameter[], given: JsonValue, path: string): Promise<unknown[]> {
+    const values = isJsonObject(given)
+      ? components.map(({ name = '' }) => (Object.hasOwn(given, name) ? (given[name] ?? null) : null))
+      : given;
+    return this.list(components, values, path);
+  }
+
+  async #address(given: JsonValue): Promise<string> {
+    const text = typeof given === 'string' ? given.trim() : '';
+    this.#count(ADDRESS_VALUES - 1);
+    if (isLiteralAddress(text)) return literalAddress(text);
+    const known = this.#addresses.get(text);
+    if (known !== undefined) return known;
+    if (this.#addresses.size >= MAX_NAMES)
+      throw new ChainError(`args: must not have more than ${String(MAX_NAMES)} names. Give addresses.`);
+    const { address } = await namedAccount(this.scope, given);
+    this.#addresses.set(text, address);
+    return address;
+  }
+
+  #count(values: number): void {
+    this.#values += values;
+    if (this.#values > MAX_VALUES)
+      throw new ChainError(
+        `args: must not have more than ${String(MAX_VALUES)} values, where an address counts for ${String(ADDRESS_VALUES)}.`,
+      );
+  }
+}
+
+/** @param length how many there must be; null: any number */
+function itemsOf(given: JsonValue, length: number | null, path: string): readonly JsonValue[] {
+  if (given instanceof Array && (length === null || given.length === length)) return given;
+  const wanted = length === null ? 'a list' : `a list of ${String(length)} values`;
+  throw new ChainError(`${path}: must be ${wanted}, not ${shown(given)}.`);
+}
+
+function plainValue(type: string, given: JsonValue, path: string): unknown {
+  if (type === 'string' && typeof given === 'string') return given;
+  if (type === 'bool' && (given === true || given === 'true')) return true;
+  if (type === 'bool' && (given === false || given === 'false')) return false;
+  const integer = INTEGER.exec(type)?.groups;
+  if (integer !== undefined) {
+    const value = integerOf(given);
+    const bits = Number(integer.bits);
+    const wrapped = value === undefined ? undefined : wrap(value, bits, integer.unsigned === 'u');
+    if (value !== undefined && value === wrapped) return value;
+  }
+  const size = BYTES.exec(type)?.groups?.size;
+  if (size !== undefined && typeof given === 'string' && /^0x(?:[0-9a-f]{2})*$/i.test(given)) {
+    if (size === '' || given.length === 2 + 2 * Number(size)) return given;
+  }
+  throw new ChainError(`${path}: must be ${kindOf(type)}, not ${shown(given)}.`);
+}
+
+function integerOf(given: JsonValue): bigint | undefined {
+  if (typeof given === 'number') return Number.isSafeInteger(given) ? BigInt(given) : undefined;
+  if (typeof given !== 'string' || given.length > 100) return undefined;
+  const text = given.trim();
+  if (/^-\d+$/.test(text)) return -BigInt(text.slice(1));
+  return /^(?:\d+|0x[0-9a-f]+)$/i.test(text) ? BigInt(text) : undefined;
+}
+
+function wrap(value: bigint, bits: number, isUnsigned: boolean): bigint {
+  return isUnsigned ? BigInt.asUintN(bits, value) : BigInt.asIntN(bits, value);
+}
+
+function kindOf(type: string): string {
+  if (INTEGER.test(type)) return `an integer that fits ${type}, as a decimal string when it is large`;
+  if (BYTES.test(type)) return `${type} in hex, such as 0x00ff`;
+  if (type === 'bool') return 'true or false';
+  return type === 'string' ? 'text' : `a ${type}`;
+}

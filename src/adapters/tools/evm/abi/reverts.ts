@@ -1,0 +1,104 @@
+import {
+  AbiDecodingDataSizeTooSmallError,
+  AbiDecodingZeroDataError,
+  BaseError,
+  ContractFunctionZeroDataError,
+  decodeErrorResult,
+  isHex,
+  parseAbi,
+  type AbiParameter,
+  type Hex,
+} from 'viem';
+import { isJsonObject } from '../../../../core/model/json.js';
+import { chainOf } from '../rpc/faults.js';
+import { fieldsOf, toJson } from './values.js';
+import { tamed } from '../words.js';
+
+const PANICS: ReadonlyMap<bigint, string> = new Map([
+  [0x01n, 'an assertion failed'],
+  [0x11n, 'a number overflowed or underflowed'],
+  [0x12n, 'division by zero'],
+  [0x21n, 'a value is not one of its enumeration'],
+  [0x22n, 'stored bytes are encoded wrongly'],
+  [0x31n, 'an empty array was popped'],
+  [0x32n, 'an index is out of bounds'],
+  [0x41n, 'too much memory was allocated'],
+  [0x51n, 'an unset function was called'],
+]);
+/** A selector and two words. */
+const MAX_DATA = 2 + 8 + 128;
+const REVERTED = /revert/i;
+const WITH_REASON = /execution reverted:? +(?<reason>.+)/s;
+
+/** Errors that many contracts have: ERC-6093 and those of OpenZeppelin's access control. */
+const KNOWN = parseAbi([
+  'error ERC20InsufficientBalance(address sender, uint256 balance, uint256 needed)',
+  'error ERC20InvalidSender(address sender)',
+  'error ERC20InvalidReceiver(address receiver)',
+  'error ERC20InsufficientAllowance(address spender, uint256 allowance, uint256 needed)',
+  'error ERC20InvalidApprover(address approver)',
+  'error ERC20InvalidSpender(address spender)',
+  'error ERC721InvalidOwner(address owner)',
+  'error ERC721NonexistentToken(uint256 tokenId)',
+  'error ERC721IncorrectOwner(address sender, uint256 tokenId, address owner)',
+  'error ERC721InvalidReceiver(address receiver)',
+  'error ERC721InsufficientApproval(address operator, uint256 tokenId)',
+  'error ERC1155InsufficientBalance(address sender, uint256 balance, uint256 needed, uint256 tokenId)',
+  'error ERC1155MissingApprovalForAll(address operator, address owner)',
+  'error OwnableUnauthorizedAccount(address account)',
+  'error AccessControlUnauthorizedAccount(address account, bytes32 neededRole)',
+  'error EnforcedPause()',
+  'error SafeERC20FailedOperation(address token)',
+  'error ReentrancyGuardReentrantCall()',
+]);
+
+/** How a contract failed: what it gave as its reason, where it gave any. */
+export interface Revert {
+  readonly data: Hex | null;
+  readonly words: string | null;
+}
+
+/**
+ * Finds in an error of the client that the contract failed, or that there is none; undefined: something else went
+ * wrong.
+ */
+export function revertOf(error: unknown): Revert | undefined {
+  const errors = chainOf(error);
+  const data = errors.map(dataOf).find((found) => found !== undefined);
+  const details = errors.find((found) => found instanceof BaseError)?.details ?? '';
+  if (data !== undefined || REVERTED.test(details)) {
+    return { data: data ?? null, words: WITH_REASON.exec(details)?.groups?.reason ?? null };
+  }
+  const empty = [ContractFunctionZeroDataError, AbiDecodingZeroDataError, AbiDecodingDataSizeTooSmallError];
+  if (errors.some((found) => empty.some((kind) => found instanceof kind))) return { data: null, words: null };
+  return undefined;
+}
+
+/** A revert's reason in words: text as it stands, panics explained, known errors with their fields. */
+export function describeRevert({ data, words }: Revert): string {
+  if (data !== null && data !== '0x') return decode(data) ?? `an unknown error, ${tamed(data, MAX_DATA)}`;
+  return words === null ? 'without a reason' : tamed(words);
+}
+
+function decode(data: Hex): string | undefined {
+  try {
+    const { abiItem, errorName, args } = decodeErrorResult({ abi: KNOWN, data });
+    const [first]: readonly unknown[] = args;
+    if (errorName === ('Error' as string)) return tamed(String(first));
+    if (errorName === ('Panic' as string) && typeof first === 'bigint') {
+      return PANICS.get(first) ?? `panic ${String(first)}`;
+    }
+    const inputs: readonly AbiParameter[] = 'inputs' in abiItem ? abiItem.inputs : [];
+    const fields = fieldsOf(inputs, args).map(([name, value]) => `${name}: ${JSON.stringify(toJson(value))}`);
+    return tamed(`${errorName}(${fields.join(', ')})`);
+  } catch {
+    return undefined; // an error that is not among the known ones
+  }
+}
+
+/** Nodes put the data of a revert in `data`, as it is or one level deeper. */
+function dataOf(error: unknown): Hex | undefined {
+  if (typeof error !== 'object' || error === null || !('data' in error)) return undefined;
+  const data = isJsonObject(error.data) ? error.data.data : error.data;
+  return isHex(data) ? data : undefined;
+}

@@ -1,0 +1,63 @@
+import { getAddress, isAddress, type Address } from 'viem';
+import type { JsonValue } from '../../../../core/model/json.js';
+import { flatUserState } from '../../../../core/model/user-state.js';
+import { ChainError } from '../chain-error.js';
+import { resolveName } from './names.js';
+import type { Scope } from '../scope.js';
+import { shown } from '../words.js';
+
+/** An address, and the name that stood for it. */
+export interface Account {
+  readonly address: Address;
+  readonly name?: string;
+}
+
+/** The account that an argument names, by address or name; absent: the session's wallet. @throws ChainError */
+export async function accountOf(scope: Scope, given: JsonValue | undefined): Promise<Account> {
+  const absent = given === undefined || given === null || given === '';
+  return namedAccount(scope, absent ? walletOf(scope) : given);
+}
+
+/** The contract that an argument names, by address, name, or the symbol of a configured token. @throws ChainError */
+export async function contractOf(scope: Scope, given: JsonValue | undefined): Promise<Account> {
+  return namedAccount(scope, tokenAddress(scope, given) ?? given);
+}
+
+/** The account that a value names, by address or name. @throws ChainError */
+export async function namedAccount(scope: Scope, given: JsonValue | undefined): Promise<Account> {
+  const text = typeof given === 'string' ? given.trim() : '';
+  if (isLiteralAddress(text)) return { address: getAddress(literalAddress(text)) };
+  if (/^[^\s.:/]+(?:\.[^\s.:/]+)+$/u.test(text)) {
+    const { address } = await resolveName(scope, text);
+    return { address, name: text };
+  }
+  throw new ChainError(
+    `${shown(given)} is not an address (0x and 40 hex digits) or a name such as vitalik.eth.`,
+  );
+}
+
+/** The address of a token that the chain's configuration names so. */
+export function tokenAddress({ chain }: Scope, symbol: JsonValue | undefined): string | undefined {
+  if (typeof symbol !== 'string') return undefined;
+  const wanted = symbol.trim().toLowerCase();
+  return chain.tokens?.find((token) => token.symbol.toLowerCase() === wanted)?.address;
+}
+
+function walletOf({ context }: Scope): string {
+  const wallet = context.wallet ?? flatUserState(context.userState).address;
+  if (wallet !== null) return wallet;
+  throw new ChainError('No wallet is bound to this session. Give an address, or connect a wallet.');
+}
+
+/** Whether a text is an address and no name, whatever its checksum. */
+export function isLiteralAddress(text: string): boolean {
+  return /^0x[0-9a-f]{40}$/i.test(text);
+}
+
+/** An address in lower case; one in mixed case costs a hash. @throws ChainError when its checksum (ERC-55) is wrong */
+export function literalAddress(text: string): Address {
+  const lower: Address = `0x${text.slice(2).toLowerCase()}`;
+  // Mixed case is a checksum, all upper case is not.
+  if (!/[a-f]/.test(text.slice(2)) || isAddress(text)) return lower;
+  throw new ChainError(`The address ${text} has a wrong checksum: one of its characters may be mistyped.`);
+}

@@ -1,0 +1,69 @@
+import { BlockNotFoundError, formatGwei, isHash } from 'viem';
+import type { JsonValue } from '../../../../core/model/json.js';
+import { ChainError } from '../chain-error.js';
+import { chainFields } from '../chains.js';
+import { chainOf } from '../rpc/faults.js';
+import type { Action } from '../scope.js';
+import { shown } from '../words.js';
+
+const TAGS = ['latest', 'safe', 'finalized', 'earliest', 'pending'] as const;
+
+/** `{block?}` → a block by number, hash or tag; the latest when none is named. */
+export const getBlock: Action = async (args, { client, chain }) => {
+  const which = blockOf(args.block);
+  const block = await client.getBlock(which).catch((error: unknown) => {
+    if (!chainOf(error).some((cause) => cause instanceof BlockNotFoundError)) throw error;
+    throw new ChainError(`There is no block ${shown(args.block)} on ${chain.name}.`, { cause: error });
+  });
+  return {
+    number: numberOf(block.number),
+    hash: block.hash,
+    timestamp: timeOf(block.timestamp),
+    transactions: block.transactions.length,
+    gas_used: String(block.gasUsed),
+    gas_limit: String(block.gasLimit),
+    base_fee_gwei: block.baseFeePerGas === null ? null : formatGwei(block.baseFeePerGas),
+    miner: block.miner,
+    parent_hash: block.parentHash,
+    ...chainFields(chain),
+  };
+};
+
+/** `{}` → what gas costs now. */
+export const getGasPrice: Action = async (_args, { client, chain }) => {
+  const [price, block] = await Promise.all([client.getGasPrice(), client.getBlock()]);
+  const base = block.baseFeePerGas;
+  const priority = base === null ? null : await client.estimateMaxPriorityFeePerGas();
+  return {
+    text: `Gas on ${chain.name} costs ${formatGwei(price)} gwei.`,
+    gas_price: formatGwei(price),
+    unit: 'gwei',
+    wei: String(price),
+    base_fee: base === null ? null : formatGwei(base),
+    priority_fee: priority === null ? null : formatGwei(priority),
+    ...chainFields(chain),
+    block: Number(block.number),
+  };
+};
+
+/** A block's time, in seconds since the epoch, as ISO 8601. */
+export function timeOf(seconds: bigint): string {
+  return new Date(Number(seconds) * 1000).toISOString();
+}
+
+/** A pending block has no number yet, whatever the types say. */
+function numberOf(number: bigint | null): number | null {
+  return number === null ? null : Number(number);
+}
+
+function blockOf(given: JsonValue | undefined) {
+  const text =
+    typeof given === 'string'
+      ? given.trim().toLowerCase()
+      : JSON.stringify(given ?? 'latest').replaceAll('"', '');
+  const blockTag = TAGS.find((tag) => tag === text);
+  if (blockTag !== undefined) return { blockTag };
+  if (isHash(text)) return { blockHash: text };
+  if (/^(?:\d{1,15}|0x[0-9a-f]{1,12})$/.test(text)) return { blockNumber: BigInt(text) };
+  throw new ChainError(`block: must be a number, a hash, or one of ${TAGS.join(', ')}, not ${shown(given)}.`);
+}

@@ -1,0 +1,117 @@
+import {
+  InsufficientFundsError,
+  isHex,
+  size,
+  slice,
+  toFunctionSignature,
+  type AbiFunction,
+  type Hex,
+} from 'viem';
+import type { JsonObject, JsonValue } from '../../../../core/model/json.js';
+import { accountOf, contractOf } from './addresses.js';
+import { ChainError } from '../chain-error.js';
+import { chainFields, unitOf } from '../chains.js';
+import { chainOf } from '../rpc/faults.js';
+import { encodeCall } from '../abi/functions.js';
+import { decodeData, ReturnDataError } from '../abi/return-data.js';
+import { describeRevert, revertOf } from '../abi/reverts.js';
+import type { Action, Scope } from '../scope.js';
+import { parseFunction } from '../abi/signatures.js';
+import { resultOf } from '../abi/values.js';
+import { shown } from '../words.js';
+
+/** `{contract, function, args?}` → what a function of a contract returns. */
+export const callViewFunction: Action = async (args, scope) => {
+  const { client, chain } = scope;
+  const item = parseFunction(args.function);
+  if (item.outputs.length === 0) {
+    throw new ChainError('The function says nothing of what it returns. Add "returns (…)" to it.');
+  }
+  const { address } = await contractOf(scope, args.contract);
+  const data = await encodeCall(scope, item, args.args);
+  const answer = await client.call({ to: address, data }).catch((error: unknown) => {
+    const revert = revertOf(error);
+    if (revert === undefined) throw error;
+    throw new ChainError(`The contract refused the call: ${describeRevert(revert)}`, { cause: error });
+  });
+  const { result } = decoded(item, answer.data, `${address} on ${chain.name}`);
+  return { result, function: toFunctionSignature(item), contract: address, ...chainFields(chain) };
+};
+
+/** `{function, args?}` → the data of a call, for whoever sends it. Asks no node, unless to resolve a name. */
+export const encodeFunctionCall: Action = async (args, scope) => {
+  const item = parseFunction(args.function);
+  const data = await encodeCall(scope, item, args.args);
+  return { data, function: toFunctionSignature(item), selector: slice(data, 0, 4), bytes: size(data) };
+};
+
+/** `{contract, function | data, args?, value_wei?, from?}` → what would happen, without sending anything. */
+export const simulateCall: Action = async (args, scope) => {
+  const { client, chain } = scope;
+  const from = await accountOf(scope, args.from);
+  const to = await contractOf(scope, args.contract);
+  const item = args.function === undefined ? undefined : parseFunction(args.function);
+  const data = item === undefined ? dataOf(args.data) : await encodeCall(scope, item, args.args);
+  const value = weiOf(args.value_wei);
+  const call = { account: from.address, to: to.address, data, value };
+  const facts = { from: from.address, to: to.address, data, value_wei: String(value), ...chainFields(chain) };
+  try {
+    const answer = await client.call(call);
+    const gas = await client.estimateGas(call);
+    return {
+      success: true,
+      ...shownAnswer(item, answer.data, scope, to.address),
+      gas: String(gas),
+      ...facts,
+    };
+  } catch (error) {
+    return { success: false, reason: failureOf(error, scope), ...facts };
+  }
+};
+
+function shownAnswer(
+  item: AbiFunction | undefined,
+  data: Hex | undefined,
+  { chain }: Scope,
+  to: string,
+): JsonObject {
+  if (item === undefined) return { returned: data ?? '0x' };
+  if (item.outputs.length === 0) return {};
+  return decoded(item, data, `${to} on ${chain.name}`);
+}
+
+/**
+ * @throws ChainError when nothing came back, as from an address without a contract, or something else than was expected
+ */
+function decoded(item: AbiFunction, data: Hex | undefined, where: string): { readonly result: JsonValue } {
+  if (data === undefined)
+    throw new ChainError(`There is no contract with the function ${item.name} at ${where}.`);
+  try {
+    return { result: resultOf(item.outputs, decodeData(item.outputs, data)) };
+  } catch (error) {
+    const isTooLarge = error instanceof ReturnDataError && error.isTooLarge;
+    const what = isTooLarge ? 'more values than can be read' : 'something else than the function says';
+    throw new ChainError(`The contract at ${where} returned ${what}.`, { cause: error });
+  }
+}
+
+/** Why a call would fail. @throws the error itself when it is not about the call */
+function failureOf(error: unknown, { chain }: Scope): string {
+  const revert = revertOf(error);
+  if (revert !== undefined) return describeRevert(revert);
+  const isPoor = chainOf(error).some((cause) => cause instanceof InsufficientFundsError);
+  if (isPoor) return `The sender has not enough ${unitOf(chain)} for the value and the gas.`;
+  throw error;
+}
+
+function dataOf(given: JsonValue | undefined): Hex {
+  if (given === undefined) return '0x';
+  if (isHex(given) && /^0x(?:[0-9a-f]{2})*$/i.test(given)) return given;
+  throw new ChainError(`data: must be hex such as 0xa9059cbb, not ${shown(given)}.`);
+}
+
+function weiOf(given: JsonValue | undefined): bigint {
+  if (given === undefined) return 0n;
+  if (typeof given === 'string' && /^\d{1,78}$/.test(given.trim())) return BigInt(given.trim());
+  throw new ChainError(`value_wei: must be a whole number of wei as a decimal string, not ${shown(given)}.`);
+}

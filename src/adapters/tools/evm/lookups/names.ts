@@ -1,0 +1,117 @@
+import { ContractFunctionRevertedError, getAddress, toCoinType, type Address } from 'viem';
+import { normalize } from 'viem/ens';
+import { ChainError } from '../chain-error.js';
+import { resolverOf } from '../chains.js';
+import { chainOf } from '../rpc/faults.js';
+import type { Scope } from '../scope.js';
+import type { ChainSettings } from '../settings.js';
+import { shown } from '../words.js';
+
+/** In characters, as in the DNS (RFC 1035 §2.3.4). */
+const MAX_NAME = 255;
+/** What the universal resolver says when a name or a record does not exist. */
+const ABSENT = new Set([
+  'ResolverNotFound',
+  'ResolverNotContract',
+  'UnsupportedResolverProfile',
+  'ReverseAddressMismatch',
+]);
+
+/** What a name stands for. */
+export interface ResolvedName {
+  readonly address: Address;
+  /** The chain whose address record it is: the one of the call, or the one that names live on. */
+  readonly record: ChainSettings;
+}
+
+/**
+ * The address of an ENS name on the chain of the call: its record for that chain (ENSIP-11), else the one for the chain
+ * that names live on. That is the chain of the call where it has names, else the first configured chain that has.
+ * @throws ChainError when there is none, or no chain has names
+ */
+export async function resolveName(scope: Scope, text: string): Promise<ResolvedName> {
+  const { home, client, universalResolverAddress } = openNames(scope);
+  const name = normalized(text);
+  const lookUp = (coinType?: bigint): Promise<Address | null> =>
+    unlessAbsent(name, () =>
+      client.getEnsAddress({
+        name,
+        universalResolverAddress,
+        strict: true,
+        ...(coinType !== undefined && { coinType }),
+      }),
+    );
+  const own = home.id === scope.chain.id ? null : await lookUp(toCoinType(scope.chain.id));
+  // Records of other chains are plain bytes, without a checksum.
+  if (own !== null) return { address: getAddress(own), record: scope.chain };
+  const address = await lookUp();
+  if (address !== null) return { address, record: home };
+  throw new ChainError(`The name ${name} has no address.`);
+}
+
+/**
+ * The primary name of an address on the chain of the call, checked forwards (ENSIP-19); null: none, or one that is not
+ * normalized (ENSIP-15), as anybody can write it.
+ * @throws ChainError
+ */
+export async function primaryName(scope: Scope, address: Address): Promise<string | null> {
+  const { home, client, universalResolverAddress } = openNames(scope);
+  const coinType = home.id === scope.chain.id ? 60n : toCoinType(scope.chain.id);
+  const name = await unlessAbsent(address, () =>
+    client.getEnsName({ address, universalResolverAddress, coinType, strict: true }),
+  );
+  return name !== null && isNormalized(name) ? name : null;
+}
+
+function isNormalized(name: string): boolean {
+  try {
+    return name.length <= MAX_NAME && normalize(name) === name;
+  } catch {
+    return false;
+  }
+}
+
+function openNames(scope: Scope) {
+  const { chain, chains } = scope;
+  const home = [chain, ...chains].find((candidate) => resolverOf(candidate) !== null);
+  const universalResolver = home === undefined ? null : resolverOf(home);
+  if (home === undefined || universalResolver === null) {
+    throw new ChainError(
+      'Names cannot be resolved: no configured chain has a name service. Give an address.',
+    );
+  }
+  return {
+    home,
+    client: scope.openForNames(home),
+    universalResolverAddress: hexOf(universalResolver),
+  };
+}
+
+function normalized(text: string): string {
+  try {
+    return normalize(text);
+  } catch (error) {
+    throw new ChainError(`${shown(text)} is not a valid name.`, { cause: error });
+  }
+}
+
+async function unlessAbsent<T>(subject: string, look: () => Promise<T | null>): Promise<T | null> {
+  try {
+    return await look();
+  } catch (error) {
+    const errors = chainOf(error);
+    const revert = errors.find((cause) => cause instanceof ContractFunctionRevertedError);
+    if (revert !== undefined && ABSENT.has(revert.data?.errorName ?? '')) return null;
+    const gateways = errors.some((cause) => cause instanceof Error && cause.name === 'OffchainLookupError');
+    if (revert?.data?.errorName === 'HttpError' || gateways) {
+      throw new ChainError(`The gateway that answers for ${subject} could not be asked.`, { cause: error });
+    }
+    if (revert !== undefined)
+      throw new ChainError(`The name service cannot answer for ${subject}.`, { cause: error });
+    throw error;
+  }
+}
+
+function hexOf(address: string): Address {
+  return `0x${address.toLowerCase().replace(/^0x/, '')}`;
+}

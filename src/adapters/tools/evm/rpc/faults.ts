@@ -1,0 +1,68 @@
+import {
+  BaseError,
+  HttpRequestError,
+  LimitExceededRpcError,
+  MethodNotFoundRpcError,
+  MethodNotSupportedRpcError,
+  RpcRequestError,
+} from 'viem';
+import { ChainError } from '../chain-error.js';
+import type { ChainSettings } from '../settings.js';
+
+const MAX_DEPTH = 10;
+
+/**
+ * What went wrong with a node, in words for a user. What the client library says holds the endpoint's URL, its keys and
+ * the request, so that no more than the names of its errors is kept, as the cause.
+ */
+export function asChainError(error: unknown, chain: ChainSettings, timeoutMs: number): ChainError {
+  if (error instanceof ChainError) return error;
+  return new ChainError(describe(chainOf(error), chain, timeoutMs), { cause: outline(error) });
+}
+
+/** An error and its causes, from the outermost. */
+export function chainOf(error: unknown): readonly unknown[] {
+  const errors: unknown[] = [];
+  let current = error;
+  while (current !== undefined && current !== null && errors.length < MAX_DEPTH) {
+    errors.push(current);
+    current = typeof current === 'object' && 'cause' in current ? current.cause : undefined;
+  }
+  return errors;
+}
+
+function describe(errors: readonly unknown[], { name }: ChainSettings, timeoutMs: number): string {
+  const node = `The node of ${name}`;
+  if (errors.some((error) => nameOf(error) === 'TimeoutError')) {
+    return `${node} did not answer within ${String(timeoutMs / 1000)} s.`;
+  }
+  if (errors.some((error) => error instanceof RangeError)) return `${node} gave an answer that is too large.`;
+  const status = errors.find((error) => error instanceof HttpRequestError)?.status;
+  const code = errors.find((error) => error instanceof RpcRequestError)?.code;
+  const limited = errors.some((error) => error instanceof LimitExceededRpcError);
+  if (limited || status === 429 || code === 429) return `${node} limits requests. Try again in a moment.`;
+  if (status === 401 || status === 403) return `${node} refuses this service's key.`;
+  if (status !== undefined && status >= 300 && status < 400)
+    return `${node} points to another place, which is not followed.`;
+  if (status !== undefined) return `${node} answers with status ${String(status)}.`;
+  if (errors.some((error) => nameOf(error) === 'SyntaxError'))
+    return `${node} gave an answer that is no JSON.`;
+  if (errors.some((error) => error instanceof HttpRequestError)) return `${node} cannot be reached.`;
+  const unknown = [MethodNotFoundRpcError, MethodNotSupportedRpcError];
+  if (errors.some((error) => unknown.some((kind) => error instanceof kind))) return `${node} cannot do that.`;
+  if (code !== undefined) return `${node} refused the request (code ${String(code)}).`;
+  if (errors.some((error) => error instanceof BaseError))
+    return `${node} gave an answer that makes no sense.`;
+  return `Something went wrong with the request to ${name}.`;
+}
+
+/** The names of an error and its causes, and nothing else of them. */
+function outline(error: unknown): Error {
+  return new Error(chainOf(error).map(nameOf).join(' < '));
+}
+
+function nameOf(error: unknown): string {
+  return typeof error === 'object' && error !== null && 'name' in error && typeof error.name === 'string'
+    ? error.name
+    : typeof error;
+}

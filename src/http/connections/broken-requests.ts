@@ -1,0 +1,83 @@
+import { STATUS_CODES, type Server } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { Connections } from './connections.js';
+import type { HeaderList } from '../response/header-list.js';
+import type { Dialect, Failure } from '../response/errors.js';
+import { newRequestId } from '../request/request-id.js';
+
+/** How long a client that still sends may go on before its connection is cut, so that it can read the answer. */
+const LINGER_MS = 2000;
+
+/** Answers requests that Node's parser refuses, in JSON, where the connection still allows it. */
+export function answerBrokenRequests(
+  server: Server,
+  connections: Pick<Connections, 'responseOf'>,
+  options: { readonly headers: HeaderList; readonly dialect: Dialect },
+): void {
+  const answered = new WeakSet<Duplex>();
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    if (answered.has(socket)) return;
+    answered.add(socket);
+    if (error.code === 'ECONNRESET') socket.destroy(error);
+    else
+      afterThoseBefore(connections, socket, () => {
+        refuse(error, socket);
+      });
+  });
+
+  function refuse(error: NodeJS.ErrnoException, socket: Duplex): void {
+    const busy = connections.responseOf(socket);
+    // In the middle of an answer, or after one that announced itself as the last, nothing more may be said.
+    const hasSaidAll =
+      busy !== undefined && busy.headersSent && (!busy.writableFinished || !busy.shouldKeepAlive);
+    if (!socket.writable || hasSaidAll) {
+      socket.destroy(error);
+      return;
+    }
+    const { status, reason } = describe(error.code);
+    const requestId = newRequestId();
+    const failure: Failure = { status, code: 'invalid', message: reason, details: [] };
+    const body = JSON.stringify(options.dialect.error(failure, requestId));
+    const head = [
+      `HTTP/1.1 ${String(status)} ${STATUS_CODES[status] ?? ''}`,
+      'Content-Type: application/json; charset=utf-8',
+      `Content-Length: ${String(Buffer.byteLength(body))}`,
+      `X-Request-Id: ${requestId}`,
+      'Connection: close',
+    ];
+    for (let at = 0; at < options.headers.length; at += 2)
+      head.push(`${options.headers[at] ?? ''}: ${options.headers[at + 1] ?? ''}`);
+    socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+    setTimeout(() => socket.destroy(), LINGER_MS).unref();
+  }
+}
+
+/**
+ * Answers come in the order of their requests (RFC 9112 §9.3.2): a message that was taken must not seem to be refused.
+ * A request that has not come whole is the broken one itself. An answer that is still being written may go on for ever;
+ * one that has ended only has to go out.
+ */
+function afterThoseBefore(
+  connections: Pick<Connections, 'responseOf'>,
+  socket: Duplex,
+  act: () => void,
+): void {
+  const busy = connections.responseOf(socket);
+  const isOpen = busy !== undefined && busy.headersSent && !busy.writableEnded;
+  if (busy === undefined || busy.closed || isOpen || !busy.req.complete) act();
+  else
+    busy.once('close', () => {
+      afterThoseBefore(connections, socket, act);
+    });
+}
+
+function describe(code: string | undefined): { status: number; reason: string } {
+  switch (code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return { status: 431, reason: 'the request line and headers are larger than 1 MiB' };
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return { status: 408, reason: 'the request did not arrive in time' };
+    default:
+      return { status: 400, reason: 'the request is not valid HTTP' };
+  }
+}

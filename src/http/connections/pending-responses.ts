@@ -1,0 +1,60 @@
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+
+/** The listeners of responses that wait for earlier ones on their connection (RFC 9112 §9.3.2). */
+const pending = new WeakMap<Socket, Map<ServerResponse, Set<() => void>>>();
+
+/**
+ * Calls the listener once when the response was sent or its connection closed, whichever is first; at once if that has
+ * happened. Node 20 emits no
+ * `close` on a response that still waits for earlier ones when the connection closes; newer versions do.
+ * @returns removes the listener
+ */
+export function onClosed(res: ServerResponse, listener: () => void): () => void {
+  if (isClosed(res)) {
+    listener();
+    return () => undefined;
+  }
+  res.once('close', listener);
+  if (res.socket === null) listenToConnection(res, listener);
+  return () => {
+    res.off('close', listener);
+    pending.get(res.req.socket)?.get(res)?.delete(listener);
+  };
+}
+
+function listenToConnection(res: ServerResponse, listener: () => void): void {
+  const { socket } = res.req;
+  let responses = pending.get(socket);
+  if (responses === undefined) {
+    pending.set(socket, (responses = new Map<ServerResponse, Set<() => void>>()));
+    socket.once('close', closePending);
+  }
+  let listeners = responses.get(res);
+  if (listeners === undefined) {
+    responses.set(res, (listeners = new Set()));
+    // From here on, Node closes the response.
+    res.once('socket', () => {
+      pending.get(socket)?.delete(res);
+    });
+  }
+  listeners.add(listener);
+}
+
+function closePending(this: Socket): void {
+  const responses = pending.get(this);
+  pending.delete(this);
+  if (responses === undefined) return;
+  for (const [res, listeners] of responses) {
+    res.destroy();
+    for (const listener of listeners) {
+      res.off('close', listener);
+      listener();
+    }
+  }
+}
+
+/** True once `onClosed` would call no more: what is written goes nowhere. */
+export function isClosed(res: ServerResponse): boolean {
+  return res.closed || res.destroyed;
+}

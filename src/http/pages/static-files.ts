@@ -1,0 +1,77 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import express, { type RequestHandler } from 'express';
+import { HttpError, type Dialect } from '../response/errors.js';
+import type { Route } from '../routing/route.js';
+
+/**
+ * What a page of ours may do in a browser: run our own files, and talk to this service. Nothing inline, no other host,
+ * and no frame around it.
+ */
+const PAGE_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  "img-src 'self' data:",
+  "frame-ancestors 'none'",
+  "base-uri 'none'",
+  "form-action 'none'",
+].join('; ');
+
+const YEAR_SECONDS = 31_536_000;
+
+const STATIC = { index: false, redirect: false, fallthrough: false, cacheControl: false } as const;
+
+/** The pages, HTML files by their paths, that were built into a folder. */
+export function findFiles(
+  folder: string,
+  pages: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(pages).filter(([, file]) => existsSync(join(folder, file))));
+}
+
+/**
+ * Serves built pages: each HTML file under its path, asked for anew each time (`ETag`), and the files in `assets`,
+ * whose names carry a digest of what they hold, for ever.
+ * @param folder where the build is
+ * @param pages the HTML files by their paths; none: nothing is served
+ */
+export function fileRoutes(
+  folder: string,
+  pages: Readonly<Record<string, string>>,
+  dialect: Dialect,
+): readonly Route[] {
+  const served = Object.entries(pages);
+  if (served.length === 0) return [];
+  const route = (
+    path: string,
+    headers: Readonly<Record<string, string>>,
+    from: string,
+    file?: string,
+  ): Route => {
+    const files = express.static(from, STATIC);
+    const handle: RequestHandler<{ file?: string }> = (req, res, next) => {
+      const before = Object.keys(headers).map((name) => [name, res.getHeader(name) ?? ''] as const);
+      for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
+      req.url = `/${encodeURIComponent(file ?? req.params.file ?? '')}`;
+      files(req, res, (error?: unknown) => {
+        for (const [name, value] of before) res.setHeader(name, value);
+        next(isAbsent(error) ? new HttpError(404, 'not_found', 'there is no such file') : error);
+      });
+    };
+    return { method: 'GET', path, targetsApp: false, dialect, handlers: [handle] };
+  };
+  const asked = { 'Cache-Control': 'no-cache', 'Content-Security-Policy': PAGE_POLICY };
+  const kept = { 'Cache-Control': `public, max-age=${String(YEAR_SECONDS)}, immutable` };
+  return [
+    ...served.map(([path, file]) => route(path, asked, folder, file)),
+    route('/assets/:file', kept, join(folder, 'assets')),
+  ];
+}
+
+/** Whether the answer to this is 404: no such file, a folder, or a name that no file has. */
+function isAbsent(error: unknown): boolean {
+  const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 0;
+  return status >= 400 && status < 500;
+}

@@ -1,0 +1,72 @@
+import type { JsonObject } from '../../core/model/json.js';
+import { RefusedError, type Problem, type RefusalReason } from '../../core/model/refusal.js';
+import { StoreUnavailableError } from '../../core/ports/store.js';
+
+/** Everything that an error answer can say. */
+export interface Failure {
+  readonly status: number;
+  readonly code:
+    RefusalReason | 'method_not_allowed' | 'payload_too_large' | 'misdirected' | 'rate_limited' | 'internal';
+  readonly message: string;
+  readonly details: readonly Problem[];
+  /** In seconds. */
+  readonly retryAfter?: number | undefined;
+}
+
+/** How one kind of answers shows errors, and what logs call it. */
+export interface Dialect {
+  readonly name: string;
+  error(failure: Failure, requestId: string): JsonObject;
+}
+
+/** A refusal that only HTTP knows. */
+export class HttpError extends Error {
+  override readonly name = 'HttpError';
+
+  constructor(
+    readonly status: 404 | 405 | 413 | 421 | 429,
+    readonly code: Failure['code'],
+    message: string,
+    readonly retryAfter?: number,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+}
+
+const STATUS = {
+  invalid: 400,
+  unauthenticated: 401,
+  forbidden: 403,
+  not_found: 404,
+  gone: 410,
+  busy: 409,
+  full: 413,
+  key_reused: 422,
+  too_many: 429,
+  unavailable: 503,
+} as const satisfies Record<RefusalReason, number>;
+
+/** What a repeat waits for, in seconds, when nobody said. */
+const RETRY_AFTER: Partial<Record<Failure['code'], number>> = { too_many: 1, unavailable: 1 };
+
+/** What an error answers. Whatever is not foreseen is a 500 that says nothing of its cause. */
+export function toFailure(error: unknown): Failure {
+  if (error instanceof RefusedError) {
+    const { reason, message, details, retryAfter = RETRY_AFTER[reason] } = error;
+    return { status: STATUS[reason], code: reason, message, details, retryAfter };
+  }
+  if (error instanceof HttpError) {
+    const { status, code, message, retryAfter } = error;
+    return { status, code, message, details: [], retryAfter };
+  }
+  if (error instanceof StoreUnavailableError) {
+    const message = 'the service cannot reach its store right now: try again in a moment';
+    return { status: 503, code: 'unavailable', message, details: [], retryAfter: 1 };
+  }
+  if (error instanceof URIError) {
+    const message = 'the path is not valid percent-encoded UTF-8';
+    return { status: 400, code: 'invalid', message, details: [] };
+  }
+  return { status: 500, code: 'internal', message: 'internal error', details: [] };
+}

@@ -1,0 +1,52 @@
+import type { Request, RequestHandler } from 'express';
+import type { AdmissionApi } from '../../core/api.js';
+import { readQuery } from '../../http/validation/query.js';
+import { isFree } from '../../http/guards/rate-limit.js';
+
+const SESSION_ID = new Set(['session_id']);
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/**
+ * Counts every request against the limits of its session and App key, before anything is done for it. Each session and
+ * key that it names in whatever place is counted: which of them its route will look at is not known yet, and one that
+ * it does not look at must not hide the one that it does.
+ */
+export function admit(core: AdmissionApi): RequestHandler {
+  return async (req, _res, next) => {
+    if (isFree(req)) {
+      next();
+      return;
+    }
+    const [sessions, keys] = [sessionsOf(req), keysOf(req)];
+    for (let n = 0; n < Math.max(sessions.length, keys.length); n++) {
+      await core.admit({ sessionId: sessions[n], key: keys[n] });
+    }
+    next();
+  };
+}
+
+/** What is malformed is refused later, by its own route. */
+function sessionsOf(req: Request): readonly string[] {
+  const inPath = /\/api\/sessions\/([^/]+)/i.exec(decoded(req.path))?.[1];
+  const named: readonly unknown[] = [
+    req.get('x-session-id'),
+    readQuery(req.url, SESSION_ID).session_id,
+    inPath,
+  ];
+  const ids = named.filter((id) => typeof id === 'string').filter((id) => UUID.test(id));
+  return [...new Set(ids.map((id) => id.toLowerCase()))];
+}
+
+function keysOf(req: Request): readonly string[] {
+  const given = [req.get('service-app-key'), req.get('x-api-key')].filter((key) => key !== undefined);
+  return [...new Set(given.filter((key) => key.trim() !== ''))];
+}
+
+/** The path as routes see it; one that cannot be decoded names nothing. */
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return '';
+  }
+}

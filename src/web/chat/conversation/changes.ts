@@ -1,0 +1,159 @@
+import type { SessionEvent, SessionState, ToolProgress } from '../../../client/types.js';
+import { reused } from './reuse.js';
+import { readState } from './stated.js';
+import { noted, withArguments, withProgress } from './tools.js';
+import type { Block, RecordedCall, Unseen, View, ViewMessage } from './view.js';
+
+/** What changes a view: what happens in the session, what the user sends, what is read of the history. */
+export type Change =
+  | SessionEvent
+  | { readonly type: 'sending'; readonly message: Unseen }
+  | { readonly type: 'not_sent'; readonly key: string }
+  | { readonly type: 'calls'; readonly calls: readonly RecordedCall[] }
+  | { readonly type: 'notices_read' };
+
+const MAX_NOTICES = 3;
+
+/** The view after a change. */
+export function changed(view: View, change: Change): View {
+  switch (change.type) {
+    case 'connection':
+      return { ...view, connection: change.state };
+    case 'state':
+      return stated(view, change.state);
+    case 'turn_started':
+      return started(view, change.turnId);
+    case 'text':
+      return withText(opened(view), change.content);
+    case 'tool':
+      return view.turn === null ? withOutcome(view, change) : withTool(view, change);
+    case 'turn_ended':
+      return ended(view, change.turnId);
+    case 'title':
+      return { ...view, title: change.title };
+    case 'notice':
+      return { ...view, notices: [...view.notices, change.message].slice(-MAX_NOTICES) };
+    case 'notices_read':
+      return { ...view, notices: [] };
+    case 'sending':
+      return placed({ ...view, unseen: [...view.unseen, change.message] }, change.message.text);
+    case 'not_sent':
+      return withdrawn(view, change.key);
+    case 'calls':
+      return { ...view, calls: change.calls, messages: withArguments(view.messages, change.calls) };
+  }
+  return change satisfies never;
+}
+
+/** A state replaces all; messages that it does not have yet stay behind it. */
+function stated(view: View, state: SessionState): View {
+  const { messages, queued, users } = readState(state);
+  const fresh = users.slice(view.statedUsers);
+  const unseen = view.unseen.filter(({ text }) => {
+    const index = fresh.indexOf(text);
+    if (index !== -1) fresh.splice(index, 1);
+    return index === -1;
+  });
+  const ordinal = users.length - queued.length;
+  const id = view.turn?.ordinal === ordinal ? view.turn.id : null;
+  const before = view.turn?.ordinal === ordinal ? view.turn.before : (view.turn?.id ?? null);
+  const next: View = {
+    ...view,
+    ...{ isLoaded: true, title: state.title ?? view.title, queued, unseen, statedUsers: users.length },
+    messages: reused(view.messages, withArguments(messages, view.calls)),
+    turn: state.status === 'processing' ? { ordinal, id, before } : null,
+    userState: state.userState,
+    raw: state.raw,
+  };
+  return unseen.reduce((shown, { text }) => placed(shown, text), next);
+}
+
+function started(view: View, turnId: string): View {
+  const { turn } = view;
+  // Begun again: it was made anew, and its text is told anew.
+  if (turn?.id === turnId) {
+    const hasBegun = view.messages.at(-1)?.role === 'assistant';
+    return hasBegun ? withBlocks(view, (blocks) => blocks.filter(({ kind }) => kind === 'tool')) : view;
+  }
+  if (turn?.id === null) return { ...view, turn: { ...turn, id: turnId } };
+  const next = promoted(view);
+  const ordinal = next.messages.filter(({ role }) => role === 'user').length;
+  return { ...next, turn: { ordinal, id: turnId, before: turn?.id ?? null } };
+}
+
+function ended(view: View, turnId: string): View {
+  const { turn } = view;
+  const isOther = turn === null || (turn.id === null ? turn.before === turnId : turn.id !== turnId);
+  return isOther ? view : { ...view, turn: null };
+}
+
+/** The first that waits is being answered now. */
+function promoted(view: View): View {
+  const [text, ...queued] = view.queued;
+  return text === undefined ? view : { ...view, queued, messages: [...view.messages, asked(view, text)] };
+}
+
+/** The same with a running turn. */
+function opened(view: View): View {
+  if (view.turn !== null) return view;
+  const next = promoted(view);
+  const ordinal = next.messages.filter(({ role }) => role === 'user').length;
+  return { ...next, turn: { ordinal, id: null, before: null } };
+}
+
+/** A sent message is answered at once, or waits. */
+function placed(view: View, text: string): View {
+  const queued = [...view.queued, text];
+  return view.turn === null && view.queued.length === 0 ? opened({ ...view, queued }) : { ...view, queued };
+}
+
+function withdrawn(view: View, key: string): View {
+  const message = view.unseen.find((unseen) => unseen.key === key);
+  if (message === undefined) return view;
+  const unseen = view.unseen.filter((other) => other !== message);
+  const index = view.queued.lastIndexOf(message.text);
+  if (index !== -1) return { ...view, unseen, queued: view.queued.toSpliced(index, 1) };
+  // It was shown as being answered; nothing was.
+  const last = view.messages.at(-1);
+  const isShown = last?.role === 'user' && textOf(last) === message.text;
+  return { ...view, unseen, turn: null, messages: isShown ? view.messages.slice(0, -1) : view.messages };
+}
+
+function withText(view: View, content: string): View {
+  return withBlocks(view, (blocks) => {
+    const last = blocks.at(-1);
+    if (last?.kind !== 'text') return [...blocks, { kind: 'text', text: content }];
+    return [...blocks.slice(0, -1), { kind: 'text', text: last.text + content }];
+  });
+}
+
+function withTool(view: View, told: ToolProgress): View {
+  const next = withBlocks(view, (blocks) => withProgress(blocks, told));
+  const calls = noted(view.calls, told);
+  return { ...next, calls, messages: withArguments(next.messages, calls) };
+}
+
+/** The end of a call may arrive after the end of its turn: over the legacy surface they take different streams. */
+function withOutcome(view: View, told: ToolProgress): View {
+  if (!view.calls.some(({ callId }) => callId === told.callId)) return view;
+  const calls = noted(view.calls, told);
+  return { ...view, calls, messages: withArguments(view.messages, calls) };
+}
+
+/** Changes the running answer, or begins it. */
+function withBlocks(view: View, change: (blocks: readonly Block[]) => readonly Block[]): View {
+  const last = view.messages.at(-1);
+  if (last?.role === 'assistant') {
+    return { ...view, messages: [...view.messages.slice(0, -1), { ...last, blocks: change(last.blocks) }] };
+  }
+  const message: ViewMessage = { id: String(view.messages.length), role: 'assistant', blocks: change([]) };
+  return { ...view, messages: [...view.messages, message] };
+}
+
+function asked(view: View, text: string): ViewMessage {
+  return { id: String(view.messages.length), role: 'user', blocks: [{ kind: 'text', text }] };
+}
+
+function textOf({ blocks }: ViewMessage): string {
+  return blocks.map((block) => (block.kind === 'text' ? block.text : '')).join('');
+}

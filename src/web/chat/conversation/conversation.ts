@@ -1,0 +1,163 @@
+import { createClient } from '../../../client/index.js';
+import type { Client, Exchange, JsonObject, WireEvent } from '../../../client/types.js';
+import { randomId } from '../../../client/random-id.js';
+import { Observable } from '../../parts/observable.js';
+import { changed, type Change } from './changes.js';
+import { readCalls } from './history.js';
+import type { Settings } from '../settings.js';
+import { countUnknown } from './tools.js';
+import { EMPTY_VIEW, type View } from './view.js';
+
+/** Where the conversation goes on, and who is told what went over the wire. */
+export interface Surroundings {
+  /** The service's base URL. */
+  readonly base: string;
+  /** Whether the current surface is exposed, which has the history. */
+  readonly hasHistory: boolean;
+  readonly onExchange: (exchange: Exchange) => void;
+  readonly onWireEvent: (event: WireEvent) => void;
+}
+
+/** How long text may wait to be shown. */
+const FRAME_MS = 40;
+
+/** One session over one surface: what is shown of it, and what can be done. */
+export class Conversation {
+  readonly view = new Observable<View>(EMPTY_VIEW);
+  /** Why it cannot go on; null while it can. */
+  readonly failure = new Observable<string | null>(null);
+  readonly client: Client;
+  /** Lists, renames and deletes threads, binds wallets and sets the user state; null where no exposed surface can. */
+  readonly keeper: Client | null;
+  readonly #stop = new AbortController();
+  #newest = EMPTY_VIEW;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #isReading = false;
+  /** Of how many calls the history does not tell the arguments: they are too old. */
+  #unknowable = 0;
+  #boundWallet = '';
+
+  constructor(
+    settings: Settings,
+    private readonly around: Surroundings,
+  ) {
+    const { surface, sessionId, app, key } = settings;
+    const { base, onExchange, onWireEvent } = around;
+    const options = {
+      ...{ url: base, sessionId, onExchange, onWireEvent },
+      ...(app !== 'default' && { app }),
+      ...(key !== '' && { key }),
+    };
+    this.client = createClient({ ...options, surface });
+    const other = around.hasHistory ? createClient({ ...options, surface: 'current' }) : null;
+    this.keeper = surface === 'current' ? this.client : other;
+  }
+
+  /** Begins to show what happens. */
+  start(): void {
+    this.#watch().catch((error: unknown) => {
+      if (!this.#stop.signal.aborted) this.failure.set(reasonOf(error));
+    });
+  }
+
+  close(): void {
+    this.#stop.abort();
+    this.client.close();
+    this.keeper?.close();
+  }
+
+  /** Sends a message; it is shown at once, and withdrawn when the service refuses it. @throws why it was refused */
+  async send(text: string, wallet: string): Promise<void> {
+    const key = randomId();
+    this.#apply({ type: 'sending', message: { key, text } });
+    try {
+      const { signal } = this.#stop;
+      const binding = await this.#bind(wallet);
+      await this.client.send(text, { signal, idempotencyKey: key, ...binding });
+    } catch (error) {
+      this.#apply({ type: 'not_sent', key });
+      throw error;
+    }
+  }
+
+  async interrupt(): Promise<void> {
+    this.#apply({ type: 'state', state: await this.client.interrupt() });
+  }
+
+  async setUserState(patch: JsonObject): Promise<void> {
+    if (this.keeper === null) throw new Error('No surface that is exposed can set the user state');
+    await this.keeper.setUserState(patch);
+    this.#apply({ type: 'state', state: await this.client.state() });
+  }
+
+  dismissNotices(): void {
+    this.#apply({ type: 'notices_read' });
+  }
+
+  /** A message of the current surface binds the wallet by itself; the legacy one cannot. */
+  async #bind(wallet: string): Promise<{ readonly wallet?: string }> {
+    if (wallet === '' || this.keeper === null) return {};
+    if (this.keeper === this.client) return { wallet };
+    if (this.#boundWallet !== wallet) await this.keeper.create(wallet);
+    this.#boundWallet = wallet;
+    return {};
+  }
+
+  async #watch(): Promise<void> {
+    const { signal } = this.#stop;
+    await this.#touch();
+    for await (const event of this.client.watch(signal)) {
+      this.#apply(event);
+      if (event.type === 'state') this.#readArguments(signal);
+    }
+  }
+
+  /** The legacy surface answers 404 for a session that nobody has named yet. */
+  async #touch(): Promise<void> {
+    if (this.client.surface === 'current') return;
+    try {
+      await (this.keeper === null ? this.client.create() : this.keeper.state());
+    } catch {
+      // Whoever watches says what is wrong, and goes on once the service is there.
+    }
+  }
+
+  /** Snapshots leave the arguments of calls out; the history has them. */
+  #readArguments(signal: AbortSignal): void {
+    const { base, hasHistory, onExchange } = this.around;
+    const isNews = countUnknown(this.#newest.messages) > this.#unknowable;
+    if (!hasHistory || this.#isReading || !isNews) return;
+    this.#isReading = true;
+    readCalls(base, this.client.sessionId, { signal, onExchange })
+      .then(
+        (calls) => {
+          this.#apply({ type: 'calls', calls });
+          this.#unknowable = countUnknown(this.#newest.messages);
+        },
+        // They stay unknown; that the service is away, the connection says.
+        () => undefined,
+      )
+      .finally(() => {
+        this.#isReading = false;
+      });
+  }
+
+  /** Text comes faster than a page can show it: pieces are shown together, everything else at once. */
+  #apply(change: Change): void {
+    if (this.#stop.signal.aborted) return;
+    this.#newest = changed(this.#newest, change);
+    if (change.type === 'text') this.#timer ??= setTimeout(this.#show, FRAME_MS);
+    else this.#show();
+  }
+
+  readonly #show = (): void => {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (!this.#stop.signal.aborted) this.view.set(this.#newest);
+  };
+}
+
+/** What to tell a person of a failure. */
+export function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,43 @@
+import { useCallback, useEffect, useState } from 'react';
+import type { ThreadSummary } from '../../../client/types.js';
+import { reasonOf, type Conversation } from './conversation.js';
+
+/** The threads of a wallet, as far as they could be read. */
+export interface Threads {
+  readonly list: readonly ThreadSummary[];
+  /** Why they cannot be listed; null: they can. */
+  readonly problem: string | null;
+  reload(): void;
+}
+
+/** The threads of a wallet; read again whenever `version` changes. */
+export function useThreads(conversation: Conversation, wallet: string, version: string): Threads {
+  const [list, setList] = useState<readonly ThreadSummary[]>([]);
+  const [problem, setProblem] = useState<string | null>(null);
+  const [asked, setAsked] = useState(0);
+  useEffect(() => {
+    let isOver = false;
+    if (wallet === '') {
+      setList([]);
+      setProblem(null);
+      return;
+    }
+    (conversation.keeper ?? conversation.client).threads(wallet).then(
+      (threads) => {
+        if (isOver) return;
+        setList(threads);
+        setProblem(null);
+      },
+      (error: unknown) => {
+        if (!isOver) setProblem(reasonOf(error));
+      },
+    );
+    return () => {
+      isOver = true;
+    };
+  }, [conversation, wallet, version, asked]);
+  const reload = useCallback(() => {
+    setAsked((count) => count + 1);
+  }, []);
+  return { list, problem, reload };
+}

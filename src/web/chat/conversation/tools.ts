@@ -1,0 +1,99 @@
+import type { ToolProgress } from '../../../client/types.js';
+import type { Block, RecordedCall, ToolBlock, ViewMessage } from './view.js';
+
+/** The blocks of the running answer after something was told of a call. */
+export function withProgress(blocks: readonly Block[], told: ToolProgress): readonly Block[] {
+  const { callId, name, status } = told;
+  const known = blocks.find((block) => block.kind === 'tool' && block.callId === callId);
+  const before = known?.kind === 'tool' ? known : undefined;
+  if (before !== undefined && before.status !== 'running' && status === 'running') return blocks;
+  const block: ToolBlock = {
+    ...{ kind: 'tool', callId, name, status },
+    args: told.args ?? before?.args ?? null,
+    progress: told.message ?? before?.progress ?? null,
+    result: told.result ?? before?.result ?? null,
+  };
+  // A state may have shown the outcome before, without the call's id.
+  const twin = blocks.find(
+    (other) =>
+      other.kind === 'tool' && other.callId === null && other.name === name && other.result === block.result,
+  );
+  if (twin !== undefined) {
+    return blocks
+      .filter((other) => other !== before)
+      .map((other) => (other === twin ? { ...block, args: block.args ?? argsOf(twin) } : other));
+  }
+  if (before !== undefined) return blocks.map((other) => (other === before ? block : other));
+  return [...blocks, block];
+}
+
+/**
+ * The messages with what the history knows of their calls: arguments, and whether a call failed. A call is found by its
+ * id, else by the outcomes in their order.
+ */
+export function withArguments(
+  messages: readonly ViewMessage[],
+  calls: readonly RecordedCall[],
+): readonly ViewMessage[] {
+  if (calls.length === 0) return messages;
+  const byId = new Map(calls.map((call) => [call.callId, call]));
+  let next = calls.length - 1;
+  const find = (block: ToolBlock): RecordedCall | undefined => {
+    if (block.callId !== null) return byId.get(block.callId);
+    for (let index = next; index >= 0; index--) {
+      const call = calls[index];
+      if (call?.name !== block.name || call.result !== block.result) continue;
+      next = index - 1;
+      return call;
+    }
+    return undefined;
+  };
+  /** @param taken the ids of the calls that the message shows already: a progress may stand beside its outcome for a moment */
+  const completed = (block: Block, taken: Set<string>): Block => {
+    const call = block.kind === 'tool' ? find(block) : undefined;
+    if (block.kind !== 'tool' || call === undefined) return block;
+    const status = call.failed ? 'failed' : block.status;
+    if (block.args !== null && block.status === status) return block;
+    const callId = block.callId ?? (taken.has(call.callId) ? null : call.callId);
+    taken.add(call.callId);
+    return { ...block, callId, args: block.args ?? call.args, status };
+  };
+  // From the end: what is missing of the history is missing at its beginning.
+  return messages
+    .toReversed()
+    .map((message) => {
+      const taken = new Set(
+        message.blocks.flatMap((block) => (block.kind === 'tool' ? [block.callId ?? ''] : [])),
+      );
+      const blocks = message.blocks
+        .toReversed()
+        .map((block) => completed(block, taken))
+        .toReversed();
+      return blocks.every((block, index) => block === message.blocks[index])
+        ? message
+        : { ...message, blocks };
+    })
+    .toReversed();
+}
+
+/** The known calls after something was told of one: a state that follows leaves its arguments out. */
+export function noted(calls: readonly RecordedCall[], told: ToolProgress): readonly RecordedCall[] {
+  const { callId, name } = told;
+  const before = calls.find((call) => call.callId === callId);
+  const args = told.args ?? before?.args;
+  if (args === undefined) return calls;
+  const failed = told.status === 'failed' || before?.failed === true;
+  const call = { callId, name, args, result: told.result ?? before?.result ?? null, failed };
+  return before === undefined ? [...calls, call] : calls.map((other) => (other === before ? call : other));
+}
+
+/** Of how many calls the arguments are not known. */
+export function countUnknown(messages: readonly ViewMessage[]): number {
+  return messages
+    .flatMap(({ blocks }) => blocks)
+    .filter((block) => block.kind === 'tool' && block.args === null).length;
+}
+
+function argsOf(block: Block): ToolBlock['args'] {
+  return block.kind === 'tool' ? block.args : null;
+}

@@ -1,0 +1,14 @@
+import type { ReactNode } from 'react';
+import type { View } from '../conversation/view.js';
+
+const WORDS = { connecting: 'Connecting', open: 'Connected', lost: 'Reconnecting' } as const;
+
+/** Whether the page hears of what happens. */
+export function Connection({ state }: { readonly state: View['connection'] }): ReactNode {
+  return (
+    <p className="connection" data-state={state}>
+      <i aria-hidden="true" />
+      {WORDS[state]}
+    </p>
+  );
+}

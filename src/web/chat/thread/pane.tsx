@@ -1,0 +1,80 @@
+import { AssistantRuntimeProvider, ThreadPrimitive } from '@assistant-ui/react';
+import { useCallback, useEffect, useState, type ReactNode } from 'react';
+import { useObservable } from '../../parts/observable.js';
+import { Announcer } from './announcer.js';
+import { Composer } from './composer.js';
+import { reasonOf, type Conversation } from '../conversation/conversation.js';
+import { Problems } from './problems.js';
+import { useRuntime } from './runtime.js';
+import { Thread } from './thread.js';
+import { isBusy } from '../conversation/view.js';
+import { useWindow } from './window.js';
+
+/** A conversation: its thread, and where the next message is written. */
+export function Pane(props: { readonly conversation: Conversation; readonly wallet: string }): ReactNode {
+  const { conversation, wallet } = props;
+  const view = useObservable(conversation.view);
+  const failure = useObservable(conversation.failure);
+  const [problem, setProblem] = useState<string | null>(null);
+  const [refused, setRefused] = useState<string | null>(null);
+
+  const send = useCallback(
+    async (text: string) => {
+      setProblem(null);
+      try {
+        await conversation.send(text, wallet);
+      } catch (error) {
+        setProblem(reasonOf(error));
+        setRefused(text);
+      }
+    },
+    [conversation, wallet],
+  );
+  const interrupt = useCallback(async () => {
+    try {
+      await conversation.interrupt();
+    } catch (error) {
+      setProblem(reasonOf(error));
+    }
+  }, [conversation]);
+  const shown = useWindow(view);
+  const runtime = useRuntime(view, shown.messages, { send, interrupt });
+
+  // What was refused is not lost: it can be changed and sent again.
+  useEffect(() => {
+    if (refused === null) return;
+    const { composer } = runtime.thread;
+    if (composer.getState().text === '') composer.setText(refused);
+    setRefused(null);
+  }, [refused, runtime]);
+
+  const busy = isBusy(view);
+  useEffect(() => {
+    if (!busy) return;
+    const onKey = (event: KeyboardEvent): void => {
+      if (event.key === 'Escape' && !event.defaultPrevented) void interrupt();
+    };
+    addEventListener('keydown', onKey);
+    return () => {
+      removeEventListener('keydown', onKey);
+    };
+  }, [busy, interrupt]);
+
+  return (
+    <AssistantRuntimeProvider runtime={runtime}>
+      <ThreadPrimitive.Root className="pane">
+        <Thread view={view} shown={shown} />
+        <Problems
+          problem={problem ?? failure}
+          notices={view.notices}
+          onDismiss={() => {
+            setProblem(null);
+            conversation.dismissNotices();
+          }}
+        />
+        <Composer isBusy={busy} onInterrupt={() => void interrupt()} />
+        <Announcer view={view} />
+      </ThreadPrimitive.Root>
+    </AssistantRuntimeProvider>
+  );
+}

@@ -1,0 +1,25 @@
+import type { ReactNode } from 'react';
+import { Icon } from '../../parts/icon.js';
+
+/** What went wrong last, and what the service has to tell. */
+export function Problems(props: {
+  readonly problem: string | null;
+  readonly notices: readonly string[];
+  readonly onDismiss: () => void;
+}): ReactNode {
+  const { problem, notices, onDismiss } = props;
+  if (problem === null && notices.length === 0) return null;
+  return (
+    <div className="problems">
+      <div role="alert">
+        {problem !== null && <p className="problem">{problem}</p>}
+        {notices.map((notice, index) => (
+          <p key={index}>{notice}</p>
+        ))}
+      </div>
+      <button type="button" className="icon-button small" aria-label="Dismiss" onClick={onDismiss}>
+        <Icon name="close" />
+      </button>
+    </div>
+  );
+}

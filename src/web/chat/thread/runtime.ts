@@ -1,0 +1,66 @@
+import {
+  useExternalStoreRuntime,
+  type AppendMessage,
+  type AssistantRuntime,
+  type ThreadMessageLike,
+} from '@assistant-ui/react';
+import { useMemo } from 'react';
+import { isBusy, type Block, type View, type ViewMessage } from '../conversation/view.js';
+
+/** What the user can do in a thread. */
+export interface Actions {
+  readonly send: (text: string) => Promise<void>;
+  readonly interrupt: () => Promise<void>;
+}
+
+/** Lets the components of the chat library show these messages of a view, and act. */
+export function useRuntime(
+  view: View,
+  messages: readonly ViewMessage[],
+  { send, interrupt }: Actions,
+): AssistantRuntime {
+  const queue = useMemo(() => {
+    const enqueue = (message: AppendMessage): void => {
+      void send(textOf(message));
+    };
+    const items = view.queued.map((text, index) => ({
+      ...{ id: String(index), prompt: text, parts: [{ type: 'text' as const, text }] },
+    }));
+    // The service keeps the queue, in the order of arrival: nothing is moved in it.
+    const fixed = (): void => undefined;
+    return { items, steerItems: [], enqueue, steer: enqueue, move: fixed, edit: fixed, remove: fixed };
+  }, [view.queued, send]);
+  return useExternalStoreRuntime<ViewMessage>({
+    messages,
+    convertMessage: convert,
+    isRunning: isBusy(view),
+    queue,
+    onNew: (message) => send(textOf(message)),
+    onCancel: interrupt,
+  });
+}
+
+function convert({ id, role, blocks }: ViewMessage): ThreadMessageLike {
+  if (role !== 'assistant') {
+    return {
+      id,
+      role,
+      content: blocks.map((block) => ({ type: 'text', text: block.kind === 'text' ? block.text : '' })),
+    };
+  }
+  return { id, role, content: blocks.map((block, index) => partOf(block, `${id}.${String(index)}`)) };
+}
+
+function partOf(block: Block, place: string): Exclude<ThreadMessageLike['content'], string>[number] {
+  if (block.kind === 'text') return { type: 'text', text: block.text };
+  const { callId, name, args, result, status, progress } = block;
+  return {
+    ...{ type: 'tool-call', toolCallId: callId ?? place, toolName: name, artifact: progress },
+    ...{ args: args ?? {}, argsText: args === null ? '' : JSON.stringify(args, null, 2) },
+    ...(status !== 'running' && { result: result ?? '', isError: status === 'failed' }),
+  };
+}
+
+function textOf({ content }: AppendMessage): string {
+  return content.map((part) => (part.type === 'text' ? part.text : '')).join('\n');
+}

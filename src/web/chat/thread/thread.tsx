@@ -1,0 +1,66 @@
+import { ThreadPrimitive } from '@assistant-ui/react';
+import type { ReactNode } from 'react';
+import { Icon } from '../../parts/icon.js';
+import { AssistantMessage, SystemMessage, UserMessage } from './messages.js';
+import type { View } from '../conversation/view.js';
+import type { Shown } from './window.js';
+
+const MESSAGES = { user: UserMessage, assistant: AssistantMessage, system: SystemMessage } as const;
+const EXAMPLES = ['What is 12 * (3 + 4)?', 'What time is it in Tokyo?', 'Count from 1 to 50'] as const;
+
+/** The messages of a session, and those that wait. */
+export function Thread({ view, shown }: { readonly view: View; readonly shown: Shown }): ReactNode {
+  return (
+    <ThreadPrimitive.Viewport className="viewport" role="region" aria-label="Conversation" tabIndex={0}>
+      {view.isLoaded && view.messages.length === 0 && <Welcome />}
+      <div className="messages">
+        {shown.earlier > 0 && (
+          <button type="button" className="button small" onClick={shown.showEarlier}>
+            Show earlier messages ({shown.earlier})
+          </button>
+        )}
+        <ThreadPrimitive.Messages>
+          {({ message }) => {
+            const Message = MESSAGES[message.role];
+            return <Message />;
+          }}
+        </ThreadPrimitive.Messages>
+        {view.queued.length > 0 && <Queue texts={view.queued} />}
+      </div>
+      <ThreadPrimitive.ScrollToBottom className="to-bottom" aria-label="To the end" title="To the end">
+        <Icon name="down" />
+      </ThreadPrimitive.ScrollToBottom>
+    </ThreadPrimitive.Viewport>
+  );
+}
+
+function Queue({ texts }: { readonly texts: readonly string[] }): ReactNode {
+  return (
+    <section className="queue" aria-label="Waiting messages">
+      <h2>Queued</h2>
+      <ol>
+        {texts.map((text, index) => (
+          <li key={index}>{text}</li>
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+function Welcome(): ReactNode {
+  return (
+    <div className="welcome">
+      <h2>A new conversation</h2>
+      <p>It is kept under its id, which is in the address of this page.</p>
+      <ul aria-label="Examples">
+        {EXAMPLES.map((prompt) => (
+          <li key={prompt}>
+            <ThreadPrimitive.Suggestion className="example" prompt={prompt} send>
+              {prompt}
+            </ThreadPrimitive.Suggestion>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
