@@ -5,7 +5,7 @@ import type { Message } from '../../src/core/model/message.js';
 import { NO_USAGE } from '../../src/core/model/turn.js';
 import { ROOT } from '../support/server-process.js';
 
-const WORKER = new URL(`file://${join(ROOT, 'dist/adapters/stores/sqlite/worker.js')}`);
+const WORKER = new URL(`file://${join(ROOT, 'dist/adapters/stores/sqlite/writer/worker.js')}`);
 /** How many steps are asked for at once, so that they share commits. */
 const AT_ONCE = 500;
 const LEASE = { owner: 'seed', milliseconds: 60_000 };

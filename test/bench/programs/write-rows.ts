@@ -8,7 +8,7 @@ import { sleep } from '../machine.js';
 import { openSqliteStore } from '../../../src/adapters/stores/sqlite/store.js';
 
 const [, , path = '', rate = '10000', seconds = '3'] = process.argv;
-const worker = new URL('../../../dist/adapters/stores/sqlite/worker.js', import.meta.url);
+const worker = new URL('../../../dist/adapters/stores/sqlite/writer/worker.js', import.meta.url);
 const store = await openSqliteStore({ path, worker });
 const delay = monitorEventLoopDelay({ resolution: 1 });
 
