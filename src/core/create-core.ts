@@ -103,7 +103,7 @@ export function createCore(ports: CorePorts): RunningCore {
   const parts = {
     ...{ store, bus, clock, log, observer, settings, access, secrets, threads, rigs },
     apps: new Map(ports.apps.map((app) => [app.name, app])),
-    toolRunner: new ToolRunner(ports.tools, ports.schemas, settings, log),
+    toolRunner: new ToolRunner(ports.tools, ports.schemas, settings, clock, log),
     walletOwners: walletProofs,
   };
   const writer = new TurnWriter(parts);

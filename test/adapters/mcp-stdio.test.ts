@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { systemClock } from '../../src/adapters/platform/uuid/clock.js';
 import { createSchemas } from '../../src/adapters/tools/schema/schemas.js';
 import { createMcpServers } from '../../src/adapters/tools/mcp/servers.js';
 import type { JsonValue } from '../../src/core/model/json.js';
@@ -193,6 +194,7 @@ describe('a server that dies', () => {
       { list: () => tools },
       createSchemas(),
       { toolTimeoutMs: 5_000 },
+      systemClock,
       keptLog(),
     );
     const run = (name: string) =>

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { createSchemas } from '../../src/adapters/tools/schema/schemas.js';
 import { createMemoryBus } from '../../src/adapters/bus/memory/bus.js';
+import { FakeClock } from './fake-clock.js';
 import { createMemoryStore } from './memory-store/store.js';
 import { createSealer } from '../../src/adapters/platform/node/sealer.js';
 import { nodeDigests } from '../../src/adapters/platform/node/digests.js';
@@ -73,11 +74,11 @@ export interface TestCore {
   readonly log: ReturnType<typeof keptLog>;
 }
 
-const opened: RunningCore[] = [];
+const opened: (() => Promise<void>)[] = [];
 
 /** Closes every core that `testCore` made: for `afterEach`. */
 export async function closeTestCores(): Promise<void> {
-  await Promise.all(opened.splice(0).map((core) => core.close()));
+  await Promise.all(opened.splice(0).map((close) => close()));
 }
 
 /** A core over the memory store, not started: no timers run unless the test starts it. */
@@ -111,7 +112,8 @@ export function testCore(options: {
     settings: { ...TEST_SETTINGS, ...options.settings },
     ...(options.observer && { observer: options.observer }),
   });
-  opened.push(core);
+  const { clock } = options;
+  opened.push(() => (clock instanceof FakeClock ? clock.passUntil(core.close()) : core.close()));
   return { core, store, bus, log };
 }
 

@@ -3,6 +3,7 @@ import { createMemoryStore } from './memory-store/store.js';
 import type { Signal } from '../../src/core/model/event.js';
 import type { Bus } from '../../src/core/ports/bus.js';
 import { testCore } from './core.js';
+import { FakeClock } from './fake-clock.js';
 import { ScriptedRig } from './scripted-rig.js';
 
 /** Two buses that tell each other what is published, but for what `drops` says is lost on the way. */
@@ -18,13 +19,14 @@ export function joinedBuses(drops: (signal: Signal) => boolean): [Bus, Bus] {
   return [join(one, other), join(other, one)];
 }
 
-/** Two processes on one store. The rig is the owner's. */
+/** Two processes on one store and one clock, which the test moves. The rig is the owner's. */
 export function twoNodes(drops: (signal: Signal) => boolean = () => false) {
   const store = createMemoryStore();
   const [busA, busB] = joinedBuses(drops);
   const rig = new ScriptedRig();
+  const clock = new FakeClock();
   const settings = { mirrorMs: 0 };
-  const { core: owner } = testCore({ rigs: [rig], store, bus: busA, settings });
-  const { core: other } = testCore({ rigs: [new ScriptedRig()], store, bus: busB, settings });
-  return { owner, other, rig };
+  const { core: owner } = testCore({ rigs: [rig], store, bus: busA, clock, settings });
+  const { core: other } = testCore({ rigs: [new ScriptedRig()], store, bus: busB, clock, settings });
+  return { owner, other, rig, clock };
 }

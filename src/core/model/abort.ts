@@ -65,14 +65,3 @@ export function linkSignals(...sources: readonly AbortSignal[]): LinkedSignal {
 export function asError(reason: unknown): Error {
   return reason instanceof Error ? reason : new Error('Aborted', { cause: reason });
 }
-
-/** Waits. @throws the signal's reason, at once when it aborts */
-export async function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const elapsed = new Promise<void>((resolve) => (timer = setTimeout(resolve, milliseconds)));
-  try {
-    await untilAborted(elapsed, signal);
-  } finally {
-    clearTimeout(timer);
-  }
-}

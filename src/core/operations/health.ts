@@ -1,5 +1,4 @@
-import { pause } from '../model/abort.js';
-import type { Clock } from '../ports/clock.js';
+import { pause, type Clock } from '../ports/clock.js';
 import type { Log } from '../ports/log.js';
 import { StoreUnavailableError, type Store } from '../ports/store.js';
 
@@ -18,7 +17,7 @@ export class Health {
 
   constructor(
     private readonly store: Store,
-    private readonly clock: Pick<Clock, 'monotonic'>,
+    private readonly clock: Clock,
     private readonly log: Log,
   ) {}
 
@@ -34,7 +33,7 @@ export class Health {
 
   async #ask(): Promise<HealthStatus> {
     const patience = new AbortController();
-    const late = pause(PATIENCE_MS, patience.signal).then(() => {
+    const late = pause(this.clock, PATIENCE_MS, patience.signal).then(() => {
       throw new StoreUnavailableError('The store does not answer in time');
     });
     late.catch(() => undefined);

@@ -23,7 +23,7 @@ type WaitingRow = Omit<UsageRow, 'keyId'> & {
 /** What counting needs. */
 export interface UsageParts {
   readonly store: Pick<Store, 'addUsage' | 'readUsage' | 'readUsageClients' | 'listKeys'>;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Clock;
   readonly digests: Pick<Digests, 'sha256'>;
   readonly log: Log;
 }
@@ -34,7 +34,7 @@ export class Usage {
   readonly #waiting = new Map<string, WaitingRow>();
   readonly #keyIds = new Map<string, string>();
   #names: { readonly day: number; readonly known: ClientNames } | undefined;
-  #timer: NodeJS.Timeout | undefined;
+  #cancel: (() => void) | undefined;
   #flushing: Promise<void> = Promise.resolve();
   #isFailing = false;
 
@@ -48,7 +48,7 @@ export class Usage {
   }
 
   start(): void {
-    this.#timer ??= setInterval(() => void this.flush(), EVERY_MS).unref();
+    this.#cancel ??= this.parts.clock.every(EVERY_MS, () => void this.flush());
   }
 
   /** Adds what was counted to the store. Never rejects: what the store does not take is kept, and tried again. */
@@ -59,7 +59,7 @@ export class Usage {
 
   /** Flushes a last time. */
   async close(): Promise<void> {
-    clearInterval(this.#timer);
+    this.#cancel?.();
     await this.flush();
   }
 

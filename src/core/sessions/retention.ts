@@ -27,7 +27,7 @@ export interface RetentionParts {
 
 /** Removes what has had its time: old events and idempotency keys, and idle threads where retention is set. */
 export class Retention {
-  #timer: NodeJS.Timeout | undefined;
+  #cancel: (() => void) | undefined;
   #pruning: Promise<void> = Promise.resolve();
   readonly #startedAt: number;
   readonly #startedMonotonic: number;
@@ -38,14 +38,14 @@ export class Retention {
   }
 
   start(): void {
-    this.#timer = setInterval(() => {
+    this.#cancel = this.parts.clock.every(EVERY_MS, () => {
       this.#pruning = this.#pruning.then(() => this.#prune());
-    }, EVERY_MS);
+    });
   }
 
   /** Resolves when nothing is being removed. */
   async close(): Promise<void> {
-    clearInterval(this.#timer);
+    this.#cancel?.();
     await this.#pruning;
   }
 

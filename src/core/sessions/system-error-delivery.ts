@@ -11,7 +11,7 @@ interface UnderWay {
   readonly taken: Set<number>;
   /** How many look for faults, or have some in an answer. */
   users: number;
-  readonly renewal: NodeJS.Timeout;
+  readonly stopRenewal: () => void;
   /** Set once nobody has any: the claim is being given back. */
   ending: Promise<void> | undefined;
 }
@@ -86,18 +86,16 @@ export class SystemErrorDelivery {
 
   /** Lets go of everything: what is claimed still is another's when the claims have run out. */
   close(): void {
-    for (const { renewal } of this.#underWay.values()) clearInterval(renewal);
+    for (const { stopRenewal } of this.#underWay.values()) stopRenewal();
   }
 
   #begin(id: string): UnderWay {
-    const renewal = setInterval(() => {
+    const stopRenewal = this.parts.clock.every(this.renewMs, () => {
       this.parts.store.claimFaults(id, this.lease, null).catch((error: unknown) => {
         this.parts.log.warn({ err: error }, 'a system error on its way may be shown twice');
       });
-    }, this.renewMs);
-    // An answer that nobody ends must not keep the process.
-    renewal.unref();
-    const underWay: UnderWay = { taken: new Set(), users: 0, renewal, ending: undefined };
+    });
+    const underWay: UnderWay = { taken: new Set(), users: 0, stopRenewal, ending: undefined };
     this.#underWay.set(id, underWay);
     return underWay;
   }
@@ -118,7 +116,7 @@ export class SystemErrorDelivery {
   #leave(id: string, underWay: UnderWay): void {
     underWay.users--;
     if (underWay.users > 0) return;
-    clearInterval(underWay.renewal);
+    underWay.stopRenewal();
     // After what was noted, and before the next claim, which must not be given back with this one.
     underWay.ending = this.parts.store
       .releaseFaults(id, this.lease.owner)

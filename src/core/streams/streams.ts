@@ -1,5 +1,6 @@
 import type { Watch } from './watch.js';
 import type { Bus } from '../ports/bus.js';
+import type { Clock } from '../ports/clock.js';
 import type { Log } from '../ports/log.js';
 import type { SessionCache } from '../sessions/session-cache.js';
 import type { TurnUpdate, Update } from '../model/update.js';
@@ -25,6 +26,7 @@ const SWEEP_BATCH = 500;
 export interface StreamParts {
   readonly store: Store;
   readonly bus: Bus;
+  readonly clock: Clock;
   readonly log: Log;
   readonly threads: SessionCache;
 }
@@ -32,7 +34,7 @@ export interface StreamParts {
 /** The streams of this process. */
 export class Streams {
   readonly #watches = new Map<string, Set<Watch>>();
-  #sweep: NodeJS.Timeout | undefined;
+  #cancelSweep: (() => void) | undefined;
   #isSweeping = false;
   #isClosed = false;
   readonly #source: TurnSource;
@@ -41,18 +43,18 @@ export class Streams {
     private readonly parts: StreamParts,
     private readonly runner: Runner,
   ) {
-    const { store, log } = parts;
-    this.#source = { store, log, inSession: (sessionId) => runner.inSession(sessionId) };
+    const { store, clock, log } = parts;
+    this.#source = { store, clock, log, inSession: (sessionId) => runner.inSession(sessionId) };
   }
 
   start(): void {
-    this.#sweep = setInterval(() => void this.#compare(), SWEEP_MS);
+    this.#cancelSweep = this.parts.clock.every(SWEEP_MS, () => void this.#compare());
   }
 
   /** Ends every stream, and lets none begin. */
   close(): void {
     this.#isClosed = true;
-    clearInterval(this.#sweep);
+    this.#cancelSweep?.();
     for (const watches of [...this.#watches.values()])
       for (const watch of [...watches]) watch.cut('draining');
   }

@@ -1,5 +1,6 @@
 import type { TurnEvent } from '../model/event.js';
 import type { Flight } from '../model/flight.js';
+import type { Clock } from '../ports/clock.js';
 import type { Log } from '../ports/log.js';
 import type { RunningTurn } from '../turns/running-turn.js';
 import type { Store } from '../ports/store.js';
@@ -11,6 +12,7 @@ const FILL_MS = 250;
 /** Where turns are read. */
 export interface TurnSource {
   readonly store: Pick<Store, 'readFlight' | 'readTurn'>;
+  readonly clock: Clock;
   readonly log: Log;
   /** What this process works on in a session. */
   inSession(sessionId: string): RunningTurn | undefined;
@@ -45,7 +47,7 @@ export class TurnFollower {
   #isReading = false;
   /** Something happened during the reading: it is repeated. */
   #isDue = false;
-  #filling: NodeJS.Timeout | undefined;
+  #cancelFill: (() => void) | undefined;
 
   constructor(
     private readonly sessionId: string,
@@ -112,7 +114,7 @@ export class TurnFollower {
 
   close(): void {
     this.#isOver = true;
-    clearTimeout(this.#filling);
+    this.#cancelFill?.();
   }
 
   #runningHere(): RunningTurn | undefined {
@@ -207,11 +209,11 @@ export class TurnFollower {
 
   #fillSoon(): void {
     if (this.#isOver) return;
-    this.#filling ??= setTimeout(() => {
-      this.#filling = undefined;
+    this.#cancelFill ??= this.source.clock.after(FILL_MS, () => {
+      this.#cancelFill = undefined;
       this.readStored();
       if (this.#progress.hasHole) this.#fillSoon();
-    }, FILL_MS);
+    });
   }
 
   #end(event: Extract<TurnEvent, { type: 'turn_ended' }> | undefined): void {

@@ -30,8 +30,7 @@ export interface OpenCallParts {
 export class OpenCalls {
   readonly #here = new Set<string>();
   readonly #watch: LeaseWatch;
-  #renewal: NodeJS.Timeout | undefined;
-  #look: NodeJS.Timeout | undefined;
+  #timers: readonly (() => void)[] = [];
   #isLooking = false;
 
   constructor(
@@ -44,13 +43,15 @@ export class OpenCalls {
   /** Ends what was left open, and begins to keep leases. */
   async start(): Promise<void> {
     await this.#endLost();
-    this.#renewal = setInterval(() => void this.#renew(), this.parts.settings.renewMs);
-    this.#look = setInterval(() => void this.#endLost(), LOOK_MS);
+    const { clock, settings } = this.parts;
+    this.#timers = [
+      clock.every(settings.renewMs, () => void this.#renew()),
+      clock.every(LOOK_MS, () => void this.#endLost()),
+    ];
   }
 
   stop(): void {
-    clearInterval(this.#renewal);
-    clearInterval(this.#look);
+    for (const cancel of this.#timers) cancel();
   }
 
   /** Notes that a call begins, and tells watchers. False: its session was deleted. */

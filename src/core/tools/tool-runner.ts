@@ -3,6 +3,7 @@ import type { App } from '../model/app.js';
 import { isDeeperThan, type JsonObject, type JsonValue } from '../model/json.js';
 import { resultText, type ToolCall, type ToolResult } from '../model/message.js';
 import { UNOBSERVED, type ToolObserver, type ToolOutcome } from '../ports/observer.js';
+import type { Clock } from '../ports/clock.js';
 import type { Log } from '../ports/log.js';
 import type { Schemas } from '../ports/tool.js';
 import type { Tool, ToolContext, ToolDescription, ToolSource } from '../ports/tool.js';
@@ -33,6 +34,7 @@ export class ToolRunner {
     private readonly source: ToolSource,
     private readonly schemas: Schemas,
     private readonly settings: { readonly toolTimeoutMs: number },
+    private readonly clock: Clock,
     private readonly log: Log,
   ) {}
 
@@ -119,9 +121,9 @@ export class ToolRunner {
     if (call.problem !== undefined) return failure('refused', call.problem);
     const milliseconds = tool.timeoutMs ?? this.settings.toolTimeoutMs;
     const timeout = new AbortController();
-    const timer = setTimeout(() => {
+    const cancelTimeout = this.clock.after(milliseconds, () => {
       timeout.abort(new Error(`The tool did not answer within ${String(milliseconds / 1000)} s`));
-    }, milliseconds);
+    });
     const { signal, release } = linkSignals(context.signal, timeout.signal);
     try {
       const problems = this.problems(tool, call.args);
@@ -140,7 +142,7 @@ export class ToolRunner {
         wellFormed(resultText(scrubber.result(words, MAX_RESULT_BYTES))),
       );
     } finally {
-      clearTimeout(timer);
+      cancelTimeout();
       release();
     }
   }

@@ -19,7 +19,7 @@ export interface CheckpointParts {
 
 /** Stores the text in flight of a turn about every half second while it grows, never per token. */
 export class Checkpoints {
-  #timer: NodeJS.Timeout | undefined;
+  #cancel: (() => void) | undefined;
 
   constructor(
     private readonly parts: CheckpointParts,
@@ -28,11 +28,10 @@ export class Checkpoints {
 
   /** There is text that is not stored. */
   due(): void {
-    this.#timer ??= setTimeout(
-      store,
-      CHECKPOINT_MS + BEAT_MS - (this.parts.clock.monotonic() % BEAT_MS),
-      this,
-    );
+    const { clock } = this.parts;
+    this.#cancel ??= clock.after(CHECKPOINT_MS + BEAT_MS - (clock.monotonic() % BEAT_MS), () => {
+      void this.store();
+    });
   }
 
   /**
@@ -40,7 +39,7 @@ export class Checkpoints {
    * checkpoint.
    */
   stop(): void {
-    clearTimeout(this.#timer);
+    this.#cancel?.();
   }
 
   /** Stores what there is, after whatever of the turn is being stored. Never rejects. */
@@ -54,15 +53,11 @@ export class Checkpoints {
 
   async #save(): Promise<void> {
     const { running, parts } = this;
-    this.#timer = undefined;
+    this.#cancel = undefined;
     if (running.isStopped || running.text === '') return;
     const { text: partialText, textSince: partialSince } = running;
     const progress = { messages: [], events: [], partialText, partialSince };
     const commit = await parts.store.saveProgress(running.turn, progress, parts.clock.now());
     if (commit === 'lost') running.stop('lost');
   }
-}
-
-function store(checkpoints: Checkpoints): void {
-  void checkpoints.store();
 }

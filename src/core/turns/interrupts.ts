@@ -1,8 +1,7 @@
-import type { Clock } from '../ports/clock.js';
+import { pause, settledWithin, type Clock } from '../ports/clock.js';
 import type { Log } from '../ports/log.js';
 import type { Observer } from '../ports/observer.js';
 import type { SessionCache } from '../sessions/session-cache.js';
-import { pause } from '../model/abort.js';
 import { closeTurn } from './close-turn.js';
 import type { SessionRef } from '../model/session.js';
 import { INTERRUPTED_RESULT } from '../model/message.js';
@@ -51,7 +50,8 @@ export class Interrupts {
         if (interruption === undefined) {
           // What ran here has ended in the store: by itself, or by this very order, which may be quicker than the mark.
           // Memory must know before the state is shown.
-          if (here !== undefined) await untilOver(this.runner.finished(here), PATIENCE_MS);
+          if (here !== undefined)
+            await settledWithin(this.parts.clock, this.runner.finished(here), PATIENCE_MS);
           return here !== undefined && ended.wasInterrupted(here.turn.id);
         }
         const { cancelled, running, commit } = interruption;
@@ -96,7 +96,7 @@ export class Interrupts {
     let known: SessionRevision = revision;
     for (;;) {
       try {
-        await pause(POLL_MS, signal);
+        await pause(this.parts.clock, POLL_MS, signal);
         const newest = await store.revisionOf(turn.sessionId);
         if (newest === known) continue;
         if ((await store.readFlight(turn.sessionId))?.turnId !== turn.id) {
@@ -161,12 +161,12 @@ export class Interrupts {
     const isOver = (turnId: string): boolean => isDeleted || ends.has(turnId);
     const of = (turnId: string, milliseconds: number): Promise<boolean> =>
       new Promise((resolve) => {
-        const timer = setTimeout(() => {
+        const cancel = this.parts.clock.after(milliseconds, () => {
           resolve(isOver(turnId));
-        }, milliseconds);
+        });
         wake = () => {
           if (!isOver(turnId)) return;
-          clearTimeout(timer);
+          cancel();
           resolve(true);
         };
         wake();
@@ -186,11 +186,4 @@ interface EndWatch {
   /** Does this whenever an attempt at the turn begins. */
   onStart(turnId: string, act: () => void): void;
   close(): void;
-}
-
-/** Resolves with the promise, or when the time is over. */
-async function untilOver(promise: Promise<void>, milliseconds: number): Promise<void> {
-  const patience = new AbortController();
-  await Promise.race([promise, pause(milliseconds, patience.signal).catch(() => undefined)]);
-  patience.abort(new Error('No more patience is needed'));
 }

@@ -1,3 +1,4 @@
+import type { Clock } from '../ports/clock.js';
 import type { LeaseMark } from '../ports/lease-store.js';
 import { LeaseWatch } from '../ports/lease-watch.js';
 import type { Observer } from '../ports/observer.js';
@@ -17,9 +18,8 @@ const RECOVERY_BATCH = 64;
  * now.
  */
 export class Leases {
-  #renewal: NodeJS.Timeout | undefined;
-  #recovery: NodeJS.Timeout | undefined;
-  #lapse: NodeJS.Timeout | undefined;
+  #timers: readonly (() => void)[] = [];
+  #cancelLapse: (() => void) | undefined;
   #isBusy = false;
   readonly #watch: LeaseWatch;
 
@@ -29,7 +29,7 @@ export class Leases {
       readonly log: Log;
       readonly observer: Observer;
       readonly settings: CoreSettings;
-      readonly clock: { monotonic(): number };
+      readonly clock: Clock;
     },
     private readonly runner: Runner,
   ) {
@@ -39,15 +39,17 @@ export class Leases {
   /** Recovers once, then begins. */
   async start(): Promise<void> {
     await this.#recover();
-    this.#renewal = setInterval(() => void this.#renew(), this.parts.settings.renewMs);
-    this.#recovery = setInterval(() => void this.#recover(), RECOVERY_MS);
+    const { clock, settings } = this.parts;
+    this.#timers = [
+      clock.every(settings.renewMs, () => void this.#renew()),
+      clock.every(RECOVERY_MS, () => void this.#recover()),
+    ];
     this.#giveUpLapsed();
   }
 
   stop(): void {
-    clearInterval(this.#renewal);
-    clearInterval(this.#recovery);
-    clearTimeout(this.#lapse);
+    for (const cancel of this.#timers) cancel();
+    this.#cancelLapse?.();
   }
 
   /** Never rejects. */
@@ -91,9 +93,9 @@ export class Leases {
     }
     if (lapsed > 0)
       log.warn({ turns: lapsed }, 'turns were given up: their leases could not be renewed in time');
-    this.#lapse = setTimeout(() => {
+    this.#cancelLapse = clock.after(Math.ceil(next), () => {
       this.#giveUpLapsed();
-    }, Math.ceil(next));
+    });
   }
 
   /** Never rejects. */

@@ -1,10 +1,9 @@
 import { endingAfter } from './turn-ending.js';
-import type { Clock } from '../ports/clock.js';
+import { settledWithin, type Clock } from '../ports/clock.js';
 import type { Log } from '../ports/log.js';
 import type { Observer } from '../ports/observer.js';
 import type { CoreSettings } from '../model/settings.js';
 import type { SessionCache } from '../sessions/session-cache.js';
-import { pause } from '../model/abort.js';
 import type { Signal } from '../model/event.js';
 import { storePatiently } from './store-retry.js';
 import { closeTurn } from './close-turn.js';
@@ -96,10 +95,7 @@ export class Runner {
    */
   async drain(milliseconds: number): Promise<void> {
     this.#isDraining = true;
-    const patience = new AbortController();
-    const idle = Promise.all(this.#work.values());
-    await Promise.race([idle, pause(milliseconds, patience.signal).catch(() => undefined)]);
-    patience.abort(new Error('No more patience is needed'));
+    await settledWithin(this.parts.clock, Promise.all(this.#work.values()), milliseconds);
     const left = this.all;
     for (const running of left) running.stop('handover');
     await Promise.all(this.#work.values());
@@ -119,7 +115,10 @@ export class Runner {
   async #run(running: RunningTurn): Promise<void> {
     try {
       const thread = await this.#threadOf(running.turn);
-      const timer = setTimeout(timeOut, this.parts.settings.turnTimeoutMs, running);
+      const { clock, settings } = this.parts;
+      const cancelTimeout = clock.after(settings.turnTimeoutMs, () => {
+        running.stop('timeout');
+      });
       const listening = this.#listen(running);
       thread.pins++;
       try {
@@ -133,10 +132,10 @@ export class Runner {
             turnTimeoutMs: this.parts.settings.turnTimeoutMs,
           });
         }
-        clearTimeout(timer);
+        cancelTimeout();
         if (ending !== undefined) await this.#end(running, thread, ending);
       } finally {
-        clearTimeout(timer);
+        cancelTimeout();
         thread.pins--;
         (await listening)();
       }
@@ -265,10 +264,6 @@ export class Runner {
     if (this.#running.get(running.turn.sessionId) === running) this.#running.delete(running.turn.sessionId);
     running.finish();
   }
-}
-
-function timeOut(running: RunningTurn): void {
-  running.stop('timeout');
 }
 
 /**

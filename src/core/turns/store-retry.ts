@@ -1,7 +1,6 @@
-import type { Clock } from '../ports/clock.js';
+import { pause, type Clock } from '../ports/clock.js';
 import type { Log } from '../ports/log.js';
 import type { CoreSettings } from '../model/settings.js';
-import { pause } from '../model/abort.js';
 import { StoreUnavailableError } from '../ports/store.js';
 
 const PAUSE_MS = 500;
@@ -27,7 +26,7 @@ export async function storePatiently<T>(
     } catch (error) {
       if (!(error instanceof StoreUnavailableError) || clock.monotonic() > until) throw error;
       log.warn({ err: error, turn: turnId }, 'a turn could not be stored, trying again');
-      await pause(PAUSE_MS, new AbortController().signal);
+      await pause(clock, PAUSE_MS);
     }
   }
 }

@@ -123,9 +123,9 @@ export class Titles {
     const asked = new AbortController();
     this.#asking.add(asked);
     if (this.#stop.signal.aborted) asked.abort(this.#stop.signal.reason);
-    const timer = setTimeout(() => {
+    const cancelTimeout = this.parts.clock.after(TIMEOUT_MS, () => {
       asked.abort(new DOMException('The title took too long', 'TimeoutError'));
-    }, TIMEOUT_MS);
+    });
     let text = '';
     let usage = NO_USAGE;
     let outcome: AnswerOutcome = 'failed';
@@ -145,7 +145,7 @@ export class Titles {
       else this.parts.log.warn({ err: error, rig: rig.id }, 'no title from the rig');
       return '';
     } finally {
-      clearTimeout(timer);
+      cancelTimeout();
       this.#asking.delete(asked);
       observed.ended(outcome, usage, 0);
     }

@@ -1,11 +1,11 @@
 import type { Store } from '../ports/store.js';
 import type { Bus } from '../ports/bus.js';
-import type { Clock } from '../ports/clock.js';
+import { pause, type Clock } from '../ports/clock.js';
 import type { Log } from '../ports/log.js';
 import type { CoreSettings } from '../model/settings.js';
 import type { RigRegistry } from '../rigs/rig-registry.js';
 import type { ToolRunner } from '../tools/tool-runner.js';
-import { pause, TurnStopped } from '../model/abort.js';
+import { TurnStopped } from '../model/abort.js';
 import type { App } from '../model/app.js';
 import { ModelResponse } from './model-response.js';
 import {
@@ -173,7 +173,7 @@ export class TurnLoop {
     const wait = error.info.retryAfterMs ?? 250 * 2 ** tries;
     if (wait > MAX_BACKOFF_MS) throw error;
     this.parts.log.warn({ err: error, rig: rig.id, tries, wait_ms: wait }, 'rig failed, trying again');
-    await pause(wait, running.signal);
+    await pause(this.parts.clock, wait, running.signal);
   }
 }
 

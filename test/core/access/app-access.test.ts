@@ -1,5 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
+import { systemClock } from '../../../src/adapters/platform/uuid/clock.js';
 import type { App } from '../../../src/core/model/app.js';
 import { createAccess } from '../../../src/core/access/app-access.js';
 import { mintKey } from '../../../src/core/access/app-keys.js';
@@ -51,7 +52,7 @@ function house() {
         label: '',
         expiresAt: null,
         randomBytes: (count) => new Uint8Array(count).fill(++minted),
-        clock: { now: () => now, monotonic: () => now, newId: () => `key-${String(minted)}` },
+        clock: { ...systemClock, now: () => now, monotonic: () => now, newId: () => `key-${String(minted)}` },
         digests,
       });
       stored.set(made.stored.digest, { ...made.stored, ...change });

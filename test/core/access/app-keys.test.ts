@@ -1,5 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
+import { systemClock } from '../../../src/adapters/platform/uuid/clock.js';
 import { hasKeyForm, isInForce, mintKey } from '../../../src/core/access/app-keys.js';
 import type { Digests } from '../../../src/core/ports/digests.js';
 
@@ -17,7 +18,7 @@ function mint(bytes: Uint8Array, apps: readonly string[] = ['one']) {
       expect(count).toBe(32);
       return bytes;
     },
-    clock: { now: () => 1000, monotonic: () => 1000, newId: () => 'the-id' },
+    clock: { ...systemClock, now: () => 1000, monotonic: () => 1000, newId: () => 'the-id' },
     digests,
   });
 }

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
+import { systemClock } from '../../../src/adapters/platform/uuid/clock.js';
 import type { TurnObserver } from '../../../src/core/ports/observer.js';
 import type { Rig } from '../../../src/core/ports/rig.js';
 import { Recent } from '../../../src/core/operations/recent-activity.js';
@@ -14,7 +15,7 @@ let recent: Recent;
 
 beforeEach(() => {
   now = START;
-  recent = new Recent({ now: () => now, monotonic: () => now, newId: () => 'unused' });
+  recent = new Recent({ ...systemClock, now: () => now, monotonic: () => now, newId: () => 'unused' });
 });
 
 function begin(id: string): TurnObserver {

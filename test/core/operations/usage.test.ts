@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { systemClock } from '../../../src/adapters/platform/uuid/clock.js';
 import { createMemoryStore } from '../../support/memory-store/store.js';
 import { nodeDigests } from '../../../src/adapters/platform/node/digests.js';
 import { mintKey } from '../../../src/core/access/app-keys.js';
@@ -10,7 +11,13 @@ const DAY = 86_400_000;
 const NOON = 20_000 * DAY + DAY / 2;
 
 function begin(store: Store = createMemoryStore()) {
-  const clock = { at: NOON, now: () => clock.at, monotonic: () => clock.at, newId: () => 'key-1' };
+  const clock = {
+    ...systemClock,
+    at: NOON,
+    now: () => clock.at,
+    monotonic: () => clock.at,
+    newId: () => 'key-1',
+  };
   const log = keptLog();
   const usage = new Usage({ store, clock, digests: nodeDigests, log });
   const rows = async () => {

@@ -7,6 +7,7 @@ import type { Update } from '../../../src/core/model/update.js';
 import type { Store } from '../../../src/core/ports/store.js';
 import { closeTestCores, collect, collectUntil, created, message, testCore } from '../../support/core.js';
 import { Gate } from '../../support/gate.js';
+import { FakeClock } from '../../support/fake-clock.js';
 import { ScriptedRig } from '../../support/scripted-rig.js';
 
 afterEach(closeTestCores);
@@ -167,7 +168,8 @@ describe('updates', () => {
   });
 
   it('end when the thread is deleted, by this process or another', async () => {
-    const { core, store } = testCore({ rigs: [new ScriptedRig()] });
+    const clock = new FakeClock();
+    const { core, store } = testCore({ rigs: [new ScriptedRig()], clock });
     const [mine, theirs] = [uuid(), uuid()];
     for (const sessionId of [mine, theirs]) await core.createSession({ sessionId });
     const first = await core.updates(created(mine), { after: null, turns: false });
@@ -176,7 +178,7 @@ describe('updates', () => {
     await core.start();
     const second = await core.updates(created(theirs), { after: null, turns: false });
     await store.deleteSession(theirs, Date.now());
-    expect(await collect(second)).toEqual([]);
+    expect(await clock.passUntil(collect(second))).toEqual([]);
     await expect(core.snapshot(created(mine))).rejects.toMatchObject({ reason: 'not_found' });
   });
 });

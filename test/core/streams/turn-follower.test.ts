@@ -1,5 +1,6 @@
 import '../../support/property-seed.js';
 import { describe, expect, it } from '@jest/globals';
+import { systemClock } from '../../../src/adapters/platform/uuid/clock.js';
 import fc from 'fast-check';
 import type { TurnEvent } from '../../../src/core/model/event.js';
 import { TurnFollower, type TurnSource, type TurnView } from '../../../src/core/streams/turn-follower.js';
@@ -125,6 +126,7 @@ describe('TurnFollower', () => {
           async (scripts, outcome, joinsAt, chance) => {
             const script = new TurnScript(scripts, outcome);
             const source: TurnSource = {
+              clock: systemClock,
               log: keptLog(),
               inSession: () => script.here,
               store: {

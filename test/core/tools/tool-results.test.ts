@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { systemClock } from '../../../src/adapters/platform/uuid/clock.js';
 import { createSchemas } from '../../../src/adapters/tools/schema/schemas.js';
 import type { JsonValue } from '../../../src/core/model/json.js';
 import type { Tool } from '../../../src/core/ports/tool.js';
@@ -16,6 +17,7 @@ async function resultOf(run: () => unknown, secrets = new Map<string, string>())
     { list: () => [tool] },
     createSchemas(),
     { toolTimeoutMs: 1_000 },
+    systemClock,
     keptLog(),
   );
   const context = {

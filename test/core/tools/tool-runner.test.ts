@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { systemClock } from '../../../src/adapters/platform/uuid/clock.js';
 import { createSchemas } from '../../../src/adapters/tools/schema/schemas.js';
 import type { App } from '../../../src/core/model/app.js';
 import type { JsonObject } from '../../../src/core/model/json.js';
@@ -26,7 +27,13 @@ const say = (name: string) => tool(name, () => Promise.resolve(name));
 function box(...tools: Tool[]) {
   const log = keptLog();
   let list = tools;
-  const toolbox = new ToolRunner({ list: () => list }, createSchemas(), { toolTimeoutMs: 60_000 }, log);
+  const toolbox = new ToolRunner(
+    { list: () => list },
+    createSchemas(),
+    { toolTimeoutMs: 60_000 },
+    systemClock,
+    log,
+  );
   return {
     toolbox,
     log,

@@ -14,6 +14,7 @@ import {
   spoken,
   testCore,
 } from '../../support/core.js';
+import { FakeClock } from '../../support/fake-clock.js';
 import { Gate } from '../../support/gate.js';
 import { joinedBuses, twoNodes } from '../../support/nodes.js';
 import { ScriptedRig } from '../../support/scripted-rig.js';
@@ -44,7 +45,7 @@ describe('a node that does not work on the turn', () => {
     ['turn_ended', 'all'],
   ])('loses nothing when the bus loses %s (%s)', async (type, share) => {
     let n = 0;
-    const { owner, other, rig } = twoNodes(
+    const { owner, other, rig, clock } = twoNodes(
       (signal) => signal.type === type && (share === 'all' || n++ % 3 === 1),
     );
     await other.start();
@@ -53,25 +54,21 @@ describe('a node that does not work on the turn', () => {
     const asked = await rig.next();
     const words = Array.from({ length: 30 }, (_, index) => `${String(index)} `);
     asked.text(...words).end();
-    const updates = await collect(feed);
+    const updates = await clock.passUntil(collect(feed));
     const texts = updates.flatMap((update) => (update.type === 'text' ? [update.content] : []));
     expect(texts.join('')).toBe(words.join(''));
     expect(updates.at(-1)).toMatchObject({ type: 'turn_ended', outcome: 'complete' });
   });
 
   it('shows its text in flight, by poll and by push', async () => {
-    const { owner, other, rig } = twoNodes();
+    const { owner, other, rig, clock } = twoNodes();
     const id = uuid();
     await owner.send(message(id, 'Hi'));
     const asked = await rig.next();
     asked.text('Some words');
-    let seen = spoken(await other.snapshot(created(id)));
     // The owner stores its checkpoint about every half second.
-    while (seen.length < 2) {
-      await new Promise((resolve) => setTimeout(resolve, 50));
-      seen = spoken(await other.snapshot(created(id)));
-    }
-    expect(seen).toEqual(['user: Hi', 'assistant~ Some words']);
+    await clock.advance(600);
+    expect(spoken(await other.snapshot(created(id)))).toEqual(['user: Hi', 'assistant~ Some words']);
     const feed = await other.updates(created(id), { after: null, turns: true });
     const begun = await collectUntil(feed, ({ type }) => type === 'text');
     expect(begun).toMatchObject([{ type: 'turn_started' }, { type: 'text', content: 'Some words' }]);
@@ -79,7 +76,7 @@ describe('a node that does not work on the turn', () => {
   });
 
   it('interrupts it', async () => {
-    const { owner, other, rig } = twoNodes();
+    const { owner, other, rig, clock } = twoNodes();
     const id = uuid();
     await owner.send(message(id, 'Hi'));
     const asked = await rig.next();
@@ -91,20 +88,21 @@ describe('a node that does not work on the turn', () => {
       'interrupted',
       ['user: Hi', 'assistant: Some'],
     ]);
-    await owner.close();
+    await clock.passUntil(owner.close());
   });
 
   it('is answered about an interrupt when the owner has stored the end, though the bus carries nothing', async () => {
     const store = createMemoryStore();
     const rig = new ScriptedRig();
-    const settings = { renewMs: 50, mirrorMs: 60_000 };
-    const { core: owner } = testCore({ rigs: [rig], store, settings });
-    const { core: other, log } = testCore({ rigs: [new ScriptedRig()], store, settings });
+    const clock = new FakeClock();
+    const settings = { mirrorMs: 60_000 };
+    const { core: owner } = testCore({ rigs: [rig], store, clock, settings });
+    const { core: other, log } = testCore({ rigs: [new ScriptedRig()], store, clock, settings });
     await owner.start();
     const id = uuid();
     await owner.send(message(id, 'Hi'));
     (await rig.next()).text('Some');
-    expect(await other.interrupt(created(id))).toBe(true);
+    expect(await clock.passUntil(other.interrupt(created(id)))).toBe(true);
     // It was not after all its patience that it looked into the store.
     expect(log.lines.filter((line) => line.includes('fenced off'))).toEqual([]);
     const ended = await other.snapshot(created(id));
@@ -161,7 +159,7 @@ describe('a node that does not work on the turn', () => {
   });
 
   it('interrupts a turn of a session that it has read before there was one, though it hears of nothing', async () => {
-    const { owner, other, rig } = twoNodes(() => true);
+    const { owner, other, rig, clock } = twoNodes(() => true);
     const id = uuid();
     expect((await other.snapshot(created(id))).status).toBe('idle');
     const sent = await owner.send(message(id, 'Hi'));
@@ -169,9 +167,9 @@ describe('a node that does not work on the turn', () => {
     await owner.turnEnded(sent, new AbortController().signal);
     await owner.send(message(id, 'Again'));
     await owner.send(message(id, 'And again'));
-    expect(await other.interrupt(created(id))).toBe(true);
-    await owner.close();
-  }, 10_000);
+    expect(await clock.passUntil(other.interrupt(created(id)))).toBe(true);
+    await clock.passUntil(owner.close());
+  });
 });
 
 describe('a node that is slow to hear from the store', () => {

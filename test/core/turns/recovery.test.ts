@@ -19,6 +19,7 @@ import {
   testCore,
   type TestCore,
 } from '../../support/core.js';
+import { FakeClock } from '../../support/fake-clock.js';
 import { ScriptedRig } from '../../support/scripted-rig.js';
 
 afterEach(() => {
@@ -96,7 +97,14 @@ async function afterLoss(left: {
   /** The name of a tool that the turn has called. */
   readonly called?: string;
   readonly tools?: readonly Tool[];
-}): Promise<{ store: Store; id: string; lost: ClaimedTurn; rig: ScriptedRig; core: TestCore['core'] }> {
+}): Promise<{
+  store: Store;
+  id: string;
+  lost: ClaimedTurn;
+  rig: ScriptedRig;
+  core: TestCore['core'];
+  clock: FakeClock;
+}> {
   const { asked = 'Hi', partialText = '', tools = [] } = left;
   const store = createMemoryStore();
   const id = uuid();
@@ -104,8 +112,9 @@ async function afterLoss(left: {
   const messages = left.called === undefined ? [] : [called(lost, left.called)];
   await store.saveProgress(lost, { messages, events: [], partialText }, Date.now());
   const rig = new ScriptedRig();
-  const { core } = testCore({ rigs: [rig], store, tools });
-  return { store, id, lost, rig, core };
+  const clock = new FakeClock();
+  const { core } = testCore({ rigs: [rig], store, tools, clock });
+  return { store, id, lost, rig, core, clock };
 }
 
 describe('a turn whose process died', () => {
@@ -246,8 +255,8 @@ describe('a turn whose process died', () => {
   });
 
   it('ends when an interrupt finds it before its successor does', async () => {
-    const { id, core } = await afterLoss({ partialText: 'Some' });
-    expect(await core.interrupt(created(id))).toBe(true);
+    const { id, core, clock } = await afterLoss({ partialText: 'Some' });
+    expect(await clock.passUntil(core.interrupt(created(id)))).toBe(true);
     const end = await core.snapshot(created(id));
     expect([spoken(end), end.status]).toEqual([['user: Hi', 'assistant: Some'], 'interrupted']);
   });

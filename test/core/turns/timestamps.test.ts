@@ -120,7 +120,7 @@ describe("a message's timestamp", () => {
     (await rig.next()).call('c1', 'hang').end();
     await running.passed;
     clock.pass(1_000);
-    await core.interrupt(created(id));
+    await clock.passUntil(core.interrupt(created(id)));
     expect(await shown(core, id, from)).toEqual([
       ['Hi', 0],
       ['interrupted', 1_000],
@@ -162,7 +162,7 @@ describe("a message's timestamp", () => {
         asked.end();
       }
     }
-    if (end !== 'end') await core.interrupt(created(id));
+    if (end !== 'end') await clock.passUntil(core.interrupt(created(id)));
     await core.turnEnded(sent, never);
     expect(await shown(core, id, from)).toEqual([
       ['Hi', 0],

@@ -7,5 +7,17 @@ import { newId } from './ids.js';
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
+  after: (milliseconds, act) => {
+    const timer = setTimeout(act, milliseconds);
+    return () => {
+      clearTimeout(timer);
+    };
+  },
+  every: (milliseconds, act) => {
+    const timer = setInterval(act, milliseconds).unref();
+    return () => {
+      clearInterval(timer);
+    };
+  },
   newId,
 };
