@@ -52,13 +52,13 @@ export class FakeClock implements Clock {
   /** Lets time pass, timer by timer, until the promise is settled: at most an hour. */
   async passUntil<T>(promise: Promise<T>): Promise<T> {
     const until = this.#steady + 3_600_000;
-    let isSettled = false;
+    const progress = { isSettled: false };
     const settle = (): void => {
-      isSettled = true;
+      progress.isSettled = true;
     };
     promise.then(settle, settle);
     await this.#settle();
-    while (!isSettled) {
+    while (!progress.isSettled) {
       if (!this.#actNext(until) && this.#timers.size > 0)
         throw new Error('An hour passed, and nothing came of it');
       await this.#settle();
