@@ -89,8 +89,8 @@ describe('modules of tools', () => {
       const stopped = toolContext({ signal: AbortSignal.abort(new Error('stopped')) });
       await expect(look?.run({}, stopped)).rejects.toThrow('stopped');
       expect(await nothing?.run({}, context)).toBeNull();
-      await expect(big?.run({}, context)).rejects.toThrow("The tool's result cannot be told in JSON");
-      await expect(odd?.run({}, context)).rejects.toThrow("The tool's result cannot be told in JSON");
+      await expect(big?.run({}, context)).rejects.toThrow("The tool's result cannot be serialized as JSON");
+      await expect(odd?.run({}, context)).rejects.toThrow("The tool's result cannot be serialized as JSON");
       await expect(fails?.run({}, context)).rejects.toThrow(/^no such coin$/);
     });
   });
@@ -119,9 +119,9 @@ describe('modules of tools', () => {
       const mistakes = await mistakesOf(load(folder, patterns, ['get_time']));
       const fields = 'name, description, parameters, sideEffects, timeoutMs, run';
       expect(mistakes).toEqual([
-        `tools: tools/*.mjs: there is no such file in ${folder}`,
-        'tools: tools/**/x.mjs: has "**", which is not known; name each folder',
-        `tools:  : there is no such file in ${folder}`,
+        `tools: tools/*.mjs: matches no file in ${folder}`,
+        'tools: tools/**/x.mjs: contains "**", which is not supported; name each folder',
+        `tools:  : matches no file in ${folder}`,
         'a.mjs: tool.name: must have 1 to 64 letters, digits, dashes or underscores',
         'a.mjs: tool.description: must say in 1 to 4000 characters what the tool does',
         "a.mjs: tool.parameters.type: must be 'object'",
@@ -130,13 +130,13 @@ describe('modules of tools', () => {
         'a.mjs: tool.run: must be a function (args, context) => result',
         `a.mjs: tool.timeout: is not a known field; known are ${fields}`,
         `a.mjs: tool.execute: is not a known field; known are ${fields}`,
-        'b.mjs: tools[1].name: "same" is the name of b.mjs: tools[0] already',
-        'b.mjs: tools[2].name: "get_time" is the name of a built-in tool already',
-        'b.mjs: tools[3]: must be an object with name, description, parameters …',
-        'c.mjs: must export `tool` or `tools`, and exports default, run',
+        'b.mjs: tools[1].name: "same" is already the name of b.mjs: tools[0]',
+        'b.mjs: tools[2].name: "get_time" is already the name of a built-in tool',
+        'b.mjs: tools[3]: must be an object with name, description, parameters, …',
+        'c.mjs: must export `tool` or `tools`, but exports default, run',
         expect.stringMatching(/^d\.mjs: cannot be loaded: SyntaxError: /),
         'e.mjs: cannot be loaded: TypeError: no database',
-        'f.mjs: tools: must be a list; one alone is exported as `tool`',
+        'f.mjs: tools: must be a list; export a single tool as `tool`',
         expect.stringMatching(/^g\.mjs: tools\[0\]\.parameters: must be a JSON Schema: /),
         expect.stringMatching(/^g\.mjs: tools\[1\]\.parameters: must be a JSON Schema as plain data/),
         expect.stringMatching(/^g\.mjs: tools\[2\]\.parameters: must be a JSON Schema as plain data/),

@@ -106,7 +106,7 @@ describe('get_token_price', () => {
         },
         expect.objectContaining({ symbol: 'BTC', price: '100000', source: 'http', age_seconds: 60 }),
         expect.objectContaining({ symbol: 'SHIB', price: '0.00000012' }),
-        { symbol: 'DOGE', error: expect.stringContaining('Known are ETH, BTC, SHIB, GONE.') },
+        { symbol: 'DOGE', error: expect.stringContaining('Known symbols: ETH, BTC, SHIB, GONE.') },
       ],
     });
     expect(source.requests).toHaveLength(1);
@@ -225,7 +225,7 @@ describe('a source that fails', () => {
   it.each([
     ['limits requests', 429, 'The price source limits requests. Try again in a moment.'],
     ['refuses the key', 401, "The price source refuses this service's key."],
-    ['is no API', 200, 'The price source gave an answer that is no JSON.'],
+    ['is no API', 200, 'The price source returned a response that is not JSON.'],
     ['redirects', 302, 'The price source cannot be reached.'],
   ])('as one that %s is told without URL and key', async (_what, status, words) => {
     source.instead = (_req, res) => res.writeHead(status, { location: '/elsewhere' }).end(`<p>${KEY}</p>`);
@@ -245,7 +245,7 @@ describe('a source that fails', () => {
   ])('or sends %s, is cut off', async (_what, body) => {
     source.instead = (_req, res) => res.end(body);
     await expect(ask(open(), { symbols: ['BTC'] })).rejects.toThrow(
-      'The price source gave an answer that is too large.',
+      'The price source returned a response that is too large.',
     );
   });
 

@@ -3,20 +3,23 @@ import { MAX_EXPONENT, numberFunctions } from './functions.js';
 
 const MAX_LENGTH = 500;
 const MAX_BRACKETS = 50;
-/** What is shown of a result; the rest of those that are calculated with takes up the rounding. */
+/** Significant digits of a result. The digits beyond them, up to `DIGITS`, absorb rounding errors. */
 const SHOWN_DIGITS = 32;
-/** Enough for whole numbers of 256 bits, which are shown in full. */
+/** Working precision in digits: enough for 256-bit integers, which are shown in full. */
 export const DIGITS = 80;
-/** What the functions of an expression may cost together: see `NumberFunction.cost`. */
+/** Budget of one expression, in the unit of `NumberFunction.cost`. */
 const MAX_COST = 16;
 
-/** Calculates an expression. @throws Error in words when it cannot be read, is not arithmetic, or gets too large */
+/**
+ * Evaluates an expression.
+ * @throws Error with a message for the user when the expression cannot be parsed, is not arithmetic, or exceeds a bound
+ */
 export type Arithmetic = (expression: string) => string;
 
 /**
- * Arithmetic on mathjs's parser and decimals, without its evaluator: an own walk over the syntax tree knows
- * numbers, parentheses, the operators and functions of one table, and nothing else, so what is not named there
- * (assignments, functions, ranges, matrices, units, properties, `import`) cannot happen.
+ * Evaluates with mathjs's parser and decimals, but without its evaluator. This evaluator accepts only numbers, parentheses,
+ * and the constants, operators and functions of its tables. Assignments, function definitions, ranges, matrices, units,
+ * property access and `import` are therefore impossible.
  */
 export function createArithmetic(math: MathJsInstance): Arithmetic {
   const number = (value: number | string): BigNumber => math.bignumber(value);
@@ -31,8 +34,7 @@ export function createArithmetic(math: MathJsInstance): Arithmetic {
 
   return (expression) => {
     const tree = parse(math, expression);
-    // mathjs writes `a + b%` as `a + a * b%` with one node for both: without memory, a chain of them would double the
-    // work.
+    // mathjs parses `a + b%` as `a + a * b%` with one shared node for `a`. Memoization keeps a chain of them linear.
     const values = new Map<MathNode, BigNumber>();
     let spent = 0;
     return shown(valueOf(tree));

@@ -2,7 +2,7 @@ import type { Tool } from '../../../core/ports/tool.js';
 import { createTimeLimit, TimeLimitError } from '../../platform/node/time-limit.js';
 import { createArithmetic, DIGITS, type Arithmetic } from './arithmetic.js';
 
-/** The bounds of the arithmetic keep every expression far below this; it is there for what they may have missed. */
+/** Time limit of an evaluation, in milliseconds: a safety net, since the bounds of `Arithmetic` stop long work earlier. */
 const LIMIT_MS = 500;
 
 /** The tool `calculate`: `{expression}` → `{expression, result}`, `result` a decimal number as a string. */
@@ -32,19 +32,19 @@ export function createCalculate(): Tool {
         return { expression, result: limit.run(LIMIT_MS, () => arithmetic(expression)) };
       } catch (error) {
         if (error instanceof TimeLimitError)
-          throw new Error('That takes too long to calculate.', { cause: error });
+          throw new Error('The expression takes too long to calculate.', { cause: error });
         throw error;
       }
     },
   };
 }
 
-/** On first use: the library takes about 0.1 s to load. */
+/** Called on first use, because mathjs is slow to load. */
 async function loadArithmetic(): Promise<Arithmetic> {
   const { default: mathjs } = await import('mathjs/lib/browser/math.js');
   const math = mathjs.create(mathjs.all);
-  math.config({ number: 'BigNumber', precision: DIGITS }); // as an argument of `create`, this build does not look at it
+  math.config({ number: 'BigNumber', precision: DIGITS }); // this build ignores options passed to `create`
   const arithmetic = createArithmetic(math);
-  arithmetic('1 + 1'); // what the library makes on first use is made here, outside the time limit of an expression
+  arithmetic('1 + 1'); // mathjs initializes itself here, outside the time limit of an expression
   return arithmetic;
 }

@@ -1,25 +1,26 @@
 import type { BigNumber } from 'mathjs';
 
-/** The numbers that may occur lie between 1e-5000 and 1e5000 in size, so that no step takes long. */
+/** Magnitudes must lie between 1e-5000 and 1e5000, so that no single step takes long. */
 export const MAX_EXPONENT = 5_000;
 const MAX_ANGLE = 1e15;
 const MAX_FACTORIAL = 1_000;
 const MAX_EXACT_INTEGER = '1e60';
 const MAX_DIGITS = 60;
 const CHEAP_EXPONENT = 1_000;
-/** Below this, a sine is what the digits of pi leave of zero. */
+/** A smaller trigonometric value of an angle above 1 is a rounding error of zero, because pi has finite precision. */
 const LEAST_SINE = '1e-60';
 
-/** A function or an operator on decimals. It throws an Error in words when the arguments are not for it. */
+/** A function or an operator on decimals. */
 export interface NumberFunction {
   readonly least: number;
   readonly most: number;
-  /** What a call takes of the budget of an expression, in units of at most a millisecond; 0: too little to count. */
+  /** The share of an expression's budget that a call uses, in units of at most one millisecond; 0: negligible. */
   cost(args: readonly BigNumber[]): number;
+  /** @throws Error with a message for the user when the arguments are out of range */
   of(args: readonly BigNumber[]): BigNumber;
 }
 
-/** Makes a table of everything that an expression may call. A name that is not in it does not exist. */
+/** Builds the table of all functions and operators that an expression may use. */
 export function numberFunctions(
   number: (value: number | string) => BigNumber,
 ): ReadonlyMap<string, NumberFunction> {
@@ -130,8 +131,8 @@ export function numberFunctions(
 }
 
 /**
- * Euclid's algorithm divides at most five times for each digit of the smaller number (Lamé's theorem), so that numbers
- * of `MAX_DIGITS` digits take a whole unit.
+ * Euclid's algorithm needs at most five divisions per digit of the smaller number (Lamé's theorem). A number of
+ * `MAX_DIGITS` digits costs one unit.
  */
 function divisions([, ...rest]: readonly BigNumber[]): number {
   return rest.reduce((sum, { e }) => sum + (Math.max(e, 0) + 1) / MAX_DIGITS, 0);
@@ -146,7 +147,7 @@ function quotient(x: BigNumber, y: BigNumber): BigNumber {
   return x.div(y);
 }
 
-/** The remainder with the sign of the divisor, as in mathematics: -1 mod 3 is 2. */
+/** The remainder has the sign of the divisor: -1 mod 3 is 2. */
 function remainder(x: BigNumber, y: BigNumber): BigNumber {
   if (y.isZero()) throw new Error('Division by zero.');
   const rest = x.mod(y);
@@ -159,7 +160,7 @@ function power(x: BigNumber, y: BigNumber): BigNumber {
   return x.pow(y);
 }
 
-/** Factorials from a table that grows as far as was asked for. */
+/** Computes factorials with a table that grows on demand. */
 function factorials(one: BigNumber): (x: BigNumber) => BigNumber {
   const table = [one];
   return (x) => {

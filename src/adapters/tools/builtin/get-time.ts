@@ -4,12 +4,12 @@ import type { Tool } from '../../../core/ports/tool.js';
 const SHOWN_INPUT = 60;
 
 /**
- * The tool `get_time`: `{timezone?}` → `{iso, timezone, text}`, `iso` with the zone's offset, UTC when none is named.
+ * The tool `get_time`: `{timezone?}` → `{iso, timezone, text}`. `iso` carries the zone's offset; the default zone is UTC.
  */
 export function createGetTime(clock: Pick<Clock, 'now'>): Tool {
   return {
     name: 'get_time',
-    description: 'Tells the present date and time, in UTC or in a given time zone.',
+    description: 'Returns the current date and time, in UTC or in a given time zone.',
     parameters: {
       type: 'object',
       properties: {
@@ -34,11 +34,11 @@ interface TimeDescription {
   readonly text: string;
 }
 
-/** @throws Error in words when there is no such zone */
+/** @throws Error with a message for the user when the time zone is unknown */
 function describeTime(now: number, zone: string): TimeDescription {
   const format = formatIn(zone);
   const resolved = format.resolvedOptions().timeZone;
-  // The engine answers with older names (Asia/Calcutta): the asked one is shown, but for its spelling.
+  // The engine may resolve to an older alias (Asia/Calcutta). Keep the requested name, but correct its case.
   const timeZone = resolved.toLowerCase() === zone.toLowerCase() ? resolved : zone;
   const parts = new Map(format.formatToParts(now).map(({ type, value }) => [type, value]));
   const offset = /[+-]\d\d:\d\d/.exec(parts.get('timeZoneName') ?? '')?.[0] ?? '+00:00';

@@ -3,7 +3,7 @@ import type { Tool } from '../../../core/ports/tool.js';
 import { createCalculate } from './calculate.js';
 import { createGetTime } from './get-time.js';
 
-/** The tools that need no configuration: `get_time` and `calculate`. */
+/** Creates the tools that need no configuration: `get_time` and `calculate`. */
 export function builtinTools(clock: Pick<Clock, 'now'>): readonly Tool[] {
   return [createGetTime(clock), createCalculate()];
 }

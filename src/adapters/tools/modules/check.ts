@@ -9,10 +9,10 @@ const MAX_TIMEOUT = 2_147_483_647;
 const FIELDS = ['name', 'description', 'parameters', 'sideEffects', 'timeoutMs', 'run'];
 const SIDE_EFFECTS = ['none', 'idempotent', 'yes'];
 
-/** What is wrong with an exported tool, by field, with what would be right; empty: it is a `ToolDefinition`. */
+/** Validates an exported tool. @returns one problem per invalid field; empty for a valid `ToolDefinition` */
 export function toolProblems(value: unknown, schemas: Schemas): readonly Problem[] {
   if (!isObject(value))
-    return [{ path: '', message: 'must be an object with name, description, parameters …' }];
+    return [{ path: '', message: 'must be an object with name, description, parameters, …' }];
   const { name, description, parameters, sideEffects, timeoutMs, run } = value;
   const problems: (Problem | null)[] = [
     typeof name === 'string' && NAME.test(name)
@@ -44,7 +44,7 @@ export function toolProblems(value: unknown, schemas: Schemas): readonly Problem
   return problems.filter((problem) => problem !== null);
 }
 
-/** True for what has no problems. */
+/** True when `toolProblems` finds none. */
 export function isToolDefinition(value: unknown, schemas: Schemas): value is ToolDefinition {
   return toolProblems(value, schemas).length === 0;
 }
@@ -67,7 +67,7 @@ function parametersProblem(parameters: unknown, schemas: Schemas): Problem | nul
   }
 }
 
-/** True for what JSON gives back as it is. */
+/** True for plain data: a round trip through JSON does not change it. */
 function isPlain(value: object): boolean {
   try {
     return (

@@ -1,9 +1,9 @@
 import type { JsonObject, JsonValue } from '../../../core/model/json.js';
 import type { Tool, ToolContext } from '../../../core/ports/tool.js';
 
-/** What a call may know and use. */
+/** The context that the service passes to each call of a module's tool. */
 export interface ModuleContext extends Omit<ToolContext, 'userState'> {
-  /** The synced user state as `GET /api/state` shows it; null: none was sent yet. */
+  /** The user state in the form that `GET /api/state` returns; null until a client has sent one. */
   readonly userState: JsonObject | null;
 }
 
@@ -11,17 +11,17 @@ export interface ModuleContext extends Omit<ToolContext, 'userState'> {
 export interface ToolDefinition {
   /** 1 to 64 letters, digits, dashes or underscores. */
   readonly name: string;
-  /** What it does and when to call it, for the model. */
+  /** Tells the model what the tool does and when to call it. */
   readonly description: string;
-  /** A JSON Schema of the arguments, `type: 'object'` at its root. Arguments are checked against it before `run`. */
+  /** The JSON Schema of the arguments, with `type: 'object'` at its root. The service validates them before `run`. */
   readonly parameters: JsonObject;
-  /** What a repetition does. After a crash `none` and `idempotent` may run again; `yes` never does. */
+  /** After a crash, the service may run a call again if this is `none` or `idempotent`, and never if it is `yes`. */
   readonly sideEffects: Tool['sideEffects'];
-  /** How long a call may take in milliseconds; absent or null: the service's `TOOL_TIMEOUT`. */
+  /** Timeout of a call, in milliseconds. Absent or null: the service's `TOOL_TIMEOUT`. */
   readonly timeoutMs?: number | null;
   /**
-   * Does it. The result is anything that JSON can carry; undefined counts as null.
-   * @throws any error: its message is shown to the model and to the user
+   * Executes the call. The result must be serializable as JSON; undefined becomes null.
+   * @throws any error; the model and the user see its message
    */
   run(args: JsonObject, context: ModuleContext): JsonValue | undefined | Promise<JsonValue | undefined>;
 }

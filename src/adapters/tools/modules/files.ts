@@ -2,14 +2,14 @@ import { readdir, stat } from 'node:fs/promises';
 import { isAbsolute, join, parse } from 'node:path';
 
 /**
- * The files that a pattern names, sorted. `*` and `?` stand for what they do in a shell, within one part of the path;
- * a name that begins with a dot is matched by one that does so only.
- * @throws Error in words when there is none, or the pattern cannot be used
+ * Lists the files that match a pattern, sorted. `*` and `?` work as in a shell, within one path segment; only a segment
+ * that begins with a dot matches hidden files.
+ * @throws Error with a message for the operator when no file matches or the pattern is invalid
  */
 export async function findFiles(pattern: string, folder: string): Promise<readonly string[]> {
   const parts = pattern.split('/').filter((part) => part !== '' && part !== '.');
   if (parts.length === 0) throw new Error('is blank');
-  if (parts.includes('**')) throw new Error('has "**", which is not known; name each folder');
+  if (parts.includes('**')) throw new Error('contains "**", which is not supported; name each folder');
   const root = isAbsolute(pattern) ? parse(pattern).root : folder;
   let found: readonly string[] = [root];
   for (const part of parts) {
@@ -18,7 +18,7 @@ export async function findFiles(pattern: string, folder: string): Promise<readon
   }
   const checked = await Promise.all(found.map(async (file) => ((await isFile(file)) ? [file] : [])));
   const files = checked.flat().sort();
-  if (files.length === 0) throw new Error(`there is no such file in ${root}`);
+  if (files.length === 0) throw new Error(`matches no file in ${root}`);
   return files;
 }
 
@@ -40,7 +40,7 @@ async function isFile(path: string): Promise<boolean> {
   return found?.isFile() === true;
 }
 
-/** What a failed look at the disk comes to when there is nothing. */
+/** Replaces "not found" errors of the file system by `instead`; rethrows all others. */
 function missing<T>(instead: T): (error: unknown) => T {
   return (error) => {
     const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;

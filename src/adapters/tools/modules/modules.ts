@@ -11,13 +11,15 @@ import { findFiles } from './files.js';
 /** How long a module may take to load, in milliseconds. */
 const LOAD_MS = 10_000;
 
-/** One thing that is wrong with the modules: where (`tools/a.mjs: tools[1].name`), and what would be right. */
+/** One mistake in a module. */
 export interface ModuleMistake {
+  /** Such as `tools/a.mjs: tools[1].name`. */
   readonly where: string;
+  /** What would be right. */
   readonly what: string;
 }
 
-/** The modules cannot be used. `message` lists every mistake, a line each. */
+/** The modules are invalid. `message` lists every mistake on a line of its own. */
 export class ToolModuleError extends Error {
   override readonly name = 'ToolModuleError';
 
@@ -26,12 +28,11 @@ export class ToolModuleError extends Error {
   }
 }
 
-/** What loading rests on. */
 export interface ToolModuleDeps {
-  /** What patterns are relative to: the folder of the configuration file. */
+  /** The folder of the configuration file; relative patterns start here. */
   readonly folder: string;
   readonly schemas: Schemas;
-  /** Names that are taken, such as those of the built-in tools. */
+  /** Tool names that are already in use, such as those of the built-in tools. */
   readonly taken: readonly string[];
 }
 
@@ -41,8 +42,9 @@ interface Found {
 }
 
 /**
- * Loads the tools of the operator's own ES modules: patterns in their order, files sorted within each, a file once.
- * @throws ToolModuleError with everything that is wrong
+ * Loads the tools of the operator's own ES modules. The order of the patterns is kept, the files of each pattern are
+ * sorted, and a file that matches several patterns is loaded once.
+ * @throws ToolModuleError that lists all mistakes
  */
 export async function loadToolModules(
   patterns: readonly string[],
@@ -71,7 +73,7 @@ export async function loadToolModules(
       if (!isToolDefinition(value, deps.schemas)) continue;
       const owner = owners.get(value.name);
       if (owner === undefined) tools.push(toTool(value));
-      else mistakes.push({ where: `${where}.name`, what: `"${value.name}" is the name of ${owner} already` });
+      else mistakes.push({ where: `${where}.name`, what: `"${value.name}" is already the name of ${owner}` });
       owners.set(value.name, owner ?? where);
     }
   }
@@ -79,7 +81,7 @@ export async function loadToolModules(
   return tools;
 }
 
-/** The exported tools of a module; what is wrong with the module itself is added to `mistakes`. */
+/** Returns the unchecked tools that a module exports. Adds mistakes in the module itself to `mistakes`. */
 async function readModule(file: string, shown: string, mistakes: ModuleMistake[]): Promise<readonly Found[]> {
   if (!/\.m?js$/.test(file)) {
     mistakes.push({ where: shown, what: 'must be an ES module whose name ends in .mjs or .js' });
@@ -98,22 +100,22 @@ async function readModule(file: string, shown: string, mistakes: ModuleMistake[]
     if (isList(exported.tools)) {
       found.push(...exported.tools.map((value, at) => ({ where: `${shown}: tools[${String(at)}]`, value })));
     } else {
-      mistakes.push({ where: `${shown}: tools`, what: 'must be a list; one alone is exported as `tool`' });
+      mistakes.push({ where: `${shown}: tools`, what: 'must be a list; export a single tool as `tool`' });
     }
   } else if (found.length === 0) {
     const names = Object.keys(exported).join(', ');
-    const what = `must export \`tool\` or \`tools\`, and exports ${names === '' ? 'nothing' : names}`;
+    const what = `must export \`tool\` or \`tools\`, but exports ${names === '' ? 'nothing' : names}`;
     mistakes.push({ where: shown, what });
   }
   return found;
 }
 
-/** @throws whatever the module throws while it loads, or an Error when it takes too long */
+/** @throws the error that the module throws while it loads, or an Error on timeout */
 async function load(file: string): Promise<object> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
-      reject(new Error(`it takes longer than ${String(LOAD_MS / 1000)} s`));
+      reject(new Error(`it did not load within ${String(LOAD_MS / 1000)} s`));
     }, LOAD_MS);
   });
   try {
@@ -135,7 +137,7 @@ function toTool(definition: ToolDefinition): Tool {
   };
 }
 
-/** What JSON carries of a result, so that nothing else gets into the history. */
+/** Converts a result to plain JSON, the only form that the history may store. */
 function toJson(result: unknown): JsonValue {
   if (result === undefined) return null;
   try {
@@ -143,11 +145,11 @@ function toJson(result: unknown): JsonValue {
     if (isJson(value)) return value;
     throw new Error('it is empty');
   } catch (error) {
-    throw new Error(`The tool's result cannot be told in JSON: ${wordsOf(error)}`, { cause: error });
+    throw new Error(`The tool's result cannot be serialized as JSON: ${wordsOf(error)}`, { cause: error });
   }
 }
 
-/** Of what `JSON.parse` gives: all of it. */
+/** Narrows what `JSON.parse` returns, which is JSON unless it is undefined. */
 function isJson(value: unknown): value is JsonValue {
   return value !== undefined;
 }

@@ -7,17 +7,17 @@ import { isPricedBy, type Answer, type QuoteSource } from './quotes.js';
 import type { FeedSettings, PriceSettings } from './settings.js';
 
 const DEFAULT_HEARTBEAT_SECONDS = 3_600;
-/** The last one that a date can hold. */
+/** The latest time that a `Date` can represent, in seconds. */
 const LAST_SECOND = 8_640_000_000_000n;
 const AGGREGATOR = parseAbi([
   'function decimals() view returns (uint8)',
   'function latestRoundData() view returns (uint80 roundId, int256 answer, uint256 startedAt, uint256 updatedAt, uint80 answeredInRound)',
 ]);
 
-/** Quotes of price feeds on chains: every symbol's feeds in their order, all symbols at the same time. */
+/** Reads quotes from on-chain price feeds: all symbols in parallel, the feeds of one symbol in order until one succeeds. */
 export function feedQuotes(settings: Pick<PriceSettings, 'chains' | 'feeds' | 'rpcTimeoutMs'>): QuoteSource {
   const endpoints = createEndpoints(settings.rpcTimeoutMs);
-  const neverEnds = new AbortController().signal; // quotes are shared by callers; time is bounded by the endpoints
+  const neverEnds = new AbortController().signal; // callers share quotes, so none may abort them; the endpoints bound the time
 
   return async (symbols, currency) =>
     new Map(
@@ -44,7 +44,7 @@ export function feedQuotes(settings: Pick<PriceSettings, 'chains' | 'feeds' | 'r
         client.readContract({ ...contract, functionName: 'decimals' }),
         client.readContract({ ...contract, functionName: 'latestRoundData' }),
       ] as const;
-      await Promise.allSettled(reads); // when one fails, the other must not go on behind the answer
+      await Promise.allSettled(reads); // when one fails, still wait for the other, so that no request outlives the call
       const [decimals, [, price, , updatedAt]] = await Promise.all(reads);
       if (price <= 0n || updatedAt <= 0n || updatedAt > LAST_SECOND)
         throw new ChainError(`The price feed of ${symbol} has no price.`);

@@ -4,17 +4,17 @@ import { plainDecimal, symbolKey, type Answer, type QuoteSource } from './quotes
 import type { HttpPriceSettings } from './settings.js';
 
 const DEFAULT_TIMEOUT_MS = 10_000;
-/** A response with the prices of all symbols of a request. */
+/** Bounds of a response, which holds the prices of all requested symbols. */
 const BOUNDS = { maxBytes: 256 * 1024, values: 10_000, depth: 8 };
-/** The last one that a date can hold. */
+/** The latest time that a `Date` can represent, in seconds. */
 const LAST_SECOND = 8_640_000_000_000;
 
-/** Why the source gave no prices, in words for a user: no URL, no key. */
+/** The source returned no prices. `message` is safe to show to a user: it contains no URL and no key. */
 class SourceError extends Error {
   override readonly name = 'SourceError';
 }
 
-/** Quotes of a source that answers as CoinGecko's `/simple/price` does; one request for all symbols. */
+/** Reads quotes from a source compatible with CoinGecko's `/simple/price`, with one request for all symbols. */
 export function httpQuotes(settings: HttpPriceSettings): QuoteSource {
   const ids = new Map(Object.entries(settings.ids).map(([symbol, id]) => [symbolKey(symbol), id]));
 
@@ -65,7 +65,7 @@ async function askSource(
   try {
     const response = await fetch(url, {
       headers: { accept: 'application/json', ...key },
-      redirect: 'error', // a key must not go elsewhere
+      redirect: 'error', // a redirect would send the API key to another host
       signal: deadline.signal,
     });
     if (!response.ok) throw new SourceError(wordsFor(response.status));
@@ -85,13 +85,13 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new SourceError('The price source gave an answer that is no JSON.', { cause: error });
+    throw new SourceError('The price source returned a response that is not JSON.', { cause: error });
   }
 }
 
 function asSourceError(error: unknown): SourceError {
   if (error instanceof SourceError) return error;
   if (error instanceof BodyTooLargeError)
-    return new SourceError('The price source gave an answer that is too large.', { cause: error });
+    return new SourceError('The price source returned a response that is too large.', { cause: error });
   return new SourceError('The price source cannot be reached.', { cause: error });
 }

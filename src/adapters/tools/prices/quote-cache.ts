@@ -2,13 +2,14 @@ import type { Answer, QuoteSource } from './quotes.js';
 
 interface Entry {
   readonly answer: Promise<Answer>;
-  /** Infinity while it is being asked for. */
+  /** On the clock of `now`; Infinity while the request is in flight. */
   expires: number;
 }
 
 /**
- * Keeps quotes for a while, and asks once for what several callers want at the same time. What failed is not kept.
- * @param now a steady clock, in milliseconds
+ * Caches quotes, and shares one request among concurrent callers. Failures are not cached.
+ * @param keepMs time to live of a quote, in milliseconds
+ * @param now a monotonic clock, in milliseconds
  */
 export function cachedQuotes(source: QuoteSource, keepMs: number, now: () => number): QuoteSource {
   const entries = new Map<string, Entry>();
@@ -46,4 +47,4 @@ export function cachedQuotes(source: QuoteSource, keepMs: number, now: () => num
   };
 }
 
-const NOTHING: Answer = { kind: 'failed', words: 'The source gave no answer.' };
+const NOTHING: Answer = { kind: 'failed', words: 'The price source returned nothing.' };

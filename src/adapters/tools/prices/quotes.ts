@@ -1,46 +1,46 @@
 import type { FeedSettings } from './settings.js';
 
-/** The currency of what names none. */
+/** The currency of feeds and calls that name none. */
 export const DEFAULT_CURRENCY = 'usd';
 
-/** A price as a source gave it. */
+/** A price from a source. */
 export interface Quote {
   readonly kind: 'quote';
   /** A plain decimal number. */
   readonly price: string;
   readonly source: 'chainlink' | 'http';
-  /** When the source made it, in seconds since the epoch; null: it does not say. */
+  /** When the source updated it, in seconds since the epoch; null: unknown. */
   readonly updatedAt: number | null;
-  /** How old it may be, in seconds; null: the source promises nothing. */
+  /** The age from which it is stale, in seconds; null: the source gives no guarantee. */
   readonly heartbeatSeconds: number | null;
 }
 
-/** No price, and why, in words. `unknown`: no source is configured for it; `failed`: one is, and gave none. */
+/** No price, with the reason. `unknown`: no source is configured for the symbol; `failed`: the source returned none. */
 export interface NoQuote {
   readonly kind: 'unknown' | 'failed';
   readonly words: string;
 }
 
-/** What came of one symbol. */
+/** The outcome for one symbol. */
 export type Answer = Quote | NoQuote;
 
-/** Asks for several symbols at once. Never fails: what went wrong is in the answers. */
+/** Fetches quotes for several symbols. Reports failures of a source in the answers. */
 export type QuoteSource = (
   symbols: readonly string[],
   currency: string,
 ) => Promise<ReadonlyMap<string, Answer>>;
 
-/** A symbol as it is compared: upper case, without a dollar sign. */
+/** Normalizes a symbol for comparison: upper case, without a leading dollar sign. */
 export function symbolKey(symbol: string): string {
   return symbol.trim().replace(/^\$/, '').toUpperCase();
 }
 
-/** True when a feed prices a symbol in a currency. */
+/** True when the feed quotes the symbol in the currency. */
 export function isPricedBy({ symbol, currency }: FeedSettings, wanted: string, inCurrency: string): boolean {
   return symbolKey(symbol) === wanted && (currency ?? DEFAULT_CURRENCY).toLowerCase() === inCurrency;
 }
 
-/** A number without an exponent: 1.2e-7 is 0.00000012. */
+/** Formats a number without an exponent: 1.2e-7 becomes 0.00000012. */
 export function plainDecimal(value: number): string {
   const {
     sign = '',

@@ -18,10 +18,11 @@ const MAX_SYMBOLS = 50;
 
 /**
  * The tool `get_token_price`: `{symbols, currency?}` →
- * `{text, currency, prices: [{symbol, price, source, updated_at, age_seconds, stale?} | {symbol, error}]}`. Feeds on
- * chains come first, the HTTP source stands in for them. It fails in words when sources are configured for what is
- * asked and none gave a price. None when no source is configured.
- * @throws Error when a feed is on a chain that is not in the list
+ * `{text, currency, prices: [{symbol, price, source, updated_at, age_seconds, stale?} | {symbol, error}]}`. On-chain
+ * feeds come first; the HTTP source is the fallback. A call fails when a configured source fails and no symbol has a
+ * price.
+ * @returns no tool when no source is configured
+ * @throws Error when a feed is on a chain that is not configured
  */
 export function priceTools(
   settings: PriceSettings,
@@ -41,7 +42,7 @@ export function priceTools(
   return [
     {
       name: 'get_token_price',
-      description: `Tells the present prices of tokens. Known are ${known.join(', ')}.`,
+      description: `Returns the current prices of tokens. Known symbols: ${known.join(', ')}.`,
       parameters: {
         type: 'object',
         properties: {
@@ -69,7 +70,7 @@ export function priceTools(
   ];
 }
 
-/** Feeds first, and one request to the HTTP source for all that they did not answer. */
+/** Reads the feeds first, then sends one HTTP request for all symbols that still have no quote. */
 function combinedSource({ http, ...settings }: PriceSettings): QuoteSource {
   const fromHttp = http === null ? null : httpQuotes(http);
   let opening: Promise<QuoteSource> | undefined;
@@ -87,7 +88,7 @@ function combinedSource({ http, ...settings }: PriceSettings): QuoteSource {
     const others = rest.length === 0 ? undefined : await fromHttp?.(rest, currency);
     for (const symbol of rest) {
       const other = others?.get(symbol) ?? unknownIn(symbol, currency);
-      // When the other source does not know it, what the feed said of it is the reason.
+      // When the HTTP source does not know the symbol, keep the feed's failure as the reason.
       if (other.kind !== 'unknown' || !answers.has(symbol)) answers.set(symbol, other);
     }
     return answers;
@@ -101,7 +102,7 @@ function unknownIn(symbol: string, currency: string): Answer {
   };
 }
 
-/** On first use: the client library is large. */
+/** Called on first use, because the client library is large. */
 async function openFeeds(settings: Omit<PriceSettings, 'http'>): Promise<QuoteSource> {
   return (await import('./feed-source.js')).feedQuotes(settings);
 }
@@ -119,7 +120,7 @@ function currencyOf(given: JsonValue | undefined, fallback: string): string {
   throw new Error('currency: must be a code such as usd.');
 }
 
-/** @throws Error when what was asked is configured and nothing of it has a price */
+/** @throws Error when a configured source failed and no symbol has a price */
 function describe(
   answers: ReadonlyMap<string, Answer>,
   currency: string,
@@ -148,7 +149,7 @@ function inWords(symbol: string, answer: Answer, currency: string, now: number):
 function shown(symbol: string, answer: Answer, known: readonly string[], now: number): JsonObject {
   if (answer.kind !== 'quote') {
     const { kind, words } = answer;
-    return { symbol, error: kind === 'unknown' ? `${words} Known are ${known.join(', ')}.` : words };
+    return { symbol, error: kind === 'unknown' ? `${words} Known symbols: ${known.join(', ')}.` : words };
   }
   const { price, source, updatedAt } = answer;
   const stale = isStale(answer, now);
@@ -162,12 +163,12 @@ function shown(symbol: string, answer: Answer, known: readonly string[], now: nu
   };
 }
 
-/** In seconds; null: the source does not say. */
+/** The age in seconds; null: unknown. */
 function ageOf({ updatedAt }: Quote, now: number): number | null {
   return updatedAt === null ? null : Math.max(0, now - updatedAt);
 }
 
-/** Null when the source promises nothing. */
+/** Null when the source gives no guarantee. */
 function isStale(quote: Quote, now: number): boolean | null {
   return quote.heartbeatSeconds === null ? null : (ageOf(quote, now) ?? 0) > quote.heartbeatSeconds;
 }

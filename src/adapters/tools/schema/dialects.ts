@@ -13,21 +13,21 @@ type Compiler = Ajv | Ajv2019 | Ajv2020;
 
 /** A version of JSON Schema. */
 interface Dialect {
-  /** What its meta-schema finds wrong with a schema. */
+  /** Validates a schema against the dialect's meta-schema. */
   problemsOf(schema: JsonObject): readonly Problem[];
-  /** A compiler that has seen no schema yet. */
+  /** Creates a compiler that holds no schema. */
   compiler(): Compiler;
 }
 
 type Constructor = typeof Ajv | typeof Ajv2019 | typeof Ajv2020;
 
-/** Some schemas in the wild have patterns that are wrong under the `u` flag only, such as `[\w-.]`. */
+/** Retries without the `u` flag: some published schemas use patterns that are invalid only with it, such as `[\w-.]`. */
 const regExp = Object.assign(
   (pattern: string, flags: string): RegExp => {
     try {
       return new RegExp(pattern, flags);
     } catch {
-      return new RegExp(pattern); // throws what is to be said of the pattern when it is wrong in both ways
+      return new RegExp(pattern);
     }
   },
   { code: 'regExp' },
@@ -37,7 +37,7 @@ const OPTIONS = {
   strict: false,
   validateFormats: false,
   allErrors: true,
-  ownProperties: true, // else `constructor` is a property of every object
+  ownProperties: true, // otherwise every object would have the property `constructor`
   logger: false,
   code: { regExp },
 } as const;
@@ -47,8 +47,7 @@ function dialect(constructor: Constructor): Dialect {
   return {
     problemsOf(schema) {
       const compiler = idle ?? new constructor(OPTIONS);
-      // Stopped by a time limit in the midst of its work, a compiler is of no more use: its `finally` blocks did not
-      // run.
+      // Discard a compiler that the time limit interrupts: its `finally` blocks did not run.
       idle = undefined;
       const problems = compiler.validateSchema(schema) === true ? [] : describeErrors(compiler.errors ?? []);
       idle = compiler;
@@ -59,8 +58,8 @@ function dialect(constructor: Constructor): Dialect {
 }
 
 /**
- * Picks a schema's dialect by its `$schema`. One that names none, or none that we know, is taken for 2020-12 (as the
- * Model Context Protocol says), or for draft-07 where it only is right as that.
+ * Picks a schema's dialect by its `$schema`. Without a known `$schema`, the dialect is 2020-12 (the default of the Model
+ * Context Protocol), or draft-07 if the schema is valid only there.
  */
 export function dialectPicker(): (schema: JsonObject) => { dialect: Dialect; problems: readonly Problem[] } {
   const named = [
@@ -76,14 +75,14 @@ export function dialectPicker(): (schema: JsonObject) => { dialect: Dialect; pro
       problems: candidate.problemsOf(body),
     }));
     const [first, second] = tried;
-    if (first === undefined) throw new Error('There is no dialect.');
+    if (first === undefined) throw new Error('No schema dialect is available.');
     return first.problems.length > 0 && second?.problems.length === 0 ? second : first;
   };
 }
 
 /**
- * Bounds on what is given to the compiler. Walks without recursion.
- * @throws Error when a schema is too deep, too large, or has a pattern that is too long
+ * Checks the size of a schema before it reaches the compiler. Iterative, so that deep nesting cannot overflow the stack.
+ * @throws Error when the schema is nested too deeply, has too many values, or contains a pattern that is too long
  */
 export function checkBounds(schema: JsonObject): void {
   let level: (readonly [string, JsonValue])[] = [['', schema]];

@@ -4,7 +4,7 @@ import type { Problem } from '../../../core/model/refusal.js';
 const MAX_PROBLEMS = 20;
 const MAX_LISTED = 200;
 
-/** Ajv's errors as problems, each once and at most 20, without the values that were found. */
+/** Converts Ajv's errors to at most 20 distinct problems. The messages never quote the validated value. */
 export function describeErrors(errors: readonly ErrorObject[]): Problem[] {
   const problems = new Map<string, Problem>();
   for (const error of errors) {
@@ -41,7 +41,7 @@ function describeError({ instancePath, keyword, params, message }: ErrorObject):
     case 'const':
       return itself(`must be ${JSON.stringify(param('allowedValue')).slice(0, MAX_LISTED)}`);
     default:
-      return itself(message ?? `does not fit "${keyword}"`);
+      return itself(message ?? `does not satisfy "${keyword}"`);
   }
 }
 

@@ -5,20 +5,20 @@ import { createTimeLimit, TimeLimitError } from '../../platform/node/time-limit.
 import { checkBounds, dialectPicker } from './dialects.js';
 import { describeErrors } from './problems.js';
 
-/** How long a schema may take to compile, and a value to check, in milliseconds. */
+/** Time limits for compiling a schema and for validating a value, in milliseconds. */
 const COMPILE_MS = 2_000;
 const CHECK_MS = 200;
 
 type Check = (value: JsonValue) => readonly Problem[];
 
 /**
- * Checks by Ajv, in the dialect that `$schema` names: draft-07, 2019-09, else 2020-12. Paths of problems are dotted and
- * relative to the value, '' for the value itself. `format` is not looked at, and a reference can only point into the
- * schema itself: nothing is ever fetched.
+ * Validates with Ajv, in the dialect that `$schema` names (draft-07, 2019-09 or 2020-12; see `dialectPicker` for the
+ * default). Paths of problems are dotted and relative to the value, '' for the value itself. Ignores `format`. References
+ * resolve only within the schema; nothing is ever fetched.
  *
- * Schemas come from MCP servers too, and Ajv turns them into code, so each is first held against its dialect's
- * meta-schema, which leaves only names, numbers and patterns that Ajv quotes; each gets an Ajv of its own, so that none
- * can take another's `$id`; and compiling as well as checking is stopped when it takes too long (`^(a+)+$`).
+ * MCP servers supply schemas, and Ajv compiles them to code. Therefore each schema is first validated against its
+ * dialect's meta-schema, so that only names, numbers and patterns, which Ajv quotes, reach the code. Each schema has its
+ * own Ajv instance, so that none can claim the `$id` of another. Time limits stop slow patterns such as `^(a+)+$`.
  */
 export function createSchemas(): Schemas {
   const limit = createTimeLimit();

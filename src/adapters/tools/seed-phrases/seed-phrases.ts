@@ -2,19 +2,19 @@ import { createHash } from 'node:crypto';
 import { wordlist } from '@scure/bip39/wordlists/english';
 import type { SeedPhrases } from '../../../core/ports/tool.js';
 
-/** How many words a phrase has. */
+/** Valid numbers of words in a phrase (BIP 39). */
 const LENGTHS = [12, 15, 18, 21, 24];
 const INDEXES = new Map(wordlist.map((word, index) => [word, index]));
 const BITS_PER_WORD = 11;
 
 /**
- * Recognises English mnemonics with a valid checksum (BIP 39), alone or within a longer text, whatever stands between
- * the words. Text of 16 KiB that is nothing but words of the list, each a possible beginning, takes some 50 ms.
+ * Recognizes English mnemonics with a valid checksum (BIP 39), alone or within a longer text, whatever separates the
+ * words.
  */
 export const seedPhrases: SeedPhrases = {
   isSeedPhrase(text) {
     const words = text.toLowerCase().match(/[a-z]+/g) ?? [];
-    // Runs of words of the list: a phrase may stand in the middle of a sentence.
+    // Collect runs of wordlist words: a phrase may stand in the middle of a sentence.
     let run: number[] = [];
     for (const word of words) {
       const index = INDEXES.get(word);
@@ -26,7 +26,7 @@ export const seedPhrases: SeedPhrases = {
   },
 };
 
-/** Whether a valid phrase stands anywhere in a run of words. */
+/** True when a run of words contains a valid phrase at any position. */
 function hasPhrase(run: readonly number[]): boolean {
   for (const length of LENGTHS) {
     for (let start = 0; start + length <= run.length; start++) {
@@ -36,7 +36,7 @@ function hasPhrase(run: readonly number[]): boolean {
   return false;
 }
 
-/** BIP 39: the words are the entropy, and then the first bits of its SHA-256, one for each 32 bits. */
+/** BIP 39: the words encode the entropy, followed by one bit of its SHA-256 per 32 bits of entropy. */
 function hasChecksum(indexes: readonly number[]): boolean {
   const bytes: number[] = [];
   let rest = 0;
@@ -49,7 +49,8 @@ function hasChecksum(indexes: readonly number[]): boolean {
       bytes.push((rest >> bits) & 0xff);
     }
   }
-  // Each three words are 33 bits: the entropy ends at a whole byte, and at most 8 bits follow.
+  // Three words hold 32 bits of entropy and 1 checksum bit, so the entropy ends at a byte boundary and at most 8 bits
+  // follow.
   const checksumBits = indexes.length / 3;
   const entropy = Uint8Array.from(bytes.slice(0, checksumBits * 4));
   const given = bytes.length > entropy.length ? (bytes.at(-1) ?? 0) : rest;
