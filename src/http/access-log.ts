@@ -4,8 +4,8 @@ import { exchangeOf } from './request/exchange.js';
 import type { RequestObserver } from './observer.js';
 
 /**
- * Logs one line for a request whose answer is over: the route's pattern, never a path, query or body.
- * @param observer is told the same
+ * Logs one line for a request whose response is over: the route's pattern, never a path, query or body.
+ * @param observer receives the same data
  */
 export function logAnswer(
   req: IncomingMessage,

@@ -1,28 +1,28 @@
 import type { IncomingMessage } from 'node:http';
 import type { Exchange } from './request/exchange.js';
 
-/** What is known of a request once its answer is over. */
+/** The outcome of a request whose response is over. */
 export interface Answered {
-  /** The surface that took it, as logs call it. */
+  /** The name of the request's surface in logs. */
   readonly surface: string;
   readonly method: string;
-  /** The pattern of its route, never the path as sent. */
+  /** The pattern of the route, never the path as sent. */
   readonly route: string;
   readonly status: number;
   readonly milliseconds: number;
 }
 
-/** Is told of every request. No method may throw, and none may take long. */
+/** Receives the events of every request. No method may throw or block. */
 export interface RequestObserver {
-  /** A request begins: handles it by calling `handle`, once and at once. */
+  /** Called when a request begins. Must call `handle` exactly once, synchronously. */
   around(req: IncomingMessage, handle: () => void): void;
-  /** Its answer is over, or its connection was closed before. */
+  /** Called when the response is over, or its connection was closed before that. */
   answered(req: IncomingMessage, answered: Answered): void;
-  /** Its answer is an event stream, which is open until what this returns is called. */
+  /** Called when the response becomes an event stream. The stream is open until the returned function is called. */
   streaming(req: IncomingMessage, opened: Pick<Answered, 'surface' | 'route'>): () => void;
 }
 
-/** Tells all of them; undefined when there is none. */
+/** Combines observers into one; undefined when there are none. */
 export function requestObservers(all: readonly RequestObserver[]): RequestObserver | undefined {
   const [only, ...others] = all;
   if (only === undefined || others.length === 0) return only;
@@ -48,7 +48,7 @@ export function requestObservers(all: readonly RequestObserver[]): RequestObserv
   };
 }
 
-/** How an observer names the place of a request. */
+/** Returns the surface and route of a request, for observers. */
 export function placeOf({ dialect, route }: Exchange): Pick<Answered, 'surface' | 'route'> {
   return { surface: dialect.name, route };
 }

@@ -19,42 +19,50 @@ import { guard } from './guards/browser-headers.js';
 import type { HttpSettings } from './settings.js';
 import type { Streams } from './sse/streams.js';
 
-/** A server that does not listen yet. */
+/** A server that is not listening yet. */
 export interface HttpServer {
   readonly server: Server;
-  /** From now on every answer closes its connection. Requests are still taken, and open streams go on. */
+  /**
+   * Makes every further response close its connection. The server still accepts requests, and open streams continue.
+   */
   drain(): void;
-  /** Ends open streams, waits for open requests, at most `graceMs`, then stops listening and cuts what is left. */
+  /**
+   * Ends open streams, waits up to `graceMs` milliseconds for open requests, then stops listening and closes all
+   * connections.
+   */
   close(graceMs: number): Promise<void>;
 }
 
-/** Request line and headers together, in bytes: messages travel in the URL. */
+/** Limit of the request line and headers together, in bytes. It is large because messages are sent in the URL. */
 const MAX_HEADER_BYTES = 1_048_576;
 
-/** Longer than the idle time of the usual load balancers, so that they, not we, close first. */
+/**
+ * Idle time of connections, in milliseconds. Longer than that of common load balancers, so that they close connections
+ * first.
+ */
 const KEEP_ALIVE_MS = 75_000;
 
 /**
- * Creates a server that gives each request an id, a log line, the security headers, and a response to each error.
- * @param options `router`: handles the requests; `dialect`: the shape of errors until a route has set its own; `streams`:
- * those that `close` ends
+ * Creates a server that gives each request an id, a log line, the security headers, and an error response if it fails.
+ * @param options `router`: handles the requests; `dialect`: the error format until a route has set its own; `streams`:
+ * the streams that `close` ends
  */
 export function createHttpServer(options: {
   readonly router: RequestHandler;
   readonly streams: Streams;
   readonly dialect: Dialect;
   readonly log: Log;
-  /** Absent: nobody is told. */
+  /**  */
   readonly observer?: RequestObserver | undefined;
   readonly http: HttpSettings;
 }): HttpServer {
   const { router, streams, dialect, log, observer, http } = options;
-  // Gives requests and responses Express's methods and settings. Its own router would only be one more in front of ours.
+  // Used only for Express's request and response methods and settings; the router is our own.
   const app = express();
   app
     .disable('x-powered-by')
     .disable('etag')
-    // Each input reads the parameters that it knows.
+    // Each input parses the query itself.
     .set('query parser', false)
     .set('trust proxy', http.trustProxy);
   const answerError = answerErrors(log);
@@ -68,22 +76,23 @@ export function createHttpServer(options: {
       headersTimeout: HEADERS_MS,
       requestTimeout: 120_000,
       keepAliveTimeout: 0,
-      // Its route refuses it, in its dialect.
+      // The route refuses it, in its dialect.
       requireHostHeader: false,
     },
     handle,
   );
   server.on('checkContinue', (req: IncomingMessage, res: ServerResponse) => {
-    // What is too large for every route is not asked for (RFC 9110 §10.1.1); its connection ends with the answer, as it
-    // may come all the same.
+    // Does not send `100 Continue` for a body that is too large for every route (RFC 9110 §10.1.1). Closes the
+    // connection after the response, because the client may send the body anyway.
     if (isAnnouncedTooLarge(req)) res.setHeader('Connection', 'close');
     else res.writeContinue();
     handle(req, res);
   });
-  // Nothing has to be expected of a server (RFC 9110 §10.1.1): Node would refuse all but `100-continue`, in no dialect.
+  // Ignores other expectations (RFC 9110 §10.1.1). By default, Node would refuse them without a body in the route's
+  // dialect.
   server.on('checkExpectation', handle);
-  // Conditional requests are answered where there are tags. Express would take `If-None-Match: *` for a match of
-  // anything.
+  // Routes with tags handle conditional requests themselves. Express would treat `If-None-Match: *` as a match of any
+  // response.
   Object.defineProperty(app.request, 'fresh', { value: false });
   const connections = new Connections(server, KEEP_ALIVE_MS);
   answerBrokenRequests(server, connections, { headers: guarding.common, dialect });
@@ -92,7 +101,7 @@ export function createHttpServer(options: {
   let draining = false;
   let onIdle: () => void = () => undefined;
 
-  /** Every request passes this before its route. */
+  /**  */
   function handle(req: IncomingMessage, res: ServerResponse): void {
     if (!isAppRequest(req) || !isAppResponse(res)) throw new TypeError('not of the classes of this server');
     open++;
@@ -124,7 +133,7 @@ export function createHttpServer(options: {
     connections.end(req);
     logAnswer(req, res, log, observer);
     if (!draining) return;
-    // A response that had begun before the drain could not announce this.
+    // A response whose headers were sent before the drain could not announce `Connection: close`.
     req.socket.end();
     if (open === 0) onIdle();
   }
@@ -137,8 +146,8 @@ export function createHttpServer(options: {
     async close(graceMs) {
       draining = true;
       streams.endAll();
-      // First the answers: `close` cuts those that are written but not sent yet. What comes meanwhile is answered, and
-      // closes its connection.
+      // Waits for open responses first: `closeAllConnections` would cut off responses that are written but not sent
+      // yet. Requests that arrive in the meantime get a response that closes their connection.
       if (open > 0) await idleWithin(graceMs);
       const closed = new Promise<void>((resolve) => {
         server.close(() => {

@@ -1,23 +1,23 @@
 import type { CorsOrigins } from './guards/origins.js';
 
-/** How the HTTP side is set up. */
+/** Settings of the HTTP server. */
 export interface HttpSettings {
   readonly corsOrigins: CorsOrigins;
   /**
-   * True when the service listens on a loopback address alone: requests for other hosts or from foreign pages are then
-   * refused.
+   * True when the service listens on a loopback address only. It then refuses requests that address another host or
+   * come from a foreign web page.
    */
   readonly isLocal: boolean;
-  /** How many connections may be open at a time; null: no limit. */
+  /** Maximum number of open connections; null: no limit. */
   readonly maxConnections: number | null;
-  /** Requests a minute per address; 0: no limit. */
+  /** Requests per minute and client address; 0: no limit. */
   readonly rateLimit: number;
-  /** How many streams one address may have open; 0: no limit. */
+  /** Maximum number of open streams per client address; 0: no limit. */
   readonly streamLimit: number;
-  /** As Express's `trust proxy` setting; false: off. */
+  /** Express's `trust proxy` setting; false: trust no proxy. */
   readonly trustProxy: boolean | number | string;
-  /** After how many milliseconds of silence a stream gets a comment. */
+  /** Silence in milliseconds after which a stream sends a keep-alive comment. */
   readonly keepAliveMs: number;
-  /** The version that the health probe shows. */
+  /** The version in the response of the health probe. */
   readonly version: string;
 }

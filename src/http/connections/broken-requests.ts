@@ -5,10 +5,10 @@ import type { HeaderList } from '../response/header-list.js';
 import type { Dialect, Failure } from '../response/errors.js';
 import { newRequestId } from '../request/request-id.js';
 
-/** How long a client that still sends may go on before its connection is cut, so that it can read the answer. */
+/** Time in milliseconds before the connection is cut, so that a client that is still sending can read the response. */
 const LINGER_MS = 2000;
 
-/** Answers requests that Node's parser refuses, in JSON, where the connection still allows it. */
+/** Sends a JSON error response to requests that Node's parser rejects, if the connection still allows it. */
 export function answerBrokenRequests(
   server: Server,
   connections: Pick<Connections, 'responseOf'>,
@@ -27,7 +27,7 @@ export function answerBrokenRequests(
 
   function refuse(error: NodeJS.ErrnoException, socket: Duplex): void {
     const busy = connections.responseOf(socket);
-    // In the middle of an answer, or after one that announced itself as the last, nothing more may be said.
+    // No response may follow one that is still being sent, or one that closes its connection.
     const hasSaidAll =
       busy !== undefined && busy.headersSent && (!busy.writableFinished || !busy.shouldKeepAlive);
     if (!socket.writable || hasSaidAll) {
@@ -53,9 +53,9 @@ export function answerBrokenRequests(
 }
 
 /**
- * Answers come in the order of their requests (RFC 9112 §9.3.2): a message that was taken must not seem to be refused.
- * A request that has not come whole is the broken one itself. An answer that is still being written may go on for ever;
- * one that has ended only has to go out.
+ * Calls `act` once the responses to earlier requests were sent, because responses follow the order of requests (RFC
+ * 9112 §9.3.2). Does not wait when the broken request is the last one itself (its message is incomplete), nor for a
+ * response that is still being written, such as a stream, which may never end.
  */
 function afterThoseBefore(
   connections: Pick<Connections, 'responseOf'>,

@@ -1,15 +1,15 @@
 import type { Server } from 'node:http';
 import type { Log } from '../../core/ports/log.js';
 
-/** After so many milliseconds without a refused connection, the next refusal is logged again. */
+/** Time without a refused connection, in milliseconds, after which the next refusal is logged again. */
 const QUIET_MS = 60_000;
 
 /**
- * Has a server refuse connections, instead of ending the process, while descriptors are used up: those above `max` are
- * closed at once, and so are those that the system cannot accept. Logs the first refusal, and the first connection
- * after a minute without one.
- * @param max how many connections may be open at a time; null: no limit
- * @param now a time in milliseconds that is never set back
+ * Makes a server refuse connections instead of crashing when file descriptors run out: closes connections above `max`,
+ * and keeps running when the system cannot accept one. Logs the first refusal, and the first accepted connection after
+ * a minute without refusals.
+ * @param max maximum number of open connections; null: no limit
+ * @param now a monotonic clock, in milliseconds
  */
 export function limitConnections(
   server: Server,
@@ -25,7 +25,7 @@ export function limitConnections(
     refused('too many connections');
   });
   server.on('error', (error: NodeJS.ErrnoException) => {
-    // Before the server listens, the error belongs to whoever called `listen`.
+    // Until the server listens, the caller of `listen` handles its errors.
     if (server.listening) refused(error.code ?? error.message);
   });
   server.on('connection', () => {

@@ -4,30 +4,30 @@ import type { Duplex } from 'node:stream';
 import { addHeaders, type HeaderList } from '../response/header-list.js';
 
 interface Connection {
-  /** Requests whose response is not over; more than one when a client pipelines (RFC 9112 §9.3.2). */
+  /** The number of requests without a finished response; more than one when a client pipelines (RFC 9112 §9.3.2). */
   busy: number;
-  /** The response that it sends, or sent last. */
+  /** The current or last response. */
   response: ServerResponse | undefined;
-  /** `socket.bytesRead` at the first look after its last response. */
+  /** `socket.bytesRead` at the first check after the last response. */
   bytesRead: number;
-  /** The number of looks in a row that found it idle. */
+  /** The number of consecutive checks that found the connection idle. */
   idleLooks: number;
 }
 
 const LOOK_MS = 5_000;
 
-/** A request that has begun to come may take so long for its head: then Node refuses it (`headersTimeout`). */
+/** Time in milliseconds for a request's headers to arrive before Node refuses the request (`headersTimeout`). */
 export const HEADERS_MS = 30_000;
 
 /**
- * The open connections of a server. Closes the idle ones in place of Node's `keepAliveTimeout`, which must be 0: also
- * those that bring line breaks and no request, which Node keeps open. Looks at all of them every few seconds.
+ * Tracks the open connections of a server and closes idle ones every few seconds. Replaces Node's `keepAliveTimeout`,
+ * which must be 0, because Node keeps connections open that send only line breaks.
  */
 export class Connections {
   readonly #open = new Map<Socket, Connection>();
   readonly #keepAlive: HeaderList;
 
-  /** @param idleMs how long a connection is kept after an answer, at least; it may be two looks longer */
+  /** @param idleMs minimum idle time in milliseconds after a response; the actual time may be two checks longer */
   constructor(
     server: Server,
     private readonly idleMs: number,
@@ -35,7 +35,7 @@ export class Connections {
   ) {
     const open = this.#open;
     this.#keepAlive = ['Keep-Alive', `timeout=${String(Math.floor(idleMs / 1000))}`];
-    // One function for all connections.
+    // Shared by all connections to save memory.
     function forget(this: Socket): void {
       open.delete(this);
     }
@@ -51,7 +51,7 @@ export class Connections {
     });
   }
 
-  /** Notes a request, and announces on its response how long the connection is kept after it. */
+  /** Registers a request, and adds a `Keep-Alive` header to its response. */
   begin(res: ServerResponse): void {
     if (res.shouldKeepAlive) addHeaders(res, this.#keepAlive);
     const connection = this.#open.get(res.req.socket);
@@ -65,21 +65,21 @@ export class Connections {
     connection.idleLooks = 0;
   }
 
-  /** Notes the end of its response. */
+  /** Registers the end of a request's response. */
   end({ socket }: IncomingMessage): void {
     const connection = this.#open.get(socket);
     if (connection !== undefined) connection.busy--;
   }
 
-  /** The response that a connection sends, or sent last; undefined before the first. */
+  /** Returns the current or last response of a connection; undefined before the first. */
   responseOf(socket: Duplex): ServerResponse | undefined {
     return socket instanceof Socket ? this.#open.get(socket)?.response : undefined;
   }
 
   /**
-   * Looks at each once, and closes those that were idle for long enough. What has come since the last look may be the
-   * beginning of a request, which may still become one; or it is nothing, such as the line breaks that may stand before
-   * a request (RFC 9112 §2.2), and keeps no connection open.
+   * Checks each connection once, and closes those that were idle for too long. A connection that has received bytes
+   * gets extra time for the headers of a request; bytes that do not become a request, such as line breaks (RFC 9112
+   * §2.2), do not keep it open.
    */
   look(): void {
     for (const [socket, connection] of this.#open) {
@@ -87,7 +87,7 @@ export class Connections {
       const { bytesRead } = socket;
       if (connection.idleLooks === 0) connection.bytesRead = bytesRead;
       const hasBegun = bytesRead !== connection.bytesRead;
-      // The first look may follow the answer at once.
+      // The first check may directly follow the response, so it counts as 0 ms.
       const idleMs = connection.idleLooks++ * this.lookMs;
       if (idleMs >= this.idleMs + (hasBegun ? HEADERS_MS : 0)) socket.destroy();
     }

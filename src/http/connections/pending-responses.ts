@@ -1,14 +1,14 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** The listeners of responses that wait for earlier ones on their connection (RFC 9112 §9.3.2). */
+/** The listeners of pipelined responses that wait for earlier ones on their connection (RFC 9112 §9.3.2). */
 const pending = new WeakMap<Socket, Map<ServerResponse, Set<() => void>>>();
 
 /**
- * Calls the listener once when the response was sent or its connection closed, whichever is first; at once if that has
- * happened. Node 20 emits no
- * `close` on a response that still waits for earlier ones when the connection closes; newer versions do.
- * @returns removes the listener
+ * Calls the listener once when the response was sent or its connection closed, or immediately if either has happened.
+ * Node 20 emits no `close` event on a response that waits for earlier ones when the connection closes; newer versions
+ * do.
+ * @returns a function that removes the listener
  */
 export function onClosed(res: ServerResponse, listener: () => void): () => void {
   if (isClosed(res)) {
@@ -33,7 +33,7 @@ function listenToConnection(res: ServerResponse, listener: () => void): void {
   let listeners = responses.get(res);
   if (listeners === undefined) {
     responses.set(res, (listeners = new Set()));
-    // From here on, Node closes the response.
+    // Once the response has its socket, Node closes it.
     res.once('socket', () => {
       pending.get(socket)?.delete(res);
     });
@@ -54,7 +54,7 @@ function closePending(this: Socket): void {
   }
 }
 
-/** True once `onClosed` would call no more: what is written goes nowhere. */
+/** True once the response was sent or its connection closed: further writes go nowhere. */
 export function isClosed(res: ServerResponse): boolean {
   return res.closed || res.destroyed;
 }

@@ -40,18 +40,18 @@ const RESPONSE_HEADERS = [
   'RateLimit-Reset',
 ];
 
-/** Where no route says otherwise. */
+/** The default, which routes may replace. */
 const NO_STORE: HeaderList = ['Cache-Control', 'no-store'];
 
-/** The headers that guard an answer. */
+/** The security and CORS headers of responses. */
 export interface Guard {
-  /** Sets them on the answer to a request. */
+  /** Sets the headers on the response to a request. */
   set(req: IncomingMessage, res: ServerResponse): void;
-  /** Those that do not depend on the request: also for the response to a request that could not be read. */
+  /** The headers that do not depend on the request, also for responses to requests that could not be parsed. */
   readonly common: HeaderList;
 }
 
-/** The headers that guard a browser, and those that let pages of the given origins call. */
+/** Creates the security headers (helmet) and the CORS headers for the given origins. */
 export function guard({ corsOrigins }: Pick<HttpSettings, 'corsOrigins'>): Guard {
   const guarding = helmet({
     contentSecurityPolicy: {
@@ -59,7 +59,7 @@ export function guard({ corsOrigins }: Pick<HttpSettings, 'corsOrigins'>): Guard
       directives: { 'default-src': ["'none'"], 'frame-ancestors': ["'none'"] },
     },
     crossOriginResourcePolicy: { policy: 'cross-origin' },
-    // Whoever puts TLS in front decides for the domain.
+    // The operator of the TLS proxy decides on HSTS for the domain.
     strictTransportSecurity: false,
     originAgentCluster: false,
     xDnsPrefetchControl: false,
@@ -79,11 +79,11 @@ export function guard({ corsOrigins }: Pick<HttpSettings, 'corsOrigins'>): Guard
     allowedHeaders: REQUEST_HEADERS,
     exposedHeaders: RESPONSE_HEADERS,
     maxAge: 86_400,
-    // The route answers a preflight itself, with its `Allow`.
+    // The route handles preflights itself, with its `Allow` header.
     preflightContinue: true,
   });
   const guards = [...headersOf([guarding]), ...NO_STORE];
-  // For requests without `Origin`, and for all where every origin is allowed.
+  // For requests without `Origin`, and for all requests when every origin is allowed.
   const common =
     corsOrigins === '*' ? [...headersOf([guarding, crossing]), ...NO_STORE] : [...guards, 'Vary', 'Origin'];
   const set = (req: IncomingMessage, res: ServerResponse): void => {
@@ -91,7 +91,7 @@ export function guard({ corsOrigins }: Pick<HttpSettings, 'corsOrigins'>): Guard
     addHeaders(res, isCommon ? common : guards);
     if (isCommon) return;
     if (corsOrigins !== '*') res.setHeader('Vary', 'Origin');
-    // It sets headers at once.
+    // cors sets the headers synchronously.
     crossing(req, res, refuse);
   };
   return { set, common };

@@ -1,15 +1,14 @@
 import { isLoopbackOrigin } from './loopback.js';
 
 /**
- * The origins that browsers may call from: `*` all, `loopback` the pages of this machine on any port, else those
- * listed.
+ * The origins that browsers may call from: `*` all, `loopback` pages of this machine on any port, else the listed ones.
  */
 export type CorsOrigins = '*' | 'loopback' | readonly string[];
 
-/** Whether pages of an origin may call. `null` is the origin of pages that have none of their own. */
+/** True when pages of an origin may call the service. `null` is the opaque origin of pages without one of their own. */
 export type IsAllowedOrigin = (origin: string) => boolean;
 
-/** Makes the decision of `CORS_ORIGINS`. */
+/** Creates the rule for the `CORS_ORIGINS` setting. */
 export function originRule(origins: CorsOrigins): IsAllowedOrigin {
   if (origins === '*') return () => true;
   if (origins === 'loopback') return isLoopbackOrigin;

@@ -11,10 +11,10 @@ import { isProbe } from '../routing/route.js';
 const WINDOW_MS = 60_000;
 
 /**
- * Handlers for requests whose route is known: count requests per address and minute, write on each response how many
- * are left (draft-ietf-httpapi-ratelimit-headers-06), and refuse those over the limit with 429. Empty when there is no
- * limit. See docs/decisions/015-own-limiter.md.
- * @param now a steady clock, in milliseconds: a wall clock that is set back would keep a client waiting for as long
+ * Creates handlers that count requests per client address and minute, send the remaining quota in each response
+ * (draft-ietf-httpapi-ratelimit-headers-06), and refuse requests over the limit with 429. Must run after routing. Empty
+ * when there is no limit. See docs/decisions/015-own-limiter.md.
+ * @param now a monotonic clock, in milliseconds: setting back a wall clock would prolong the wait of a client
  */
 export function limitRate(
   { rateLimit, trustProxy }: Pick<HttpSettings, 'rateLimit' | 'trustProxy'>,
@@ -37,7 +37,7 @@ export function limitRate(
       const remaining = Math.max(0, rateLimit - window.cost);
       addHeaders(res, policy);
       addHeaders(res, ['RateLimit-Remaining', String(remaining), 'RateLimit-Reset', String(seconds)]);
-      // A request passes as long as something was left before it, so that no limit is too low for a large one.
+      // A request passes while any quota is left, so that a large request can pass even a low limit.
       if (window.cost - cost < rateLimit) {
         next();
         return;
@@ -48,12 +48,12 @@ export function limitRate(
   ];
 }
 
-/** So many bytes of its target and body make a request count once more. */
+/** Bytes of the target and body together that count as one more request. */
 const BYTES_A_COUNT = 65_536;
 
 /**
- * How many requests a request counts as: one, and one more for each whole 64 KiB of its target and its announced body.
- * A body that does not announce its length counts as one of the largest that is read.
+ * Returns the number of requests that a request counts as: one, plus one for each full 64 KiB of its target and body. A
+ * body without `Content-Length` counts as the largest allowed one.
  */
 function costOf({ headers, url }: Request): number {
   const announced = headers['content-length'];
@@ -63,7 +63,7 @@ function costOf({ headers, url }: Request): number {
 }
 
 /**
- * Whether a request whose route is known counts against no limit: preflights cost nothing, and probes must be answered.
+ * True when a routed request is exempt from limits: preflights cause no work, and probes must always get a response.
  */
 export function isFree(req: Request): boolean {
   return req.method === 'OPTIONS' || isProbe(exchangeOf(req).route);

@@ -1,21 +1,20 @@
-/** What the requests of a client have cost in its window of time. */
+/** The cost of a client's requests in its current time window. */
 export interface RequestWindow {
   cost: number;
   /** By the clock of `count`, in milliseconds. */
   endsAt: number;
 }
 
-/** So many clients are remembered of one turn of the windows; of more, the one seen first is forgotten. */
+/** Maximum number of clients per generation; beyond it, the oldest entry is dropped. */
 const MAX_CLIENTS = 100_000;
 
 /**
- * Counts what the requests of clients cost, each in windows of its own: a window begins with the first request after
- * the one before. Those that are over are let go of in bulk, twice in a window's time at the latest, and no timer is
- * needed for it.
+ * Counts the cost of clients' requests in fixed windows. A client's window begins with its first request after the
+ * previous window. Two generations of windows alternate, so that expired ones are dropped in bulk without a timer.
  */
 export class RequestWindows {
   #current = new Map<string, RequestWindow>();
-  /** Clients that were not seen since the turn. */
+  /** Clients that were not seen since the last rotation. */
   #previous = new Map<string, RequestWindow>();
   #turnsAt = -Infinity;
 
@@ -24,16 +23,16 @@ export class RequestWindows {
     private readonly maxClients = MAX_CLIENTS,
   ) {}
 
-  /** How many clients are remembered. */
+  /** The number of tracked clients. */
   get size(): number {
     return this.#current.size + this.#previous.size;
   }
 
   /**
    * Counts a request of a client.
-   * @param at now, by a steady clock, in milliseconds
-   * @param cost how many requests it counts as
-   * @returns the client's window with the request in it
+   * @param at the current time by a monotonic clock, in milliseconds
+   * @param cost the number of requests that it counts as
+   * @returns the client's window, including this request
    */
   count(client: string, at: number, cost = 1): RequestWindow {
     if (at >= this.#turnsAt) this.#turn(at);
@@ -55,7 +54,7 @@ export class RequestWindows {
     return window;
   }
 
-  /** A window that no request has come into since the turn before last is over. */
+  /** Rotates the generations. A window without a request since the rotation before has expired. */
   #turn(at: number): void {
     const isLate = at >= this.#turnsAt + this.milliseconds;
     this.#previous = isLate ? new Map<string, RequestWindow>() : this.#current;

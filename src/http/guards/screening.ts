@@ -4,13 +4,13 @@ import { HttpError } from '../response/errors.js';
 import { isAddressedToLoopback } from './loopback.js';
 import type { IsAllowedOrigin } from './origins.js';
 
-/** Decides whether a request may reach its route at all. Returns the refusal otherwise. */
+/** Returns the error to refuse a request with; undefined when the request may reach its route. */
 export type Screening = (req: IncomingMessage) => Error | undefined;
 
 /**
- * Screens requests before anything is read or written for them: their `Host` (RFC 9112 §3.2), and, on a service that
- * listens on a loopback address alone, whether a page of another site sent them.
- * @param isAllowed the origins that may call
+ * Creates a check that runs before any other work for a request. It checks the `Host` header (RFC 9112 §3.2) and, if
+ * the service listens on a loopback address only, whether a page of another site sent the request.
+ * @param isAllowed the rule for origins that may call
  */
 export function createScreening(options: {
   readonly isLocal: boolean;
@@ -35,7 +35,7 @@ function findWrongHost(req: IncomingMessage): Error | undefined {
   return new RefusedError('invalid', message, [{ path: 'Host', message }]);
 }
 
-/** @param rawHeaders names and values in turn */
+/** @param rawHeaders alternating names and values */
 function countHosts(rawHeaders: readonly string[]): number {
   let hosts = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -46,8 +46,8 @@ function countHosts(rawHeaders: readonly string[]): number {
 }
 
 /**
- * Whether a browser sent the request for a page of another site. Browsers send `Origin` with all but plain GET and HEAD
- * requests; of those, `Sec-Fetch-Site` says where they come from. Following a link to a page is no such request.
+ * True when a browser sent the request for a page of another site. Browsers send `Origin` with all requests except
+ * plain GET and HEAD; for those, `Sec-Fetch-Site` tells the origin. Following a link does not count.
  */
 function isForeign({ headers, method }: IncomingMessage, isAllowed: IsAllowedOrigin): boolean {
   const { origin, host } = headers;

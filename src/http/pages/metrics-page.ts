@@ -5,16 +5,19 @@ import type { Dialect } from '../response/errors.js';
 import { isLoopbackAuthority, isLoopbackName } from '../guards/loopback.js';
 import type { Route } from '../routing/route.js';
 
-/** What `GET /metrics` shows, and to whom. */
+/** The content of `GET /metrics` and its access rule. */
 export interface MetricsPage {
-  /** Prometheus' text format. */
+  /** In the Prometheus text format. */
   text(): Promise<string>;
   readonly contentType: string;
-  /** Whoever carries it may read; null: whoever asks from this machine, by its own name, and for nobody else. */
+  /**
+   * The bearer token that a reader must send; null: only direct requests from this machine, under a loopback name, are
+   * allowed.
+   */
   readonly token: string | null;
 }
 
-/** `GET /metrics`. Numbers of use are nobody's but the operator's. */
+/** Creates the route `GET /metrics`, which only the operator may read. */
 export function metricsRoute(page: MetricsPage, dialect: Dialect): Route {
   return {
     method: 'GET',
@@ -23,7 +26,7 @@ export function metricsRoute(page: MetricsPage, dialect: Dialect): Route {
     dialect,
     handlers: [
       async (req, res) => {
-        // A web page that is open on the operator's machine is not the operator.
+        // Web pages must not read the metrics, even when open on the operator's machine.
         res.removeHeader('Access-Control-Allow-Origin');
         if (page.token !== null && !carriesToken(req.headers.authorization, page.token)) {
           res.setHeader('WWW-Authenticate', 'Bearer realm="metrics"');
@@ -49,8 +52,8 @@ export function metricsRoute(page: MetricsPage, dialect: Dialect): Route {
 const FORWARDED = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip'];
 
 /**
- * Whether somebody on this machine asks for themselves. A proxy on it asks from here, too, but for others; and a name
- * that leads here may be a stranger's.
+ * True for a direct request from this machine under a loopback name. A proxy on this machine connects from a loopback
+ * address, too, and another host name may resolve to this machine (DNS rebinding).
  */
 export function isFromHere(remoteAddress = '', headers: IncomingHttpHeaders): boolean {
   if (FORWARDED.some((name) => headers[name] !== undefined)) return false;

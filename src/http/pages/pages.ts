@@ -4,16 +4,16 @@ import type { Dialect } from '../response/errors.js';
 import { matchesTag } from '../response/etag.js';
 import type { Route } from '../routing/route.js';
 
-/** Something to look at that stands beside the surfaces and belongs to none of them. `GET`, and so `HEAD`. */
+/** A page outside the API surfaces, for `GET` and `HEAD`. */
 export interface Page {
-  /** In Express's notation, from the root on: `/docs`. */
+  /** The path from the root, in Express's notation: `/docs`. */
   readonly path: string;
   readonly handlers: readonly RequestHandler[];
 }
 
 /**
- * What a page may load: its own origin alone. Packages that draw write styles, and pictures into style sheets; no
- * script is inline.
+ * Content security policy of pages: everything from this origin only. Packages that render pages use inline styles and
+ * `data:` images; no script is inline.
  */
 const POLICY = [
   "default-src 'none'",
@@ -27,18 +27,18 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Pages as routes: other methods are a 405 there as everywhere. */
+/** Converts pages into routes, so that other methods get 405. */
 export function pageRoutes(pages: readonly Page[], dialect: Dialect): readonly Route[] {
   return pages.map(({ path, handlers }) => ({ method: 'GET', path, targetsApp: false, dialect, handlers }));
 }
 
-/** For answers that a browser shows as a page: lets it load what this service serves, and nothing else. */
+/** Sets a content security policy that lets a page load resources of this service only. */
 export const allowOwnResources: RequestHandler = (_req, res, next) => {
   res.setHeader('Content-Security-Policy', POLICY);
   next();
 };
 
-/** An answer that is always the same, encoded once. */
+/** A response with constant content, encoded once. */
 export interface Encoded {
   readonly type: string;
   readonly body: Buffer;
@@ -51,7 +51,7 @@ export function encoded(type: string, content: string | Buffer): Encoded {
   return { type, body, etag: `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"` };
 }
 
-/** Sends it, or 304 when the client has just that. */
+/** Sends the content, or 304 when the client has the current version. */
 export function sendEncoded(req: Request, res: Response, { type, body, etag }: Encoded): void {
   res.setHeader('ETag', etag);
   res.setHeader('Cache-Control', 'no-cache');

@@ -5,8 +5,8 @@ import { HttpError, type Dialect } from '../response/errors.js';
 import type { Route } from '../routing/route.js';
 
 /**
- * What a page of ours may do in a browser: run our own files, and talk to this service. Nothing inline, no other host,
- * and no frame around it.
+ * Content security policy of the built pages: own scripts, styles and requests only; nothing inline, no other host, no
+ * framing.
  */
 const PAGE_POLICY = [
   "default-src 'none'",
@@ -23,7 +23,7 @@ const YEAR_SECONDS = 31_536_000;
 
 const STATIC = { index: false, redirect: false, fallthrough: false, cacheControl: false } as const;
 
-/** The pages, HTML files by their paths, that were built into a folder. */
+/** Returns the pages, HTML files by path, that exist in the build folder. */
 export function findFiles(
   folder: string,
   pages: Readonly<Record<string, string>>,
@@ -32,10 +32,10 @@ export function findFiles(
 }
 
 /**
- * Serves built pages: each HTML file under its path, asked for anew each time (`ETag`), and the files in `assets`,
- * whose names carry a digest of what they hold, for ever.
- * @param folder where the build is
- * @param pages the HTML files by their paths; none: nothing is served
+ * Serves built pages. Clients revalidate HTML files on each request (`ETag`) and cache the files in `assets`, whose
+ * names contain a content hash, without revalidation.
+ * @param folder the build folder
+ * @param pages the HTML files by path; if empty, nothing is served
  */
 export function fileRoutes(
   folder: string,
@@ -70,7 +70,7 @@ export function fileRoutes(
   ];
 }
 
-/** Whether the answer to this is 404: no such file, a folder, or a name that no file has. */
+/** True for an error that means 404: no such file, a folder, or an invalid name. */
 function isAbsent(error: unknown): boolean {
   const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 0;
   return status >= 400 && status < 500;

@@ -1,7 +1,7 @@
 /**
- * Whether an `Accept` header (RFC 9110 §12.5.1) allows a media type. Parameters of a range, other than its weight, are
- * not compared. The most specific range that matches decides, and the highest weight among equal ones.
- * @param header absent or blank: everything is allowed
+ * True when an `Accept` header (RFC 9110 §12.5.1) allows a media type. Ignores all parameters of a range except its
+ * weight. The most specific matching range decides, and the highest weight among equal ranges.
+ * @param header absent or blank: every type is allowed
  * @param type such as `text/event-stream`, in lower case
  */
 export function accepts(header: string | undefined, type: string): boolean {
@@ -17,7 +17,7 @@ export function accepts(header: string | undefined, type: string): boolean {
   return decisive !== undefined && (weights.get(decisive) ?? 0) > 0;
 }
 
-/** @returns 1 where there is no weight, 0 where it is no number */
+/** @returns 1 when there is no weight, 0 when the weight is not a number */
 function weightOf(parameters: readonly string[]): number {
   const weight = parameters.find((parameter) => /^q\s*=/.test(parameter))?.replace(/^q\s*=\s*/, '');
   if (weight === undefined) return 1;

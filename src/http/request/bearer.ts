@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 
-/** Whether an `Authorization` header carries this token as `Bearer`. Takes the same time whatever was sent. */
+/** True when an `Authorization` header carries this token as `Bearer`. Compares in constant time. */
 export function carriesToken(authorization: string | undefined, token: string): boolean {
   const given = /^bearer +(\S+) *$/i.exec(authorization ?? '')?.[1] ?? '';
   return timingSafeEqual(digest(given), digest(token));

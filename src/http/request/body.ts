@@ -6,25 +6,28 @@ import { RefusedError } from '../../core/model/refusal.js';
 import { HttpError } from '../response/errors.js';
 import { JsonBudgetError, parseJson } from './json-budget.js';
 
-/** The size limit of a body, in bytes, where a route sets no smaller one. */
+/** Default size limit of a request body, in bytes. */
 export const MAX_BODY_BYTES = 1_048_576;
 
-/** What came as the body. */
+/** A request body after parsing. */
 export type Body =
-  /** Nothing, white space, or JSON's `null`. */
+  /** No body, only white space, or JSON `null`. */
   | { readonly kind: 'none' }
   | { readonly kind: 'object'; readonly fields: JsonObject }
-  /** Why it cannot be used: the error to answer with, if it is needed. */
+  /** The body cannot be used. `error` is the error to respond with if the route needs the body. */
   | { readonly kind: 'unusable'; readonly error: Error };
 
-/** White space in the sense of JSON (RFC 8259 §2). */
+/** White space as JSON defines it (RFC 8259 §2). */
 const BLANK = /^[ \t\r\n]*$/;
 
 const readers = new Map<number, RequestHandler>();
 
 const bodies = new WeakMap<IncomingMessage, Promise<Body>>();
 
-/** The body as a JSON object, whatever its content type says beside a charset. Never rejects; may be asked twice. */
+/**
+ * Reads the body as a JSON object. Ignores the media type except for its charset. Never rejects; later calls return the
+ * same promise.
+ */
 export function readBody(req: Request, res: Response, limit = MAX_BODY_BYTES): Promise<Body> {
   let body = bodies.get(req);
   if (body === undefined) {
@@ -34,25 +37,25 @@ export function readBody(req: Request, res: Response, limit = MAX_BODY_BYTES): P
   return body;
 }
 
-/** Whether a request says of its body that it is larger than this; by default, than any route takes. */
+/** True when `Content-Length` exceeds the limit; by default, the largest limit of any route. */
 export function isAnnouncedTooLarge({ headers }: IncomingMessage, limit = MAX_BODY_BYTES): boolean {
   return Number(headers['content-length']) > limit;
 }
 
 function read(req: Request, res: Response, limit: number): Promise<Body> {
-  // Told before it comes: nobody has to send it in vain.
+  // Refuses by `Content-Length`, before the client sends the body.
   if (isAnnouncedTooLarge(req, limit)) return Promise.resolve(unusable(tooLarge(limit)));
   return isPlain(req) ? readPlain(req, limit) : readAny(req, res, limit);
 }
 
-/** A body that says how long it is, and comes as it is. */
+/** True for a body with a `Content-Length` and without a content encoding. */
 function isPlain({ headers }: Request): boolean {
   return headers['content-length'] !== undefined && headers['content-encoding'] === undefined;
 }
 
 /**
- * Reads a plain body. The general reader of Express looks at all that a body may be otherwise. The request has its
- * listeners for as long as its answer streams, so they hold no bytes, and are not wrapped to be called once.
+ * Reads a plain body, faster than Express's general reader. The listeners stay on the request while its response
+ * streams, so they retain no bytes.
  */
 function readPlain(req: Request, limit: number): Promise<Body> {
   return new Promise((resolve) => {
@@ -74,7 +77,7 @@ function readPlain(req: Request, limit: number): Promise<Body> {
   });
 }
 
-/** Reads any body, as Express does. */
+/** Reads any body with Express's `raw` reader. */
 async function readAny(req: Request, res: Response, limit: number): Promise<Body> {
   let readRaw = readers.get(limit);
   if (readRaw === undefined) readers.set(limit, (readRaw = express.raw({ type: () => true, limit })));
@@ -92,13 +95,16 @@ async function readAny(req: Request, res: Response, limit: number): Promise<Body
   return bodyOf(req.body, req.headers['content-type']);
 }
 
-/** What the bytes of a body say. @param raw anything else than bytes: there is none */
+/**
+ * Parses the bytes of a body.
+ * @param raw anything but a Buffer counts as no body
+ */
 function bodyOf(raw: unknown, contentType: string | undefined): Body {
   if (!Buffer.isBuffer(raw) || raw.length === 0) return { kind: 'none' };
   try {
     const text = decode(raw, contentType);
     const value = BLANK.test(text) ? null : parseJson(text);
-    // As some clients say that they have nothing to say.
+    // Some clients send `null` for an empty body.
     if (value === null) return { kind: 'none' };
     return isJsonObject(value)
       ? { kind: 'object', fields: value }
@@ -111,9 +117,12 @@ function bodyOf(raw: unknown, contentType: string | undefined): Body {
 
 const BYTE_ORDER_MARK = 0xef;
 
-/** @throws TypeError when the bytes are not text of that charset, RangeError when the charset is not known */
+/**
+ * @throws TypeError when the bytes are not text of the charset
+ * @throws RangeError when the charset is unknown
+ */
 function decode(raw: Buffer, contentType: string | undefined): string {
-  // Most bodies: making a decoder takes longer than its work.
+  // Most bodies are plain UTF-8; creating a TextDecoder takes longer than decoding them.
   const isNamed = contentType?.toLowerCase().includes('charset') === true;
   if (!isNamed && raw[0] !== BYTE_ORDER_MARK && isUtf8(raw)) return raw.toString();
   const charset = /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(contentType ?? '')?.[1];

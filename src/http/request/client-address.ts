@@ -3,16 +3,17 @@ import type { Request } from 'express';
 import type { HttpSettings } from '../settings.js';
 
 /**
- * Who is counted for a request, as `clientOf` has it. @param trustProxy who may say for whom it asks, as Express has it
+ * Returns the client that rate and stream limits count a request for (see `clientOf`).
+ * @param trustProxy Express's `trust proxy` setting
  */
 export function clientAddress(req: Request, trustProxy: HttpSettings['trustProxy']): string {
-  // Without a proxy to trust, Express would find the same address after a look at every header that could say another.
+  // Without a trusted proxy, `req.ip` is the same address, but Express reads the forwarding headers first.
   return clientOf((trustProxy === false ? req.socket.remoteAddress : req.ip) ?? '');
 }
 
 /**
- * Who is counted under an address: an IPv4 address, also one that is written as IPv6, stands for itself, and an IPv6
- * address for its /56, which is what one customer of a provider is given. What is no address stands for itself, too.
+ * Maps an address to the client that limits count. An IPv4 address, also when written as IPv6, maps to itself; an IPv6
+ * address maps to its /56, the usual allocation of one customer. Text that is not an address maps to itself.
  */
 export function clientOf(address: string): string {
   if (!address.includes(':')) return address;
@@ -20,14 +21,14 @@ export function clientOf(address: string): string {
   const groups = groupsOf(address);
   const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0] = groups;
   const isInIPv4 = a === 0 && b === 0 && c === 0 && d === 0 && e === 0;
-  // The second is the deprecated way, known by its dots: `::1` is no IPv4 address.
+  // The second condition matches the deprecated IPv4-compatible notation, which needs dots to tell it from `::1`.
   if (isInIPv4 && (f === 0xffff || (f === 0 && address.includes('.')))) {
     return [g >> 8, g & 0xff, h >> 8, h & 0xff].join('.');
   }
   return `${[a, b, c, d & 0xff00].map((group) => group.toString(16)).join(':')}::/56`;
 }
 
-/** The eight groups of an IPv6 address, without its zone. */
+/** Returns the eight groups of an IPv6 address, without its zone. */
 function groupsOf(address: string): readonly number[] {
   const [bare = ''] = address.split('%', 1);
   const [head = '', tail] = bare.split('::');
@@ -38,7 +39,7 @@ function groupsOf(address: string): readonly number[] {
   return [...first, ...zeros, ...last];
 }
 
-/** Groups between colons; the last may be an IPv4 address, which is two. */
+/** Parses the groups between colons. The last may be an IPv4 address, which counts as two groups. */
 function numbersOf(text: string): readonly number[] {
   if (text === '') return [];
   return text.split(':').flatMap((group) => {

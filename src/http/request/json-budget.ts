@@ -1,17 +1,18 @@
-/** How deep arrays and objects of a request may be nested. */
+/** Maximum nesting depth of arrays and objects. */
 const MAX_DEPTH = 100;
-/** How many values and names a request's JSON may have: objects with many names are slow to parse. */
+/** Maximum number of values and names: objects with many names are slow to parse. */
 const MAX_VALUES = 10_000;
 
-/** JSON of a request is well-formed as far as it was read, but exceeds the budget of the parser. */
+/** Thrown when JSON exceeds the limits of depth or size. The text was well-formed up to that point. */
 export class JsonBudgetError extends Error {
   override readonly name = 'JsonBudgetError';
 }
 
 /**
- * Parses JSON (RFC 8259) that a client sent. Measures its depth and its size first, in one pass over the text, so that
- * no request holds the event loop.
- * @throws JsonBudgetError when it is too deep or has too many values, SyntaxError when it is not JSON
+ * Parses JSON (RFC 8259) from a client. Checks its depth and its number of values first, in one pass over the text, so
+ * that no request blocks the event loop.
+ * @throws JsonBudgetError when a limit is exceeded
+ * @throws SyntaxError when the text is not JSON
  */
 export function parseJson(text: string): unknown {
   requireWithinBudget(text);
@@ -46,7 +47,7 @@ function requireWithinBudget(text: string): void {
   }
 }
 
-/** The place of the quotation mark that ends a string; the end of the text when none does. */
+/** Returns the index of the closing quotation mark, or the length of the text when there is none. */
 function endOfString(text: string, start: number): number {
   for (let at = start + 1; at < text.length; at++) {
     const code = text.charCodeAt(at);

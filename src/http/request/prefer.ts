@@ -1,6 +1,6 @@
 /**
- * The seconds of `wait` in a `Prefer` header (RFC 7240), at most `most`; undefined when it is absent or not a number,
- * as a preference that cannot be honoured is ignored. The first mention counts.
+ * Returns the seconds of `wait` in a `Prefer` header (RFC 7240), capped at `most`. The first `wait` counts.
+ * @returns undefined when `wait` is absent or not a number: preferences that cannot be honored are ignored
  */
 export function preferredWait(header: string | undefined, most: number): number | undefined {
   for (const preference of header?.split(',') ?? []) {

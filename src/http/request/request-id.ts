@@ -4,17 +4,17 @@ import type { Dialect } from '../response/errors.js';
 import { beginExchange } from './exchange.js';
 import { addHeaders } from '../response/header-list.js';
 
-/** What may come in as an id and go out into logs and headers again. */
+/** Request ids that are accepted from clients and repeated in logs and headers. */
 const SANE = /^[\w.:-]{1,128}$/;
 const APP_KEY = /sk-app-/i;
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi;
 
 const ID_BYTES = 16;
-/** Random bytes for many ids: a call for each costs more than the rest of the id. */
+/** Random bytes for many ids, because one call of `randomFillSync` per id is slow. */
 const pool = Buffer.alloc(256 * ID_BYTES);
 let used = pool.length;
 
-/** A random id: 32 hex digits. */
+/** Creates a random request id of 32 hex digits. */
 export function newRequestId(): string {
   if (used === pool.length) {
     randomFillSync(pool);
@@ -24,9 +24,9 @@ export function newRequestId(): string {
 }
 
 /**
- * Begins the exchange: takes the caller's `X-Request-Id` if it is sane and no secret, else makes one, and answers with
- * it.
- * @param dialect the shape of errors until a route has said more
+ * Begins the exchange of a request. Accepts the client's `X-Request-Id` if it is well-formed and carries no secret,
+ * otherwise creates an id, and sends it in the response.
+ * @param dialect the error format until the request has reached its route
  */
 export function begin(req: IncomingMessage, res: ServerResponse, dialect: Dialect): void {
   const given = req.headers['x-request-id'];
@@ -44,12 +44,15 @@ export function begin(req: IncomingMessage, res: ServerResponse, dialect: Dialec
   addHeaders(res, ['X-Request-Id', requestId]);
 }
 
-/** An id for the log. A UUID may be the id of a session, which opens it: of each the first 8 digits are kept. */
+/**
+ * Shortens an id for logs to the first 8 digits of each UUID, because a UUID may be a session id, which grants access
+ * to the session.
+ */
 function shortened(id: string): string {
   return id.replace(UUID, (uuid) => `${uuid.slice(0, 8)}*`);
 }
 
-/** Ids are logged: one that holds an App key, or the id of the session that the request is for, is not taken. */
+/** Rejects an id that contains an App key or the id of the request's session, because ids are logged. */
 function isFit(given: string, { headers, url = '' }: IncomingMessage): boolean {
   if (!SANE.test(given) || APP_KEY.test(given)) return false;
   const ids = given.match(UUID);

@@ -7,13 +7,12 @@ import { sendJson } from './json.js';
 const NO_PARAMS: Record<string, string> = Object.freeze({});
 
 /**
- * Creates the classes of an app's requests and responses, for `http.createServer`: they have Express's methods from the
- * start. Express changes the prototype of objects of other classes on each request, which costs four times the rest of
- * the request.
+ * Creates the request and response classes of an app, for `http.createServer`. Their prototypes already have Express's
+ * methods: Express would otherwise change the prototype of each object on each request, which is slow.
  */
 export function appClasses(app: Express): Pick<ServerOptions, 'IncomingMessage' | 'ServerResponse'> {
   class AppRequest extends ExchangeRequest {
-    // The fields that Express sets.
+    //
     originalUrl = '';
     baseUrl = '';
     params = NO_PARAMS;
@@ -34,12 +33,12 @@ export function appClasses(app: Express): Pick<ServerOptions, 'IncomingMessage' 
   }
 }
 
-/** Whether a server made the request with these classes. */
+/** True when the request has Express's methods. */
 export function isAppRequest(req: IncomingMessage): req is Request {
   return 'app' in req;
 }
 
-/** Whether a server made the response with these classes. */
+/** True when the response has Express's methods. */
 export function isAppResponse(res: ServerResponse): res is Response {
   return 'app' in res;
 }

@@ -4,10 +4,13 @@ import { StoreUnavailableError } from '../../core/ports/store.js';
 import { exchangeOf } from '../request/exchange.js';
 import { toFailure } from './errors.js';
 
-/** Answers a failed request, unless its answer is already on its way. */
+/** Sends the error response of a failed request, unless its response has begun. */
 export type AnswerError = (error: unknown, req: Request, res: Response) => void;
 
-/** Answers errors in the dialect of the request's route. A stream that fails after its start is cut. */
+/**
+ * Creates a handler that sends errors in the dialect of the request's route. Destroys a response that fails after its
+ * headers were sent.
+ */
 export function answerErrors(log: Log): AnswerError {
   return (error, req, res) => {
     const { requestId, loggedId, dialect, route } = exchangeOf(req);

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../core/model/json.js';
 import { RefusedError, type Problem, type RefusalReason } from '../../core/model/refusal.js';
 import { StoreUnavailableError } from '../../core/ports/store.js';
 
-/** Everything that an error answer can say. */
+/** The content of an error response, independent of its format. */
 export interface Failure {
   readonly status: number;
   readonly code:
@@ -13,13 +13,13 @@ export interface Failure {
   readonly retryAfter?: number | undefined;
 }
 
-/** How one kind of answers shows errors, and what logs call it. */
+/** The error format of one kind of responses, and its name in logs. */
 export interface Dialect {
   readonly name: string;
   error(failure: Failure, requestId: string): JsonObject;
 }
 
-/** A refusal that only HTTP knows. */
+/** An error that occurs only in the HTTP layer. */
 export class HttpError extends Error {
   override readonly name = 'HttpError';
 
@@ -47,10 +47,12 @@ const STATUS = {
   unavailable: 503,
 } as const satisfies Record<RefusalReason, number>;
 
-/** What a repeat waits for, in seconds, when nobody said. */
+/** Default `Retry-After` in seconds. */
 const RETRY_AFTER: Partial<Record<Failure['code'], number>> = { too_many: 1, unavailable: 1 };
 
-/** What an error answers. Whatever is not foreseen is a 500 that says nothing of its cause. */
+/**
+ * Converts an error into the content of its response. An unexpected error becomes a 500 that does not reveal its cause.
+ */
 export function toFailure(error: unknown): Failure {
   if (error instanceof RefusedError) {
     const { reason, message, details, retryAfter = RETRY_AFTER[reason] } = error;

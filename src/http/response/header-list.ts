@@ -6,31 +6,31 @@ import {
 } from 'node:http';
 import { Socket } from 'node:net';
 
-/** Names and values in turn, as `response.writeHead` takes them. */
+/** Alternating names and values, as `response.writeHead` accepts them. */
 export type HeaderList = readonly string[];
 
 type GivenHeaders = OutgoingHttpHeaders | OutgoingHttpHeader[];
 
-/** Sets headers, as the handlers of helmet and cors do. */
+/** A handler that sets headers, such as those of helmet and cors. */
 type HeaderSetter = (req: IncomingMessage, res: ServerResponse, next: (error?: unknown) => void) => void;
 
 /**
- * A response that collects headers in a list, which `writeHead` writes as it is: a call of `setHeader` for each header
- * costs ten times as much. As soon as code reads, changes or removes a header, the list becomes ordinary headers.
+ * A response that collects headers in a list and passes the list to `writeHead`, because `setHeader` is slow. When code
+ * reads, changes or removes a header, the list becomes ordinary headers.
  */
 export class ListedResponse<
   Request extends IncomingMessage = IncomingMessage,
 > extends ServerResponse<Request> {
-  /** Undefined once its headers are ordinary ones or were written. */
+  /** Undefined once the headers were written or converted into ordinary ones. */
   #list: string[] | undefined = [];
 
-  /** Adds headers beside those that are there, also of the same name. */
+  /** Adds headers. Keeps existing headers of the same name. */
   addHeaders(list: HeaderList): void {
     if (this.#list === undefined) appendAll(this, list);
     else this.#list.push(...list);
   }
 
-  /** Sets a header in place of the one of that name, which must be spelled the same. */
+  /** Replaces a header, or adds it when absent. The name must be spelled the same each time. */
   replaceHeader(name: string, value: string): void {
     const list = this.#list;
     if (list === undefined) {
@@ -85,7 +85,7 @@ export class ListedResponse<
     super.removeHeader(name);
   }
 
-  /** Node calls this for implicit headers, too. */
+  /** Node also calls this for implicit headers. */
   override writeHead(statusCode: number, reason?: string | GivenHeaders, headers?: GivenHeaders): this {
     const list = this.#list;
     if (list !== undefined && reason === undefined && headers === undefined) {
@@ -105,19 +105,19 @@ export class ListedResponse<
   }
 }
 
-/** Adds headers to a response, by its list where it has one. */
+/** Adds headers to a response, through its list if it has one. */
 export function addHeaders(res: ServerResponse, list: HeaderList): void {
   if (res instanceof ListedResponse) res.addHeaders(list);
   else appendAll(res, list);
 }
 
-/** Sets a header of a response, by its list where it has one; the name must be spelled the same each time. */
+/** Replaces a header of a response, through its list if it has one. The name must be spelled the same each time. */
 export function replaceHeader(res: ServerResponse, name: string, value: string): void {
   if (res instanceof ListedResponse) res.replaceHeader(name, value);
   else res.setHeader(name, value);
 }
 
-/** The headers that handlers set on the response to an ordinary request, whatever the request. */
+/** Returns the headers that handlers set on every response, whatever the request. */
 export function headersOf(handlers: readonly HeaderSetter[]): HeaderList {
   const req = new IncomingMessage(new Socket());
   const res = new ServerResponse(req);

@@ -2,8 +2,8 @@
 export type PathParams = Record<string, string>;
 
 /**
- * A path with parameters in Express's notation (`/api/sessions/:id`). Matches as Express does: in any case, with or
- * without a slash at the end, each parameter as one segment that is not empty.
+ * A path with parameters in Express's notation (`/api/sessions/:id`). Matches as Express does: ignores case and a
+ * trailing slash; each parameter is one non-empty segment.
  */
 export class PathPattern {
   readonly #parts: readonly string[];
@@ -12,12 +12,15 @@ export class PathPattern {
     this.#parts = segmentsOf(text).map((part) => (part.startsWith(':') ? part : part.toLowerCase()));
   }
 
-  /** True when it has no parameters: only paths that are equal but for their case match. */
+  /** True when the pattern has no parameters. */
   get isLiteral(): boolean {
     return !this.#parts.some((part) => part.startsWith(':'));
   }
 
-  /** Whether it matches a path, or every path of another pattern. @param segments from `segmentsOf` */
+  /**
+   * True when the pattern matches a path, or every path of another pattern.
+   * @param segments from `segmentsOf`
+   */
   matches(segments: readonly string[]): boolean {
     const parts = this.#parts;
     if (segments.length !== parts.length) return false;
@@ -28,8 +31,8 @@ export class PathPattern {
   }
 
   /**
-   * The parameters of a path that it matches.
-   * @throws URIError when a parameter is not UTF-8 in percent-encoding (RFC 3986 §2.1)
+   * Returns the parameters of a matching path.
+   * @throws URIError when a parameter is not percent-encoded UTF-8 (RFC 3986 §2.1)
    */
   paramsOf(segments: readonly string[]): PathParams {
     const params: PathParams = {};
@@ -39,7 +42,7 @@ export class PathPattern {
   }
 }
 
-/** The segments of a path; one slash at the end counts for nothing. */
+/** Splits a path into segments, ignoring one trailing slash. */
 export function segmentsOf(path: string): readonly string[] {
   return path.replace(/\/$/, '').split('/');
 }

@@ -6,27 +6,27 @@ import type { Route } from './route.js';
 
 /** The routes below one base URL. */
 export interface Mount {
-  /** Such as `/current`; empty: the root. */
+  /** Such as `/current`; empty for the root. */
   readonly base: string;
   readonly routes: readonly Route[];
-  /** The shape of errors of paths below the base that no route has. */
+  /** The error format of unknown paths below the base. */
   readonly dialect: Dialect;
-  /** Handlers for every request below the base, before its route is entered: also for one that is refused there. */
+  /** Handlers for every request below the base that run before screening, so also for refused requests. */
   readonly ahead?: readonly RequestHandler[];
-  /** Handlers for every request below the base, after its route was entered. */
+  /** Handlers for every request below the base that run after screening. */
   readonly before: readonly RequestHandler[];
 }
 
 /** The routes of one path. */
 interface Endpoint {
   readonly pattern: PathPattern;
-  /** By method, `HEAD` among them. */
+  /** By method, including `HEAD`. */
   readonly methods: ReadonlyMap<string, Entry>;
-  /** Takes the methods that have no route; undefined: other endpoints may have them. */
+  /** Handles the methods without a route; undefined: other endpoints may handle them. */
   readonly refused: Entry | undefined;
 }
 
-/** What a request runs through. */
+/** The handlers that a request runs through. */
 interface Entry {
   readonly pattern: string;
   readonly dialect: Dialect;
@@ -34,17 +34,20 @@ interface Entry {
 }
 
 /**
- * All routes of a server. A path without parameters is found by its name, any other by trying the patterns in their
- * order. A known path answers another method with 405 and `Allow`, and `OPTIONS` with 204 and `Allow`.
+ * All routes of a server. Looks up literal paths in a map and tries patterns in order of registration. On a known path,
+ * other methods get 405 with `Allow`, and `OPTIONS` gets 204 with `Allow`.
  */
 export class RouteTable {
   readonly #endpoints: Endpoint[] = [];
-  /** The endpoints that match a path without parameters, by the path as it is written most often. */
+  /** The endpoints that match a literal path, by the path in its usual spelling. */
   #literals = new Map<string, readonly Endpoint[]>();
   /** The longest base first. */
   #bases: { readonly mount: Mount; readonly unknown: Entry }[] = [];
 
-  /** Adds the routes below a base, after those that are there. A base gets its 404s from its first mount. */
+  /**
+   * Adds the routes below a base after the existing ones. The first mount of a base decides the format of its 404
+   * responses.
+   */
   mount(mount: Mount): void {
     for (const group of groupByPath(mount.routes)) this.#endpoints.push(endpointOf(group, mount));
     const { base, dialect } = mount;
@@ -59,7 +62,7 @@ export class RouteTable {
     );
   }
 
-  /** Runs the handlers of a request's route, as a handler of Express. */
+  /** An Express handler that runs the handlers of the request's route. */
   readonly handle: RequestHandler = (req, res, next) => {
     const { path } = req;
     const literal = this.#literals.get(path);
@@ -82,7 +85,7 @@ export class RouteTable {
     enter(refused ?? this.#baseOf(path).unknown, req, res, next);
   };
 
-  /** In their order. */
+  /** Returns the matching endpoints in order of registration. */
   #matching(segments: readonly string[]): readonly Endpoint[] {
     return this.#endpoints.filter(({ pattern }) => pattern.matches(segments));
   }
@@ -105,7 +108,7 @@ export class RouteTable {
   }
 }
 
-/** The parameters of a path, or why they cannot be decoded. */
+/** Returns the parameters of a path, or the error when they cannot be decoded. */
 function paramsOf(pattern: PathPattern, segments: readonly string[]): PathParams | URIError {
   try {
     return pattern.paramsOf(segments);
@@ -143,7 +146,7 @@ function groupByPath(routes: readonly Route[]): Iterable<[Route, ...Route[]]> {
   return groups.values();
 }
 
-/** Runs handlers in turn, as a route of Express does: the first error ends them. */
+/** Runs handlers in order, as an Express route does. The first error ends the chain. */
 function enter({ pattern, dialect, handlers }: Entry, req: Request, res: Response, done: NextFunction): void {
   enterRoute(req, dialect, pattern);
   let at = 0;
@@ -163,12 +166,12 @@ function enter({ pattern, dialect, handlers }: Entry, req: Request, res: Respons
   next();
 }
 
-/** Refuses what the screening of requests has found. */
+/** Responds with the refusal of the request's screening, if any. */
 const refuseScreened: RequestHandler = (req, _res, next) => {
   next(exchangeOf(req).refusal);
 };
 
-/** Responds with 404; to a browser's preflight with 204, so that the page can read the 404. */
+/** Responds with 404. A browser's preflight gets 204, so that the page can read the 404. */
 const refuseUnknownPath: RequestHandler = (req, res) => {
   if (req.method === 'OPTIONS' && req.headers['access-control-request-method'] !== undefined) {
     res.status(204).end();

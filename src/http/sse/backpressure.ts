@@ -1,11 +1,11 @@
 import type { ServerResponse } from 'node:http';
 
-/** Whether the client has to take something before more is written. */
+/** True while the client has to read buffered data before more may be written. */
 export function isFull({ writableNeedDrain, socket }: ServerResponse): boolean {
   return writableNeedDrain || socket?.writableNeedDrain === true;
 }
 
-/** Resolves when the client has taken what was written, or whoever got `resolve` by `onStart` has called it. */
+/** Resolves when the write buffer has drained, or when the caller calls the `resolve` that `onStart` received. */
 export function untilDrained(res: ServerResponse, onStart: (resolve: () => void) => void): Promise<void> {
   const { socket } = res;
   return new Promise<void>((resolve) => {

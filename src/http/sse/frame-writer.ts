@@ -1,15 +1,14 @@
 /**
- * Writes what one round of the event loop gives a stream in one piece. A model that is faster than the service gives
- * many tokens at once, and each write of its own has its own frame of HTTP around it. It waits by a promise: by
- * `process.nextTick` or `queueMicrotask` each token makes three times the garbage.
+ * Batches the frames that a stream receives in one turn of the event loop into one write, because each write adds its
+ * own chunk of HTTP. Batches with a promise: `process.nextTick` and `queueMicrotask` allocate more per token.
  */
 import type { ServerResponse } from 'node:http';
 import { isClosed } from '../connections/pending-responses.js';
 
-/** As soon as what runs is through. */
+/** Defers the flush to the microtask queue. */
 const SOON = Promise.resolve();
 
-/** The frames of one stream. */
+/** Writes the frames of one stream. */
 export class FrameWriter {
   #waiting = '';
   readonly #flush = (): void => {
@@ -19,8 +18,8 @@ export class FrameWriter {
   constructor(private readonly res: ServerResponse) {}
 
   /**
-   * Writes a frame before the loop goes on. Bytes go out as they are: they are shared by many streams, and come one at
-   * a time.
+   * Queues a text frame for the flush in the current turn of the event loop. Writes a Buffer at once and uncopied: many
+   * streams share it.
    */
   write(frame: string | Buffer): void {
     if (typeof frame !== 'string') {
@@ -32,7 +31,7 @@ export class FrameWriter {
     this.#waiting += frame;
   }
 
-  /** Writes what waits now. */
+  /** Writes the queued frames now. */
   flush(): void {
     const frames = this.#waiting;
     if (frames === '') return;

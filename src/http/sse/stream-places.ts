@@ -4,20 +4,26 @@ import { clientAddress } from '../request/client-address.js';
 import { HttpError } from '../response/errors.js';
 import type { HttpSettings } from '../settings.js';
 
-/** So many streams may be open for one session: the tabs and devices of one person, and what they have lost. */
+/**
+ * Maximum number of open streams per session: the tabs and devices of one person, including connections that were lost
+ * but have not timed out.
+ */
 const MAX_PER_SESSION = 100;
 
-/** When to try again, in seconds. */
+/** `Retry-After` in seconds. */
 const RETRY_AFTER = 5;
 
-/** How many streams may be open at a time, for a session and for an address. */
+/** Limits the number of open streams per session and per client address. */
 export class StreamPlaces {
   readonly #taken = new Map<string, number>();
 
-  /** @param settings `streamLimit`: for an address; 0: no limit */
+  /** @param settings `streamLimit`: maximum per client address; 0: no limit */
   constructor(private readonly settings: Pick<HttpSettings, 'streamLimit' | 'trustProxy'>) {}
 
-  /** Takes a place for an answer, until that is over. @throws HttpError 429 when there is none */
+  /**
+   * Reserves a slot until the response is over.
+   * @throws HttpError 429 when no slot is free
+   */
   take(req: Request, res: Response, sessionId: string): void {
     const { streamLimit, trustProxy } = this.settings;
     const session = `session ${sessionId}`;

@@ -8,33 +8,34 @@ import type { HttpSettings } from '../settings.js';
 import { StreamPlaces } from './stream-places.js';
 import { isFull, untilDrained } from './backpressure.js';
 
-/** What a stream is fed from: it ends by itself, or at once when closed. */
+/** The source of a stream's items. It ends by itself or when it is closed. */
 export interface StreamSource<T> {
-  /** Says, after the end, that the consumer was too slow. */
+  /** True after the end if the source ended because the consumer was too slow. */
   readonly overflowed: boolean;
   /**
-   * Gives each item to `take` the moment it comes. While the promise that it returned is pending, what comes waits.
-   * Resolves at the end. @throws what `take` threw, once the feed is closed
+   * Passes each item to `take` as soon as it arrives. Buffers items while the promise that `take` returned is pending.
+   * Resolves at the end of the source.
+   * @throws the error that `take` threw, after the source was closed
    */
   each(take: (item: T) => Promise<void> | undefined): Promise<void>;
   close(): void;
 }
 
-/** Turns an item into the bytes of a frame; undefined: it is not shown. */
+/** Converts an item into the bytes of a frame; undefined: the item is skipped. */
 export type Frame<T> = (item: T) => string | Buffer | undefined;
 
-/** The streams that one server has open. */
+/** The open streams of a server. */
 export interface Streams {
   /**
-   * Takes a place for a stream of a session, until the answer is over. Asked before anything is done for the request.
-   * @throws HttpError 429 when so many are open for the session or the address that there is none
+   * Reserves one of the limited stream slots until the response is over. Call it before any other work for the request.
+   * @throws HttpError 429 when the session or the client address has reached its limit of open streams
    */
   takePlace(req: Request, res: Response, sessionId: string): void;
   /**
-   * Answers with the feed as Server-Sent Events, until it ends or the client goes. Sends a comment after silence.
-   * A client too slow for its feed is cut off.
-   * @param lastWords the frame to end with, if any, when the feed has ended or failed
-   * @throws what the feed threw, after the stream has been ended
+   * Sends the feed as Server-Sent Events until it ends or the client disconnects. Sends a keep-alive comment after
+   * silence and disconnects a client that is too slow for its feed.
+   * @param lastWords returns the final frame, if any, when the feed has ended or failed
+   * @throws the error of the feed, after the stream has ended
    */
   stream<T>(
     req: Request,
@@ -43,7 +44,7 @@ export interface Streams {
     frame: Frame<T>,
     lastWords?: () => string | undefined,
   ): Promise<void>;
-  /** Ends all of them. */
+  /** Closes the feeds of all open streams, which ends the streams. */
   endAll(): void;
 }
 
@@ -53,14 +54,14 @@ const KEEP_ALIVE = ': keep-alive\n\n';
 interface OpenStream {
   readonly res: Response;
   readonly feed: StreamSource<unknown>;
-  /** By the steady clock, in milliseconds. */
+  /** Time of the last write, by the monotonic clock, in milliseconds. */
   writtenAt: number;
 }
 
 /**
- * @param keepAliveMs after how much silence a comment is sent; 0: never
- * @param streamLimit how many one address may have open; 0: no limit
- * @param observer is told of each stream
+ * @param keepAliveMs silence in milliseconds before a keep-alive comment is sent; 0: never
+ * @param streamLimit maximum number of open streams per client address; 0: no limit
+ * @param observer is notified of each stream
  */
 export function createStreams(
   {
@@ -108,7 +109,7 @@ export function createStreams(
         over?.();
         stopListening();
         feed.close();
-        // What is still to be said goes out in one piece with the end.
+        // Corks the socket so that the last frames and the end of the response leave in one write.
         const { socket } = res;
         socket?.cork();
         frames.flush();
@@ -134,13 +135,13 @@ export function createStreams(
     timer = undefined;
   }
 
-  /** One timer for all streams. */
+  /** Sends keep-alive comments and closes streams that overflowed. One timer serves all streams. */
   function tick(): void {
     const now = performance.now();
     for (const entry of open) {
       const { res, feed } = entry;
       if (isFull(res)) {
-        // Its loop waits for a client that does not read, and cannot see that the feed is over.
+        // `feed.each` is waiting for this client to drain, so it cannot notice that the feed has overflowed.
         if (feed.overflowed) cutOff(res);
       } else if (keepAliveMs > 0 && now - entry.writtenAt >= keepAliveMs) {
         entry.writtenAt = now;
@@ -150,10 +151,7 @@ export function createStreams(
   }
 }
 
-/**
- * Writes the head, and lets go of what nobody asks for while the stream is open: headers, in and out, were a fifth of
- * the memory of an idle one.
- */
+/** Writes the response head and drops the request's headers, which take much of the memory of an idle stream. */
 function beginStream(req: Request, res: Response): Response {
   addHeaders(res, HEADERS);
   replaceHeader(res, 'Cache-Control', 'no-cache, no-transform');
@@ -163,12 +161,18 @@ function beginStream(req: Request, res: Response): Response {
   return res;
 }
 
-/** Closes the connection. An answer that waits for its turn on one has none yet that it could close by itself. */
+/**
+ * Destroys the connection. `res.destroy()` would not do: a pipelined response that waits for its turn has no socket
+ * yet.
+ */
 function cutOff(res: Response): void {
   res.req.socket.destroy();
 }
 
-/** True once the connection is closed. A function, as the compiler would take a first answer for the last. */
+/**
+ * True once the connection is closed. Wrapped in a function so that TypeScript does not narrow `res` after the first
+ * check.
+ */
 function isGone(res: Response): boolean {
   return isClosed(res);
 }

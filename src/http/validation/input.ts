@@ -6,13 +6,13 @@ import type { Param } from './params.js';
 import { readQuery } from './query.js';
 
 /**
- * What becomes of the body. `ignored`: it is not read. `fills`: its names stand in for those that the query lacks; it
- * is needed only when a required one is missing there. `documented`: likewise, but needed unless the query has every
- * name. `needed`: what cannot be used is refused.
+ * How an input uses the body. `ignored`: not read. `fills`: supplies names that the query lacks; an unusable body is an
+ * error only when the query lacks a required name. `documented`: as `fills`, but an error whenever the query lacks any
+ * name. `needed`: an unusable body is always an error.
  */
 export type BodyRule = 'ignored' | 'fills' | 'documented' | 'needed';
 
-/** What a request is asked for: its parameters by the names that code knows them by. */
+/** The input of a route: its parameters, by the names that the code uses. */
 export interface Input<T> {
   readonly params: { readonly [K in keyof T]: Param<T[K]> };
   readonly body: BodyRule;
@@ -20,14 +20,14 @@ export interface Input<T> {
   readonly maxBytes?: number;
 }
 
-/** Lets the compiler find out what the parameters give. */
+/** Defines an input; the compiler infers the types of its values. */
 export function input<T>(body: BodyRule, params: Input<T>['params']): Input<T> {
   return { body, params };
 }
 
-/** The request as the chains see it. */
+/** The request in the form that validation chains read. */
 interface Source {
-  /** The query, with what the body says where it lacks a name. */
+  /** The query, supplemented by the body. */
   readonly query: Record<string, unknown>;
   readonly queryOnly: Record<string, unknown>;
   readonly body: Record<string, unknown>;
@@ -36,7 +36,8 @@ interface Source {
 }
 
 /**
- * A handler that gets the request's parameters checked and typed. Refuses the request with all that is wrong with it.
+ * Creates a handler that receives the checked and typed parameters. Refuses an invalid request with a list of all
+ * problems.
  */
 export function handle<T>(
   input: Input<T>,
@@ -52,26 +53,26 @@ export function handle<T>(
   };
 }
 
-/** An input as it is read. */
+/** An input, prepared for reading. */
 interface Asked<T> {
   readonly input: Input<T>;
   readonly entries: readonly Entry[];
-  /** Those that say something where there is no query: nearly all polls come without one. */
+  /** The entries to read when a request has no query, as nearly all polls do not. */
   readonly besideQuery: readonly Entry[];
-  /** The names that the query may have. */
+  /** The query parameters of the input. */
   readonly queryNames: ReadonlySet<string>;
-  /** The keys of those that must be there. */
+  /** The keys of required parameters. */
   readonly required: readonly string[];
 }
 
-/** A parameter with the name that code knows it by, and the one that it is given by at its place. */
+/** A parameter with its key in the code and its name in the request (header names in lower case). */
 interface Entry {
   readonly key: string;
   readonly param: Param<unknown>;
   readonly given: string;
 }
 
-/** What was given for a parameter. Blank text for one that may be absent is nothing, other than in a header. */
+/** Returns the value of a parameter. Blank text counts as absent for an optional parameter that is not a header. */
 function givenFor(source: Source, entry: Entry): unknown {
   const value = valueOf(source, entry);
   const { required, place } = entry.param;
@@ -79,7 +80,7 @@ function givenFor(source: Source, entry: Entry): unknown {
   return mayBeBlank && value.trim() === '' ? undefined : value;
 }
 
-/** Each place by its own name: by a name from a variable it takes several times as long. */
+/** Accesses each place as a static property: a dynamic property name is slower. */
 function valueOf(
   { query, queryOnly, headers, params, body }: Source,
   { param: { place }, given }: Entry,
@@ -106,14 +107,13 @@ function askedOf<T>(input: Input<T>): Asked<T> {
   };
 }
 
-/** Whether its absence says nothing: it stands for no value. */
+/** True when the absent parameter has no value, not even a default. */
 function saysNothingWhenAbsent({ isPlain, typed }: Param<unknown>): boolean {
   return isPlain(undefined) && typed(undefined) === undefined;
 }
 
 /**
- * Reads the parameters without a promise: undefined when one of them needs its chain. Nearly every request of a poll is
- * read so.
+ * Reads the parameters synchronously; undefined when one of them needs its validation chain. Serves nearly every poll.
  */
 function readPlain<T>(asked: Asked<T>, req: Request): T | undefined {
   const source = sourceOf(req, asked.queryNames);
@@ -154,8 +154,8 @@ async function readChecked<T>(asked: Asked<T>, req: Request, res: Response): Pro
 }
 
 /**
- * Adds a value that was found good, and notes for the log line which session it names. What is absent is left out: an
- * object that grows by a key from a variable costs 0.1 µs a key, and few of the parameters that may be there are.
+ * Adds a checked value, and records the session that it names for the log line. Leaves out absent values, because
+ * adding dynamic keys to an object is slow.
  */
 function keep(req: Request, values: Record<string, unknown>, { key, param }: Entry, checked: unknown): void {
   const value = param.typed(checked);
@@ -169,7 +169,7 @@ function isComplete<T>({ required }: Asked<T>, values: object): values is T & ob
   return true;
 }
 
-/** Most requests have none. */
+/**  */
 const NO_QUERY: Record<string, unknown> = Object.freeze({});
 
 function sourceOf(req: Request, names: ReadonlySet<string>): Source {
@@ -177,7 +177,10 @@ function sourceOf(req: Request, names: ReadonlySet<string>): Source {
   return { query, queryOnly: query, body: {}, headers: req.headers, params: req.params };
 }
 
-/** @throws the body's error when it is needed and cannot be used */
+/**
+ * Reads the query and, depending on the rule, the body.
+ * @throws the body's error when the body is needed but cannot be used
+ */
 async function gather<T>(
   { entries, queryNames, input: { body: rule, maxBytes } }: Asked<T>,
   req: Request,
@@ -189,7 +192,7 @@ async function gather<T>(
   const body = await readBody(req, res, maxBytes);
   if (body.kind === 'none') return source;
   if (body.kind === 'object') {
-    // Without a query the body's names are taken as they are: a copy of them takes 2 KB of garbage.
+    // Without a query, uses the body's fields without copying them.
     const merged = query === NO_QUERY ? body.fields : { ...body.fields, ...query };
     return { ...source, query: merged, body: body.fields };
   }

@@ -1,46 +1,50 @@
 /**
- * Parameters of requests, each with the chain that checks it. What a chain surely takes passes without it (`isPlain`),
- * as nearly every value does that comes. Measured: chains took a third of the time of a poll of the state.
+ * Parameters of requests, each with the express-validator chain that checks it. Valid values skip the slow chain when
+ * `isPlain` recognizes them, as it does nearly always.
  */
 import { buildCheckFunction, type ValidationChain } from 'express-validator';
 import { isJsonObject, type JsonObject } from '../../core/model/json.js';
 import { JsonBudgetError, parseJson } from '../request/json-budget.js';
 
 /**
- * Where a parameter travels. `query`: in the query, or, where the input reads a body and the query lacks the name,
- * in the JSON body. `query-only` and `body`: in the query or the JSON body alone.
+ * Where a parameter is read from. `query`: the query, or the JSON body if the input reads one and the query lacks the
+ * name. `query-only` and `body`: only the query or only the JSON body.
  */
 export type Place = 'query' | 'query-only' | 'body' | 'headers' | 'params';
 
-/** One parameter of a request: the chain that checks it, and its type once checked. */
+/** One parameter of a request: its validation chain and its type. */
 export interface Param<T> {
   readonly name: string;
   readonly place: Place;
   readonly required: boolean;
   readonly chain: ValidationChain;
-  /** True for what the chain surely takes and leaves as it is: then it is not run. */
+  /** True only for values that the chain would accept unchanged; the chain is then skipped. */
   readonly isPlain: (given: unknown) => boolean;
-  /** Gives the checked value its type. */
+  /** Converts the checked value to its type. */
   readonly typed: (checked: unknown) => T;
-  /** The mark of the session that the value names: what a log line may say of it. */
+  /** Returns the log mark of the session that the value names. */
   markOf?(value: T): string | undefined;
 }
 
-/** Checks text further. `chain` has text by then. */
+/** Adds checks to a chain whose value is already known to be text. */
 type Refine = (chain: ValidationChain) => ValidationChain;
 
 const same: Refine = (chain) => chain;
 
-/** Says of a text that a refinement takes it and leaves it as it is. */
+/** True for text that a refinement accepts unchanged. */
 type IsPlainText = (text: string) => boolean;
 
 const anyText: IsPlainText = () => true;
 const noText: IsPlainText = () => false;
 
-/** For parameters that are too rare to gain by it. */
+/** For parameters that are too rare to need the fast path. */
 const alwaysChecked = (): boolean => false;
 
-/** Text that must be there. `purpose` says what is missing when it is; `isPlainText` belongs to `refine`. */
+/**
+ * A required text.
+ * @param purpose completes the error message when the text is missing
+ * @param isPlainText must match `refine`
+ */
 export function requiredText(
   place: Place,
   name: string,
@@ -59,7 +63,10 @@ export function requiredText(
   return { name, place, required: true, chain: refine(chain), isPlain, typed: asText };
 }
 
-/** Text that may be absent; blank text and JSON's null count as absent. `isPlainText` belongs to `refine`. */
+/**
+ * An optional text. Blank text and JSON `null` count as absent.
+ * @param isPlainText must match `refine`
+ */
 export function optionalText(
   place: Place,
   name: string,
@@ -77,7 +84,7 @@ export function optionalText(
   return { name, place, required: false, chain: refine(chain), isPlain, typed };
 }
 
-/** A list of texts that must be there, at least one. */
+/** A required, non-empty list of texts. */
 export function requiredTexts(place: Place, name: string, purpose: string): Param<readonly string[]> {
   const chain = start(place, name)
     .exists({ values: 'null' })
@@ -89,20 +96,20 @@ export function requiredTexts(place: Place, name: string, purpose: string): Para
   return { name, place, required: true, chain, isPlain: alwaysChecked, typed };
 }
 
-/** A header whose value is taken as it is; an empty one counts as absent. */
+/** An optional header, taken unchanged. An empty one counts as absent. */
 export function optionalHeader(name: string): Param<string | undefined> {
   const param = optionalText('headers', name);
   const typed = (checked: unknown) => (checked === '' ? undefined : param.typed(checked));
   return { ...param, typed };
 }
 
-/** The same parameter, with a value for when it is absent. */
+/** Returns the same parameter with a default value. */
 export function withDefault<T>(param: Param<T | undefined>, value: T): Param<T> {
   const { name, place, required, chain, isPlain } = param;
   return { name, place, required, chain, isPlain, typed: (checked) => param.typed(checked) ?? value };
 }
 
-/** A whole number within bounds, in decimal digits. */
+/** An optional integer within bounds, in decimal digits. */
 export function optionalInteger(
   place: Place,
   name: string,
@@ -124,7 +131,7 @@ export function optionalInteger(
   return { name, place, required: false, chain, isPlain, typed: asNumber };
 }
 
-/** A whole number within bounds, as JSON has it. */
+/** An optional integer within bounds, as a JSON number. */
 export function optionalNumber(
   place: Place,
   name: string,
@@ -138,7 +145,7 @@ export function optionalNumber(
   return { name, place, required: false, chain, isPlain: alwaysChecked, typed };
 }
 
-/** A JSON object, encoded as text in the query; in a body it may also stand as it is. Null counts as absent. */
+/** An optional JSON object, encoded as text; in a body it may also be a plain object. `null` counts as absent. */
 export function optionalObject(place: Place, name: string): Param<JsonObject | undefined> {
   const chain = start(place, name)
     .customSanitizer(parsedJson)
@@ -152,7 +159,7 @@ export function optionalObject(place: Place, name: string): Param<JsonObject | u
   return { name, place, required: false, chain, isPlain, typed };
 }
 
-/** A JSON object that must be there. */
+/** A required JSON object. */
 export function requiredObject(place: Place, name: string, purpose: string): Param<JsonObject> {
   const chain = start(place, name)
     .exists({ values: 'null' })
@@ -185,8 +192,8 @@ function asText(checked: unknown): string {
 }
 
 /**
- * Text that is not JSON stays text, which is then refused for not being an object; what exceeds the budget becomes its
- * error.
+ * Parses text as JSON. Returns text that is not JSON unchanged, so that it is refused for not being an object, and
+ * returns the `JsonBudgetError` when the limits are exceeded.
  */
 function parsedJson(value: unknown): unknown {
   if (typeof value !== 'string') return value;

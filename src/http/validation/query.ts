@@ -1,23 +1,19 @@
 import { RefusedError } from '../../core/model/refusal.js';
 
-/**
- * The parameters of a query that somebody asked for, each as text, or as a list of texts where it was given more than
- * once.
- */
+/** The requested query parameters, each as text, or as a list of texts if it occurs more than once. */
 export type QueryValues = Readonly<Record<string, string | readonly string[]>>;
 
 const NONE: QueryValues = Object.freeze({});
 
-/** So much of an encoded name is read: a known one is far shorter, however it is spelled. */
+/** Maximum length of an encoded name; longer ones are skipped. */
 const MAX_NAME_LENGTH = 200;
 
 /**
- * Reads some parameters of a request target's query, encoded as forms encode them
- * (`application/x-www-form-urlencoded`). All others are skipped unread, however many there are and however they are
- * spelled.
+ * Reads some parameters from the query of a request target (`application/x-www-form-urlencoded`). Skips all others
+ * without decoding their values.
  * @param url the request target
  * @param names the parameters to read
- * @throws RefusedError `invalid` for a value that is not UTF-8 in percent-encoding (RFC 3986 §2.1)
+ * @throws RefusedError `invalid` when a value is not percent-encoded UTF-8 (RFC 3986 §2.1)
  */
 export function readQuery(url: string, names: ReadonlySet<string>): QueryValues {
   const start = url.indexOf('?') + 1;
@@ -32,7 +28,7 @@ export function readQuery(url: string, names: ReadonlySet<string>): QueryValues 
   return found.size === 0 ? NONE : Object.fromEntries(found);
 }
 
-/** Reads `name=value`, if somebody asked for the name. */
+/** Reads `name=value` if the name is requested. */
 function readPair(
   pair: string,
   names: ReadonlySet<string>,
@@ -42,13 +38,13 @@ function readPair(
   const name = nameOf(equals === -1 ? pair : pair.slice(0, equals));
   if (name === undefined || !names.has(name)) return;
   const known = found.get(name);
-  // A third value changes nothing: what is given twice is refused.
+  // A third value changes nothing: repeated parameters are refused anyway.
   if (known !== undefined && typeof known !== 'string') return;
   const value = equals === -1 ? '' : valueOf(name, pair.slice(equals + 1));
   found.set(name, known === undefined ? value : [known, value]);
 }
 
-/** The name that an encoded one stands for; undefined for what no known name can be. */
+/** Decodes a name; undefined when it cannot be a requested name. */
 function nameOf(encoded: string): string | undefined {
   if (encoded.length > MAX_NAME_LENGTH) return undefined;
   return encoded.includes('%') || encoded.includes('+') ? decode(encoded) : encoded;
