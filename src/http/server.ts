@@ -52,7 +52,6 @@ export function createHttpServer(options: {
   readonly streams: Streams;
   readonly dialect: Dialect;
   readonly log: Log;
-  /**  */
   readonly observer?: RequestObserver | undefined;
   readonly http: HttpSettings;
 }): HttpServer {
@@ -101,7 +100,6 @@ export function createHttpServer(options: {
   let draining = false;
   let onIdle: () => void = () => undefined;
 
-  /**  */
   function handle(req: IncomingMessage, res: ServerResponse): void {
     if (!isAppRequest(req) || !isAppResponse(res)) throw new TypeError('not of the classes of this server');
     open++;

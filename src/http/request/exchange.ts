@@ -17,7 +17,6 @@ export interface Exchange {
   refusal: Error | undefined;
 }
 
-/**  */
 export class ExchangeRequest extends IncomingMessage {
   exchange: Exchange | undefined = undefined;
 }

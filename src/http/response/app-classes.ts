@@ -12,7 +12,6 @@ const NO_PARAMS: Record<string, string> = Object.freeze({});
  */
 export function appClasses(app: Express): Pick<ServerOptions, 'IncomingMessage' | 'ServerResponse'> {
   class AppRequest extends ExchangeRequest {
-    //
     originalUrl = '';
     baseUrl = '';
     params = NO_PARAMS;

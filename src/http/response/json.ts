@@ -1,7 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { addHeaders, type HeaderList } from './header-list.js';
 
-/**  */
 export const JSON_TYPE: HeaderList = ['Content-Type', 'application/json; charset=utf-8'];
 
 /** Ends a response with a value as JSON. Replaces Express's `res.json`, which is slower. */

@@ -1,7 +1,6 @@
 import type { Request, RequestHandler, Response } from 'express';
 import type { Dialect } from '../response/errors.js';
 
-/**  */
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
 /** One endpoint. `GET` routes also handle `HEAD`. */

@@ -169,7 +169,6 @@ function isComplete<T>({ required }: Asked<T>, values: object): values is T & ob
   return true;
 }
 
-/**  */
 const NO_QUERY: Record<string, unknown> = Object.freeze({});
 
 function sourceOf(req: Request, names: ReadonlySet<string>): Source {
