@@ -130,7 +130,7 @@ describeWithRedis('two nodes', () => {
       const { owner, other, lines } = await twoNodes();
       if (redis === 'without Redis') {
         await proxy.cut();
-        await lines.has('Redis is away', 2);
+        await lines.has('Redis is unavailable', 2);
       }
       try {
         for (const isStored of [true, false, true]) {
@@ -187,7 +187,7 @@ describeWithRedis('two nodes', () => {
       const feed = await other.watchTurn(sent);
       asked.text('before ');
       await proxy.cut();
-      await lines.has('Redis is away', 2);
+      await lines.has('Redis is unavailable', 2);
       asked.text('after');
       try {
         expect(await other.interrupt(created(id))).toBe(true);

@@ -201,7 +201,7 @@ describeWithRedis('the Redis bus', () => {
       });
       await here.heard(isChange(1));
       expect(here.seen).toEqual([changed(1)]);
-      expect(a.lines).toEqual(['warn a message from Redis could not be understood and was ignored']);
+      expect(a.lines).toEqual(['warn ignored a malformed message from Redis']);
     }));
 
   it('delivers nothing once it is closed, and sends what was published before', () =>

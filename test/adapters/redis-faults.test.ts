@@ -7,8 +7,8 @@ import { describeWithRedis, listen, REDIS_URL, withNodes, withRedis } from '../s
 const changed = (revision: number): Signal => ({ type: 'session_changed', revision });
 const isChange = (revision: number) => (signal: Signal) =>
   signal.type === 'session_changed' && signal.revision === revision;
-const AWAY = 'Redis is away';
-const BACK = 'Redis is back';
+const AWAY = 'Redis is unavailable';
+const BACK = 'Redis is available again';
 
 describeWithRedis('the Redis bus when the connection fails', () => {
   let proxy: Proxy;

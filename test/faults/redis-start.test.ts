@@ -46,7 +46,7 @@ describeWithRedis('nodes that are started without Redis', () => {
       const nodes = await Promise.all([place.serve(env), place.serve(env)]);
       const [one, other] = nodes;
       for (const { running, url } of nodes) {
-        await running.says('Redis is away');
+        await running.says('Redis is unavailable');
         expect((await fetch(`${url}/api/health`)).status).toBe(200);
       }
       const headers = { 'X-Session-Id': randomUUID() };
@@ -56,7 +56,7 @@ describeWithRedis('nodes that are started without Redis', () => {
       await stream.until(({ events }) => events.some(({ data }) => data.includes('title_changed')));
 
       await redis.start();
-      for (const { running } of nodes) await running.says('Redis is back');
+      for (const { running } of nodes) await running.says('Redis is available again');
       const seen = stream.events.length;
       await fetch(`${one.url}/api/chat?message=${encodeURIComponent('count from 1 to 20')}`, {
         method: 'POST',

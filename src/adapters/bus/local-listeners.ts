@@ -2,22 +2,20 @@ import type { Signal } from '../../core/model/event.js';
 
 type Listener = (signal: Signal) => void;
 
-/** A listener, until it goes. */
 interface Entry {
   readonly listener: Listener;
-  /** How many signals had been delivered, or were being, when it came: it gets those after them. */
+  /** The number of the last delivery that had started when the listener was added: it receives only later ones. */
   readonly after: number;
 }
 
-/** A signal that waits. */
 interface Waiting {
   readonly sessionId: string;
   readonly signal: Signal;
 }
 
 /**
- * The listeners of this process, by session. `deliver` has delivered when it returns, unless a listener called it: then
- * the signal waits until the one before it has reached everybody, so that all see the same order.
+ * The listeners of this process, by session. `deliver` is synchronous, unless a listener calls it: then the signal is
+ * queued until the current one has reached every listener, so that all listeners see the same order.
  */
 export class LocalListeners {
   readonly #attached = new Map<string, Set<Entry>>();
@@ -25,7 +23,7 @@ export class LocalListeners {
   #isDelivering = false;
   #deliveries = 0;
 
-  /** @returns what takes it away again */
+  /** @returns a function that removes the listener */
   add(sessionId: string, listener: Listener): () => void {
     const entries = this.#attached.get(sessionId) ?? new Set();
     this.#attached.set(sessionId, entries);
@@ -44,7 +42,7 @@ export class LocalListeners {
     }
     this.#isDelivering = true;
     this.#hand(sessionId, signal);
-    // Signals of signals are few: nothing is made for those that are not, tokens among them.
+    // Nested signals are rare: the common case, such as tokens, allocates nothing.
     while (this.#waiting.length > 0) {
       const these = this.#waiting;
       this.#waiting = [];
@@ -62,7 +60,7 @@ export class LocalListeners {
     this.#attached.clear();
   }
 
-  /** To those who were there when it began, and still are. */
+  /** Calls the listeners that were added before this delivery started and have not been removed since. */
   #hand(sessionId: string, signal: Signal): void {
     const number = ++this.#deliveries;
     const entries = this.#attached.get(sessionId);
@@ -72,7 +70,7 @@ export class LocalListeners {
       try {
         listener(signal);
       } catch (error) {
-        // A defect of that listener: reported as uncaught, while the others still get the signal.
+        // A defect of that listener: rethrown as an uncaught exception, so that the others still receive the signal.
         queueMicrotask(() => {
           throw error;
         });

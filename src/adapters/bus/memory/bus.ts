@@ -1,9 +1,7 @@
 import type { Bus } from '../../../core/ports/bus.js';
 import { LocalListeners } from '../local-listeners.js';
 
-/**
- * A bus within one process. `publish` has delivered when it returns, unless a listener called it: see `LocalListeners`.
- */
+/** Creates a bus within one process. `publish` is synchronous, unless a listener calls it: see `LocalListeners`. */
 export function createMemoryBus(): Bus {
   const listeners = new LocalListeners();
   return {

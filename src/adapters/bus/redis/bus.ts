@@ -9,36 +9,35 @@ import { Outbox } from './outbox.js';
 import { Subscriptions } from './subscriptions.js';
 import { decode } from './wire.js';
 
-/** Where the server is, and what the channels are called. */
 export interface RedisBusOptions {
   /** `redis://user:password@host:port/number`, or `rediss://` for TLS. */
   readonly url: string;
-  /** Begins the name of every channel: nodes that share it, and the server, share signals. */
+  /** Prefix of every channel name: nodes with the same server and prefix share signals. */
   readonly prefix: string;
   readonly log: Log;
-  /** How often the connections are tried, and how long an answer may take, in milliseconds. Default 5000. */
+  /** Interval of the heartbeat, and the timeout of its reply, in milliseconds. Default 5000. */
   readonly heartbeatMs?: number;
 }
 
-/** A bus that reaches other nodes while Redis is there. */
+/** A bus that reaches other nodes while Redis is available. */
 export interface SharedBus extends Bus {
   readonly isUp: boolean;
 }
 
-/** How long to wait for Redis at the start, and for the last signals at the end, in milliseconds. */
+/** How long to wait for Redis at startup, and for the last signals at shutdown, in milliseconds. */
 const START_MS = 3_000;
 const FAREWELL_MS = 1_000;
 const HEARTBEAT_MS = 5_000;
-/** How often a line is logged about messages that cannot be understood. */
-const COMPLAINT_MS = 10_000;
+/** Minimum interval between log lines about malformed messages, in milliseconds. */
+const WARNING_MS = 10_000;
 
-/** What a listener gets in place of a signal that was not carried. The number says nothing: look into the store. */
+/** What a listener receives in place of a signal that was not transmitted: it must read the store. */
 const MISSED: Signal = { type: 'missed' };
 
 /**
- * A bus between nodes. On this node a signal is delivered before `publish` returns; to other nodes it goes through
- * Redis, if that is there. Resolves also when it is not: then signals reach this node alone until it is back.
- * @throws Error when the URL is none of Redis
+ * Opens a bus between nodes. `publish` delivers a signal on this node synchronously and sends it to other nodes through
+ * Redis. Resolves even when Redis is unavailable: until it is back, signals stay on this node.
+ * @throws Error when the URL is not a Redis URL
  */
 export async function openRedisBus(options: RedisBusOptions): Promise<SharedBus> {
   if (!/^rediss?:$/.test(protocolOf(options.url))) {
@@ -63,7 +62,7 @@ class RedisBus implements SharedBus {
   #hasMissed = false;
   #isAway = false;
   #isClosed = false;
-  #complainedAt = -Infinity;
+  #warnedAt = -Infinity;
 
   constructor({ url, prefix, log, heartbeatMs = HEARTBEAT_MS }: RedisBusOptions) {
     this.#log = log;
@@ -106,16 +105,16 @@ class RedisBus implements SharedBus {
   }
 
   async open(): Promise<void> {
-    const patience = new AbortController();
+    const timer = new AbortController();
     const opened = Promise.all([this.#sending.open(), this.#hearing.open().then(() => this.#listening)]);
-    const late = pause(START_MS, undefined, { signal: patience.signal }).catch(() => undefined);
-    await Promise.race([opened, late]);
-    patience.abort();
+    const timeout = pause(START_MS, undefined, { signal: timer.signal }).catch(() => undefined);
+    await Promise.race([opened, timeout]);
+    timer.abort();
   }
 
   publish(sessionId: string, signal: Signal): void {
     if (this.#isClosed) return;
-    // Before the local delivery: what a listener publishes in answer comes after it everywhere.
+    // Before the local delivery, so that a signal that a listener publishes in reaction follows this one on every node.
     this.#outbox.add(this.#prefix + sessionId, signal);
     this.#local.deliver(sessionId, signal);
   }
@@ -139,11 +138,11 @@ class RedisBus implements SharedBus {
     this.#local.clear();
     this.#outbox.flush();
     if (this.#sending.isReady) {
-      const patience = new AbortController();
-      const late = pause(FAREWELL_MS, undefined, { signal: patience.signal }).catch(() => undefined);
-      // Answered after everything that was sent before.
-      await Promise.race([this.#sending.client.ping().catch(() => undefined), late]);
-      patience.abort();
+      const timer = new AbortController();
+      const timeout = pause(FAREWELL_MS, undefined, { signal: timer.signal }).catch(() => undefined);
+      // Redis replies in order: the reply to this PING confirms everything sent before it.
+      await Promise.race([this.#sending.client.ping().catch(() => undefined), timeout]);
+      timer.abort();
     }
     this.#sending.close();
     this.#hearing.close();
@@ -155,16 +154,16 @@ class RedisBus implements SharedBus {
     this.#arrive();
     if (!this.#hasMissed || !this.#hearing.isReady) return;
     this.#hasMissed = false;
-    // Whatever was said meanwhile was not heard here.
+    // Signals published while this connection was down did not arrive here.
     this.#local.deliverToAll(MISSED);
   }
 
   #receive(channel: string, text: string): void {
-    // What this node has sent was delivered here before it was sent.
+    // This node's own signals were already delivered locally by `publish`.
     if (text.startsWith(this.#node)) return;
     const carried = decode(this.#node, text);
     if (carried === undefined) {
-      this.#complain();
+      this.#warnMalformed();
       return;
     }
     const signals = carried.map((entry) => (entry.type === 'missed' ? MISSED : entry));
@@ -174,23 +173,23 @@ class RedisBus implements SharedBus {
     }
   }
 
-  #complain(): void {
+  #warnMalformed(): void {
     const now = performance.now();
-    if (now - this.#complainedAt < COMPLAINT_MS) return;
-    this.#complainedAt = now;
-    this.#log.warn({}, 'a message from Redis could not be understood and was ignored');
+    if (now - this.#warnedAt < WARNING_MS) return;
+    this.#warnedAt = now;
+    this.#log.warn({}, 'ignored a malformed message from Redis');
   }
 
   #leave(cause: Error | null): void {
     if (this.#isClosed || this.#isAway) return;
     this.#isAway = true;
-    this.#log.warn({ err: cause }, 'Redis is away: signals reach this node alone until it is back');
+    this.#log.warn({ err: cause }, 'Redis is unavailable: signals stay on this node until it is back');
   }
 
   #arrive(): void {
     if (!this.#isAway || !this.#sending.isReady || !this.#hearing.isReady) return;
     this.#isAway = false;
-    this.#log.info({}, 'Redis is back');
+    this.#log.info({}, 'Redis is available again');
   }
 }
 

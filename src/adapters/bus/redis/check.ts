@@ -1,14 +1,17 @@
 import { Redis } from 'ioredis';
 
-/** How long a connection and an answer may take, in milliseconds. */
-const PATIENCE_MS = 5_000;
+/** Timeout of the connection attempt, and of the command, in milliseconds. */
+const TIMEOUT_MS = 5_000;
 
-/** Resolves when Redis answers. @throws Error in words for the operator, without the URL's password */
+/**
+ * Checks that Redis responds to `PING`.
+ * @throws Error for the operator; its message does not contain the URL's password
+ */
 export async function checkRedis(url: string): Promise<void> {
   const client = new Redis(url, {
     lazyConnect: true,
-    connectTimeout: PATIENCE_MS,
-    commandTimeout: PATIENCE_MS,
+    connectTimeout: TIMEOUT_MS,
+    commandTimeout: TIMEOUT_MS,
     retryStrategy: () => null,
     disableClientInfo: true,
   });

@@ -1,35 +1,31 @@
 import { Redis } from 'ioredis';
 
-/** How long a connection may take to be made, in milliseconds. */
+/** Timeout for establishing a connection, in milliseconds. */
 const CONNECT_MS = 5_000;
-/** How long the other side may take to agree to an end. */
+/** How long a graceful disconnect may take, in milliseconds. */
 const DISCONNECT_MS = 500;
 const MAX_RETRY_MS = 2_000;
 
-/** How a connection is made. */
 export interface ConnectionOptions {
   readonly url: string;
-  /** What `CLIENT LIST` shows. */
+  /** The connection name that `CLIENT LIST` shows. */
   readonly name: string;
-  /**
-   * How often a silent connection is asked whether it still is one, and how long its answer may take, in milliseconds.
-   */
+  /** Interval of the `PING` that checks the connection, and the timeout of its reply, in milliseconds. */
   readonly heartbeatMs: number;
 }
 
-/** What happens to a connection. */
 export interface ConnectionEvents {
   onReady(): void;
-  /** It is lost, or could not be made. Called for each attempt. */
+  /** The connection was lost or could not be established. Called after each failed attempt. */
   onLost(cause: Error | null): void;
 }
 
-/** One connection to Redis that comes back by itself. Nothing waits in it: what cannot be sent now fails. */
+/** One connection to Redis, which reconnects automatically. It queues nothing: while it is down, commands fail. */
 export class Connection {
   readonly client: Redis;
   #heartbeat: NodeJS.Timeout | undefined;
-  /** Runs while an answer is waited for. */
-  #patience: NodeJS.Timeout | undefined;
+  /** Runs while a `PING` awaits its reply. */
+  #pingTimeout: NodeJS.Timeout | undefined;
   #cause: Error | null = null;
 
   constructor(
@@ -46,7 +42,7 @@ export class Connection {
       enableOfflineQueue: false,
       maxRetriesPerRequest: null,
       autoResubscribe: false,
-      // Signals are not repeated: a turn that seems to start again would take back what was shown.
+      // Signals are never resent: a repeated `turn_started` would make clients discard text they have already shown.
       autoResendUnfulfilledCommands: false,
       disableClientInfo: true,
     });
@@ -65,13 +61,13 @@ export class Connection {
     return this.client.status === 'ready';
   }
 
-  /** Resolves after the first attempt, whatever came of it. */
+  /** Connects. Resolves after the first attempt, whether it succeeded or not. */
   async open(): Promise<void> {
     this.#heartbeat = setInterval(() => {
       this.#beat();
     }, this.options.heartbeatMs);
     this.#heartbeat.unref();
-    // It is tried again behind the scenes.
+    // ioredis retries in the background.
     await this.client.connect().catch(() => undefined);
   }
 
@@ -81,11 +77,11 @@ export class Connection {
     this.client.disconnect();
   }
 
-  /** Ends a connection that does not answer, for it may have died without a word. */
+  /** Sends a `PING` and drops the connection if no reply arrives: a half-open connection reports no error. */
   #beat(): void {
-    if (!this.isReady || this.#patience !== undefined) return;
-    this.#patience = setTimeout(() => {
-      this.#patience = undefined;
+    if (!this.isReady || this.#pingTimeout !== undefined) return;
+    this.#pingTimeout = setTimeout(() => {
+      this.#pingTimeout = undefined;
       this.client.disconnect(true);
     }, this.options.heartbeatMs);
     const answered = (): void => {
@@ -95,7 +91,7 @@ export class Connection {
   }
 
   #stopWaiting(): void {
-    clearTimeout(this.#patience);
-    this.#patience = undefined;
+    clearTimeout(this.#pingTimeout);
+    this.#pingTimeout = undefined;
   }
 }

@@ -1,30 +1,30 @@
 import type { Connection } from './connection.js';
 import { encode, type Carried } from './wire.js';
 
-/** A signal larger than this, in bytes, stays here: whoever wants it finds it in the store. */
+/** A signal larger than this, in bytes, is not sent: other nodes receive `missed` instead and read the store. */
 export const MAX_SIGNAL = 8_192;
-/** How many characters go into one message to Redis, or nearly so. */
+/** Approximate size limit of one message to Redis, in characters. */
 const MAX_MESSAGE = 65_536;
-/** How many characters may wait for a connection, and be on their way without an answer. */
+/** How many characters may be queued, and may be sent but not yet acknowledged by Redis. */
 const MAX_WAITING = 1_048_576;
 const MAX_IN_FLIGHT = 4_194_304;
 
 const MISSED = JSON.stringify({ type: 'missed' } satisfies Carried);
 
 /**
- * Signals for other nodes. Those of one turn of the event loop go together, one message for each channel. Nothing waits
- * for long or without bound: what cannot be sent is dropped, and everybody is told that something was missed.
+ * Queues signals for other nodes and sends those of one event loop iteration in one batch, with one message per channel
+ * if they fit. The queue is bounded: when it overflows it is dropped, and a `missed` goes to every node.
  */
 export class Outbox {
   readonly #waiting = new Map<string, string[]>();
   #size = 0;
   #inFlight = 0;
-  /** Counts connections: an answer on an older one says nothing of this one. */
+  /** Counts connections, so that acknowledgments of an earlier connection are ignored. */
   #epoch = 0;
   #hasDropped = false;
   #isScheduled = false;
 
-  /** @param everybody the channel that every node listens to */
+  /** @param everybody the channel that every node subscribes to */
   constructor(
     private readonly node: string,
     private readonly connection: Connection,
@@ -36,26 +36,26 @@ export class Outbox {
     if (entry.length > MAX_SIGNAL / 3 && Buffer.byteLength(entry) > MAX_SIGNAL) entry = MISSED;
     const entries = this.#waiting.get(channel);
     if (entries === undefined) this.#waiting.set(channel, [entry]);
-    // Once is enough.
+    // Consecutive `missed` entries are merged.
     else if (entry !== MISSED || entries.at(-1) !== MISSED) entries.push(entry);
     this.#size += entry.length;
     if (this.#size > MAX_WAITING) this.#drop();
     else this.#schedule();
   }
 
-  /** The connection is there, or there again. */
+  /** Call when the connection becomes ready. */
   resume(): void {
     this.flush();
   }
 
-  /** The connection is lost: what was on its way may not have arrived. */
+  /** Call when the connection is lost: signals that were in flight may not have arrived. */
   suspend(): void {
     if (this.#inFlight > 0) this.#hasDropped = true;
     this.#inFlight = 0;
     this.#epoch += 1;
   }
 
-  /** Sends what waits, as far as it can be sent now. */
+  /** Sends the queue, unless the connection is down or too much is in flight. */
   flush(): void {
     this.#isScheduled = false;
     if (!this.connection.isReady || this.#inFlight > MAX_IN_FLIGHT) return;

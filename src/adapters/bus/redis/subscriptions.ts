@@ -1,8 +1,8 @@
 import type { Connection } from './connection.js';
 
-/** How long somebody waits to be attached, in milliseconds. */
+/** Timeout of a subscription, in milliseconds. */
 const ATTACH_MS = 1_000;
-/** How many channels are subscribed to by one command. */
+/** How many channels one `SUBSCRIBE` command names. */
 const BATCH = 500;
 
 interface Attachment {
@@ -10,19 +10,19 @@ interface Attachment {
   readonly attached: Promise<void>;
 }
 
-/** The channels that this node listens to, each once, however many listeners it has here. */
+/** The channels that this node subscribes to, with reference counts: one subscription serves all local listeners. */
 export class Subscriptions {
   readonly #channels = new Map<string, Attachment>();
 
-  /** @param everybody the channel that is always listened to */
+  /** @param everybody the channel that is always subscribed to */
   constructor(
     private readonly connection: Connection,
     private readonly everybody: string,
   ) {}
 
   /**
-   * Resolves once Redis has confirmed it, at once when Redis is away, and after `ATTACH_MS` at the latest. Never
-   * rejects.
+   * Adds a reference to a channel. Resolves when Redis has confirmed the subscription, immediately when Redis is
+   * unavailable, and after `ATTACH_MS` at the latest. Never rejects.
    */
   async add(channel: string): Promise<void> {
     const known = this.#channels.get(channel);
@@ -38,11 +38,11 @@ export class Subscriptions {
     attachment.count -= 1;
     if (attachment.count > 0) return;
     this.#channels.delete(channel);
-    // When it fails the connection is lost, and the subscription with it.
+    // If the command fails, the connection is lost and the subscription ends with it.
     if (this.connection.isReady) this.connection.client.unsubscribe(channel).catch(() => undefined);
   }
 
-  /** Subscribes to everything again, on a new connection. Never rejects. */
+  /** Subscribes to all channels again, on a new connection. Never rejects. */
   async restore(): Promise<void> {
     const channels = [this.everybody, ...this.#channels.keys()];
     for (let from = 0; from < channels.length; from += BATCH) {
@@ -53,15 +53,15 @@ export class Subscriptions {
   async #subscribe(channels: readonly string[]): Promise<void> {
     if (!this.connection.isReady) return;
     let timer: NodeJS.Timeout | undefined;
-    // An answer may never come: then the connection is lost, and what is missing is restored on the next one.
-    const patience = new Promise<void>((resolve) => {
+    // The reply may never arrive: then the connection is lost, and `restore` subscribes again on the next one.
+    const timeout = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, ATTACH_MS);
     });
-    const answer = this.connection.client.subscribe(...channels).then(
+    const reply = this.connection.client.subscribe(...channels).then(
       () => undefined,
       () => undefined,
     );
-    await Promise.race([answer, patience]);
+    await Promise.race([reply, timeout]);
     clearTimeout(timer);
   }
 }

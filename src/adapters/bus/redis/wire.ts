@@ -9,21 +9,22 @@ import {
   isToolResult,
 } from '../../../core/model/stored-shapes.js';
 
-/** Said in place of a signal that was not carried: there is something in the store. */
+/** Replaces a signal that was too large or was dropped: the receiver must read the store. */
 export interface Missed {
   readonly type: 'missed';
 }
 
 export type Carried = Signal | Missed;
 
-/**
- * Signals on their way to other nodes: first the name of the node that sent them, of a fixed length, then a JSON array.
- */
+/** Encodes signals for other nodes: the id of the sending node, which has a fixed length, followed by a JSON array. */
 export function encode(node: string, entries: readonly string[]): string {
   return `${node}[${entries.join(',')}]`;
 }
 
-/** What another node sent; undefined when it is nothing that this program understands. */
+/**
+ * Decodes a message from another node; undefined when it is malformed.
+ * @param node any node's id: only its length is used
+ */
 export function decode(node: string, text: string): Carried[] | undefined {
   let list: unknown;
   try {
