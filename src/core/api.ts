@@ -16,9 +16,9 @@ import type { CountedSurface } from './ports/usage-store.js';
 import type { CountUse } from './operations/usage-tally.js';
 import type { Challenge, WalletProof } from './wallet/wallet-proofs.js';
 
-/** Sessions and their threads. */
+/** Creates, reads, lists, renames and deletes sessions. */
 export interface SessionApi {
-  /** Creates a session, or binds a wallet to one that exists. */
+  /** Creates a session, or binds a wallet to an existing one. */
   createSession(request: {
     sessionId: string;
     wallet?: string | undefined;
@@ -26,14 +26,15 @@ export interface SessionApi {
   }): Promise<{ session: ThreadSummary; created: boolean }>;
   /** @throws RefusedError `not_found` */
   getSession(sessionId: string): Promise<ThreadSummary>;
-  /** Brings a session into being, as any request with its header does; one that was deleted stays so. */
+  /** Creates the session if it does not exist, as any request that names it does. A deleted session stays deleted. */
   touch(session: SessionRef): Promise<void>;
   /**
-   * The session's own thread, then the other threads of its wallet, newest first, 10,000 in all at most; where wallets
-   * have to sign in, those only with a proof. @throws RefusedError `not_found`
+   * Returns the session's own thread, then the other threads of its wallet, newest first, at most 10,000 in all. Where
+   * wallets have to sign in, the other threads require a valid proof.
+   * @throws RefusedError `not_found`
    */
   getThreads(sessionId: string, walletProof?: string): Promise<readonly ThreadSummary[]>;
-  /** The threads of a wallet, newest activity first. `session` is created when unknown, as with any request. */
+  /** Lists the threads of a wallet, latest activity first. Creates `session` if it is unknown, as any request does. */
   listThreads(request: {
     session: SessionRef;
     wallet: string;
@@ -42,7 +43,10 @@ export interface SessionApi {
     after: ThreadCursor | null;
   }): Promise<{ threads: readonly ThreadSummary[]; next: ThreadCursor | null }>;
   renameSession(sessionId: string, title: string): Promise<ThreadSummary>;
-  /** Interrupts what runs, ends its streams, removes everything. @throws RefusedError `not_found` */
+  /**
+   * Deletes a session with all its data: stops its running turn and ends its streams.
+   * @throws RefusedError `not_found`
+   */
   deleteSession(sessionId: string): Promise<void>;
   readMessages(
     sessionId: string,
@@ -50,18 +54,19 @@ export interface SessionApi {
   ): Promise<{ messages: readonly Message[]; hasMore: boolean }>;
 }
 
-/** Messages, what became of them, and the state of a session. */
+/** Accepts messages, waits for turns, interrupts them, and reads the state of a session. */
 export interface ChatApi {
-  /** Stores a message and queues its turn; durable when it resolves. */
+  /** Stores a message and queues its turn. Both are durable when the promise resolves. */
   send(request: SendRequest): Promise<Sent>;
   /**
-   * Resolves when the turn has ended, when its session was deleted, when `signal` aborts, or on a drain. Never rejects.
+   * Resolves when the turn has ended, its session was deleted, `signal` aborts, or the service drains. Never rejects.
    */
   turnEnded(sent: Sent, signal: AbortSignal): Promise<'deleted' | 'over'>;
   /**
-   * The session as it is now, after merging `userState` into it if given. `leavesFaults`: the answer has no place for
-   * faults, and the next snapshot that has one carries them. `tail`: how many of the last messages are wanted; a thread
-   * that memory does not have is then read no further. At once where memory alone has it all, as for most polls.
+   * Returns the current state of the session, after merging `userState` into it if given. Returns synchronously when
+   * the cache alone can serve it, as for most polls.
+   * @param options.leavesFaults the response has no room for system errors: keeps them for the next snapshot that has
+   * @param options.tail how many of the last messages the caller needs: limits how much of an uncached thread is read
    */
   snapshot(
     session: SessionRef,
@@ -71,38 +76,44 @@ export interface ChatApi {
       tail?: number | undefined;
     },
   ): Snapshot | Promise<Snapshot>;
-  /** Cancels what runs and what waits; true when there was something. The snapshot read after it is final. */
+  /**
+   * Cancels the running turn and the queued ones. Returns true if there was any; a snapshot read afterwards is final.
+   */
   interrupt(session: SessionRef): Promise<boolean>;
 }
 
-/** What happens in a session, as it happens. */
+/** Live streams of sessions and turns. */
 export interface StreamApi {
   /**
-   * The session's updates, attached when it resolves. `after`: replay what came after that event id; null: live only.
+   * Subscribes to the updates of a session. The subscription is active when the promise resolves.
+   * @param options.after replays the events after this id; null: live events only
    */
   updates(session: SessionRef, options: { after: number | null; turns: boolean }): Promise<Feed<Update>>;
-  /** Everything of one turn from its beginning, then live, to its end. */
+  /** Streams one turn to its end: first what has happened so far, then live events. */
   watchTurn(sent: Sent): Promise<Feed<TurnUpdate>>;
-  /** The last system events of all kinds. Drains nothing. */
+  /** Returns the last `count` system events of all kinds, without consuming them. */
   systemEvents(session: SessionRef, count: number): Promise<readonly SystemEvent[]>;
 }
 
-/** Apps and rigs. */
+/** Lists Apps and rigs, and selects the rig of a session. */
 export interface ControlApi {
   /**
-   * `default` and what the key authorizes. @throws RefusedError `unauthenticated` for a bad key, or with `keyRequired`
-   * for none
+   * Lists `default` and the Apps that the key authorizes.
+   * @throws RefusedError `unauthenticated` for an invalid key, or for a missing one if `keyRequired`
    */
   listApps(key: string | undefined, options: { keyRequired: boolean }): Promise<readonly App[]>;
-  /** Every rig that there is. */
+  /** Lists every configured rig. */
   allRigs(): readonly RigChoice[];
-  /** The rigs of the App (absent: the session's last, else the default), the one that the session uses first. */
+  /** Lists the rigs of the App (absent: the session's last App, else the default), the session's current rig first. */
   listRigs(request: {
     session?: SessionRef | undefined;
     app?: string | undefined;
     key: string | undefined;
   }): Promise<readonly RigChoice[]>;
-  /** Selects the session's rig. @throws RefusedError `invalid` when unknown or not allowed */
+  /**
+   * Selects the session's rig.
+   * @throws RefusedError `invalid` when the rig is unknown or not allowed
+   */
   selectRig(request: {
     session: SessionRef;
     rig: string;
@@ -111,22 +122,23 @@ export interface ControlApi {
   }): Promise<{ created: boolean }>;
 }
 
-/** Tools, called without a rig. */
+/** Lists tools, and calls them without a rig. */
 export interface ToolApi {
-  /** The tools of an App (absent: `default`). */
+  /** Lists the tools of an App (absent: `default`). */
   listTools(app: string | undefined, key: string | undefined): Promise<readonly ToolDescription[]>;
   /**
-   * Runs one tool of an App for a session. @throws RefusedError `not_found`, or `invalid` for arguments that do not fit
-   * or hold a key
+   * Runs one tool of an App for a session.
+   * @throws RefusedError `not_found` for an unknown tool; `invalid` for arguments that do not match its schema or
+   * contain a private key
    */
   invokeTool(request: InvocationRequest): Promise<Invocation>;
 }
 
-/** Values that the tools of a client use. */
+/** Stores the secrets that a client lends to tools. */
 export interface SecretApi {
   /**
-   * Seals values under a client, for an App. Returns what stands for each: its handle. Binds `session` to the client if
-   * given.
+   * Seals and stores the values of a client for an App. Binds `session` to the client if given.
+   * @returns the handle of each value, by name
    */
   storeSecrets(request: {
     session: SessionRef | undefined;
@@ -137,45 +149,54 @@ export interface SecretApi {
   }): Promise<Readonly<Record<string, string>>>;
   /** Binds a session to the client whose secrets its tools use. */
   bindClient(session: SessionRef, clientId: string): Promise<void>;
-  /** The names that a client has stored, by App. */
+  /** Lists the names of a client's secrets, by App. */
   listSecrets(clientId: string): Promise<Readonly<Record<string, readonly string[]>>>;
-  /** Removes a client's secrets; null: of every App, of every name. Returns how many there were. */
+  /**
+   * Removes secrets of a client; null: of every App, of every name.
+   * @returns how many were removed
+   */
   deleteSecrets(clientId: string, which: { app: string | null; name: string | null }): Promise<number>;
 }
 
-/** Wallets that sign in. */
+/** Signs wallets in. */
 export interface WalletApi {
-  /** @throws RefusedError `not_found` when nobody asks for proofs */
+  /** @throws RefusedError `not_found` when the configuration does not require sign-in */
   walletChallenge(): Challenge;
   /**
-   * @throws RefusedError `not_found`, `invalid` for what is no sign-in message, `unauthenticated` for one that proves
-   * nothing
+   * @throws RefusedError `not_found` when the configuration does not require sign-in; `invalid` for a malformed
+   * message; `unauthenticated` for a message that proves nothing
    */
   proveWallet(request: { readonly message: string; readonly signature: string }): Promise<WalletProof>;
 }
 
-/** Counts of requests, for the operator. */
+/** Counts requests, for the operator. */
 export interface UsageApi {
-  /** The counter of an endpoint (`GET /api/state`) of a surface: made once, called for each request. Never fails. */
+  /**
+   * Returns the counter of an endpoint (`GET /api/state`) of a surface. Create it once and call it for each request; it
+   * never throws.
+   */
   usageCounter(surface: CountedSurface, endpoint: string): CountUse;
 }
 
-/** The limits of requests. */
+/** Limits the rate of requests. */
 export interface AdmissionApi {
-  /** True when requests are counted: then `admit` is asked before each. */
+  /** True when a request limit is configured: callers must then call `admit` before each request. */
   readonly countsRequests: boolean;
-  /** Counts a request against the limits of its session and App key. @throws RefusedError `too_many` */
+  /**
+   * Counts a request against the limits of its session and App key.
+   * @throws RefusedError `too_many`
+   */
   admit(request: { sessionId: string | undefined; key: string | undefined }): Promise<void>;
 }
 
-/** How the service is. */
+/** Reports the health of the service. */
 export interface HealthApi {
-  /** Whether new messages are taken: `draining`, or the store does not answer. */
+  /** Whether the service accepts new messages: not while it drains or the store is unavailable. */
   health(): Promise<{ readonly status: HealthStatus }>;
 }
 
 /**
- * All that surfaces can ask of the core: each asks for the part that it uses. Everything that is refused throws a
+ * All operations of the core. Each surface depends only on the parts that it uses. Every refused operation throws a
  * `RefusedError`.
  */
 export interface Core

@@ -42,46 +42,48 @@ import { Usage } from './operations/usage.js';
 import type { UsageReport } from './operations/usage-report.js';
 import { WalletProofs, type WalletSignIn } from './wallet/wallet-proofs.js';
 
-/** What the core is made of: its ports, and what the configuration says. */
+/** The ports and the configuration of the core. */
 export interface CorePorts {
   readonly store: Store;
   readonly bus: Bus;
-  /** The first is the default of an App that names none. */
+  /** The first one is the default for Apps that name none. */
   readonly rigs: readonly Rig[];
-  /** `default` is among them. */
+  /** Must include `default`. */
   readonly apps: readonly App[];
   readonly tools: ToolSource;
   readonly seedPhrases: SeedPhrases;
-  /** Null: a wallet is taken at its word. */
+  /** Null: clients may claim any wallet without a proof. */
   readonly walletSignIn: WalletSignIn | null;
   readonly sealer: Sealer;
   readonly schemas: Schemas;
   readonly digests: Digests;
   readonly clock: Clock;
   readonly log: Log;
-  /** Absent: nobody is told. */
+  /** Absent: nothing is observed. */
   readonly observer?: Observer;
   readonly settings: CoreSettings;
 }
 
-/** The core with its life: begun, drained, closed. */
+/** The core and its lifecycle. */
 export interface RunningCore extends Core {
-  /** Who used the legacy surface in the last so many days, and whether it may be switched off. */
+  /** Reports who used the legacy surface in the last `days` days, and whether it may be switched off. */
   usageReport(asked: { days: number }): Promise<UsageReport>;
-  /** To be told when this process has changed an App key: it then holds here at once, and elsewhere within seconds. */
+  /**
+   * Call after this process has changed an App key: the change takes effect here at once, and in other processes within
+   * seconds.
+   */
   keysChanged(): void;
-  /** Takes over what was left unfinished, and begins to keep leases. */
+  /** Recovers abandoned turns and tool calls, then starts the periodic tasks. */
   start(): Promise<void>;
   /**
-   * Takes no more messages, lets running turns end for so long, gives the rest back so that they go on after the
-   * restart, and ends all streams last.
+   * Stops accepting messages, waits up to `timeoutMs` for running turns, releases the rest for recovery by another
+   * process, and then ends all streams.
    */
   drain(timeoutMs: number): Promise<void>;
-  /** Stops everything else. The store and the bus are closed by whoever opened them. */
+  /** Stops everything else. Does not close the store and the bus: their owner does. */
   close(): Promise<void>;
 }
 
-/** Puts the core together. */
 export function createCore(ports: CorePorts): RunningCore {
   const { store, bus, clock, log, settings, digests, observer = UNOBSERVED } = ports;
   const access = createAccess({
@@ -141,7 +143,7 @@ export function createCore(ports: CorePorts): RunningCore {
     send: (request) => chat.send(request),
     turnEnded: (sent, signal) =>
       untilEnded(streams, sent, [signal, draining.signal]).catch((error: unknown) => {
-        // The message is stored: whoever waits gets the state as it is.
+        // The message is stored: the caller can still respond with the current state.
         log.warn({ err: error }, 'the end of a turn could not be waited for');
         return 'over' as const;
       }),

@@ -2,15 +2,15 @@ import { pause, type Clock } from '../ports/clock.js';
 import type { Log } from '../ports/log.js';
 import { StoreUnavailableError, type Store } from '../ports/store.js';
 
-/** Whether new messages are taken. */
+/** `ok`: the service accepts new messages. */
 export type HealthStatus = 'ok' | 'draining' | 'store_unavailable';
 
-/** A probe is a real write: many probes share one. */
+/** How long a result is shared, because each probe writes to the store. */
 const FRESH_MS = 1_000;
-/** A store that takes longer does not answer. */
+/** How long a probe may take before the store counts as unavailable. */
 const PATIENCE_MS = 2_000;
 
-/** Asks the store whether it answers, at most once a second. */
+/** Checks that the store can be written to, at most once a second. */
 export class Health {
   #asked: Promise<HealthStatus> | undefined;
   #askedAt = 0;

@@ -11,62 +11,68 @@ import type { SecretTotal } from '../ports/secret-store.js';
 import type { Session } from '../model/session.js';
 import type { Store, StoredKey, ThreadCursor } from '../ports/store.js';
 
-/** What an operator sees at a glance. What runs and waits is of all nodes, what happened is of this process. */
+/**
+ * The operator's dashboard. Turns and sessions are counted over all nodes; `points` and `failures` cover this process
+ * only.
+ */
 export interface Overview {
   readonly status: HealthStatus;
-  /** Since the epoch, in milliseconds. */
+  /** When this process started, in milliseconds since the epoch. */
   readonly startedAt: number;
-  /** The oldest that run or wait. */
+  /** The oldest running and queued turns. */
   readonly turns: readonly OpenTurn[];
   readonly counts: Awaited<ReturnType<Store['countTurns']>>;
-  /** How many sessions were active in the last hour and day; counted to `most`. */
+  /** How many sessions were active in the last hour and the last day. Counting stops at `most`. */
   readonly sessions: { readonly hour: number; readonly day: number; readonly most: number };
-  /** Of the last hour by the minute, or of the last day by the quarter of an hour. */
+  /** The last hour in steps of a minute, or the last day in steps of 15 minutes. */
   readonly points: readonly RecentPoint[];
-  /** The newest first, in words for users. */
+  /** Newest first. `error` is the message shown to the user. */
   readonly failures: readonly (RecentFailure & { readonly error: string | null })[];
 }
 
-/** How long ago an overview begins. */
+/** The time that an overview covers. */
 export type Span = 'hour' | 'day';
 
-/** What a subject has used of what it may. */
+/** What a subject has used of its quota; `limit` null: unlimited. */
 export type SpentUse = Use & { readonly limit: number | null };
 
-/** What an operator can see and do. */
+/** The operations of the operator's console. */
 export interface Operator {
   overview(span: Span): Promise<Overview>;
-  /** All sessions, newest activity first. */
+  /** Lists all sessions, latest activity first. */
   listSessions(page: { limit: number; after: ThreadCursor | null }): Promise<{
     readonly sessions: readonly Session[];
     readonly next: ThreadCursor | null;
   }>;
-  /** What was used today, the most first. */
+  /** Lists today's quota use, largest first. */
   listUses(): Promise<readonly SpentUse[]>;
-  /** How much is kept of each App's secrets, and how much may be, in bytes. */
+  /** Returns the size of the stored secrets of each App and the limit for one App, in bytes. */
   secrets(): Promise<{ readonly totals: readonly SecretTotal[]; readonly most: number }>;
   listKeys(): Promise<readonly (StoredKey & { readonly status: ReturnType<typeof keyStatus> })[]>;
-  /** Makes a key, which is shown this once. @throws RefusedError `invalid` for Apps that there are not */
+  /**
+   * Creates an App key. The key itself is returned only this once.
+   * @throws RefusedError `invalid` for unknown Apps
+   */
   createKey(asked: {
     readonly apps: readonly string[];
     readonly label: string;
-    /** How long it holds, in milliseconds; null: for good. */
+    /** How long the key is valid, in milliseconds; null: it does not expire. */
     readonly lifetime: number | null;
   }): Promise<{ readonly key: string; readonly stored: StoredKey }>;
   /** @throws RefusedError `not_found` */
   revokeKey(id: string): Promise<void>;
 }
 
-/** What an operator's view is made of. */
+/** The dependencies of the operator's console. */
 export interface OperatorParts {
   readonly store: Store;
   readonly apps: readonly App[];
   readonly limits: LimitSettings;
-  /** As in the settings. */
+  /** The limit of an App's stored secrets, in bytes. */
   readonly maxSecretsBytes: number;
   readonly recent: Recent;
   readonly health: () => Promise<{ readonly status: HealthStatus }>;
-  /** Told of every key that was made or revoked. */
+  /** Called after a key was created or revoked. */
   readonly keysChanged: () => void;
   readonly clock: Clock;
   readonly digests: Digests;
@@ -81,7 +87,6 @@ const MAX_COUNTED = 10_000;
 const MAX_FAILURES = 20;
 const MAX_USES = 100;
 
-/** Puts the operator's view together. */
 export function createOperator(parts: OperatorParts): Operator {
   const { store, apps, limits, maxSecretsBytes, recent, keysChanged, clock, digests, randomBytes } = parts;
   return {
@@ -103,7 +108,7 @@ export function createOperator(parts: OperatorParts): Operator {
     },
 
     async listSessions({ limit, after }) {
-      // One more than asked for shows whether there is more.
+      // The extra row shows whether there is another page.
       const found = await store.listSessions({ limit: limit + 1, after });
       const sessions = found.slice(0, limit);
       const last = sessions.at(-1);

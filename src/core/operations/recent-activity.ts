@@ -11,19 +11,16 @@ import type { Clock } from '../ports/clock.js';
 import type { Rig, RigRequest } from '../ports/rig.js';
 import type { ClaimedTurn, TurnOutcome, Usage } from '../model/turn.js';
 
-/** What this process did in a span of time. Times are in milliseconds. */
+/** Activity of this process in one interval. Times are in milliseconds. */
 export interface RecentPoint {
-  /** Its beginning, since the epoch. */
+  /** Start of the interval, since the epoch. */
   readonly at: number;
   readonly outcomes: Readonly<Record<TurnOutcome, number>>;
   readonly inputTokens: number;
   readonly outputTokens: number;
-  /**
-   * From the beginning of the work on a turn to its first text: the median and the 95th percentile; null when there was
-   * none.
-   */
+  /** Time from the start of an attempt at a turn to its first text. Null: no values. */
   readonly firstText: Percentiles | null;
-  /** From there to the turn's end. */
+  /** Time from the start of an attempt at a turn to the turn's end. Null: no values. */
   readonly duration: Percentiles | null;
 }
 
@@ -33,7 +30,7 @@ export interface Percentiles {
   readonly p95: number;
 }
 
-/** A turn that failed here. Its words are in the store. */
+/** A turn that failed in this process. The store has its error message. */
 export interface RecentFailure {
   readonly at: number;
   readonly turnId: string;
@@ -51,18 +48,18 @@ interface Minute {
 }
 
 const MINUTE_MS = 60_000;
-/** How much is remembered. */
+/** How many minutes and failures are kept. */
 const MINUTES = 24 * 60;
 const FAILURES = 100;
-/** How many times of a minute are kept: enough for its 95th percentile, and bounded. */
+/** How many durations are kept per minute. */
 const SAMPLES = 128;
 
-/** Remembers the last day of this process, by the minute. Bounded, whatever happens. */
+/** Keeps statistics of the last 24 hours of this process, by the minute, in bounded memory. */
 export class Recent {
   readonly #minutes = new Map<number, Minute>();
   readonly #failures: RecentFailure[] = [];
   readonly startedAt: number;
-  /** To be told of all work. */
+  /** Collects the statistics. To be registered with the core. */
   readonly observer: Observer;
 
   constructor(private readonly clock: Clock) {
@@ -77,7 +74,10 @@ export class Recent {
     this.observer = { ...UNOBSERVED, started: (turn) => new Attempt(notes, turn) };
   }
 
-  /** The last `milliseconds`, in points of `step`, the oldest first. Both in milliseconds, `step` in whole minutes. */
+  /**
+   * Returns the last `milliseconds` in intervals of `step`, oldest first.
+   * @param step in milliseconds, a multiple of a minute
+   */
   points(milliseconds: number, step: number): RecentPoint[] {
     const now = this.clock.now();
     const from = Math.floor((now - milliseconds) / step) * step + step;
@@ -86,7 +86,7 @@ export class Recent {
     return points;
   }
 
-  /** The newest first. */
+  /** Returns the recent failures, newest first. */
   failures(): readonly RecentFailure[] {
     return this.#failures.toReversed();
   }
@@ -128,14 +128,13 @@ export class Recent {
   }
 }
 
-/** Where attempts are noted. */
+/** Where attempts record their statistics. */
 interface Notes {
   readonly clock: Clock;
   readonly minute: () => Minute;
   readonly failed: (turn: ClaimedTurn, rig: string | null) => void;
 }
 
-/** An attempt at a turn. */
 class Attempt implements TurnObserver {
   readonly #begun: number;
   #hasSpoken = false;
@@ -155,7 +154,7 @@ class Attempt implements TurnObserver {
     return UNOBSERVED.toolCalled(call);
   }
 
-  /** The first text of an answer came. */
+  /** Records the time to the first text of this attempt. */
   spoke(): void {
     if (this.#hasSpoken) return;
     this.#hasSpoken = true;
@@ -170,13 +169,13 @@ class Attempt implements TurnObserver {
   }
 
   left(): void {
-    // Whoever goes on with it notes how it ends.
+    // The process that continues the turn records its end.
   }
 }
 
-/** A question to a rig. */
+/** One model request. */
 class Answer implements AnswerObserver {
-  /** @param attempt absent: the question is for a title */
+  /** @param attempt absent for a title request */
   constructor(
     private readonly notes: Notes,
     private readonly attempt: Attempt | undefined,
@@ -193,7 +192,7 @@ class Answer implements AnswerObserver {
   }
 }
 
-/** Some of the numbers that were added, evenly over all of them. */
+/** A uniform random sample of the added numbers, of bounded size. */
 class Sample {
   readonly values: number[] = [];
   #seen = 0;
@@ -204,7 +203,7 @@ class Sample {
       this.values.push(value);
       return;
     }
-    // Algorithm R (Vitter 1985), so that each value has the same chance to be among them.
+    // Reservoir sampling, Algorithm R (Vitter 1985).
     const place = Math.floor(Math.random() * this.#seen);
     if (place < SAMPLES) this.values[place] = value;
   }

@@ -1,9 +1,9 @@
-/** How many names a node takes from clients that send no App key, and how many more from those that send one. */
+/** How many client names a node counts without an App key, and how many more with a known App key. */
 const MAX_NAMES = 200;
 
-/** What a client is counted as that gives no name, and one whose name comes after too many others. */
+/** The name for clients that send no usable `User-Agent`. */
 export const UNNAMED = 'none';
-/** The name that the latter is counted by. */
+/** The name for clients beyond the limit of distinct names. */
 export const OTHER = 'other';
 
 /** The product token of a `User-Agent` (RFC 9110, 10.1.5) without its version. */
@@ -12,20 +12,19 @@ export function productOf(userAgent: string): string {
 }
 
 /**
- * Bounds how many names of clients are counted, so that a stranger who makes names up fills neither the store nor the
- * report. Names that were counted before are kept, and those that come with a known App key have room of their own:
- * made-up ones cannot push them out.
+ * Bounds the number of distinct client names, so that made-up `User-Agent` values fill neither the store nor the
+ * report. Names with a known App key have a limit of their own, which made-up names cannot exhaust.
  */
 export class ClientNames {
   readonly #names = new Set<string>();
   #keyed = 0;
 
-  /** @param known the names that were counted lately */
+  /** @param known the names that were counted recently; they keep their place */
   constructor(known: readonly string[]) {
     for (const name of known.slice(0, 2 * MAX_NAMES)) this.#names.add(name);
   }
 
-  /** The name to count a client by: its own, or `other`. */
+  /** Returns the name to count a client by: its own, or `other` when the limit is reached. */
   admit(name: string, hasKey: boolean): string {
     if (name === UNNAMED || name === OTHER || this.#names.has(name)) return name;
     if (hasKey ? this.#keyed >= MAX_NAMES : this.#names.size - this.#keyed >= MAX_NAMES) return OTHER;

@@ -6,32 +6,32 @@ const DAY_MS = 86_400_000;
 
 /** One client with one App key on the legacy surface. Times are in milliseconds since the epoch. */
 export interface LegacyUser {
-  /** The product of its `User-Agent`; `none`: it sends none; `other`: one of too many. */
+  /** The product in its `User-Agent`; `none`: it sends none; `other`: beyond the limit of distinct names. */
   readonly client: string;
-  /** The App key that it sends; null: none that is known. */
+  /** The App key that it sends; null: none, or an unknown one. */
   readonly key: { readonly id: string; readonly label: string } | null;
   readonly requests: number;
   readonly firstAt: number;
   readonly lastAt: number;
-  /** Most requests first. */
+  /** Sorted by requests, descending. */
   readonly endpoints: readonly { readonly endpoint: string; readonly requests: number }[];
 }
 
-/** Requests of one day (UTC). */
+/** Number of requests on one day (UTC), by surface. */
 export interface UsageDay {
-  /** Its first millisecond. */
+  /** Start of the day, in milliseconds since the epoch. */
   readonly day: number;
   readonly current: number;
   readonly legacy: number;
 }
 
 /**
- * Whether the legacy surface may be switched off. `used`: somebody used it in the time that was asked for; `unused`:
- * nobody did; `too_early`: nobody did, but it was not counted for so long.
+ * Whether the legacy surface may be switched off. `used`: it was used in the period; `unused`: it was not; `too_early`:
+ * it was not, but counting began after the start of the period.
  */
 export interface UsageVerdict {
   readonly kind: 'used' | 'unused' | 'too_early';
-  /** The same for people, in a sentence or two. */
+  /** The verdict in one sentence. */
   readonly text: string;
 }
 
@@ -39,18 +39,21 @@ export interface UsageVerdict {
 export interface UsageReport {
   readonly at: number;
   readonly days: number;
-  /** When the first request of any surface was counted, of what is kept; null: none was. */
+  /** When the first request of any surface was counted, as far as counts are retained; null: none. */
   readonly countingSince: number | null;
-  /** When the legacy surface was last used at all; null: never. */
+  /** When the legacy surface was last used; null: never. */
   readonly lastUsedAt: number | null;
-  /** Last seen first. */
+  /** Most recently seen first. */
   readonly users: readonly LegacyUser[];
-  /** Every day of the time, in order, also those without a request. */
+  /** Every day of the period in order, including days without requests. */
   readonly history: readonly UsageDay[];
   readonly verdict: UsageVerdict;
 }
 
-/** Puts counts together for the operator. `rows` may begin before the time: its first day is usually cut in two. */
+/**
+ * Builds the report.
+ * @param counted.rows may begin before the period: rows last seen before it are ignored
+ */
 export function reportUsage(counted: {
   readonly rows: readonly UsageRow[];
   readonly seen: readonly SurfaceSeen[];
@@ -74,7 +77,7 @@ export function reportUsage(counted: {
   };
 }
 
-/** How a report names a user: the client, and the key's label or id. */
+/** The display name of a user: the client, and the label or id of its key. */
 export function nameOf({ client, key }: Pick<LegacyUser, 'client' | 'key'>): string {
   const named = { none: 'a client without a name', other: 'a client among too many names' }[client] ?? client;
   if (key === null) return named;

@@ -3,34 +3,36 @@ import type { Clock } from '../ports/clock.js';
 import { OTHER } from './usage-client.js';
 import type { CountedSurface } from '../ports/usage-store.js';
 
-/** Counts one request of an endpoint: by the client's `User-Agent` and its App key, both as sent. */
+/** Counts one request of an endpoint by the client's `User-Agent` and App key, both as sent. */
 export type CountUse = (userAgent: string | undefined, key: string | undefined) => void;
 
-/** Requests that have everything in common. */
+/** The count of requests with the same surface, endpoint, client and key. */
 export interface Tally {
   readonly surface: CountedSurface;
   readonly endpoint: string;
-  /** As sent; `other` without looking at it when there are too many. */
+  /** As sent; `other` if it is too long or there are too many tallies. */
   readonly userAgent: string;
-  /** As sent; empty: none, or nothing that can be one. */
+  /** As sent; empty: none, or a value that does not have the form of a key. */
   readonly key: string;
   requests: number;
   readonly firstAt: number;
   lastAt: number;
 }
 
-/** How many different tallies are held between two collections, and how long a `User-Agent` is looked at. */
+/**
+ * How many tallies are kept between two collections, and the length of a `User-Agent` that is still counted by name.
+ */
 const MAX_TALLIES = 2_000;
 const MAX_AGENT_CHARACTERS = 512;
 
-/** Counts in memory. One request that is like another one before it costs two lookups. */
+/** Counts requests in memory. A repeated request costs two map lookups. */
 export class Tallies {
   readonly #endpoints = new Map<string, Map<string, Map<string, Tally>>>();
   #count = 0;
 
   constructor(private readonly clock: Pick<Clock, 'now'>) {}
 
-  /** The counter of an endpoint: made once, called for each request. */
+  /** Returns the counter of an endpoint. Create it once and call it for each request. */
   counter(surface: CountedSurface, endpoint: string): CountUse {
     const id = `${surface} ${endpoint}`;
     const agents = this.#endpoints.get(id) ?? new Map<string, Map<string, Tally>>();
@@ -44,7 +46,7 @@ export class Tallies {
     };
   }
 
-  /** All tallies since the last call. */
+  /** Returns and clears all tallies. */
   collect(): Tally[] {
     const all: Tally[] = [];
     for (const agents of this.#endpoints.values()) {

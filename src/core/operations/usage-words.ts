@@ -2,12 +2,12 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 
-/** A number of things in words: `1 day`, `3 days`. */
+/** Formats a count with its noun: `1 day`, `3 days`. */
 export function count(number: number, thing: string): string {
   return `${String(number)} ${thing}${number === 1 ? '' : 's'}`;
 }
 
-/** How long ago something was, in one unit, rounded down: `2 hours ago`. */
+/** Formats an age in one unit, rounded down: `2 hours ago`. */
 export function ago(milliseconds: number): string {
   if (milliseconds < MINUTE_MS) return 'just now';
   if (milliseconds < HOUR_MS) return `${count(Math.floor(milliseconds / MINUTE_MS), 'minute')} ago`;

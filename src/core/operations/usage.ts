@@ -9,18 +9,18 @@ import { Tallies, type CountUse } from './usage-tally.js';
 
 const EVERY_MS = 5_000;
 const DAY_MS = 86_400_000;
-/** Names of clients that were counted in this time keep their place. */
+/** Client names counted within this time keep their place among the distinct names. */
 const NAMES_MS = 30 * DAY_MS;
-/** How many rows are held while the store does not take them. */
+/** How many rows are buffered while the store is unavailable; further ones are merged under `other`. */
 const MAX_WAITING = 5_000;
 
-/** A row whose key is not looked up yet. */
+/** A row whose App key has not been resolved to an id yet. */
 type WaitingRow = Omit<UsageRow, 'keyId'> & {
-  /** Empty: none. */
+  /** Hash of the App key; empty: no key. */
   readonly digest: string;
 };
 
-/** What counting needs. */
+/** The dependencies of `Usage`. */
 export interface UsageParts {
   readonly store: Pick<Store, 'addUsage' | 'readUsage' | 'readUsageClients' | 'listKeys'>;
   readonly clock: Clock;
@@ -28,7 +28,7 @@ export interface UsageParts {
   readonly log: Log;
 }
 
-/** Counts requests in memory, and adds them to the store every few seconds. */
+/** Counts requests in memory, and adds the counts to the store every few seconds. */
 export class Usage {
   readonly #tallies: Tallies;
   readonly #waiting = new Map<string, WaitingRow>();
@@ -42,7 +42,7 @@ export class Usage {
     this.#tallies = new Tallies(parts.clock);
   }
 
-  /** The counter of an endpoint: made once, called for each request. Never fails. */
+  /** Returns the counter of an endpoint. Create it once and call it for each request; it never throws. */
   counter(surface: CountedSurface, endpoint: string): CountUse {
     return this.#tallies.counter(surface, endpoint);
   }
@@ -51,19 +51,19 @@ export class Usage {
     this.#cancel ??= this.parts.clock.every(EVERY_MS, () => void this.flush());
   }
 
-  /** Adds what was counted to the store. Never rejects: what the store does not take is kept, and tried again. */
+  /** Adds the counts to the store. Never rejects: counts that could not be stored are kept and retried. */
   flush(): Promise<void> {
     this.#flushing = this.#flushing.then(() => this.#flush());
     return this.#flushing;
   }
 
-  /** Flushes a last time. */
+  /** Stops the timer and flushes one last time. */
   async close(): Promise<void> {
     this.#cancel?.();
     await this.flush();
   }
 
-  /** Who used the legacy surface in the last so many days, with what was counted up to now. */
+  /** Reports who used the legacy surface in the last `days` days, including counts that were not stored yet. */
   async report({ days }: { readonly days: number }): Promise<UsageReport> {
     await this.flush();
     return readReport(this.parts.store, { days, at: this.parts.clock.now() });
@@ -78,7 +78,7 @@ export class Usage {
       this.#waiting.clear();
       this.#isFailing = false;
     } catch (error) {
-      // Once, not every few seconds: the store has alarms of its own.
+      // Logged once per outage, not for every retry: the store raises its own alarms.
       if (!this.#isFailing) log.warn({ err: error }, 'counts of requests could not be stored, trying again');
       this.#isFailing = true;
     }
@@ -100,7 +100,7 @@ export class Usage {
     this.#waiting.set(id, there === undefined ? row : { ...row, ...sumOf(there, row) });
   }
 
-  /** What waits, with keys and names as they are stored. */
+  /** Returns the buffered rows with key ids and admitted client names, merged where these are equal. */
   async #rows(): Promise<UsageRow[]> {
     const waiting = [...this.#waiting.values()];
     await this.#findKeys(waiting);
@@ -116,14 +116,14 @@ export class Usage {
     return [...rows.values()];
   }
 
-  /** Reads the keys when one was sent that is not known. Made-up ones cost one read a flush. */
+  /** Loads the App keys when an unknown one was sent. Made-up keys cost at most one read per flush. */
   async #findKeys(rows: readonly WaitingRow[]): Promise<void> {
     const isNew = ({ digest }: WaitingRow) => digest !== '' && !this.#keyIds.has(digest);
     if (!rows.some(isNew)) return;
     for (const { digest, id } of await this.parts.store.listKeys()) this.#keyIds.set(digest, id);
   }
 
-  /** Begun anew each day, so that names that are gone make room. */
+  /** Reloaded each day, so that names no longer in use make room for new ones. */
   async #clientNames(): Promise<ClientNames> {
     const now = this.parts.clock.now();
     const day = now - (now % DAY_MS);
@@ -135,7 +135,7 @@ export class Usage {
   }
 }
 
-/** The report as a store has it. */
+/** Builds the report from the counts in a store. */
 export async function readReport(
   store: Pick<Store, 'readUsage' | 'listKeys'>,
   { days, at }: { readonly days: number; readonly at: number },
@@ -151,7 +151,7 @@ function idOf({ day, surface, endpoint, digest, client }: WaitingRow): string {
 
 type Counts = Pick<UsageRow, 'requests' | 'firstAt' | 'lastAt'>;
 
-/** Counts of the same requests, taken together. */
+/** Adds two counts of the same kind of requests. */
 export function sumOf(a: Counts, b: Counts): Counts {
   return {
     requests: a.requests + b.requests,

@@ -5,54 +5,57 @@ import type { Snapshot } from '../model/snapshot.js';
 import type { StoredThread } from '../ports/stored-thread.js';
 import { isOpen, type Turn } from '../model/turn.js';
 
-/** A turn that has not been settled: it waits, works, or has ended behind one that still works. */
+/** A turn that is not settled yet: it is queued, running, or has ended behind one that is still running. */
 export interface OpenTurn {
   turn: Turn;
   messages: Message[];
-  /** The last checkpoint of the step in flight, as far as this process has read it. */
+  /** The last checkpoint of the step in flight, as last read by this process. */
   partialText: string;
-  /** When its first character was shown, in milliseconds since the epoch; 0: not known. */
+  /** When the first character of that text was published, in milliseconds since the epoch; 0: unknown. */
   partialSince: number;
 }
 
-/** Shared by the many sessions that never had a fault. */
+/** Shared by all sessions that never had a system error. */
 const NONE: ReadonlySet<number> = new Set();
 
 /**
- * What memory holds of an active session: a mirror of the store, never ahead of it. Every commit carries the revision
- * that it made; one that follows directly is applied in place, one already seen is skipped, and a hole means that
- * somebody else wrote, so that the mirror is stale and must be read again.
+ * A cached copy of an active session, never ahead of the store. Each commit carries the revision that it created: the
+ * next revision is applied in place, a known one is skipped, and a gap means that another process wrote, so that the
+ * copy is stale and must be reloaded.
  */
 export class CachedSession {
-  /** Another object after every change of the thread. */
+  /** Replaced by a new object on every change of the thread. */
   session: Session;
-  /** Append-only as long as the array is the same object. */
+  /** Append-only: it is replaced by another array when the session is reloaded. */
   settled: Message[] = [];
   open: OpenTurn[] = [];
   faults: SystemFault[] = [];
-  /** The numbers of faults that went out: a read that began before the store noted it brings none of them back. */
+  /**
+   * The numbers of system errors that were delivered, so that a read that began before the store recorded that does not
+   * bring them back.
+   */
   told: ReadonlySet<number> = NONE;
-  /** The claim of another node that keeps the faults back, and when it was first seen, by the steady clock. */
+  /** Another node's claim on the system errors, and when it was first seen, by the monotonic clock. */
   faultsHeld: { readonly claim: string; readonly since: number } | undefined = undefined;
   stale = false;
-  /** Somebody works with it: it must stay in memory. */
+  /** Number of operations in progress that use this object: it must not be evicted while there are any. */
   pins = 0;
-  /** When it was last known to equal the store, by the steady clock. */
+  /** When it was last known to equal the store, by the monotonic clock. */
   checkedAt: number;
-  /** When it was last used, by the steady clock. */
+  /** When it was last used, by the monotonic clock. */
   usedAt: number;
-  /** When the text in flight of a turn that runs elsewhere was last read, by the steady clock. */
+  /** When the text in flight of a turn on another node was last read, by the monotonic clock. */
   flightAt = -Infinity;
-  /** Characters of text held, for the bound of the cache. */
+  /** Approximate number of characters held, for the size limit of the cache. */
   weight = 0;
-  /** How much of `weight` the cache has counted. */
+  /** The part of `weight` that the cache has already counted. */
   countedWeight = 0;
-  /** The newest revision that the session is known to have come to. */
+  /** The newest revision announced for the session, even if it was not loaded yet. */
   #heard = 0;
-  /** The snapshot that was taken last while no turn was open. */
+  /** The last snapshot taken while no turn was open. */
   quiet: Snapshot | undefined = undefined;
 
-  /** @param readAt when the session was read from the store, by the steady clock, in milliseconds */
+  /** @param readAt when the session was read from the store, by the monotonic clock, in milliseconds */
   constructor(session: Session, readAt: number) {
     this.session = session;
     this.checkedAt = readAt;
@@ -63,12 +66,12 @@ export class CachedSession {
     return this.session.id;
   }
 
-  /** False for a session that only reads have touched. */
+  /** False for a session that was only read, never written. */
   get stored(): boolean {
     return this.session.revision > 0;
   }
 
-  /** The newest revision that is known of, whether memory has come to it or not. */
+  /** The newest known revision, loaded or only announced. */
   get newestRevision(): number {
     return Math.max(this.session.revision, this.#heard);
   }
@@ -77,23 +80,25 @@ export class CachedSession {
     return this.open.some(({ turn }) => isOpen(turn.status));
   }
 
-  /** The session has come to this revision, here or elsewhere: what is older is stale. */
+  /**
+   * Records that the session has reached a revision, here or on another node. The copy becomes stale if it is older.
+   */
   heard(revision: number): void {
     this.#heard = Math.max(this.#heard, revision);
     if (this.session.revision < revision) this.stale = true;
   }
 
   /**
-   * Takes over what the store says, unless memory is already further. Stays stale when the read was made before the
-   * newest commit.
-   * @param readAt when it was read, by the steady clock, in milliseconds
+   * Replaces the contents with what was read from the store, unless the cached copy is valid and newer. Stays stale
+   * when the read is older than the newest announced revision.
+   * @param readAt when it was read, by the monotonic clock, in milliseconds
    */
   reset(stored: StoredThread, readAt: number): void {
     this.checkedAt = readAt;
     if (stored.session.revision < this.session.revision && !this.stale) return;
     this.stale = stored.session.revision < this.#heard;
     this.session = stored.session;
-    // It holds what was settled before.
+    // The snapshot still refers to the old array of settled messages.
     this.quiet = undefined;
     if (this.told.size > 0)
       this.told = new Set(stored.faults.flatMap(({ n }) => (this.told.has(n) ? [n] : [])));
@@ -105,7 +110,7 @@ export class CachedSession {
     this.weight = weightOf(this.settled);
   }
 
-  /** Applies a commit of this process. `change` runs only if the mirror is exactly one revision behind. */
+  /** Applies a commit of this process. Calls `change` only if the copy is exactly one revision behind. */
   apply(commit: Commit, change: () => void): void {
     const { revision, lastEventId } = this.session;
     if (commit.revision <= revision) return;
@@ -124,13 +129,12 @@ export class CachedSession {
     return this.open.find(({ turn }) => turn.id === turnId);
   }
 
-  /** Adds a turn with its user message. */
   addTurn(turn: Turn, message: Message): void {
     this.open = [...this.open, { turn, messages: [message], partialText: '', partialSince: 0 }];
     if (this.open.length > 1) this.open.sort((a, b) => a.turn.no - b.turn.no);
   }
 
-  /** Adds records of an open turn, or replaces those with the same id. */
+  /** Adds messages of an open turn, or replaces those with the same id. */
   putMessages(turnId: string, messages: readonly Message[]): void {
     const open = this.findOpen(turnId);
     if (open === undefined) return;
@@ -141,13 +145,13 @@ export class CachedSession {
     }
   }
 
-  /** Faults went out. */
+  /** Records that system errors were delivered. */
   tell(numbers: readonly number[]): void {
     this.told = new Set([...this.told, ...numbers]);
     this.faults = this.faults.filter(({ n }) => !this.told.has(n));
   }
 
-  /** Notes the end of turns. What was shown of them stays where it is. */
+  /** Marks turns as ended. Their messages stay in place until `#settle` moves them. */
   endTurns(turns: readonly Turn[]): void {
     for (const turn of turns) {
       const open = this.findOpen(turn.id);
@@ -157,7 +161,10 @@ export class CachedSession {
     this.session = { ...this.session, interrupted };
   }
 
-  /** Ended turns leave the open ones from the front only: the order of turns is the order of the thread. */
+  /**
+   * Moves ended turns to the settled messages, from the front only, because the order of turns is the order of the
+   * thread.
+   */
   #settle(): void {
     for (let [head] = this.open; head !== undefined && !isOpen(head.turn.status); [head] = this.open) {
       this.open.shift();
@@ -167,7 +174,10 @@ export class CachedSession {
     }
   }
 
-  /** Turns that were cancelled behind a running one are kept behind it. */
+  /**
+   * Moves messages that come after the first open turn back to the open turns: turns cancelled behind a running one
+   * must stay behind it.
+   */
   #holdBack(first: Turn): void {
     const cut = this.settled.findIndex(({ turnNo }) => turnNo > first.no);
     if (cut === -1) return;

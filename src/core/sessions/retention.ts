@@ -6,16 +6,16 @@ import type { CoreSettings } from '../model/settings.js';
 import type { SessionCache } from './session-cache.js';
 
 const EVERY_MS = 60_000;
-/** Counts of use are kept for as long as the longest window and a day. */
+/** Quota counters are kept for the longest quota window plus a day. */
 const USES_MS = 2 * 86_400_000;
-/** Counts of requests are kept for a year and a month. */
+/** Request counts are kept for 400 days: a year plus about a month. */
 const USAGE_MS = 400 * 86_400_000;
 
-/** Secrets that no session has used for so long are removed: 30 days, and the day to which their use is noted. */
+/** Unused secrets are kept for 30 days plus one: their last use is recorded by the day only. */
 const SECRETS_MS = 31 * 86_400_000;
 const SECRETS_A_STEP = 500;
 
-/** What is tidied up, by which settings. */
+/** The dependencies of `Retention`. */
 export interface RetentionParts {
   readonly store: Store;
   readonly bus: Bus;
@@ -25,7 +25,10 @@ export interface RetentionParts {
   readonly threads: SessionCache;
 }
 
-/** Removes what has had its time: old events and idempotency keys, and idle threads where retention is set. */
+/**
+ * Periodically removes expired data: old events, idempotency keys, counters and unused secrets, and idle threads where
+ * retention is configured.
+ */
 export class Retention {
   #cancel: (() => void) | undefined;
   #pruning: Promise<void> = Promise.resolve();
@@ -43,7 +46,7 @@ export class Retention {
     });
   }
 
-  /** Resolves when nothing is being removed. */
+  /** Stops the timer. Resolves when the pruning in progress has ended. */
   async close(): Promise<void> {
     this.#cancel?.();
     await this.#pruning;
@@ -76,7 +79,7 @@ export class Retention {
 
   async #pruneSecrets(): Promise<void> {
     const { store, clock, log } = this.parts;
-    // Not the wall clock alone: one that is set forward must not remove what is in use.
+    // Bounded by the monotonic clock: a wall clock that is set forward must not remove secrets in use.
     const passed = clock.monotonic() - this.#startedMonotonic;
     const before = Math.min(clock.now(), this.#startedAt + passed) - SECRETS_MS;
     let removed = 0;

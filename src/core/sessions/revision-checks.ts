@@ -8,12 +8,12 @@ interface Question {
   readonly reject: (error: unknown) => void;
 }
 
-/** How many ids are asked for at once. */
+/** How many sessions are checked in one query. */
 const BATCH = 500;
 
 /**
- * Asks the store how far sessions have come. Whoever asks while a question is under way goes with the next one, so that
- * however many ask, the store has one question at a time; and every answer is younger than its question.
+ * Reads the current revisions of sessions from the store. Checks that arrive during a query are batched into the next
+ * one: the store has one query at a time, and every result is newer than its request.
  */
 export class Revisions {
   #waiting: Question[] = [];
@@ -38,7 +38,7 @@ export class Revisions {
         const revisions = await this.#read([...new Set(asked.map(({ id }) => id))]);
         for (const { id, resolve } of asked) resolve(revisions.get(id) ?? 'unknown');
       } catch (error) {
-        // A store that fails takes its time for it: those who have waited for that need not wait as long again.
+        // Checks that have waited for a failing store are rejected too, instead of waiting for another timeout.
         for (const { reject } of [...asked, ...this.#waiting.splice(0)]) reject(error);
       }
     }

@@ -7,7 +7,7 @@ import type { SessionRef, Session } from '../model/session.js';
 import { RefusedError } from '../model/refusal.js';
 import type { Sessions } from './sessions.js';
 
-/** What decides on the rigs of a session. */
+/** The dependencies of `RigSelection`. */
 export interface RigSelectionParts {
   readonly access: Access;
   readonly apps: ReadonlyMap<string, App>;
@@ -15,7 +15,7 @@ export interface RigSelectionParts {
   readonly threads: SessionCache;
 }
 
-/** Rigs and Apps of a session. */
+/** Lists the rigs that a session may use, and selects one. */
 export class RigSelection {
   constructor(
     private readonly parts: RigSelectionParts,
@@ -55,7 +55,10 @@ export class RigSelection {
     return { created };
   }
 
-  /** The App that a session talks to: its last, else the default. No key is asked: the session id is the capability. */
+  /**
+   * The App of a session: the last one used, else the default. No App key is required: the session id is the
+   * capability.
+   */
   #appOf(session: Session | null): App {
     const last = this.parts.apps.get(session?.app ?? DEFAULT_APP) ?? this.parts.apps.get(DEFAULT_APP);
     if (last === undefined) throw new Error('The App default is missing');

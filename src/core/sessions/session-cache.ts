@@ -6,42 +6,48 @@ import type { Store } from '../ports/store.js';
 import { endOf, type ThreadEnd } from './session-tail.js';
 import { CachedSession } from './cached-session.js';
 
-/** How many sessions memory holds, and how many characters of their messages. */
+/** The limits of the cache: the number of sessions, and the characters of their messages. */
 const MAX_ACTIVE = 10_000;
 const MAX_WEIGHT = 64 * 1_048_576;
-/** Down to which share of that it lets go when it holds too much. */
+/** An eviction goes down to this share of the limits. */
 const KEPT_SHARE = 0.95;
-/** How often it looks for sessions that may go, when it does not hold too much or none may go. */
+/** The interval between evictions while the cache is within its limits, or when nothing more can be evicted. */
 const EVICTION_MS = 1_000;
-/** How long a session that only reads have touched lives. */
+/** How long a session that was only read, never written, stays in the cache. */
 const UNSTORED_MS = 3_600_000;
-/** How old the knowledge may be that memory equals the store where whoever uses it is told when it does not. */
+/** How long ago a session may have been checked for a write that the store rejects if the session has changed. */
 const LATELY_MS = 1_000;
-/** How old the text in flight of a turn that runs elsewhere may be, beside its owner's own pace of checkpoints. */
+/**
+ * How long text in flight of a turn on another node is served before it is read again. Its owner's checkpoint interval
+ * comes on top.
+ */
 const FLIGHT_MS = 250;
 
-/** A read of a whole session that is under way. */
+/** A load of a whole session that is in progress. */
 interface Loading {
   readonly begun: number;
   readonly thread: Promise<CachedSession | 'deleted' | 'unknown'>;
 }
 
 /**
- * The active sessions, in three tiers. First memory, then the store, then a new one, which lives in memory alone
- * until something is written, so that a scanner of random ids cannot fill the disk.
+ * Caches active sessions. A lookup tries memory, then the store, then creates a session that exists in memory only
+ * until something is written to it, so that a scanner of random ids cannot fill the disk.
  */
 export class SessionCache {
   readonly #active = new Map<string, CachedSession>();
   readonly #loading = new Map<string, Loading>();
-  /** Numbers reads and loads in the order of their beginnings. */
+  /** Numbers reads and loads in the order in which they began. */
   #reads = 0;
   readonly #revisions: Revisions;
   #weight = 0;
   #nextEviction = 0;
-  /** False when what may go was not enough. */
+  /** False when the last eviction could not bring the cache within its limits. */
   #mayEvict = true;
 
-  /** @param mirrorMs as in the settings */
+  /**
+   * @param mirrorMs how long a cached session may be served without checking its revision, in milliseconds; 0: always
+   * check
+   */
   constructor(
     private readonly store: Store,
     private readonly clock: Clock,
@@ -50,18 +56,21 @@ export class SessionCache {
     this.#revisions = new Revisions(store);
   }
 
-  /** The session, for a read. @throws RefusedError `not_found` when deleted, or unknown and not to be created */
+  /**
+   * Returns the session for a read.
+   * @throws RefusedError `not_found` when it was deleted, or is unknown and must not be created
+   */
   open(ref: SessionRef): Promise<CachedSession> {
     const fresh = this.fresh(ref.id);
     return fresh === undefined ? this.openChecked(ref) : Promise.resolve(fresh);
   }
 
-  /** The session if memory has it, fresh enough for a read: without asking the store. */
+  /** Returns the cached session if it may be served without checking its revision. */
   fresh(id: string): CachedSession | undefined {
     return this.#fresh(id, this.mirrorMs);
   }
 
-  /** The same, surely as the store has it now, whoever wrote last. */
+  /** Like `open`, but always checks the revision in the store. */
   async openChecked(ref: SessionRef): Promise<CachedSession> {
     const found = await this.#find(ref.id);
     if (found instanceof CachedSession) return found;
@@ -73,20 +82,23 @@ export class SessionCache {
     return thread;
   }
 
-  /** The session without its thread. @throws RefusedError as `open` */
+  /**
+   * Returns the session without its messages.
+   * @throws RefusedError as `open`
+   */
   async session(ref: SessionRef): Promise<Session> {
     return (await this.findSession(ref.id)) ?? (await this.open(ref)).session;
   }
 
-  /** The same; undefined: the store has no such session. */
+  /** Like `session`; undefined: the store has no such session. */
   async findSession(id: string): Promise<Session | undefined> {
     const found = (await this.#current(id)) ?? (await this.store.loadTail(id, 0));
     return typeof found === 'string' ? undefined : found.session;
   }
 
   /**
-   * The end of a thread that memory does not have, read by itself. It is not kept: memory has whole threads only.
-   * Undefined: memory has the thread, or the store does not.
+   * Reads only the last `count` messages of a thread that is not cached. The result is not cached, because the cache
+   * holds whole threads. Undefined: the thread is cached, or the store does not have it.
    */
   async openTail(ref: SessionRef, count: number): Promise<ThreadEnd | undefined> {
     if ((await this.#current(ref.id)) !== undefined) return undefined;
@@ -94,17 +106,22 @@ export class SessionCache {
     return typeof tail === 'string' ? undefined : endOf(tail, this.clock.now());
   }
 
-  /** The session, for a write: one that was deleted may come back by it. It is kept only once it is stored. */
+  /**
+   * Returns the session for a write, which may recreate a deleted one. A new session is cached only once it is stored.
+   */
   async openForWrite(ref: SessionRef): Promise<CachedSession> {
     return this.#openForWrite(ref, this.mirrorMs);
   }
 
-  /** The same, as it was a moment ago: for a write that the store refuses when the session has changed. */
+  /**
+   * Like `openForWrite`, but accepts a session that was checked within the last second: for a write that the store
+   * rejects if the session has changed.
+   */
   async openLately(ref: SessionRef): Promise<CachedSession> {
     return this.#openForWrite(ref, LATELY_MS);
   }
 
-  /** A session as if it were stored nowhere: for a write that the store refuses when it is. */
+  /** Returns a new session without checking the store: for a write that the store rejects if the session exists. */
   assumeNew(id: string): CachedSession {
     return new CachedSession(newSession(id, this.clock.now()), this.clock.monotonic());
   }
@@ -116,7 +133,10 @@ export class SessionCache {
     return this.assumeNew(ref.id);
   }
 
-  /** Runs a write with the session held in memory, so that its commit meets the very mirror that others read. */
+  /**
+   * Runs a write while the session is protected from eviction, so that the commit is applied to the object that readers
+   * see.
+   */
   async hold<T>(thread: CachedSession, write: () => Promise<T>): Promise<T> {
     thread.pins++;
     try {
@@ -126,19 +146,19 @@ export class SessionCache {
     }
   }
 
-  /** After a write to a session that was not stored: from now on it is active like any other. */
+  /** Adds a session to the cache after its first write. */
   adopt(thread: CachedSession): void {
     const present = this.#active.get(thread.id);
     if (present === undefined) this.#keep(thread);
     else if (present !== thread) present.heard(thread.newestRevision);
   }
 
-  /** A session has come to this revision, here or elsewhere. */
+  /** Records that a session has reached a revision, here or on another node. */
   heard(id: string, revision: number): void {
     this.#active.get(id)?.heard(revision);
   }
 
-  /** Refreshes the text in flight of a turn that runs elsewhere, at most every quarter of a second. */
+  /** Refreshes the text in flight of a turn that runs on another node, at most every 250 ms. */
   async refreshFlight(thread: CachedSession): Promise<void> {
     const now = this.clock.monotonic();
     if (now - thread.flightAt < FLIGHT_MS) return;
@@ -151,22 +171,22 @@ export class SessionCache {
       open.partialText = flight.text || flight.leftover;
       open.partialSince = flight.since;
     }
-    // A step has ended that memory does not know of.
+    // The cached session lacks a step that has ended.
     else if (flight.position > next) thread.stale = true;
   }
 
-  /** Lets go of a session that was deleted. */
+  /** Drops a deleted session from the cache. */
   forget(id: string): void {
     const thread = this.#active.get(id);
     if (thread !== undefined) this.#drop(thread);
   }
 
-  /** The mirror of a session if memory has one, however old. */
+  /** Returns the cached session, however old. */
   peek(id: string): CachedSession | undefined {
     return this.#active.get(id);
   }
 
-  /** The mirror of a session if it is as the store has it now. Reads no message. */
+  /** Returns the cached session if it equals the store. Reads no messages. */
   async #current(id: string): Promise<CachedSession | undefined> {
     const fresh = this.fresh(id);
     const present = this.#active.get(id);
@@ -186,21 +206,22 @@ export class SessionCache {
   }
 
   async #find(id: string): Promise<CachedSession | 'deleted' | 'unknown'> {
-    // A second read is made when the first one, which others may have begun, was older than what memory knows by then.
+    // Reads again when the first read, which an earlier caller may have started, is older than a revision announced
+    // since.
     const found = await this.#read(id);
     return found instanceof CachedSession && found.stale ? this.#read(id) : found;
   }
 
-  /** @param asked the number of the read: what it finds is not older than it */
+  /** @param asked the number of this read: the result must not be older than it */
   async #read(id: string, asked = ++this.#reads): Promise<CachedSession | 'deleted' | 'unknown'> {
     const present = this.#active.get(id);
     if (present !== undefined && !present.stale) {
       const before = present.session.revision;
       const revision = await this.#revisions.of(id);
-      // Forgotten meanwhile: the answer is of the past.
+      // Dropped or replaced during the query: its result may be outdated.
       if (this.#active.get(id) !== present) return this.#read(id, asked);
       const { revision: now } = present.session;
-      // Written to meanwhile, by this process: that may have been stored before what another had written by then.
+      // This process wrote to it during the query, possibly before another node's write that the query has seen.
       if (now !== before && (typeof revision !== 'number' || revision <= now)) return this.#keep(present);
       present.usedAt = this.clock.monotonic();
       const isOurs = revision === now || (revision === 'unknown' && !present.stored);
@@ -216,7 +237,7 @@ export class SessionCache {
     const loading = this.#loading.get(id);
     if (loading === undefined) return this.#beginLoading(id);
     if (loading.begun > asked) return loading.thread;
-    // Begun before this read was asked for: it may not have what was acknowledged between.
+    // The load in progress began before this read, so it may lack writes that were acknowledged in between.
     await loading.thread;
     return this.#read(id, asked);
   }
@@ -232,7 +253,7 @@ export class SessionCache {
     const stored = await this.store.loadThread(id);
     const present = this.#active.get(id);
     if (stored === 'deleted' || stored === 'unknown') {
-      // It was written to while nothing of it was found.
+      // This process wrote to it during the load.
       if (present !== undefined && (present !== before || stored === 'unknown')) return present;
       return stored;
     }
@@ -242,7 +263,7 @@ export class SessionCache {
     return this.#keep(thread);
   }
 
-  /** Puts a session at the young end of the order of eviction. */
+  /** Adds a session as the most recently used one, and evicts others if needed. */
   #keep(thread: CachedSession): CachedSession {
     this.#active.delete(thread.id);
     this.#active.set(thread.id, thread);
@@ -259,10 +280,7 @@ export class SessionCache {
     thread.countedWeight = 0;
   }
 
-  /**
-   * Seldom, and then some at once: the way to the oldest leads past the places of all that were moved or dropped since
-   * the map was last put in order. One at a time it took 10 µs, a tenth of what a new session costs.
-   */
+  /** Evicts in batches: reaching the oldest entry of the map is slow after many entries were moved or deleted. */
   #evict(): void {
     const now = this.clock.monotonic();
     const isFull = this.#active.size > MAX_ACTIVE || this.#weight > MAX_WEIGHT;
@@ -279,7 +297,6 @@ export class SessionCache {
   }
 }
 
-/** The refusal for a session that does not exist. */
 export function sessionNotFound(): RefusedError {
   return new RefusedError('not_found', 'There is no session with this id');
 }

@@ -2,15 +2,15 @@ import { shownCount } from '../model/message.js';
 import type { StoredTail } from '../ports/tail-store.js';
 import { CachedSession } from './cached-session.js';
 
-/** A thread of which no more than its end was read. */
+/** The last messages of a thread that is not cached. */
 export interface ThreadEnd {
-  /** A mirror of the end alone: never kept among those of whole threads. */
+  /** Holds the end of the thread only. Never put into the session cache, which has whole threads. */
   readonly thread: CachedSession;
-  /** How many messages a snapshot shows before those of `thread`. */
+  /** How many visible messages come before those of `thread`. */
   readonly skipped: number;
 }
 
-/** What a read of the end of a thread found. */
+/** Builds a thread end from what the store read. */
 export function endOf(tail: StoredTail, now: number): ThreadEnd {
   const { session, messages, faults } = tail;
   const openIds = new Set(tail.open.map(({ turn }) => turn.id));

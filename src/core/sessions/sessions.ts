@@ -17,18 +17,18 @@ import type { CachedSession } from './cached-session.js';
 import { sessionNotFound, type SessionCache } from './session-cache.js';
 import { patchedUserState } from '../model/user-state.js';
 
-/** What a write to a session decides from what the session is now. */
+/** The changes that a write makes, derived from the current session. */
 interface Change {
   readonly set: SessionFields;
   readonly events?: readonly EventBody[];
   readonly isActivity: boolean;
 }
 
-/** How many threads a list without pages has at most, and how many of them are read before other work gets its turn. */
+/** The limit of an unpaged thread list, and how many threads are read before yielding to the event loop. */
 const MAX_THREADS = 10_000;
 const THREADS_A_PAGE = 1_000;
 
-/** What sessions are kept in, and what decides on them. */
+/** The dependencies of `Sessions`. */
 export interface SessionsParts {
   readonly store: Store;
   readonly bus: Bus;
@@ -37,11 +37,11 @@ export interface SessionsParts {
   readonly threads: SessionCache;
 }
 
-/** What can be done with sessions beside talking. */
+/** Creates, lists, renames and deletes sessions. */
 export class Sessions {
   constructor(
     private readonly parts: SessionsParts,
-    /** Stops the turn of a deleted session that runs here, if there is one. */
+    /** Stops the turn of a deleted session if it runs in this process. */
     private readonly stopTurn: (sessionId: string) => void,
   ) {}
 
@@ -68,8 +68,8 @@ export class Sessions {
   }
 
   /**
-   * Most ids are new: one that memory does not know is not looked up first. Undefined: it is stored, and nothing was
-   * written.
+   * Creates a session without reading it first, since most ids that are not cached are new. Undefined: the session
+   * exists, and nothing was written.
    */
   async #createUnread(ref: SessionRef): Promise<{ session: Session; created: boolean } | undefined> {
     const { threads } = this.parts;
@@ -89,7 +89,7 @@ export class Sessions {
     return [own, ...others].slice(0, MAX_THREADS);
   }
 
-  /** The threads of a wallet but for one, newest first, as many as a list may have. */
+  /** Lists the threads of a wallet except one, newest first, up to the limit of an unpaged list. */
   async #allOf(wallet: string, but: string): Promise<readonly ThreadSummary[]> {
     const { store } = this.parts;
     const found = new Map<string, ThreadSummary>();
@@ -103,7 +103,7 @@ export class Sessions {
       after = page.at(-1) ?? null;
       await macrotask();
     }
-    // A thread that was used between two pages has moved to the front.
+    // Threads that were used while the pages were read have moved to the first page.
     const newest = await store.listThreads(wallet, { limit: THREADS_A_PAGE, after: null });
     const moved = newest.filter(({ id }) => id !== but && !found.has(id));
     return [...moved, ...found.values()];
@@ -119,7 +119,7 @@ export class Sessions {
     const asked = walletAddress(request.wallet);
     const wallet = this.parts.walletOwners.ownerOf(asked, request.walletProof, null);
     await this.touch(request.session);
-    // One more than asked for shows whether there is more.
+    // The extra row shows whether there is another page.
     const page = { limit: request.limit + 1, after: request.after };
     const found = await this.parts.store.listThreads(wallet, page);
     const threads = found.slice(0, request.limit);
@@ -131,7 +131,8 @@ export class Sessions {
 
   async rename(id: string, given: string): Promise<ThreadSummary> {
     const title = personTitle(given);
-    // A session of memory alone is found by its id, and written by this.
+    // Checks that the session exists, in the store or in the cache only: the write below creates the latter in the
+    // store.
     await this.parts.threads.open({ id, ifUnknown: 'refuse' });
     const { session } = await this.write({ id, ifUnknown: 'refuse' }, (present) => ({
       set: { title, titleSource: 'person' },
@@ -145,7 +146,8 @@ export class Sessions {
     const { threads, store, bus, clock } = this.parts;
     const thread = await threads.open({ id, ifUnknown: 'refuse' });
     this.stopTurn(id);
-    // One that only reads have touched has to be stored to be known as deleted, on every node and after a restart.
+    // A session that was never written must be stored first, so that every node knows it as deleted, also after a
+    // restart.
     if (!thread.stored) await this.write({ id, ifUnknown: 'create' }, () => ({ set: {}, isActivity: false }));
     const wasThere = await store.deleteSession(id, clock.now());
     threads.forget(id);
@@ -164,7 +166,7 @@ export class Sessions {
     throw new RefusedError('invalid', message, [{ path: 'before', message }]);
   }
 
-  /** Merges a patch into the session's user state; writes only when that changes something. */
+  /** Merges a patch into the session's user state. Writes only if that changes something. */
   async mergeState(ref: SessionRef, patch: JsonObject): Promise<void> {
     const userState = (await this.parts.threads.findSession(ref.id))?.userState ?? null;
     if (patchedUserState(userState, patch) === userState) return;
@@ -181,7 +183,10 @@ export class Sessions {
     await this.#write(ref, thread, () => ({ set: { client }, isActivity: false }));
   }
 
-  /** Any request that names a session makes it exist; one that was deleted stays so. */
+  /**
+   * Creates the session in the cache if it does not exist. A deleted session stays deleted, without an error unless
+   * `ref` refuses unknown sessions.
+   */
   async touch(ref: SessionRef): Promise<void> {
     if (ref.ifUnknown === 'refuse') await this.parts.threads.open(ref);
     else {
@@ -191,7 +196,9 @@ export class Sessions {
     }
   }
 
-  /** Writes what `decide` makes of the session as it is, as often as it takes until nobody wrote in between. */
+  /**
+   * Writes the changes that `decide` derives from the current session. Retries until no concurrent write intervenes.
+   */
   async write(
     ref: SessionRef,
     decide: (present: Session) => Change,
@@ -199,7 +206,7 @@ export class Sessions {
     return this.#write(ref, await this.parts.threads.openForWrite(ref), decide);
   }
 
-  /** The same, with what was just opened for it. */
+  /** Like `write`, with a session that was just opened for it. */
   async #write(
     ref: SessionRef,
     opened: CachedSession,
@@ -232,8 +239,8 @@ export class Sessions {
     });
     if (saved.kind === 'stale') return undefined;
     if (saved.kind === 'missing') throw sessionNotFound();
-    // Nothing but a time was written, if anything: then the revision may be that of another write, which memory has not
-    // seen.
+    // At most a timestamp was written, so the returned revision may be that of another process's write, which is not
+    // cached.
     const isIdle = saved.session.version === version && saved.commit.events.length === 0;
     if (isIdle) thread.heard(saved.commit.revision);
     else thread.apply(saved.commit, () => (thread.session = saved.session));
@@ -243,7 +250,7 @@ export class Sessions {
   }
 }
 
-/** Resolves after other work of the event loop. */
+/** Yields to the event loop. */
 function macrotask(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(resolve);

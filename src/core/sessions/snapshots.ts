@@ -5,27 +5,30 @@ import type { FaultDelivery, OpenTurnView, Snapshot } from '../model/snapshot.js
 import type { CachedSession, OpenTurn } from './cached-session.js';
 import type { SessionCache } from './session-cache.js';
 
-/** What a snapshot shows of a turn that this process works on. */
+/** The state of a turn that runs in this process, as snapshots show it. */
 export interface LiveTurn {
   readonly turn: { readonly attempt: number };
-  /** Its records so far. */
+  /** Its messages so far. */
   readonly messages: readonly Message[];
-  /** The text of the step in flight, and since when there is some (milliseconds since the epoch; 0: not yet). */
+  /**
+   * The text of the step in flight, and when its first character was published (milliseconds since the epoch; 0: no
+   * text yet).
+   */
   readonly text: string;
   readonly textSince: number;
   /** What an earlier attempt showed of the step that is now made anew. */
   readonly leftover: string;
-  /** The place of the next record. */
+  /** The position of the turn's next message. */
   readonly nextPosition: number;
 }
 
-/** The turns that this process works on. */
+/** The turns that run in this process. */
 export interface LiveTurns {
   inSession(sessionId: string): LiveTurn | undefined;
   findWorking(sessionId: string, turnId: string): LiveTurn | undefined;
 }
 
-/** Puts snapshots together: what is stored, from the cache, and the text in flight, from the turns that run here. */
+/** Builds snapshots: stored data from the cache, text in flight from the turns that run in this process. */
 export class Snapshots {
   constructor(
     private readonly threads: SessionCache,
@@ -34,12 +37,11 @@ export class Snapshots {
   ) {}
 
   /**
-   * The session as it is now: at once where memory alone has it all. A promise that nearly no poll needs would be made
-   * for each.
-   * @param options.leavesFaults the snapshot carries none
-   * @param options.tail how many of the last messages are wanted: where memory does not have the thread, no more is
-   * read
-   * @throws RefusedError `not_found`, by its promise
+   * Returns the current state of the session. Returns synchronously when the cache alone can serve it, which saves
+   * nearly every poll a promise.
+   * @param options.leavesFaults the snapshot carries no system errors
+   * @param options.tail how many of the last messages the caller needs: limits how much of an uncached thread is read
+   * @throws RefusedError `not_found`, as a rejected promise
    */
   of(
     ref: SessionRef,
@@ -72,9 +74,9 @@ export class Snapshots {
   }
 
   /**
-   * Without open turns and faults it is the same object for as long as the session stays as it is, so that what was
-   * made of it can be kept.
-   * @param faults what this snapshot is to carry
+   * Without open turns and system errors, returns the same object until the session changes, so that encodings of it
+   * can be cached.
+   * @param faults the system errors that this snapshot carries
    */
   #take(thread: CachedSession, faults: FaultDelivery): Snapshot {
     if (thread.open.length > 0 || faults !== NO_FAULTS) return this.#make(thread, faults);
@@ -103,13 +105,14 @@ export class Snapshots {
     };
   }
 
-  /** Copies: between the taking of a snapshot and its encoding a turn may go on, and end. */
+  /** Copies the messages, because the turn may continue before the snapshot is encoded. */
   #view({ turn, messages: records, partialText, partialSince }: OpenTurn): OpenTurnView {
     const messages = [...records];
     if (turn.status !== 'running') return { messages, streaming: null };
     const here = this.liveTurns.findWorking(turn.sessionId, turn.id);
     const text = here === undefined ? partialText : here.text || here.leftover;
-    // The store may have the step as a record, and memory too, before the runner has heard that it is stored.
+    // The store and the cache may already have the step as a message before the runner has received the
+    // acknowledgement.
     const isRecord =
       here !== undefined &&
       here.messages.length > 0 &&
@@ -124,10 +127,10 @@ export class Snapshots {
   #tag(thread: CachedSession, open: readonly OpenTurnView[], faults: FaultDelivery): string {
     const running = this.liveTurns.inSession(thread.id);
     const text = open.find(({ streaming }) => streaming !== null)?.streaming?.text ?? '';
-    // Whose text of a turn elsewhere it is, is not known here: two of one length may be of two attempts.
+    // For a turn on another node the attempt is unknown here, and texts of two attempts may have the same length.
     const flight =
       running === undefined && text !== '' ? `${String(text.length)}.${checksum(text)}` : String(text.length);
-    // What an earlier attempt showed and what is made anew in its place may have one length.
+    // The text of an earlier attempt and its replacement may have the same length.
     const isLeft = running?.text === '' && running.leftover !== '';
     const attempt = running === undefined ? '' : `.${String(running.turn.attempt)}${isLeft ? 'l' : ''}`;
     const told = faults.texts.length === 0 ? '' : `.f${String(thread.faults.at(-1)?.n ?? 0)}`;
@@ -135,7 +138,7 @@ export class Snapshots {
   }
 }
 
-/** FNV-1a in 32 bits: 1.5 µs for each thousand characters. */
+/** FNV-1a, 32 bits. */
 function checksum(text: string): string {
   let hash = 0x811c9dc5;
   for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);

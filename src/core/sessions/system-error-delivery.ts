@@ -5,34 +5,37 @@ import type { Lease } from '../model/turn.js';
 import type { Store } from '../ports/store.js';
 import type { CachedSession } from './cached-session.js';
 
-/** What is on its way of one session. */
+/** The deliveries of one session that are in progress. */
 interface UnderWay {
-  /** The numbers of faults that an answer has, or had. */
+  /** The numbers of system errors that are, or were, part of a response. */
   readonly taken: Set<number>;
-  /** How many look for faults, or have some in an answer. */
+  /** How many callers are claiming system errors or have some in a response. */
   users: number;
   readonly stopRenewal: () => void;
-  /** Set once nobody has any: the claim is being given back. */
+  /** Set after the last user has left: settles when the claim is released. */
   ending: Promise<void> | undefined;
 }
 
 /**
- * Sees to it that each fault goes out with one snapshot, whichever node makes it. A node claims a session's faults in
- * the store, and notes there that they went out once they did: what it claimed and never sent is another's when the
- * claim has run out. A claim whose stored end is still ahead counts as lost, too, when this node has seen it unrenewed
- * for as long as a claim holds.
+ * Delivers each system error in exactly one snapshot, across all nodes. A node claims a session's system errors in the
+ * store and marks them as shown once they were sent. A claim that expires frees what was not sent for other nodes. A
+ * claim also counts as lost when this node has seen it without renewal for the length of a lease, whatever its stored
+ * expiry says.
  */
 export class SystemErrorDelivery {
   readonly #underWay = new Map<string, UnderWay>();
 
   constructor(
     private readonly parts: { readonly store: Store; readonly log: Log; readonly clock: Clock },
-    /** For whom this node claims, and for how long. */
+    /** The owner and the duration of this node's claims. */
     private readonly lease: Lease,
     private readonly renewMs: number,
   ) {}
 
-  /** Faults for one answer: those that no other answer has. Asks the store only when memory knows of some. */
+  /**
+   * Claims the system errors for one response, excluding those in other responses. Queries the store only when the
+   * cached session has some.
+   */
   async claim(thread: CachedSession): Promise<FaultDelivery> {
     let found = this.#underWay.get(thread.id);
     for (; found?.ending !== undefined; found = this.#underWay.get(thread.id)) await found.ending;
@@ -77,14 +80,14 @@ export class SystemErrorDelivery {
       thread.faultsHeld = { claim, since: this.parts.clock.monotonic() };
   }
 
-  /** Another node's claim on the faults of a session, if it has not been renewed for as long as a claim holds. */
+  /** Returns another node's claim if it was not renewed for the length of a lease. */
   #lostClaimOn({ faultsHeld }: CachedSession): string | null {
     if (faultsHeld === undefined) return null;
     const age = this.parts.clock.monotonic() - faultsHeld.since;
     return age >= this.lease.milliseconds ? faultsHeld.claim : null;
   }
 
-  /** Lets go of everything: what is claimed still is another's when the claims have run out. */
+  /** Stops renewing claims. They expire, and other nodes can then claim what was not sent. */
   close(): void {
     for (const { stopRenewal } of this.#underWay.values()) stopRenewal();
   }
@@ -100,10 +103,10 @@ export class SystemErrorDelivery {
     return underWay;
   }
 
-  /** They went out. Never rejects. */
+  /** Records that system errors were sent. Never rejects. */
   async #remember(thread: CachedSession, numbers: readonly number[]): Promise<void> {
     thread.tell(numbers);
-    // An older one may still be on its way: only what is before it is remembered as shown.
+    // An older system error may still be in delivery: only those before it are marked as shown.
     const oldestLeft = thread.faults[0]?.n;
     const shown = oldestLeft === undefined ? Math.max(...numbers) : oldestLeft - 1;
     try {
@@ -117,7 +120,7 @@ export class SystemErrorDelivery {
     underWay.users--;
     if (underWay.users > 0) return;
     underWay.stopRenewal();
-    // After what was noted, and before the next claim, which must not be given back with this one.
+    // Released after the errors were marked as shown, and before the next claim, which this release must not undo.
     underWay.ending = this.parts.store
       .releaseFaults(id, this.lease.owner)
       .catch((error: unknown) => {
@@ -127,5 +130,5 @@ export class SystemErrorDelivery {
   }
 }
 
-/** For an answer that carries none. */
+/** For a response without system errors. */
 export const NO_FAULTS: FaultDelivery = { texts: [], confirm: () => undefined, release: () => undefined };

@@ -6,39 +6,38 @@ import type { SessionTurns } from './session-turns.js';
 import type { SessionHead, Store } from '../ports/store.js';
 import type { Watch } from './watch.js';
 
-/** How many events are read at once while catching up. */
+/** How many events are read per query while catching up. */
 const PAGE = 50;
 
-/** Where events are read. */
+/** The dependencies of `EventSubscription`. */
 export interface EventSource {
   readonly store: Store;
   readonly log: Log;
 }
 
 /**
- * Follows the logged events of a session by their ids: the next one passes, a known one is dropped, and a hole is
- * filled from the store. So nothing is lost or doubled, whatever happens between a client's cursor, the store and the
- * bus.
+ * Follows the logged events of a session by their ids: the next one is forwarded, a known one is dropped, and a gap is
+ * filled from the store. So no event is lost or duplicated between the client's cursor, the store and the bus.
  */
 export class EventSubscription implements Watch {
   #last = 0;
   #highest = 0;
   #isCatchingUp = false;
   #hasBegun = false;
-  /** Turns are shown: all that is replayed was. */
+  /** True once the replay is complete and turns are shown. */
   #showsTurns = false;
-  /** Turns that have ended while it was replayed. */
+  /** Turns that ended during the replay. */
   readonly #endedBefore = new Set<string>();
 
   constructor(
     readonly sessionId: string,
     private readonly feed: QueueFeed<Update>,
     private readonly parts: EventSource,
-    /** Shows turns, too; null: they are not asked for. */
+    /** Shows turns in the same feed; null: the client did not request them. */
     private readonly turns: SessionTurns | null,
   ) {}
 
-  /** Shows what came after the event `after` (null: nothing of the past), then what runs, then whatever comes. */
+  /** Replays the events after `after` (null: none), then shows the running turn, then live events. */
   begin(after: number | null, newest: number): void {
     this.#hasBegun = true;
     this.#last = after ?? newest;
@@ -82,18 +81,18 @@ export class EventSubscription implements Watch {
     const { event } = signal;
     if (this.#hasBegun && !this.#isCatchingUp && event.id === this.#last + 1) {
       this.#last = event.id;
-      // The signal itself: thousands may watch.
+      // Forwards the same object to all streams: there may be thousands.
       this.feed.push(signal);
     } else this.#reach(event.id);
   }
 
-  /** There are events up to `id`. Heard before the beginning, which may wait for the bus, they are fetched with it. */
+  /** Records that events up to `id` exist and fetches missing ones. Before `begin`, it only records the id. */
   #reach(id: number): void {
     this.#highest = Math.max(this.#highest, id);
     if (this.#hasBegun && this.#highest > this.#last) this.#catchUp(false);
   }
 
-  /** Never rejects: what cannot be read now is read at the next signal or comparison. */
+  /** Reads missing events. Never throws: a failed read is repeated at the next signal or comparison. */
   #catchUp(isBeginning: boolean): void {
     if (this.#isCatchingUp) return;
     this.#isCatchingUp = true;
@@ -101,7 +100,7 @@ export class EventSubscription implements Watch {
       () => {
         this.#isCatchingUp = false;
         this.#beginTurns();
-        // Announced after the last read, before it was known to be the last.
+        // An event may have been announced after the last read.
         if (this.#highest > this.#last && !this.feed.ended) this.#catchUp(false);
       },
       (error: unknown) => {
@@ -113,7 +112,7 @@ export class EventSubscription implements Watch {
 
   async #readAll(isBeginning: boolean): Promise<void> {
     for (let isFirst = isBeginning; !this.feed.ended; isFirst = false) {
-      // The pace is the consumer's: a long replay does not pile up here.
+      // Waits for the consumer, so that a long replay does not fill the queue.
       await this.feed.drained();
       const announced = this.#highest;
       const { events, oldestId, lastId } = await this.parts.store.readEvents(
@@ -134,9 +133,9 @@ export class EventSubscription implements Watch {
         this.feed.push({ type: 'logged', event });
       }
       if (events.length === 0 && this.#last >= this.#highest) return;
-      // What was announced while the store was read may have been stored after it: then it is read again.
+      // An event that was announced during the read may have been stored after it: then read again.
       if (events.length === 0 && this.#last >= lastId && announced === this.#highest) {
-        // The store does not know yet of what was announced; it will be asked again.
+        // The store does not have the announced event yet. The next signal or comparison triggers another read.
         this.#highest = this.#last;
         return;
       }

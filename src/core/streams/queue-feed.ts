@@ -1,9 +1,9 @@
 import type { Feed } from '../model/feed.js';
 
-/** A consumer may fall this far behind, in bytes or nearly so. */
+/** How much a consumer may have queued, in bytes (estimated). */
 export const MAX_BACKLOG = 1_048_576;
 
-/** Who takes the items, and is told of the end. */
+/** The consumer's callbacks. */
 interface Consumer<T> {
   readonly take: (item: T) => Promise<void> | undefined;
   readonly resolve: () => void;
@@ -11,10 +11,11 @@ interface Consumer<T> {
 }
 
 /**
- * A queue between one producer, who never waits, and one consumer, who takes its time. Beyond `MAX_BACKLOG` the
- * queue is dropped and the feed ends with `overflowed`: memory stays bounded whatever the consumer does.
+ * A queue between one producer, which never waits, and one consumer, which may be slow. When the backlog exceeds
+ * `MAX_BACKLOG`, the queue is dropped and the feed ends with `overflowed`, so that memory stays bounded.
  *
- * An item goes to a consumer who waits for it at once, without a promise: every token of every stream is an item.
+ * Items bypass the queue, without a promise, while the consumer is idle, because every token of every stream is an
+ * item.
  */
 export class QueueFeed<T> implements Feed<T> {
   #items: { readonly value: T; readonly weight: number }[] = [];
@@ -23,20 +24,23 @@ export class QueueFeed<T> implements Feed<T> {
   #ended = false;
   #released = false;
   #consumer: Consumer<T> | undefined;
-  /** The consumer has not come, or is not through with what it has. */
+  /** True until the consumer is attached, and while it is busy with an item. */
   #isHeld = true;
   #drained: (() => void)[] = [];
   overflowed = false;
 
-  /** @param weigh bytes of an item, roughly; @param onClose lets go of what feeds it, called once */
+  /**
+   * @param weigh estimates the size of an item, in bytes
+   * @param onClose detaches the producer, called once
+   */
   constructor(
     private readonly weigh: (item: T) => number,
     private readonly onClose: () => void,
   ) {}
 
   /**
-   * Adds an item; ignored after the end.
-   * @param isPast what is told of the past, at once and as it stands in memory already: it does not count as backlog
+   * Adds an item. Ignored after the end.
+   * @param isPast true for replayed items that are in memory anyway: they do not count as backlog
    */
   push(item: T, isPast = false): void {
     if (this.#ended) return;
@@ -62,7 +66,7 @@ export class QueueFeed<T> implements Feed<T> {
     });
   }
 
-  /** No more items: the consumer gets what is queued, then the end. */
+  /** Ends the feed: the consumer receives the queued items, then the end. */
   end(): void {
     if (this.#ended) return;
     this.#ended = true;
@@ -77,7 +81,7 @@ export class QueueFeed<T> implements Feed<T> {
     this.end();
   }
 
-  /** Resolves once everything queued was taken, or the feed has ended. */
+  /** Resolves once the queue is empty or the feed has ended. */
   drained(): Promise<void> {
     if (this.#ended || this.#items.length === 0) return Promise.resolve();
     return new Promise((resolve) => this.#drained.push(resolve));
@@ -87,7 +91,7 @@ export class QueueFeed<T> implements Feed<T> {
     return this.#ended;
   }
 
-  /** Gives what waits. What is pushed meanwhile goes behind it. */
+  /** Delivers queued items until the consumer is busy. Items pushed during that are queued behind them. */
   #goOn(): void {
     for (let item = this.#shift(); item !== undefined; item = this.#shift()) {
       if (!this.#give(item.value)) return;
@@ -96,7 +100,7 @@ export class QueueFeed<T> implements Feed<T> {
     else this.#isHeld = false;
   }
 
-  /** False when the consumer is not through with it yet, or has failed. */
+  /** Delivers one item. Returns false when the consumer is still busy with it, or has failed. */
   #give(item: T): boolean {
     try {
       const busy = this.#consumer?.take(item);

@@ -4,22 +4,22 @@ import type { QueueFeed } from './queue-feed.js';
 import type { SessionHead } from '../ports/store.js';
 import { TurnFollower, type TurnSource, type TurnView } from './turn-follower.js';
 
-/** How many ended turns are remembered, so that late signals of them are recognized. */
+/** How many ended turns are remembered, to recognize late signals of them. */
 const MAX_ENDED = 50;
 
 /**
- * Shows the turns of a session to one stream, one after the other: each begins, has its text, and ends before the next
- * one begins. Turns that were cancelled in the queue begin and end, too, after the turn that they waited for.
+ * Shows the turns of a session to one stream, one after the other: each starts, has its text, and ends before the next
+ * one starts. Turns that were canceled in the queue also start and end, after the turn that they were waiting for.
  */
 export class SessionTurns implements TurnView {
-  /** Follows the turn that has begun and has not ended on the stream. */
+  /** Follows the turn that has started and not ended on the stream. */
   #current: TurnFollower | undefined;
-  /** Turns that were heard of behind it. */
+  /** Turns with signals that arrived while an earlier turn was shown. */
   readonly #later = new Set<string>();
   readonly #ended = new Set<string>();
   #isLooking = false;
   #isClosed = false;
-  /** The revision that was last compared with the store. */
+  /** The store's revision at the last comparison. */
   #compared = 0;
 
   constructor(
@@ -28,7 +28,7 @@ export class SessionTurns implements TurnView {
     private readonly source: TurnSource,
   ) {}
 
-  /** Shows what runs now. Turns that ended just before come first. */
+  /** Shows turns that have just ended, then the running one. */
   begin(ended: Iterable<string>): void {
     for (const turnId of ended) this.#later.add(turnId);
     this.#goOn();
@@ -42,7 +42,8 @@ export class SessionTurns implements TurnView {
     else if (this.#current.turnId === turnId) this.#current.hear(event);
     else if (event.type !== 'text' || !this.#later.has(turnId)) {
       this.#later.add(turnId);
-      // A turn begins after the end of the one before, which was missed then. A cancelled one ends without that.
+      // The current turn's end was probably missed, since a turn starts after the one before has ended; only a queued
+      // turn that is canceled ends earlier.
       this.#current.readStored();
     }
   }
@@ -54,7 +55,7 @@ export class SessionTurns implements TurnView {
     else if (hasChanged) this.#look();
   }
 
-  /** The session is gone, and so is the turn that was shown. */
+  /** Ends the current turn on the stream, because its session was deleted. */
   deleted(): void {
     if (this.#current !== undefined && !this.#isClosed) this.#pushEnd(this.#current.turnId);
   }
@@ -65,11 +66,11 @@ export class SessionTurns implements TurnView {
   }
 
   show(event: TurnEvent): void {
-    // The beginning was shown, and the session's logged events tell of tools.
+    // `#follow` has shown the start, and the session's logged events report tool calls.
     if (event.type === 'text') this.feed.push(event);
   }
 
-  /** As one piece of text. */
+  /** Merges past text into one event. */
   showPast(events: readonly TurnEvent[]): void {
     const texts = events.filter((event) => event.type === 'text');
     const [first] = texts;
@@ -87,7 +88,7 @@ export class SessionTurns implements TurnView {
     const turnId = this.#current?.turnId;
     if (turnId === undefined) return;
     this.#current = undefined;
-    // The next turn may have begun unheard.
+    // The start of the next turn may have been missed: forces a read at the next comparison.
     this.#compared = 0;
     this.#ended.add(turnId);
     const [oldest] = this.#ended;
@@ -101,7 +102,7 @@ export class SessionTurns implements TurnView {
     this.feed.push({ type: 'turn_ended', turnId, outcome: 'interrupted', error: null });
   }
 
-  /** Follows the next turn that was heard of. */
+  /** Follows the next pending turn. */
   #goOn(): void {
     const [next] = this.#later;
     if (next === undefined || this.#isClosed) return;
@@ -117,7 +118,7 @@ export class SessionTurns implements TurnView {
     if (event !== undefined) follower.hear(event);
   }
 
-  /** Follows what runs. Never rejects. */
+  /** Finds the running turn, here or in the store, and follows it. Never rejects. */
   #look(): void {
     const here = this.source.inSession(this.sessionId);
     if (here !== undefined) this.#found(here.turn.id);

@@ -16,13 +16,13 @@ import { TurnStream } from './turn-stream.js';
 import { EventSubscription } from './event-subscription.js';
 
 /**
- * How often the store is asked what the bus may have lost, among it deletions by other processes; how many sessions at
- * once.
+ * How often streams are compared with the store to catch signals that the bus has lost, and how many sessions per
+ * query.
  */
 const SWEEP_MS = 2_000;
 const SWEEP_BATCH = 500;
 
-/** What streams are fed from. */
+/** The dependencies of `Streams`. */
 export interface StreamParts {
   readonly store: Store;
   readonly bus: Bus;
@@ -31,7 +31,7 @@ export interface StreamParts {
   readonly threads: SessionCache;
 }
 
-/** The streams of this process. */
+/** Opens and tracks the streams of this process. */
 export class Streams {
   readonly #watches = new Map<string, Set<Watch>>();
   #cancelSweep: (() => void) | undefined;
@@ -51,7 +51,7 @@ export class Streams {
     this.#cancelSweep = this.parts.clock.every(SWEEP_MS, () => void this.#compare());
   }
 
-  /** Ends every stream, and lets none begin. */
+  /** Ends every stream. Streams opened later end at once. */
   close(): void {
     this.#isClosed = true;
     this.#cancelSweep?.();
@@ -59,7 +59,7 @@ export class Streams {
       for (const watch of [...watches]) watch.cut('draining');
   }
 
-  /** The session's updates; attached when it resolves. */
+  /** Subscribes to the updates of a session. The subscription is active when the promise resolves. */
   async updates(ref: SessionRef, options: { after: number | null; turns: boolean }): Promise<Feed<Update>> {
     const { id, session } = await this.parts.threads.open(ref);
     return this.#open<Update, EventSubscription>(
@@ -76,7 +76,7 @@ export class Streams {
     );
   }
 
-  /** One turn from its beginning to its end; attached when it resolves. */
+  /** Streams one turn from its start to its end. The subscription is active when the promise resolves. */
   watchTurn(sent: Sent): Promise<Feed<TurnUpdate>> {
     return this.#open<TurnUpdate, TurnStream>(
       (feed) => new TurnStream(sent, feed, this.#source),
@@ -84,7 +84,7 @@ export class Streams {
     );
   }
 
-  /** Whether a turn is known to wait in a session that is active here: then there is nothing of it yet. */
+  /** True if the cache knows that the turn is still queued: then there is nothing to read yet. */
   #waits({ sessionId, turnId }: Sent): boolean {
     if (this.runner.findWorking(sessionId, turnId) !== undefined) return false;
     return this.parts.threads.peek(sessionId)?.findOpen(turnId)?.turn.status === 'queued';
@@ -129,7 +129,7 @@ export class Streams {
     };
   }
 
-  /** Something of a session was missed: its streams catch up at once. Never rejects. */
+  /** Lets the streams of a session catch up after the bus reported missed signals. Never throws. */
   #compareSoon(sessionId: string): void {
     this.#compareThese([sessionId]).catch((error: unknown) => {
       this.parts.log.warn({ err: error }, 'a stream could not be compared with the store');
@@ -144,7 +144,7 @@ export class Streams {
       const ids = [...this.#watches.keys()];
       for (let from = 0; from < ids.length; from += SWEEP_BATCH) {
         await this.#compareThese(ids.slice(from, from + SWEEP_BATCH));
-        // Between two slices the loop serves others.
+        // Yields to the event loop between batches.
         await new Promise<void>((resolve) => setImmediate(resolve));
       }
     } catch (error) {

@@ -6,46 +6,46 @@ import type { RunningTurn } from '../turns/running-turn.js';
 import type { Store } from '../ports/store.js';
 import { TurnProgress, type TurnReading } from './turn-progress.js';
 
-/** How soon after a hole the checkpoint of the turn's owner is read, and again. */
+/** The delay after which missing text is read from the owner's checkpoint, and the interval of retries. */
 const FILL_MS = 250;
 
-/** Where turns are read. */
+/** The dependencies of `TurnFollower`. */
 export interface TurnSource {
   readonly store: Pick<Store, 'readFlight' | 'readTurn'>;
   readonly clock: Clock;
   readonly log: Log;
-  /** What this process works on in a session. */
+  /** Returns the turn of a session that runs in this process. */
   inSession(sessionId: string): RunningTurn | undefined;
 }
 
-/** What shows a turn. Nothing follows `end`, or `restart` when it returns false. */
+/** Receives what a `TurnFollower` emits. Nothing follows `end`, or a `restart` that returned false. */
 export interface TurnView {
-  /** Something happens. */
+  /** Shows a live event. */
   show(event: TurnEvent): void;
-  /** What has happened until now, in order. */
+  /** Shows events that have already happened, in order. */
   showPast(events: readonly TurnEvent[]): void;
   /**
-   * Text that was shown is void, because another attempt has made it again. Returns true to have all of the turn shown
-   * again.
+   * Called when text that was shown is void, because another attempt has replaced it.
+   * @returns true to have the whole turn shown again
    */
   restart(): boolean;
-  /** The turn has ended; undefined: it is not stored any more, because its session was deleted. */
+  /** Shows the end of the turn; undefined: it is no longer stored, because its session was deleted. */
   end(event: Extract<TurnEvent, { type: 'turn_ended' }> | undefined): void;
 }
 
 /**
- * Follows one turn to its end, wherever it is worked on. What the bus loses of a turn of another process comes from the
- * store: text in flight from the checkpoints of the turn's owner, everything else from the turn's records.
+ * Follows one turn to its end, on whichever node it runs. Signals that the bus loses are recovered from the store: text
+ * in flight from the owner's checkpoints, everything else from the turn's messages.
  */
 export class TurnFollower {
   #progress: TurnProgress;
-  /** The turn since it began here. */
+  /** The turn, if it has started in this process. */
   #here: RunningTurn | undefined;
   #isOver = false;
-  /** The records may have changed since they were read. */
+  /** True if the stored messages may have changed since they were read. */
   #hasChanged = true;
   #isReading = false;
-  /** Something happened during the reading: it is repeated. */
+  /** True if another read was requested during the current one. */
   #isDue = false;
   #cancelFill: (() => void) | undefined;
 
@@ -58,17 +58,20 @@ export class TurnFollower {
     this.#progress = new TurnProgress(turnId);
   }
 
-  /** Shows the turn so far. @throws StoreUnavailableError */
+  /**
+   * Shows the turn up to now.
+   * @throws StoreUnavailableError
+   */
   async begin(): Promise<void> {
     if (!this.#readHere()) await this.#readStore();
   }
 
-  /** The same; never rejects: what cannot be read now is read at the next occasion. */
+  /** Like `begin`, in the background. Never throws: a failed read is repeated at the next signal or comparison. */
   catchUp(): void {
     if (!this.#readHere()) this.readStored();
   }
 
-  /** Shows what the store has of it, its end above all. Never rejects. */
+  /** Reads the turn from the store in the background, including its end. Never throws. */
   readStored(): void {
     this.#hasChanged = true;
     this.#read();
@@ -80,7 +83,7 @@ export class TurnFollower {
     switch (event.type) {
       case 'turn_started':
         this.#start(event);
-        // What earlier attempts have finished may have been missed.
+        // Steps finished by earlier attempts may have been missed.
         if (event.attempt > 1) this.catchUp();
         return;
       case 'text': {
@@ -96,8 +99,8 @@ export class TurnFollower {
         this.#settle();
         return;
       case 'turn_ended':
-        // Nothing can be missed of the only attempt, if it was made here. Of all others the records say what belongs to
-        // the turn.
+        // If the only attempt ran in this process, nothing was missed. Otherwise the stored messages decide what
+        // belongs to the turn.
         if (this.#here?.hasEnded === true && this.#here.turn.attempt === 1 && !this.#progress.hasHole)
           this.#end(event);
         else this.readStored();
@@ -106,7 +109,10 @@ export class TurnFollower {
     event satisfies never;
   }
 
-  /** The session was compared with the store. @param hasChanged since the last time */
+  /**
+   * Called after the session was compared with the store.
+   * @param hasChanged whether its revision has changed since the last comparison
+   */
   compare(hasChanged: boolean): void {
     this.#hasChanged ||= hasChanged;
     if (this.#runningHere() === undefined) this.#read();
@@ -122,7 +128,7 @@ export class TurnFollower {
     return running?.turn.id === this.turnId ? running : undefined;
   }
 
-  /** False when this process does not work on the turn. */
+  /** Reads the turn from memory. Returns false when it does not run in this process. */
   #readHere(): boolean {
     const running = this.#runningHere();
     if (running === undefined) return false;
@@ -155,7 +161,7 @@ export class TurnFollower {
 
   async #readStore(): Promise<void> {
     const { store } = this.source;
-    // Before the records: a step that is finished between the two readings is in the records then.
+    // Read before the messages, so that a step that ends between the two reads is among the messages.
     const found = await store.readFlight(this.sessionId);
     const flight = found?.turnId === this.turnId ? found : undefined;
     if (flight !== undefined && this.#progress.isAt(flight.position))
@@ -179,7 +185,7 @@ export class TurnFollower {
     if (isOver && isShown) this.#end({ type: 'turn_ended', turnId: this.turnId, outcome: status, error });
   }
 
-  /** False when it contradicts what was shown. */
+  /** Returns false when the reading contradicts what was shown. */
   #apply(reading: TurnReading): boolean {
     if (this.#isOver) return false;
     this.view.showPast(this.#progress.read(reading));

@@ -6,63 +6,63 @@ type Text = Extract<TurnEvent, { type: 'text' }>;
 type Called = Extract<TurnEvent, { type: 'tool_called' }>;
 type Returned = Extract<TurnEvent, { type: 'tool_returned' }>;
 
-/** A turn as a process has it at one moment. */
+/** The state of a turn at one moment, from memory or from the store. */
 export interface TurnReading {
-  /** In order. */
+  /** Its messages, in order. */
   readonly records: readonly Message[];
-  /** The text of the unfinished step, if there is one. */
+  /** The text of the step in flight, if there is one. */
   readonly flight?: Pick<Flight, 'attempt' | 'position' | 'text'> | undefined;
-  /** Whether the turn has ended, so that the records are all there will be. */
+  /** True if the turn has ended, so that no more messages follow. */
   readonly isOver: boolean;
 }
 
-/** How many pieces of text are kept behind a hole. More are dropped: the store has them. */
+/** How many text events are held behind a gap. When there are more, all are dropped: the store has them. */
 const MAX_HELD = 1_000;
 
 /**
- * How far a stream has shown one turn. Fed with live events and with readings, in any order and however often, it
- * returns each character, call and result once, in order, and never text of one attempt behind unfinished text of
- * another.
+ * Tracks how much of one turn a stream has shown. It accepts live events and readings in any order, repeatedly, and
+ * returns each character, call and result exactly once, in order. It never returns text of one attempt after unfinished
+ * text of another.
  *
- * The steps of a turn are its records. A stored record never changes its text, whichever attempt goes on behind it; the
- * text in flight of the step after the last record belongs to one attempt, and the next attempt makes it again.
+ * The finished steps of a turn are its messages, whose text never changes. The text in flight after the last message
+ * belongs to one attempt; the next attempt generates that step again.
  */
 export class TurnProgress {
-  /** Text that was shown is not, or will not be, in the turn's records: nothing can follow it. */
+  /** True if text that was shown is not, or will not be, in the turn's messages: nothing can follow it. */
   isContradicted = false;
-  /** The newest attempt whose text may follow what was shown. */
+  /** The latest attempt whose text may follow what was shown. */
   #attempt = 0;
-  /** The step in flight, by the position of its record: the user's message has position 0. */
+  /** The step in flight, as the position of its message. The user's message has position 0. */
   #step = 1;
-  /** The length of the text of the steps before it. */
+  /** Total text length of the earlier steps. */
   #before = 0;
-  /** What was shown of the step's text, and whether it is known to be that of the stored record. */
+  /** The text shown of the current step, and whether it is known to be the text of the stored message. */
   #shown = new ShownText();
   #isStored = false;
-  /** How many results the step still lacks. */
+  /** How many tool results the step still lacks. */
   #pending = 0;
-  /** The ids of the calls that were shown, and of the results. Few. */
+  /** The ids of the calls and of the results that were shown. Arrays, because there are few. */
   readonly #calls: string[] = [];
   readonly #results: string[] = [];
-  /** Text behind a hole, in the order of arrival. */
+  /** Text events behind a gap, in the order of arrival. */
   #held: Text[] = [];
   #isBehind = false;
 
   constructor(private readonly turnId: string) {}
 
-  /** True when something was missed before what has arrived: a reading has it. */
+  /** True if events were missed, so that a reading is needed. */
   get hasHole(): boolean {
     return this.#isBehind || this.#held.length > 0;
   }
 
-  /** Whether everything before the step at `position` was shown, so that only its text can be new. */
+  /** True if everything before the step at `position` was shown, so that only its text can be new. */
   isAt(position: number): boolean {
     return position === this.#step && !this.#isBehind;
   }
 
   /**
-   * An attempt has begun. Returns false when what it makes cannot follow what was shown: text of another attempt, or of
-   * a newer one.
+   * Starts an attempt. Returns false when its text cannot follow what was shown: unfinished text of another attempt, or
+   * text of a later one.
    */
   begin(attempt: number): boolean {
     const follows = attempt === this.#attempt || (attempt > this.#attempt && !this.#isUnfinished);
@@ -71,8 +71,8 @@ export class TurnProgress {
   }
 
   /**
-   * Returns what of live text was not shown yet; the event itself where all of it is new, as it is for nearly every
-   * token.
+   * Returns the part of a live text event that was not shown yet: the event itself if all of it is new, as nearly
+   * always.
    */
   takeText(event: Text): Text | undefined {
     const { attempt, position, offset, content } = event;
@@ -92,12 +92,12 @@ export class TurnProgress {
     return event;
   }
 
-  /** Returns what a live call or result adds. */
+  /** Returns the events that a live call or result adds. */
   takeTool(event: Called | Returned): TurnEvent[] {
     return event.type === 'tool_called' ? this.#takeCall(event) : this.#takeResult(event);
   }
 
-  /** Returns what a reading adds, then what was held and follows it. */
+  /** Returns the events that a reading adds, followed by held text that continues it. */
   read(reading: TurnReading): TurnEvent[] {
     this.isContradicted = this.#isContradictedBy(reading);
     if (this.isContradicted) return [];
@@ -108,12 +108,12 @@ export class TurnProgress {
     return [...events, ...this.#release()];
   }
 
-  /** Whether text was shown that only the attempt that made it can go on with. */
+  /** True if text was shown that only the same attempt can continue. */
   get #isUnfinished(): boolean {
     return this.#shown.length > 0 && !this.#isStored;
   }
 
-  /** Whether the record at `position` was shown, which has all of its text. */
+  /** True if the message at `position` was shown with all of its text. */
   #hasRecord(position: number): boolean {
     return position < this.#step || (position === this.#step && this.#isStored);
   }
@@ -161,9 +161,9 @@ export class TurnProgress {
   }
 
   #readFlight({ attempt, position, text }: NonNullable<TurnReading['flight']>): TurnEvent[] {
-    // A reading from before the newest attempt, or from before the newest record.
+    // The reading is older than the latest attempt or the last message.
     if (attempt < this.#attempt || position > this.#step || this.#hasRecord(position)) return [];
-    // An attempt that has no text yet cannot follow unfinished text of another, and may end with that.
+    // An attempt without text cannot follow another's unfinished text yet: it may end up with the same text.
     if (text !== '' || !this.#isUnfinished) this.#accept(attempt);
     const more = this.#advance(text.slice(this.#shown.length));
     return more === undefined ? [] : [more];
@@ -206,7 +206,7 @@ export class TurnProgress {
     return held.flatMap((event) => (this.isContradicted ? [] : (this.takeText(event) ?? [])));
   }
 
-  /** More text of the step in flight. */
+  /** Extends the text of the current step. Returns the event for it. */
   #advance(content: string): Text | undefined {
     if (content === '') return undefined;
     const offset = this.#shown.length;
@@ -224,7 +224,7 @@ export class TurnProgress {
   }
 }
 
-/** The length and a hash of text that was shown, so that it need not be kept to be compared with what is stored. */
+/** The length and a hash of the text that was shown, to compare it with stored text without keeping it. */
 class ShownText {
   length = 0;
   #low = 0x811c9dc5;

@@ -7,12 +7,13 @@ import type { Watch } from './watch.js';
 import { TurnFollower, type TurnSource, type TurnView } from './turn-follower.js';
 
 /**
- * Shows one turn to one stream, from its beginning to its end. What it has shown cannot be taken back: then it is cut.
+ * Shows one turn to one stream, from start to end. Shown text cannot be retracted: if it becomes void, the stream is
+ * cut.
  */
 export class TurnStream implements Watch, TurnView {
   readonly sessionId: string;
   readonly #follower: TurnFollower;
-  /** The revision that was last compared with the store. */
+  /** The store's revision at the last comparison. */
   #compared = 0;
 
   constructor(
@@ -24,7 +25,10 @@ export class TurnStream implements Watch, TurnView {
     this.#follower = new TurnFollower(sessionId, turnId, source, this);
   }
 
-  /** Shows the turn so far. @throws StoreUnavailableError */
+  /**
+   * Shows the turn up to now.
+   * @throws StoreUnavailableError
+   */
   begin(): Promise<void> {
     return this.#follower.begin();
   }

@@ -2,15 +2,15 @@ import type { Signal } from '../model/event.js';
 import type { CutReason } from '../model/update.js';
 import type { SessionHead } from '../ports/store.js';
 
-/** What follows a session for one stream. */
+/** Follows a session for one stream. */
 export interface Watch {
   readonly sessionId: string;
-  /** A signal of the session. Must not throw. */
+  /** Handles a signal of the session. Must not throw. */
   hear(signal: Signal): void;
-  /** How far the store is: whatever the bus has lost is made good by this. Must not throw. */
+  /** Compares with the store's current state, to recover signals that the bus has lost. Must not throw. */
   compare(head: SessionHead): void;
-  /** Ends the stream: the thread is gone, or the service drains. */
+  /** Ends the stream, because the session was deleted or the service drains. */
   cut(reason: CutReason): void;
-  /** The stream has ended: nothing is shown any more. */
+  /** Called when the stream has ended. Nothing is shown afterwards. */
   close(): void;
 }
