@@ -5,40 +5,38 @@ import type { Digests } from '../ports/digests.js';
 import { RefusedError } from '../model/refusal.js';
 import type { StoredKey } from '../ports/store.js';
 
-/** How long a looked-up key is believed: a revocation by another process holds after that. */
+/** How long a key lookup is cached, in milliseconds. A revocation by another process takes effect after that. */
 const LOOKUP_MS = 2_000;
-/** How many lookups are remembered, so that made-up keys cannot fill the memory. */
+/** Upper bound of the lookup cache, so that requests with invented keys cannot exhaust memory. */
 const MAX_LOOKUPS = 1_000;
 
-/** The one decision about App keys. Every path that targets an App asks it, whatever the surface or header. */
+/** Authorizes access to Apps by App key. The only such check: every code path that targets an App uses it. */
 export interface Access {
   /**
-   * The App, if the key opens it. `default` needs no key, and a key given for it is not looked at.
-   * @throws RefusedError `unauthenticated` without a key that holds; `forbidden` when the key does not cover the App or
-   * there is no such App, in the same words, so that a holder of some key cannot probe for names
+   * Returns the App if the key authorizes it. `default` needs no key; a key sent with it is ignored.
+   * @throws RefusedError `unauthenticated` without a valid key; `forbidden` when the key does not cover the App or the
+   * App does not exist. Both cases have the same message, so that the holder of a key cannot probe for App names
    */
   authorize(app: string, key: string | undefined): Promise<App>;
-  /**
-   * The id of the key that opened the App; null where none was needed. Ask after `authorize`.
-   */
+  /** Returns the id of the key that authorized the App; null for `default`. Call it after `authorize`. */
   keyIdFor(app: App, key: string | undefined): Promise<string | null>;
-  /** The id of a key if it holds; null otherwise. Never refuses. */
+  /** Returns the id of a key if the key is valid; null otherwise. Never throws RefusedError. */
   keyId(key: string | undefined): Promise<string | null>;
   /**
-   * `default`, then what the key authorizes, in the order of the configuration.
-   * @throws RefusedError `unauthenticated` for a key that does not hold, or with `keyRequired` for none
+   * Lists `default`, then the Apps that the key authorizes, in the order of the configuration.
+   * @throws RefusedError `unauthenticated` for an invalid key, or for a missing one if `keyRequired`
    */
   listAuthorized(
     key: string | undefined,
     options: { readonly keyRequired: boolean },
   ): Promise<readonly App[]>;
-  /** Looks every key up anew from now on: one was changed by this process. */
+  /** Clears the lookup cache. To be called when this process has changed a key. */
   forgetKeys(): void;
 }
 
-/** What the decision rests on. */
+/** The dependencies of `createAccess`. */
 export interface AccessParts {
-  /** All Apps; `default` is among them. */
+  /** All Apps, including `default`. */
   readonly apps: readonly App[];
   /** Finds a key by its digest. */
   readonly findKey: (digest: string) => Promise<StoredKey | undefined>;
@@ -46,10 +44,9 @@ export interface AccessParts {
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
 }
 
-/** Puts the decision about App keys together. */
 export function createAccess({ apps, findKey, digests, clock }: AccessParts): Access {
   const byName = new Map(apps.map((app) => [app.name, app]));
-  /** Oldest first. Lookups under way are in it too, so that a burst asks the store once. */
+  /** Oldest first. Includes pending lookups, so that a burst of requests queries the store once. */
   const lookups = new Map<string, { readonly at: number; readonly found: Promise<StoredKey | undefined> }>();
 
   return {
@@ -57,7 +54,7 @@ export function createAccess({ apps, findKey, digests, clock }: AccessParts): Ac
       if (name !== DEFAULT_APP) {
         if (isMissing(key))
           throw noKey(`The App ${JSON.stringify(name)} needs an App key, and none was sent`);
-        const { apps: covered } = await holding(key);
+        const { apps: covered } = await requireValid(key);
         if (!covered.includes(name)) throw notCovered(name);
       }
       const app = byName.get(name);
@@ -66,12 +63,12 @@ export function createAccess({ apps, findKey, digests, clock }: AccessParts): Ac
     },
 
     async keyIdFor(app, key) {
-      return app.name === DEFAULT_APP || isMissing(key) ? null : (await holding(key)).id;
+      return app.name === DEFAULT_APP || isMissing(key) ? null : (await requireValid(key)).id;
     },
 
     async keyId(key) {
       if (isMissing(key)) return null;
-      const found = await holding(key).catch((error: unknown) => {
+      const found = await requireValid(key).catch((error: unknown) => {
         if (error instanceof RefusedError) return null;
         throw error;
       });
@@ -80,7 +77,7 @@ export function createAccess({ apps, findKey, digests, clock }: AccessParts): Ac
 
     async listAuthorized(key, { keyRequired }) {
       if (isMissing(key) && keyRequired) throw noKey('An App key is needed here, and none was sent');
-      const covered = isMissing(key) ? [] : (await holding(key)).apps;
+      const covered = isMissing(key) ? [] : (await requireValid(key)).apps;
       const open = apps.filter(({ name }) => name === DEFAULT_APP);
       return [...open, ...apps.filter(({ name }) => name !== DEFAULT_APP && covered.includes(name))];
     },
@@ -90,8 +87,8 @@ export function createAccess({ apps, findKey, digests, clock }: AccessParts): Ac
     },
   };
 
-  /** The key's record, if it is a key, is known and holds now. */
-  async function holding(key: string): Promise<StoredKey> {
+  /** @throws RefusedError `unauthenticated` if the key is malformed, unknown, revoked or expired */
+  async function requireValid(key: string): Promise<StoredKey> {
     if (hasKeyForm(key)) {
       const digest = digests.sha256(key);
       const stored = await lookUp(digest);
@@ -112,7 +109,7 @@ export function createAccess({ apps, findKey, digests, clock }: AccessParts): Ac
     const [oldest] = lookups.keys();
     if (lookups.size > MAX_LOOKUPS && oldest !== undefined) lookups.delete(oldest);
     lookup.found.catch(() => {
-      // Whoever awaits it gets the error; the next request asks anew.
+      // The callers that await the lookup get its error. The next request looks the key up again.
       if (lookups.get(digest) === lookup) lookups.delete(digest);
     });
     return lookup.found;

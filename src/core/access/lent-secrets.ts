@@ -1,4 +1,7 @@
-/** A stored value does not open: its key is not configured, or it was tampered with. The message is for the user. */
+/**
+ * A stored secret cannot be decrypted: its key is not configured, or the value was tampered with. The message is for
+ * the user.
+ */
 export class SecretClosedError extends Error {
   override readonly name = 'SecretClosedError';
 
@@ -11,8 +14,8 @@ export class SecretClosedError extends Error {
 }
 
 /**
- * The values that a tool call is lent, by name. One that is stored and does not open is there for `has` and fails
- * when it is asked for, so that only the tool that needs it fails, and says why. To iterate gives what is open.
+ * The secret values available to one tool call, by name. A value that cannot be decrypted counts for `has`, and `get`
+ * throws for it, so that only a tool which needs it fails. Iteration covers the decrypted values only.
  */
 export class LentSecrets extends Map<string, string> {
   readonly #closed: ReadonlySet<string>;
@@ -32,7 +35,7 @@ export class LentSecrets extends Map<string, string> {
     return this.#closed.has(name) || super.has(name);
   }
 
-  /** True when the name is stored and its value does not open. */
+  /** True if a value is stored under the name and cannot be decrypted. */
   isClosed(name: string): boolean {
     return this.#closed.has(name);
   }

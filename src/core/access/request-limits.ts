@@ -1,15 +1,15 @@
 import { overQuota, requestQuotas, type LimitSettings, type Quota, type Subjects } from '../model/quota.js';
 
-/** So many sessions and keys are counted at a time; of more, the one seen first is forgotten. */
+/** How many sessions and keys are counted at the same time. Beyond that, the oldest counter is evicted. */
 const MAX_SUBJECTS = 100_000;
 
 /**
- * The limits of requests a minute, of sessions and App keys. They are counted in the memory of this process: a request
- * that is refused, or that names a session which does not exist, must not write to the disk.
+ * Enforces the limits on requests per minute of sessions and App keys. Counts in the memory of this process: a request
+ * that is refused, or that names a session which does not exist, must not cause a write to disk.
  */
 export class RequestLimits {
   readonly #counts = new Map<string, number>();
-  /** The minute that is counted, by its first millisecond. */
+  /** The first millisecond of the minute that is being counted. */
   #minute = 0;
 
   constructor(
@@ -18,21 +18,21 @@ export class RequestLimits {
     private readonly maxSubjects = MAX_SUBJECTS,
   ) {}
 
-  /** True when there is a limit at all. */
+  /** True if any limit is configured. */
   get isNeeded(): boolean {
     return [this.settings.session, this.settings.key].some(
       ({ requestsPerMinute }) => requestsPerMinute !== null,
     );
   }
 
-  /** How many sessions and keys are counted. */
+  /** The number of counters in memory. */
   get size(): number {
     return this.#counts.size;
   }
 
   /**
-   * Counts a request for all of its subjects, or for none of them. @throws RefusedError `too_many` when one has used up
-   * its limit
+   * Counts a request for all of its subjects, or for none of them.
+   * @throws RefusedError `too_many` if one of them has used up its limit
    */
   count(subjects: Subjects): void {
     const now = this.clock.now();

@@ -1,23 +1,23 @@
 import type { SealedSecret, Sealer, SecretStore } from '../ports/secret-store.js';
 import { sealContext } from './secrets.js';
 
-/** How many values are read and written at once, so that a running service is never held up. */
+/** How many values are re-encrypted concurrently, so that a running service is not slowed down. */
 const BATCH = 200;
 
-/** Where a rotation has come. */
+/** The outcome of a rotation. */
 export interface Rotated {
-  /** How many values are now under the newest key that were not before. */
+  /** How many values this run has re-encrypted with the newest key. */
   readonly rotated: number;
-  /** Values that no configured key opens. They are left as they are. */
+  /** Values that no configured key can decrypt. They stay unchanged. */
   readonly unopened: readonly Pick<SealedSecret, 'app' | 'name' | 'keyId'>[];
 }
 
 /**
- * Seals every value anew that is not under the sealer's newest key. It may run beside the service and beside itself: a
- * value is replaced only while it is still the one that was read, so that nothing stored meanwhile is lost, and
- * whatever is left when it stops is found by the next run.
- * @param signal stops it after the batch in hand
- * @param onProgress is told how many are done, after each batch
+ * Re-encrypts every value that is not sealed with the sealer's newest key. Safe to run next to the service and
+ * concurrently with itself: each write is a compare-and-set, so no newer value is overwritten. The next run continues
+ * where an aborted one stopped.
+ * @param signal stops the rotation after the current batch
+ * @param onProgress receives the number of re-encrypted values after each batch
  */
 export async function rotateSecrets(
   parts: {
@@ -32,7 +32,7 @@ export async function rotateSecrets(
   let rotated = 0;
   const isStopped = (): boolean => signal.aborted;
   while (!isStopped()) {
-    // What is stuck is read again each time, so the page grows with it: twice as large, it always has room for others.
+    // Every page contains the values that cannot be decrypted again, so it must be large enough for others as well.
     const page = await store.readSecretsNotUnder(sealer.keyId, 2 * stuck.size + BATCH);
     const fresh = page.filter((row) => stuck.get(placeOf(row))?.sealed !== row.sealed);
     if (fresh.length === 0) break;
@@ -54,12 +54,12 @@ export async function rotateSecrets(
       return false;
     }
     stuck.delete(placeOf({ ...from, client }));
-    // False: changed or removed meanwhile. If another key has sealed it again, the next page has it.
+    // False if the value was changed or removed since it was read. If it still has an old key, the next page has it.
     return store.resealSecret(client, from, { ...from, ...sealer.seal(value, context) });
   }
 }
 
-/** The ids of keys that stored values need and that are not configured. Reads no value. */
+/** Returns the ids of keys that stored values need and that are not configured. Reads no values. */
 export async function missingKeys(
   store: Pick<SecretStore, 'secretKeyIds'>,
   sealer: Pick<Sealer, 'keyIds'>,

@@ -10,31 +10,31 @@ import type { SealedSecret, Sealer, SecretStore } from '../ports/secret-store.js
 
 const MIN_CLIENT_ID = 16;
 const MAX_CLIENT_ID = 256;
-/** Bytes of one value; how many values one request may bring; the form of a name. */
 const MAX_VALUE_BYTES = 8_192;
 const MAX_VALUES = 64;
-/** How many values a client may keep in an App: each tool call opens all of them. */
+/** How many values a client may store in one App. Every tool call decrypts all of them. */
 const MAX_KEPT = 256;
-/** How many bytes a client may keep in all Apps, see `secretBytes`. */
+/** How many bytes a client may store in all Apps together, see `secretBytes`. */
 const MAX_CLIENT_BYTES = 1_048_576;
-/** When a client may try again whose App is full, in seconds. */
+/** `Retry-After` for a client whose App has no room for more secrets, in seconds. */
 const APP_FULL_RETRY = 3_600;
-/** How often the use of a client's secrets is noted, and how many clients this process remembers to have noted. */
+/** The use of a client's secrets is recorded at most once per this interval. */
 const NOTE_MS = 86_400_000;
+/** Upper bound of the clients whose last recorded use is kept in memory. */
 const MAX_NOTED = 10_000;
 const NAME = /^[A-Za-z_][A-Za-z0-9_.-]{0,127}$/;
 
-/** What stands for a secret wherever its value must not: `$SECRET:NAME`. */
+/** Returns the placeholder that stands for a secret's value in text: `$SECRET:NAME`. */
 export function secretHandle(name: string): string {
   return `$SECRET:${name}`;
 }
 
 /**
- * The secrets of clients: sealed at rest, opened only for a tool call, and never told again. A client is
- * known by the digest of its id, which is a bearer capability and is kept nowhere.
+ * Stores the secrets of clients. Values are encrypted at rest, decrypted only for a tool call, and never returned. A
+ * client is identified by the digest of its id; the id itself is a bearer credential and is not stored.
  */
 export class Secrets {
-  /** When this process last noted a use of each client's secrets, by the clock that nobody sets. */
+  /** When this process last recorded a use of each client's secrets, by the monotonic clock. */
   readonly #noted = new Map<string, number>();
 
   constructor(
@@ -45,24 +45,29 @@ export class Secrets {
       readonly access: Access;
       readonly clock: Clock;
       readonly log: Log;
-      /** As in the settings. */
+      /** As `CoreSettings.maxSecretsBytes`. */
       readonly maxAppBytes: number;
     },
   ) {}
 
-  /** What a client is known by. */
+  /** Returns the digest that identifies a client. */
   clientOf(clientId: string): string {
     return this.parts.digests.sha256(clientId);
   }
 
   /**
-   * The client of a request: the one that it names (a blank id names none), else the one that the session is bound to.
+   * Returns the client of a request: the one that it names, or else the one that the session is bound to. An empty id
+   * names none.
    */
   clientFor(clientId: string | undefined, session: Pick<Session, 'client'>): string | null {
     return clientId === undefined || clientId === '' ? session.client : this.clientOf(clientId);
   }
 
-  /** Stores values under the client, for an App (absent: `default`) whose key is needed. Returns their handles. */
+  /**
+   * Stores values of a client for an App (by default `default`).
+   * @returns the handle of each value, by name
+   * @throws RefusedError also if the App key does not authorize the App
+   */
   async store(request: {
     clientId: string;
     values: Readonly<Record<string, unknown>>;
@@ -79,7 +84,7 @@ export class Secrets {
     return Object.fromEntries(values.map(([name]) => [name, secretHandle(name)]));
   }
 
-  /** The names that a client has stored, by App. */
+  /** Returns the names of a client's secrets, by App. */
   async names(clientId: string): Promise<Readonly<Record<string, readonly string[]>>> {
     const byApp = new Map<string, string[]>();
     for (const { app, name } of await this.parts.secretStore.readSecrets(this.clientOf(clientId), null)) {
@@ -90,12 +95,16 @@ export class Secrets {
     return Object.fromEntries(byApp);
   }
 
-  /** Removes a client's secrets: of one App or of all, of one name or all. Returns how many there were. */
+  /**
+   * Deletes a client's secrets.
+   * @param which the App and the name; null: any
+   * @returns how many were deleted
+   */
   delete(clientId: string, which: { app: string | null; name: string | null }): Promise<number> {
     return this.parts.secretStore.deleteSecrets(this.clientOf(clientId), which);
   }
 
-  /** The values of an App for a tool call. One that does not open fails whoever asks for it, and nobody else. */
+  /** Decrypts a client's values in an App for a tool call. A value that cannot be decrypted fails when it is read. */
   async open(client: string | null, app: string): Promise<LentSecrets> {
     if (client === null) return new LentSecrets();
     const open: [string, string][] = [];
@@ -106,7 +115,7 @@ export class Secrets {
       try {
         open.push([row.name, this.parts.sealer.open(row, sealContext(client, app, row.name))]);
       } catch {
-        // Told by name to whoever asks for it: why a cipher refuses is nothing that one could act on.
+        // `LentSecrets.get` reports it by name. The cause has no information that a user could act on.
         closed.push(row.name);
       }
     }
@@ -114,8 +123,8 @@ export class Secrets {
   }
 
   /**
-   * @throws RefusedError `invalid`, naming the required slots of the App that the client has not filled, or whose value
-   * does not open
+   * Checks that the client has a usable value for every required slot of an App.
+   * @throws RefusedError `invalid`, naming the slots that are empty, or whose values cannot be decrypted
    */
   async requireSlots(app: App, client: string | null): Promise<void> {
     const required = app.secrets.filter((slot) => slot.required);
@@ -134,7 +143,7 @@ export class Secrets {
     throw new RefusedError('invalid', message, closed.map(asProblem));
   }
 
-  /** @throws RefusedError when the client, or all clients of the App together, would keep too much */
+  /** @throws RefusedError if the client, or all clients of the App together, would exceed a limit */
   async #put(client: string, app: string, sealed: readonly SealedSecret[]): Promise<void> {
     const { secretStore, clock, maxAppBytes } = this.parts;
     const bounds = { names: MAX_KEPT, client: MAX_CLIENT_BYTES, app: maxAppBytes };
@@ -145,17 +154,17 @@ export class Secrets {
       case 'names':
         throw bad(
           'secrets',
-          `would be more than ${String(MAX_KEPT)} of this client in this App: delete some first`,
+          `would exceed ${String(MAX_KEPT)} secrets of this client in this App: delete some first`,
         );
       case 'client':
         throw new RefusedError(
           'full',
-          `The client would keep more than ${String(MAX_CLIENT_BYTES)} bytes of sealed secrets: delete some first`,
+          `The client would exceed ${String(MAX_CLIENT_BYTES)} bytes of sealed secrets: delete some first`,
         );
       case 'app':
         throw new RefusedError(
           'too_many',
-          `The App ${app} has no room for more secrets now; those that no session uses are removed in time`,
+          `The App ${app} has no room for more secrets now. Unused ones are removed later: try again then`,
           [],
           APP_FULL_RETRY,
         );
@@ -163,8 +172,8 @@ export class Secrets {
   }
 
   /**
-   * Notes in the background that a session uses secrets of a client: those of a client that none has used for long are
-   * removed.
+   * Records in the background that a session uses a client's secrets. Secrets that have not been used for a long time
+   * are pruned.
    */
   #noteUse(client: string): void {
     const { secretStore, clock, log } = this.parts;
@@ -176,7 +185,7 @@ export class Secrets {
     const at = clock.now();
     secretStore.noteSecretUse(client, at, at - NOTE_MS).catch((error: unknown) => {
       this.#noted.delete(client);
-      log.warn({ err: error }, 'failed to note the use of secrets');
+      log.warn({ err: error }, 'failed to record the use of secrets');
     });
   }
 }
@@ -189,13 +198,16 @@ function asProblem({ name, description }: SecretSlot): Problem {
   return { path: `secrets.${name}`, message: description === '' ? 'is needed' : description };
 }
 
-/** Binds a sealed value to its place: moved to another client, App or name, it does not open. */
+/**
+ * Returns the authenticated context of a sealed value. A value that is moved to another client, App or name cannot be
+ * decrypted.
+ */
 export function sealContext(client: string, app: string, name: string): string {
   return JSON.stringify([client, app, name]);
 }
 
 function longEnough(clientId: string): string {
-  // Text that is not well-formed would share its digest with others.
+  // Ids with lone surrogates would share a digest: each of them encodes as U+FFFD.
   const fits =
     clientId.length >= MIN_CLIENT_ID && clientId.length <= MAX_CLIENT_ID && clientId.isWellFormed();
   if (fits) return clientId;

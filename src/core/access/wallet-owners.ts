@@ -1,15 +1,15 @@
-/** Decides which wallets a request may act for, see `wallet/wallet-proofs.ts`. */
+/** Decides which wallets a request may act for. Implemented by `wallet/wallet-proofs.ts`. */
 export interface WalletOwners {
-  /** Whether wallets have to sign in. */
+  /** True if wallets must sign in. */
   readonly areRequired: boolean;
-  /** Whether whoever sent `proof` may act for the owner of a session; always true when nobody asks for proofs. */
+  /** True if `proof` authorizes the caller to act for the owner of a session, or if no proofs are required. */
   covers(owner: string, proof: string | undefined): boolean;
   /**
-   * Finds the owner that a request means by a wallet: the one of its proof, else the one that the session is bound to.
+   * Resolves the wallet of a request to an owner: the one of the proof, or else the one that the session is bound to.
    * @param wallet an address, or chain and address, as `walletAddress` returns it
-   * @param bound what the session is bound to, for which no proof is needed; null: nothing
-   * @returns what to bind and list by: `wallet` itself when nobody asks for proofs
-   * @throws RefusedError `unauthenticated` without a proof that holds, `forbidden` with that of another wallet
+   * @param bound the owner that the session is bound to, which needs no proof; null: none
+   * @returns the owner to bind sessions to and to list threads by; `wallet` itself if no proofs are required
+   * @throws RefusedError `unauthenticated` without a valid proof, `forbidden` with the proof of another wallet
    */
   ownerOf(wallet: string, proof: string | undefined, bound: string | null): string;
 }

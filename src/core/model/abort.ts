@@ -1,11 +1,11 @@
 /** Why a turn was stopped from outside. */
 export type StopReason =
-  | 'interrupted' // somebody asked for it
-  | 'timeout' // it took longer than a turn may
-  | 'overlong' // its answer grew beyond all measure
-  | 'deleted' // its thread is gone
-  | 'handover' // the service drains: another process, or this one restarted, goes on
-  | 'lost'; // a later attempt has it, or the store could not be reached for so long that one may
+  | 'interrupted' // a client requested it
+  | 'timeout' // it exceeded the time limit of a turn
+  | 'overlong' // the model's response exceeded the size limit
+  | 'deleted' // its session was deleted
+  | 'handover' // this process drains: another process, or this one after a restart, continues the turn
+  | 'lost'; // a later attempt owns it, or may own it: the store was unreachable for longer than a lease
 
 /** The reason of a turn's `AbortSignal`. */
 export class TurnStopped extends Error {
@@ -16,7 +16,7 @@ export class TurnStopped extends Error {
   }
 }
 
-/** Settles as the promise does, or rejects with the signal's reason if that comes first. */
+/** Settles like the promise, or rejects with the signal's reason if the signal aborts first. */
 export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     const onAbort = (): void => {
@@ -61,7 +61,7 @@ export function linkSignals(...sources: readonly AbortSignal[]): LinkedSignal {
   };
 }
 
-/** The reason of a signal, which may be anything. */
+/** Converts the reason of a signal, which may be any value, to an Error. */
 export function asError(reason: unknown): Error {
   return reason instanceof Error ? reason : new Error('Aborted', { cause: reason });
 }

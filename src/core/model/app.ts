@@ -1,30 +1,30 @@
 /** The App that always exists and needs no key. */
 export const DEFAULT_APP = 'default';
 
-/** A place for a secret value that an App's tools use. */
+/** Declares a secret that an App's tools use. */
 export interface SecretSlot {
   readonly name: string;
   readonly description: string;
   readonly required: boolean;
 }
 
-/** What becomes of a message while a turn works: it waits, it takes its place, or it is refused. */
+/** What happens to a message that arrives while a turn runs: it waits, replaces the turn, or is refused. */
 export type BusyStrategy = 'enqueue' | 'interrupt' | 'reject';
 
 /** A named configuration of the assistant. */
 export interface App {
   readonly name: string;
   readonly instructions: string;
-  /** Ids of the rigs that it allows, its default first; null: all. */
+  /** Ids of the allowed rigs, the default first; null: all. */
   readonly rigs: readonly string[] | null;
-  /** Names of its tools; null: all but those of tool servers. */
+  /** Names of the App's tools; null: all except those of tool servers. */
   readonly tools: readonly string[] | null;
   /**
-   * Names of the tool servers whose tools it has; a tool of one is named `server.tool`. Where `tools` names some of a
-   * server's, only those.
+   * Names of the tool servers whose tools the App has. Their tools are named `server.tool`. If `tools` names some tools
+   * of a server, the App has only those.
    */
   readonly toolServers: readonly string[];
   readonly secrets: readonly SecretSlot[];
-  /** What a message to a busy thread does; null: the service's `BUSY_STRATEGY`. */
+  /** Null: the service's `BUSY_STRATEGY`. */
   readonly busyStrategy: BusyStrategy | null;
 }

@@ -2,14 +2,14 @@ import type { JsonValue } from './json.js';
 import type { ToolCall, ToolResult } from './message.js';
 import type { TurnOutcome } from './turn.js';
 
-/** What can happen in a session and is kept: each gets the session's next integer id. */
+/** The body of an event that is stored. Each event gets the session's next integer id. */
 export type EventBody =
   | { readonly type: 'title_changed'; readonly title: string }
   | {
       readonly type: 'tool_update';
       readonly callId: string;
       readonly toolName: string;
-      /** What the tool says of its progress; absent on the announcement of the call. */
+      /** The tool's progress message; absent in the event that announces the call. */
       readonly message?: string;
     }
   | {
@@ -21,7 +21,10 @@ export type EventBody =
     }
   | { readonly type: 'system_notice'; readonly message: string };
 
-/** An event as it was kept. Ids of a session grow by one and survive restarts and deletion. */
+/**
+ * A stored event. The ids within a session are consecutive and continue after a restart, and after the session was
+ * deleted and created again.
+ */
 export interface LoggedEvent {
   readonly id: number;
   readonly at: number;
@@ -29,9 +32,10 @@ export interface LoggedEvent {
 }
 
 /**
- * What can be watched of a turn while it runs. These are not kept: whoever comes later reads the records.
- * `attempt` is the claim of the turn that made it. `position` is the place in the turn of the record that the text will
- * belong to, `offset` counts UTF-16 units in it, so that a watcher who joins late, or twice, shows each character once.
+ * A live event of a running turn. Not stored: a subscriber that joins later reads the records.
+ * `attempt` numbers the claim of the turn that emitted it. `position` is the index, within the turn, of the record that
+ * the text will belong to; `offset` counts UTF-16 units in it. With these, a subscriber that joins late, or twice, can
+ * emit each character once.
  */
 export type TurnEvent =
   | { readonly type: 'turn_started'; readonly turnId: string; readonly attempt: number }
@@ -51,7 +55,8 @@ export type TurnEvent =
       readonly attempt: number;
       readonly call: ToolCall;
       /**
-       * The record of its step, how much text that has, and how many calls: a watcher sees whether it has missed some.
+       * The record of the call's step, the length of its text, and its number of calls. A subscriber detects from them
+       * whether it has missed events.
        */
       readonly position: number;
       readonly length: number;
@@ -62,22 +67,21 @@ export type TurnEvent =
       readonly type: 'turn_ended';
       readonly turnId: string;
       readonly outcome: TurnOutcome;
-      /** Words for the user on why it failed. */
+      /** Why it failed, as a message for the user. */
       readonly error: string | null;
     };
 
-/** What the bus carries beside events: orders between nodes. */
+/** Signals between nodes that are not events. */
 export type Order =
   | { readonly type: 'session_changed'; readonly revision: number }
   | { readonly type: 'session_deleted' }
-  /** The bus could not carry something: look into the store. */
+  /** The bus has lost signals: the subscriber must read from the store. */
   | { readonly type: 'missed' }
   | { readonly type: 'interrupt'; readonly turnId: string };
 
-/** Everything that the bus carries for a session. */
+/** Everything that the bus delivers for a session. */
 export type Signal = { readonly type: 'logged'; readonly event: LoggedEvent } | TurnEvent | Order;
 
-/** Whether a signal is an event of a turn. */
 export function isTurnEvent(signal: Signal): signal is TurnEvent {
   switch (signal.type) {
     case 'turn_started':
@@ -108,7 +112,7 @@ export interface SystemFault {
   readonly text: string;
 }
 
-/** What a write left behind: the session's new revision and the events that it logged, in order. */
+/** The result of a write: the session's new revision and the events that it logged, in order. */
 export interface Commit {
   readonly revision: number;
   readonly events: readonly LoggedEvent[];

@@ -1,14 +1,15 @@
 /**
- * A stream from the core. It ends by itself when its session is deleted, on a drain, or when its turn has ended, and
- * at once when `signal` aborts. `overflowed` says, after the end, that the consumer was too slow.
+ * A stream from the core. It ends when its session is deleted, when its turn ends, on a drain, and when the signal that
+ * it was opened with aborts. `overflowed` is set after the end if the consumer was too slow.
  */
 export interface Feed<T> {
   readonly overflowed: boolean;
   /**
-   * Gives each item to `take` the moment it comes. While the promise that it returned is pending, what comes waits.
-   * Called once, by the one consumer. Resolves at the end. @throws what `take` threw, once the feed is closed
+   * Passes each item to `take` as soon as it arrives. Items are queued while a promise that `take` returned is pending.
+   * To be called once, by the only consumer. Resolves at the end of the feed.
+   * @throws what `take` threw, after closing the feed
    */
   each(take: (item: T) => Promise<void> | undefined): Promise<void>;
-  /** Ends it and lets go of everything. Safe to call more than once. */
+  /** Ends the feed and releases its resources. Idempotent. */
   close(): void;
 }

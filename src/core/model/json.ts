@@ -1,7 +1,6 @@
-/** A value that JSON can carry. */
+/** A value that JSON can represent. */
 export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject;
 
-/** A JSON object. */
 export interface JsonObject {
   readonly [key: string]: JsonValue;
 }
@@ -11,10 +10,7 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/**
- * Whether a value is nested deeper than so many levels. Walks without recursion, so that no depth can exhaust the
- * stack.
- */
+/** True if a value is nested deeper than `limit` levels. Iterative, so that no depth can exhaust the call stack. */
 export function isDeeperThan(value: JsonValue, limit: number): boolean {
   let level: JsonValue[] = [value];
   for (let depth = 0; level.length > 0; depth++) {

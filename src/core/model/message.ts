@@ -1,36 +1,36 @@
 import type { JsonObject, JsonValue } from './json.js';
 
-/** A call that the assistant makes of a tool. */
+/** A tool call by the assistant. */
 export interface ToolCall {
   readonly callId: string;
   readonly name: string;
-  /** Empty where `problem` is set. */
+  /** Empty if `problem` is set. */
   readonly args: JsonObject;
-  /** Why the call cannot run, in words for the model: its arguments were no JSON object. Absent: it can. */
+  /** Why the call cannot run, as a message for the model: its arguments were not a JSON object. */
   readonly problem?: string;
-  /** True once the tool has reported progress. Stored with the first report, so that whoever ends the call knows it. */
+  /** True once the tool has reported progress. Stored, so that another process can end the call correctly. */
   readonly multiStep?: boolean;
 }
 
-/** What a tool call came to. */
+/** The result of a tool call. */
 export interface ToolResult {
   readonly callId: string;
   readonly name: string;
-  /** The tool's own value, or the words that say why there is none. */
+  /** The value that the tool returned, or a message that says why there is none. */
   readonly result: JsonValue;
   readonly failed: boolean;
-  /** True when the tool reported progress on its way. */
+  /** True if the tool reported progress. */
   readonly multiStep: boolean;
   /**
-   * When it came, in milliseconds since the epoch. Absent in records of earlier versions: the time of the record stands
-   * for it.
+   * When the result arrived, in milliseconds since the epoch. Absent in records of earlier versions: use the record's
+   * time instead.
    */
   readonly at?: number;
 }
 
 /**
- * One record of a thread. An assistant's record is one step of a turn: what it said, the tools it
- * called, and their results. Records are ordered by (`turnNo`, `position`): all of a turn before all of the next.
+ * One record of a thread. An assistant's record is one step of a turn: its text, its tool calls, and their results.
+ * Records are ordered by (`turnNo`, `position`).
  */
 export interface Message {
   readonly id: string;
@@ -45,18 +45,18 @@ export interface Message {
   readonly createdAt: number;
 }
 
-/** The result of a call that was cancelled before it had one. */
+/** The result of a call that was cancelled before it returned. */
 export const INTERRUPTED_RESULT = 'interrupted';
 
-/** The result of a call whose process died while it ran: it may or may not have happened. */
+/** The result of a call whose process died while it ran: the call may or may not have taken effect. */
 export const UNKNOWN_OUTCOME_RESULT = 'outcome unknown';
 
-/** A tool's value as text: a string as it is, anything else as JSON. */
+/** Converts a tool's value to text: a string stays unchanged, anything else becomes JSON. */
 export function resultText(result: JsonValue): string {
   return typeof result === 'string' ? result : JSON.stringify(result);
 }
 
-/** How much text a record holds, in bytes of UTF-8: its content, and its calls and results as JSON. */
+/** Returns the size of a record in bytes of UTF-8: its content, and its calls and results as JSON. */
 export function textBytes({
   content,
   toolCalls,
@@ -69,7 +69,7 @@ function jsonBytes(list: readonly object[] | null): number {
   return list === null ? 0 : Buffer.byteLength(JSON.stringify(list));
 }
 
-/** How many messages of a snapshot a record becomes: its text, if it has any, and one for each tool result. */
+/** How many messages of a snapshot a record maps to: one for its text, if any, and one for each tool result. */
 export function shownCount({
   role,
   content,
@@ -78,7 +78,7 @@ export function shownCount({
   return (content !== '' || role !== 'assistant' ? 1 : 0) + (toolResults?.length ?? 0);
 }
 
-/** The record after the tool of a call has reported progress. */
+/** Returns the record with a call marked as having reported progress. */
 export function withProgress(message: Message, callId: string): Message {
   const toolCalls = message.toolCalls?.map((call) =>
     call.callId === callId ? { ...call, multiStep: true } : call,
@@ -86,7 +86,7 @@ export function withProgress(message: Message, callId: string): Message {
   return { ...message, toolCalls: toolCalls ?? null };
 }
 
-/** The calls of a record that have no result yet. */
+/** Returns the calls of a record that have no result. */
 export function danglingCalls(message: Message): readonly ToolCall[] {
   if (message.toolCalls === null) return [];
   const answered = new Set(message.toolResults?.map((result) => result.callId));
@@ -94,8 +94,8 @@ export function danglingCalls(message: Message): readonly ToolCall[] {
 }
 
 /**
- * The record with every dangling call answered by the same words.
- * @param at when, in milliseconds since the epoch; absent: only a rig reads them
+ * Returns the record with `words` as the result of every dangling call.
+ * @param at the time of the results, in milliseconds since the epoch; absent: the record is only for a rig
  */
 export function closeCalls(message: Message, words: string, at?: number): Message {
   const open = danglingCalls(message);
@@ -107,14 +107,14 @@ export function closeCalls(message: Message, words: string, at?: number): Messag
   return { ...message, toolResults: [...(message.toolResults ?? []), ...closed] };
 }
 
-/** The length of the assistant's text in these records, in UTF-16 units. */
+/** Returns the length of the assistant's text in these records, in UTF-16 units. */
 export function textLength(records: readonly Message[]): number {
   let length = 0;
   for (const { role, content } of records) if (role === 'assistant') length += content.length;
   return length;
 }
 
-/** In the order of a thread. */
+/** Compares records by their order in the thread. */
 export function byOrder(a: Message, b: Message): number {
   return a.turnNo - b.turnNo || a.position - b.position;
 }

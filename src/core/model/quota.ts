@@ -1,55 +1,53 @@
 import { RefusedError } from './refusal.js';
 
-/** What is counted: requests, started turns, tokens that were billed. */
+/** What a quota counts: requests, started turns, or billed tokens. */
 export type Measure = 'requests' | 'turns' | 'tokens';
 
 /** A bound on what a subject may use within a window of time. */
 export interface Quota {
-  /** Whose use it is: `session:<id>` or `key:<id>`. */
+  /** `session:<id>` or `key:<id>`; `nonce:<digest>` for the single use of a sign-in nonce. */
   readonly subject: string;
   readonly measure: Measure;
-  /** The window: its first millisecond since the epoch, and its length. */
+  /** The start of the window in milliseconds since the epoch. */
   readonly from: number;
   readonly milliseconds: number;
   readonly limit: number;
 }
 
-/** What is counted of a use, whether a quota bounds it or not. */
+/** An amount that a subject has used in a window. */
 export type Use = Pick<Quota, 'subject' | 'measure' | 'from'> & { readonly amount: number };
 
-/** The limits of one kind of subject; null: none. */
+/** The limits of one kind of subject; null: unlimited. */
 export interface Limits {
   readonly requestsPerMinute: number | null;
   readonly turnsPerDay: number | null;
   readonly tokensPerDay: number | null;
 }
 
-/** Limits per session and per App key. */
 export interface LimitSettings {
   readonly session: Limits;
   readonly key: Limits;
 }
 
-/** Limits that bound nothing. */
 export const NO_LIMITS: Limits = { requestsPerMinute: null, turnsPerDay: null, tokensPerDay: null };
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
-/** Who is counted: the session, and the App key where one opened the App. */
+/** The subjects that a request counts for: the session, and the App key if one was needed. */
 export interface Subjects {
   readonly sessionId: string | null;
   readonly keyId: string | null;
 }
 
-/** What bounds a request now. */
+/** Returns the quotas that apply to a request. */
 export function requestQuotas(settings: LimitSettings, subjects: Subjects, at: number): readonly Quota[] {
   return namesOf(subjects).flatMap(([kind, subject]) =>
     quota(subject, 'requests', settings[kind].requestsPerMinute, at, MINUTE_MS),
   );
 }
 
-/** What bounds a new turn now. */
+/** Returns the quotas that apply to a new turn. */
 export function turnQuotas(settings: LimitSettings, subjects: Subjects, at: number): readonly Quota[] {
   return namesOf(subjects).flatMap(([kind, subject]) => [
     ...quota(subject, 'turns', settings[kind].turnsPerDay, at, DAY_MS),
@@ -57,7 +55,7 @@ export function turnQuotas(settings: LimitSettings, subjects: Subjects, at: numb
   ]);
 }
 
-/** The tokens of a turn, on the account of everybody who has a limit of them. */
+/** Returns the uses to record for a turn's tokens, for each subject that has a token limit. */
 export function tokenUses(
   settings: LimitSettings,
   subjects: Subjects,
@@ -69,7 +67,7 @@ export function tokenUses(
     .map(({ subject, measure, from }) => ({ subject, measure, from, amount: tokens }));
 }
 
-/** How much the subject of a use may use of its measure; null: as much as it likes. */
+/** Returns the configured limit for the subject and measure of a use; null: unlimited. */
 export function limitOf(
   settings: LimitSettings,
   { subject, measure }: Pick<Use, 'subject' | 'measure'>,
@@ -79,7 +77,7 @@ export function limitOf(
   return limits[names[measure]];
 }
 
-/** The refusal when a quota is used up. */
+/** Creates the error for a quota that is used up, with the seconds until its window ends. */
 export function overQuota({ subject, measure, from, milliseconds, limit }: Quota, at: number): RefusedError {
   const whose = subject.startsWith('key:') ? 'This App key' : 'This session';
   const window = milliseconds === MINUTE_MS ? 'minute' : 'day (UTC)';

@@ -1,30 +1,30 @@
 /**
- * Why the core says no. The list is closed: every surface turns each reason into its own answer
- * with an exhaustive `Record`, so that a new reason does not compile until each has decided.
+ * Why the core refuses a request. Each surface maps the reasons to its responses with an exhaustive `Record`, so that a
+ * new reason does not compile until every surface handles it.
  */
 export type RefusalReason =
   | 'invalid' // the request is malformed
-  | 'unauthenticated' // a key is needed and is missing or not valid
-  | 'forbidden' // the key does not cover the App
+  | 'unauthenticated' // a required App key or wallet proof is missing or invalid
+  | 'forbidden' // the App key does not cover the App, or the proof is of another wallet
   | 'not_found' // no such session, message, tool, action
   | 'gone' // the message was accepted, and its session was deleted before the response
-  | 'busy' // the thread is busy and its App rejects meanwhile
-  | 'full' // what is kept has reached its bound, and the message says what makes room
+  | 'busy' // a turn runs in the thread, and the App's busy strategy is `reject`
+  | 'full' // a storage limit is reached; the message says how to free space
   | 'key_reused' // the idempotency key was used with another message
-  | 'too_many' // a limit is reached; `retryAfter` says for how long
-  | 'unavailable'; // draining, or the store does not answer
+  | 'too_many' // a limit is reached; `retryAfter` says until when
+  | 'unavailable'; // the service drains, or the store or another dependency is unavailable
 
-/** One thing that is wrong with a request, and where. */
+/** One error in a request, with the path of the field. */
 export interface Problem {
   readonly path: string;
   readonly message: string;
 }
 
-/** The core refuses a request. The message is written for the person who sent it. */
+/** The core refuses a request. The message is for the person who sent it. */
 export class RefusedError extends Error {
   override readonly name = 'RefusedError';
 
-  /** @param retryAfter seconds after which a repeat may succeed */
+  /** @param retryAfter seconds after which a retry may succeed */
   constructor(
     readonly reason: RefusalReason,
     message: string,

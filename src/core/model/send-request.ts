@@ -6,21 +6,21 @@ export interface SendRequest {
   readonly session: SessionRef;
   readonly text: string;
   readonly app: string;
-  /** The App key as the caller gave it; undefined: none. */
+  /** The App key as received. */
   readonly key: string | undefined;
   readonly wallet?: string | undefined;
-  /** Shows that the wallet is the caller's, where that is asked for. */
+  /** Proves that the wallet is the caller's, if the service requires it. */
   readonly walletProof?: string | undefined;
-  /** A patch of the user state, as received. */
+  /** A merge patch of the user state, as received. */
   readonly userState?: JsonObject | undefined;
   readonly clientId?: string | undefined;
   readonly idempotencyKey?: string | undefined;
 }
 
-/** The core took a message, or recognised one that it had taken before. */
+/** The result of accepting a message, or of recognizing one that was accepted before. */
 export interface Sent {
   readonly sessionId: string;
   readonly turnId: string;
-  /** True when an idempotency key showed that this is a repeat. */
+  /** True if the idempotency key identifies the message as a repeat. */
   readonly repeated: boolean;
 }

@@ -2,16 +2,14 @@ import type { UserState } from './user-state.js';
 import { RefusedError } from './refusal.js';
 import { wellFormed } from './text.js';
 
-/** The title of a session that has no other yet. */
 export const PLACEHOLDER_TITLE = 'New Chat';
 
-/** Who made a title. One made by a person is never overwritten by an automatic one. */
+/** The origin of a title. An automatic title never overwrites one that a person set. */
 export type TitleSource = 'placeholder' | 'automatic' | 'person';
 
-/** What a session is doing. */
 export type SessionStatus = 'idle' | 'processing' | 'interrupted';
 
-/** What is known of a session beside its messages. Its id is its thread's id. */
+/** A session without its messages. Its id is also its thread's id. */
 export interface Session {
   readonly id: string;
   readonly title: string;
@@ -19,21 +17,21 @@ export interface Session {
   readonly wallet: string | null;
   /** The selected rig; null: the App's default. */
   readonly rig: string | null;
-  /** The digest of the id of the client whose secrets its tools use, once one was bound to it. */
+  /** The digest of the id of the client whose secrets the session's tools use; null until one is bound. */
   readonly client: string | null;
   /** The App of the last message; null before the first. */
   readonly app: string | null;
   readonly userState: UserState | null;
-  /** True when the last turn to end was interrupted and none has come since. */
+  /** True if the last turn was interrupted and no turn has followed. */
   readonly interrupted: boolean;
   readonly createdAt: number;
-  /** The last activity, in milliseconds since the epoch. */
+  /** The time of the last activity, in milliseconds since the epoch. */
   readonly activeAt: number;
   /** The id of the newest logged event; 0 before the first. */
   readonly lastEventId: number;
-  /** Grows by one with every stored change that a snapshot or a stream can show. 0: not stored. */
+  /** Increases by one with every stored change that a snapshot or a stream can show. 0: not stored. */
   readonly revision: number;
-  /** Grows by one with every change of title, wallet, rig, App or user state, for compare-and-set. */
+  /** Increases by one with every change of a `SessionFields` field, for compare-and-set. */
   readonly version: number;
 }
 
@@ -42,10 +40,10 @@ export type SessionFields = Partial<
   Pick<Session, 'title' | 'titleSource' | 'wallet' | 'rig' | 'client' | 'app' | 'userState'>
 >;
 
-/** A thread as lists show it. */
+/** An entry of a list of threads. */
 export type ThreadSummary = Pick<Session, 'id' | 'title' | 'createdAt' | 'activeAt'>;
 
-/** A session that nothing was written to yet. */
+/** Creates a session that is not stored yet. */
 export function newSession(id: string, at: number): Session {
   return {
     id,
@@ -68,8 +66,7 @@ export function newSession(id: string, at: number): Session {
 const EVM_ADDRESS = /^(?:eip155:[1-9]\d{0,15}:)?0x[0-9a-f]{40}$/i;
 
 /**
- * A wallet address as it is compared and kept: EVM addresses, also those with their chain (CAIP-10), in lower case,
- * others as they are.
+ * Normalizes a wallet address: EVM addresses, with or without a chain (CAIP-10), to lower case; others stay unchanged.
  * @throws RefusedError `invalid` unless it has 1 to 128 characters
  */
 export function walletAddress(text: string): string {
@@ -82,8 +79,8 @@ export function walletAddress(text: string): string {
 }
 
 /**
- * A title as a person gives it: trimmed, 1 to 200 characters.
- * @throws RefusedError `invalid`
+ * Validates and trims a title that a person entered.
+ * @throws RefusedError `invalid` unless it has 1 to 200 characters
  */
 export function personTitle(text: string): string {
   const trimmed = wellFormed(text).trim();
@@ -95,18 +92,18 @@ export function personTitle(text: string): string {
 }
 
 /**
- * Names a session. `refuse`: an unknown one is `not_found`; `create`: it begins to exist, in memory until something is
- * written.
+ * Refers to a session. An unknown id is `not_found` with `refuse`; with `create`, the session exists in memory until
+ * the first write stores it.
  */
 export interface SessionRef {
   readonly id: string;
   readonly ifUnknown: 'create' | 'refuse';
 }
 
-/** Of the accounts of EVM chains in CAIP-10: `eip155:10:0x…`. */
+/** The prefix of EVM accounts in CAIP-10: `eip155:10:0x…`. */
 export const CHAIN_PREFIX = 'eip155:';
 
-/** The address of an owner, for whoever needs no more than that: without its chain. */
+/** Returns the address of an owner without its chain. */
 export function addressOf(owner: string): string {
   return owner.startsWith(CHAIN_PREFIX) ? owner.slice(owner.lastIndexOf(':') + 1) : owner;
 }

@@ -1,36 +1,36 @@
 import type { LimitSettings } from './quota.js';
 import type { BusyStrategy } from './app.js';
 
-/** How long a lease holds without renewal, in milliseconds. The same for all processes that share a store. */
+/** How long a lease is valid without renewal, in milliseconds. Must be equal in all processes that share a store. */
 export const LEASE_MS = 6_000;
 
-/** The numbers of CoreService; times in milliseconds, sizes in bytes. */
+/** The settings of the core. Times are in milliseconds, sizes in bytes. */
 export interface CoreSettings {
   readonly maxMessageBytes: number;
-  /** How much text a thread may hold for a message to be taken. */
+  /** A message is refused if it would make the thread larger than this, see `textBytes`. */
   readonly maxSessionBytes: number;
-  /** How much may be kept of the secrets of one App, see `secretBytes`. */
+  /** The maximum size of all secrets of one App, see `secretBytes`. */
   readonly maxSecretsBytes: number;
-  /** How many messages may wait behind a running turn. */
+  /** How many turns of a session may be queued behind the running one. */
   readonly maxQueued: number;
-  /** How often a turn may ask its rig. */
+  /** How many model requests a turn may make. */
   readonly maxSteps: number;
   readonly turnTimeoutMs: number;
   readonly toolTimeoutMs: number;
   readonly busyStrategy: BusyStrategy;
   readonly limits: LimitSettings;
-  /** How many events of a session are kept, and for how long all of them are. */
+  /** Retention of events: the newest `eventsKept` of a session, and all that are younger than `eventsKeptMs`. */
   readonly eventsKept: number;
   readonly eventsKeptMs: number;
   readonly idempotencyMs: number;
-  /** Threads without activity for so long are deleted; null: never. */
+  /** Threads without activity for this long are deleted; null: never. */
   readonly retentionMs: number | null;
-  /** A turn whose lease was not renewed for so long is taken for lost. */
+  /** A lease that was not renewed for this long counts as lost. */
   readonly leaseMs: number;
   readonly renewMs: number;
   /**
-   * For how long memory is taken for what the store says without asking it. 0: it is asked each time, because other
-   * nodes write, and what one of them has acknowledged must hold on all.
+   * How long a cached session may be served without checking its revision in the store. 0: always check. Required with
+   * several nodes, because a write that one node has acknowledged must be visible on all.
    */
   readonly mirrorMs: number;
 }

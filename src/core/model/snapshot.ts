@@ -1,42 +1,42 @@
 import type { Message } from './message.js';
 import type { Session, SessionStatus } from './session.js';
 
-/** A turn that waits or works, as a snapshot shows it. */
+/** A queued or running turn, as a snapshot shows it. */
 export interface OpenTurnView {
-  /** Its records so far; the user's message is the first. */
+  /** The turn's records so far, starting with the user's message. */
   readonly messages: readonly Message[];
-  /** The text of the step in flight; null before its first character. */
+  /** The text in flight; null before its first character. */
   readonly streaming: { readonly text: string; readonly since: number } | null;
 }
 
 /**
- * A session at one moment, whatever happens after it: `settled`, then each open turn with its text in flight, is the
- * thread in order.
+ * An immutable view of a session at one moment. The thread, in order, is `settled` followed by each open turn with its
+ * text in flight.
  */
 export interface Snapshot {
   readonly session: Session;
   readonly status: SessionStatus;
-  /** How many messages of the thread come before `settled`: 0 unless only its end was read. */
+  /** How many messages of the thread come before `settled`: 0 unless only the end of the thread was read. */
   readonly skipped: number;
   /**
-   * The records of ended turns. The same array object for as long as it only grows at its end,
-   * so that an encoding of it can be kept and added to.
+   * The records of ended turns. Stays the same array object as long as records are only appended, so that a cached
+   * encoding can be extended.
    */
   readonly settled: readonly Message[];
-  /** How many of them the snapshot has: turns that ended after it was taken have added theirs. */
+  /** How many records of `settled` belong to this snapshot: turns that end later append to the same array. */
   readonly settledCount: number;
   readonly open: readonly OpenTurnView[];
-  /** The `SystemError`s that this snapshot is the first to carry. */
+  /** The `SystemError`s that no earlier snapshot has delivered. */
   readonly faults: FaultDelivery;
-  /** Differs whenever anything that a snapshot shows differs. */
+  /** Changes whenever anything that the snapshot shows changes, as an ETag does. */
   readonly tag: string;
 }
 
-/** Faults handed to one answer. Exactly one of the two is called once the answer was sent, or was not. */
+/** Faults to deliver in one response. The caller calls exactly one of `confirm` and `release`. */
 export interface FaultDelivery {
   readonly texts: readonly string[];
-  /** The answer was sent: no other snapshot carries them. */
+  /** The response was sent: no other snapshot delivers these faults. */
   confirm(): void;
-  /** The answer was not sent: the next snapshot carries them again. */
+  /** The response was not sent: the next snapshot delivers these faults again. */
   release(): void;
 }

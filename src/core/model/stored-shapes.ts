@@ -1,12 +1,10 @@
 /**
- * Tells whether JSON that was stored or carried has the shape that was written. Stores and the shared bus ask the same
- * questions.
+ * Type guards for JSON that was read from a store or received from the shared bus.
  */
 import type { EventBody } from './event.js';
 import { isJsonObject } from './json.js';
 import type { ToolCall, ToolResult } from './message.js';
 
-/** Whether a value is the body of an event, whole. */
 export function isEventBody(value: unknown): value is EventBody {
   if (!isJsonObject(value)) return false;
   switch (value.type) {
@@ -29,29 +27,24 @@ export function isEventBody(value: unknown): value is EventBody {
   }
 }
 
-/** Whether a value is a call of a tool. */
 export function isToolCall(value: unknown): value is ToolCall {
   return isJsonObject(value) && areTexts(value.callId, value.name) && isJsonObject(value.args);
 }
 
-/** Whether a value is what a call of a tool came to. */
 export function isToolResult(value: unknown): value is ToolResult {
   if (!isJsonObject(value) || !areTexts(value.callId, value.name)) return false;
   const { failed, multiStep, result } = value;
   return typeof failed === 'boolean' && typeof multiStep === 'boolean' && result !== undefined;
 }
 
-/** Whether all values are strings. */
 export function areTexts(...values: readonly unknown[]): boolean {
   return values.every((value) => typeof value === 'string');
 }
 
-/** Whether all values are numbers. */
 export function areNumbers(...values: readonly unknown[]): boolean {
   return values.every((value) => typeof value === 'number');
 }
 
-/** Whether a value is a list whose items all fit. */
 export function isListOf<T>(value: unknown, fits: (item: unknown) => item is T): value is readonly T[] {
   return Array.isArray(value) && value.every(fits);
 }

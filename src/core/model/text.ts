@@ -1,16 +1,17 @@
 import type { JsonValue } from './json.js';
 
-/** Text that every store and every client keeps as it is: lone surrogates and NUL become U+FFFD. */
+/** Replaces lone surrogates and NUL, which not every store and client preserves, by U+FFFD. */
 export function wellFormed(text: string): string {
   return text.toWellFormed().replaceAll('\0', '\uFFFD');
 }
 
 /**
- * JSON whose texts and keys are well-formed. Recursive: bound the depth first. The same value when nothing is wrong.
+ * Makes all strings and keys of a JSON value well-formed. Returns the same object if nothing changes. Recursive: the
+ * caller must limit the depth first.
  */
 export function wellFormedJson(value: JsonValue): JsonValue {
-  // JSON.stringify escapes exactly what is replaced here. A text that spells such an escape is copied, which does no
-  // harm.
+  // JSON.stringify escapes exactly the characters that are replaced here. Text that spells out such an escape matches
+  // as well and is copied unchanged.
   return /\\u(?:0000|d[89a-f])/.test(JSON.stringify(value)) ? replaced(value) : value;
 }
 
@@ -21,21 +22,18 @@ function replaced(value: JsonValue): JsonValue {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [wellFormed(key), replaced(item)]));
 }
 
-/**
- * Text that arrives in pieces, made well-formed. Holds back a high surrogate at the end of a piece until the next
- * piece.
- */
+/** Makes streamed text well-formed. Holds back a high surrogate at the end of a chunk until the next chunk. */
 export class WellFormedPieces {
   #held = '';
 
-  /** The piece as it can be shown; may be empty. */
+  /** Returns the text that can be emitted now; may be empty. */
   add(piece: string): string {
     const text = this.#held + piece;
     this.#held = endsInHighSurrogate(text) ? text.slice(-1) : '';
     return wellFormed(this.#held === '' ? text : text.slice(0, -1));
   }
 
-  /** What is left when no more comes. */
+  /** Returns the rest of the text at the end of the stream. */
   end(): string {
     const rest = wellFormed(this.#held);
     this.#held = '';
@@ -43,7 +41,7 @@ export class WellFormedPieces {
   }
 }
 
-/** Cuts text to at most so many UTF-16 units, never within a surrogate pair. */
+/** Truncates text to at most `length` UTF-16 units without splitting a surrogate pair. */
 export function cutText(text: string, length: number): string {
   if (text.length <= length) return text;
   const cut = text.slice(0, length);

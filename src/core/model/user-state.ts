@@ -1,31 +1,32 @@
 import { isDeeperThan, isJsonObject, type JsonObject, type JsonValue } from './json.js';
 import { RefusedError, type Problem } from './refusal.js';
 
-/** The user state of a session, nested, with every key that a client gave. */
+/** The user state of a session: nested, with every key that a client has sent. */
 export interface UserState {
   readonly tree: JsonObject;
   /** True once the session has received flat keys (`address`, `chain_id`, `is_connected`). */
   readonly flat: boolean;
 }
 
-/** The three facts that both surfaces know, as the legacy surface shows them; null where unknown. */
+/** The three fields that both surfaces have, as the legacy surface shows them; null: unknown. */
 export interface FlatUserState {
   readonly address: string | null;
   readonly chainId: number | null;
   readonly isConnected: boolean | null;
 }
 
-/** How large the state of a session may grow, as JSON in UTF-8. */
+/** The maximum size of a session's user state, as JSON in UTF-8. */
 export const MAX_USER_STATE_BYTES = 65_536;
 const MAX_DEPTH = 32;
 const FLAT_KEYS = new Set(['address', 'chain_id', 'is_connected']);
-/** The server's own words: what a client sends of them is ignored. */
+/** Keys that are reserved for the server: the merge ignores them in a patch. */
 const SERVER_KEYS = new Set(['pending_txs', 'pending_eip712s', 'pending']);
 
 /**
- * Merges what a client sent into the state, as a JSON merge patch (RFC 7396), flat keys over nested ones. A patch that
- * says `is_connected: false` then clears address and chain. Returns the very same object when nothing changes.
- * @throws RefusedError `invalid` when a known field has the wrong type, or the state grows over 64 KiB
+ * Merges a client's patch into the state, as a JSON merge patch (RFC 7396). Flat keys take precedence over nested ones.
+ * `is_connected: false` in the patch also clears address and chain. Returns the same object if nothing changes.
+ * @throws RefusedError `invalid` if a known field has the wrong type, the patch is nested deeper than 32 levels, or the
+ * patch or the state exceeds 64 KiB
  */
 export function mergeUserState(state: UserState | null, patch: JsonObject): UserState {
   const problems = [...findProblems(patch)];
@@ -36,7 +37,7 @@ export function mergeUserState(state: UserState | null, patch: JsonObject): User
   const nested = asNested(patch);
   let tree = mergePatch(state?.tree ?? {}, nested);
   if (at(nested, 'connection', 'is_connected') === false && isJsonObject(tree.evm)) {
-    // At the front, so that a patch which removes one of them first does not change the order each time.
+    // The first spread fixes the order of keys, so that a patch which removes one of them leaves the JSON equal.
     const cleared = { address: null, chain_id: null };
     tree = { ...tree, evm: { ...cleared, ...tree.evm, ...cleared } };
   }
@@ -47,14 +48,14 @@ export function mergeUserState(state: UserState | null, patch: JsonObject): User
   return { tree: asStored(text), flat: isFlat };
 }
 
-/** The same for a session, which has no state until a client has said something. */
+/** Like `mergeUserState`, but a session without state stays without one if the patch is empty. */
 export function patchedUserState(state: UserState | null, patch: JsonObject): UserState | null {
   const merged = mergeUserState(state, patch);
   const isSilent = state === null && !merged.flat && Object.keys(merged.tree).length === 0;
   return isSilent ? null : merged;
 }
 
-/** The state as the current surface shows it: every kept key, plus the flat ones once any was received. */
+/** Returns the state as the current surface shows it: all keys, plus the flat ones once any was received. */
 export function shownUserState(state: UserState): JsonObject {
   if (!state.flat) return state.tree;
   return {
@@ -65,7 +66,7 @@ export function shownUserState(state: UserState): JsonObject {
   };
 }
 
-/** The three flat facts; a chain id in decimal or `0x` digits becomes an integer. */
+/** Extracts the flat fields. A chain id in decimal or `0x` digits becomes an integer. */
 export function flatUserState(state: UserState | null): FlatUserState {
   const tree = state?.tree ?? {};
   const address = at(tree, 'evm', 'address');
@@ -77,7 +78,7 @@ export function flatUserState(state: UserState | null): FlatUserState {
   };
 }
 
-/** The tree as a store gives it back: JSON has no -0, and no 1e999, which `JSON.parse` takes for infinity. */
+/** Returns the tree as a store would: JSON has neither -0 nor the infinity that `JSON.parse` makes of 1e999. */
 function asStored(text: string): JsonObject {
   const tree: unknown = JSON.parse(text);
   return isJsonObject(tree) ? tree : {};
@@ -94,7 +95,7 @@ function at(tree: JsonObject, group: string, key: string): JsonValue | undefined
   return isJsonObject(inner) ? inner[key] : undefined;
 }
 
-/** Flat keys moved to their nested places, over what stands there; the server's own keys left out. */
+/** Moves flat keys to their nested places, where they take precedence, and drops the keys reserved for the server. */
 function asNested(patch: JsonObject): JsonObject {
   const { address, chain_id, is_connected } = patch;
   const evm = defined({ address, chain_id });
@@ -115,7 +116,7 @@ function defined(fields: Record<string, JsonValue | undefined>): JsonObject {
   return kept;
 }
 
-/** RFC 7396. Own properties only, so that a key named `__proto__` is data. */
+/** Applies a JSON merge patch (RFC 7396). Uses own properties only, so that a key named `__proto__` is plain data. */
 function mergePatch(target: JsonValue | undefined, patch: JsonObject): JsonObject {
   const merged = new Map<string, JsonValue>(isJsonObject(target) ? Object.entries(target) : []);
   for (const [key, value] of Object.entries(patch)) {
