@@ -6,8 +6,9 @@ import { BASE_URLS, type Endpoint } from './endpoint.js';
 const ANTHROPIC_VERSION = '2023-06-01';
 
 /**
- * Asks the endpoint for its list of models, which costs nothing, and looks for the model in a provider's own list.
- * @throws RigError in words for the operator, or the reason of `signal`
+ * Checks an endpoint by requesting its list of models, which is free. The model must be in the list if the list is the
+ * provider's own.
+ * @throws RigError with a message for the operator, or the reason of `signal`
  */
 export async function checkEndpoint(rigId: string, endpoint: Endpoint, signal: AbortSignal): Promise<void> {
   let listed: unknown;
@@ -50,7 +51,10 @@ function parseList(body: string): unknown {
   }
 }
 
-/** A proxy's list may be anything; in a provider's own an alias is listed under the longer name that it stands for. */
+/**
+ * True when the provider's own list lacks the model. Lists of proxies are not trusted. An alias counts as listed when
+ * the list has the longer name that it stands for.
+ */
 function lacksModel(listed: unknown, { provider, model, baseUrl }: Endpoint): boolean {
   if (provider === 'openai-compatible' || baseUrl !== BASE_URLS[provider] || !isJsonObject(listed))
     return false;

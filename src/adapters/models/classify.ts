@@ -3,7 +3,7 @@ import { isJsonObject } from '../../core/model/json.js';
 import { findConnectionError, type ConnectionError } from './http/connection-error.js';
 import { UpstreamFault, type Fault } from './upstream-fault.js';
 
-/** What an HTTP answer or an error in a stream says. */
+/** A failed HTTP response, or an error in a stream. */
 export interface UpstreamAnswer {
   readonly status: number | undefined;
   readonly headers: Readonly<Record<string, string>>;
@@ -37,7 +37,7 @@ const CONNECTION_FAULTS: Record<ConnectionError['fault'], Fault> = {
   cut: 'cut',
 };
 
-/** Says what a failed HTTP answer means. */
+/** Classifies a failed HTTP response. */
 export function faultOfAnswer(answer: UpstreamAnswer): UpstreamFault {
   const { status, body, headers } = answer;
   const requestId = headers['x-request-id'] ?? headers['request-id'];
@@ -49,7 +49,7 @@ export function faultOfAnswer(answer: UpstreamAnswer): UpstreamFault {
   });
 }
 
-/** Says what an error that a provider package threw, or put into its stream, means. */
+/** Classifies an error that a provider package threw or put into its stream. */
 export function classify(error: unknown): { fault: UpstreamFault; answer?: UpstreamAnswer } {
   if (error instanceof UpstreamFault) return { fault: error };
   const connection = findConnectionError(error);
@@ -66,7 +66,7 @@ export function classify(error: unknown): { fault: UpstreamFault; answer?: Upstr
     };
     return { fault: faultOfAnswer(answer), answer };
   }
-  // The packages say in this way that a stream closed without a finish reason.
+  // The packages report a stream that closed without a finish reason in this way.
   if (InvalidResponseDataError.isInstance(error) && error.data === undefined) {
     return { fault: new UpstreamFault('cut') };
   }
@@ -89,12 +89,12 @@ function faultOf(status: number | undefined, body: string): Fault {
   if (status !== undefined && status >= 300 && status < 400) return 'endpoint';
   const known = CODE_FAULTS.find(([pattern]) => pattern.test(body))?.[1];
   if (status === undefined) return known ?? 'broken';
-  // A refusal with a status is final, whatever other words are in it.
+  // A 4xx status is not retryable, even if the body matches a retryable pattern.
   return known === undefined || known === 'broken' || known === 'busy' ? 'refused' : known;
 }
 
 /**
- * An upstream's own word for what is wrong, if it is a mere word: never its sentences, which may quote the request or
+ * The provider's error code, if it is a single word. Sentences are never used, because they may quote the request or
  * the key.
  */
 function codeIn(body: string): string | undefined {

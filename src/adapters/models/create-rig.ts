@@ -8,21 +8,22 @@ import { BASE_URLS, requireKey, type Endpoint, type Provider } from './endpoint.
 import { operatorError } from './upstream-fault.js';
 import { createPackaged } from './ai-sdk/packaged.js';
 
-/** A rig as the configuration describes it. */
+/** The configuration of a rig. */
 export interface RigSettings {
   readonly id: string;
   readonly name: string;
   readonly provider: Provider;
-  /** The provider's own name for the model. */
+  /** The provider's name for the model. */
   readonly model: string;
-  /** Without a path of a method, such as `https://api.openai.com/v1`; null: the provider's own. */
+  /** Without the path of an operation, such as `https://api.openai.com/v1`; null: the provider's default. */
   readonly baseUrl: string | null;
   readonly apiKey: string | null;
   readonly contextTokens: number;
 }
 
 /**
- * A model behind a provider's API. `respond` is one model call: steps, tools and retries are the core's.
+ * Creates a rig for a model behind a provider's API. `respond` makes one model call; the core handles steps, tools and
+ * retries.
  * @throws Error when an `openai-compatible` rig has no `baseUrl`
  */
 export function createModelRig(settings: RigSettings): Rig {

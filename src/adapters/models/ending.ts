@@ -6,31 +6,31 @@ import type { Usage } from '../../core/model/turn.js';
 import { UpstreamFault } from './upstream-fault.js';
 import type { Outline } from './request-outline.js';
 
-/** Why an answer ended. `other`: for a reason of the provider's own. */
+/** Why a response ended. `other`: a reason that only this provider uses. */
 export type FinishReason = 'stop' | 'length' | 'content-filter' | 'tool-calls' | 'error' | 'other';
 
-/** A call as the provider made it. */
+/** A tool call in wire format. */
 export interface WireCall {
-  /** Empty: it has none. */
+  /** Empty if the provider sent none. */
   readonly id: string;
   readonly name: string;
-  /** The text of its arguments. */
+  /** The arguments as unparsed text. */
   readonly input: string;
   readonly metadata?: SharedV3ProviderMetadata | undefined;
 }
 
-/** An answer that the provider has completed. */
+/** A completed response. */
 export interface FinishedAnswer {
   readonly reason: FinishReason;
   readonly usage: Usage;
-  /** Whether there was text. */
+  /** Whether the response contained text. */
   readonly spoke: boolean;
   readonly calls: readonly WireCall[];
 }
 
 /**
- * The last parts of an answer: its calls, all or none, and the end.
- * @param remember gets what the provider said of a call beside its name and arguments
+ * Yields the last parts of a response: all of its tool calls, then the end.
+ * @param remember receives the metadata that the provider attached to a call
  * @throws UpstreamFault
  */
 export function* endParts(
@@ -69,8 +69,8 @@ function checkFinish(reason: FinishReason, spoke: boolean, calls: number): void 
 }
 
 /**
- * The arguments of a call. Models leave the arguments of a tool without parameters empty, or write `null`. Anything
- * else that is no object is a problem of this call alone: the model reads the words and can call again.
+ * Parses the arguments of a call. Models send nothing or `null` for a tool without parameters. Any other value that is
+ * not an object fails this call only: the model receives the problem as the result and can call again.
  */
 function readArgs(input: string, reason: FinishReason): Pick<ToolCall, 'args' | 'problem'> {
   if (input.trim() === '') return { args: {} };
@@ -90,7 +90,7 @@ function unusable(what: string): { readonly args: JsonObject; readonly problem: 
   return { args: {}, problem };
 }
 
-/** Some servers count their calls anew in each answer; within a thread an id must name one call. */
+/** Makes a call id unique in the thread: some servers restart their numbering in each response. */
 function unusedId(id: string, used: ReadonlySet<string>): string {
   let unused = id === '' ? 'call' : id;
   for (let n = 2; used.has(unused); n++) unused = `${id === '' ? 'call' : id}_${String(n)}`;

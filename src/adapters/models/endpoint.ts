@@ -1,26 +1,26 @@
 import { UpstreamFault } from './upstream-fault.js';
 
-/** Whose API a rig speaks. */
+/** The API that a rig uses. */
 export type Provider = 'openai-compatible' | 'openai' | 'anthropic' | 'google';
 
-/** Where a model is, and how to ask there. */
+/** The address of a model and the means to call it. */
 export interface Endpoint {
   readonly provider: Provider;
   readonly model: string;
   readonly baseUrl: string;
-  /** Undefined: none is sent, which only `openai-compatible` allows. */
+  /** Undefined: the request carries no key, which only `openai-compatible` allows. */
   readonly apiKey: string | undefined;
   readonly fetch: typeof globalThis.fetch;
 }
 
-/** Where the providers are when the configuration does not say. */
+/** The default base URLs. */
 export const BASE_URLS: Record<Exclude<Provider, 'openai-compatible'>, string> = {
   openai: 'https://api.openai.com/v1',
   anthropic: 'https://api.anthropic.com/v1',
   google: 'https://generativelanguage.googleapis.com/v1beta',
 };
 
-/** Room for a title. Where models think before they speak, their thoughts need room too. */
+/** The output limit of a title, in tokens. It includes the reasoning tokens of models that reason. */
 export const TITLE_TOKENS: Record<Provider, number> = {
   'openai-compatible': 256,
   openai: 1024,
@@ -28,12 +28,16 @@ export const TITLE_TOKENS: Record<Provider, number> = {
   google: 2048,
 };
 
-/** A web page instead of a stream: the address is not that of a model API. */
+/** True for HTML, which means that the base URL is not that of a model API. */
 export function isWebPage(contentType: string | undefined): boolean {
   return contentType?.startsWith('text/html') === true;
 }
 
-/** A key that no header can carry is refused here: what others throw then quotes it. @throws UpstreamFault */
+/**
+ * Checks that a required key is present and valid in a header. HTTP libraries would quote an invalid one in their
+ * errors.
+ * @throws UpstreamFault
+ */
 export function requireKey({ provider, apiKey }: Endpoint): void {
   const missing = apiKey === undefined && provider !== 'openai-compatible';
   if (missing || (apiKey !== undefined && !/^[\x21-\x7e]+$/.test(apiKey))) {

@@ -4,29 +4,31 @@ import type { PromptMessage, RigRequest } from '../../core/ports/rig.js';
 import type { ToolDescription } from '../../core/ports/tool.js';
 import { wireCallIds, wireToolNames, type WireNames } from './wire-names.js';
 
-/** What of a request goes to a provider, and how to read names in its answer, whatever the wire format. */
+/**
+ * The parts of a request that are sent to a provider, and the name mapping to read its response, in any wire format.
+ */
 export interface Outline {
-  /** The first one is the user's. */
+  /** The first one is always a user message. */
   readonly messages: readonly PromptMessage[];
-  /** False for a title: then tools and their calls are left out. */
+  /** False for a title, which omits tools and tool calls. */
   readonly withTools: boolean;
-  /** What is declared. */
+  /** The tools that the request declares. */
   readonly tools: readonly ToolDescription[];
-  /** True when the tools are only those of the history: they must be declared, but not called. */
+  /** True when `tools` are only those of past calls: they are declared, but the model must not call them. */
   readonly toolsAreHistory: boolean;
   readonly toolNames: WireNames;
   readonly callIds: WireNames;
-  /** Ids of calls that the history holds. */
+  /** The ids of the calls in the history. */
   readonly usedCallIds: ReadonlySet<string>;
 }
 
-/** Providers want a user's message first; a history that was cut may begin with an answer. */
+/** Providers require a user message first; a truncated history may begin with an assistant message. */
 const CUT_NOTE: PromptMessage = {
   role: 'user',
   content: '(The beginning of this conversation was left out.)',
 };
 
-/** For a title, tools and their calls are left out. */
+/** Prepares a request for a provider. */
 export function outlineOf(request: RigRequest): Outline {
   const withTools = request.purpose === 'answer';
   const calls = withTools ? request.messages.flatMap(callsOf) : [];
@@ -45,7 +47,7 @@ export function outlineOf(request: RigRequest): Outline {
   };
 }
 
-/** The schema of a tool's arguments as providers take it. */
+/** The schema of a tool's arguments in the form that providers accept. */
 export function argumentsSchema({ parameters }: ToolDescription): JsonObject & { readonly type: 'object' } {
   return { properties: {}, ...parameters, type: 'object' };
 }
@@ -54,7 +56,7 @@ function callsOf(message: PromptMessage): readonly ToolCall[] {
   return message.role === 'assistant' ? message.toolCalls : [];
 }
 
-/** The names of lists of tools, which are the same from turn to turn. */
+/** Caches name mappings by tool list: the list is the same object from turn to turn. */
 const namesOfTools = new WeakMap<readonly ToolDescription[], WireNames>();
 
 function namesOf(offered: readonly ToolDescription[], calls: readonly ToolCall[]): WireNames {
@@ -66,7 +68,7 @@ function namesOf(offered: readonly ToolDescription[], calls: readonly ToolCall[]
   return names;
 }
 
-/** Most histories have no calls; what is held for an answer is held while it streams. */
+/** Shared by all requests without calls, because an outline stays in memory while the response streams. */
 const NO_CALLS = { usedCallIds: new Set<string>(), callIds: wireCallIds([]) };
 
 function idsOf(calls: readonly ToolCall[]): Pick<Outline, 'usedCallIds' | 'callIds'> {
@@ -75,7 +77,7 @@ function idsOf(calls: readonly ToolCall[]): Pick<Outline, 'usedCallIds' | 'callI
   return { usedCallIds, callIds: wireCallIds(usedCallIds) };
 }
 
-/** Some providers refuse a history with calls of tools that are not declared. */
+/** Declares the tools of past calls: some providers reject a history with calls of undeclared tools. */
 function formerTools(calls: readonly ToolCall[]): ToolDescription[] {
   const names = new Set(calls.map(({ name }) => name));
   return [...names].map((name) => ({ name, description: 'No longer available.', parameters: {} }));

@@ -1,6 +1,6 @@
 import { RigError } from '../../core/ports/rig.js';
 
-/** What can go wrong with a model call, as far as anybody can act on it. */
+/** The kinds of failure of a model call, as far as the user or the operator can act on them. */
 export type Fault =
   | 'credentials'
   | 'credit'
@@ -19,9 +19,9 @@ export type Fault =
 
 interface Words {
   readonly retryable: boolean;
-  /** For who chats: what happened, what to do. */
+  /** For the user: what happened and what to do. */
   readonly user: string;
-  /** For who runs the service, after `Rig "id": `. */
+  /** For the operator; follows `Rig "id": `. */
   readonly operator: string;
 }
 
@@ -100,7 +100,7 @@ const WORDS: Record<Fault, Words> = {
   },
 };
 
-/** For the log: what is known of a failure, without anything that the provider or a user wrote. */
+/** A failed model call, safe to log: its message contains nothing that the provider or a user wrote. */
 export class UpstreamFault extends Error {
   override readonly name = 'UpstreamFault';
 
@@ -114,7 +114,7 @@ export class UpstreamFault extends Error {
   }
 }
 
-/** The error for who chats. */
+/** The error with a message for the user. */
 export function rigError(cause: UpstreamFault, retryAfterMs?: number): RigError {
   const { user, retryable } = WORDS[cause.fault];
   return new RigError(
@@ -124,7 +124,7 @@ export function rigError(cause: UpstreamFault, retryAfterMs?: number): RigError 
   );
 }
 
-/** The error for who runs the service. It names the rig and the status. */
+/** The error with a message for the operator, which names the rig and the HTTP status. */
 export function operatorError(rigId: string, cause: UpstreamFault): RigError {
   const { operator, retryable } = WORDS[cause.fault];
   const { status, code } = cause.details;

@@ -1,13 +1,13 @@
-/** A model to register when only its provider's API key is known. */
+/** A model that is registered when only its provider's API key is configured. */
 export interface UsualModel {
   readonly id: string;
   readonly name: string;
   readonly model: string;
-  /** At most what the provider allows: a lower figure cuts a long history earlier, a higher one makes requests fail. */
+  /** At most the provider's limit: a lower value truncates long histories earlier, a higher one makes requests fail. */
   readonly contextTokens: number;
 }
 
-/** The usual models of each provider, the most sensible default first. */
+/** The default models of each provider, the recommended one first. */
 export const usualModels: Record<'openai' | 'anthropic' | 'google', readonly UsualModel[]> = {
   openai: [
     usual('gpt-6.1-terra', 'GPT-6.1 Terra', 400_000),

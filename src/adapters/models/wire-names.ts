@@ -1,7 +1,7 @@
-/** A one-to-one mapping of the core's names to those that a provider's wire format allows. */
+/** A one-to-one mapping from the core's names to names that the provider's wire format allows. */
 export interface WireNames {
   toWire(name: string): string;
-  /** A name that was never mapped, such as one that the model made up, comes back as it is. */
+  /** Returns an unmapped name, such as one that the model invented, unchanged. */
   fromWire(name: string): string;
 }
 
@@ -9,14 +9,14 @@ const MAX_TOOL_NAME = 64;
 const MAX_CALL_ID = 40;
 
 /**
- * Names for tools: providers take `[a-zA-Z0-9_-]{1,64}` that starts with a letter or `_`, while a tool may be called
- * `server.tool`. The same names in the same order get the same wire names.
+ * Maps tool names: providers accept `[a-zA-Z0-9_-]{1,64}` that starts with a letter or `_`, while a tool may be named
+ * `server.tool`. Deterministic for the same names in the same order.
  */
 export function wireToolNames(names: Iterable<string>): WireNames {
   return mapNames(names, MAX_TOOL_NAME, (clean) => (/^[a-zA-Z_]/.test(clean) ? clean : `_${clean}`));
 }
 
-/** Ids for the calls of a history that another rig, with other rules, may have made. */
+/** Maps the call ids of a history, which may come from another rig with other rules. */
 export function wireCallIds(ids: Iterable<string>): WireNames {
   return mapNames(ids, MAX_CALL_ID, (clean) => (clean === '' ? 'call' : clean));
 }
@@ -25,7 +25,7 @@ function mapNames(names: Iterable<string>, limit: number, finish: (clean: string
   const wires = new Map<string, string>();
   const originals = new Map<string, string>();
   const sorted = [...new Set(names)];
-  // A name that is fit as it is keeps itself, whatever others turn into.
+  // Valid names come first, so that they stay unchanged.
   for (const name of sorted) if (fitted(name) === name) assign(name, name);
   for (const name of sorted) if (!wires.has(name)) assign(name, unique(fitted(name)));
   return {

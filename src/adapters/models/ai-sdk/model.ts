@@ -2,10 +2,10 @@ import type { LanguageModelV3, SharedV3ProviderOptions } from '@ai-sdk/provider'
 import type { RigRequest } from '../../../core/ports/rig.js';
 import { TITLE_TOKENS, type Endpoint, type Provider } from '../endpoint.js';
 
-/** The providers that are asked through a package of theirs. */
+/** The providers whose API is called through an AI SDK package. */
 export type PackagedProvider = Exclude<Provider, 'openai-compatible'>;
 
-/** Loads the provider's package, on first use, and makes its model. The packages read no environment: all is given. */
+/** Loads the provider's package and creates the model. All settings are explicit: no environment variable applies. */
 export async function openModel(provider: PackagedProvider, endpoint: Endpoint): Promise<LanguageModelV3> {
   const { model, baseUrl: baseURL, fetch } = endpoint;
   const apiKey = endpoint.apiKey ?? '';
@@ -25,7 +25,7 @@ export async function openModel(provider: PackagedProvider, endpoint: Endpoint):
   }
 }
 
-/** Settings of a call that differ between providers and purposes. */
+/** The call settings that depend on the provider and the purpose. */
 export function callSettings(
   provider: PackagedProvider,
   purpose: RigRequest['purpose'],
@@ -33,7 +33,7 @@ export function callSettings(
   const title = purpose === 'title';
   return {
     ...(title ? { maxOutputTokens: TITLE_TOKENS[provider] } : {}),
-    // Conversations are kept here, not at the provider; a title is not worth a long thought.
+    // The provider must not store conversations; a title needs little reasoning.
     ...(provider === 'openai'
       ? { providerOptions: { openai: { store: false, ...(title ? { reasoningEffort: 'low' } : {}) } } }
       : {}),

@@ -9,14 +9,14 @@ import { readParts } from './parts.js';
 import { buildPrompt } from './prompt.js';
 import { asRigError } from '../rig-error.js';
 
-/** Asks a provider through its package. */
+/** Creates the `respond` of a rig that calls its provider through an AI SDK package. */
 export function createPackaged(provider: PackagedProvider, endpoint: Endpoint): Rig['respond'] {
   const memory = createCallMemory();
   let opened: Promise<LanguageModelV3> | undefined;
 
   return async (request, signal, take) => {
     signal.throwIfAborted();
-    // One's own controller: an answer that is refused half-way closes the upstream connection too.
+    // Its own controller, so that an error while reading the stream also closes the upstream connection.
     const call = new AbortController();
     const abort = (): void => {
       call.abort(signal.reason);
@@ -47,7 +47,7 @@ export function createPackaged(provider: PackagedProvider, endpoint: Endpoint): 
       throw asRigError(error);
     } finally {
       signal.removeEventListener('abort', abort);
-      // An answer that is over has no connection to close, and the reason of an abort is an error with its stack.
+      // A complete response has no connection to close, and creating the abort reason is expensive.
       if (!isOver) call.abort();
     }
   };

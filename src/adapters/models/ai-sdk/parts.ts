@@ -11,9 +11,9 @@ import { UpstreamFault } from '../upstream-fault.js';
 import type { Outline } from '../request-outline.js';
 
 /**
- * Reads a provider package's stream. Text passes as it comes. Calls are held until the provider has said that its
- * answer is complete, so that a cut stream never runs half a call.
- * @throws UpstreamFault, or what the stream or an error part of it carries
+ * Reads a provider package's stream. Passes text on immediately and holds tool calls until the response is complete, so
+ * that a truncated stream never runs a partial call.
+ * @throws UpstreamFault, or the error of the stream or of one of its error parts
  */
 export async function* readParts(
   stream: AsyncIterable<LanguageModelV3StreamPart>,
@@ -41,7 +41,7 @@ export async function* readParts(
       finish = { reason: part.finishReason, usage: part.usage };
     }
   }
-  // Without a word of the provider's own, its stream closed before it said that it was done.
+  // Without a raw finish reason from the provider, the stream was closed early.
   if (finish === undefined || (finish.reason.unified === 'other' && finish.reason.raw === undefined)) {
     throw new UpstreamFault('cut');
   }

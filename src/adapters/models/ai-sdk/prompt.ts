@@ -11,13 +11,12 @@ import type { CallMemory } from './call-memory.js';
 import type { WireNames } from '../wire-names.js';
 import { argumentsSchema, type Outline } from '../request-outline.js';
 
-/** What a provider package gets of a request. */
 export interface Prompt {
   readonly messages: LanguageModelV3Prompt;
   readonly tools: LanguageModelV3FunctionTool[];
 }
 
-/** Maps a request to the provider packages' prompt. */
+/** Converts a request to the prompt format of the provider packages. */
 export function buildPrompt(instructions: string, outline: Outline, memory: CallMemory): Prompt {
   const messages: LanguageModelV3Message[] = [];
   if (instructions.trim() !== '') messages.push({ role: 'system', content: instructions });
@@ -68,7 +67,7 @@ function outputOf(result: ToolResult | undefined): LanguageModelV3ToolResultPart
   return { type: isFailed ? 'error-text' : 'text', value: outputText(result) };
 }
 
-/** What a model gets to read of a result. */
+/** The text of a tool result as the model receives it. */
 export function outputText(result: ToolResult | undefined): string {
   return result === undefined ? 'no result' : resultText(result.result);
 }

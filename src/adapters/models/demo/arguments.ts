@@ -4,7 +4,7 @@ import { addressIn, blockIn, chainIn, coinsIn, ensNameIn, hashIn } from './chain
 import { expressionsIn } from './expressions.js';
 import { zonesIn } from './zones.js';
 
-/** The arguments that a message gives for a tool, one object for each call, or the required ones that it lacks. */
+/** The arguments that a message contains for a tool, one object per call, or the required ones that are missing. */
 export type Filled =
   | { readonly kind: 'filled'; readonly calls: readonly JsonObject[] }
   | { readonly kind: 'missing'; readonly names: readonly string[] };
@@ -12,9 +12,9 @@ export type Filled =
 const MAX_CALLS = 8;
 
 /**
- * Fills a tool's parameters from plain words: by `name=value`, by what its names mean (timezone, address, symbol …),
- * or, for what is required, by the next number or quotation, or the last words. Several values for one scalar make
- * several calls.
+ * Extracts a tool's arguments from plain language: from `name=value`, from the meaning of parameter names (timezone,
+ * address, symbol …), or, for required parameters, from the next number or quotation, or the last words. Several values
+ * for one scalar parameter make several calls.
  */
 export function fillArguments(tool: ToolDescription, text: string): Filled {
   const { properties, required } = tool.parameters;
@@ -49,7 +49,7 @@ function namedValue(name: string, schema: JsonObject, text: string): JsonValue[]
   return given === undefined ? undefined : [asType(given, schema)];
 }
 
-/** What the words say of a parameter whose name has a known meaning. */
+/** The values of a parameter whose name has a known meaning. */
 function meantValues(name: string, schema: JsonObject, text: string): JsonValue[] {
   const wantsNumber = schema.type === 'integer' || schema.type === 'number';
   switch (name.toLowerCase().replace(/[^a-z0-9]/g, '')) {
@@ -106,7 +106,8 @@ function enumerated(schema: JsonObject, text: string): JsonValue | undefined {
 }
 
 /**
- * Hands out what no name explains, each once: numbers in their order, quotations, then the words after the tool's own.
+ * Returns values that belong to no named parameter, each once: numbers in order, quotations, then the words after the
+ * tool's name.
  */
 function looseValues(tool: ToolDescription, text: string): (schema: JsonObject) => JsonValue[] {
   const numbers = text.match(/-?\b\d+(?:\.\d+)?\b/g) ?? [];
@@ -127,7 +128,7 @@ function looseValues(tool: ToolDescription, text: string): (schema: JsonObject) 
   };
 }
 
-/** What follows the last of the tool's words, without a preposition before it. */
+/** The text after the last word of the tool's name, without a leading preposition. */
 function tailOf(tool: ToolDescription, text: string): string {
   const ends = [tool.name.toLowerCase(), ...nameWords(tool)].map((word) => {
     const at = text.toLowerCase().lastIndexOf(word);
@@ -139,7 +140,7 @@ function tailOf(tool: ToolDescription, text: string): string {
     .replace(/[\s.?!]+$/, '');
 }
 
-/** The words that a tool's name is made of, in lower case. */
+/** The words of a tool's name, in lower case. */
 export function nameWords({ name }: ToolDescription): string[] {
   const spaced = name.replace(/([a-z0-9])([A-Z])/g, '$1 $2').toLowerCase();
   return spaced.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== '');

@@ -1,4 +1,4 @@
-/** What a message says of blockchains, as the arguments of tools want it. */
+/** Extracts blockchain terms from a message, in the form that tool arguments take. */
 
 const ADDRESS = /\b0x[0-9a-f]{40}\b/i;
 const HASH = /\b0x[0-9a-f]{64}\b/i;
@@ -51,7 +51,7 @@ const FILLING = new Set([
   'current',
 ]);
 
-/** An address, or a name that stands for one. */
+/** The first address or ENS name in a text. */
 export function addressIn(text: string): string | undefined {
   return ADDRESS.exec(text)?.[0] ?? ENS_NAME.exec(text)?.[0];
 }
@@ -61,7 +61,7 @@ export function ensNameIn(text: string): string | undefined {
   return ENS_NAME.exec(text)?.[0];
 }
 
-/** The first hash of a transaction in a text. */
+/** The first transaction hash in a text. */
 export function hashIn(text: string): string | undefined {
   return HASH.exec(text)?.[0];
 }
@@ -83,7 +83,7 @@ export function blockIn(text: string): number | 'latest' | undefined {
   return /\b(?:latest|newest|last|current)\b/i.test(text) ? 'latest' : undefined;
 }
 
-/** The coins whose price is asked for, as tickers. */
+/** The coins whose price a message requests, as tickers. */
 export function coinsIn(text: string): string[] {
   const list = PRICED.exec(text)?.groups?.list?.split(/,|&|\band\b|\s+/i) ?? [];
   const listed = list

@@ -4,7 +4,7 @@ import type { Reply } from './reply-shape.js';
 
 const COMMAND = /^\/tool(?:\s+(?<name>\S+))?(?:\s+(?<json>[\s\S]+))?$/;
 
-/** Reads `/tool NAME {json}`; undefined when the text is none. Without arguments it calls with `{}`. */
+/** Parses `/tool NAME {json}`; undefined when the text is no such command. The arguments default to `{}`. */
 export function readCommand(text: string, tools: readonly ToolDescription[]): Reply | undefined {
   const groups = COMMAND.exec(text)?.groups;
   if (groups === undefined) return undefined;
@@ -28,7 +28,7 @@ export function readCommand(text: string, tools: readonly ToolDescription[]): Re
   }
 }
 
-/** The offered tools in a sentence. */
+/** Lists the available tools in a sentence. */
 export function listTools(tools: readonly ToolDescription[]): string {
   if (tools.length === 0) return 'No tools are offered here.';
   return `The tools offered here are: ${tools.map(({ name }) => name).join(', ')}.`;

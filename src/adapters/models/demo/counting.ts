@@ -2,7 +2,7 @@ const COUNT =
   /\bcount(?:\s+(?:up|down|backwards?|slowly|for me|please))*(?:\s+from\s+(?<from>-?\d[\d,]*))?(?:\s+(?:up|down|backwards?))?(?:\s+(?:to|until|through)\s+(?<to>-?\d[\d,]*))?(?:\s+(?:by|in steps of)\s+(?<step>\d[\d,]*)s?)?/i;
 const MOST = 10_000;
 
-/** Counts when asked to ("count from 1 to 1000", "count down from 10", "count to 20 by 2"), up to 10,000 numbers. */
+/** Counts on request ("count from 1 to 1000", "count down from 10", "count to 20 by 2"), up to 10,000 numbers. */
 export function countAsAsked(text: string): string | undefined {
   const { from, to, step } = COUNT.exec(text)?.groups ?? {};
   if (from === undefined && to === undefined) return undefined;

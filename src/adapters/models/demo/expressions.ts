@@ -1,6 +1,6 @@
 const FUNCTIONS =
   'sqrt|cbrt|abs|sign|floor|ceil|trunc|round|exp|log10|log2|log|ln|sin|cos|tan|asin|acos|atan|min|max|sum|mean|gcd|lcm|factorial';
-/** Something that belongs to an expression; a comma only between a function's arguments. */
+/** A token of an expression. */
 const TOKEN = String.raw`(?:\d[\d_]*(?:\.\d+)?(?:e[+-]?\d+)?|\.\d+|\*\*|[-+*/^()!%×÷−,]|\b(?:${FUNCTIONS})(?=\s*\()|\b(?:pi|e|mod)\b)`;
 const RUN = new RegExp(String.raw`${TOKEN}(?:\s*${TOKEN})*`, 'gi');
 const ASKED = /\b(?:calculate|compute|evaluate|work out|solve)\b\s*:?\s*(?<rest>[^\n]+)/i;
@@ -24,7 +24,7 @@ const WORDS: readonly (readonly [RegExp, string])[] = [
   [/(?<=\d),(?=\d{3}\b)/g, ''],
 ];
 
-/** The expressions that a message asks to calculate, digits and signs or in words ("12 plus 3", "15% of 80"). */
+/** The expressions that a message asks to calculate, as symbols or in words ("12 plus 3", "15% of 80"). */
 export function expressionsIn(text: string): string[] {
   const spoken = WORDS.reduce((words, [from, to]) => words.replace(from, to), text);
   const runs = [...spoken.matchAll(RUN)].map(([run]) => trimmed(run)).filter(isExpression);
@@ -42,7 +42,7 @@ function isExpression(run: string): boolean {
   );
 }
 
-/** Without what cannot begin or end an expression, and a closing parenthesis too many. */
+/** Removes characters that cannot begin or end an expression, and excess closing parentheses. */
 function trimmed(run: string): string {
   const text = run.replace(/^[\s,*/^!%×÷)]+/, '').replace(/[\s,*/^+(×÷−-]+$/, '');
   const excess = text.split(')').length - text.split('(').length;

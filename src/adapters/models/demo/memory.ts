@@ -1,6 +1,6 @@
 const REMEMBER =
   /^(?:(?:please|hey|hi|ok|okay|now|and|also|can you|could you|would you|will you|i want you to|i'd like you to)[, ]+)*(?:remember|memori[sz]e|keep in mind|don'?t forget|do not forget|note(?= that|:))\b(?!\s+me\b)(?:\s+(?:that|this|the fact that)\b)?[:,]?\s*(?<what>.*)$/is;
-/** “Can you remember what …” asks; it does not tell. */
+/** “Can you remember what …” is a question, not a request to remember. */
 const INDIRECT =
   /^(?:what|who|whom|whose|where|when|which|how|if|whether)\b|^my\b(?![^?]*(?:\d|\b(?:is|are|was)\b)).*\?$/i;
 const QUESTION =
@@ -17,14 +17,14 @@ const EMPTY_WORDS = new Set(
   ).split(' '),
 );
 
-/** Takes note when asked to ("remember 42"). There is nothing to store: the conversation is the memory. */
+/** Acknowledges a request to remember ("remember 42"). Stores nothing: the history is the memory. */
 export function rememberAsAsked(text: string): string | undefined {
   const what = remembered(text);
   if (what === undefined) return undefined;
   return what === '' ? 'What shall I remember?' : `I will remember: ${mirrored(what)}.`;
 }
 
-/** Takes note of what somebody says of themselves. */
+/** Acknowledges a statement of the user about themselves. */
 export function noteFact(text: string): string | undefined {
   const fact = sentences(text).find((sentence) => FACT.test(sentence) && !QUESTION.test(sentence));
   return fact === undefined
@@ -32,13 +32,16 @@ export function noteFact(text: string): string | undefined {
     : `Noted: ${mirrored(fact)}. Ask me about it later in this conversation.`;
 }
 
-/** Admits that a question about the user has no answer in the conversation. */
+/** The reply to a question about the user that the history does not answer. */
 export function admitIgnorance(text: string): string | undefined {
   if (!QUESTION.test(text) || !/\bmy\b|\b(?:did|have|am|do) i\b/i.test(text)) return undefined;
   return 'I find nothing about that in our conversation, and I am only the built-in demo, without a language model.';
 }
 
-/** Answers a question about what was said before, from the earlier messages of the user, oldest first. */
+/**
+ * Answers a question about earlier messages.
+ * @param earlier the earlier messages of the user, oldest first
+ */
 export function recall(text: string, earlier: readonly string[]): string | undefined {
   if (!QUESTION.test(text)) return undefined;
   if (!ABOUT_THE_USER.test(text)) return told(bestMatch(text, factsIn(earlier), contentWords(text).size));
@@ -78,7 +81,7 @@ function recallFact(text: string, earlier: readonly string[]): string | undefine
   return told(introduction ?? bestMatch(text, facts));
 }
 
-/** Every sentence that is no question, the newest first. */
+/** All sentences that are not questions, newest first. */
 function factsIn(earlier: readonly string[]): string[] {
   return earlier
     .flatMap((message) => sentences(remembered(message) ?? message))
@@ -90,7 +93,7 @@ function told(fact: string | undefined): string | undefined {
   return fact === undefined ? undefined : `You told me: ${mirrored(fact)}.`;
 }
 
-/** What a message asks to remember, if it does; "remember that" means what was said before it. */
+/** The text that a message asks to remember, if any; "remember that" refers to the sentences before it. */
 function remembered(message: string): string | undefined {
   const all = sentences(message);
   for (const [index, sentence] of all.entries()) {
@@ -102,7 +105,7 @@ function remembered(message: string): string | undefined {
   return undefined;
 }
 
-/** The note that shares the most words with the question, and at least `least`; the newest of equals. */
+/** The note that shares the most words with the question, at least `least`; on a tie, the newest. */
 function bestMatch(question: string, newestFirst: readonly string[], least = 1): string | undefined {
   const wanted = contentWords(question);
   let best: string | undefined;
@@ -129,7 +132,7 @@ function quoted(what: string, message: string | undefined): string {
   return message === undefined ? 'You have said nothing before this.' : `${what} was: “${message}”`;
 }
 
-/** What the user said, as said to the user. */
+/** Changes a sentence of the user from the first person to the second. */
 function mirrored(text: string): string {
   const swaps: readonly (readonly [RegExp, string])[] = [
     [/\bI am\b/gi, 'you are'],

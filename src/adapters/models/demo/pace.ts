@@ -1,13 +1,13 @@
 import { setImmediate, setTimeout } from 'node:timers/promises';
 
-/** A word with the space before it; a longer run of letters than any word has is cut. */
+/** A word with the space before it; longer words are split. */
 const PIECE = /\s*\S{1,24}|\s+/gu;
-/** At full speed the event loop gets a turn after so many pieces. */
+/** At full speed, the generator yields to the event loop after this many pieces. */
 const PIECES_PER_TURN = 32;
 
 /**
- * A text in pieces of about a word, `milliseconds` apart. Together they are the text.
- * @throws the reason of `signal`, at once when it aborts
+ * Splits a text into pieces of about one word and yields them at an interval; joined, they are the text.
+ * @throws the reason of `signal`, as soon as it aborts
  */
 export async function* pacedPieces(
   text: string,
@@ -28,7 +28,7 @@ async function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
     if (milliseconds > 0) await setTimeout(milliseconds, undefined, { signal });
     else await setImmediate(undefined, { signal });
   } catch (error) {
-    signal.throwIfAborted(); // Node's own AbortError has the reason only as its cause
+    signal.throwIfAborted(); // Node's AbortError has the reason only as its cause
     throw error;
   }
 }

@@ -7,10 +7,10 @@ import { bewilderment, greet } from './small-talk.js';
 import type { Reply } from './reply-shape.js';
 import { findRequests } from './requests.js';
 
-/** How much of a message is looked at, in UTF-16 units. */
+/** How much of a message is parsed, in UTF-16 code units. */
 const MAX_HEARD = 1_000;
 
-/** Works out the answer to the history's last message. */
+/** Builds the reply to the last message of the history. */
 export function makeReply({ messages, tools }: RigRequest): Reply {
   const last = messages.at(-1);
   if (last?.role === 'assistant' && last.toolResults.length > 0) return says(describeResults(last));
@@ -40,7 +40,7 @@ function says(text: string): Reply {
   return { text, calls: [] };
 }
 
-/** As much of a message as plain words are looked for in, so that no pattern meets a text that it is slow on. */
+/** Truncates and normalizes a message, so that no regular expression runs on a text that it is slow on. */
 function listen(message: string): string {
   const start = message.slice(0, MAX_HEARD).toWellFormed();
   return start

@@ -4,7 +4,7 @@ import { coinsIn, ensNameIn } from './chain-words.js';
 import { expressionsIn } from './expressions.js';
 import type { Reply } from './reply-shape.js';
 
-/** How people ask for what well-known tools do. */
+/** Common phrases that request well-known tools. */
 const PHRASES: readonly { readonly tool: string; readonly asksFor: (text: string) => boolean }[] = [
   {
     tool: 'get_time',
@@ -55,7 +55,7 @@ const VERBS = new Set([
   'for',
 ]);
 
-/** The tool calls that a message asks for in plain words, or why a wish cannot be granted. */
+/** The tool calls that a message requests in plain language, or why a request cannot be fulfilled. */
 export function findRequests(
   text: string,
   tools: readonly ToolDescription[],
@@ -86,7 +86,7 @@ export function findRequests(
 }
 
 /**
- * True when the words of a tool's name, verbs like "get" aside, are all in the text: "the weather" for `get_weather`.
+ * True when the text contains all words of a tool's name except verbs like "get": "the weather" for `get_weather`.
  */
 function isNamed(tool: ToolDescription, text: string): boolean {
   if (text.includes(tool.name) && tool.name.length > 2) return true;

@@ -2,10 +2,10 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/mod
 import { resultText, type ToolResult } from '../../../core/model/message.js';
 
 const MAX_SHOWN = 2_000;
-/** Where tools put words that are meant to be read. */
+/** The fields in which tools return text for people. */
 const SPOKEN_KEYS = ['text', 'summary', 'message'];
 
-/** Tells in sentences what the tools answered. */
+/** Describes the results of tool calls in sentences. */
 export function describeResults({ toolResults }: { readonly toolResults: readonly ToolResult[] }): string {
   return toolResults.map(describeResult).join('\n');
 }

@@ -6,9 +6,10 @@ import { makeReply } from './reply.js';
 import { makeTitle } from './title.js';
 
 /**
- * The rig `demo`: no model, no network. It answers by rule what a first look at the service needs (tools in plain words
- * or as `/tool NAME {json}`, recall of the conversation, counting) and says that it is a demo whenever it is at a loss.
- * @param settings.tokenMs milliseconds between two words; 0: as fast as it can
+ * Creates the rig `demo`, which uses neither a model nor the network. Fixed rules cover what a first look at the
+ * service needs: tool calls in plain language or as `/tool NAME {json}`, recall of the conversation, counting. It
+ * replies that it is a demo when it does not understand a message.
+ * @param settings.tokenMs milliseconds between two words; 0: no delay
  */
 export function createDemoRig(settings: { readonly tokenMs: number }): Rig {
   const respond: Rig['respond'] = async (request, signal, take) => {

@@ -9,7 +9,7 @@ const THANKS = /^(?:many )?(?:thanks|thank you|thx|cheers)\b.{0,24}$/i;
 const FAREWELL = /^(?:bye|goodbye|good night|see you|farewell)\b.{0,24}$/i;
 const SHOWN_INPUT = 60;
 
-/** Ready words for a greeting, thanks, a farewell, or a question about the demo itself. */
+/** A fixed reply to a greeting, thanks, a farewell or a question about the demo itself. */
 export function greet(text: string, tools: readonly ToolDescription[]): string | undefined {
   if (text === '' || GREETING.test(text) || QUESTION_ABOUT_ITSELF.test(text)) {
     return `Hello! I am the built-in demo of this service, without a language model behind me. ${hints(tools)}`;
@@ -19,7 +19,7 @@ export function greet(text: string, tools: readonly ToolDescription[]): string |
   return undefined;
 }
 
-/** What the demo says when it understood nothing. */
+/** The reply to a message that the demo does not understand. */
 export function bewilderment(text: string, tools: readonly ToolDescription[]): string {
   const shown = text.length > SHOWN_INPUT ? `${text.slice(0, SHOWN_INPUT).toWellFormed()}…` : text;
   return (

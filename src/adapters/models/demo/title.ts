@@ -3,13 +3,13 @@ import type { PromptMessage } from '../../../core/ports/rig.js';
 const MAX_WORDS = 6;
 const MAX_LENGTH = 48;
 
-/** A title from the first user message: its first few words, without marks around them; '' when it has none. */
+/** Makes a title from the first words of the first user message, without markup; '' when it has none. */
 export function makeTitle(messages: readonly PromptMessage[]): string {
   const first = messages.find(({ role }) => role === 'user')?.content ?? '';
   const words = first
     .replace(/^\s*\/tool\s+/, '')
     .replace(/["'“”‘’`#_{}[\]]+/g, ' ')
-    // Emphasis, but not the sign of a product.
+    // Removes emphasis, but not multiplication signs.
     .replace(/(?<![^\s.,;:!?])\*+|\*+(?![^\s.,;:!?])/g, ' ')
     .split(/\s+/)
     .filter((word) => word !== '');

@@ -1,4 +1,4 @@
-/** Places that people name and the zone database does not. */
+/** Common place names that are not in the time zone database. */
 const ALIASES: ReadonlyMap<string, string> = new Map(
   Object.entries({
     utc: 'UTC',
@@ -50,8 +50,8 @@ const PLACES =
 const MAX_PLACES = 8;
 
 /**
- * The time zones that a question for the time names, by IANA name or by place ("in Tokyo and New York"). A single place
- * that nobody knows is returned as it stands, so that the tool can say so.
+ * The time zones in a question about the time, by IANA name or by place ("in Tokyo and New York"). A single unknown
+ * place is returned unchanged, so that the tool can report it.
  */
 export function zonesIn(text: string): string[] {
   const named = text.match(IANA) ?? [];

@@ -4,31 +4,29 @@ import { Exchange, type ModelRequest, type OpenResponse, type ResponseListener }
 
 /** Timeouts in milliseconds. */
 export interface Timeouts {
-  /** How long TCP and TLS may take to be established. */
+  /** How long it may take to establish TCP and TLS. */
   readonly connectMs: number;
-  /**
-   * How long a request may go without a byte from the provider, before its response or in it, while the caller reads.
-   */
+  /** How long the provider may send nothing, before or during a response, while the caller reads. */
   readonly idleMs: number;
 }
 
-/** Reasoning models may be silent for two minutes before their first word, hence three. */
+/** The idle timeout is three minutes, because reasoning models may send nothing for two before their first token. */
 export const DEFAULT_TIMEOUTS: Timeouts = { connectMs: 10_000, idleMs: 180_000 };
 
 const KEEP_ALIVE_MS = 60_000;
 
 /**
- * Sends requests to model providers over kept connections (HTTP/1.1, by undici).
+ * Sends requests to model providers over keep-alive connections (HTTP/1.1, by undici).
  *
- * It follows no redirect, because a key must not go elsewhere, and asks for no compression. An abort closes the
- * connection at once. A request that is lost on a kept connection before its response begins is sent again, once, on a
- * new one.
+ * It follows no redirect, so that an API key never reaches another host, and requests no compression. An abort closes
+ * the connection immediately. If a reused connection is lost before the response begins, the request is retried once on
+ * a new connection.
  */
 export class ModelHttpClient {
   readonly #options: Client.Options;
   readonly #idle = new Map<string, Connection[]>();
 
-  /** @param authorities certificates (PEM) to trust in place of the usual ones */
+  /** @param authorities CA certificates (PEM) that replace the default ones */
   constructor(timeouts: Timeouts = DEFAULT_TIMEOUTS, authorities?: Buffer) {
     this.#options = {
       connect: { timeout: timeouts.connectMs, ...(authorities === undefined ? {} : { ca: authorities }) },
@@ -40,7 +38,10 @@ export class ModelHttpClient {
     };
   }
 
-  /** Sends a request. @throws the reason of a signal that has been aborted already */
+  /**
+   * Sends a request.
+   * @throws the reason of the signal, if it is already aborted
+   */
   open(request: ModelRequest, listener: ResponseListener): OpenResponse {
     request.signal?.throwIfAborted();
     return new Exchange(request, listener, {

@@ -1,11 +1,11 @@
-/** Why a connection to a provider gave no answer, or stopped in the middle of one. */
+/** Why a connection to a provider brought no response, or only part of one. */
 export type ConnectionFault = 'unreachable' | 'connect_timeout' | 'idle' | 'cut';
 
-/** The network failed. `message` has no URL and no header; what Node said is in `cause`. */
+/** A network failure. `message` contains no URL and no header; Node's error is in `cause`. */
 export class ConnectionError extends Error {
   override readonly name = 'ConnectionError';
 
-  /** @param code what the system calls it, such as `ECONNREFUSED`; undefined: it has no name for it */
+  /** @param code the code of the system error, such as `ECONNREFUSED`, if it has one */
   constructor(
     readonly fault: ConnectionFault,
     readonly code: string | undefined,
@@ -26,7 +26,7 @@ export function findConnectionError(error: unknown): ConnectionError | undefined
   return undefined;
 }
 
-/** The `code` of a system error. Structural, because errors of Node's own realm are not always `instanceof Error`. */
+/** The `code` of a system error. Tests the shape, because an error of another realm is not `instanceof Error`. */
 export function codeOf(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
   return typeof error.code === 'string' ? error.code : undefined;

@@ -1,11 +1,11 @@
 import { Client, type Dispatcher } from 'undici';
 
 /**
- * One kept connection to a provider, which carries one request at a time.
+ * One keep-alive connection to a provider, which carries one request at a time.
  *
- * A pool of undici does not tell which connection a request used. It is needed here: a request that was lost on a
- * connection that had already served a response may be sent again, because the provider closed an idle connection; any
- * other lost request may have reached the model.
+ * It replaces an undici `Pool`, which does not expose the connection that a request used. The retry needs it: a request
+ * that was lost on a reused connection is safe to retry, because the provider closed an idle connection; any other lost
+ * request may have reached the model.
  */
 export class Connection {
   readonly #client: Client;
@@ -15,7 +15,7 @@ export class Connection {
   constructor(
     readonly origin: string,
     options: Client.Options,
-    /** Called when the provider, or the keep-alive timeout, has closed the connection. */
+    /** Called after the provider or the keep-alive timeout has closed the connection. */
     onClosed: (connection: Connection) => void,
   ) {
     this.#client = new Client(origin, options);
@@ -34,24 +34,24 @@ export class Connection {
     return this.#isOpen;
   }
 
-  /** True once the present connection has carried a whole response. */
+  /** True once the current connection has carried a complete response. */
   get hasServed(): boolean {
     return this.#hasServed;
   }
 
-  /** Sends a request, over a new connection if the last one was closed. */
+  /** Sends a request, on a new connection if the last one was closed. */
   dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void {
     this.#client.dispatch(options, handler);
   }
 
-  /** Notes that a response ended as it should. */
+  /** Records that a response was received completely. */
   served(): void {
     this.#hasServed = true;
   }
 
-  /** Closes the connection at once. */
+  /** Closes the connection immediately. */
   destroy(): void {
-    // Only a second call could reject, and it would say that the client is destroyed.
+    // Only a second call rejects, because the client is already destroyed.
     this.#client.destroy().catch(() => undefined);
   }
 }

@@ -16,39 +16,41 @@ export interface ModelRequest {
 export interface ResponseHead {
   readonly status: number;
   readonly statusText: string;
-  /** By name in lower case; a list where the name occurred more than once. */
+  /** By lower-case name; a list if the header occurred more than once. */
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
 }
 
-/** A request that was sent, and its response. */
+/** Controls a request in progress. */
 export interface OpenResponse {
-  /** Stops reading the body; the idle timeout does not run until `resume`. */
+  /** Stops reading the body. The idle timeout is suspended until `resume`. */
   pause(): void;
   resume(): void;
-  /** Closes the connection at once. Does nothing after the end of the response. */
+  /** Closes the connection immediately. Does nothing after the end of the response. */
   cancel(): void;
 }
 
-/** Receives a response. */
 export interface ResponseListener {
   onResponse(head: ResponseHead, response: OpenResponse): void;
   onData(bytes: Buffer): void;
   /** The response is complete. */
   onEnd(): void;
-  /** Called at most once, and not after `onEnd` or `cancel`: a ConnectionError, or the reason of the signal. */
+  /**
+   * Called at most once, and not after `onEnd` or `cancel`.
+   * @param reason a ConnectionError, or the reason of the signal
+   */
   onFail(reason: unknown): void;
 }
 
-/** Where an exchange gets its connections from, and returns them to. */
+/** The pool that an exchange leases its connections from. */
 export interface Connections {
-  /** @param isFresh true: a new connection, never a kept one */
+  /** @param isFresh true: a new connection, never an idle one */
   lease(isFresh: boolean): Connection;
   release(connection: Connection): void;
 }
 
-/** The codes with which undici or Node report a connection that was lost. */
+/** Error codes of undici and Node for a lost connection. */
 const LOST = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
-/** The codes of undici for a response that it cannot parse to its end. */
+/** Error codes of undici for a response that it cannot parse completely. */
 const BROKEN = new Set(['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'UND_ERR_HEADERS_OVERFLOW']);
 const TIMEOUTS: ReadonlyMap<string | undefined, ConnectionFault> = new Map([
   ['UND_ERR_CONNECT_TIMEOUT', 'connect_timeout'],
@@ -56,11 +58,11 @@ const TIMEOUTS: ReadonlyMap<string | undefined, ConnectionFault> = new Map([
   ['UND_ERR_BODY_TIMEOUT', 'idle'],
 ]);
 
-/** One request and its response. */
+/** One request and its response, including the retry on a new connection. */
 export class Exchange implements OpenResponse, Dispatcher.DispatchHandler {
   #connection: Connection;
   #controller: Dispatcher.DispatchController | undefined;
-  /** True once the request was written to a connection that had served a response before. */
+  /** True once the request was sent on a reused connection. */
   #isOnKept = false;
   #isRepeated = false;
   #hasHead = false;
@@ -115,8 +117,7 @@ export class Exchange implements OpenResponse, Dispatcher.DispatchHandler {
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, bytes: Buffer): void {
-    // undici delivers an empty chunk when a paused response resumes; a reader that asks for more at once would spin on
-    // them.
+    // undici delivers an empty chunk when a paused response resumes; passing it on would make an eager reader spin.
     if (!this.#isOver && bytes.length > 0) this.listener.onData(bytes);
   }
 

@@ -6,17 +6,17 @@ import { MAX_BYTES, MAX_EVENT } from './limits.js';
 const BODILESS = new Set([204, 205, 304]);
 const LF = 10;
 
-/** How many chunks may wait in a body before the connection is paused. */
+/** How many chunks a body buffers before it pauses the connection. */
 const WAITING_CHUNKS = 16;
 
 /**
- * Makes a `fetch` for the provider packages, on the HTTP client of the model adapters. It takes what they send: a URL,
- * headers, a text body, a signal. When the signal aborts, the promise or the body fails with its reason.
+ * Creates a `fetch` for the provider packages, on top of the HTTP client of the model adapters. It supports only what
+ * they use: a URL, headers, a text body and a signal. On abort, the promise or the body fails with the signal's reason.
  * @throws ConnectionError
  */
 export function createFetch(client = new ModelHttpClient()): typeof globalThis.fetch {
   return async (input, init) => {
-    if (typeof input !== 'string' && !(input instanceof URL)) throw new TypeError('a URL or text is needed');
+    if (typeof input !== 'string' && !(input instanceof URL)) throw new TypeError('the URL must be text or URL');
     const body = init?.body ?? undefined;
     if (body !== undefined && typeof body !== 'string') throw new TypeError('the body must be text');
     const method = init?.method ?? 'GET';
@@ -59,7 +59,7 @@ function openResponse(client: ModelHttpClient, request: ModelRequest): Promise<R
 
 /**
  * The body of a response as a web stream, with backpressure down to TCP. A body that exceeds the limits fails with an
- * UpstreamFault.
+ * `UpstreamFault`.
  */
 class BodyStream {
   readonly body: ReadableStream<Uint8Array>;

@@ -3,16 +3,16 @@ import { MAX_ARGUMENTS } from '../http/limits.js';
 import type { WireCall } from '../ending.js';
 import { UpstreamFault } from '../upstream-fault.js';
 
-/** A piece of a call, as a chunk has it. */
+/** A fragment of a tool call in a chunk. */
 export interface CallDelta {
   readonly index: number | undefined;
   readonly id: string | undefined;
-  /** Undefined: it says nothing of a name; servers also send empty ones. */
+  /** Undefined if the fragment has none; some servers send empty names. */
   readonly name: string | undefined;
   readonly args: string | undefined;
 }
 
-/** @throws UpstreamFault when the value is no list of pieces of calls */
+/** @throws UpstreamFault when the value is not a list of call fragments */
 export function readCallDeltas(value: JsonValue | undefined): readonly CallDelta[] {
   if (value === undefined || value === null) return [];
   if (!Array.isArray(value)) throw new UpstreamFault('unreadable', { code: 'tool_calls' });
@@ -36,37 +36,37 @@ function textOf(value: JsonValue | undefined): string | undefined {
   return value;
 }
 
-/** Arguments are text of JSON; some servers send the value itself. */
+/** Arguments are JSON in a string; some servers send the JSON value itself. */
 function argumentsOf(value: JsonValue | undefined): string | undefined {
   if (value === undefined || value === null || typeof value === 'string') return value ?? undefined;
   return JSON.stringify(value);
 }
 
 interface GrowingCall {
-  /** As its first piece had them; an id that another call has is none. */
+  /** The id of the first fragment; undefined if another call already has it. */
   readonly id: string | undefined;
   readonly index: number | undefined;
   readonly name: string;
-  /** All that its pieces had. */
+  /** All ids that its fragments had. */
   readonly ids: Set<string>;
   readonly indexes: Set<number>;
   args: string;
 }
 
 /**
- * Puts calls together from their pieces. Servers differ: some number the calls (`index`), some only name them (`id`),
- * some do neither or give every call the number 0, and some send the name after the first piece. A piece that could
- * belong to several calls is left out: arguments that then do not parse fail the call, while a guess could run
- * something that nobody asked for.
+ * Assembles calls from their fragments. Servers differ: some send an `index`, some only an `id`, some neither or the
+ * index 0 for every call, and some send the name after the first fragment. A fragment that could belong to several
+ * calls is dropped: incomplete arguments then fail the call, while a guess could run a call that the model did not
+ * make.
  */
 export class CallDeltas {
   readonly #calls: GrowingCall[] = [];
-  /** Pieces of numbered calls that have no name yet. */
+  /** Fragments of calls with an index that have no name yet. */
   readonly #nameless = new Map<number, { id: string | undefined; args: string }>();
   readonly #named = new Set<number>();
   #length = 0;
 
-  /** @throws UpstreamFault when the arguments grow beyond all measure */
+  /** @throws UpstreamFault when all arguments together exceed `MAX_ARGUMENTS` */
   take(delta: CallDelta): void {
     const { index, id, name, args } = delta;
     this.#length += args?.length ?? 0;
@@ -86,11 +86,14 @@ export class CallDeltas {
     this.#add({ index, id: all.id, name, args: all.args });
   }
 
-  /** The calls in their order. @throws UpstreamFault when one never got a name */
+  /**
+   * Returns the calls in order.
+   * @throws UpstreamFault when a call has no name
+   */
   end(): readonly WireCall[] {
     for (const [index, { id, args }] of this.#nameless) this.#add({ index, id, name: undefined, args });
     const calls = [...this.#calls];
-    // Numbers say the order only if every call has one.
+    // The index determines the order only if every call has one.
     if (calls.every(({ index }) => index !== undefined))
       calls.sort((a, b) => (a.index ?? 0) - (b.index ?? 0));
     return calls.map(({ id, name, args }) => ({ id: id ?? '', name, input: args }));
@@ -107,7 +110,7 @@ export class CallDeltas {
       found.args += delta.args ?? '';
       return;
     }
-    // An empty name begins nothing.
+    // A fragment with a blank name does not start a call.
     if (name === undefined && delta.name !== undefined) return;
     if (name === undefined) throw new UpstreamFault('unreadable', { code: 'nameless_call' });
     const isTaken = this.#calls.some((call) => call.id === id);
@@ -118,7 +121,7 @@ export class CallDeltas {
     });
   }
 
-  /** Which call a piece belongs to. */
+  /** Finds the call that a fragment belongs to. */
   #find({ index, id, name, args }: CallDelta): GrowingCall | 'new' | 'unclear' {
     const begins = name !== undefined && /^\s*[{[]/.test(args ?? '');
     const numbered = index === undefined ? [] : this.#calls.filter(({ indexes }) => indexes.has(index));
@@ -147,7 +150,8 @@ export class CallDeltas {
 }
 
 /**
- * The one call that a piece goes on with. A piece that begins arguments goes on with none whose arguments are whole.
+ * Selects the only call that a fragment can continue.
+ * @param begins true when the fragment starts new arguments: it cannot continue a call whose arguments are complete
  */
 function oneOf(calls: readonly GrowingCall[], begins: boolean): GrowingCall | 'new' | 'unclear' {
   const open = begins ? calls.filter(({ args }) => !isWhole(args)) : calls;

@@ -12,18 +12,21 @@ const FINISH_REASONS: ReadonlyMap<string, FinishReason> = new Map([
   ['function_call', 'tool-calls'],
 ]);
 
-/** Reads the chunks of one chat completion. Its thoughts (`reasoning`, `reasoning_content`) are not shown. */
+/** Reads the chunks of one chat completion. Ignores reasoning (`reasoning`, `reasoning_content`). */
 export class Chunks {
-  /** Made when there is one: most answers make no calls. */
+  /** Created on demand: most responses contain no tool calls. */
   #calls: CallDeltas | undefined;
   #finish: string | undefined;
   #usage: Usage = NO_USAGE;
   #spoke = false;
 
-  /** @param onText gets each piece of text, never an empty one */
+  /** @param onText receives each text fragment, never an empty one */
   constructor(private readonly onText: (text: string) => void) {}
 
-  /** Takes the data of one event. @throws UpstreamFault, or the error object that the provider has sent */
+  /**
+   * Processes the data of one event.
+   * @throws UpstreamFault, or the error object that the provider sent
+   */
   take(data: string): void {
     if (data === '[DONE]') return;
     const chunk = parse(data);
@@ -51,7 +54,10 @@ export class Chunks {
     this.onText(text);
   }
 
-  /** What has come, when nothing more does. @throws UpstreamFault when the provider has not said that it is done */
+  /**
+   * Returns the completed response.
+   * @throws UpstreamFault when the stream ended without a finish reason
+   */
   end(): FinishedAnswer {
     const calls = this.#calls?.end() ?? [];
     if (this.#finish === undefined) throw new UpstreamFault('cut');
@@ -72,12 +78,12 @@ function parse(data: string): unknown {
   try {
     return JSON.parse(data);
   } catch {
-    // The SyntaxError quotes what the provider wrote.
+    // The original SyntaxError quotes what the provider sent.
     throw new UpstreamFault('unreadable', { code: 'SyntaxError' });
   }
 }
 
-/** Texts of a content in parts; its other parts, such as thoughts, are not shown. */
+/** The text parts of a multi-part content; other parts, such as reasoning, are ignored. */
 function textsOf(content: JsonValue): string[] {
   if (!Array.isArray(content)) throw new UpstreamFault('unreadable', { code: 'content' });
   const parts: readonly JsonValue[] = content;
@@ -89,8 +95,8 @@ function textsOf(content: JsonValue): string[] {
 }
 
 /**
- * An error in place of a chunk must have a message, else it is no error of this format; beside choices it says what it
- * says.
+ * The error to throw for an error object in a chunk. Without choices, it must have a message to count as an error of
+ * this format.
  */
 function errorIn(error: JsonValue, choices: JsonValue | undefined): unknown {
   const isKnown = isJsonObject(error) && (choices !== undefined || typeof error.message === 'string');

@@ -4,7 +4,7 @@ import type { WireNames } from '../wire-names.js';
 import { argumentsSchema, type Outline } from '../request-outline.js';
 import { outputText } from '../ai-sdk/prompt.js';
 
-/** The body of a request for a streamed chat completion, as JSON. */
+/** Builds the JSON body of a request for a streamed chat completion. */
 export function requestBody(
   { model, maxTokens }: { readonly model: string; readonly maxTokens: number | undefined },
   instructions: RigRequest['instructions'],
@@ -53,7 +53,7 @@ function addAssistant(
   }
 }
 
-/** The lists of tools as JSON: they are the same from turn to turn, and longer than most conversations. */
+/** Caches the JSON of tool lists: the list is the same object from turn to turn, and longer than most conversations. */
 const jsonOfTools = new WeakMap<
   readonly ToolDescription[],
   { readonly names: WireNames; readonly json: string }

@@ -14,8 +14,8 @@ import { requestBody } from './request.js';
 const BODILESS = new Set([204, 205]);
 
 /**
- * Requests chat completions from an endpoint that speaks OpenAI's format. It does without a provider package, because
- * the package passes each token through four web streams (docs/decisions/016-chat-completions.md).
+ * Creates the `respond` of a rig that requests chat completions in OpenAI's format. It uses no provider package,
+ * because the package passes each token through four web streams (docs/decisions/016-chat-completions.md).
  */
 export function createCompletions(endpoint: Endpoint, client: Pick<ModelHttpClient, 'open'>): Rig['respond'] {
   const { model, baseUrl, apiKey } = endpoint;
@@ -42,20 +42,19 @@ export function createCompletions(endpoint: Endpoint, client: Pick<ModelHttpClie
     });
 }
 
-/** Receives the parts of a completion, then its end. */
 interface Consumer {
   readonly take: (part: RigPart) => void;
   readonly resolve: () => void;
   readonly reject: (error: Error) => void;
 }
 
-/** Reads one response: a stream of events, or the body of an error. */
+/** Reads one response: an event stream or the body of an error. */
 class CompletionReader implements ResponseListener {
   #response: OpenResponse | undefined;
   #isOver = false;
-  /** Given when the status is that of an error: the body then says why. */
+  /** Set when the status is not 2xx; the body then holds the error. */
   #refusal: { readonly head: ResponseHead; body: string } | undefined;
-  // Drops a byte order mark, and completes characters that are cut between two chunks.
+  // Removes a byte order mark and joins characters that are split across chunks.
   readonly #decoder = new TextDecoder();
   readonly #chunks = new Chunks((text) => {
     this.consumer.take({ type: 'text', text });
@@ -114,7 +113,7 @@ class CompletionReader implements ResponseListener {
     if (!this.#isOver) this.#reject(asRigError(reason));
   }
 
-  /** Closes the connection, unless the response is complete. */
+  /** Ends the call with an error and closes the connection, unless the response is complete. */
   #reject(error: RigError): void {
     this.#isOver = true;
     this.#response?.cancel();
@@ -130,7 +129,7 @@ class CompletionReader implements ResponseListener {
   }
 }
 
-/** The error of a failed call: after an abort, always its reason. */
+/** The error of a failed call; after an abort, always the reason of the signal. */
 function failureOf(signal: AbortSignal, error: RigError): Error {
   return signal.aborted ? (signal.reason as Error) : error;
 }
