@@ -225,7 +225,7 @@ describeWithPostgres('with PostgreSQL', () => {
   it('rows of unknown sessions are refused, not dropped', async () => {
     await using(openPostgresTransfer(await database.newUrl(), { mustExist: false }), async (side) => {
       const orphan = ['6f1ff4a2-1f0a-4a53-9a3c-000000000099', 1, 0, '{}'];
-      await expect(side.insert('events', [orphan])).rejects.toThrow(/sessions that are not there/);
+      await expect(side.insert('events', [orphan])).rejects.toThrow(/sessions that do not exist/);
     });
   });
 });

@@ -3,45 +3,45 @@ import type { Log } from '../../../core/ports/log.js';
 import { StoreUnavailableError } from '../../../core/ports/store.js';
 import { toStoreError } from './failure.js';
 
-/** How a store in PostgreSQL is opened. */
+/** Options for opening a PostgreSQL store. */
 export interface PostgresOptions {
-  /** `postgres://user:password@host:port/database`, with the parameters that the driver knows. */
+  /** `postgres://user:password@host:port/database`, with the query parameters that the driver supports. */
   readonly url: string;
-  /** How many connections are open at most. Default 10. */
+  /** Maximum number of open connections. Default 10. */
   readonly poolSize?: number;
   /** How long to wait for a connection, in milliseconds. Default 3000. */
   readonly connectTimeoutMs?: number;
-  /** How long a statement may take, in milliseconds; a second later the connection is given up. Default 5000. */
+  /** Statement timeout, in milliseconds; the client drops the connection one second after it. Default 5000. */
   readonly statementTimeoutMs?: number;
-  /** Hears of connections that were lost while nobody used them. */
+  /** Receives a warning when an idle connection is lost. */
   readonly log?: Log;
 }
 
-/** A statement that the server prepares once per connection. The name stands for the text. */
+/** A statement that the server prepares once per connection. A name must always stand for the same text. */
 export interface Statement {
   readonly name: string;
   readonly text: string;
 }
 
-/** What can be bound to a statement. Arrays become arrays. */
+/** A parameter of a statement. JavaScript arrays become SQL arrays. */
 export type Bindable = string | number | boolean | null | readonly string[];
 
-/** Runs one statement in a transaction of its own. @throws StoreUnavailableError */
+/** Runs one statement as its own transaction. @throws StoreUnavailableError */
 export type Run = <R extends QueryResultRow>(
   statement: Statement,
   values: readonly Bindable[],
 ) => Promise<R[]>;
 
-/** A bounded number of connections. */
+/** A connection pool of bounded size. */
 export interface Connections {
   readonly run: Run;
   close(): Promise<void>;
 }
 
-/** How long a connection that nobody uses stays open, in milliseconds. */
+/** Idle timeout of a pooled connection, in milliseconds. */
 const IDLE_MS = 30_000;
 
-/** What every connection of the store has in common. */
+/** The connection options shared by the pool, migrations and transfers. */
 export function clientConfig(options: PostgresOptions): ClientConfig {
   return {
     connectionString: options.url,
@@ -53,9 +53,9 @@ export function clientConfig(options: PostgresOptions): ClientConfig {
 }
 
 /**
- * Opens connections as they are needed. One that fails is given up, and the next statement gets another: when
- * PostgreSQL comes back, so do they.
- * @param settings run-time parameters of the server for each connection
+ * Creates a pool that opens connections on demand. A failed connection is dropped and the next statement opens another,
+ * so the pool recovers by itself when PostgreSQL comes back.
+ * @param settings server run-time parameters to set on each connection
  */
 export function openConnections(
   options: PostgresOptions,
@@ -63,7 +63,7 @@ export function openConnections(
 ): Connections {
   const statementMs = options.statementTimeoutMs ?? 5_000;
   const parsers = new TypeOverrides();
-  // Counters and milliseconds: far from where numbers lose digits.
+  // All bigint columns are counters, sizes or milliseconds, below Number.MAX_SAFE_INTEGER.
   parsers.setTypeParser(types.builtins.INT8, Number);
   const assignments = Object.entries(settings).map(([name, value]) => `-c ${name}=${value}`);
   const pool = new Pool({
@@ -72,13 +72,13 @@ export function openConnections(
     max: options.poolSize ?? 10,
     idleTimeoutMillis: IDLE_MS,
     statement_timeout: statementMs,
-    // A server that does not answer at all cannot keep to the other timeout.
+    // The client's own timeout: statement_timeout does not help when the server does not respond at all.
     query_timeout: statementMs + 1_000,
     types: parsers,
   });
   let closing: Promise<void> | undefined;
   pool.on('error', (error) => {
-    // The pool has dropped it already.
+    // The pool has already dropped the connection.
     options.log?.warn({ err: toStoreError(error) }, 'an idle connection to PostgreSQL was lost');
   });
 
@@ -98,7 +98,7 @@ export function openConnections(
   };
 }
 
-/** PostgreSQL keeps no NUL in text. */
+/** Replaces NUL characters, which PostgreSQL text cannot store. */
 function bound(value: Bindable): Bindable {
   if (typeof value === 'string') return value.includes('\0') ? value.replaceAll('\0', '\uFFFD') : value;
   return isList(value) ? value.map((item) => item.replaceAll('\0', '\uFFFD')) : value;

@@ -2,23 +2,23 @@ import { DatabaseError } from 'pg';
 import { StoreUnavailableError } from '../../../core/ports/store.js';
 
 /**
- * Classes of SQLSTATE (https://www.postgresql.org/docs/current/errcodes-appendix.html) that say that the database
- * cannot be used now, whatever was asked: connection, authorization, wrong database, rolled back for another's sake,
- * out of resources, busy, shut down or cancelled by a timeout, input and output, damaged. 25006: this server only
- * reads.
+ * SQLSTATE classes (https://www.postgresql.org/docs/current/errcodes-appendix.html) of errors that do not depend on the
+ * statement: connection, authorization, unknown database, transaction rollback, insufficient resources, object in use,
+ * operator intervention (shutdown, timeout), system error (I/O), internal error (corruption). 25006 is a read-only
+ * server.
  */
 const UNAVAILABLE = /^(08|28|3D|40|53|55|57|58|XX)|^25006$/;
 
-/** True when an error of the driver says that the database cannot be used now. */
+/** True when a driver error means that the database is currently unavailable. */
 export function isUnavailable(error: unknown): boolean {
   if (error instanceof DatabaseError) return error.code !== undefined && UNAVAILABLE.test(error.code);
-  // Everything else that the driver throws is about the connection, unless it is a mistake in code.
+  // The driver's other errors concern the connection, except these two, which are programming errors.
   return !(error instanceof TypeError || error instanceof RangeError);
 }
 
 /**
- * What a failure of the driver is thrown as: `StoreUnavailableError`, or an error that names only the kind of the
- * defect.
+ * Converts a driver error: to `StoreUnavailableError` when the database is unavailable, otherwise to an error whose
+ * message has only the SQLSTATE code.
  */
 export function toStoreError(error: unknown): unknown {
   if (error instanceof StoreUnavailableError) return error;
@@ -31,7 +31,7 @@ export function toStoreError(error: unknown): unknown {
 
 function reasonOf(error: unknown): string {
   if (typeof error !== 'object' || error === null) return String(error);
-  // A connection that was tried on several addresses fails with all their errors and no words of its own.
+  // A connection attempt on several addresses fails with an AggregateError whose own message is empty.
   if ('errors' in error && Array.isArray(error.errors)) return error.errors.map(reasonOf).join(', ');
   return 'message' in error && typeof error.message === 'string' ? error.message : 'unknown reason';
 }

@@ -3,19 +3,19 @@ import { Client } from 'pg';
 import { clientConfig, type PostgresOptions } from './connections.js';
 import { toStoreError } from './failure.js';
 
-/** A step of the schema: applied once, in order of its number, 1, 2, 3 … */
+/** A schema migration. Each is applied once, in order of its number, starting at 1. */
 export interface Migration {
   readonly number: number;
   readonly name: string;
   readonly sql: string;
 }
 
-/** Stands for this program among all that take advisory locks in the database: `dipt` in ASCII. */
+/** Key of the advisory lock that serializes migrations: `dipt` in ASCII. */
 const LOCK = 0x64697074;
-/** How long to wait while another process brings the database up to date, in milliseconds. */
+/** How long to wait for another process's migration, in milliseconds. */
 const LOCK_MS = 60_000;
 
-/** The migrations of a folder: its files `NNNN-name.sql`. @throws Error when a number is missing or used twice */
+/** Reads the files `NNNN-name.sql` of a folder. @throws Error when a number is missing or used twice */
 export async function readMigrations(folder: URL): Promise<readonly Migration[]> {
   const names = (await readdir(folder)).filter((name) => /^\d{4}-.*\.sql$/.test(name)).sort();
   return Promise.all(
@@ -30,17 +30,17 @@ export async function readMigrations(folder: URL): Promise<readonly Migration[]>
 }
 
 /**
- * Brings a database to the newest schema, all or nothing, one process at a time. Resolves with what must be set on
- * every connection so that what was acknowledged is durable.
+ * Migrates a database to the newest schema in one transaction, one process at a time.
+ * @returns the server settings that every connection needs so that acknowledged commits are durable
  * @throws StoreUnavailableError when the database cannot be reached
- * @throws Error when it is newer than the program
+ * @throws Error when its schema is newer than this program
  */
 export async function migrate(
   options: PostgresOptions,
   migrations: readonly Migration[],
 ): Promise<Readonly<Record<string, string>>> {
   const client = new Client(clientConfig(options));
-  // A connection that is lost between two statements fails the next one.
+  // An unhandled 'error' event would end the process. A connection lost between statements fails the next one.
   client.on('error', () => undefined);
   try {
     await client.connect();
@@ -69,7 +69,7 @@ async function apply(client: Client, migrations: readonly Migration[]): Promise<
   if (found > migrations.length) {
     throw new Error(
       `the database was written by a newer version of this program: its schema is ${String(found)}, and this version ` +
-        `knows ${String(migrations.length)}. Start the newer version, or restore a backup made by this one.`,
+        `supports ${String(migrations.length)}. Start the newer version, or restore a backup made by this one.`,
     );
   }
   for (const { number, name, sql } of migrations.slice(found)) {

@@ -28,7 +28,7 @@ export interface SessionRow {
   readonly deleted_at: number | null;
 }
 
-/** A turn as the function `turn_json` shows it. */
+/** A turn as the SQL function `turn_json` returns it. */
 export interface TurnRow {
   readonly id: string;
   readonly no: number;
@@ -77,15 +77,14 @@ export interface KeyRow {
   readonly revoked_at: number | null;
 }
 
-/** Columns are named one by one: a prepared `SELECT *` fails once a newer program has added a column. */
+/** Lists the columns by name: a prepared `SELECT *` fails after a newer version of the program adds a column. */
 export const SESSION_COLUMNS =
   'ref, id, title, title_source, wallet, rig, client, app, user_state, interrupted, created_at, active_at, revision, version, ' +
   'last_event_id, last_turn_no, faults_shown, deleted_at';
-/** Of `messages m`. */
+/** Columns of `messages m`. */
 export const MESSAGE_COLUMNS =
   'm.id, m.turn_id, m.turn_no, m.position, m.role, m.content, m.tool_calls, m.tool_results, m.created_at';
 
-/** What the core knows of a session. */
 export function toSession(row: SessionRow): Session {
   return {
     id: row.id,
@@ -105,7 +104,6 @@ export function toSession(row: SessionRow): Session {
   };
 }
 
-/** What the core knows of a turn. */
 export function toTurn(row: TurnRow, sessionId: string): Turn {
   return {
     id: row.id,
@@ -134,7 +132,6 @@ export function toClaimedTurn(row: TurnRow, sessionId: string, owner: string): C
   };
 }
 
-/** A record. */
 export function toMessage(row: MessageRow): Message {
   return {
     id: row.id,
@@ -149,7 +146,6 @@ export function toMessage(row: MessageRow): Message {
   };
 }
 
-/** An App key, without its secret part. */
 export function toKey(row: KeyRow): StoredKey {
   return {
     id: row.id,
@@ -162,19 +158,20 @@ export function toKey(row: KeyRow): StoredKey {
   };
 }
 
-/** Events as the two lists that a write takes: their bodies, and the texts of the notices among them. */
+/** Converts events to the two array parameters of a write: all bodies as JSON, and the texts of the system notices. */
 export function toEventLists(bodies: readonly EventBody[]): readonly [bodies: string[], notices: string[]] {
   const notices = bodies.flatMap((body) => (body.type === 'system_notice' ? [body.message] : []));
   return [bodies.map((body) => JSON.stringify(body)), notices.map(wellFormed)];
 }
 
-/** What a write that logged these events last has made of them. */
+/** Numbers the events of a write, the last of which got the id `lastEventId`. */
 export function toLogged(bodies: readonly EventBody[], lastEventId: number, at: number): LoggedEvent[] {
   return bodies.map((body, index) => ({ id: lastEventId - bodies.length + 1 + index, at, body }));
 }
 
 /**
- * Fields to set as the two values that a write takes: columns as a JSON object, and the user state (null: it stays).
+ * Converts fields to the two parameters of a write: columns as a JSON object, and the user state as JSON (null: keep
+ * the stored one).
  */
 export function toFields(set: SessionFields): readonly [columns: string, state: string | null] {
   const { titleSource, userState, ...columns } = set;
@@ -182,7 +179,7 @@ export function toFields(set: SessionFields): readonly [columns: string, state: 
   return [toJson(fields), userState === undefined ? null : JSON.stringify(userState)];
 }
 
-/** Records as a write takes them. Of two with the same id the last counts. */
+/** Converts messages to the JSON parameter of a write. Of several with the same id, only the last is kept. */
 export function toRecords(messages: readonly Message[]): string {
   const last = new Map(messages.map((message) => [message.id, message]));
   return toJson(
@@ -194,7 +191,7 @@ export function toRecords(messages: readonly Message[]): string {
   );
 }
 
-/** Quotas as a write takes them, by their places in the list; null: there is none. */
+/** Converts quotas to the JSON parameter of a write, numbered by their index; null when the list is empty. */
 export function toQuotas(quotas: readonly Quota[]): string | null {
   if (quotas.length === 0) return null;
   return toJson(
@@ -208,7 +205,7 @@ export function toQuotas(quotas: readonly Quota[]): string | null {
   );
 }
 
-/** Uses as a write takes them; null: there is none. */
+/** Converts uses to the JSON parameter of a write; null when the list is empty. */
 export function toUses(uses: readonly Use[]): string | null {
   if (uses.length === 0) return null;
   return toJson(
@@ -216,7 +213,7 @@ export function toUses(uses: readonly Use[]): string | null {
   );
 }
 
-/** JSON that PostgreSQL can take apart: it refuses NUL and lone surrogates even when they are escaped. */
+/** Serializes to JSON that PostgreSQL can parse: it rejects NUL and lone surrogates even when they are escaped. */
 function toJson(value: object): string {
   return JSON.stringify(value, (_key, item: unknown) => (typeof item === 'string' ? wellFormed(item) : item));
 }

@@ -14,9 +14,9 @@ import { createUsage } from './queries/usage.js';
 import { createWrites } from './queries/writes.js';
 
 /**
- * Opens a store in PostgreSQL (15 or newer), which several nodes may share, and brings its schema up to date.
+ * Opens a store in PostgreSQL (15 or newer), which several nodes may share, and migrates its schema.
  * @throws StoreUnavailableError when the database cannot be reached
- * @throws Error when it was written by a newer version of this program
+ * @throws Error when the schema is that of a newer version of this program
  */
 export async function openPostgresStore(options: PostgresOptions): Promise<Store> {
   const migrations = await readMigrations(new URL('./migrations/', import.meta.url));

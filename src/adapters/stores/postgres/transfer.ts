@@ -13,9 +13,9 @@ import { migrate, readMigrations } from './migrate.js';
 const ROWS_A_PAGE = 200;
 
 /**
- * Opens a database for a copy of all its data, and brings its schema up to date.
- * @param mustExist whether a database without any data of this program is a mistake, or gets its tables
- * @throws Error when there are none, or they were made by a newer version of this program
+ * Opens a database to copy all its data from or into it, and migrates its schema.
+ * @param mustExist true: a database without Diptych's tables is an error; false: its tables are created
+ * @throws Error when the tables must exist and do not, or a newer version of this program created them
  * @throws StoreUnavailableError when the database cannot be reached
  */
 export async function openPostgresTransfer(
@@ -43,14 +43,14 @@ export async function openPostgresTransfer(
         Object.fromEntries(names.map((name, column) => [name, row[column] ?? null])),
       );
       const { rowCount } = await guarded(() => client.query(text, [JSON.stringify(records)]));
-      if (rowCount !== rows.length) throw new Error(`rows of ${table} belong to sessions that are not there`);
+      if (rowCount !== rows.length) throw new Error(`rows of ${table} belong to sessions that do not exist`);
     },
     async openTurns(leaseMs) {
       const { rows } = await guarded(() => client.query<{ open: number; held: number }>(OPEN, [leaseMs]));
       return rows[0] ?? { open: 0, held: 0 };
     },
     async settle() {
-      // Without it the planner guesses until the server finds the time.
+      // The planner has no statistics on the copied rows until autovacuum runs.
       await guarded(() => client.query('ANALYZE'));
     },
     close: () => guarded(() => client.end()),
@@ -68,10 +68,10 @@ async function expectTables(client: Client): Promise<void> {
   const { rows } = await client.query<{ found: boolean }>(
     "SELECT to_regclass('schema_migrations') IS NOT NULL AS found",
   );
-  if (rows[0]?.found !== true) throw new Error('there is no data of Diptych in this PostgreSQL database');
+  if (rows[0]?.found !== true) throw new Error('this PostgreSQL database contains no data of Diptych');
 }
 
-/** One moment of the table, read by a cursor on a connection of its own. */
+/** Reads a consistent snapshot of a table in pages, through a cursor on a separate connection. */
 async function* readRows(
   url: string,
   table: TransferTable,
@@ -136,9 +136,9 @@ async function withClient(url: string, run: (client: Client) => Promise<void>): 
 async function connect(url: string): Promise<Client> {
   const parsers = new TypeOverrides();
   parsers.setTypeParser(types.builtins.INT8, Number);
-  // A table may be large: no statement has a limit here.
+  // No statement timeout: a table may be large.
   const client = new Client({ ...clientConfig({ url }), statement_timeout: 0, types: parsers });
-  // A connection that is lost between two statements fails the next one.
+  // An unhandled 'error' event would end the process. A connection lost between statements fails the next one.
   client.on('error', () => undefined);
   await guarded(() => client.connect());
   return client;

@@ -23,7 +23,7 @@ const RENEW_CALLS: Statement = {
     WHERE call_id = ANY ($1) AND owner = $2`,
 };
 
-/** Who works on which call of a tool outside a turn. Times are those of the database's clock. */
+/** Leases on tool calls outside turns. Lease times use the database's clock. */
 export function createCalls(run: Run): CallStore {
   return {
     async openCall({ callId, sessionId, toolName }, { owner, milliseconds }, event, at) {

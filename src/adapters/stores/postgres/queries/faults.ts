@@ -14,12 +14,12 @@ const MARK_SHOWN: Statement = {
   text: 'UPDATE sessions SET faults_shown = $2 WHERE id = $1 AND deleted_at IS NULL AND faults_shown < $2',
 };
 
-/** The writes that say which errors a snapshot carries, and which some have carried. */
+/** Tracks which errors of a session have been delivered in a snapshot. */
 export function createFaults(run: Run): Pick<Store, 'claimFaults' | 'releaseFaults' | 'markFaultsShown'> {
   return {
     async claimFaults(id, { owner, milliseconds }, lost) {
       const [row] = await run<{ result: ClaimedFaults }>(CLAIM, [id, owner, milliseconds, lost]);
-      if (row === undefined) throw new Error(`${CLAIM.name} gave no row`);
+      if (row === undefined) throw new Error(`${CLAIM.name} returned no row`);
       return row.result;
     },
 

@@ -24,7 +24,7 @@ const PROBE: Statement = {
   text: 'INSERT INTO probe (id, at) VALUES (1, $1) ON CONFLICT (id) DO UPDATE SET at = EXCLUDED.at',
 };
 
-/** App keys, and the probe of health checks. */
+/** App keys, and the write probe of health checks. */
 export function createKeys(
   run: Run,
 ): Pick<Store, 'saveKey' | 'findKey' | 'listKeys' | 'revokeKey' | 'check'> {

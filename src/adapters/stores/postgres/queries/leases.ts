@@ -3,7 +3,7 @@ import type { Run, Statement } from '../connections.js';
 import { toClaimedTurn, type TurnRow } from '../rows.js';
 import { callOf } from './writes.js';
 
-/** A turn that was claimed, with the id of its session. */
+/** A claimed turn, with the id of its session. */
 interface Claimed {
   readonly session_id: string;
   readonly turn: TurnRow;
@@ -19,7 +19,7 @@ const READ_LEASES: Statement = {
     FROM turns WHERE status = 'running' AND owner IS NOT NULL`,
 };
 
-/** Those of the turns $1 that $2 works on, locked in one order so that no two callers wait for each other. */
+/** Locks those of the turns $1 that $2 owns, in a fixed order so that concurrent callers cannot deadlock. */
 const OWNED = `SELECT t.ref FROM turns t JOIN sessions s ON s.ref = t.session
   WHERE t.id = ANY ($1) AND t.owner = $2 AND t.status = 'running' ORDER BY t.ref FOR UPDATE OF t`;
 const RENEW: Statement = {
@@ -34,7 +34,7 @@ const RELEASE: Statement = {
     UPDATE turns t SET owner = NULL, lease_until = '-infinity' FROM mine WHERE t.ref = mine.ref`,
 };
 
-/** Who works on which turn. Times are those of the database's clock: nodes need not agree on the time. */
+/** Leases on turns. Lease times use the database's clock, so that the nodes' clocks need not agree. */
 export function createLeases(
   run: Run,
 ): Pick<Store, 'takeOver' | 'readLeases' | 'claimAbandoned' | 'renewLeases' | 'releaseTurns'> {

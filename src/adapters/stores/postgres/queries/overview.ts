@@ -30,7 +30,7 @@ const USES: Statement = {
     ORDER BY amount DESC, subject, measure LIMIT $2`,
 };
 
-/** What an operator's view reads. */
+/** Reads for the operator's overview. */
 export function createOverview(run: Run): OverviewStore {
   return {
     async readOpenTurns(limit) {

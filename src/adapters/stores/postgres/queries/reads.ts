@@ -13,10 +13,10 @@ import {
 } from '../rows.js';
 
 type Head = Pick<SessionRow, 'id' | 'revision' | 'last_event_id' | 'deleted_at'>;
-/** All fields of a row, or null in each when an outer join found none. */
+/** A row of an outer join: all its fields are null when nothing matched. */
 type Maybe<T> = T | { readonly [K in keyof T]: null };
 
-/** Before everything: the cursor of a first page. */
+/** The cursor of the first page. */
 const FIRST: ThreadCursor = { activeAt: Number.MAX_SAFE_INTEGER, id: '' };
 
 const LIVE = '(SELECT ref FROM sessions WHERE id = $1 AND deleted_at IS NULL)';
@@ -46,7 +46,7 @@ const NEWEST_MESSAGES: Statement = {
   text: `SELECT ${MESSAGE_COLUMNS} FROM messages m WHERE m.session = ${LIVE}
     ORDER BY m.turn_no DESC, m.position DESC LIMIT $2`,
 };
-// One row without a record: the place is known, and nothing is before it.
+// Returns no row when the message $3 does not exist, and a single row of nulls when no message precedes it.
 const MESSAGES_BEFORE: Statement = {
   name: 'messages_before',
   text: `SELECT page.* FROM messages place LEFT JOIN LATERAL (
@@ -68,7 +68,7 @@ const SYSTEM_EVENTS: Statement = {
   name: 'system_events',
   text: `SELECT n, kind, text FROM system_events WHERE session = ${LIVE} ORDER BY n DESC LIMIT $2`,
 };
-// Each by its partial index.
+// Two subqueries, so that each count uses its partial index.
 const COUNT_TURNS: Statement = {
   name: 'count_turns',
   text: `SELECT (SELECT count(*) FROM turns WHERE status = 'queued') AS queued,
@@ -85,7 +85,7 @@ type ReadName =
   | 'readEvents'
   | 'readSystemEvents';
 
-/** The small reads. Each is one statement, and so sees one moment. */
+/** Small reads. Each is a single statement, and so reads a consistent snapshot. */
 export function createReads(run: Run): Pick<Store, ReadName> {
   async function heads(ids: readonly string[]): Promise<Map<string, SessionHead | 'deleted'>> {
     const rows = await run<Head>(HEADS, [ids]);

@@ -4,7 +4,7 @@ import type { Store } from '../../../../core/ports/store.js';
 import type { Run, Statement } from '../connections.js';
 import { callOf } from './writes.js';
 
-/** How much one statement removes at most. */
+/** The most that one statement removes. */
 const THREADS_A_SLICE = 20;
 const ROWS_A_SLICE = 2_000;
 
@@ -22,7 +22,7 @@ const PRUNE_EVENTS: Statement = {
   text: 'SELECT pruned, done FROM prune_events($1, $2, $3, $4)',
 };
 
-/** What removes: a session is out of reach with the first statement, its rows go in slices. */
+/** Deletes sessions and prunes old data. A deleted session is unreachable at once; its rows are removed in batches. */
 export function createRemoval(run: Run, log: Log | undefined): Pick<Store, 'deleteSession' | 'prune'> {
   async function sweep(): Promise<void> {
     for (;;) {
@@ -63,8 +63,8 @@ export function createRemoval(run: Run, log: Log | undefined): Pick<Store, 'dele
       try {
         await sweep();
       } catch (error) {
-        // The session is gone all the same: the next pruning removes what is left of it.
-        log?.warn({ err: error }, 'the rows of a deleted session could not be removed yet');
+        // The session is already unreachable, and the next prune removes its remaining rows.
+        log?.warn({ err: error }, 'failed to remove the rows of a deleted session');
       }
       return true;
     },

@@ -42,7 +42,7 @@ const DELETE: Statement = {
   text: `DELETE FROM secrets WHERE client = $1 AND ($2::text IS NULL OR app = $2) AND ($3::text IS NULL OR name = $3)
     RETURNING name`,
 };
-// From one to the next by the index: a table of many values has few keys.
+// Skips through the index from one distinct key to the next: there are many secrets but few keys.
 const KEY_IDS: Statement = {
   name: 'secret_key_ids',
   text: `WITH RECURSIVE ids (key_id) AS (
@@ -60,7 +60,6 @@ const RESEAL: Statement = {
     RETURNING name`,
 };
 
-/** Sealed secrets. */
 export function createSecrets(run: Run): SecretStore {
   return {
     async putSecrets(client, secrets, bounds, at) {
@@ -72,7 +71,7 @@ export function createSecrets(run: Run): SecretStore {
       const [row] = await run<{ result: StoredSecrets }>(PUT, [
         ...[client, JSON.stringify(records), bounds.names, bounds.client, bounds.app, at],
       ]);
-      if (row === undefined) throw new Error('put_secrets gave no row');
+      if (row === undefined) throw new Error('put_secrets returned no row');
       return row.result;
     },
     async noteSecretUse(client, at, notedBefore) {

@@ -45,7 +45,7 @@ const HEAD: Statement = {
       ${FAULTS} AS faults
     FROM sessions s WHERE s.id = $1`,
 };
-/** The last records that a snapshot shows something of. */
+/** Reads the last messages that contribute to a snapshot: empty assistant messages without tool results do not. */
 const TAIL: Statement = {
   name: 'thread_tail',
   text: `SELECT ${SESSION_COLUMNS}, s.shown_messages,
@@ -81,8 +81,8 @@ export function createThreadReads(
   run: Run,
 ): Pick<Store, 'loadThread' | 'loadTail' | 'readTurn' | 'readFlight'> {
   /**
-   * The records of turns that had ended at the moment of the head: they never change. Undefined: the session was
-   * deleted since.
+   * Reads the messages of turns that had ended when the head was read. They never change, so a separate statement is
+   * safe. Undefined: the session was deleted after the head was read.
    */
   async function readSettled({ ref, last_turn_no, open }: Head): Promise<Message[] | undefined> {
     if (open.length === last_turn_no) return [];

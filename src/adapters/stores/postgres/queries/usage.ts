@@ -1,7 +1,7 @@
 import type { SurfaceSeen, UsageRow, UsageStore } from '../../../../core/ports/usage-store.js';
 import type { Run, Statement } from '../connections.js';
 
-// Rows are locked in one order: no two nodes wait for each other.
+// Sorted, so that rows are locked in a fixed order and concurrent nodes cannot deadlock.
 const ADD: Statement = {
   name: 'add_usage',
   text: `INSERT INTO usage (day, surface, endpoint, key_id, client, requests, first_at, last_at)
@@ -27,7 +27,7 @@ const READ_CLIENTS: Statement = {
   text: 'SELECT DISTINCT client FROM usage WHERE day >= $1 ORDER BY client',
 };
 
-/** Counts of requests. */
+/** Request counts by day. */
 export function createUsage(run: Run): UsageStore {
   return {
     async addUsage(rows) {

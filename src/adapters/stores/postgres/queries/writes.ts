@@ -17,7 +17,7 @@ import {
   type TurnRow,
 } from '../rows.js';
 
-/** What a write says of the session's counters after it. */
+/** The session's counters after a write. */
 interface Counters {
   readonly revision: number;
   readonly last_event_id: number;
@@ -44,7 +44,7 @@ type Accepted =
       readonly turn: TurnRow;
     });
 
-/** The call of a function with so many arguments. */
+/** Builds the statement that calls an SQL function with `count` parameters. */
 export function callOf(name: string, count: number): Statement {
   const places = Array.from({ length: count }, (_, index) => `$${String(index + 1)}`).join(', ');
   return { name, text: `SELECT ${name}(${places}) AS result` };
@@ -67,11 +67,11 @@ type WriteName =
   | 'endTurn'
   | 'countRequest';
 
-/** The writes to one session. Each is one statement. */
+/** Writes to a session. Each is a single statement. */
 export function createWrites(run: Run): Pick<Store, WriteName> {
   async function call<R>(statement: Statement, values: readonly Bindable[]): Promise<R> {
     const [row] = await run<{ result: R }>(statement, values);
-    if (row === undefined) throw new Error(`${statement.name} gave no row`);
+    if (row === undefined) throw new Error(`${statement.name} returned no row`);
     return row.result;
   }
 
@@ -176,7 +176,7 @@ export function createWrites(run: Run): Pick<Store, WriteName> {
 
 function quotaAt(quotas: readonly Quota[], index: number): Quota {
   const quota = quotas[index];
-  if (quota === undefined) throw new Error(`there is no quota ${String(index)}`);
+  if (quota === undefined) throw new Error(`quota ${String(index)} does not exist`);
   return quota;
 }
 
