@@ -16,7 +16,7 @@ export interface LiveTurn {
    */
   readonly text: string;
   readonly textSince: number;
-  /** What an earlier attempt showed of the step that is now made anew. */
+  /** Text of the repeated step that an earlier attempt published. */
   readonly leftover: string;
   /** The position of the turn's next message. */
   readonly nextPosition: number;

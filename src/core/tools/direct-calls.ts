@@ -22,7 +22,7 @@ import { sessionNotFound, type SessionCache } from '../sessions/session-cache.js
 import type { Sessions } from '../sessions/sessions.js';
 import { toolContext } from './tool-context.js';
 
-/** A call of a tool outside a turn. */
+/** A request to call a tool outside a turn. */
 export interface InvocationRequest {
   readonly session: SessionRef;
   readonly name: string;
@@ -31,16 +31,16 @@ export interface InvocationRequest {
   readonly app: string | undefined;
   readonly key: string | undefined;
   readonly clientId: string | undefined;
-  /** Aborts when nobody waits for the result any more. */
+  /** Aborts when the caller no longer waits for the result. */
   readonly signal: AbortSignal;
 }
 
-/** What a tool call outside a turn came to: its result, or why there is none. */
+/** The result of a tool call outside a turn, or the error message of a failed one. */
 export type Invocation = { readonly callId: string; readonly name: string } & (
   { readonly result: JsonValue } | { readonly error: string }
 );
 
-/** What a call of a tool goes through. */
+/** The dependencies of `DirectCalls`. */
 export interface DirectCallParts {
   readonly store: Store;
   readonly bus: Bus;
@@ -55,7 +55,7 @@ export interface DirectCallParts {
   readonly threads: SessionCache;
 }
 
-/** Tools as a client calls them, without a rig. */
+/** Lists tools for clients, and runs tool calls outside turns. */
 export class DirectCalls {
   readonly #stop = new AbortController();
 
@@ -66,15 +66,15 @@ export class DirectCalls {
     private readonly seedPhrases: SeedPhrases,
   ) {}
 
-  /** The tools of an App. */
+  /** Lists the tools of an App. */
   async list(app: string | undefined, key: string | undefined): Promise<readonly ToolDescription[]> {
     return this.parts.toolRunner.describe(await this.parts.access.authorize(app ?? DEFAULT_APP, key));
   }
 
   /**
-   * Runs one tool for a session, and tells its updates of it.
-   * @throws RefusedError `not_found` for an unknown tool; `invalid` for arguments that do not fit its schema, or that
-   * hold a key
+   * Runs one tool for a session and publishes the call's progress to the session's streams.
+   * @throws RefusedError `not_found` for an unknown tool; `invalid` for arguments that do not match its schema or
+   * contain a private key
    */
   async invoke(request: InvocationRequest): Promise<Invocation> {
     const app = await this.parts.access.authorize(request.app ?? DEFAULT_APP, request.key);
@@ -88,13 +88,13 @@ export class DirectCalls {
     const open = { callId: call.callId, sessionId: session.id, toolName: call.name };
     if (!(await this.openCalls.begin(open, { type: 'tool_update', ...announced }))) throw sessionNotFound();
     const { signal, release } = linkSignals(this.#stop.signal, request.signal);
-    // One event after the other, in the order in which they happened.
+    // Stores events sequentially, in the order in which they happened.
     let told = Promise.resolve();
     let isOver = false;
     const tell = (event: EventBody): Promise<void> =>
       (told = told.then(() => this.openCalls.log(open, event)));
     const report = (message: string): void => {
-      // A tool that was given up on may still talk.
+      // A tool may still report progress after its call was aborted.
       if (isOver) return;
       tell({ type: 'tool_update', ...announced, message }).catch((error: unknown) => {
         this.parts.log.warn({ err: error, tool: call.name }, 'progress of a tool was not stored');
@@ -112,7 +112,8 @@ export class DirectCalls {
       return failed ? { callId, name, error: resultText(result) } : { callId, name, result };
     } catch (error) {
       isOver = true;
-      // The client went away, the service stops, or the store failed: whoever watches must not wait for ever.
+      // The client disconnected, the service is stopping, or the store failed: streams must still receive the end of
+      // the call.
       const end: EventBody = {
         type: 'tool_complete',
         ...announced,

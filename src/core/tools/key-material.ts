@@ -7,19 +7,19 @@ const PEM = /-----BEGIN [A-Z0-9 ]*PRIVATE KEY( BLOCK)?-----/i;
 const EXTENDED_KEY = /\b[tuvxyz]prv[1-9A-HJ-NP-Za-km-z]{100,112}\b/i;
 const BARE_KEY = /^(0x)?[0-9a-f]{64}$/i;
 /**
- * What the name of an argument says that holds a key or a seed, in any spelling (`private_key`, `privateKey`,
- * `seed-phrase`): as its whole name, or anywhere in it (`wallet_private_key`).
+ * Argument names that denote a key or a seed, in any spelling (`private_key`, `privateKey`, `seed-phrase`): as the
+ * whole name, or as a part of it (`wallet_private_key`).
  */
 const WHOLE_NAMES = new Set(['seed', 'keystore', 'xprv', 'walletkey', 'secretkey', 'signingkey']);
 const PARTS_OF_NAMES = /privatekey|privkey|mnemonic|seedphrase|seedwords|(recovery|secret|backup)phrase/;
 const MAX_DEPTH = 32;
-/** Texts that a pattern made for hex does not match. */
+/** Strings that a pattern for hex does not match. */
 const PROBES = ['hello', 'not-a-hash', 'two words', '12.5', 'a'.repeat(200)];
 
 /**
- * Where the arguments of a tool hold a private key or a seed phrase, if they do. Thirty-two bare bytes in hex may be a
- * transaction hash: they are let through where the tool's schema has a `pattern` that asks for them; a number named
- * `seed` where it asks for a number. What is found is never repeated in the message, nor in the path.
+ * Finds a private key or a seed phrase in the arguments of a tool. A bare 32-byte hex string may be a transaction hash:
+ * it is accepted where the tool's schema has a `pattern` specific to it, as is a number named `seed` where the schema
+ * asks for a number. The returned problem never contains the value found, neither in its message nor in its path.
  */
 export function findExposure(
   args: JsonObject,
@@ -38,7 +38,7 @@ export function findExposure(
     if (typeof value === 'string') return inText(value, wanted, path);
     if (typeof value !== 'object' || value === null) return undefined;
     if (isJsonObject(value)) return inObject(value, wanted, path, depth);
-    // A phrase may come word by word.
+    // A seed phrase may be an array of words.
     const words = value.filter((item) => typeof item === 'string').join(' ');
     if (seedPhrases.isSeedPhrase(words)) return seedPhrase(path);
     const items = wanted.flatMap((schema) => alternatives(schema.items));
@@ -85,7 +85,7 @@ function saysKey(name: string): boolean {
   return WHOLE_NAMES.has(letters) || PARTS_OF_NAMES.test(letters);
 }
 
-/** A number or a yes or no, where the tool wants just that: a seed of chance is no secret. */
+/** True for a number or boolean where the schema asks for one: the seed of a random generator is not a secret. */
 function isPlain(value: JsonValue, schemas: readonly JsonObject[]): boolean {
   if (typeof value !== 'number' && typeof value !== 'boolean') return false;
   return schemas.some(({ type }) => type === 'number' || type === 'integer' || type === 'boolean');
@@ -96,7 +96,7 @@ function propertyOf(schema: JsonObject, name: string): JsonValue | undefined {
   return isJsonObject(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined;
 }
 
-/** A schema and those that it is made of. */
+/** Returns a schema and its `anyOf`, `oneOf` and `allOf` parts. */
 function alternatives(schema: JsonValue | undefined): readonly JsonObject[] {
   if (!isJsonObject(schema)) return [];
   const parts = [schema.anyOf, schema.oneOf, schema.allOf].filter(isList).flat();
@@ -107,14 +107,17 @@ function isList(value: JsonValue | undefined): value is readonly JsonValue[] {
   return Array.isArray(value);
 }
 
-/** Whether a schema has a pattern that was made for this text: one that takes anything asks for nothing. */
+/**
+ * True if the schema has a pattern that is specific to this text. A pattern that also matches arbitrary text does not
+ * count.
+ */
 function asksFor({ pattern }: JsonObject, text: string): boolean {
   if (typeof pattern !== 'string') return false;
   try {
     const matcher = new RegExp(pattern, 'u');
     return matcher.test(text) && !PROBES.some((probe) => matcher.test(probe));
   } catch {
-    // Not a pattern that JSON Schema allows: then it asks for nothing.
+    // The pattern is not valid.
     return false;
   }
 }

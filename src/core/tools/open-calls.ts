@@ -10,10 +10,10 @@ import type { Store } from '../ports/store.js';
 import type { Lease } from '../model/turn.js';
 import type { SessionCache } from '../sessions/session-cache.js';
 
-/** How often calls of lost processes are looked for. */
+/** The interval between searches for abandoned calls. */
 const LOOK_MS = 1_000;
 
-/** What open calls are kept with. */
+/** The dependencies of `OpenCalls`. */
 export interface OpenCallParts {
   readonly store: Store;
   readonly bus: Bus;
@@ -24,8 +24,8 @@ export interface OpenCallParts {
 }
 
 /**
- * Calls of tools outside turns. Each has a lease in the store, which this process renews while the call runs. A call
- * whose process died is ended by whoever finds its lease lost: as failed, with an unknown outcome.
+ * Tracks tool calls outside turns. Each has a lease in the store, which this process renews while the call runs. When a
+ * process dies, another process finds the expired lease and ends the call as failed, with an unknown outcome.
  */
 export class OpenCalls {
   readonly #here = new Set<string>();
@@ -40,7 +40,7 @@ export class OpenCalls {
     this.#watch = new LeaseWatch(parts.settings.leaseMs);
   }
 
-  /** Ends what was left open, and begins to keep leases. */
+  /** Ends abandoned calls, then starts renewing leases. */
   async start(): Promise<void> {
     await this.#endLost();
     const { clock, settings } = this.parts;
@@ -54,7 +54,7 @@ export class OpenCalls {
     for (const cancel of this.#timers) cancel();
   }
 
-  /** Notes that a call begins, and tells watchers. False: its session was deleted. */
+  /** Stores the start of a call and publishes it. Returns false if the session was deleted. */
   async begin(call: OpenCall, event: EventBody): Promise<boolean> {
     const commit = await this.parts.store.openCall(call, this.#lease, event, this.parts.clock.now());
     if (commit === undefined) return false;
@@ -63,20 +63,20 @@ export class OpenCalls {
     return true;
   }
 
-  /** Tells watchers how far a call is, unless another process has ended it. */
+  /** Stores and publishes a progress event, unless another process has ended the call. */
   async log(call: Pick<OpenCall, 'callId' | 'sessionId'>, event: EventBody): Promise<void> {
     const commit = await this.parts.store.logCall(call.callId, this.owner, event, this.parts.clock.now());
     if (commit !== undefined) this.#announce(call.sessionId, commit);
   }
 
-  /** Notes how a call has ended, and tells watchers, unless another process has ended it. */
+  /** Stores and publishes the end of a call, unless another process has ended it. */
   async end(callId: string, event: EventBody): Promise<void> {
     try {
       const { store, clock } = this.parts;
       const closed = await store.closeCall(callId, { owner: this.owner }, event, clock.now());
       if (closed !== undefined) this.#announce(closed.sessionId, closed.commit);
     } finally {
-      // What could not be stored is ended as lost: nobody renews it.
+      // If the end could not be stored, the lease expires and the call is ended as abandoned.
       this.#here.delete(callId);
     }
   }

@@ -1,26 +1,26 @@
-/** Where a pattern occurs in a text. */
+/** A range of a text that patterns cover. */
 export interface Match {
-  /** The place of its first character, and the place after its last one. */
+  /** The index of its first character, and the index after its last one. */
   readonly start: number;
   readonly end: number;
-  /** The place of the pattern in the list that the matcher was made from. */
+  /** The index of the pattern in the constructor's list. */
   readonly pattern: number;
 }
 
 const ROOT = 0;
 const NONE = -1;
 
-/** Differs between processes, so that nobody can prepare patterns whose transitions collide in the table. */
+/** Random for each process, so that nobody can craft patterns whose transitions collide in the hash table. */
 const SEED = Math.floor(Math.random() * 2 ** 32) | 1;
 
 /**
- * Finds many patterns in one pass over a text (Aho and Corasick, "Efficient string matching", 1975): the time grows
- * with the length of the text and of all patterns together, whatever they are.
+ * Finds many patterns in one pass over a text (Aho and Corasick, "Efficient string matching", 1975), in time linear in
+ * the length of the text and of all patterns together.
  */
 export class PatternMatcher {
   /** The length of the longest pattern, in characters. */
   readonly longest: number;
-  /** Transitions of the automaton so far: at most two for each character of the patterns and of the texts. */
+  /** Number of state transitions so far: at most two per character of the patterns and the texts. */
   steps = 0;
 
   #count = 1;
@@ -28,13 +28,13 @@ export class PatternMatcher {
   readonly #char: Uint16Array;
   /** The state of the longest proper suffix that is a prefix of some pattern. */
   readonly #fail: Int32Array;
-  /** The pattern that ends in a state, or in one of its suffixes: the longest; `NONE`: no pattern ends here. */
+  /** The longest pattern that ends in a state or in one of its suffixes; `NONE`: no pattern ends here. */
   readonly #pattern: Int32Array;
-  /** A state for each transition, found by open addressing. */
+  /** A hash table of transitions with open addressing: each slot has the target state. */
   readonly #table: Int32Array;
   readonly #mask: number;
 
-  /** @param patterns empty ones are ignored; of equal ones the first counts */
+  /** @param patterns empty ones are ignored; of equal ones the first index is reported */
   constructor(private readonly patterns: readonly string[]) {
     const states = patterns.reduce((sum, pattern) => sum + pattern.length, 1);
     this.longest = patterns.reduce((most, { length }) => Math.max(most, length), 0);
@@ -50,8 +50,8 @@ export class PatternMatcher {
   }
 
   /**
-   * The places that patterns cover, in order: occurrences that overlap are one place, named by the longest pattern that
-   * begins where it begins.
+   * Returns the ranges that patterns cover, in order. Overlapping occurrences are merged into one range, which is named
+   * after the longest pattern that starts where it starts.
    */
   find(text: string): readonly Match[] {
     const found: { start: number; end: number; pattern: number }[] = [];
@@ -74,7 +74,10 @@ export class PatternMatcher {
     return this.patterns[pattern]?.length ?? 0;
   }
 
-  /** Adds a state for each prefix of a pattern. Returns how long the prefix of each state is. */
+  /**
+   * Adds a state for each prefix of each pattern.
+   * @returns the depth of each state: the length of its prefix
+   */
   #addPatterns(): Int32Array {
     const depths = new Int32Array(this.#parent.length);
     this.patterns.forEach((pattern, index) => {
@@ -89,7 +92,7 @@ export class PatternMatcher {
     return depths;
   }
 
-  /** Links each state to its longest suffix, shorter prefixes first. */
+  /** Sets the failure link of each state, shorter prefixes first. */
   #linkSuffixes(depths: Int32Array): void {
     for (const state of byDepth(depths, this.#count, this.longest)) {
       const parent = this.#parent[state] ?? ROOT;
@@ -121,7 +124,7 @@ export class PatternMatcher {
     return child;
   }
 
-  /** Where the transition from a state stands in the table, or would stand. */
+  /** Returns the slot of a transition in the table, or the free slot where it belongs. */
   #slotOf(state: number, char: number): number {
     let slot = mix(Math.imul(state, SEED) ^ Math.imul(char + 1, 0x85eb_ca6b)) & this.#mask;
     for (;;) {
@@ -140,7 +143,7 @@ function mix(value: number): number {
   return hash ^ (hash >>> 16);
 }
 
-/** The states but the root, by the length of their prefix (a counting sort). */
+/** Returns all states except the root, sorted by depth (a counting sort). */
 function byDepth(depths: Int32Array, count: number, longest: number): Int32Array {
   const starts = new Int32Array(longest + 2);
   for (let state = 1; state < count; state++) {

@@ -3,23 +3,23 @@ import { resultText } from '../model/message.js';
 import { PatternMatcher } from './pattern-matcher.js';
 import { secretHandle } from '../access/secrets.js';
 
-/** How much longer the masks may make a value, in characters; from there on secrets are removed without a mask. */
+/** How many characters masks may add to a value in total. Beyond that, secrets are removed without a mask. */
 const MAX_GROWTH = 1_048_576;
-/** Encodings of a shorter value occur in ordinary words. */
+/** The minimum length of a value whose encodings are searched for: shorter encodings occur in ordinary text. */
 const MIN_ENCODED = 8;
 const MAX_DEPTH = 500;
 
-/** A value that must not be shown, and what is shown in its place. */
+/** A private value and its replacement. */
 export interface Masked {
   readonly value: string;
   readonly mask: string;
 }
 
 /**
- * Replaces every occurrence of private values by their masks, in texts, keys and numbers: a tool must not show what it
- * was lent. It finds the value itself, the value as JSON text, and, from 8 characters on, the whole of it in base64,
- * hex and percent-encoding. Where values overlap, all that they cover is replaced. The time grows with the length of
- * the texts and of all values together.
+ * Replaces every occurrence of private values in text, object keys and numbers by their masks, so that a tool cannot
+ * reveal the secrets it received. Finds the value itself, the value as escaped in JSON, and, from 8 characters on, its
+ * base64, hex and percent-encoded forms. Overlapping occurrences are replaced as a whole. Takes time linear in the
+ * length of the text and of all values together.
  */
 export class Scrubber {
   readonly #masks: readonly string[];
@@ -31,13 +31,17 @@ export class Scrubber {
     this.#matcher = forms.length === 0 ? undefined : new PatternMatcher(forms.map(({ form }) => form));
   }
 
-  /** A scrubber for secrets by name: each is replaced by its handle. */
+  /**
+   * Creates a scrubber that replaces each secret by its handle.
+   * @param secrets the values by name
+   */
   static ofSecrets(secrets: ReadonlyMap<string, string>): Scrubber {
     return new Scrubber([...secrets].map(([name, value]) => ({ value, mask: secretHandle(name) })));
   }
 
   /**
-   * The value without secrets: the very value when it holds none. Replaces what is nested deeper than 500 levels, too.
+   * Returns the value without secrets: the same object when it has none to search for. Also replaces what is nested
+   * deeper than 500 levels.
    */
   value(value: JsonValue): JsonValue {
     const clean = this.#cleaner();
@@ -54,14 +58,14 @@ export class Scrubber {
     return walk(value, 0);
   }
 
-  /** The text without secrets. */
+  /** Returns the text without secrets. */
   text(text: string): string {
     return this.#cleaner()?.(text) ?? text;
   }
 
   /**
-   * The result of a tool in at most so many bytes, without secrets. It is cut before it is searched; a secret that
-   * crosses the cut is removed whole.
+   * Returns the result of a tool without secrets, truncated to `maxBytes`. A secret that crosses the end is removed as
+   * a whole.
    */
   result(result: JsonValue, maxBytes: number): JsonValue {
     const text = resultText(result);
@@ -72,8 +76,8 @@ export class Scrubber {
   }
 
   /**
-   * The first characters of a text without secrets: what is searched reaches further than what is shown, by the longest
-   * secret.
+   * Returns the first characters of a text without secrets. Searches beyond them by the length of the longest secret,
+   * to find one that crosses the end.
    */
   #head(text: string, characters: number): string {
     const matcher = this.#matcher;
@@ -90,8 +94,8 @@ export class Scrubber {
   }
 
   /**
-   * @param shown how many characters of the text are shown; a secret that begins among them is replaced, whatever its
-   * end
+   * @param shown how many characters of the text are kept; a secret that starts within them is replaced, wherever it
+   * ends
    */
   #replace(text: string, matcher: PatternMatcher, shown: number, budget: { growth: number }): string {
     const matches = matcher.find(text);
@@ -110,7 +114,7 @@ export class Scrubber {
   }
 }
 
-/** A secret of digits may come back as a number. */
+/** A secret that consists of digits may be returned as a number. */
 function numberOrMask(item: number, clean: (text: string) => string): JsonValue {
   const text = String(item);
   const cleaned = clean(text);
@@ -131,7 +135,7 @@ function cutTo(text: string, maxBytes: number, bytes: number): string {
   return `${cut}… [cut: the result has ${String(bytes)} bytes]`;
 }
 
-/** A value as it is, and as it may come back. */
+/** Returns a value with its encoded forms. */
 function formsOf(value: string): readonly string[] {
   if (value === '') return [];
   const json = JSON.stringify(value).slice(1, -1);

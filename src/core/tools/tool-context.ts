@@ -6,9 +6,8 @@ import { flatUserState } from '../model/user-state.js';
 import type { ToolContext } from '../ports/tool.js';
 
 /**
- * What a call may know and use: the bound wallet, else the connected one, and the secrets that its client has stored
- * for the App. Where wallets have to sign in, one that a client only says to be connected is not given for the
- * session's.
+ * Builds the context of a tool call: the session's wallet, else the connected one, and the secrets that the client has
+ * stored for the App. Where wallets have to sign in, a wallet that the client merely claims to be connected is ignored.
  */
 export async function toolContext(
   { secrets, walletOwners }: { readonly secrets: Secrets; readonly walletOwners: WalletOwners },

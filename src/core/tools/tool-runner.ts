@@ -11,22 +11,22 @@ import type { Problem } from '../model/refusal.js';
 import { Scrubber } from './redaction.js';
 import { wellFormed, wellFormedJson } from '../model/text.js';
 
-/** A result's text may have this many bytes; the rest is cut, with a marker. */
+/** The maximum size of a result's text. Longer results are cut, with a marker. */
 export const MAX_RESULT_BYTES = 65_536;
-/** The name of an error, in a log line. */
+/** The maximum size of an error's name in a log line. */
 const MAX_NAME_BYTES = 200;
-/** A result may be nested so deeply. */
+/** The maximum nesting of a result, in levels. */
 const MAX_DEPTH = 200;
-/** How often one call may report progress. */
+/** The maximum number of progress reports of one call. */
 const MAX_PROGRESS = 200;
 
 type Check = (value: JsonValue) => readonly Problem[];
 
-/** The tools that there are, which of them an App has, and the running of one call. */
+/** Selects the tools of an App, and runs single tool calls. */
 export class ToolRunner {
   #listed: readonly Tool[] | null = null;
   #byName: ReadonlyMap<string, Tool> = new Map();
-  /** What `describe` said since the list last changed. */
+  /** Results of `describe`, reset when the list of tools changes. */
   #described = new WeakMap<App, readonly ToolDescription[]>();
   readonly #checks = new WeakMap<Tool, Check>();
 
@@ -38,7 +38,7 @@ export class ToolRunner {
     private readonly log: Log,
   ) {}
 
-  /** The tools of an App, as a rig and a client see them, in the App's order where it gives one. */
+  /** Lists the tools of an App for rigs and clients, in the order of the App's own list if it has one. */
   describe(app: App): readonly ToolDescription[] {
     const tools = [...this.#tools().values()];
     const known = this.#described.get(app);
@@ -53,28 +53,28 @@ export class ToolRunner {
     return described;
   }
 
-  /** A tool of an App. */
+  /** Finds a tool of an App by name. */
   find(app: App, name: string): Tool | undefined {
     return isOffered(app, name) ? this.#tools().get(name) : undefined;
   }
 
-  /** What is wrong with the arguments of a call, with paths from `args` on. */
+  /** Validates the arguments of a call. Paths begin with `args`. */
   problems(tool: Tool, args: JsonObject): readonly Problem[] {
     let check = this.#checks.get(tool);
     if (check === undefined) this.#checks.set(tool, (check = this.schemas.compile(tool.parameters)));
     return check(args).map(({ path, message }) => ({ path: path === '' ? 'args' : `args.${path}`, message }));
   }
 
-  /** True when a call of unknown outcome may be made again. A tool that is gone may not. */
+  /** True if a call of unknown outcome may be repeated. False for a tool that no longer exists. */
   isRepeatable(name: string): boolean {
     const sideEffects = this.#tools().get(name)?.sideEffects ?? 'yes';
     return sideEffects !== 'yes';
   }
 
   /**
-   * Runs one call. Whatever goes wrong (no such tool, bad arguments, a failure, a timeout) is a failed result, told in
-   * words: nothing is thrown but the reason of `context.signal`, at once when it aborts, whether the tool heeds it or
-   * not. Neither the result nor the progress shows a secret of the context.
+   * Runs one call. An unknown tool, invalid arguments, a failure or a timeout is returned as a failed result with a
+   * message. Secrets of the context are removed from the result and from progress.
+   * @throws the reason of `context.signal` as soon as it aborts, even if the tool ignores the signal
    */
   async run(
     app: App,
@@ -94,7 +94,7 @@ export class ToolRunner {
     let outcome: ToolOutcome = 'interrupted';
     const scrubber = Scrubber.ofSecrets(context.secrets);
     const progress = (message: string): void => {
-      // A tool that was given up on may still talk.
+      // A tool may still report progress after its call was aborted.
       if (isOver || context.signal.aborted || ++reports > MAX_PROGRESS) return;
       report(wellFormed(resultText(scrubber.result(message, MAX_RESULT_BYTES))));
     };
@@ -102,7 +102,7 @@ export class ToolRunner {
       const attempt = await this.#attempt(tool, call, { ...context, progress }, scrubber);
       outcome = attempt.outcome;
       const { result } = attempt;
-      // A call that is repeated after a crash may have reported progress before.
+      // A call that is repeated after a crash may have reported progress in its earlier attempt.
       const multiStep = reports > 0 || call.multiStep === true;
       return { callId, name, result, failed: outcome !== 'complete', multiStep };
     } finally {
@@ -158,7 +158,7 @@ export class ToolRunner {
   }
 }
 
-/** Whether an App has the tool of this name, if there is one. */
+/** True if an App may use the tool of this name, whether or not it exists. */
 function isOffered(app: App, name: string): boolean {
   const server = app.toolServers.find((candidate) => name.startsWith(`${candidate}.`));
   if (server !== undefined) {
@@ -168,7 +168,6 @@ function isOffered(app: App, name: string): boolean {
   return app.tools === null ? !name.includes('.') : app.tools.includes(name) && !name.includes('.');
 }
 
-/** What one attempt at a call gave. */
 interface Attempt {
   readonly result: JsonValue;
   readonly outcome: ToolOutcome;
@@ -179,8 +178,8 @@ function failure(outcome: ToolOutcome, words: string): Attempt {
 }
 
 /**
- * What a tool gave, as JSON has it, in well-formed text. @throws Error when JSON cannot carry it: a tool may be the
- * operator's own, and of any making
+ * Converts a tool's result to JSON with well-formed text.
+ * @throws Error when JSON cannot represent it: tools may be custom modules that return anything
  */
 function asJson(given: JsonValue): JsonValue {
   let text: unknown;
@@ -189,7 +188,7 @@ function asJson(given: JsonValue): JsonValue {
   } catch (error) {
     throw new Error('The tool gave a result that JSON cannot carry', { cause: error });
   }
-  // What is undefined, whatever its type says, has no JSON.
+  // JSON has no representation of `undefined`, which a tool may return in spite of its type.
   if (typeof text !== 'string') return null;
   const value: unknown = JSON.parse(text);
   if (!isJson(value)) return null;
@@ -197,12 +196,12 @@ function asJson(given: JsonValue): JsonValue {
   return wellFormedJson(value);
 }
 
-/** What was parsed is JSON: this only tells the compiler. */
+/** A type guard for the compiler: parsed JSON is always a `JsonValue`. */
 function isJson(value: unknown): value is JsonValue {
   return value !== undefined;
 }
 
-/** The name of a tool's error for the log, without secrets: the tool chose it. */
+/** Returns the name of a tool's error for the log, without secrets, because the tool chooses that name. */
 function reasonOf(error: unknown, scrubber: Scrubber): JsonValue {
   return error instanceof Error ? scrubber.result(error.name, MAX_NAME_BYTES) : typeof error;
 }

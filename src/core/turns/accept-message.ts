@@ -18,7 +18,7 @@ import { wellFormed } from '../model/text.js';
 import type { CachedSession } from '../sessions/cached-session.js';
 import { patchedUserState } from '../model/user-state.js';
 
-/** What a message is checked with, and where it is stored. */
+/** The dependencies of `MessageIntake`. */
 export interface AcceptanceParts {
   readonly store: Store;
   readonly bus: Bus;
@@ -31,7 +31,7 @@ export interface AcceptanceParts {
   readonly threads: SessionCache;
 }
 
-/** Takes messages. */
+/** Validates and stores messages, and starts or queues their turns. */
 export class MessageIntake {
   constructor(
     private readonly parts: AcceptanceParts,
@@ -39,7 +39,7 @@ export class MessageIntake {
     private readonly runner: Runner,
   ) {}
 
-  /** Stores a message and queues its turn. Durable when it resolves. */
+  /** Stores a message and queues its turn. Both are durable when the promise resolves. */
   async send(request: SendRequest): Promise<Sent> {
     const text = this.#text(request.text);
     const app = await this.parts.access.authorize(request.app, request.key);
@@ -47,7 +47,8 @@ export class MessageIntake {
     const idempotency = this.#idempotency(request, text);
     const { threads } = this.parts;
     for (;;) {
-      // The store refuses the message if the session has changed; but whether slots are filled is decided before that.
+      // The store rejects the message if the session has changed, so a recent copy suffices, except for the check of
+      // secret slots, which happens before the write.
       const thread = await (app.secrets.length > 0
         ? threads.openForWrite(request.session)
         : threads.openLately(request.session));
@@ -55,12 +56,12 @@ export class MessageIntake {
         this.#accept(thread, request, { text, app, idempotency }),
       );
       if (sent !== undefined) return sent;
-      // Somebody else changed the session meanwhile: read it again.
+      // Another write changed the session: read it again.
       thread.stale = true;
     }
   }
 
-  /** Undefined: the session has changed since it was read, and nothing was stored. */
+  /** Returns undefined if the session has changed since it was read: nothing was stored. */
   async #accept(
     thread: CachedSession,
     request: SendRequest,
@@ -136,7 +137,7 @@ export class MessageIntake {
     return { sessionId, turnId: turn.id, repeated: false };
   }
 
-  /** What a message changes of its session: only what is really new. */
+  /** Returns the fields of the session that the message changes. */
   #fieldsOf(request: SendRequest, session: Session, app: App): SessionFields {
     const { wallet: asked, walletProof } = request;
     const wallet =
@@ -182,7 +183,6 @@ export class MessageIntake {
   }
 }
 
-/** The refusal while the service drains. */
 function unavailable(): RefusedError {
   return new RefusedError(
     'unavailable',

@@ -4,20 +4,17 @@ import type { Log } from '../ports/log.js';
 import type { RunningTurn } from './running-turn.js';
 
 const CHECKPOINT_MS = 500;
-/**
- * Turns whose checkpoints are due in the same stretch of time store them together: each write of its own would wake the
- * store.
- */
+/** Checkpoints are aligned to multiples of this, so that those of several turns share one write of the store. */
 const BEAT_MS = 100;
 
-/** Where checkpoints are stored. */
+/** The dependencies of `Checkpoints`. */
 export interface CheckpointParts {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** Stores the text in flight of a turn about every half second while it grows, never per token. */
+/** Stores the text in flight of a turn about every half second while it grows. */
 export class Checkpoints {
   #cancel: (() => void) | undefined;
 
@@ -26,7 +23,7 @@ export class Checkpoints {
     private readonly running: RunningTurn,
   ) {}
 
-  /** There is text that is not stored. */
+  /** Schedules a checkpoint, unless one is scheduled. */
   due(): void {
     const { clock } = this.parts;
     this.#cancel ??= clock.after(CHECKPOINT_MS + BEAT_MS - (clock.monotonic() % BEAT_MS), () => {
@@ -35,14 +32,14 @@ export class Checkpoints {
   }
 
   /**
-   * What is not stored now is stored with its step or the turn's end. A turn that is given up here keeps its last
-   * checkpoint.
+   * Cancels the scheduled checkpoint. The text is stored with the step or the end of the turn; an abandoned turn keeps
+   * its last checkpoint.
    */
   stop(): void {
     this.#cancel?.();
   }
 
-  /** Stores what there is, after whatever of the turn is being stored. Never rejects. */
+  /** Stores a checkpoint, after any write of the turn in progress. Never rejects. */
   async store(): Promise<void> {
     try {
       await this.running.inSequence(() => this.#save());

@@ -3,19 +3,21 @@ import { closeCalls, danglingCalls, type Message } from '../model/message.js';
 import type { Clock } from '../ports/clock.js';
 import type { Turn } from '../model/turn.js';
 
-/** What a turn's end adds: its calls closed, what was shown kept, the reason of a failure told. */
+/** The messages and events that close a turn. */
 export interface TurnRemainder {
   readonly messages: readonly Message[];
   readonly events: readonly EventBody[];
 }
 
 /**
- * @param records the turn's records so far, in order
- * @param text what was shown of the step in flight
- * @param since when its first character was shown, in milliseconds since the epoch; 0: not known, and the time of the
- * turn stands for it
- * @param error words for the user on why it failed
- * @param words the result of each call that has none
+ * Builds what closes a turn: results for its open calls, the text in flight as a message, and the error message of a
+ * failure.
+ * @param records the turn's messages so far, in order
+ * @param text the published text of the step in flight
+ * @param since when its first character was published, in milliseconds since the epoch; 0: unknown, then the creation
+ * time of the turn is used
+ * @param error the reason of a failure, for the user
+ * @param words the result for calls that have none
  */
 export function closeTurn(
   turn: Turn,

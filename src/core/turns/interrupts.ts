@@ -12,11 +12,11 @@ import { NO_USAGE, type Turn, type TurnOutcome } from '../model/turn.js';
 
 type SessionRevision = Awaited<ReturnType<Store['revisionOf']>>;
 
-/** How long an interrupt waits for the turn's owner to store what was shown, and how often it looks into the store. */
+/** How long an interrupt waits for the turn's owner to store the turn's end, and how often it polls the store. */
 const PATIENCE_MS = 3_000;
 const POLL_MS = 100;
 
-/** Where an interrupt is noted, and who is told. */
+/** The dependencies of `Interrupts`. */
 export interface InterruptParts {
   readonly store: Store;
   readonly bus: Bus;
@@ -26,14 +26,14 @@ export interface InterruptParts {
   readonly threads: SessionCache;
 }
 
-/** Cancels what runs and what waits in a session. */
+/** Cancels the running turn and the queued turns of a session. */
 export class Interrupts {
   constructor(
     private readonly parts: InterruptParts,
     private readonly runner: Runner,
   ) {}
 
-  /** True when there was a turn to cancel. All of them have ended when it resolves. */
+  /** Returns true if there was a turn to cancel. All of them have ended when the promise resolves. */
   async interrupt(ref: SessionRef): Promise<boolean> {
     const { threads, store, bus, clock, observer } = this.parts;
     const thread = await threads.open(ref);
@@ -41,15 +41,15 @@ export class Interrupts {
     return threads.hold(thread, async () => {
       const ended = await this.#endOf(thread.id);
       try {
-        // The order of these two matters: the store marks the queue before it can hear of the turn's end and claim the
-        // next.
+        // The order matters: the store must mark the queued turns before the running one ends, else ending it claims
+        // the next one.
         const marking = store.interruptTurns(thread.id, clock.now());
         const here = this.runner.inSession(thread.id);
         here?.stop('interrupted');
         const interruption = await marking;
         if (interruption === undefined) {
-          // What ran here has ended in the store: by itself, or by this very order, which may be quicker than the mark.
-          // Memory must know before the state is shown.
+          // The local turn has already ended in the store: by itself, or because the stop was faster than the mark. The
+          // cache must be updated before a snapshot is taken.
           if (here !== undefined)
             await settledWithin(this.parts.clock, this.runner.finished(here), PATIENCE_MS);
           return here !== undefined && ended.wasInterrupted(here.turn.id);
@@ -72,12 +72,15 @@ export class Interrupts {
     });
   }
 
-  /** @param revision of the session, when the turn was marked */
+  /**
+   * Orders the turn's owner to stop, and fences it off if it does not respond in time.
+   * @param revision the session's revision when the turn was marked
+   */
   async #stop(turn: Turn, revision: number, ended: EndWatch): Promise<void> {
     const order = (): void => {
       this.runner.interrupt(turn.sessionId, turn.id);
     };
-    // Again when it starts: it may be claimed, and nobody works on it yet who could hear.
+    // Repeated when the turn starts: a node may have claimed it without listening for orders yet.
     ended.onStart(turn.id, order);
     order();
     const waiting = new AbortController();
@@ -88,8 +91,8 @@ export class Interrupts {
   }
 
   /**
-   * Resolves with true once the store says that the turn has ended, or that its session was deleted: the bus may not
-   * carry the news. Resolves with false when the signal aborts.
+   * Polls the store, in case the bus loses the signal. Resolves with true once the turn has ended or its session was
+   * deleted, with false when the signal aborts.
    */
   async #untilStored(turn: Turn, revision: number, signal: AbortSignal): Promise<boolean> {
     const { store, threads, log } = this.parts;
@@ -111,7 +114,10 @@ export class Interrupts {
     }
   }
 
-  /** The owner does not answer: its later writes are refused, and the last checkpoint stands. */
+  /**
+   * Takes the turn over from an unresponsive owner and ends it with its last checkpoint. The fencing token makes the
+   * store reject the owner's later writes.
+   */
   async #fence(turn: Turn): Promise<void> {
     const { store, bus, clock, threads, log, observer } = this.parts;
     log.warn({ turn: turn.id }, 'the owner of an interrupted turn did not answer and was fenced off');
@@ -144,7 +150,7 @@ export class Interrupts {
     if (stored.next !== null) this.runner.start(stored.next);
   }
 
-  /** Watches for ends from before the order is given, so that none is missed. */
+  /** Watches the ends of turns. Subscribe before the order is given, so that none is missed. */
   async #endOf(sessionId: string): Promise<EndWatch> {
     const ends = new Map<string, TurnOutcome>();
     const starts = new Map<string, () => void>();
@@ -153,7 +159,7 @@ export class Interrupts {
     const close = await this.parts.bus.subscribe(sessionId, (signal) => {
       if (signal.type === 'turn_ended') ends.set(signal.turnId, signal.outcome);
       if (signal.type === 'turn_started') starts.get(signal.turnId)?.();
-      // All its turns are over, and nobody says so of each.
+      // Deletion ends all turns, without a signal for each.
       if (signal.type === 'session_deleted') isDeleted = true;
       if (signal.type === 'session_changed') this.parts.threads.heard(sessionId, signal.revision);
       wake?.();
@@ -179,11 +185,11 @@ export class Interrupts {
 }
 
 interface EndWatch {
-  /** Whether it has ended, and so, since the watch began. */
+  /** True if the turn has ended as interrupted since the watch began. */
   wasInterrupted(turnId: string): boolean;
-  /** True once the turn has ended, or its session was deleted; false when the time is over before. */
+  /** Resolves with true once the turn has ended or its session was deleted, with false after the timeout. */
   of(turnId: string, milliseconds: number): Promise<boolean>;
-  /** Does this whenever an attempt at the turn begins. */
+  /** Calls `act` whenever an attempt at the turn starts. */
   onStart(turnId: string, act: () => void): void;
   close(): void;
 }

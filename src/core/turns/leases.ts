@@ -8,14 +8,14 @@ import type { CoreSettings } from '../model/settings.js';
 import type { Lease } from '../model/turn.js';
 import type { Store } from '../ports/store.js';
 
-/** How often abandoned turns are looked for, and how many are claimed at once. */
+/** The interval between searches for abandoned turns, and how many are claimed at once. */
 const RECOVERY_MS = 1_000;
 const RECOVERY_BATCH = 64;
 
 /**
- * Keeps the leases of what this process runs, hears of interrupts by their renewal, and takes over what others lost. A
- * turn whose lease was not renewed for its length is given up, whatever became of the renewal: another may have it by
- * now.
+ * Renews the leases of the turns that run in this process, stops turns whose interrupt a renewal reports, and takes
+ * over abandoned turns. A turn whose lease was not renewed in time is stopped, even if a renewal is in progress,
+ * because another node may own it by now.
  */
 export class Leases {
   #timers: readonly (() => void)[] = [];
@@ -36,7 +36,7 @@ export class Leases {
     this.#watch = new LeaseWatch(parts.settings.leaseMs);
   }
 
-  /** Recovers once, then begins. */
+  /** Takes over abandoned turns once, then starts the timers. */
   async start(): Promise<void> {
     await this.#recover();
     const { clock, settings } = this.parts;
@@ -57,7 +57,7 @@ export class Leases {
     const { store, log, clock } = this.parts;
     const running = this.runner.all;
     if (running.length === 0) return;
-    // The lease begins later than that, by what the store takes to answer.
+    // Taken before the request, so that the lease is never believed to last longer than it does.
     const asked = clock.monotonic();
     try {
       const ids = running.map(({ turn }) => turn.id);
@@ -77,7 +77,7 @@ export class Leases {
     }
   }
 
-  /** Gives up what has lapsed, and comes back at the very moment when the next one would. */
+  /** Stops turns whose lease has expired, and schedules itself for the next expiry. */
   #giveUpLapsed(): void {
     const { log, settings, clock } = this.parts;
     const now = clock.monotonic();
@@ -119,7 +119,7 @@ export class Leases {
     return this.#watch.findLost(leases, { askedAt, answeredAt: clock.monotonic() });
   }
 
-  /** Claims in batches until nothing is left: a crash must not leave turns waiting for the next look. */
+  /** Claims in batches until none is left, so that turns do not wait for the next search. */
   async #claimAbandoned(claim: Lease, lost: readonly LeaseMark[]): Promise<void> {
     const { store, observer, log } = this.parts;
     let claimed;

@@ -14,15 +14,15 @@ import { cutText, wellFormed, wellFormedJson, WellFormedPieces } from '../model/
 import { NO_USAGE, type Usage } from '../model/turn.js';
 
 /**
- * How many characters of text and how many calls an answer may have: several times what a model gives. Whoever gives
- * more does not end at all, and would fill memory and store of all others.
+ * Limits of one model response: characters of text, and tool calls. A response beyond them does not end by itself and
+ * would exhaust memory and the store.
  */
 const MAX_TEXT = 1_048_576;
 const MAX_CALLS = 128;
-/** How deep the arguments of a call may be nested: what is stored is walked with recursion. */
+/** The maximum nesting of a call's arguments, in levels: stored values are traversed by recursion. */
 const MAX_DEPTH = 200;
 
-/** Where the response of a model goes. */
+/** The dependencies of `ModelResponse`. */
 export interface ModelResponseParts {
   readonly store: Store;
   readonly bus: Bus;
@@ -30,9 +30,9 @@ export interface ModelResponseParts {
   readonly log: Log;
 }
 
-/** One question to a rig, and what comes of it: its text is shown as it comes. */
+/** Handles the response to one model request, and publishes its text as it arrives. */
 export class ModelResponse {
-  /** The calls that it makes, by ids that the turn does not know yet. */
+  /** The tool calls of the response, with ids that are unique in the turn. */
   readonly calls: ToolCall[] = [];
   #usage = NO_USAGE;
   readonly #pieces = new WellFormedPieces();
@@ -49,7 +49,7 @@ export class ModelResponse {
     this.#observed = running.observed.asked(rig, request.purpose);
   }
 
-  /** For the rig. One that does not heed the signal is not heeded either: what it says late is never shown. */
+  /** Receives parts from the rig. Ignores them once the turn is stopped, in case the rig ignores the signal. */
   readonly take = (part: RigPart): void => {
     if (this.running.isStopped) return;
     if (part.type === 'text') this.#show(this.#pieces.add(part.text));
@@ -58,13 +58,13 @@ export class ModelResponse {
     else this.running.stop('overlong');
   };
 
-  /** The answer is over. */
+  /** Ends the response: flushes its text and records its usage. */
   end(outcome: AnswerOutcome): void {
     if (outcome === 'complete') this.#show(this.#pieces.end());
     this.#checkpoints.stop();
     const shown = estimateTokens(this.running.text);
     this.running.shownTokens += shown;
-    // Cut short after it began: the provider bills it and does not say how much.
+    // The provider bills a response that was cut short without reporting its usage: estimate it.
     if (outcome !== 'complete' && shown > 0)
       this.#bill({ inputTokens: requestTokens(this.request), outputTokens: shown });
     this.#observed.ended(outcome, this.#usage, this.calls.length);
@@ -75,7 +75,7 @@ export class ModelResponse {
     this.running.addUsage(usage);
   }
 
-  /** A call whose id is missing, or was there before, gets one of ours. */
+  /** Replaces the id of a call that is missing or not unique in the turn. */
   #named(given: ToolCall): ToolCall {
     const call = storable(given);
     const isKnown =
@@ -89,7 +89,7 @@ export class ModelResponse {
     const { running, parts } = this;
     if (running.text === '') {
       this.#observed.spoke();
-      // A step that is made again keeps its time: to whoever polls it is the same message.
+      // A repeated step keeps its time, because clients that poll see it as the same message.
       running.textSince ||= parts.clock.now();
       running.leftover = '';
     }
@@ -103,7 +103,7 @@ export class ModelResponse {
   }
 }
 
-/** A call as it can be stored and shown: well-formed text, arguments of bounded depth. */
+/** Returns a call that can be stored and shown: well-formed text, arguments of bounded depth. */
 function storable({ callId, name, args, ...more }: ToolCall): ToolCall {
   const named = { callId: wellFormed(callId), name: wellFormed(name), ...more };
   if (isDeeperThan(args, MAX_DEPTH)) {

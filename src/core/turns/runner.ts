@@ -17,7 +17,7 @@ import type { CachedSession } from '../sessions/cached-session.js';
 import type { Titles } from './titles.js';
 import type { Ending, TurnLoop } from './turn-loop.js';
 
-/** Where turns are stored, and who is told of them. */
+/** The dependencies of `Runner`. */
 export interface RunnerParts {
   readonly store: Store;
   readonly bus: Bus;
@@ -28,13 +28,13 @@ export interface RunnerParts {
   readonly threads: SessionCache;
 }
 
-/** Works on the turns that this process has claimed, one of a session at a time, and ends them. */
+/** Runs the turns that this process has claimed, one per session at a time. */
 export class Runner {
   readonly #running = new Map<string, RunningTurn>();
   readonly #work = new Map<RunningTurn, Promise<void>>();
   #isDraining = false;
 
-  /** @param owner names this process among all that share the store */
+  /** @param owner identifies this process among all that share the store */
   constructor(
     private readonly parts: RunnerParts,
     private readonly steps: TurnLoop,
@@ -42,7 +42,7 @@ export class Runner {
     readonly owner: string,
   ) {}
 
-  /** How this process claims turns; null while it drains: then it claims none. */
+  /** The lease to claim turns with; null while draining: no turn may be claimed. */
   get claim(): Lease | null {
     return this.#isDraining ? null : this.lease;
   }
@@ -55,43 +55,43 @@ export class Runner {
     return [...this.#running.values()];
   }
 
-  /** What this process works on in a session. */
+  /** Returns the turn of a session that runs in this process. */
   inSession(sessionId: string): RunningTurn | undefined {
     return this.#running.get(sessionId);
   }
 
-  /** A turn of a session, if this process works on it. */
+  /** Returns a turn if it runs in this process. */
   findWorking(sessionId: string, turnId: string): RunningTurn | undefined {
     const running = this.inSession(sessionId);
     return running?.turn.id === turnId ? running : undefined;
   }
 
-  /** Resolves when this process has nothing more to do with a turn. */
+  /** Resolves when this process has finished or abandoned a turn. */
   finished(running: RunningTurn): Promise<void> {
     return this.#work.get(running) ?? Promise.resolve();
   }
 
-  /** Stops a turn as interrupted: here, or by an order to whoever works on it. */
+  /** Interrupts a turn: directly if it runs here, else by a signal to its owner. */
   interrupt(sessionId: string, turnId: string): void {
     const here = this.findWorking(sessionId, turnId);
     if (here !== undefined) here.stop('interrupted');
     else this.parts.bus.publish(sessionId, { type: 'interrupt', turnId });
   }
 
-  /** Begins to work on a claimed turn, and on those that wait behind it. */
+  /** Runs a claimed turn, and then the turns queued behind it. */
   start(claimed: ClaimedTurn): void {
     const { observer, clock } = this.parts;
     const observed = observer.started(claimed);
     const running = new RunningTurn(claimed, [], observed, clock.monotonic());
-    // An older attempt of this very process: its lease lapsed, so that it may not go on.
+    // An earlier attempt in this process has lost its lease and must not continue.
     this.#running.get(claimed.sessionId)?.stop('lost');
     this.#running.set(claimed.sessionId, running);
     this.#work.set(running, this.#run(running));
   }
 
   /**
-   * Claims no more, lets what runs go on for so long, then stops it unended and gives it back. Queued turns stay
-   * queued. Resolves when nothing runs.
+   * Stops claiming turns, waits up to `milliseconds` for the running ones, then stops the rest without ending them and
+   * releases their leases. Queued turns stay queued. Resolves when nothing runs.
    */
   async drain(milliseconds: number): Promise<void> {
     this.#isDraining = true;
@@ -177,7 +177,7 @@ export class Runner {
   async #threadOf(turn: ClaimedTurn): Promise<CachedSession> {
     const ref = { id: turn.sessionId, ifUnknown: 'refuse' } as const;
     const { threads } = this.parts;
-    // What an earlier owner has stored a moment ago must not be done again. The first one has none before it.
+    // Writes of an earlier owner must be seen, so that they are not repeated. A first attempt has no earlier owner.
     const thread = await (turn.attempt === 1 ? threads.open(ref) : threads.openChecked(ref));
     if (thread.findOpen(turn.id) !== undefined) return thread;
     thread.stale = true;
@@ -214,21 +214,21 @@ export class Runner {
       };
       const stored = await storePatiently(this.parts, turn.id, () => this.parts.store.endTurn(turn, written));
       if (stored === 'lost') {
-        // A later attempt has it, or this very end was stored and only its acknowledgement was lost.
+        // A later attempt owns the turn, or this end was stored and its acknowledgement was lost.
         thread.stale = true;
         return messages;
       }
       const { commit, next } = stored;
       running.hasEnded = true;
       running.observed.ended(ending.outcome, running.rigId);
-      // In one breath: the mirror, the text in flight and the runner change together, so that no snapshot falls
-      // between.
+      // Synchronous on purpose: no snapshot may observe the cached session, the text in flight and the runner in
+      // different states.
       thread.apply(commit, () => {
         thread.putMessages(turn.id, messages);
         thread.endTurns([{ ...turn, status: ending.outcome, error: ending.error }]);
         thread.session = { ...thread.session, activeAt: this.parts.clock.now() };
       });
-      // The number of the new fault is the store's: read it before the next snapshot.
+      // The store numbers the new system error: reload the session before the next snapshot.
       if (ending.error !== null) thread.stale = true;
       running.text = running.leftover = '';
       this.#leave(running);
@@ -259,7 +259,7 @@ export class Runner {
     });
   }
 
-  /** Safe to call more than once. */
+  /** Idempotent. */
   #leave(running: RunningTurn): void {
     if (this.#running.get(running.turn.sessionId) === running) this.#running.delete(running.turn.sessionId);
     running.finish();
@@ -267,8 +267,8 @@ export class Runner {
 }
 
 /**
- * What of the step in flight is kept. An answer that is complete has nothing of an attempt before it; of one that is
- * not, it is the most that was shown.
+ * Returns the text of the step in flight to keep. An incomplete turn without new text keeps what an earlier attempt
+ * published.
  */
 function shownText({ text, leftover }: RunningTurn, { outcome }: Ending): string {
   return text === '' && outcome !== 'complete' ? leftover : text;

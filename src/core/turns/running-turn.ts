@@ -3,44 +3,38 @@ import { textLength, type Message } from '../model/message.js';
 import type { TurnObserver } from '../ports/observer.js';
 import { NO_USAGE, type ClaimedTurn, type Usage } from '../model/turn.js';
 
-/** Before the first write of a turn. */
 const NOTHING = Promise.resolve();
 
-/** A turn that this process works on: what of it is not in the store yet. */
+/** A turn that runs in this process, with its state that is not stored yet. */
 export class RunningTurn {
   /** The text of the step in flight. */
   text = '';
   /**
-   * When the first character of the step in flight was shown, by this attempt or an earlier one, in milliseconds since
-   * the epoch; 0: none was.
+   * When the first character of the step in flight was published, by this attempt or an earlier one, in milliseconds
+   * since the epoch; 0: none was.
    */
   textSince: number;
   /**
-   * What an earlier attempt showed of the step that is now made anew: kept until there is new text, or for good when
-   * the turn ends without being complete.
+   * Text of the repeated step that an earlier attempt published. Dropped when new text arrives; kept in the thread if
+   * the turn ends incomplete before that.
    */
   leftover: string;
   usage: Usage = NO_USAGE;
-  /** About how many tokens of text were shown. */
+  /** Estimated number of tokens of published text. */
   shownTokens = 0;
   rigId: string | null = null;
-  /**
-   * Whether this process has stored its end. Where another one did, something of the turn may have been missed here.
-   */
+  /** True if this process has stored the turn's end. Otherwise another node may have added to the turn. */
   hasEnded = false;
-  /**
-   * Whether it was stopped. The signal says so too, but by Node's way to it, which costs 1 % of the main thread's time
-   * when each token asks.
-   */
+  /** True once `stop()` was called. Mirrors `signal.aborted`, whose getter is too slow to read for every token. */
   isStopped = false;
   #last: Promise<unknown> = NOTHING;
   readonly #controller = new AbortController();
   #onStop: ((reason: TurnStopped) => void) | undefined;
 
   /**
-   * @param messages the turn's stored records, the user's message first
-   * @param observed is told what becomes of it
-   * @param heldSince when the lease on it was last known to begin, by the clock that nobody sets
+   * @param messages the turn's stored messages, the user's message first
+   * @param observed receives metrics events of the turn
+   * @param heldSince when the current lease began, by the monotonic clock, in milliseconds
    */
   constructor(
     readonly turn: ClaimedTurn,
@@ -56,23 +50,23 @@ export class RunningTurn {
     return this.#controller.signal;
   }
 
-  /** The length of the text of its records, in UTF-16 units. */
+  /** The length of the text of its messages, in UTF-16 code units. */
   get textBefore(): number {
     return textLength(this.messages);
   }
 
-  /** Where in the turn the next record goes. */
+  /** The position of the turn's next message. */
   get nextPosition(): number {
     return (this.messages.at(-1)?.position ?? -1) + 1;
   }
 
-  /** The step in flight is a record: the next one has shown nothing. */
+  /** Starts the next step, after the current one was stored as a message. */
   beginStep(): void {
     this.text = this.leftover = '';
     this.textSince = 0;
   }
 
-  /** The first reason counts. */
+  /** Stops the turn. Of several reasons the first one counts. */
   stop(reason: StopReason): void {
     const stopped = new TurnStopped(reason);
     this.isStopped = true;
@@ -81,9 +75,8 @@ export class RunningTurn {
   }
 
   /**
-   * Settles as the promise does, or rejects with why the turn was stopped, if that comes first. One at a time. As
-   * `untilAborted`, without the listener on the signal, and what waits to take that off again: they live as long as the
-   * answer, of which there is one for each stream.
+   * Settles as the promise does, or rejects with the reason of the stop if that comes first. Supports one call at a
+   * time. Unlike `untilAborted` it allocates no listener on the signal, to save memory in each stream.
    */
   unlessStopped<T>(promise: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
@@ -93,10 +86,10 @@ export class RunningTurn {
     });
   }
 
-  /** Puts a record in the place of the one with its id, or at the end. */
+  /** Replaces the message with the same id, or appends the message. */
   put(message: Message): void {
     const index = this.messages.findIndex(({ id }) => id === message.id);
-    // Few: a list of its own size for each change takes less than one that is ready to grow.
+    // Copied on change: an array of exact size takes less memory than one with spare capacity.
     this.messages = index === -1 ? [...this.messages, message] : this.messages.with(index, message);
   }
 
@@ -107,14 +100,14 @@ export class RunningTurn {
     };
   }
 
-  /** Runs writes of this turn one after the other: a later one must not overtake an earlier one in the store. */
+  /** Runs the writes of this turn sequentially, so that none overtakes an earlier one. */
   async inSequence<T>(write: () => Promise<T>): Promise<T> {
     const mine = this.#last.then(write, write);
     this.#last = mine.catch(() => undefined);
     return mine;
   }
 
-  /** This process has nothing more to do with it. */
+  /** Reports to the observer that this process has finished or abandoned the turn. */
   finish(): void {
     const reason: unknown = this.signal.reason;
     this.observed.left(reason instanceof TurnStopped ? reason.stop : 'lost');

@@ -6,9 +6,8 @@ import { StoreUnavailableError } from '../ports/store.js';
 const PAUSE_MS = 500;
 
 /**
- * Stores something of a running turn. What was said or done is not given up lightly: the store may be back in a moment,
- * and for as long as the lease may hold nobody else works on the turn.
- * @throws StoreUnavailableError when it is not back by then
+ * Retries a write of a running turn while the store is unavailable, for at most one lease period.
+ * @throws StoreUnavailableError when the store is still unavailable after that
  */
 export async function storePatiently<T>(
   {

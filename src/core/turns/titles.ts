@@ -17,20 +17,22 @@ const INSTRUCTIONS =
 const TIMEOUT_MS = 30_000;
 const MAX_TITLE = 80;
 const MAX_FALLBACK = 48;
-/** How much of each message the rig gets to read. */
+/** How many characters of each message are sent to the rig. */
 const MAX_EXCERPT = 2_000;
-/** An answer that goes on after so many characters is no title: it is cut off. */
+/** The response is aborted after this many characters, because it is not a title. */
 const MAX_PROPOSAL = 1_000;
 
-/** What a title is made from. */
 interface TitleMaterial {
-  /** The finished turn's own, all of them: memory may not have its end yet when another node writes to the thread. */
+  /**
+   * All messages of the finished turn. The cached session may lack the last ones when another node writes to the
+   * thread.
+   */
   readonly records: readonly Message[];
-  /** False: there is no time for it, as the service ends, and the title is the first words of the thread. */
+  /** False while the service drains: the title is then taken from the first message. */
   readonly asksRig: boolean;
 }
 
-/** What titles are made with. */
+/** The dependencies of `Titles`. */
 export interface TitleParts {
   readonly store: Store;
   readonly bus: Bus;
@@ -40,16 +42,16 @@ export interface TitleParts {
   readonly threads: SessionCache;
 }
 
-/** Gives a thread its title after its first finished turn: in the background, never in the way of a turn. */
+/** Generates the title of a thread in the background, after its first finished turn. */
 export class Titles {
   readonly #making = new Map<string, Promise<void>>();
   readonly #stop = new AbortController();
-  /** The questions that are under way. Not `AbortSignal.any`: a signal that outlives it keeps a trace of each. */
+  /** The requests in progress. Not `AbortSignal.any`, because a long-lived source signal keeps a reference for each. */
   readonly #asking = new Set<AbortController>();
 
   constructor(private readonly parts: TitleParts) {}
 
-  /** Makes a title unless the thread has one or is getting one. */
+  /** Generates a title, unless the thread has one or one is being generated. */
   make(thread: CachedSession, running: RunningTurn, from: TitleMaterial): void {
     if (thread.session.titleSource !== 'placeholder' || this.#making.has(thread.id)) return;
     const making = this.#make(thread, running, from)
@@ -60,7 +62,7 @@ export class Titles {
     this.#making.set(thread.id, making);
   }
 
-  /** Stops what is being made; resolves when nothing is. */
+  /** Aborts the requests in progress. Resolves when none is left. */
   async close(): Promise<void> {
     const reason = new Error('The service stops');
     this.#stop.abort(reason);
@@ -74,7 +76,7 @@ export class Titles {
     { records, asksRig }: TitleMaterial,
   ): Promise<void> {
     const isUsers = ({ role }: Message): boolean => role === 'user';
-    // An earlier turn may have come to nothing.
+    // The first message may belong to an earlier turn that did not complete.
     const first = thread.settled.find(isUsers) ?? records.find(isUsers);
     if (first === undefined) return;
     const rig = asksRig ? this.parts.rigs.all.find(({ id }) => id === running.rigId) : undefined;
@@ -85,10 +87,10 @@ export class Titles {
     while (!(await this.#save(thread.id, running.turn.id, title)));
   }
 
-  /** False: the session was changed in between, and nothing was stored. */
+  /** Returns false if the session has changed since it was read: nothing was stored. */
   async #save(id: string, turnId: string, title: string): Promise<boolean> {
     const { threads } = this.parts;
-    // Opened each time: memory may have let go of it while the rig thought.
+    // Opened again, because the cache may have evicted the session during the request.
     const thread = await threads.openForWrite({ id, ifUnknown: 'create' });
     return threads.hold(thread, () => this.#store(thread, turnId, title));
   }
@@ -98,7 +100,7 @@ export class Titles {
     const { id } = thread;
     const { titleSource, version } = thread.session;
     const isThere = thread.settled.some((message) => message.turnId === turnId);
-    // A person's title came first, or the thread was deleted, and its id may be another thread's by now.
+    // A user has set a title, or the thread was deleted and its id may have been reused.
     if (titleSource !== 'placeholder' || !isThere) return true;
     const saved = await store.saveSession({
       ...{ id, ifMissing: 'refuse', ifVersion: version, isActivity: false, at: clock.now() },
@@ -111,7 +113,7 @@ export class Titles {
     return saved.kind !== 'stale';
   }
 
-  /** What the rig proposes; empty when it fails: a title is not worth an error. */
+  /** Requests a title from the rig. Returns an empty text on failure: a missing title is not worth an error. */
   async #ask(rig: Rig, observed: AnswerObserver, records: readonly Message[]): Promise<string> {
     const messages: PromptMessage[] = [];
     for (const { role, content } of records) {
@@ -140,7 +142,7 @@ export class Titles {
       });
       outcome = 'complete';
     } catch (error) {
-      // Stopped by this very process, which is no fault.
+      // Aborted by `close`, so not a failure of the rig.
       if (this.#stop.signal.aborted) outcome = 'interrupted';
       else this.parts.log.warn({ err: error, rig: rig.id }, 'no title from the rig');
       return '';
@@ -153,7 +155,7 @@ export class Titles {
   }
 }
 
-/** A rig's proposal as one short line; undefined when it is of no use. */
+/** Returns a rig's proposal as one short line; undefined if it is unusable. */
 function cleanTitle(text: string): string | undefined {
   const line = wellFormed(text).trim().split('\n')[0] ?? '';
   const bare = line
@@ -163,7 +165,7 @@ function cleanTitle(text: string): string | undefined {
   return bare === '' || bare.length > MAX_TITLE ? undefined : bare;
 }
 
-/** The first words of the first message. */
+/** Returns the first words of a message. */
 function fallbackTitle(message: string): string | undefined {
   const words = message.split(/\s+/).filter((word) => word !== '');
   let title = '';

@@ -12,7 +12,7 @@ import type { RunningTurn } from './running-turn.js';
 import type { CachedSession } from '../sessions/cached-session.js';
 import type { TurnWriter } from './turn-writer.js';
 
-/** What the tool calls of a turn go through. */
+/** The dependencies of `ToolCalls`. */
 export interface ToolCallParts {
   readonly bus: Bus;
   readonly clock: Clock;
@@ -22,14 +22,14 @@ export interface ToolCallParts {
   readonly walletOwners: WalletOwners;
 }
 
-/** The tool calls of a turn. A call is stored before it runs, and its result as soon as there is one. */
+/** Runs the tool calls of a turn. A call is stored before it runs, and each result as soon as it is available. */
 export class ToolCalls {
   constructor(
     private readonly parts: ToolCallParts,
     private readonly writer: TurnWriter,
   ) {}
 
-  /** Stores the step that ends with these calls, tells of them, and runs them. */
+  /** Stores the step that ends with these calls, publishes the calls, and runs them. */
   async call(
     running: RunningTurn,
     thread: CachedSession,
@@ -60,7 +60,7 @@ export class ToolCalls {
     await this.run(running, thread, app, record, calls);
   }
 
-  /** Runs calls side by side; each result is stored as it comes. */
+  /** Runs calls concurrently. Each result is stored as soon as it is available. */
   async run(
     running: RunningTurn,
     thread: CachedSession,
@@ -76,7 +76,7 @@ export class ToolCalls {
       let isMultiStep = call.multiStep === true;
       const report = (message: string): void => {
         const update: EventBody = { type: 'tool_update', callId: call.callId, toolName: call.name, message };
-        // Stored once, with the first report.
+        // The first report also marks the stored call as a multi-step one.
         const isFirst = !isMultiStep;
         isMultiStep = true;
         if (isFirst) latest = withProgress(latest, call.callId);

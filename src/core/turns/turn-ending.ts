@@ -7,7 +7,8 @@ import type { RunningTurn } from './running-turn.js';
 import type { Ending } from './turn-loop.js';
 
 /**
- * What an error makes of a turn. Undefined: this process leaves it as it is in the store, for whoever goes on.
+ * Maps an error to the ending of a turn. Undefined: this process leaves the turn as stored, and another owner continues
+ * it or it was deleted.
  * @throws StoreUnavailableError when that was the error
  */
 export function endingAfter(

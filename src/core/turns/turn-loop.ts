@@ -24,27 +24,24 @@ import type { ToolCalls } from './tool-calls.js';
 import type { TurnWriter } from './turn-writer.js';
 import type { TurnOutcome } from '../model/turn.js';
 
-/** How a turn came out, before it is stored. */
+/** The outcome of a turn, before it is stored. */
 export interface Ending {
   readonly outcome: TurnOutcome;
-  /** Words for the user on what went wrong. */
+  /** The reason of a failure, for the user. */
   readonly error: string | null;
-  /** What a call without a result gets. */
+  /** The result for calls that have none. */
   readonly closeWords?: string;
 }
 
-/** A turn that lost its process this often is not tried again. */
+/** A turn whose process died this often is not retried. */
 const MAX_LOSSES = 3;
 const MAX_TRIES = 4;
-/**
- * A turn whose records hold more text than this, in bytes, asks its rig no further: what it adds to its thread is
- * stored in any case.
- */
+/** The maximum size of a turn's messages, in bytes. A turn that exceeds it makes no further model request. */
 const MAX_TURN_BYTES = 4 * 1_048_576;
-/** An upstream that asks for more patience than this is given up on. */
+/** A provider that requests a longer delay is not retried. */
 const MAX_BACKOFF_MS = 30_000;
 
-/** What the steps of a turn work with. */
+/** The dependencies of `TurnLoop`. */
 export interface TurnLoopParts {
   readonly store: Store;
   readonly bus: Bus;
@@ -57,8 +54,8 @@ export interface TurnLoopParts {
 }
 
 /**
- * The work of a turn: ask the rig, run the tools it calls, ask again, until it has answered. Each finished step is
- * stored.
+ * Runs a turn: requests a model response, runs the tools that it calls, and repeats until a response has no calls. Each
+ * finished step is stored.
  */
 export class TurnLoop {
   constructor(
@@ -67,7 +64,11 @@ export class TurnLoop {
     private readonly calls: ToolCalls,
   ) {}
 
-  /** @throws TurnStopped | RigError | StoreUnavailableError, or whatever a part threw; by its promise, too */
+  /**
+   * Runs or resumes a turn to its ending.
+   * @throws TurnStopped | RigError | StoreUnavailableError, or any error of a dependency; synchronously or as a
+   * rejected promise
+   */
   work(running: RunningTurn, thread: CachedSession): Promise<Ending> | Ending {
     const { turn } = running;
     if (turn.cancelRequested) throw new TurnStopped('interrupted');
@@ -84,10 +85,13 @@ export class TurnLoop {
       : this.#converse(running, thread, app);
   }
 
-  /** Calls that had no result when their process died: made again where that is harmless, else told. */
+  /**
+   * Resumes a turn whose process died during tool calls. Repeats the calls if that is safe, else ends the turn as
+   * interrupted.
+   */
   async #resume(running: RunningTurn, thread: CachedSession, app: App, last: Message): Promise<Ending> {
     const dangling = danglingCalls(last);
-    // A call with a problem never ran.
+    // A call with a problem was never run.
     const risky = dangling.find(
       ({ name, problem }) => problem === undefined && !this.parts.toolRunner.isRepeatable(name),
     );
@@ -139,13 +143,13 @@ export class TurnLoop {
   }
 
   /**
-   * Asks the rig, again with growing patience as long as nothing of its answer was shown. Returns the calls that it
-   * makes.
+   * Requests a model response. Retries with exponential backoff as long as no text was published. Returns the tool
+   * calls.
    */
   async #ask(running: RunningTurn, rig: Rig, request: RigRequest): Promise<readonly ToolCall[]> {
     const { signal } = running;
     for (let tries = 1; ; tries++) {
-      // Stopped before it began: then nobody is asked, and nothing is billed.
+      // Stopped before the request: send none, so that nothing is billed.
       signal.throwIfAborted();
       const listening = new ModelResponse(this.parts, running, rig, request);
       try {
@@ -160,7 +164,10 @@ export class TurnLoop {
     }
   }
 
-  /** Waits before the rig is asked again. @throws what it failed with, when it is not to be asked again */
+  /**
+   * Waits before the next try.
+   * @throws the given error when it must not be retried
+   */
   async #beforeNext(
     running: RunningTurn,
     rig: Rig,

@@ -10,7 +10,7 @@ import { announce, type Bus } from '../ports/bus.js';
 import type { RunningTurn } from './running-turn.js';
 import type { CachedSession } from '../sessions/cached-session.js';
 
-/** Where a running turn is stored, and who is told. */
+/** The dependencies of `TurnWriter`. */
 export interface TurnWriterParts {
   readonly store: Store;
   readonly bus: Bus;
@@ -19,11 +19,11 @@ export interface TurnWriterParts {
   readonly settings: CoreSettings;
 }
 
-/** What a running turn stores before its end. */
+/** Stores the progress of a running turn. */
 export class TurnWriter {
   constructor(private readonly parts: TurnWriterParts) {}
 
-  /** Stores records and events, and shows them once they are stored. */
+  /** Stores messages and events, then updates the cached session and publishes the commit. */
   async save(
     running: RunningTurn,
     thread: CachedSession,
@@ -41,7 +41,7 @@ export class TurnWriter {
         running.stop('lost');
         throw new TurnStopped('lost');
       }
-      // In one breath: the text in flight becomes a record, so that no snapshot shows it twice or not at all.
+      // Synchronous on purpose: a snapshot must not show the text both in flight and as a message, or not at all.
       for (const message of messages) running.put(message);
       if (isStep) running.beginStep();
       thread.apply(commit, () => {
