@@ -155,7 +155,7 @@ describe('a server over HTTP', () => {
       const mcp = startMcp([overHttp('s', script.url, { authorization: 'Bearer operator-token' })]);
       await mcp.servers.tried(AbortSignal.timeout(10_000));
       expect(mcp.servers.states()[0]?.problem).toBe(
-        `The tool server s points to another place, which is not followed (HTTP ${String(status)}).`,
+        `The tool server s redirects to another address; the redirect was not followed (HTTP ${String(status)}).`,
       );
       await mcp.servers.close();
     }
@@ -194,7 +194,7 @@ describe('a server over HTTP', () => {
     const mcp = startMcp([overHttp('s', script.url)]);
     await mcp.servers.tried(AbortSignal.timeout(10_000));
     expect(mcp.servers.states()).toEqual([
-      { name: 's', problem: 'The tool server s answered HTTP 503.', tools: 0 },
+      { name: 's', problem: 'The tool server s responded with HTTP 503.', tools: 0 },
     ]);
   });
 });

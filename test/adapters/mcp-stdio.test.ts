@@ -151,7 +151,7 @@ describe('a call', () => {
     expect(await pidOf(mcp)).toBe(pid);
     const cut = await mcp.call('s.huge', { bytes: 1024 * 1024 });
     expect(cut).toHaveLength(262_145);
-    await expect(mcp.call('s.many', { values: 40_000 })).rejects.toThrow('holds too many values');
+    await expect(mcp.call('s.many', { values: 40_000 })).rejects.toThrow('has too many values');
     expect(await mcp.call('s.many', { values: 1_000 })).toEqual({ list: Array(1_000).fill(0) });
     expect(await pidOf(mcp)).toBe(pid);
   });
@@ -226,7 +226,7 @@ describe('a server that dies', () => {
       problem: 'The tool server lost cannot be reached at the moment.',
       tools: 0,
     });
-    expect(mcp.log.lines.filter((line) => line.includes('cannot connect'))).toHaveLength(1);
+    expect(mcp.log.lines.filter((line) => line.includes('failed to connect'))).toHaveLength(1);
   });
 });
 
@@ -287,7 +287,7 @@ describe('a child', () => {
 
   it('may write to stderr until it is connected; no more is logged', async () => {
     const mcp = await startScripted({ NOISE: `starting\n${'n'.repeat(2_000)}` });
-    const said = mcp.log.lines.filter((line) => line.includes('tool server says'));
+    const said = mcp.log.lines.filter((line) => line.includes('tool server: stderr'));
     expect(said[0]).toContain('starting');
     expect(said.every((line) => line.length < 700)).toBe(true);
     await mcp.call('s.mutter', { text: 'what a person wrote' });

@@ -17,9 +17,9 @@ const MAX_COST = 16;
 export type Arithmetic = (expression: string) => string;
 
 /**
- * Evaluates with mathjs's parser and decimals, but without its evaluator. This evaluator accepts only numbers, parentheses,
- * and the constants, operators and functions of its tables. Assignments, function definitions, ranges, matrices, units,
- * property access and `import` are therefore impossible.
+ * Evaluates with mathjs's parser and decimals, but without its evaluator. This evaluator accepts only numbers,
+ * parentheses, and the constants, operators and functions of its tables. Assignments, function definitions, ranges,
+ * matrices, units, property access and `import` are therefore impossible.
  */
 export function createArithmetic(math: MathJsInstance): Arithmetic {
   const number = (value: number | string): BigNumber => math.bignumber(value);

@@ -2,7 +2,9 @@ import type { Tool } from '../../../core/ports/tool.js';
 import { createTimeLimit, TimeLimitError } from '../../platform/node/time-limit.js';
 import { createArithmetic, DIGITS, type Arithmetic } from './arithmetic.js';
 
-/** Time limit of an evaluation, in milliseconds: a safety net, since the bounds of `Arithmetic` stop long work earlier. */
+/**
+ * Time limit of an evaluation, in milliseconds: a safety net, since the bounds of `Arithmetic` stop long work earlier.
+ */
 const LIMIT_MS = 500;
 
 /** The tool `calculate`: `{expression}` → `{expression, result}`, `result` a decimal number as a string. */

@@ -4,7 +4,8 @@ import type { Tool } from '../../../core/ports/tool.js';
 const SHOWN_INPUT = 60;
 
 /**
- * The tool `get_time`: `{timezone?}` → `{iso, timezone, text}`. `iso` carries the zone's offset; the default zone is UTC.
+ * The tool `get_time`: `{timezone?}` → `{iso, timezone, text}`. `iso` carries the zone's offset; the default zone is
+ * UTC.
  */
 export function createGetTime(clock: Pick<Clock, 'now'>): Tool {
   return {

@@ -1,6 +1,10 @@
 import type { McpTiming } from './settings.js';
 
-/** The pause after so many failures in a row, in milliseconds: doubling, bounded, spread over half of itself. */
+/**
+ * Exponential backoff with jitter.
+ * @param failures consecutive failures so far, at least 1
+ * @returns the pause in milliseconds: between 50 % and 100 % of the doubled and capped delay
+ */
 export function pauseAfter(
   failures: number,
   timing: Pick<McpTiming, 'firstRetryMs' | 'maxRetryMs'>,

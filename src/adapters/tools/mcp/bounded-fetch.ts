@@ -3,13 +3,15 @@ import { McpFailure } from './failure.js';
 import { JsonMeter } from '../../platform/net/json-meter.js';
 import { MAX_MESSAGE_BYTES, MESSAGE_BOUNDS, oversizedAnswer } from './oversize.js';
 
-const ELSEWHERE = 'The tool server points to another place, which is not followed.';
+const ELSEWHERE = 'The tool server redirects to another origin; the redirect was not followed.';
 const CR = 13;
 const LF = 10;
 
 /**
- * `fetch` for one connection. It asks nothing of another origin than `url`'s, whatever redirects say, and reads no
- * message (a body, or one event of a stream) of more than 4 MiB, nor one that would take long to parse.
+ * Creates a `fetch` for one connection. It sends requests only to the origin of `url`, follows no redirects, and
+ * rejects messages (a body, or one event of a stream) of more than 4 MiB or with more values than `MESSAGE_BOUNDS`
+ * allows.
+ * @param closed aborts when the connection is closed
  */
 export function createBoundedFetch(url: URL, closed: AbortSignal): FetchLike {
   return async (target, init = {}) => {
@@ -21,7 +23,7 @@ export function createBoundedFetch(url: URL, closed: AbortSignal): FetchLike {
       const id = typeof init.body === 'string' ? requestId(init.body) : null;
       return withBoundedBody(response, id);
     } catch (error) {
-      // The SDK would come back to a stream that failed, even after it was closed itself. 405 means that there is none.
+      // The SDK would retry a failed stream even after it was closed. It takes 405 to mean that there is no stream.
       if (isStream && closed.aborted) return new Response(null, { status: 405 });
       throw error;
     }
@@ -35,7 +37,8 @@ function requestId(body: string): number | null {
 }
 
 /**
- * The same response, its body bounded; where a request is known, it gets an answer in place of one that is too large.
+ * Bounds the body of a response. In an event stream, an error result for request `id` replaces a message that is too
+ * large; otherwise the body fails.
  */
 function withBoundedBody(response: Response, id: number | null): Response {
   if (response.body === null || response.status === 204 || response.status === 304) return response;
@@ -58,7 +61,7 @@ function withBoundedBody(response: Response, id: number | null): Response {
   return new Response(response.body.pipeThrough(bound), { status, statusText, headers });
 }
 
-/** Whether what has come up to the end of a chunk is within the bounds. */
+/** Consumes a chunk. Returns false once the message exceeds the bounds. */
 type Fits = (chunk: Uint8Array) => boolean;
 
 function bodyFits(): Fits {
@@ -67,7 +70,7 @@ function bodyFits(): Fits {
   return (chunk) => (total += chunk.length) <= MAX_MESSAGE_BYTES && meter.push(chunk);
 }
 
-/** Each event by itself. Events are parted by a blank line. */
+/** Measures each event on its own. A blank line ends an event. */
 function eventsFit(): Fits {
   const meter = new JsonMeter(MESSAGE_BOUNDS);
   let size = 0;

@@ -1,33 +1,33 @@
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 
-/** What a child gets of this process's environment. */
+/** The environment variables that a child inherits. */
 const INHERITED = [
   ...['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'TERM', 'LANG', 'LC_ALL', 'LC_CTYPE', 'TZ', 'TMPDIR'],
   ...['SYSTEMROOT', 'SYSTEMDRIVE', 'COMSPEC', 'PATHEXT', 'APPDATA', 'LOCALAPPDATA', 'PROGRAMFILES'],
   ...['USERPROFILE', 'HOMEDRIVE', 'HOMEPATH', 'TEMP', 'TMP'],
 ];
-/** After the exit, what is still in the pipes may be read for so long: a grandchild may hold them open. */
+/** How long to read the pipes after the exit, in milliseconds: a grandchild may hold them open. */
 const LAST_WORDS_MS = 500;
 
-/** A process that serves tools on its standard streams. */
+/** A tool server that communicates over its standard streams. */
 export type Child = ChildProcessByStdio<Writable, Readable, Readable>;
 
-/** The few variables that every child gets, out of an environment. */
+/** Picks the variables that every child inherits. */
 export function inheritedEnv(env: Readonly<Record<string, string | undefined>>): Record<string, string> {
   return Object.fromEntries(
     INHERITED.flatMap((name): [string, string][] => {
       const value = env[name];
-      // A value that begins so is a shell function.
+      // Bash exports functions as values that begin with `()`.
       return value === undefined || value.startsWith('()') ? [] : [[name, value]];
     }),
   );
 }
 
 /**
- * Starts a child in a process group of its own: a Ctrl-C at the terminal must not end the servers of turns that may
- * still finish, and what the child has started itself ends with it.
- * @throws Error when it cannot be started
+ * Starts a child in its own process group. This keeps a Ctrl-C at the terminal from ending servers that running turns
+ * still need, and lets `stopChild` also end the child's own children.
+ * @throws Error when the child cannot be started
  */
 export async function startChild(launch: {
   readonly command: string;
@@ -50,7 +50,7 @@ export async function startChild(launch: {
   return child;
 }
 
-/** Resolves when the child has ended and its output has been read. */
+/** Resolves when the child has exited and its output has been read. */
 export function whenEnded(child: Child): Promise<void> {
   return new Promise((resolve) => {
     const finish = (): void => {
@@ -61,13 +61,13 @@ export function whenEnded(child: Child): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     child.once('exit', () => {
       timer = setTimeout(finish, LAST_WORDS_MS);
-      signalGroup(child, 'SIGKILL'); // what it has left behind
+      signalGroup(child, 'SIGKILL'); // processes that the child left behind
     });
     child.once('close', finish);
   });
 }
 
-/** Ends the child: it is asked by the end of its input, then by SIGTERM, and then is not asked any more. */
+/** Stops the child: ends its input, then sends SIGTERM, then SIGKILL, each after `patienceMs`. */
 export async function stopChild(child: Child, ended: Promise<void>, patienceMs: number): Promise<void> {
   child.stdin.end();
   for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
@@ -81,7 +81,7 @@ function isRunning(child: Child): boolean {
   return child.exitCode === null && child.signalCode === null;
 }
 
-/** Signals the child and all that it has started. */
+/** Sends a signal to the child and the processes that it has started. */
 function signalGroup(child: Child, signal: NodeJS.Signals): void {
   if (child.pid === undefined) return;
   try {
@@ -93,7 +93,7 @@ function signalGroup(child: Child, signal: NodeJS.Signals): void {
   }
 }
 
-/** True when the promise settles in that time. */
+/** True when the promise resolves within the time. */
 async function settlesWithin(promise: Promise<void>, milliseconds: number): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<boolean>((resolve) => {

@@ -10,34 +10,33 @@ import { openTransport } from './transports.js';
 const MAX_PAGES = 50;
 const LONGEST_MS = 2_147_483_647;
 
-/** How far a call is, as the server tells it. */
+/** Progress of a call, as the server reports it. */
 export interface McpProgress {
   readonly progress: number;
   readonly total?: number | undefined;
   readonly message?: string | undefined;
 }
 
-/** A live connection to a server. Everything rejects with an `McpFailure`. */
+/** A connection to a server. Its requests reject with an `McpFailure`. */
 export interface Connection {
-  /** Every tool as the server describes it, unchecked. */
+  /** Lists all tools as the server describes them, unvalidated. */
   listTools(signal: AbortSignal): Promise<readonly unknown[]>;
-  /** Calls a tool; aborting the signal cancels the call at the server too. Resolves to the result as it came. */
+  /** Calls a tool and resolves to the unvalidated result. Aborting the signal also cancels the call at the server. */
   callTool(
     name: string,
     args: JsonObject,
     options: { signal: AbortSignal; timeoutMs: number | null; progress: (progress: McpProgress) => void },
   ): Promise<Readonly<Record<string, unknown>>>;
-  /** Resolves when nothing is left of it, its child process neither. */
+  /** Resolves after the connection has closed and its child process, if any, has exited. */
   close(): Promise<void>;
-  /** Resolves when it ended, by itself or by `close`. */
+  /** Resolves when the connection has ended, on its own or through `close`. */
   readonly ended: Promise<void>;
   readonly isOpen: boolean;
 }
 
-/** What a connection needs. */
 export interface ConnectionParts {
   readonly server: string;
-  /** The settings with every handle resolved or left out. */
+  /** The settings with every handle resolved or removed. */
   readonly transport: McpTransportSettings;
   readonly scrub: Scrubber;
   readonly log: Log;
@@ -47,7 +46,7 @@ export interface ConnectionParts {
   onListChanged(): void;
 }
 
-/** Connects. @throws McpFailure, also when `signal` aborts; nothing is left then */
+/** Connects. @throws McpFailure, also when `signal` aborts, after releasing all resources */
 export async function connect(parts: ConnectionParts, signal: AbortSignal): Promise<Connection> {
   const sdk = await loadSdk();
   const { closeMs } = parts.timing;
@@ -59,7 +58,7 @@ export async function connect(parts: ConnectionParts, signal: AbortSignal): Prom
   };
   client.onerror = (error) => {
     if (!connection.isOpen) return;
-    parts.log.info({ err: parts.scrub.error(error), server: parts.server }, 'tool server: trouble');
+    parts.log.info({ err: parts.scrub.error(error), server: parts.server }, 'tool server: connection error');
   };
   client.setNotificationHandler(sdk.ToolListChangedNotificationSchema, () => {
     parts.onListChanged();
@@ -73,7 +72,7 @@ export async function connect(parts: ConnectionParts, signal: AbortSignal): Prom
   }
   way.becomePrivate();
   if (way.kind === 'http') {
-    // Nothing tells when an HTTP server goes away, or forgets the session: any trouble is a reason to ask.
+    // HTTP does not signal that the server is gone or has lost the session, so check the connection after any error.
     const { onerror } = way.transport;
     way.transport.onerror = (error) => {
       onerror?.(error);
@@ -134,7 +133,8 @@ class ClientConnection implements Connection {
     args: JsonObject,
     call: { signal: AbortSignal; timeoutMs: number | null; progress: (progress: McpProgress) => void },
   ): Promise<Readonly<Record<string, unknown>>> {
-    // The SDK never lets go of a signal: it would cancel calls that have long ended, and tell the server the reason.
+    // The SDK never removes its listener from a signal. With the caller's own signal, it would cancel finished calls
+    // and send the reason to the server.
     const cancel = new AbortController();
     const onAbort = (): void => {
       cancel.abort('cancelled');
@@ -147,7 +147,7 @@ class ClientConnection implements Connection {
         { signal: cancel.signal, timeout: call.timeoutMs ?? LONGEST_MS, onprogress: call.progress },
       );
     } catch (error) {
-      // A server that hangs as a whole would never answer again. One that was interrupted may just be busy.
+      // After a timeout, check whether the whole server hangs. After an interruption, it may merely be busy.
       const isTimeout = error instanceof McpFailure && error.kind === 'timeout';
       if (isTimeout && !(call.signal.reason instanceof TurnStopped)) this.check();
       throw error;
@@ -161,14 +161,15 @@ class ClientConnection implements Connection {
     options: { signal: AbortSignal; timeout: number; onprogress?: (progress: McpProgress) => void },
   ): Promise<Readonly<Record<string, unknown>>> {
     try {
-      // Not the SDK's own `callTool`: it compiles the server's output schemas, and one bad tool costs all.
+      // The SDK's `callTool` compiles all output schemas of the server, so that one invalid schema would break all
+      // tools.
       return await this.client.request(request, this.sdk.ResultSchema, options);
     } catch (error) {
       throw failureOf(error, this.parts);
     }
   }
 
-  /** Asks for a sign of life in the background; without one, the connection is closed. */
+  /** Pings the server in the background; closes the connection when it does not respond. */
   check(): void {
     if (this.#isChecking || !this.isOpen) return;
     this.#isChecking = true;
@@ -179,7 +180,7 @@ class ClientConnection implements Connection {
       })
       .catch((error: unknown) => {
         const { log, scrub, server } = this.parts;
-        log.warn({ err: scrub.error(error), server }, 'tool server: not closed well');
+        log.warn({ err: scrub.error(error), server }, 'tool server: failed to close the connection');
       })
       .finally(() => {
         this.#isChecking = false;
@@ -204,7 +205,7 @@ function isList(value: unknown): value is readonly unknown[] {
   return Array.isArray(value);
 }
 
-/** No secret is in it, in its cause neither. */
+/** Converts an error to an `McpFailure` whose message and cause contain no secrets. */
 function failureOf(error: unknown, { server, scrub }: ConnectionParts): McpFailure {
   const { kind, message, cause } = toFailure(error, server);
   return new McpFailure(kind, scrub.text(message), cause === undefined ? {} : { cause: scrub.error(cause) });

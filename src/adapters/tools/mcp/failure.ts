@@ -1,11 +1,12 @@
 /**
- * A call or a connection failed. `message` is fit for the user: no URL, no header, no stack; the rest is in `cause`.
+ * A call or a connection failed. `message` is safe to show to the user (no URL, header or stack); details are in
+ * `cause`.
  */
 export class McpFailure extends Error {
   override readonly name = 'McpFailure';
 
   constructor(
-    /** `session_lost`: the server does not know the session any more, so that the call certainly did not happen. */
+    /** `session_lost`: the server no longer knows the session, so the call was certainly not executed. */
     readonly kind: 'unreachable' | 'gone' | 'session_lost' | 'timeout' | 'refused',
     message: string,
     options?: ErrorOptions,
@@ -18,7 +19,7 @@ const MAX_WORDS = 2_000;
 const CONNECTION_CLOSED = -32000;
 const REQUEST_TIMEOUT = -32001;
 
-/** What the SDK throws, sorted by what it means for the server called `server`. */
+/** Converts an error of the SDK to an `McpFailure`. @param server the server's name, for the message */
 export function toFailure(error: unknown, server: string): McpFailure {
   if (error instanceof McpFailure) return error;
   const options = { cause: error };
@@ -44,26 +45,26 @@ export function toFailure(error: unknown, server: string): McpFailure {
 
 function ofStatus(code: number, words: string, named: string, options: ErrorOptions): McpFailure {
   if (code === 404 || (code === 400 && /session/i.test(words))) {
-    return new McpFailure('session_lost', `${named} does not know this session any more.`, options);
+    return new McpFailure('session_lost', `${named} no longer knows this session.`, options);
   }
   if (code === 401 || code === 403) {
     const message = `${named} refused the credentials (HTTP ${String(code)}).`;
     return new McpFailure('refused', message, options);
   }
   if (code >= 300 && code < 400) {
-    const message = `${named} points to another place, which is not followed (HTTP ${String(code)}).`;
+    const message = `${named} redirects to another address; the redirect was not followed (HTTP ${String(code)}).`;
     return new McpFailure('unreachable', message, options);
   }
-  const what = code > 0 ? `answered HTTP ${String(code)}` : 'did not answer in the protocol';
+  const what = code > 0 ? `responded with HTTP ${String(code)}` : 'sent an invalid response';
   return new McpFailure('unreachable', `${named} ${what}.`, options);
 }
 
-/** The words, with the rest cut off when there are too many. */
+/** Truncates text to `most` characters. */
 export function bounded(words: string, most = MAX_WORDS): string {
   return words.length <= most ? words : `${words.slice(0, most).toWellFormed()}…`;
 }
 
-/** True when the server itself answered, if only to say no. */
+/** True when the server responded, even if it refused the request. */
 export function isAnswer(error: unknown): boolean {
   return toFailure(error, '').kind === 'refused';
 }

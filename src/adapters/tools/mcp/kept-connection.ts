@@ -11,11 +11,11 @@ export interface KeptParts {
   readonly timing: McpTiming;
   /** Connects and makes the connection ready for use. */
   open(signal: AbortSignal): Promise<Connection>;
-  /** An attempt came to something or to nothing. */
+  /** Called after each attempt to connect; null: it succeeded. */
   onAttempt(failure: Error | null): void;
 }
 
-/** One connection that is made in the background and made again, with growing pauses, whenever it ends. */
+/** Keeps one connection open in the background; reconnects with backoff whenever it ends. */
 export class KeptConnection {
   #current: Connection | null = null;
   #running: Promise<void> | null = null;
@@ -30,7 +30,7 @@ export class KeptConnection {
     return this.#live() !== null;
   }
 
-  /** Why there is no connection, in words; null when there is one. */
+  /** Why there is no connection, for the operator; null when there is one. */
   get problem(): string | null {
     return this.isUp ? null : (this.#problem ?? 'not connected yet');
   }
@@ -39,7 +39,7 @@ export class KeptConnection {
     this.#running ??= this.#keep();
   }
 
-  /** The connection; one that is coming up is waited for, not long. @throws McpFailure `unreachable` */
+  /** Returns the connection, or waits for it for at most `graceMs`. @throws McpFailure `unreachable` */
   async acquire(signal: AbortSignal): Promise<Connection> {
     const connection = this.#live();
     if (connection !== null) return connection;
@@ -57,15 +57,15 @@ export class KeptConnection {
       clearTimeout(timer);
       this.#waiting.delete(wake);
     }
-    // It may have come up and gone again; the next call will see.
+    // The connection may have come up and ended again; then this call fails and the next one tries again.
     const came = this.#live();
     if (came !== null) return came;
     throw new McpFailure('unreachable', `The tool server ${this.parts.server} is down at the moment.`);
   }
 
-  /** Ends for good. Resolves when nothing is left. */
+  /** Closes the connection and stops reconnecting. */
   async close(): Promise<void> {
-    this.#stopped.abort(new Error('The service closes.'));
+    this.#stopped.abort(new Error('The service is shutting down.'));
     this.#endPause();
     this.#wake();
     await this.#running;
@@ -95,8 +95,8 @@ export class KeptConnection {
         this.#problem = 'The connection ended.';
       } catch (error) {
         if (this.#isStopped()) break;
-        // Told when it begins, and then not each time.
-        if (failures === 0) log.warn({ err: error, server }, 'tool server: cannot connect');
+        // Log only the first failure in a row.
+        if (failures === 0) log.warn({ err: error, server }, 'tool server: failed to connect');
         this.#problem = error instanceof Error ? error.message : String(error);
         this.parts.onAttempt(error instanceof Error ? error : new Error(String(error)));
         this.#wake();
@@ -106,11 +106,11 @@ export class KeptConnection {
     }
   }
 
-  /** From connecting to the end of the connection. Returns how long there was one, in milliseconds. */
+  /** Connects and waits until the connection ends. @returns how long it lasted, in milliseconds */
   async #attempt(): Promise<number> {
     const connection = await this.parts.open(this.#stopped.signal);
     const onStop = (): void => {
-      // Its failure, if any, is the one of the `close` below.
+      // The `close` below reports the same failure.
       connection.close().catch(() => undefined);
     };
     this.#stopped.signal.addEventListener('abort', onStop, { once: true });
@@ -130,14 +130,14 @@ export class KeptConnection {
     }
   }
 
-  /** Until the time is over, somebody wants the connection, or it is to end. */
+  /** Waits until the time is over, a call needs the connection, or `close` is called. */
   async #pause(milliseconds: number): Promise<void> {
     if (this.#isStopped()) return;
     const from = performance.now();
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, milliseconds);
       this.#endPause = () => {
-        // Calls that come one upon another must not start a server that fails one upon another.
+        // Frequent calls must not restart a failing server in a tight loop.
         const isEarly = performance.now() - from < this.parts.timing.firstRetryMs;
         if (isEarly && !this.#isStopped()) return;
         clearTimeout(timer);

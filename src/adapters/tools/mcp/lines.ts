@@ -1,14 +1,14 @@
 const NEWLINE = 10;
-/** What is kept of each end of a line that is too long. */
+/** Bytes that are kept of each end of a line that is too long. */
 const END_BYTES = 512;
 
-/** Cuts a byte stream into lines of text and holds no more than `limit` bytes of any. */
+/** Splits a byte stream into lines of text and buffers at most `limit` bytes of a line, plus the chunk in hand. */
 export class LineReader {
   #parts: Buffer[] = [];
   #size = 0;
   #skipped: { readonly head: string; tail: Buffer } | null = null;
 
-  /** @param onLong gets the beginning and the end of a line of more than `limit` bytes, the rest of which is gone */
+  /** @param onLong receives the beginning and the end of a line of more than `limit` bytes; the rest is discarded */
   constructor(
     private readonly limit: number,
     private readonly onLine: (line: string) => void,
@@ -50,7 +50,7 @@ export class LineReader {
   }
 }
 
-/** A copy, so that the whole is let go of. */
+/** Copies the last bytes, so that the original buffers can be freed. */
 function lastOf(parts: readonly Buffer[]): Buffer {
   return Buffer.from(Buffer.concat(parts.slice(-2)).subarray(-END_BYTES));
 }

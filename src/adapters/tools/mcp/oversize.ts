@@ -1,18 +1,18 @@
 import type { JsonBounds } from '../../platform/net/json-meter.js';
 
-/** No message of a server may be larger, in bytes. */
+/** Maximum size of a message from a server, in bytes. */
 export const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
 
-/** What a message may hold: within this, four MiB are parsed in some tens of milliseconds. */
+/** Limits on a message's structure, so that parsing cannot block the event loop for long. */
 export const MESSAGE_BOUNDS: JsonBounds = { values: 20_000, depth: 200 };
 
-/** What a call is told whose answer was too large to be read. */
+/** Builds the error result of a call whose response was too large. */
 export function oversizedAnswer(id: number): object {
-  const text = `The result is larger than ${String(MAX_MESSAGE_BYTES / 1024 / 1024)} MiB, or holds too many values.`;
+  const text = `The result is larger than ${String(MAX_MESSAGE_BYTES / 1024 / 1024)} MiB, or has too many values.`;
   return { jsonrpc: '2.0', id, result: { isError: true, content: [{ type: 'text', text }] } };
 }
 
-/** The id of an answer of which only both ends were kept, wherever its writer puts it; null when it cannot be told. */
+/** Finds the id of a response of which only the two ends were kept; null when neither contains it. */
 export function idOfCutAnswer(head: string, tail: string): number | null {
   const found =
     /^\{"jsonrpc":"2\.0","id":(\d{1,15}),"result":/.exec(head) ?? /[^}]"id":(\d{1,15})\}\s*$/.exec(tail);

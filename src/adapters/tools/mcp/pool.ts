@@ -7,20 +7,20 @@ import type { McpTiming } from './settings.js';
 interface Entry {
   readonly opening: Promise<Connection>;
   connection: Connection | null;
-  /** Calls that use it, or wait for it. */
+  /** Number of calls that use the connection or wait for it. */
   users: number;
   lastUsed: number;
   idle: NodeJS.Timeout | undefined;
 }
 
-/** A key whose last attempts failed. */
+/** Backoff of a key whose last attempts to connect failed. */
 interface Brake {
   readonly failures: number;
   readonly until: number;
   readonly failure: unknown;
 }
 
-/** Connections that each belong to certain secret values, by a digest of these; bounded, and closed when idle. */
+/** A bounded pool of connections, keyed by a digest of the secrets that they use. Closes idle connections. */
 export class ConnectionPool {
   readonly #entries = new Map<string, Entry>();
   readonly #brakes = new Map<string, Brake>();
@@ -37,8 +37,8 @@ export class ConnectionPool {
   }
 
   /**
-   * Does `work` over the connection of that key, which `open` makes if there is none.
-   * @throws McpFailure when there is none to be had, or whatever `work` throws
+   * Runs `work` with the connection of a key; calls `open` if there is none.
+   * @throws McpFailure when no connection is available, or the error of `work`
    */
   async use<T>(
     key: string,
@@ -59,7 +59,7 @@ export class ConnectionPool {
   }
 
   async close(): Promise<void> {
-    this.#stopped.abort(new Error('The service closes.'));
+    this.#stopped.abort(new Error('The service is shutting down.'));
     for (const [key, entry] of this.#entries) this.#drop(key, entry);
     await Promise.all(this.#closing);
   }
@@ -69,7 +69,7 @@ export class ConnectionPool {
     const isDead = known?.connection?.isOpen === false;
     if (known !== undefined && !isDead) return known;
     if (known !== undefined) this.#drop(key, known);
-    if (this.#stopped.signal.aborted) throw new McpFailure('unreachable', 'The service closes.');
+    if (this.#stopped.signal.aborted) throw new McpFailure('unreachable', 'The service is shutting down.');
     const brake = this.#brakes.get(key);
     if (brake !== undefined && performance.now() < brake.until) throw brake.failure;
     this.#makeRoom();
@@ -111,7 +111,7 @@ export class ConnectionPool {
     }
   }
 
-  /** @throws McpFailure when all are in use */
+  /** Evicts the least recently used idle connection if the pool is full. @throws McpFailure when all are in use */
   #makeRoom(): void {
     if (this.#entries.size < this.timing.poolSize) return;
     const [longest] = [...this.#entries]
@@ -138,7 +138,7 @@ export class ConnectionPool {
   #drop(key: string, entry: Entry): void {
     clearTimeout(entry.idle);
     if (this.#entries.get(key) === entry) this.#entries.delete(key);
-    // One that is being made ends by itself when it could not be made.
+    // A failed opening leaves nothing to close.
     const closing = entry.opening.then(
       (connection) => connection.close(),
       () => undefined,

@@ -1,15 +1,15 @@
 import { isJsonObject, type JsonValue } from '../../../core/model/json.js';
 import { bounded } from './failure.js';
 
-/** Longer text is cut before it is put together: the toolbox keeps 64 KiB of a result in any case. */
+/** In characters. Bounds the work before the toolbox truncates the result. */
 const MAX_TEXT = 262_144;
 
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * A tool's result as JSON: its structured content if there is any, else its text; what is no text is named by type and
- * size.
- * @throws Error with the result's text when the tool says that it failed
+ * Converts a tool's result to JSON: its structured content if present, otherwise its text. Other content is described
+ * by type and size.
+ * @throws Error with the result's text when the tool reports an error
  */
 export function toResult(result: Fields): JsonValue {
   const { structuredContent, content, isError } = result;
@@ -63,7 +63,7 @@ function mime({ mimeType }: Fields): string {
   return isText(mimeType) ? ` ${bounded(mimeType, 100)}` : '';
 }
 
-/** The size of what base64 stands for. */
+/** Describes the decoded size of base64 data. */
 function sizeOf(data: unknown): string {
   return typeof data === 'string' ? `${String(Buffer.byteLength(data, 'base64'))} bytes` : 'no data';
 }

@@ -1,4 +1,4 @@
-/** The parts of the SDK that are used, loaded on first use: they take about 0.3 s. */
+/** Loads the parts of the SDK that are used. Called on first use, because the SDK is slow to load. */
 export async function loadSdk() {
   const [client, http, types, stdio] = await Promise.all([
     import('@modelcontextprotocol/sdk/client/index.js'),
@@ -15,5 +15,5 @@ export async function loadSdk() {
   };
 }
 
-/** What is used of the SDK. */
+/** The parts of the SDK that are used. */
 export type Sdk = Awaited<ReturnType<typeof loadSdk>>;

@@ -4,13 +4,13 @@ import { secretHandle } from '../../../core/access/secrets.js';
 import { fillHandles, hasHandle, secretPlaces, type McpTransportSettings } from './settings.js';
 
 const MASK = '[secret]';
-/** A shorter value would take ordinary words apart, and hides nothing. */
+/** Shorter values are not masked: they occur in ordinary words. */
 const MIN_LENGTH = 4;
 const PRIVATE_KEY = /auth|cookie|credential|key|password|secret|token/i;
 
 /**
- * The transport's settings with each handle replaced by its value.
- * @throws Error that names the first secret that is missing or does not fit
+ * Replaces each handle in the transport's settings by the secret's value.
+ * @throws Error that names the first secret that is missing or contains characters that the transport cannot carry
  */
 export function resolveSecrets(
   transport: McpTransportSettings,
@@ -32,13 +32,13 @@ export function resolveSecrets(
   return withPlaces(transport, filled);
 }
 
-/** The transport's settings without the values that hold handles. */
+/** Removes the values that contain handles from the transport's settings. */
 export function withoutSecrets(transport: McpTransportSettings): McpTransportSettings {
   const open = Object.entries(secretPlaces(transport)).filter(([, value]) => !hasHandle(value));
   return withPlaces(transport, open);
 }
 
-/** What the operator's own settings hold that looks private: tokens and keys that no session has brought. */
+/** Lists the values in the operator's own settings whose names suggest credentials, such as tokens and keys. */
 export function privateValues(transport: McpTransportSettings): readonly string[] {
   return Object.entries(secretPlaces(transport))
     .filter(([key, value]) => PRIVATE_KEY.test(key) && !hasHandle(value))
@@ -53,17 +53,17 @@ function withPlaces(
   return transport.kind === 'stdio' ? { ...transport, env: values } : { ...transport, headers: values };
 }
 
-/** Takes known secret values out of whatever is shown or logged. */
+/** Masks known secret values in text that is shown or logged. */
 export interface Scrubber {
   text(text: string): string;
   value(value: JsonValue): JsonValue;
-  /** The error in words that are safe, its causes too. */
+  /** A copy of the error and its causes with secrets masked. */
   error(error: unknown): Error;
 }
 
 /**
- * A scrubber for a session's secrets, which their handles stand for, and for other private values; in the usual
- * encodings too.
+ * Creates a scrubber that replaces a session's secrets by their handles and other private values by a mask, also in
+ * their usual encodings.
  */
 export function createScrubber(
   secrets: ReadonlyMap<string, string>,

@@ -21,8 +21,9 @@ export interface McpServerParts {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly timing: McpTiming;
   readonly version: string;
-  /** The tools have changed. */
+  /** Called when the tools have changed. */
   onChange(): void;
+  /** Called after each attempt to connect; null: it succeeded. */
   onAttempt(failure: Error | null): void;
 }
 
@@ -34,11 +35,11 @@ export class McpServer {
   readonly #ownSecrets: readonly string[];
   readonly #kept: KeptConnection;
   /**
-   * For a server whose settings hold handles: then the kept connection has no secrets, and is there for the list alone.
+   * Present when the server's settings contain handles. The kept connection then has no secrets and only lists tools.
    */
   readonly #pool: ConnectionPool | null;
   #refreshing: Promise<void> | null = null;
-  /** The end of the kept connection's attempts, when the list came from elsewhere. */
+  /** Closing of the kept connection, after a pooled connection has listed the tools. */
   #retiring: Promise<void> | null = null;
   #isStale = false;
 
@@ -65,7 +66,7 @@ export class McpServer {
     return this.#tools;
   }
 
-  /** Why it cannot be used; null: it can. */
+  /** Why the server is unavailable; null: it is available. */
   get problem(): string | null {
     return this.#pool !== null && this.#listed !== '[]' ? null : this.#kept.problem;
   }
@@ -106,7 +107,7 @@ export class McpServer {
     }
   }
 
-  /** Takes over a list of tools. @throws McpFailure when a server that may want a secret first shows none */
+  /** Adopts a tool list. @throws McpFailure when it is empty and the server may require a secret to list its tools */
   #take(list: readonly unknown[]): void {
     const listed = readToolList(list, {
       ...this.parts,
@@ -124,7 +125,7 @@ export class McpServer {
     this.parts.onChange();
   }
 
-  /** Lists the tools again; what changes meanwhile is listed once more. */
+  /** Lists the tools again, and once more if the list changes while this is running. */
   #refresh(connection: Connection): void {
     this.#isStale = true;
     this.#refreshing ??= this.#refreshAll(connection).finally(() => {
@@ -139,7 +140,7 @@ export class McpServer {
         this.#take(await connection.listTools(AbortSignal.timeout(this.parts.timing.connectMs)));
       }
     } catch (error) {
-      this.parts.log.warn({ err: error, server: this.name }, 'tool server: tools not listed again');
+      this.parts.log.warn({ err: error, server: this.name }, 'tool server: failed to refresh the tool list');
     }
   }
 
@@ -167,7 +168,9 @@ export class McpServer {
     }
   }
 
-  /** Does the work, and again over a new connection where the server surely did nothing for it knew no such session. */
+  /**
+   * Runs `work`, and retries it once over a new connection when the session was lost: then the call was not executed.
+   */
   async #withConnection<T>(
     context: Pick<ToolContext, 'secrets' | 'signal'>,
     scrub: Scrubber,
@@ -198,7 +201,7 @@ export class McpServer {
     }
   }
 
-  /** What stands for the tools of a server that shows them to those who have a secret only, until one has come by. */
+  /** The placeholder tool of a server that may list its tools only to clients with a secret. */
   #connectTool(): Tool {
     const { name } = this;
     return {

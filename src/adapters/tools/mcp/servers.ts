@@ -4,40 +4,40 @@ import type { Tool } from '../../../core/ports/tool.js';
 import { McpServer } from './server.js';
 import { MCP_TIMING, mcpProblems, type McpServerSettings, type McpTiming } from './settings.js';
 
-/** How a server is. */
+/** The state of a server. */
 export interface McpServerState {
   readonly name: string;
-  /** Why it cannot be used at the moment, in words for the operator; null: it can. */
+  /** Why the server is unavailable, for the operator; null: it is available. */
   readonly problem: string | null;
   readonly tools: number;
 }
 
-/** The tool servers of the configuration. Their tools come and go. */
+/** The configured tool servers. Their tools may change at any time. */
 export interface McpServers {
-  /** All tools that are known now, those of servers that are down too. The same array until something changes. */
+  /** All known tools, including those of servers that are down. Returns the same array until the list changes. */
   list(): readonly Tool[];
-  /** Begins to connect, in the background: nothing waits for a server, and none can make it fail. */
+  /** Starts connecting in the background. Never throws. */
   start(): void;
-  /** Resolves when each server has been tried once, or `signal` aborts. Never rejects. */
+  /** Resolves after the first connection attempt of each server, or when `signal` aborts. Never rejects. */
   tried(signal: AbortSignal): Promise<void>;
   states(): readonly McpServerState[];
-  /** Tells when `list` changes. Returns what ends it. The listener must not throw. */
+  /** Calls `listener`, which must not throw, when `list` changes. Returns the function that unsubscribes it. */
   onChange(listener: () => void): () => void;
-  /** Ends all connections; resolves when nothing is left of them, no child process either. */
+  /** Closes all connections. Resolves after their child processes have exited. */
   close(): Promise<void>;
 }
 
 export interface McpDeps {
   readonly log: Log;
   readonly schemas: Schemas;
-  /** The environment out of which children get `PATH`, `HOME` and a few more. */
+  /** The environment from which children inherit `PATH`, `HOME` and a few more variables. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** What servers are told about us. */
+  /** The client version that is sent to servers. */
   readonly version: string;
   readonly timing?: Partial<McpTiming>;
 }
 
-/** @throws Error that lists what is wrong with the settings */
+/** @throws Error that lists all problems in the settings */
 export function createMcpServers(settings: readonly McpServerSettings[], deps: McpDeps): McpServers {
   const problems = mcpProblems(settings);
   if (problems.length > 0) {

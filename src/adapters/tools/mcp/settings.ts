@@ -1,13 +1,13 @@
 import type { Tool } from '../../../core/ports/tool.js';
 import type { Problem } from '../../../core/model/refusal.js';
 
-/** How a tool server is reached. A value of `env` or `headers` may hold handles such as `Bearer $SECRET:API_KEY`. */
+/** How to reach a tool server. Values of `env` and `headers` may contain handles such as `Bearer $SECRET:API_KEY`. */
 export type McpTransportSettings =
   | {
       readonly kind: 'stdio';
       readonly command: string;
       readonly args: readonly string[];
-      /** Beside the few variables that every child gets (`PATH`, `HOME` …). */
+      /** Added to the few variables that every child inherits (`PATH`, `HOME`, …). */
       readonly env: Readonly<Record<string, string>>;
       readonly cwd: string | null;
     }
@@ -17,39 +17,39 @@ export type McpTransportSettings =
       readonly headers: Readonly<Record<string, string>>;
     };
 
-/** A server of the Model Context Protocol as it is configured. */
+/** The configuration of a server of the Model Context Protocol. */
 export interface McpServerSettings {
   /** Its tools are called `name.tool`. */
   readonly name: string;
   readonly transport: McpTransportSettings;
-  /** How long a call of one of its tools may take in milliseconds; null: the service's `TOOL_TIMEOUT`. */
+  /** Timeout of a tool call, in milliseconds; null: the service's `TOOL_TIMEOUT`. */
   readonly timeoutMs: number | null;
-  /** What is assumed of tools that do not say so themselves. */
+  /** The default for tools that declare no hints. */
   readonly sideEffects: Tool['sideEffects'];
 }
 
-/** How long things take, in milliseconds, and how many there are. */
+/** Timeouts in milliseconds, and the size of the connection pool. */
 export interface McpTiming {
-  /** To connect and to list the tools; a first start may have to download the server. */
+  /** Timeout for connecting and listing the tools. Generous, because the first start may download the server. */
   readonly connectMs: number;
-  /** Between attempts to connect: the first pause, which doubles up to the last. */
+  /** The first pause between attempts to connect; it doubles up to `maxRetryMs`. */
   readonly firstRetryMs: number;
   readonly maxRetryMs: number;
-  /** A connection that lasted so long was sound: the pauses begin anew. */
+  /** A connection that lasted at least this long resets the backoff. */
   readonly steadyMs: number;
-  /** How long a call waits for a server that is just coming up. */
+  /** How long a call waits for a connection that is not up. */
   readonly graceMs: number;
-  /** After so long without a call, a connection with secrets is closed. */
+  /** A pooled connection with secrets is closed after this time without a call. */
   readonly idleMs: number;
-  /** How long a server may take to answer a ping when something went wrong. */
+  /** Timeout of the ping that checks a connection after an error. */
   readonly pingMs: number;
-  /** How long a child may take to end by itself, and then to heed SIGTERM. */
+  /** How long a child may take to exit after the end of its input, and again after SIGTERM. */
   readonly closeMs: number;
-  /** Connections with secrets that a server may have at once. */
+  /** Maximum number of open connections with secrets per server. */
   readonly poolSize: number;
 }
 
-/** Those that hold where nobody says others. */
+/** The defaults. */
 export const MCP_TIMING: McpTiming = {
   connectMs: 60_000,
   firstRetryMs: 500,
@@ -66,7 +66,9 @@ const HANDLE = /\$SECRET:([A-Za-z_][A-Za-z0-9_]{0,63})/g;
 const ANY_HANDLE = '$SECRET:';
 const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,31}$/;
 
-/** The names of the secrets that a server needs, sorted: slots of those names belong into each App that uses it. */
+/**
+ * Lists the names of the secrets that a server needs, sorted. Each App that uses the server needs slots of these names.
+ */
 export function secretsOf({ transport }: McpServerSettings): readonly string[] {
   const names = Object.values(secretPlaces(transport)).flatMap((value) =>
     [...value.matchAll(HANDLE)].flatMap(([, name]) => (name === undefined ? [] : [name])),
@@ -74,22 +76,22 @@ export function secretsOf({ transport }: McpServerSettings): readonly string[] {
   return [...new Set(names)].sort();
 }
 
-/** Replaces each handle of a value. */
+/** Replaces each handle in a value. */
 export function fillHandles(value: string, fill: (name: string) => string): string {
   return value.replaceAll(HANDLE, (_, name: string) => fill(name));
 }
 
-/** Whether a value has the handle of a secret in it. */
+/** True when a value contains a handle, well-formed or not. */
 export function hasHandle(value: string): boolean {
   return value.includes(ANY_HANDLE);
 }
 
-/** The part of a transport's settings in which handles are looked for. */
+/** The part of a transport's settings that may contain handles. */
 export function secretPlaces(transport: McpTransportSettings): Readonly<Record<string, string>> {
   return transport.kind === 'stdio' ? transport.env : transport.headers;
 }
 
-/** What is wrong with the settings, and where (`[0].transport.url`). No value of `env` or `headers` is quoted. */
+/** Validates the settings. Paths look like `[0].transport.url`; messages never quote values of `env` or `headers`. */
 export function mcpProblems(servers: readonly McpServerSettings[]): readonly Problem[] {
   const names = servers.map(({ name }) => name);
   return servers.flatMap((server, index) => {
@@ -117,11 +119,11 @@ function transportProblems(transport: McpTransportSettings): readonly Problem[] 
     .filter(([, value]) => hasHandle(fillHandles(value, () => '')))
     .map(([key]) => ({
       path: `.transport.${transport.kind === 'stdio' ? 'env' : 'headers'}.${key}`,
-      message: 'has a handle that is not of the form $SECRET:NAME',
+      message: 'contains a handle that does not have the form $SECRET:NAME',
     }));
   const open = transport.kind === 'stdio' ? [transport.command, ...transport.args] : [transport.url];
   const misplaced = open.some(hasHandle)
-    ? [{ path: '.transport', message: 'secrets can only stand in values of env (stdio) or headers (http)' }]
+    ? [{ path: '.transport', message: 'may contain secrets only in values of env (stdio) or headers (http)' }]
     : [];
   return [...places, ...misplaced, ...addressProblems(transport)];
 }

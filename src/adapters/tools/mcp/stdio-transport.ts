@@ -5,25 +5,26 @@ import { LineReader } from './lines.js';
 import { JsonMeter } from '../../platform/net/json-meter.js';
 import { idOfCutAnswer, MAX_MESSAGE_BYTES, MESSAGE_BOUNDS, oversizedAnswer } from './oversize.js';
 
-/** So much of each end of a message that is not parsed is looked at for the id that it answers. */
+/** Characters at each end of an unparsed message in which to look for the request id. */
 const END_LENGTH = 512;
 
 export interface StdioLaunch {
   readonly command: string;
   readonly args: readonly string[];
-  /** The whole environment of the child. */
+  /** The complete environment of the child. */
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string | null;
   readonly closeMs: number;
-  /** Reads a message. @throws Error when it is none */
+  /** Parses a message. @throws Error when the line is not a message */
   parse(line: string): JSONRPCMessage;
-  /** Gets what the child writes to stderr; must not throw. */
+  /** Receives the child's stderr. Must not throw. */
   onStderr(chunk: Buffer): void;
 }
 
 /**
- * Messages to and from a child, a line each. Unlike the SDK's own: a message of any size holds bounded memory, no
- * progress is lost, the child has a process group of its own, and `close` resolves when it has ended.
+ * Exchanges messages with a child process, one per line. Unlike the SDK's transport, it bounds the memory of a message,
+ * loses no progress notification, starts the child in its own process group, and resolves `close` after the child has
+ * exited.
  */
 export class StdioTransport implements Transport {
   onclose?: (() => void) | undefined;
@@ -76,7 +77,7 @@ export class StdioTransport implements Transport {
   async send(message: JSONRPCMessage): Promise<void> {
     const stdin = this.#child?.stdin;
     if (stdin?.writable !== true) throw new Error('The child is not running.');
-    // Resolves when it was handed to the system, and rejects when the child ends before that.
+    // Resolves when the operating system has accepted the data; rejects when the child exits first.
     await new Promise<void>((resolve, reject) => {
       stdin.write(`${JSON.stringify(message)}\n`, (error) => {
         if (error) reject(error);
@@ -100,12 +101,11 @@ export class StdioTransport implements Transport {
     try {
       message = this.launch.parse(line);
     } catch (error) {
-      this.onerror?.(new Error('The server wrote something that is no message.', { cause: error }));
+      this.onerror?.(new Error('The server wrote a line that is not a message.', { cause: error }));
       return;
     }
-    // One at a time, each a turn of the microtask queue after the last: the client looks at a notification that late,
-    // and
-    // would forget the progress of a call whose result stands right behind it.
+    // Deliver messages one per microtask: the client handles notifications asynchronously and would drop the progress
+    // of a call whose result follows immediately.
     this.#delivered = this.#delivered
       .then(() => this.onmessage?.(message))
       .catch((error: unknown) => {

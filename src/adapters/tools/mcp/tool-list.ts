@@ -8,21 +8,21 @@ const MAX_TOOLS = 200;
 const MAX_NAME = 64;
 const MAX_DESCRIPTION = 2_000;
 
-/** A tool that can be called. */
+/** A valid tool from a server's list. */
 export interface ListedTool extends ToolDescription {
-  /** What its server calls it; `name` is `server.tool`, cleaned. */
+  /** The tool's name at its server; `name` is the sanitized `server.tool`. */
   readonly remoteName: string;
   readonly sideEffects: Tool['sideEffects'];
 }
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The tools of a server's list that can be called; each that cannot is left out, with a log line. */
+/** Reads a server's tool list. Skips invalid tools and logs a warning for each. */
 export function readToolList(
   list: readonly unknown[],
   parts: {
     readonly server: string;
-    /** What is assumed of tools that do not say so themselves. */
+    /** The default for tools that declare no hints. */
     readonly sideEffects: Tool['sideEffects'];
     readonly schemas: Schemas;
     readonly log: Log;
@@ -37,10 +37,10 @@ export function readToolList(
       const tool = isFields(given) ? describeName(given.name) : '(unnamed)';
       log.warn({ server, tool, err: read.cause, problem: read.problem }, 'tool server: tool left out');
     } else if (twin !== undefined) {
-      const problem = `its name comes to ${read.name}, as another's does`;
+      const problem = `its name becomes ${read.name}, like that of another tool`;
       log.warn({ server, tool: describeName(read.remoteName), problem }, 'tool server: tool left out');
     } else if (tools.size >= MAX_TOOLS) {
-      const problem = `only ${String(MAX_TOOLS)} tools are taken`;
+      const problem = `a server may have at most ${String(MAX_TOOLS)} tools`;
       log.warn({ server, left: list.length - MAX_TOOLS, problem }, 'tool server: tools left out');
       break;
     } else {
@@ -59,19 +59,19 @@ function readTool(
   given: unknown,
   parts: { server: string; sideEffects: Tool['sideEffects']; schemas: Schemas },
 ): ListedTool | Unfit {
-  if (!isFields(given)) return { problem: 'it is no object' };
+  if (!isFields(given)) return { problem: 'it is not an object' };
   const { name: remoteName, inputSchema, execution } = given;
   if (typeof remoteName !== 'string' || remoteName.trim() === '') return { problem: 'it has no name' };
   if (isFields(execution) && execution.taskSupport === 'required') {
-    return { problem: 'it can be called as a task only' };
+    return { problem: 'it can only be called as a task' };
   }
-  if (!isJsonObject(inputSchema)) return { problem: 'it has no schema of its arguments' };
-  if (inputSchema.type !== 'object') return { problem: 'its schema does not ask for an object' };
+  if (!isJsonObject(inputSchema)) return { problem: 'it has no schema for its arguments' };
+  if (inputSchema.type !== 'object') return { problem: "its schema's type is not object" };
   const parameters = withProperties(inputSchema);
   try {
     parts.schemas.compile(parameters);
   } catch (cause) {
-    return { problem: cause instanceof Error ? cause.message : 'its schema is wrong', cause };
+    return { problem: cause instanceof Error ? cause.message : 'its schema is invalid', cause };
   }
   return {
     name: toolName(parts.server, remoteName),
@@ -82,12 +82,12 @@ function readTool(
   };
 }
 
-/** `server.tool`, with what is no letter, digit, dot, dash or underscore replaced. */
+/** Builds `server.tool`; replaces characters other than letters, digits, dots, dashes and underscores. */
 function toolName(server: string, remoteName: string): string {
   return `${server}.${remoteName.replaceAll(/[^A-Za-z0-9_.-]/g, '_')}`.slice(0, MAX_NAME);
 }
 
-/** Some models refuse an object schema that has no `properties`. */
+/** Adds empty `properties` to a schema without any, because some models reject such schemas. */
 function withProperties(schema: JsonObject): JsonObject {
   return isJsonObject(schema.properties) ? schema : { ...schema, properties: {} };
 }
@@ -98,7 +98,7 @@ function describe({ description, title, annotations }: Fields, name: string): st
   return bounded(typeof text === 'string' ? text.trim() : name, MAX_DESCRIPTION);
 }
 
-/** Hints of a server that the operator has chosen are believed. */
+/** Trusts the server's hints, because the operator has chosen the server. */
 function sideEffectsOf(annotations: unknown, fallback: Tool['sideEffects']): Tool['sideEffects'] {
   if (!isFields(annotations)) return fallback;
   const { readOnlyHint, idempotentHint } = annotations;

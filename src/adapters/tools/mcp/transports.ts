@@ -12,12 +12,12 @@ const MAX_STDERR_LINES = 100;
 const MAX_STDERR_LINE = 500;
 const GOODBYE_MS = 2_000;
 
-/** A way to a server: how messages get there, and how to take leave. */
+/** The transport of a connection, and how to close it. */
 export interface OpenTransport {
   readonly transport: Transport;
-  /** Closes it and resolves when nothing of it is left. */
+  /** Closes the transport. Resolves after a child process has exited. */
   close(): Promise<void>;
-  /** From now on, what people wrote goes through it. */
+  /** Stops logging the server's output: from now on, it may contain user data. */
   becomePrivate(): void;
   readonly kind: McpTransportSettings['kind'];
 }
@@ -30,7 +30,7 @@ export interface TransportParts {
   readonly scrub: Scrubber;
 }
 
-/** Makes the transport; nothing is started or sent yet. The settings hold no handles any more. */
+/** Creates the transport without starting it. The settings must not contain handles. */
 export function openTransport(
   settings: McpTransportSettings,
   sdk: Sdk,
@@ -51,12 +51,12 @@ function overStdio(settings: Settings<'stdio'>, sdk: Sdk, parts: TransportParts)
     closeMs: parts.closeMs,
     parse: sdk.parseLine,
     onStderr(chunk) {
-      // Later lines may hold what people wrote, which no log may: they are read and let go.
+      // Discard lines after `becomePrivate`: they may contain user data, which must not be logged.
       if (left <= 0) return;
       const lines = parts.scrub.text(chunk.toString()).split('\n');
       for (const line of lines.filter((given) => given.trim() !== '').slice(0, left)) {
         left--;
-        parts.log.info({ server: parts.server, line: bounded(line, MAX_STDERR_LINE) }, 'tool server says');
+        parts.log.info({ server: parts.server, line: bounded(line, MAX_STDERR_LINE) }, 'tool server: stderr');
       }
     },
   });
@@ -81,7 +81,7 @@ function overHttp(settings: Settings<'http'>, sdk: Sdk): OpenTransport {
     kind: 'http',
     transport,
     async close() {
-      // A courtesy to the server, which would else keep the session; its answer does not matter.
+      // End the session, which the server would otherwise keep. The outcome does not matter.
       let timer: NodeJS.Timeout | undefined;
       const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, GOODBYE_MS)));
       await Promise.race([Promise.allSettled([transport.terminateSession()]), late]);
@@ -90,7 +90,7 @@ function overHttp(settings: Settings<'http'>, sdk: Sdk): OpenTransport {
       await transport.close();
     },
     becomePrivate() {
-      // Nothing of it is logged.
+      // This transport logs no server output.
     },
   };
 }

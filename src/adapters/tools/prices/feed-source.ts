@@ -14,10 +14,12 @@ const AGGREGATOR = parseAbi([
   'function latestRoundData() view returns (uint80 roundId, int256 answer, uint256 startedAt, uint256 updatedAt, uint80 answeredInRound)',
 ]);
 
-/** Reads quotes from on-chain price feeds: all symbols in parallel, the feeds of one symbol in order until one succeeds. */
+/**
+ * Reads quotes from on-chain price feeds: all symbols in parallel, the feeds of one symbol in order until one succeeds.
+ */
 export function feedQuotes(settings: Pick<PriceSettings, 'chains' | 'feeds' | 'rpcTimeoutMs'>): QuoteSource {
   const endpoints = createEndpoints(settings.rpcTimeoutMs);
-  const neverEnds = new AbortController().signal; // callers share quotes, so none may abort them; the endpoints bound the time
+  const neverEnds = new AbortController().signal; // callers share quotes, so none may abort them
 
   return async (symbols, currency) =>
     new Map(

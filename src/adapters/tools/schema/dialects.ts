@@ -21,7 +21,9 @@ interface Dialect {
 
 type Constructor = typeof Ajv | typeof Ajv2019 | typeof Ajv2020;
 
-/** Retries without the `u` flag: some published schemas use patterns that are invalid only with it, such as `[\w-.]`. */
+/**
+ * Retries without the `u` flag: some published schemas use patterns that are invalid only with it, such as `[\w-.]`.
+ */
 const regExp = Object.assign(
   (pattern: string, flags: string): RegExp => {
     try {
@@ -58,8 +60,8 @@ function dialect(constructor: Constructor): Dialect {
 }
 
 /**
- * Picks a schema's dialect by its `$schema`. Without a known `$schema`, the dialect is 2020-12 (the default of the Model
- * Context Protocol), or draft-07 if the schema is valid only there.
+ * Picks a schema's dialect by its `$schema`. Without a known `$schema`, the dialect is 2020-12 (the default of the
+ * Model Context Protocol), or draft-07 if the schema is valid only there.
  */
 export function dialectPicker(): (schema: JsonObject) => { dialect: Dialect; problems: readonly Problem[] } {
   const named = [
@@ -81,7 +83,8 @@ export function dialectPicker(): (schema: JsonObject) => { dialect: Dialect; pro
 }
 
 /**
- * Checks the size of a schema before it reaches the compiler. Iterative, so that deep nesting cannot overflow the stack.
+ * Checks the size of a schema before it reaches the compiler. Iterative, so that deep nesting cannot overflow the
+ * stack.
  * @throws Error when the schema is nested too deeply, has too many values, or contains a pattern that is too long
  */
 export function checkBounds(schema: JsonObject): void {

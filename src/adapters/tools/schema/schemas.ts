@@ -13,12 +13,12 @@ type Check = (value: JsonValue) => readonly Problem[];
 
 /**
  * Validates with Ajv, in the dialect that `$schema` names (draft-07, 2019-09 or 2020-12; see `dialectPicker` for the
- * default). Paths of problems are dotted and relative to the value, '' for the value itself. Ignores `format`. References
- * resolve only within the schema; nothing is ever fetched.
+ * default). Paths of problems are dotted and relative to the value, '' for the value itself. Ignores `format`.
+ * References resolve only within the schema; nothing is ever fetched.
  *
  * MCP servers supply schemas, and Ajv compiles them to code. Therefore each schema is first validated against its
- * dialect's meta-schema, so that only names, numbers and patterns, which Ajv quotes, reach the code. Each schema has its
- * own Ajv instance, so that none can claim the `$id` of another. Time limits stop slow patterns such as `^(a+)+$`.
+ * dialect's meta-schema, so that only names, numbers and patterns, which Ajv quotes, reach the code. Each schema has
+ * its own Ajv instance, so that none can claim the `$id` of another. Time limits stop slow patterns such as `^(a+)+$`.
  */
 export function createSchemas(): Schemas {
   const limit = createTimeLimit();
