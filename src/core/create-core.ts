@@ -144,7 +144,7 @@ export function createCore(ports: CorePorts): RunningCore {
     turnEnded: (sent, signal) =>
       untilEnded(streams, sent, [signal, draining.signal]).catch((error: unknown) => {
         // The message is stored: the caller can still respond with the current state.
-        log.warn({ err: error }, 'the end of a turn could not be waited for');
+        log.warn({ err: error }, 'failed to wait for the end of a turn');
         return 'over' as const;
       }),
     snapshot: (ref, { userState, leavesFaults = false, tail } = {}) =>
@@ -199,7 +199,7 @@ export function createCore(ports: CorePorts): RunningCore {
       usage.start();
     },
     async drain(timeoutMs) {
-      draining.abort(new Error('The service drains'));
+      draining.abort(new Error('The service is draining'));
       await runner.drain(timeoutMs);
       invocations.close();
       leases.stop();
@@ -208,7 +208,7 @@ export function createCore(ports: CorePorts): RunningCore {
       await usage.flush();
     },
     async close() {
-      draining.abort(new Error('The service closes'));
+      draining.abort(new Error('The service is closing'));
       leases.stop();
       openCalls.stop();
       faults.close();
@@ -228,7 +228,7 @@ async function warnOfMissingKeys({ store, sealer, log }: CorePorts): Promise<voi
     const keys = await missingKeys(store, sealer);
     if (keys.length > 0) log.warn({ keys }, 'stored secrets need keys that are not configured');
   } catch (error) {
-    log.warn({ err: error }, 'the keys of stored secrets could not be looked at');
+    log.warn({ err: error }, 'failed to check the keys of stored secrets');
   }
 }
 

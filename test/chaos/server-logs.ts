@@ -18,5 +18,5 @@ export function readLogs(files: readonly string[], figures: Figures): string {
 
 /** True when some owner of an interrupted turn did not answer in time, so that it lost the turn. */
 export function hasFenced(files: readonly string[]): boolean {
-  return files.some((file) => readFileSync(file, 'utf8').includes('did not answer and was fenced off'));
+  return files.some((file) => readFileSync(file, 'utf8').includes('fenced off the unresponsive owner'));
 }

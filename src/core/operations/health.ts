@@ -34,17 +34,17 @@ export class Health {
   async #ask(): Promise<HealthStatus> {
     const patience = new AbortController();
     const late = pause(this.clock, PATIENCE_MS, patience.signal).then(() => {
-      throw new StoreUnavailableError('The store does not answer in time');
+      throw new StoreUnavailableError('The store did not respond in time');
     });
     late.catch(() => undefined);
     try {
       await Promise.race([this.store.check(), late]);
       return 'ok';
     } catch (error) {
-      this.log.error({ err: error }, 'the store does not answer');
+      this.log.error({ err: error }, 'store health check failed');
       return 'store_unavailable';
     } finally {
-      patience.abort(new Error('It has answered'));
+      patience.abort(new Error('The check has ended'));
     }
   }
 }

@@ -79,7 +79,7 @@ export class Usage {
       this.#isFailing = false;
     } catch (error) {
       // Logged once per outage, not for every retry: the store raises its own alarms.
-      if (!this.#isFailing) log.warn({ err: error }, 'counts of requests could not be stored, trying again');
+      if (!this.#isFailing) log.warn({ err: error }, 'failed to store request counts, retrying');
       this.#isFailing = true;
     }
   }

@@ -73,7 +73,7 @@ export class Retention {
       if (deleted.length > 0) log.info({ threads: deleted.length }, 'deleted idle threads');
       await this.#pruneSecrets();
     } catch (error) {
-      log.warn({ err: error }, 'old data could not be removed');
+      log.warn({ err: error }, 'failed to prune old data');
     }
   }
 

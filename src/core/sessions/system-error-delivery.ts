@@ -95,7 +95,7 @@ export class SystemErrorDelivery {
   #begin(id: string): UnderWay {
     const stopRenewal = this.parts.clock.every(this.renewMs, () => {
       this.parts.store.claimFaults(id, this.lease, null).catch((error: unknown) => {
-        this.parts.log.warn({ err: error }, 'a system error on its way may be shown twice');
+        this.parts.log.warn({ err: error }, 'failed to renew a claim on system errors');
       });
     });
     const underWay: UnderWay = { taken: new Set(), users: 0, stopRenewal, ending: undefined };
@@ -112,7 +112,7 @@ export class SystemErrorDelivery {
     try {
       await this.parts.store.markFaultsShown(thread.id, shown);
     } catch (error) {
-      this.parts.log.warn({ err: error }, 'a shown system error may be shown again');
+      this.parts.log.warn({ err: error }, 'failed to mark system errors as shown');
     }
   }
 
@@ -124,7 +124,7 @@ export class SystemErrorDelivery {
     underWay.ending = this.parts.store
       .releaseFaults(id, this.lease.owner)
       .catch((error: unknown) => {
-        this.parts.log.warn({ err: error }, 'system errors are kept back until their claim has run out');
+        this.parts.log.warn({ err: error }, 'failed to release a claim on system errors');
       })
       .finally(() => this.#underWay.delete(id));
   }

@@ -105,7 +105,7 @@ export class EventSubscription implements Watch {
       },
       (error: unknown) => {
         this.#isCatchingUp = false;
-        this.parts.log.warn({ err: error }, 'events could not be read for a stream');
+        this.parts.log.warn({ err: error }, 'failed to read events for a stream');
       },
     );
   }

@@ -131,7 +131,7 @@ export class SessionTurns implements TurnView {
         })
         .catch((error: unknown) => {
           this.#compared = 0;
-          this.source.log.warn({ err: error }, 'a turn could not be read for a stream');
+          this.source.log.warn({ err: error }, 'failed to read a turn for a stream');
         })
         .finally(() => {
           this.#isLooking = false;

@@ -132,7 +132,7 @@ export class Streams {
   /** Lets the streams of a session catch up after the bus reported missed signals. Never throws. */
   #compareSoon(sessionId: string): void {
     this.#compareThese([sessionId]).catch((error: unknown) => {
-      this.parts.log.warn({ err: error }, 'a stream could not be compared with the store');
+      this.parts.log.warn({ err: error }, 'failed to compare streams with the store');
     });
   }
 
@@ -148,7 +148,7 @@ export class Streams {
         await new Promise<void>((resolve) => setImmediate(resolve));
       }
     } catch (error) {
-      this.parts.log.warn({ err: error }, 'streams could not be compared with the store');
+      this.parts.log.warn({ err: error }, 'failed to compare streams with the store');
     } finally {
       this.#isSweeping = false;
     }

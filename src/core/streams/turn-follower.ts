@@ -151,7 +151,7 @@ export class TurnFollower {
     this.#readStore()
       .catch((error: unknown) => {
         this.#hasChanged = true;
-        this.source.log.warn({ err: error }, 'a turn could not be read for a stream');
+        this.source.log.warn({ err: error }, 'failed to read a turn for a stream');
       })
       .finally(() => {
         this.#isReading = false;

@@ -97,7 +97,7 @@ export class DirectCalls {
       // A tool may still report progress after its call was aborted.
       if (isOver) return;
       tell({ type: 'tool_update', ...announced, message }).catch((error: unknown) => {
-        this.parts.log.warn({ err: error, tool: call.name }, 'progress of a tool was not stored');
+        this.parts.log.warn({ err: error, tool: call.name }, 'failed to store the progress of a tool call');
         told = Promise.resolve();
       });
     };
@@ -121,7 +121,7 @@ export class DirectCalls {
         result: INTERRUPTED_RESULT,
       };
       await this.openCalls.end(call.callId, end).catch((reason: unknown) => {
-        this.parts.log.warn({ err: reason, tool: call.name }, 'the end of a tool call was not stored');
+        this.parts.log.warn({ err: reason, tool: call.name }, 'failed to store the end of a tool call');
       });
       throw error;
     } finally {

@@ -96,10 +96,7 @@ export class OpenCalls {
     try {
       await this.parts.store.renewCalls(this.#lease, [...this.#here]);
     } catch (error) {
-      this.parts.log.warn(
-        { err: error, calls: this.#here.size },
-        'leases on tool calls could not be renewed',
-      );
+      this.parts.log.warn({ err: error, calls: this.#here.size }, 'failed to renew leases of tool calls');
     }
   }
 
@@ -118,7 +115,7 @@ export class OpenCalls {
         if (call !== undefined && !this.#here.has(id)) await this.#endAsLost(call, mark);
       }
     } catch (error) {
-      log.warn({ err: error }, 'tool calls of lost processes could not be looked for');
+      log.warn({ err: error }, 'failed to look for abandoned tool calls');
     } finally {
       this.#isLooking = false;
     }
@@ -132,7 +129,7 @@ export class OpenCalls {
     };
     const closed = await store.closeCall(id, { mark }, event, clock.now());
     if (closed === undefined) return;
-    log.info({ tool: toolName }, 'ended a tool call of a lost process');
+    log.info({ tool: toolName }, 'ended an abandoned tool call');
     this.#announce(closed.sessionId, closed.commit);
   }
 }

@@ -86,7 +86,7 @@ export class Interrupts {
     const waiting = new AbortController();
     const stored = this.#untilStored(turn, revision, waiting.signal);
     const isOver = await Promise.race([ended.of(turn.id, PATIENCE_MS), stored]);
-    waiting.abort(new Error('The turn has ended, or is fenced off'));
+    waiting.abort(new Error('The turn has ended or will be fenced off'));
     if (!isOver) await this.#fence(turn);
   }
 
@@ -120,7 +120,7 @@ export class Interrupts {
    */
   async #fence(turn: Turn): Promise<void> {
     const { store, bus, clock, threads, log, observer } = this.parts;
-    log.warn({ turn: turn.id }, 'the owner of an interrupted turn did not answer and was fenced off');
+    log.warn({ turn: turn.id }, 'fenced off the unresponsive owner of an interrupted turn');
     const claimed = await store.takeOver(turn.id, this.runner.lease);
     if (claimed === undefined) return;
     this.runner.inSession(turn.sessionId)?.stop('lost');

@@ -73,7 +73,7 @@ export class Leases {
         }
       }
     } catch (error) {
-      log.warn({ err: error, turns: running.length }, 'leases could not be renewed');
+      log.warn({ err: error, turns: running.length }, 'failed to renew leases');
     }
   }
 
@@ -91,8 +91,7 @@ export class Leases {
         turn.stop('lost');
       }
     }
-    if (lapsed > 0)
-      log.warn({ turns: lapsed }, 'turns were given up: their leases could not be renewed in time');
+    if (lapsed > 0) log.warn({ turns: lapsed }, 'stopped turns whose leases expired');
     this.#cancelLapse = clock.after(Math.ceil(next), () => {
       this.#giveUpLapsed();
     });
@@ -106,7 +105,7 @@ export class Leases {
     try {
       await this.#claimAbandoned(claim, await this.#findLost());
     } catch (error) {
-      this.parts.log.warn({ err: error }, 'abandoned turns could not be looked for');
+      this.parts.log.warn({ err: error }, 'failed to look for abandoned turns');
     } finally {
       this.#isBusy = false;
     }

@@ -106,7 +106,7 @@ export class Runner {
     } catch (error) {
       this.parts.log.warn(
         { err: error, turns: ids },
-        'turns could not be given back; they are recovered when their lease is over',
+        'failed to release turns, which are recovered when their leases expire',
       );
     }
   }
@@ -140,7 +140,7 @@ export class Runner {
         (await listening)();
       }
     } catch (error) {
-      this.parts.log.error({ err: error, turn: running.turn.id }, 'a turn was left to be recovered');
+      this.parts.log.error({ err: error, turn: running.turn.id }, 'left a turn for recovery');
     } finally {
       this.#work.delete(running);
       this.#leave(running);
@@ -169,7 +169,7 @@ export class Runner {
       if (signal.type === 'session_deleted') running.stop('deleted');
     };
     return this.parts.bus.subscribe(sessionId, hear).catch((error: unknown) => {
-      this.parts.log.warn({ err: error, turn: id }, 'the bus was not heard for a turn');
+      this.parts.log.warn({ err: error, turn: id }, 'bus subscription failed for a turn');
       return () => undefined;
     });
   }

@@ -24,7 +24,7 @@ export async function storePatiently<T>(
       return await write();
     } catch (error) {
       if (!(error instanceof StoreUnavailableError) || clock.monotonic() > until) throw error;
-      log.warn({ err: error, turn: turnId }, 'a turn could not be stored, trying again');
+      log.warn({ err: error, turn: turnId }, 'failed to store a turn, retrying');
       await pause(clock, PAUSE_MS);
     }
   }

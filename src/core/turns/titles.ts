@@ -56,7 +56,7 @@ export class Titles {
     if (thread.session.titleSource !== 'placeholder' || this.#making.has(thread.id)) return;
     const making = this.#make(thread, running, from)
       .catch((error: unknown) => {
-        this.parts.log.warn({ err: error }, 'a title could not be stored');
+        this.parts.log.warn({ err: error }, 'failed to store a title');
       })
       .finally(() => this.#making.delete(thread.id));
     this.#making.set(thread.id, making);
@@ -64,7 +64,7 @@ export class Titles {
 
   /** Aborts the requests in progress. Resolves when none is left. */
   async close(): Promise<void> {
-    const reason = new Error('The service stops');
+    const reason = new Error('The service is stopping');
     this.#stop.abort(reason);
     for (const asked of this.#asking) asked.abort(reason);
     await Promise.all(this.#making.values());
@@ -144,7 +144,7 @@ export class Titles {
     } catch (error) {
       // Aborted by `close`, so not a failure of the rig.
       if (this.#stop.signal.aborted) outcome = 'interrupted';
-      else this.parts.log.warn({ err: error, rig: rig.id }, 'no title from the rig');
+      else this.parts.log.warn({ err: error, rig: rig.id }, 'failed to generate a title');
       return '';
     } finally {
       cancelTimeout();

@@ -81,7 +81,7 @@ export class ToolCalls {
         isMultiStep = true;
         if (isFirst) latest = withProgress(latest, call.callId);
         this.writer.save(running, thread, isFirst ? [latest] : [], [update]).catch((error: unknown) => {
-          this.parts.log.warn({ err: error, tool: call.name }, 'progress of a tool was not stored');
+          this.parts.log.warn({ err: error, tool: call.name }, 'failed to store the progress of a tool call');
         });
       };
       const outcome = await this.parts.toolRunner.run(app, call, context, report, running.observed);

@@ -179,7 +179,7 @@ export class TurnLoop {
     if (!canRetry) throw error;
     const wait = error.info.retryAfterMs ?? 250 * 2 ** tries;
     if (wait > MAX_BACKOFF_MS) throw error;
-    this.parts.log.warn({ err: error, rig: rig.id, tries, wait_ms: wait }, 'rig failed, trying again');
+    this.parts.log.warn({ err: error, rig: rig.id, tries, wait_ms: wait }, 'rig failed, retrying');
     await pause(this.parts.clock, wait, running.signal);
   }
 }

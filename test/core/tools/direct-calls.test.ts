@@ -144,7 +144,7 @@ describe('a call by a client', () => {
     };
     const { core, log } = testCore({ rigs: [new ScriptedRig()], tools: [getTime], store });
     await expect(core.invokeTool(call(uuid(), 'get_time'))).rejects.toThrow('down 1');
-    expect(log.lines.join()).toContain('the end of a tool call was not stored');
+    expect(log.lines.join()).toContain('failed to store the end of a tool call');
   });
 });
 

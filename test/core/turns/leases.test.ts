@@ -45,7 +45,7 @@ describe('a turn whose lease is not renewed', () => {
     expect(asked.signal.aborted).toBe(false);
     await jest.advanceTimersByTimeAsync(1);
     expect(asked.signal.aborted).toBe(true);
-    expect(log.lines.join('\n')).toContain('turns were given up');
+    expect(log.lines.join('\n')).toContain('stopped turns whose leases expired');
   });
 
   it('is counted from when the renewal was asked for, not from its answer', async () => {
