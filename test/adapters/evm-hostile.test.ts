@@ -157,7 +157,7 @@ describe('a node', () => {
         res.writeHead(status, { location: `http://127.0.0.1:${String(port)}/` }).end();
       });
       await expect(run('get_gas_price', {}, settings)).rejects.toThrow(
-        'The node of Local points to another place, which is not followed.',
+        'The node of Local redirects to another address; the redirect was not followed.',
       );
     }
     expect(reached).toBe(0);

@@ -393,7 +393,7 @@ describe('calls', () => {
     ['f(string) returns (uint8)', [7], 'args[0]: must be text'],
     ['f(uint8[2]) returns (uint8)', [[1]], 'args[0]: must be a list of 2 values'],
     ['f((uint8 a) x) returns (uint8)', [{ b: 1 }], 'args[0][0]: must be an integer'],
-    ['f(uint8)', [1], 'says nothing of what it returns'],
+    ['f(uint8)', [1], 'does not declare what it returns'],
     ['event f(uint8)', [1], 'cannot be read'],
     ['nonsense((', [1], 'cannot be read'],
     ['', [], 'cannot be read'],
@@ -487,8 +487,8 @@ describe('nodes that fail', () => {
     ['does not exist', null, 'The node of Local cannot be reached.'],
     ['refuses the key', 401, "The node of Local refuses this service's key."],
     ['limits requests', 429, 'The node of Local limits requests. Try again in a moment.'],
-    ['is broken', 503, 'The node of Local answers with status 503.'],
-    ['speaks no JSON', 200, 'The node of Local gave an answer that is no JSON.'],
+    ['is broken', 503, 'The node of Local responded with status 503.'],
+    ['speaks no JSON', 200, 'The node of Local returned a response that is not JSON.'],
   ])('one that %s is told without its URL, and asked once', async (_what, status, words) => {
     let asked = 0;
     const node = createServer((req, res) => {

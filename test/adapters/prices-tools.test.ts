@@ -215,7 +215,7 @@ describe('the cache', () => {
   it('does not keep failures', async () => {
     const tool = open();
     source.instead = (_req, res) => res.writeHead(500).end();
-    await expect(ask(tool, { symbols: ['BTC'] })).rejects.toThrow('answers with status 500');
+    await expect(ask(tool, { symbols: ['BTC'] })).rejects.toThrow('responded with status 500');
     source.instead = undefined;
     await expect(ask(tool, { symbols: ['BTC'] })).resolves.toMatchObject({ prices: [{ price: '100000' }] });
   });
@@ -259,7 +259,7 @@ describe('a source that fails', () => {
     const chains = [{ id: 31_337, name: 'Local', rpcUrls: [`${source.baseUrl}${KEY}`] }];
     source.instead = (_req, res) => res.writeHead(503).end();
     const error = await failureOf(ask(open({ chains, http: null }), { symbols: ['ETH'] }));
-    expect(error.message).toBe('No price source answered. The node of Local answers with status 503.');
+    expect(error.message).toBe('No price source answered. The node of Local responded with status 503.');
   });
 });
 

@@ -269,7 +269,7 @@ apps:
       expect(lines).toContain('ok    chain 5 (Five): answers');
       expect(lines).toContainEqual(
         expect.stringMatching(
-          /^FAIL {2}chain 6 \(Six\): rpcUrls\[0\]: The node is of chain 5, not 6\. rpcUrls\[1\]: The node of Six /,
+          /^FAIL {2}chain 6 \(Six\): rpcUrls\[0\]: The node serves chain 5, not 6\. rpcUrls\[1\]: The node of Six /,
         ),
       );
       expect(lines).toContainEqual(expect.stringMatching(/^FAIL {2}redis: .*ECONNREFUSED/));

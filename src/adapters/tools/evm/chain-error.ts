@@ -1,4 +1,4 @@
-/** Something about a chain went wrong. `message` is for the user: no URL, no key, nothing of a node's own words. */
+/** A chain request failed. `message` is safe to show to the user: no URL, no key, and no text from a node. */
 export class ChainError extends Error {
   override readonly name = 'ChainError';
 }

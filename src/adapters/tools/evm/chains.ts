@@ -7,8 +7,9 @@ const ENS_RESOLVER = '0xeeeeeeee14d718c2b47d9923deab1335e144eeee';
 const ENS_CHAINS: readonly number[] = [1, 11_155_111];
 
 /**
- * The chain that a call is about: the named one, else the session's, else the first.
- * @throws ChainError when it is not configured
+ * Selects the chain of a call: the one that the arguments name, otherwise the session's, otherwise the first
+ * configured.
+ * @throws ChainError when that chain is not configured
  */
 export function chooseChain(
   chains: readonly ChainSettings[],
@@ -36,13 +37,13 @@ export function decimalsOf(chain: ChainSettings): number {
   return chain.decimals ?? 18;
 }
 
-/** The contract that resolves names on a chain; null: none. */
+/** The address of the contract that resolves names on a chain; null: none. */
 export function resolverOf({ id, ens }: ChainSettings): string | null {
   if (ens !== undefined) return ens === null ? null : ens.universalResolver;
   return ENS_CHAINS.includes(id) ? ENS_RESOLVER : null;
 }
 
-/** The fields of a result that say which chain it is about. */
+/** The fields of a result that identify its chain. */
 export function chainFields({ id, name }: ChainSettings): {
   readonly chain_id: number;
   readonly chain: string;

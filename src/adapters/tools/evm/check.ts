@@ -4,9 +4,9 @@ import { asChainError } from './rpc/faults.js';
 import type { ChainSettings } from './settings.js';
 
 /**
- * Resolves when every endpoint of a chain answers, and says that it is that chain.
- * @param timeoutMs how long one may take
- * @throws Error in words for the operator that number the endpoints: their URLs may hold keys
+ * Checks that every endpoint of a chain responds and reports the chain's id.
+ * @param timeoutMs timeout of one endpoint, in milliseconds
+ * @throws Error for the operator, which identifies endpoints by index because their URLs may contain keys
  */
 export async function checkChain(chain: ChainSettings, timeoutMs: number): Promise<void> {
   const { id, rpcUrls } = chain;
@@ -24,7 +24,7 @@ export async function checkChain(chain: ChainSettings, timeoutMs: number): Promi
     const endpoints = createEndpoints(patienceMs);
     try {
       const found = await openClient(one, endpoints, new AbortController().signal, null).getChainId();
-      return found === id ? undefined : `The node is of chain ${String(found)}, not ${String(id)}.`;
+      return found === id ? undefined : `The node serves chain ${String(found)}, not ${String(id)}.`;
     } catch (error) {
       return asChainError(error, one, patienceMs).message;
     }

@@ -6,23 +6,23 @@ import { asChainError } from './rpc/faults.js';
 import { createGateways } from './rpc/gateways.js';
 import type { ChainSettings, EvmSettings } from './settings.js';
 
-/** What one tool call works with. */
+/** The context of one tool call. */
 export interface Scope {
-  /** The chain that the call is about. */
+  /** The chain of the call. */
   readonly chain: ChainSettings;
   readonly client: Client;
   readonly context: ToolContext;
   readonly chains: readonly ChainSettings[];
-  /** A client of another chain that follows what contracts say of gateways. */
+  /** Opens a client of a chain that follows offchain lookups (ERC-3668). */
   openForNames(chain: ChainSettings): Client;
 }
 
-/** What a tool does. */
+/** The implementation of a tool. */
 export type Action = (args: JsonObject, scope: Scope) => Promise<JsonValue>;
 
 /**
- * Runs an action for one call. @throws ChainError whatever goes wrong, or the reason of the signal once that has
- * aborted
+ * Runs an action for one call.
+ * @throws ChainError for every failure, or the signal's reason once it has aborted
  */
 export type Runner = (
   action: Action,
@@ -31,7 +31,7 @@ export type Runner = (
   context: ToolContext,
 ) => Promise<JsonValue>;
 
-/** Makes what all calls share: the memory of endpoints that failed, and the connections to gateways. */
+/** Creates the state that all calls share: which endpoints failed recently, and the connections to gateways. */
 export function createRunner({ chains, rpcTimeoutMs, allowHosts = [] }: EvmSettings): Runner {
   const endpoints = createEndpoints(rpcTimeoutMs);
   const gateways = createGateways(allowHosts);

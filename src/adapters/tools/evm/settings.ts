@@ -1,39 +1,39 @@
-/** A token that may be named by its symbol. */
+/** A token that calls may refer to by its symbol. */
 export interface TokenSettings {
   readonly symbol: string;
   readonly address: string;
 }
 
-/** A chain that the tools may ask about. The first one of a list is the default. */
+/** A chain that the tools can query. The first chain of a list is the default. */
 export interface ChainSettings {
-  /** As EIP-155 has it. */
+  /** The chain id (EIP-155). */
   readonly id: number;
-  /** For people. */
+  /** The display name. */
   readonly name: string;
   /**
-   * JSON-RPC over http or https, at least one. The first is asked, the others when it fails. They may hold keys: they
-   * are never shown.
+   * JSON-RPC endpoints over http or https, at least one. Requests go to the first one and fail over to the others. The
+   * URLs may contain keys and are never shown.
    */
   readonly rpcUrls: readonly string[];
-  /** The native currency. Default ETH. */
+  /** The symbol of the native currency. Default ETH. */
   readonly symbol?: string;
-  /** Its decimals. Default 18. */
+  /** The decimals of the native currency. Default 18. */
   readonly decimals?: number;
   readonly tokens?: readonly TokenSettings[];
   /**
-   * Where names are resolved (ENSIP-23); null: nowhere. Default: ENS's own contract on Ethereum and Sepolia, elsewhere
-   * null.
+   * The contract that resolves names (ENSIP-23); null: none. Default: the ENS contract on Ethereum and Sepolia, null on
+   * other chains.
    */
   readonly ens?: { readonly universalResolver: string } | null;
 }
 
-/** What the tools for chains need. */
+/** Settings of the chain tools. */
 export interface EvmSettings {
   readonly chains: readonly ChainSettings[];
-  /** How long one request to a node may take, in milliseconds. Default 10 s. */
+  /** Timeout of one request to a node, in milliseconds. Default 10 s. */
   readonly rpcTimeoutMs?: number;
   /**
-   * Hosts (`host` or `host:port`) with private addresses that gateways of ENS names (ERC-3668) may have. Default none.
+   * Hosts (`host` or `host:port`) that ENS gateways (ERC-3668) may use despite a private address. Default none.
    */
   readonly allowHosts?: readonly string[];
 }

@@ -12,7 +12,7 @@ interface Definition {
   readonly load: () => Promise<Action>;
 }
 
-/** Asked for by a pattern: else 32 bytes in hex would be taken for a private key. */
+/** A pattern marks an argument as a hash: otherwise the service would take 32 bytes in hex for a private key. */
 const HASH = '^0x[0-9a-fA-F]{64}$';
 const account = (description: string): JsonObject => ({ type: 'string', description, maxLength: 255 });
 const ADDRESS = account('An address, or a name such as vitalik.eth. Absent: the wallet of the session.');
@@ -32,15 +32,15 @@ const ARGS: JsonObject = {
 const DEFINITIONS: readonly Definition[] = [
   {
     name: 'get_balance',
-    description: "Tells the balance of a chain's native currency, such as ETH, that an address has.",
+    description: "Returns the balance of an address in a chain's native currency, such as ETH.",
     properties: { address: ADDRESS },
     load: async () => (await import('./lookups/balances.js')).getBalance,
   },
   {
     name: 'get_token_balance',
-    description: 'Tells the balance of an ERC-20 token that an address has.',
+    description: 'Returns the balance of an address in an ERC-20 token.',
     properties: {
-      token: account("The token: its contract's address, or the symbol of a known one such as USDC."),
+      token: account("The token: its contract's address, or the symbol of a known token such as USDC."),
       address: ADDRESS,
     },
     required: ['token'],
@@ -49,7 +49,7 @@ const DEFINITIONS: readonly Definition[] = [
   {
     name: 'get_transaction',
     description:
-      'Tells what a transaction is and what came of it: status, sender, receiver, value, fee, block.',
+      'Returns a transaction and its outcome: status, sender, receiver, value, fee, block.',
     properties: {
       hash: {
         type: 'string',
@@ -62,7 +62,7 @@ const DEFINITIONS: readonly Definition[] = [
   },
   {
     name: 'get_block',
-    description: 'Tells about a block: number, hash, time, number of transactions, gas, base fee.',
+    description: 'Returns a block: number, hash, time, number of transactions, gas, base fee.',
     properties: {
       block: {
         type: 'string',
@@ -74,14 +74,14 @@ const DEFINITIONS: readonly Definition[] = [
   },
   {
     name: 'get_gas_price',
-    description: 'Tells what gas costs now on a chain, in gwei.',
+    description: 'Returns the current gas price on a chain, in gwei.',
     properties: {},
     load: async () => (await import('./lookups/blocks.js')).getGasPrice,
   },
   {
     name: 'resolve_name',
     description:
-      'Tells which address an ENS name such as vitalik.eth stands for, or which name an address has.',
+      'Resolves an ENS name such as vitalik.eth to its address, or an address to its name.',
     properties: { name: account('The name, or an address.') },
     required: ['name'],
     load: async () => (await import('./lookups/name-lookup.js')).resolveEnsName,
@@ -95,7 +95,7 @@ const DEFINITIONS: readonly Definition[] = [
   },
   {
     name: 'encode_function_call',
-    description: 'Encodes the call of a function as the data of a transaction. Sends nothing.',
+    description: 'Encodes a function call as transaction data. Sends nothing.',
     properties: { function: FUNCTION, args: ARGS },
     required: ['function'],
     load: async () => (await import('./lookups/calls.js')).encodeFunctionCall,
@@ -103,7 +103,7 @@ const DEFINITIONS: readonly Definition[] = [
   {
     name: 'simulate_call',
     description:
-      'Tries what a transaction would do, without sending it: whether it succeeds, what it returns, the gas, or why it fails.',
+      'Simulates a transaction without sending it: returns whether it succeeds, its return value and gas, or why it fails.',
     properties: {
       contract: account('The receiver: an address, a name, or the symbol of a known token.'),
       function: FUNCTION,
@@ -125,10 +125,10 @@ const DEFINITIONS: readonly Definition[] = [
 ];
 
 /**
- * The tools that read from EVM chains; none when no chain is configured. Each takes an optional `chain_id`: absent, the
- * session's chain, else the first configured. They change nothing and hold no key. Results are JSON objects with
- * integers that may be large as decimal strings, beside amounts in human units; errors are in words, and no URL of a
- * node is in either.
+ * Creates the tools that read from EVM chains; none when no chain is configured. Each takes an optional `chain_id`,
+ * which defaults to the session's chain, then to the first configured. The tools send no transactions and hold no keys.
+ * Results are JSON objects with amounts in human units, and with potentially large integers as decimal strings. Neither
+ * results nor errors contain the URL of a node.
  */
 export function evmTools(settings: EvmSettings): readonly Tool[] {
   const { chains } = settings;
@@ -155,7 +155,10 @@ export function evmTools(settings: EvmSettings): readonly Tool[] {
   }));
 }
 
-/** Any JSON value: what fits is known from a signature only. Some providers refuse a schema that says nothing. */
+/**
+ * A schema for any JSON value, since only the signature determines the type. Lists the types explicitly, because some
+ * model providers reject an empty schema.
+ */
 function anyValue(depth: number): JsonObject {
   const plain = ['string', 'number', 'boolean', 'object'].map((type) => ({ type }));
   const kinds: readonly JsonObject[] = [...plain, { type: 'string', pattern: HASH }];
@@ -167,7 +170,7 @@ function chainParameter({ chains }: EvmSettings): JsonObject {
   return { type: 'integer', description: `The chain: ${known}. Absent: the chain of the session.` };
 }
 
-/** On first use: the client library is large. */
+/** Called on first use, because the client library is large. */
 async function openRunner(settings: EvmSettings): Promise<Runner> {
   return (await import('./scope.js')).createRunner(settings);
 }

@@ -3,15 +3,15 @@ import type { JsonValue } from '../../../core/model/json.js';
 const MAX_INPUT = 60;
 const MAX_FOREIGN = 300;
 
-/** An argument as an error shows it: short. */
+/** Formats an argument for an error message, truncated. */
 export function shown(value: JsonValue | undefined): string {
   const text = JSON.stringify(value ?? null);
   return text.length > MAX_INPUT ? `${text.slice(0, MAX_INPUT)}…` : text;
 }
 
-/** Text that a contract gave, which anybody may have written: one line, of bounded length. */
+/** Sanitizes untrusted text from a contract: one line, of at most `max` characters. */
 export function tamed(text: string, max = MAX_FOREIGN): string {
-  // More than is shown, since spaces are taken out; never all of a text of any length.
+  // Slice first, so that the work stays bounded; keep a surplus, since collapsing spaces shortens the text.
   const line = text
     .slice(0, 4 * max)
     .replaceAll(/[\p{C}\p{Z}]+/gu, ' ')

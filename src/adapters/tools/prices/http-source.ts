@@ -78,7 +78,7 @@ async function askSource(
 function wordsFor(status: number): string {
   if (status === 429) return 'The price source limits requests. Try again in a moment.';
   if (status === 401 || status === 403) return "The price source refuses this service's key.";
-  return `The price source answers with status ${String(status)}.`;
+  return `The price source responded with status ${String(status)}.`;
 }
 
 function parsed(text: string): unknown {

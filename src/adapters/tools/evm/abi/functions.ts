@@ -5,20 +5,20 @@ import { ChainError } from '../chain-error.js';
 import type { Scope } from '../scope.js';
 import { shown } from '../words.js';
 
-/** Values of one call, lists and tuples included. */
+/** Maximum number of values in one call, including lists and tuples. */
 const MAX_VALUES = 2_048;
-/** Values that an address counts for: its checksum takes a hash. */
+/** The number of values that an address counts as, because its checksum needs a hash. */
 const ADDRESS_VALUES = 4;
-/** Names that one call may have resolved: each takes a request to a node. */
+/** Maximum number of names in one call: each needs a request to a node. */
 const MAX_NAMES = 16;
 const ARRAY = /^(?<inner>.*)\[(?<length>\d*)\]$/;
 const INTEGER = /^(?<unsigned>u?)int(?<bits>\d*)$/;
 const BYTES = /^bytes(?<size>\d*)$/;
 
 /**
- * Encodes a call; addresses may be given by name.
- * @throws ChainError when the arguments do not fit the function, or exceed 2,048 values (an address counts for 4) or 16
- * names
+ * Encodes a call. Arguments may give addresses by name.
+ * @throws ChainError when the arguments do not match the function, or exceed 2,048 values (an address counts as 4) or
+ * 16 names
  */
 export async function encodeCall(
   scope: Scope,
@@ -33,7 +33,7 @@ export async function encodeCall(
   });
 }
 
-/** Tuples are encoded from lists, so that a name of a component is never a key. */
+/** Removes the names of tuple components, so that the encoder reads tuples as lists and never uses a name as a key. */
 function withoutNames(parameters: readonly AbiParameter[]): readonly AbiParameter[] {
   return parameters.map((parameter) =>
     'components' in parameter
@@ -43,7 +43,7 @@ function withoutNames(parameters: readonly AbiParameter[]): readonly AbiParamete
 }
 
 /**
- * The arguments of one call, converted to what the encoder takes. Lengths are compared before anything is allocated.
+ * Converts the arguments of one call to the encoder's input. Checks lengths before it allocates.
  */
 class Arguments {
   #values = 0;
@@ -82,7 +82,7 @@ class Arguments {
     return made;
   }
 
-  /** A tuple from a list, or from an object with the names of its components. */
+  /** Reads a tuple from a list, or from an object keyed by the names of its components. */
   #tuple(components: readonly AbiParameter[], given: JsonValue, path: string): Promise<unknown[]> {
     const values = isJsonObject(given)
       ? components.map(({ name = '' }) => (Object.hasOwn(given, name) ? (given[name] ?? null) : null))
@@ -107,12 +107,12 @@ class Arguments {
     this.#values += values;
     if (this.#values > MAX_VALUES)
       throw new ChainError(
-        `args: must not have more than ${String(MAX_VALUES)} values, where an address counts for ${String(ADDRESS_VALUES)}.`,
+        `args: must not have more than ${String(MAX_VALUES)} values, where an address counts as ${String(ADDRESS_VALUES)}.`,
       );
   }
 }
 
-/** @param length how many there must be; null: any number */
+/** @param length the required number of items; null: any */
 function itemsOf(given: JsonValue, length: number | null, path: string): readonly JsonValue[] {
   if (given instanceof Array && (length === null || given.length === length)) return given;
   const wanted = length === null ? 'a list' : `a list of ${String(length)} values`;

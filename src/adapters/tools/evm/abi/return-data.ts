@@ -2,16 +2,16 @@ import { checksumAddress, type AbiParameter, type Hex } from 'viem';
 import type { JsonValue } from '../../../../core/model/json.js';
 
 const WORD = 32;
-/** Steps that one decoding may take: one for a value, a list or a tuple. */
+/** Maximum number of steps of one decoding: one per value, list or tuple. */
 const MAX_STEPS = 16_384;
-/** Steps that an address counts for: its checksum (ERC-55) takes a hash. */
+/** The number of steps that an address counts as, because its checksum (ERC-55) needs a hash. */
 const ADDRESS_STEPS = 16;
-/** Bytes that the decoded `bytes` and `string` values may have together. */
+/** Maximum total size of the decoded `bytes` and `string` values, in bytes. */
 const MAX_BYTES = 128 * 1024;
-/** Integers of more bits become decimal strings. */
+/** Integer types with more bits are decoded to decimal strings. */
 const MAX_NUMBER_BITS = 48;
 
-/** Data is not encoded as its types say, or its values exceed the budget. */
+/** The data does not match its types, or its values exceed the budget. */
 export class ReturnDataError extends Error {
   override readonly name = 'ReturnDataError';
 
@@ -40,13 +40,13 @@ export class DecodingBudget {
     return this.#bytes;
   }
 
-  /** @throws ReturnDataError when the steps are used up */
+  /** @throws ReturnDataError when the steps are exhausted */
   step(count = 1): void {
     this.#steps += count;
-    if (this.#steps > MAX_STEPS) throw new ReturnDataError('The data holds too many values', true);
+    if (this.#steps > MAX_STEPS) throw new ReturnDataError('The data contains too many values', true);
   }
 
-  /** @throws ReturnDataError when the bytes are used up */
+  /** @throws ReturnDataError when the bytes are exhausted */
   take(bytes: number): void {
     this.#bytes += bytes;
     if (this.#bytes > MAX_BYTES) throw new ReturnDataError('The values in the data are too large', true);
@@ -54,8 +54,8 @@ export class DecodingBudget {
 }
 
 /**
- * Decodes ABI-encoded data to JSON: integers of more than 48 bits as decimal strings, bytes as hex, addresses with
- * checksum, a tuple whose components all have names of their own as an object, any other as a list.
+ * Decodes ABI-encoded data to JSON: integer types of more than 48 bits as decimal strings, bytes as hex, addresses with
+ * checksum, a tuple whose components all have distinct names as an object, any other tuple as a list.
  * @throws ReturnDataError before it allocates more than the budget allows
  */
 export function decodeData(
@@ -67,7 +67,7 @@ export function decodeData(
   return new Decoder(bytes, budget).sequence(parameters.map(compile), 0);
 }
 
-/** A type with what the decoder reads often, computed once. */
+/** A type with precomputed properties for the decoder. */
 type Compiled = { readonly isDynamic: boolean; /** In bytes. */ readonly headSize: number } & (
   | { readonly kind: 'word'; readonly steps: number; readonly read: (word: Buffer) => JsonValue }
   | { readonly kind: 'bytes' | 'string' }
@@ -96,7 +96,7 @@ function compile(parameter: AbiParameter): Compiled {
   return { ...word, steps: 1, read: readerOf(type) };
 }
 
-/** The names of parameters; null when one has none, or another's. */
+/** The names of parameters; null when a name is missing or not unique. */
 export function ownNames(parameters: readonly AbiParameter[]): readonly string[] | null {
   const names = parameters.map(({ name = '' }) => name);
   return names.includes('') || new Set(names).size < names.length ? null : names;
@@ -108,7 +108,7 @@ class Decoder {
     private readonly budget: DecodingBudget,
   ) {}
 
-  /** Values whose heads follow each other from `base` on, which their offsets count from. */
+  /** Decodes values whose heads are contiguous from `base`. Their offsets are relative to `base`. */
   sequence(types: readonly Compiled[], base: number): JsonValue[] {
     let at = base;
     return types.map((type) => {
@@ -156,7 +156,7 @@ class Decoder {
     return this.#slice(at + WORD, length);
   }
 
-  /** An offset or a length; one that no data can have is none. */
+  /** Reads an offset or a length. @throws ReturnDataError when it exceeds 32 bits */
   #integer(at: number): number {
     const word = this.#slice(at, WORD);
     if (word.subarray(0, WORD - 4).some((byte) => byte !== 0)) throw outOfBounds();

@@ -25,12 +25,12 @@ const PANICS: ReadonlyMap<bigint, string> = new Map([
   [0x41n, 'too much memory was allocated'],
   [0x51n, 'an unset function was called'],
 ]);
-/** A selector and two words. */
+/** Characters of unknown revert data that are shown: `0x`, a selector and two words. */
 const MAX_DATA = 2 + 8 + 128;
 const REVERTED = /revert/i;
 const WITH_REASON = /execution reverted:? +(?<reason>.+)/s;
 
-/** Errors that many contracts have: ERC-6093 and those of OpenZeppelin's access control. */
+/** Common errors of contracts: ERC-6093 and errors of OpenZeppelin. */
 const KNOWN = parseAbi([
   'error ERC20InsufficientBalance(address sender, uint256 balance, uint256 needed)',
   'error ERC20InvalidSender(address sender)',
@@ -52,15 +52,15 @@ const KNOWN = parseAbi([
   'error ReentrancyGuardReentrantCall()',
 ]);
 
-/** How a contract failed: what it gave as its reason, where it gave any. */
+/** A contract's failure, with its reason if it gave one. */
 export interface Revert {
   readonly data: Hex | null;
   readonly words: string | null;
 }
 
 /**
- * Finds in an error of the client that the contract failed, or that there is none; undefined: something else went
- * wrong.
+ * Extracts the revert from a client's error.
+ * @returns undefined when neither a revert nor a missing contract caused the error
  */
 export function revertOf(error: unknown): Revert | undefined {
   const errors = chainOf(error);
@@ -74,7 +74,7 @@ export function revertOf(error: unknown): Revert | undefined {
   return undefined;
 }
 
-/** A revert's reason in words: text as it stands, panics explained, known errors with their fields. */
+/** Describes a revert's reason: its text, the meaning of a panic, or a known error with its fields. */
 export function describeRevert({ data, words }: Revert): string {
   if (data !== null && data !== '0x') return decode(data) ?? `an unknown error, ${tamed(data, MAX_DATA)}`;
   return words === null ? 'without a reason' : tamed(words);
@@ -92,11 +92,11 @@ function decode(data: Hex): string | undefined {
     const fields = fieldsOf(inputs, args).map(([name, value]) => `${name}: ${JSON.stringify(toJson(value))}`);
     return tamed(`${errorName}(${fields.join(', ')})`);
   } catch {
-    return undefined; // an error that is not among the known ones
+    return undefined; // an unknown error
   }
 }
 
-/** Nodes put the data of a revert in `data`, as it is or one level deeper. */
+/** Reads the revert data. Nodes put it in `data` or in `data.data`. */
 function dataOf(error: unknown): Hex | undefined {
   if (typeof error !== 'object' || error === null || !('data' in error)) return undefined;
   const data = isJsonObject(error.data) ? error.data.data : error.data;

@@ -3,15 +3,15 @@ import type { JsonValue } from '../../../../core/model/json.js';
 import { ChainError } from '../chain-error.js';
 import { shown } from '../words.js';
 
-/** In characters. */
+/** Maximum length of a signature, in characters. */
 const MAX_SIGNATURE = 1_000;
-/** Parameters of one signature: inputs, outputs and the components of tuples together. */
+/** Maximum number of parameters of a signature: inputs, outputs and tuple components together. */
 const MAX_PARAMETERS = 128;
-/** Tuples within tuples. */
+/** Maximum nesting depth of tuples. */
 const MAX_DEPTH = 8;
-/** Dimensions of one array type. */
+/** Maximum number of dimensions of an array type. */
 const MAX_DIMENSIONS = 4;
-/** Values that the fixed-size arrays of one parameter hold together, those of the tuples around it included. */
+/** Maximum number of values in the fixed-size arrays of one parameter, multiplied by those of the enclosing tuples. */
 const MAX_FIXED_VALUES = 4_096;
 
 const TOKEN = /\s*([A-Za-z$_][A-Za-z0-9$_]*|\d+|[()[\],])\s*/y;
@@ -24,9 +24,9 @@ const MUTABILITIES = ['pure', 'view', 'payable', 'nonpayable'] as const;
 
 /**
  * Parses a signature such as `function balanceOf(address) view returns (uint256)`; the word `function` is optional.
- * Linear in the length of the text. What it returns is bounded: at most 128 parameters, tuples nested at most 8 levels,
- * arrays of at most 4 dimensions, and at most 4,096 values in the fixed-size arrays of a parameter.
- * @throws ChainError when the text is no signature or exceeds a bound
+ * Bounds: at most 128 parameters, tuples nested at most 8 levels deep, arrays of at most 4 dimensions, and at most
+ * 4,096 values in the fixed-size arrays of a parameter.
+ * @throws ChainError when the text is not a signature or exceeds a bound
  */
 export function parseFunction(signature: JsonValue | undefined): AbiFunction {
   const text = typeof signature === 'string' ? signature.trim().replace(/;$/, '') : '';
@@ -43,7 +43,7 @@ export function parseFunction(signature: JsonValue | undefined): AbiFunction {
   }
 }
 
-/** Recursive descent; each level of recursion is one tuple. */
+/** A recursive descent parser. Each level of recursion is one tuple. */
 class SignatureParser {
   #next = 0;
   #parameters = 0;
@@ -67,7 +67,7 @@ class SignatureParser {
     return { type: 'function', name, inputs, outputs, stateMutability };
   }
 
-  /** Parameters in parentheses. @param repeats how often the arrays around the list repeat it */
+  /** Parses parameters in parentheses. @param repeats the number of values in the enclosing fixed-size arrays */
   #list(depth: number, repeats: number): AbiParameter[] {
     if (depth > MAX_DEPTH) throw tooLarge(`has tuples nested deeper than ${String(MAX_DEPTH)} levels`);
     this.#take('(');
@@ -88,7 +88,7 @@ class SignatureParser {
       const { suffix } = this.#dimensions(repeats);
       return { type: type + suffix, ...this.#name() };
     }
-    // The arrays of a tuple stand behind it, and count for what is in it.
+    // Read the array suffix that follows the tuple first, because it counts toward the bounds of the components.
     const begin = this.#next;
     this.#next = this.#endOfTuple();
     const { suffix, repeats: inner } = this.#dimensions(repeats);
@@ -99,7 +99,7 @@ class SignatureParser {
     return { type: `tuple${suffix}`, ...this.#name(), components };
   }
 
-  /** The position behind the parenthesis that closes the one at the current position. */
+  /** The position after the parenthesis that closes the one at the current position. */
   #endOfTuple(): number {
     let open = 0;
     for (let at = this.#next; at < this.tokens.length; at++) {
@@ -166,13 +166,13 @@ function tokensOf(text: string): readonly string[] {
   TOKEN.lastIndex = 0;
   while (TOKEN.lastIndex < text.length) {
     const token = TOKEN.exec(text)?.[1];
-    if (token === undefined) throw new SyntaxError('there is a character that no signature has');
+    if (token === undefined) throw new SyntaxError('invalid character');
     tokens.push(token);
   }
   return tokens;
 }
 
-/** The canonical name of a type that is no array and no tuple. */
+/** The canonical name of an elementary type: `uint` becomes `uint256`. @throws SyntaxError for an unknown type */
 function elementary(type: string): string {
   if (type === 'address' || type === 'bool' || type === 'string' || type === 'bytes') return type;
   const bits = INTEGER.exec(type)?.[1];

@@ -2,7 +2,7 @@ import type { AbiParameter } from 'viem';
 import type { JsonValue } from '../../../../core/model/json.js';
 import { ownNames } from './return-data.js';
 
-/** A decoded value as JSON: integers that JSON cannot carry exactly become decimal strings. */
+/** Converts a decoded value to JSON. Bigints become decimal strings. */
 export function toJson(value: unknown): JsonValue {
   switch (typeof value) {
     case 'bigint':
@@ -20,7 +20,7 @@ export function toJson(value: unknown): JsonValue {
   }
 }
 
-/** Values beside the names of their parameters; one without a name goes by its place. */
+/** Pairs values with the names of their parameters; an unnamed parameter is identified by its index. */
 export function fieldsOf<T>(
   parameters: readonly AbiParameter[],
   values: readonly T[],
@@ -32,8 +32,8 @@ export function fieldsOf<T>(
 }
 
 /**
- * What a function returned: the value itself, or, when there are several, an object where all have names of their own,
- * else a list.
+ * Shapes a function's return values: a single one as it is, several as an object if all have distinct names, otherwise
+ * as a list.
  */
 export function resultOf(outputs: readonly AbiParameter[], values: readonly JsonValue[]): JsonValue {
   if (outputs.length === 1) return values[0] ?? null;

@@ -6,24 +6,24 @@ import { resolveName } from './names.js';
 import type { Scope } from '../scope.js';
 import { shown } from '../words.js';
 
-/** An address, and the name that stood for it. */
+/** An address, and the name that it was resolved from. */
 export interface Account {
   readonly address: Address;
   readonly name?: string;
 }
 
-/** The account that an argument names, by address or name; absent: the session's wallet. @throws ChainError */
+/** Resolves an argument, an address or a name, to an account. Defaults to the session's wallet. @throws ChainError */
 export async function accountOf(scope: Scope, given: JsonValue | undefined): Promise<Account> {
   const absent = given === undefined || given === null || given === '';
   return namedAccount(scope, absent ? walletOf(scope) : given);
 }
 
-/** The contract that an argument names, by address, name, or the symbol of a configured token. @throws ChainError */
+/** Resolves an argument (address, name, or symbol of a configured token) to a contract. @throws ChainError */
 export async function contractOf(scope: Scope, given: JsonValue | undefined): Promise<Account> {
   return namedAccount(scope, tokenAddress(scope, given) ?? given);
 }
 
-/** The account that a value names, by address or name. @throws ChainError */
+/** Resolves a value, an address or a name, to an account. @throws ChainError */
 export async function namedAccount(scope: Scope, given: JsonValue | undefined): Promise<Account> {
   const text = typeof given === 'string' ? given.trim() : '';
   if (isLiteralAddress(text)) return { address: getAddress(literalAddress(text)) };
@@ -36,7 +36,7 @@ export async function namedAccount(scope: Scope, given: JsonValue | undefined): 
   );
 }
 
-/** The address of a token that the chain's configuration names so. */
+/** Looks up the address of a configured token by its symbol, ignoring case. */
 export function tokenAddress({ chain }: Scope, symbol: JsonValue | undefined): string | undefined {
   if (typeof symbol !== 'string') return undefined;
   const wanted = symbol.trim().toLowerCase();
@@ -49,15 +49,15 @@ function walletOf({ context }: Scope): string {
   throw new ChainError('No wallet is bound to this session. Give an address, or connect a wallet.');
 }
 
-/** Whether a text is an address and no name, whatever its checksum. */
+/** True when a text has the form of an address rather than a name. Does not verify the checksum. */
 export function isLiteralAddress(text: string): boolean {
   return /^0x[0-9a-f]{40}$/i.test(text);
 }
 
-/** An address in lower case; one in mixed case costs a hash. @throws ChainError when its checksum (ERC-55) is wrong */
+/** Converts an address to lower case. @throws ChainError when it is in mixed case and its checksum (ERC-55) is wrong */
 export function literalAddress(text: string): Address {
   const lower: Address = `0x${text.slice(2).toLowerCase()}`;
-  // Mixed case is a checksum, all upper case is not.
+  // Only mixed case carries a checksum; `isAddress` verifies it, at the cost of a hash.
   if (!/[a-f]/.test(text.slice(2)) || isAddress(text)) return lower;
   throw new ChainError(`The address ${text} has a wrong checksum: one of its characters may be mistyped.`);
 }

@@ -85,7 +85,7 @@ async function tokenOf(scope: Scope, given: Parameters<typeof tokenAddress>[1]):
   return (await contractOf(scope, given)).address;
 }
 
-/** The configured symbol, else what the contract says, which may be anything; `tokens` when it says nothing. */
+/** Returns the configured symbol, otherwise the contract's (sanitized, as it may be anything), otherwise `tokens`. */
 async function symbolOf({ client, chain }: Scope, token: Address, blockNumber: bigint): Promise<string> {
   const configured = chain.tokens?.find(({ address }) => address.toLowerCase() === token.toLowerCase());
   if (configured !== undefined) return configured.symbol;
@@ -98,12 +98,12 @@ async function symbolOf({ client, chain }: Scope, token: Address, blockNumber: b
   return symbol === '' ? 'tokens' : symbol;
 }
 
-/** A string as contracts encode it; some old tokens have 32 plain bytes. */
+/** Decodes a string; some old tokens return 32 plain bytes instead of an ABI-encoded string. */
 function textOf(data: Hex): string {
   if (size(data) === 32) return hexToString(data);
   try {
     return decodeFunctionResult({ abi: erc20Abi, functionName: 'symbol', data });
   } catch {
-    return ''; // whatever that is, it is no symbol
+    return ''; // not a string
   }
 }

@@ -8,7 +8,7 @@ import { shown } from '../words.js';
 
 const TAGS = ['latest', 'safe', 'finalized', 'earliest', 'pending'] as const;
 
-/** `{block?}` → a block by number, hash or tag; the latest when none is named. */
+/** `{block?}` → a block by number, hash or tag; default: the latest. */
 export const getBlock: Action = async (args, { client, chain }) => {
   const which = blockOf(args.block);
   const block = await client.getBlock(which).catch((error: unknown) => {
@@ -29,7 +29,7 @@ export const getBlock: Action = async (args, { client, chain }) => {
   };
 };
 
-/** `{}` → what gas costs now. */
+/** `{}` → the current gas price and fees. */
 export const getGasPrice: Action = async (_args, { client, chain }) => {
   const [price, block] = await Promise.all([client.getGasPrice(), client.getBlock()]);
   const base = block.baseFeePerGas;
@@ -46,7 +46,7 @@ export const getGasPrice: Action = async (_args, { client, chain }) => {
   };
 };
 
-/** A block's time, in seconds since the epoch, as ISO 8601. */
+/** Formats a block's time, in seconds since the epoch, as ISO 8601. */
 export function timeOf(seconds: bigint): string {
   return new Date(Number(seconds) * 1000).toISOString();
 }

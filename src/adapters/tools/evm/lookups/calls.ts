@@ -20,12 +20,12 @@ import { parseFunction } from '../abi/signatures.js';
 import { resultOf } from '../abi/values.js';
 import { shown } from '../words.js';
 
-/** `{contract, function, args?}` → what a function of a contract returns. */
+/** `{contract, function, args?}` → the return value of a contract's function. */
 export const callViewFunction: Action = async (args, scope) => {
   const { client, chain } = scope;
   const item = parseFunction(args.function);
   if (item.outputs.length === 0) {
-    throw new ChainError('The function says nothing of what it returns. Add "returns (…)" to it.');
+    throw new ChainError('The function does not declare what it returns. Add "returns (…)" to it.');
   }
   const { address } = await contractOf(scope, args.contract);
   const data = await encodeCall(scope, item, args.args);
@@ -38,14 +38,14 @@ export const callViewFunction: Action = async (args, scope) => {
   return { result, function: toFunctionSignature(item), contract: address, ...chainFields(chain) };
 };
 
-/** `{function, args?}` → the data of a call, for whoever sends it. Asks no node, unless to resolve a name. */
+/** `{function, args?}` → the data of a call. Sends no request to a node, except to resolve names. */
 export const encodeFunctionCall: Action = async (args, scope) => {
   const item = parseFunction(args.function);
   const data = await encodeCall(scope, item, args.args);
   return { data, function: toFunctionSignature(item), selector: slice(data, 0, 4), bytes: size(data) };
 };
 
-/** `{contract, function | data, args?, value_wei?, from?}` → what would happen, without sending anything. */
+/** `{contract, function | data, args?, value_wei?, from?}` → the outcome of a simulated transaction. Sends nothing. */
 export const simulateCall: Action = async (args, scope) => {
   const { client, chain } = scope;
   const from = await accountOf(scope, args.from);
@@ -81,7 +81,8 @@ function shownAnswer(
 }
 
 /**
- * @throws ChainError when nothing came back, as from an address without a contract, or something else than was expected
+ * Decodes the return data of a call.
+ * @throws ChainError when there is none (the address has no contract, for example) or it does not match the signature
  */
 function decoded(item: AbiFunction, data: Hex | undefined, where: string): { readonly result: JsonValue } {
   if (data === undefined)
@@ -90,17 +91,17 @@ function decoded(item: AbiFunction, data: Hex | undefined, where: string): { rea
     return { result: resultOf(item.outputs, decodeData(item.outputs, data)) };
   } catch (error) {
     const isTooLarge = error instanceof ReturnDataError && error.isTooLarge;
-    const what = isTooLarge ? 'more values than can be read' : 'something else than the function says';
+    const what = isTooLarge ? 'more values than can be read' : 'data that does not match the function';
     throw new ChainError(`The contract at ${where} returned ${what}.`, { cause: error });
   }
 }
 
-/** Why a call would fail. @throws the error itself when it is not about the call */
+/** Describes why a call would fail. @throws the error itself when the call is not its cause */
 function failureOf(error: unknown, { chain }: Scope): string {
   const revert = revertOf(error);
   if (revert !== undefined) return describeRevert(revert);
   const isPoor = chainOf(error).some((cause) => cause instanceof InsufficientFundsError);
-  if (isPoor) return `The sender has not enough ${unitOf(chain)} for the value and the gas.`;
+  if (isPoor) return `The sender does not have enough ${unitOf(chain)} for the value and the gas.`;
   throw error;
 }
 

@@ -6,7 +6,7 @@ import { primaryName, resolveName } from './names.js';
 import type { Action } from '../scope.js';
 import { shown } from '../words.js';
 
-/** `{name}` → the address that a name stands for; given an address, its primary name. */
+/** `{name}` → the address that a name resolves to; for an address, its primary name. */
 export const resolveEnsName: Action = async (args, scope) => {
   const { chain } = scope;
   const text = typeof args.name === 'string' ? args.name.trim() : '';

@@ -9,7 +9,7 @@ import { shown } from '../words.js';
 
 /** In characters, as in the DNS (RFC 1035 §2.3.4). */
 const MAX_NAME = 255;
-/** What the universal resolver says when a name or a record does not exist. */
+/** Errors of the universal resolver which mean that a name or a record does not exist. */
 const ABSENT = new Set([
   'ResolverNotFound',
   'ResolverNotContract',
@@ -17,17 +17,18 @@ const ABSENT = new Set([
   'ReverseAddressMismatch',
 ]);
 
-/** What a name stands for. */
+/** The result of resolving a name. */
 export interface ResolvedName {
   readonly address: Address;
-  /** The chain whose address record it is: the one of the call, or the one that names live on. */
+  /** The chain of the address record: the call's chain, or the home chain of names. */
   readonly record: ChainSettings;
 }
 
 /**
- * The address of an ENS name on the chain of the call: its record for that chain (ENSIP-11), else the one for the chain
- * that names live on. That is the chain of the call where it has names, else the first configured chain that has.
- * @throws ChainError when there is none, or no chain has names
+ * Resolves an ENS name for the call's chain: uses the record for that chain (ENSIP-11), otherwise the record for the
+ * home chain of names. The home chain is the call's chain if it has a resolver, otherwise the first configured chain
+ * with one.
+ * @throws ChainError when the name has no address, or no configured chain has a resolver
  */
 export async function resolveName(scope: Scope, text: string): Promise<ResolvedName> {
   const { home, client, universalResolverAddress } = openNames(scope);
@@ -42,7 +43,7 @@ export async function resolveName(scope: Scope, text: string): Promise<ResolvedN
       }),
     );
   const own = home.id === scope.chain.id ? null : await lookUp(toCoinType(scope.chain.id));
-  // Records of other chains are plain bytes, without a checksum.
+  // Records for other chains are plain bytes, so add the checksum.
   if (own !== null) return { address: getAddress(own), record: scope.chain };
   const address = await lookUp();
   if (address !== null) return { address, record: home };
@@ -50,8 +51,8 @@ export async function resolveName(scope: Scope, text: string): Promise<ResolvedN
 }
 
 /**
- * The primary name of an address on the chain of the call, checked forwards (ENSIP-19); null: none, or one that is not
- * normalized (ENSIP-15), as anybody can write it.
+ * Looks up the primary name of an address on the call's chain, verified by forward resolution (ENSIP-19).
+ * @returns null when there is none, or when it is not normalized (ENSIP-15), since anybody can set such a name
  * @throws ChainError
  */
 export async function primaryName(scope: Scope, address: Address): Promise<string | null> {
@@ -104,10 +105,10 @@ async function unlessAbsent<T>(subject: string, look: () => Promise<T | null>): 
     if (revert !== undefined && ABSENT.has(revert.data?.errorName ?? '')) return null;
     const gateways = errors.some((cause) => cause instanceof Error && cause.name === 'OffchainLookupError');
     if (revert?.data?.errorName === 'HttpError' || gateways) {
-      throw new ChainError(`The gateway that answers for ${subject} could not be asked.`, { cause: error });
+      throw new ChainError(`The gateway for ${subject} could not be reached.`, { cause: error });
     }
     if (revert !== undefined)
-      throw new ChainError(`The name service cannot answer for ${subject}.`, { cause: error });
+      throw new ChainError(`The name service cannot resolve ${subject}.`, { cause: error });
     throw error;
   }
 }

@@ -15,7 +15,7 @@ import { shown } from '../words.js';
 
 const MAX_DATA = 2_050;
 
-/** `{hash}` → a transaction and what came of it; `status` is `success`, `reverted` or `pending`. */
+/** `{hash}` → a transaction and its outcome; `status` is `success`, `reverted` or `pending`. */
 export const getTransaction: Action = async (args, { client, chain }) => {
   const hash = typeof args.hash === 'string' ? args.hash.trim() : '';
   if (!isHash(hash)) throw new ChainError(`hash: must be 0x and 64 hex digits, not ${shown(args.hash)}.`);

@@ -3,7 +3,7 @@ import { decimalsOf, unitOf } from '../chains.js';
 import type { Endpoints } from './endpoints.js';
 import type { ChainSettings } from '../settings.js';
 
-/** Asks the gateways that a contract names for data (ERC-3668). */
+/** Requests data from the gateways that a contract names (ERC-3668). */
 export type GatewayRequest = (asked: {
   readonly data: Hex;
   readonly sender: string;
@@ -14,8 +14,8 @@ export type GatewayRequest = (asked: {
 export type Client = ReturnType<typeof openClient>;
 
 /**
- * Opens a client: each request goes to the endpoints in their order, once each, and ends with `signal`.
- * @param gateways who asks gateways; null: nobody does, as a contract could name any URL
+ * Opens a client. Each request tries every endpoint once, in order, and is aborted by `signal`.
+ * @param gateways sends gateway requests; null disables them, since a contract can name any URL
  */
 export function openClient(
   settings: ChainSettings,
@@ -32,7 +32,7 @@ export function openClient(
     rpcUrls: { default: { http: rpcUrls } },
   });
   const transports = rpcUrls.map((url) =>
-    // Time and size are bounded by the endpoints' own fetch, body included.
+    // The endpoints' fetch bounds time and size, including the body.
     http(url, { fetchFn: endpoints.fetchFor(url, rpcUrls, signal), timeout: 0, maxResponseBodySize: false }),
   );
   return createPublicClient({

@@ -3,27 +3,29 @@ import { readBoundedJson } from '../../../platform/net/bounded-body.js';
 import { checkRpcResponse } from './rpc-response.js';
 
 const DEFAULT_TIMEOUT_MS = 10_000;
-/** A response of a node, before it is parsed: a block with all its hashes, a receipt with all its logs. */
+/** Bounds of a response before parsing: large enough for a block with all hashes or a receipt with all logs. */
 const BOUNDS = { maxBytes: 2 * 1024 * 1024, values: 50_000, depth: 32 };
-/** How long an endpoint that failed is passed over while there is another. */
+/** How long a failed endpoint is skipped while another is available, in milliseconds. */
 const REST_MS = 30_000;
 
 /**
- * Requests to nodes: bounded in time and size, without redirects, and an endpoint that failed is spared for a while.
+ * Sends requests to nodes: bounded in time and size, without redirects. Skips an endpoint for a while after a failure.
  */
 export interface Endpoints {
-  /** How long a request may take. */
+  /** Timeout of a request, in milliseconds. */
   readonly timeoutMs: number;
-  /** A `fetch` for one of several endpoints that can stand in for each other. Its answers have been read whole. */
+  /**
+   * Creates a `fetch` for one of several interchangeable endpoints (`all`). It buffers the whole body of a response.
+   */
   fetchFor(url: string, all: readonly string[], signal: AbortSignal): typeof fetch;
 }
 
-/** A request that was not made, because its endpoint failed a moment ago and there is another. */
+/** The request was not sent: its endpoint failed recently, and another one is available. */
 class RestingError extends Error {
   override readonly name = 'RestingError';
 }
 
-/** Remembers for all calls which endpoints failed. */
+/** Creates endpoints whose failures are remembered across calls. */
 export function createEndpoints(timeoutMs = DEFAULT_TIMEOUT_MS): Endpoints {
   const restingUntil = new Map<string, number>();
   const isResting = (url: string): boolean => (restingUntil.get(url) ?? 0) > performance.now();
@@ -41,14 +43,14 @@ export function createEndpoints(timeoutMs = DEFAULT_TIMEOUT_MS): Endpoints {
       }, timeoutMs);
       const until = linkSignals(signal, timeout.signal);
       try {
-        // A redirect would repeat the request, key and all, at an address that the operator did not name.
+        // A redirect would send the request, including any key, to an address that the operator did not configure.
         const response = await fetch(input, { ...init, redirect: 'manual', signal: until.signal });
         const answer = await readWhole(response, init?.body);
         if (answer.status === 429 || answer.status >= 500) rest(url);
         else restingUntil.delete(url);
         return answer;
       } catch (error) {
-        // What a contract returns must not take an endpoint out of use.
+        // A RangeError means an oversized result. A contract can cause one, and must not disable the endpoint.
         if (!signal.aborted && !(error instanceof RangeError)) rest(url);
         throw error;
       } finally {
@@ -60,7 +62,8 @@ export function createEndpoints(timeoutMs = DEFAULT_TIMEOUT_MS): Endpoints {
 }
 
 /**
- * The response with its body read; what viem decodes of it has been bounded. @throws RangeError when it is too large
+ * Reads the body and checks the sizes of the values that viem will decode.
+ * @throws RangeError when the response is too large
  */
 async function readWhole(response: Response, request: unknown): Promise<Response> {
   const bytes = await readBoundedJson(response, BOUNDS);
@@ -72,7 +75,7 @@ async function readWhole(response: Response, request: unknown): Promise<Response
   });
 }
 
-/** Undefined for what is not JSON: the client library reports that. */
+/** Returns undefined for invalid JSON, which the client library reports. */
 function parsed(text: unknown): unknown {
   if (typeof text !== 'string') return undefined;
   try {

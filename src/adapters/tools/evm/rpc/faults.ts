@@ -12,15 +12,15 @@ import type { ChainSettings } from '../settings.js';
 const MAX_DEPTH = 10;
 
 /**
- * What went wrong with a node, in words for a user. What the client library says holds the endpoint's URL, its keys and
- * the request, so that no more than the names of its errors is kept, as the cause.
+ * Converts an error to one with a message for the user. The client library's messages contain the endpoint's URL, keys
+ * and the request, so the cause keeps only the names of the errors.
  */
 export function asChainError(error: unknown, chain: ChainSettings, timeoutMs: number): ChainError {
   if (error instanceof ChainError) return error;
   return new ChainError(describe(chainOf(error), chain, timeoutMs), { cause: outline(error) });
 }
 
-/** An error and its causes, from the outermost. */
+/** Lists an error and its causes, outermost first. */
 export function chainOf(error: unknown): readonly unknown[] {
   const errors: unknown[] = [];
   let current = error;
@@ -36,27 +36,27 @@ function describe(errors: readonly unknown[], { name }: ChainSettings, timeoutMs
   if (errors.some((error) => nameOf(error) === 'TimeoutError')) {
     return `${node} did not answer within ${String(timeoutMs / 1000)} s.`;
   }
-  if (errors.some((error) => error instanceof RangeError)) return `${node} gave an answer that is too large.`;
+  if (errors.some((error) => error instanceof RangeError)) return `${node} returned a response that is too large.`;
   const status = errors.find((error) => error instanceof HttpRequestError)?.status;
   const code = errors.find((error) => error instanceof RpcRequestError)?.code;
   const limited = errors.some((error) => error instanceof LimitExceededRpcError);
   if (limited || status === 429 || code === 429) return `${node} limits requests. Try again in a moment.`;
   if (status === 401 || status === 403) return `${node} refuses this service's key.`;
   if (status !== undefined && status >= 300 && status < 400)
-    return `${node} points to another place, which is not followed.`;
-  if (status !== undefined) return `${node} answers with status ${String(status)}.`;
+    return `${node} redirects to another address; the redirect was not followed.`;
+  if (status !== undefined) return `${node} responded with status ${String(status)}.`;
   if (errors.some((error) => nameOf(error) === 'SyntaxError'))
-    return `${node} gave an answer that is no JSON.`;
+    return `${node} returned a response that is not JSON.`;
   if (errors.some((error) => error instanceof HttpRequestError)) return `${node} cannot be reached.`;
   const unknown = [MethodNotFoundRpcError, MethodNotSupportedRpcError];
-  if (errors.some((error) => unknown.some((kind) => error instanceof kind))) return `${node} cannot do that.`;
+  if (errors.some((error) => unknown.some((kind) => error instanceof kind))) return `${node} does not support this request.`;
   if (code !== undefined) return `${node} refused the request (code ${String(code)}).`;
   if (errors.some((error) => error instanceof BaseError))
-    return `${node} gave an answer that makes no sense.`;
-  return `Something went wrong with the request to ${name}.`;
+    return `${node} returned an invalid response.`;
+  return `The request to ${name} failed.`;
 }
 
-/** The names of an error and its causes, and nothing else of them. */
+/** Reduces an error and its causes to their names. */
 function outline(error: unknown): Error {
   return new Error(chainOf(error).map(nameOf).join(' < '));
 }

@@ -6,12 +6,12 @@ import { ChainError } from '../chain-error.js';
 import type { GatewayRequest } from './client.js';
 
 const MAX_URLS = 3;
-/** Requests that one tool call may cause: a contract may ask for lookups again and again, and in batches. */
+/** Gateway requests that one tool call may cause: a contract may request lookups repeatedly and in batches. */
 const MAX_LOOKUPS = 32;
 const BOUNDS = { maxBytes: 256 * 1024, values: 1_000, depth: 16 };
 const TIMEOUT_MS = 10_000;
 
-/** Asks gateways with a fetch that is guarded: a contract, which anybody can write, names their URLs. */
+/** Requests data from gateways with a guarded fetch, because contracts, which anybody can deploy, choose the URLs. */
 export function createGateways(allowHosts: readonly string[]): (signal: AbortSignal) => GatewayRequest {
   const guarded = createGuardedFetch({
     allowHosts,
@@ -23,14 +23,14 @@ export function createGateways(allowHosts: readonly string[]): (signal: AbortSig
   return (signal) => {
     let lookups = 0;
     return async ({ data, sender, urls }) => {
-      if (++lookups > MAX_LOOKUPS) throw new ChainError('The contract asks for too many gateway requests.');
+      if (++lookups > MAX_LOOKUPS) throw new ChainError('The contract requires too many gateway requests.');
       const failures: unknown[] = [];
       for (const url of urls.slice(0, MAX_URLS)) {
         try {
           const isGet = url.includes('{data}');
-          // The first of each alone: a URL full of them would grow beyond any bound.
+          // Replace only the first occurrence of each placeholder, so that the URL cannot grow without bound.
           const filled = url.replace('{sender}', sender.toLowerCase()).replace('{data}', data);
-          // A redirect must not repeat a POST at an address that the contract did not name.
+          // A redirect must not repeat a POST at an address that the contract did not choose.
           const post = {
             method: 'POST',
             headers: { 'content-type': 'application/json' },
@@ -40,13 +40,13 @@ export function createGateways(allowHosts: readonly string[]): (signal: AbortSig
           const response = await guarded(filled, { ...(isGet ? {} : post), signal });
           const answer: unknown = response.ok ? await readJson(response) : undefined;
           if (isJsonObject(answer) && isHex(answer.data)) return answer.data;
-          failures.push(new Error(`A gateway answered with status ${String(response.status)}`));
+          failures.push(new Error(`A gateway responded with status ${String(response.status)}`));
         } catch (error) {
           signal.throwIfAborted();
           failures.push(error);
         }
       }
-      throw new ChainError('No gateway answered.', { cause: new AggregateError(failures) });
+      throw new ChainError('No gateway returned data.', { cause: new AggregateError(failures) });
     };
   };
 }

@@ -7,15 +7,16 @@ const SELECTOR = '0x556f1830';
 const LOOKUP = parseAbiParameters('address, string[], bytes, bytes4, bytes');
 /** The arguments of a batch gateway's `query` (ENSIP-21). */
 const BATCH = parseAbiParameters('(address, string[], bytes)[]');
-/** Stands for a batch that the client itself splits (ENSIP-21). */
+/** The URL of a batch that the client itself must split (ENSIP-21). */
 const LOCAL_BATCH_URL = 'x-batch-gateway:true';
-/** Requests of one batch. */
+/** Maximum number of requests in a batch. */
 const MAX_BATCH = 16;
 
 /**
- * Whether a revert that asks for an offchain lookup is cheap to follow: its lists decode within the budget, and a batch
- * has at most 16 requests, none of which is a batch. Any contract can revert like this, and the client library decodes
- * it by itself. False for data that is not encoded as a lookup; true for any other revert.
+ * Checks that a revert which requests an offchain lookup is cheap to follow: its lists decode within the budget, and a
+ * batch has at most 16 requests, none of which is a batch. Needed because any contract can revert like this and the
+ * client library would decode it unchecked.
+ * @returns false for an expensive or malformed lookup; true for any other revert
  */
 export function checkOffchainLookup(revert: string): boolean {
   if (!revert.toLowerCase().startsWith(SELECTOR)) return true;

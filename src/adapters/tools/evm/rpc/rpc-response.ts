@@ -1,24 +1,26 @@
 import { isJsonObject, type JsonObject } from '../../../../core/model/json.js';
 import { checkOffchainLookup } from './offchain-lookups.js';
 
-/** Bytes that a call may return. */
+/** Maximum size of a call's return data, in bytes. */
 const MAX_RETURNED = 128 * 1024;
-/** Bytes of a revert's data. */
+/** Maximum size of a revert's data, in bytes. */
 const MAX_REVERT = 16 * 1024;
-/** Characters of any other string: a quantity has at most 66, and a long one is slow to write in decimal. */
+/**
+ * Maximum length of other strings, in characters: a quantity has at most 66, and long ones convert slowly to decimal.
+ */
 const MAX_STRING = 1_024;
 /** Methods whose result is bytes. */
 const RETURN_BYTES: ReadonlySet<string> = new Set(['eth_call', 'eth_getCode']);
-/** Fields of transactions, blocks and logs that are bytes; the size of the response bounds them. */
+/** Byte fields of transactions, blocks and logs; only the size of the response bounds them. */
 const BYTES_FIELDS: ReadonlySet<string> = new Set(['data', 'extraData', 'input', 'logsBloom']);
 
-/** A response of a node that is too large to be worked on, whatever its number of bytes. */
+/** A node's response contains a value that is too large to process, even if the response itself is not. */
 export class RpcResponseError extends RangeError {
   override readonly name = 'RpcResponseError';
 }
 
 /**
- * Checks the sizes in a parsed JSON-RPC response before anything decodes or converts it.
+ * Checks the sizes of the values in a parsed JSON-RPC response before they are decoded or converted.
  * @param request the body of the request
  * @throws RpcResponseError
  */
@@ -45,7 +47,7 @@ function checkError({ message, data }: JsonObject): void {
   if (!checkOffchainLookup(revert)) throw new RpcResponseError('An offchain lookup is too large');
 }
 
-/** The recursion is bounded: the response was measured before it was parsed. */
+/** Recursive; `BOUNDS` in `endpoints.ts` limits the depth. */
 function checkFields(value: unknown, key = ''): void {
   if (typeof value === 'string') {
     if (!BYTES_FIELDS.has(key)) bound(value, MAX_STRING);
@@ -55,7 +57,7 @@ function checkFields(value: unknown, key = ''): void {
 }
 
 function bound(text: string, length: number): void {
-  if (text.length > length) throw new RpcResponseError('The response holds a value that is too long');
+  if (text.length > length) throw new RpcResponseError('The response contains a value that is too long');
 }
 
 function hexLength(bytes: number): number {

@@ -1,7 +1,7 @@
 import { getAddress, isAddress, type Address } from 'viem';
 import type { SignInMessage } from '../../../../core/ports/wallet-signatures.js';
 
-/** A sign-in message with what its verification needs. */
+/** A sign-in message with the fields that its verification needs. */
 export interface ReadMessage extends SignInMessage {
   readonly address: Address;
   readonly chainId: number;
@@ -12,10 +12,10 @@ const MAX_LENGTH = 8_192;
 const FIRST_LINE_END = ' wants you to sign in with your Ethereum account:';
 
 /**
- * Reads a sign-in message by the ABNF of EIP-4361, line by line, so that no field can be hidden in another one. The
- * ABNF is stricter in two points: here the statement may have any printable characters, and without one a single blank
- * line is enough.
- * @returns undefined for text that is no such message
+ * Parses a sign-in message by the ABNF of EIP-4361, line by line, so that no field can hide inside another. More
+ * lenient than the ABNF in two points: the statement may contain any printable characters, and a message without a
+ * statement needs only one blank line.
+ * @returns undefined for text that is not a sign-in message
  */
 export function readSignInMessage(text: string): ReadMessage | undefined {
   if (text.length > MAX_LENGTH) return undefined;
@@ -43,7 +43,7 @@ export function readSignInMessage(text: string): ReadMessage | undefined {
   return { domain: origin.domain, isOfSite, address, chainId, nonce, issuedAt, notBefore, expiresAt };
 }
 
-/** The lines of a text, from the first to the last. */
+/** A cursor over the lines of a text. */
 class Lines {
   readonly #lines: readonly string[];
   #at = 0;
@@ -56,7 +56,7 @@ class Lines {
     return this.#at === this.#lines.length;
   }
 
-  /** The next line; empty after the last. */
+  /** Consumes the next line; empty after the last one. */
   next(): string {
     return this.#lines[this.#at++] ?? '';
   }
@@ -65,7 +65,7 @@ class Lines {
     return this.#lines[this.#at]?.startsWith(name) === true;
   }
 
-  /** The rest of the next line if it begins with `name`; else it stays the next one. */
+  /** Consumes the next line if it begins with `name`, and returns the rest of it. */
   take(name: string): string | undefined {
     return this.startsWith(name) ? this.next().slice(name.length) : undefined;
   }
@@ -74,7 +74,7 @@ class Lines {
     while (this.startsWith(name)) this.#at++;
   }
 
-  /** False when the next line is not blank, or there is none. */
+  /** Consumes the next line if it is blank; returns false otherwise. */
   skipBlank(): boolean {
     if (this.#lines[this.#at] !== '') return false;
     this.#at++;
@@ -85,7 +85,7 @@ class Lines {
 interface Origin {
   readonly domain: string;
   readonly isLoopback: boolean;
-  /** False when the message names a scheme that others on the way can read or change. */
+  /** False when the message names a scheme without transport security. */
   readonly isSafe: boolean;
 }
 
@@ -106,7 +106,7 @@ function isSafeScheme(scheme: string, isLoopback: boolean): boolean {
   return scheme === 'https' || (scheme === 'http' && isLoopback);
 }
 
-/** @param host as `URL.hostname` has it */
+/** @param host in the form of `URL.hostname` */
 function isLoopbackHost(host: string): boolean {
   return (
     host === 'localhost' ||
@@ -117,19 +117,18 @@ function isLoopbackHost(host: string): boolean {
 }
 
 /**
- * Whether a URI (RFC 3986) is one of the domain: the same host and port, by a scheme that nobody on the way can read or
- * change.
+ * True when a URI (RFC 3986) belongs to the domain: it has the same host and port, and a secure scheme.
  */
 function isOfDomain(uri: string, { domain, isLoopback }: Origin): boolean {
-  // `URL` drops white space and control characters, and takes a backslash for a slash: none of them is in a URI.
+  // `URL` drops whitespace and control characters and treats a backslash as a slash, but no URI may contain them.
   if (!/^[\x21-\x7e]+$/.test(uri) || uri.includes('\\') || !URL.canParse(uri)) return false;
   const { protocol, host, username, password } = new URL(uri);
   if (!isSafeScheme(protocol.slice(0, -1), isLoopback) || username !== '' || password !== '') return false;
-  // By the URI's scheme, which decides which port need not be named.
+  // Compare under the URI's scheme, so that `URL` drops the same default port on both sides.
   return host === new URL(`${protocol}//${domain}`).host;
 }
 
-/** An address in the mixed case of EIP-55, whose checksum EIP-4361 asks for. */
+/** Reads an address in the mixed case of EIP-55, a checksum that EIP-4361 requires. */
 function readAddress(text: string): Address | undefined {
   return isAddress(text, { strict: false }) && getAddress(text) === text ? text : undefined;
 }
@@ -140,16 +139,16 @@ function readChainId(text: string | undefined): number | undefined {
 }
 
 /**
- * A time of RFC 3339 in milliseconds since the epoch.
- * @param absent what stands for a line that is not there
- * @returns undefined for what is no time of the calendar
+ * Parses a time (RFC 3339).
+ * @param absent the result when the line is missing
+ * @returns milliseconds since the epoch; undefined for an invalid time
  */
 function readTime(text: string | undefined, absent?: number): number | undefined {
   if (text === undefined) return absent;
   const parts = /^(\d{4})-(\d{2})-(\d{2})T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:\d{2})$/i.exec(text);
   if (parts === null) return undefined;
   const [, year, month, day] = parts.map(Number);
-  // `Date` takes the 30th of February for the 2nd of March.
+  // `Date` would accept February 30 as March 2.
   const lastDay = new Date(Date.UTC(year ?? 0, month ?? 0, 0)).getUTCDate();
   const time = Date.parse(text.toUpperCase());
   return (day ?? 0) > lastDay || Number.isNaN(time) ? undefined : time;

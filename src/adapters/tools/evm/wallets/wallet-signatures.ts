@@ -5,17 +5,17 @@ import { createEndpoints } from '../rpc/endpoints.js';
 import type { ChainSettings } from '../settings.js';
 import { readSignInMessage } from './sign-in-message.js';
 
-/** How long a contract wallet's chain may take to answer, in milliseconds. */
+/** Timeout for verifying a contract wallet's signature on its chain, in milliseconds. */
 const CHAIN_MS = 15_000;
-/** In characters. The signature of a contract wallet can be long. */
+/** In characters. Generous, because the signature of a contract wallet can be long. */
 const MAX_SIGNATURE = 8_192;
-/** The last 32 bytes of a signature that brings a delegation of its own (ERC-8010), which its chain does not have. */
+/** The last 32 bytes of a signature that carries its own delegation (ERC-8010), which is not yet on the chain. */
 const DELEGATION_END = '8010'.repeat(16);
 
 /**
- * Reads and verifies sign-in messages (EIP-4361). The signature of a key (EIP-191) needs no chain; that of a contract
- * (ERC-1271, or ERC-6492 before it is deployed) is asked of the message's chain.
- * @param chains the chains whose contract wallets may sign in; no other one is asked
+ * Parses and verifies sign-in messages (EIP-4361). A key's signature (EIP-191) needs no chain; a contract's signature
+ * (ERC-1271, or ERC-6492 before its deployment) is verified on the message's chain.
+ * @param chains the chains whose contract wallets may sign in
  */
 export function walletSignatures(chains: readonly ChainSettings[]): WalletSignatures {
   const endpoints = createEndpoints();
@@ -29,7 +29,8 @@ export function walletSignatures(chains: readonly ChainSettings[]): WalletSignat
       const chain = chains.find(({ id }) => id === chainId);
       if (chain === undefined || signature.endsWith(DELEGATION_END)) return undefined;
       const client = openClient(chain, endpoints, AbortSignal.timeout(CHAIN_MS), null);
-      // A signature that cannot be decoded fails like a chain that does not answer: the next question tells them apart.
+      // A malformed signature and an unreachable chain fail alike. `getBlockNumber` tells them apart: it throws for the
+      // latter.
       const isOfContract = await client
         .verifyMessage({ address, message: text, signature })
         .catch(() => false);
@@ -45,7 +46,7 @@ function isSignature(text: string): text is Hex {
 }
 
 async function isOfKey(address: Address, message: string, signature: Hex): Promise<boolean> {
-  // r, s and v; anything else is a contract's.
+  // 65 bytes for r, s and v; any other length belongs to a contract.
   if (signature.length !== 132) return false;
   try {
     return (await recoverMessageAddress({ message, signature })) === address;
