@@ -8,12 +8,12 @@ export type HealthStatus = 'ok' | 'draining' | 'store_unavailable';
 /** How long a result is shared, because each probe writes to the store. */
 const FRESH_MS = 1_000;
 /** How long a probe may take before the store counts as unavailable. */
-const PATIENCE_MS = 2_000;
+const TIMEOUT_MS = 2_000;
 
 /** Checks that the store can be written to, at most once a second. */
 export class Health {
-  #asked: Promise<HealthStatus> | undefined;
-  #askedAt = 0;
+  #probe: Promise<HealthStatus> | undefined;
+  #probedAt = 0;
 
   constructor(
     private readonly store: Store,
@@ -24,16 +24,16 @@ export class Health {
   /** Never rejects. */
   status(): Promise<HealthStatus> {
     const now = this.clock.monotonic();
-    if (this.#asked === undefined || now - this.#askedAt > FRESH_MS) {
-      this.#askedAt = now;
-      this.#asked = this.#ask();
+    if (this.#probe === undefined || now - this.#probedAt > FRESH_MS) {
+      this.#probedAt = now;
+      this.#probe = this.#check();
     }
-    return this.#asked;
+    return this.#probe;
   }
 
-  async #ask(): Promise<HealthStatus> {
-    const patience = new AbortController();
-    const late = pause(this.clock, PATIENCE_MS, patience.signal).then(() => {
+  async #check(): Promise<HealthStatus> {
+    const timeout = new AbortController();
+    const late = pause(this.clock, TIMEOUT_MS, timeout.signal).then(() => {
       throw new StoreUnavailableError('The store did not respond in time');
     });
     late.catch(() => undefined);
@@ -44,7 +44,7 @@ export class Health {
       this.log.error({ err: error }, 'store health check failed');
       return 'store_unavailable';
     } finally {
-      patience.abort(new Error('The check has ended'));
+      timeout.abort(new Error('The check has ended'));
     }
   }
 }

@@ -2,7 +2,7 @@ import type { Store } from '../ports/store.js';
 
 type Revision = number | 'deleted' | 'unknown';
 
-interface Question {
+interface Check {
   readonly id: string;
   readonly resolve: (revision: Revision) => void;
   readonly reject: (error: unknown) => void;
@@ -16,8 +16,8 @@ const BATCH = 500;
  * one: the store has one query at a time, and every result is newer than its request.
  */
 export class Revisions {
-  #waiting: Question[] = [];
-  #isAsking = false;
+  #waiting: Check[] = [];
+  #isReading = false;
 
   constructor(private readonly store: Pick<Store, 'revisionOf' | 'heads'>) {}
 
@@ -25,24 +25,24 @@ export class Revisions {
   of(id: string): Promise<Revision> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ id, resolve, reject });
-      if (!this.#isAsking) void this.#ask();
+      if (!this.#isReading) void this.#readAll();
     });
   }
 
   /** Never rejects. */
-  async #ask(): Promise<void> {
-    this.#isAsking = true;
+  async #readAll(): Promise<void> {
+    this.#isReading = true;
     while (this.#waiting.length > 0) {
-      const asked = this.#waiting.splice(0, BATCH);
+      const batch = this.#waiting.splice(0, BATCH);
       try {
-        const revisions = await this.#read([...new Set(asked.map(({ id }) => id))]);
-        for (const { id, resolve } of asked) resolve(revisions.get(id) ?? 'unknown');
+        const revisions = await this.#read([...new Set(batch.map(({ id }) => id))]);
+        for (const { id, resolve } of batch) resolve(revisions.get(id) ?? 'unknown');
       } catch (error) {
         // Checks that have waited for a failing store are rejected too, instead of waiting for another timeout.
-        for (const { reject } of [...asked, ...this.#waiting.splice(0)]) reject(error);
+        for (const { reject } of [...batch, ...this.#waiting.splice(0)]) reject(error);
       }
     }
-    this.#isAsking = false;
+    this.#isReading = false;
   }
 
   async #read(ids: readonly string[]): Promise<ReadonlyMap<string, Revision>> {

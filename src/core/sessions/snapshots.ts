@@ -133,8 +133,8 @@ export class Snapshots {
     // The text of an earlier attempt and its replacement may have the same length.
     const isLeft = running?.text === '' && running.leftover !== '';
     const attempt = running === undefined ? '' : `.${String(running.turn.attempt)}${isLeft ? 'l' : ''}`;
-    const told = faults.texts.length === 0 ? '' : `.f${String(thread.faults.at(-1)?.n ?? 0)}`;
-    return `${String(thread.session.revision)}.${flight}${attempt}${told}`;
+    const faultTag = faults.texts.length === 0 ? '' : `.f${String(thread.faults.at(-1)?.n ?? 0)}`;
+    return `${String(thread.session.revision)}.${flight}${attempt}${faultTag}`;
   }
 }
 

@@ -89,16 +89,16 @@ export class DirectCalls {
     if (!(await this.openCalls.begin(open, { type: 'tool_update', ...announced }))) throw sessionNotFound();
     const { signal, release } = linkSignals(this.#stop.signal, request.signal);
     // Stores events sequentially, in the order in which they happened.
-    let told = Promise.resolve();
+    let lastLogged = Promise.resolve();
     let isOver = false;
-    const tell = (event: EventBody): Promise<void> =>
-      (told = told.then(() => this.openCalls.log(open, event)));
+    const logEvent = (event: EventBody): Promise<void> =>
+      (lastLogged = lastLogged.then(() => this.openCalls.log(open, event)));
     const report = (message: string): void => {
       // A tool may still report progress after its call was aborted.
       if (isOver) return;
-      tell({ type: 'tool_update', ...announced, message }).catch((error: unknown) => {
+      logEvent({ type: 'tool_update', ...announced, message }).catch((error: unknown) => {
         this.parts.log.warn({ err: error, tool: call.name }, 'failed to store the progress of a tool call');
-        told = Promise.resolve();
+        lastLogged = Promise.resolve();
       });
     };
     try {
@@ -106,7 +106,7 @@ export class DirectCalls {
       const { toolRunner, observer } = this.parts;
       const { result, failed } = await toolRunner.run(app, call, context, report, observer);
       isOver = true;
-      await told.catch(() => undefined);
+      await lastLogged.catch(() => undefined);
       await this.openCalls.end(call.callId, { type: 'tool_complete', ...announced, failed, result });
       const { callId, name } = call;
       return failed ? { callId, name, error: resultText(result) } : { callId, name, result };

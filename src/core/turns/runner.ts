@@ -122,7 +122,7 @@ export class Runner {
       const listening = this.#listen(running);
       thread.pins++;
       try {
-        this.#tellStart(running, thread);
+        this.#publishStart(running, thread);
         let ending: Ending | undefined;
         try {
           ending = await this.steps.work(running, thread);
@@ -147,7 +147,7 @@ export class Runner {
     }
   }
 
-  #tellStart(running: RunningTurn, thread: CachedSession): void {
+  #publishStart(running: RunningTurn, thread: CachedSession): void {
     const { turn } = running;
     const open = thread.findOpen(turn.id);
     if (open !== undefined) {
@@ -164,11 +164,11 @@ export class Runner {
    */
   #listen(running: RunningTurn): Promise<() => void> {
     const { id, sessionId } = running.turn;
-    const hear = (signal: Signal): void => {
+    const onSignal = (signal: Signal): void => {
       if (signal.type === 'interrupt' && signal.turnId === id) running.stop('interrupted');
       if (signal.type === 'session_deleted') running.stop('deleted');
     };
-    return this.parts.bus.subscribe(sessionId, hear).catch((error: unknown) => {
+    return this.parts.bus.subscribe(sessionId, onSignal).catch((error: unknown) => {
       this.parts.log.warn({ err: error, turn: id }, 'bus subscription failed for a turn');
       return () => undefined;
     });
@@ -244,11 +244,11 @@ export class Runner {
 
   #announceEnd(running: RunningTurn, messages: readonly Message[], ending: Ending): void {
     const { sessionId, id: turnId } = running.turn;
-    const told = new Set(
+    const published = new Set(
       running.messages.flatMap(({ toolResults }) => toolResults?.map(({ callId }) => callId) ?? []),
     );
     for (const result of messages.flatMap(({ toolResults }) => toolResults ?? [])) {
-      if (!told.has(result.callId))
+      if (!published.has(result.callId))
         this.parts.bus.publish(sessionId, { type: 'tool_returned', turnId, result });
     }
     this.parts.bus.publish(sessionId, {

@@ -47,7 +47,7 @@ export class Titles {
   readonly #making = new Map<string, Promise<void>>();
   readonly #stop = new AbortController();
   /** The requests in progress. Not `AbortSignal.any`, because a long-lived source signal keeps a reference for each. */
-  readonly #asking = new Set<AbortController>();
+  readonly #requests = new Set<AbortController>();
 
   constructor(private readonly parts: TitleParts) {}
 
@@ -66,7 +66,7 @@ export class Titles {
   async close(): Promise<void> {
     const reason = new Error('The service is stopping');
     this.#stop.abort(reason);
-    for (const asked of this.#asking) asked.abort(reason);
+    for (const asked of this.#requests) asked.abort(reason);
     await Promise.all(this.#making.values());
   }
 
@@ -123,7 +123,7 @@ export class Titles {
         messages.push({ role, content: excerpt, toolCalls: [], toolResults: [] });
     }
     const asked = new AbortController();
-    this.#asking.add(asked);
+    this.#requests.add(asked);
     if (this.#stop.signal.aborted) asked.abort(this.#stop.signal.reason);
     const cancelTimeout = this.parts.clock.after(TIMEOUT_MS, () => {
       asked.abort(new DOMException('The title took too long', 'TimeoutError'));
@@ -148,7 +148,7 @@ export class Titles {
       return '';
     } finally {
       cancelTimeout();
-      this.#asking.delete(asked);
+      this.#requests.delete(asked);
       observed.ended(outcome, usage, 0);
     }
     return text;
