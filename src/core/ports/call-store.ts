@@ -2,28 +2,28 @@ import type { EventBody, Commit } from '../model/event.js';
 import type { LeaseSight } from './lease-store.js';
 import type { Lease } from '../model/turn.js';
 
-/** A call of a tool outside a turn that has begun and has not ended. */
+/** A tool call outside a turn that has started and has not ended. */
 export interface OpenCall {
   readonly callId: string;
   readonly sessionId: string;
   readonly toolName: string;
 }
 
-/** An open call, as the store has its lease at one moment; its `id` is that of the call. */
+/** The lease of an open call as read from the store. Its `id` is that of the call. */
 export type OpenCallSight = LeaseSight & Pick<OpenCall, 'toolName'>;
 
-/** Which grant of the lease on a call must still hold: that of an owner, or one that was seen. */
+/** The grant of a call's lease that must still be current: that of an owner, or the one with a mark. */
 export type CallHolder = { readonly owner: string } | { readonly mark: string };
 
-/** Who works on which call of a tool outside a turn. */
+/** Stores the leases and events of tool calls outside turns. */
 export interface CallStore {
-  /** Notes a call and logs its first event. Undefined: its session is not there, and nothing was written. */
+  /** Stores a call and logs its first event. Undefined: the session is not stored, and nothing was written. */
   openCall(call: OpenCall, lease: Lease, event: EventBody, at: number): Promise<Commit | undefined>;
-  /** Logs an event of a call that `owner` still has. Undefined, and nothing logged: somebody else has ended it. */
+  /** Logs an event of a call that `owner` still owns. Undefined: another owner has ended it, and nothing was logged. */
   logCall(callId: string, owner: string, event: EventBody, at: number): Promise<Commit | undefined>;
   /**
-   * Logs the last event of a call and forgets the call. Undefined, and nothing logged: somebody else has ended it or
-   * renewed its lease, or its session was deleted.
+   * Logs the last event of a call and removes the call. Undefined: another owner has ended it or renewed its lease, or
+   * its session was deleted, and nothing was logged.
    */
   closeCall(
     callId: string,
@@ -31,8 +31,8 @@ export interface CallStore {
     event: EventBody,
     at: number,
   ): Promise<{ readonly sessionId: string; readonly commit: Commit } | undefined>;
-  /** The leases on all open calls. */
+  /** Reads the leases of all open calls. */
   readCallLeases(): Promise<OpenCallSight[]>;
-  /** Renews what `lease.owner` still has of these calls. */
+  /** Renews the leases of those calls that `lease.owner` still owns. */
   renewCalls(lease: Lease, callIds: readonly string[]): Promise<void>;
 }

@@ -1,30 +1,35 @@
 import { untilAborted } from '../model/abort.js';
 
-/** Time, timers and new ids, passed in so that a test decides them. */
+/** Time, timers and new ids. A port, so that tests control them. */
 export interface Clock {
   /**
-   * The wall clock, in milliseconds since the epoch. For times that are stored, shown or compared with such times. An
-   * administrator or NTP may set it forward or back at any moment, so the difference of two readings is not a length of
-   * time.
+   * The wall clock, in milliseconds since the epoch. For times that are stored, shown or compared with such times. It
+   * can be set forward or back at any moment, so the difference of two readings is not a duration.
    */
   now(): number;
   /**
-   * The steady clock, in milliseconds since some moment of this process. For ages, timeouts and every other length of
-   * time: it only goes forward, and at the pace of real time. Its readings mean nothing to another process.
+   * The monotonic clock, in milliseconds since some moment of this process. For ages, timeouts and all other durations.
+   * Readings are not comparable between processes.
    */
   monotonic(): number;
   /**
-   * Calls `act` once, after so many milliseconds of the steady clock. Returns what cancels it. The process stays up
-   * for it.
+   * Calls `act` once, after a delay by the monotonic clock. The timer keeps the process alive.
+   * @returns the function that cancels the timer
    */
   after(milliseconds: number, act: () => void): () => void;
-  /** Calls `act` again and again, so many milliseconds apart, until cancelled. The process does not stay up for it. */
+  /**
+   * Calls `act` at an interval until canceled. The timer does not keep the process alive.
+   * @returns the function that cancels the timer
+   */
   every(milliseconds: number, act: () => void): () => void;
-  /** A new unique id: a UUID. */
+  /** Returns a new UUID. */
   newId(): string;
 }
 
-/** Waits. @throws the signal's reason, at once when it aborts */
+/**
+ * Waits for a number of milliseconds.
+ * @throws the signal's reason as soon as the signal aborts
+ */
 export async function pause(clock: Clock, milliseconds: number, signal?: AbortSignal): Promise<void> {
   let cancel: (() => void) | undefined;
   const elapsed = new Promise<void>((resolve) => (cancel = clock.after(milliseconds, resolve)));
@@ -35,7 +40,10 @@ export async function pause(clock: Clock, milliseconds: number, signal?: AbortSi
   }
 }
 
-/** Resolves with the promise, or after so many milliseconds. @throws what the promise is rejected with */
+/**
+ * Resolves when the promise resolves, or when the time is over.
+ * @throws the rejection of the promise
+ */
 export async function settledWithin(
   clock: Clock,
   promise: Promise<unknown>,

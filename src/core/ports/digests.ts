@@ -1,4 +1,4 @@
-/** The two things that the core needs of cryptography. */
+/** The cryptographic functions that the core uses. */
 export interface Digests {
   /** SHA-256 in lower-case hex. */
   sha256(text: string): string;

@@ -1,26 +1,26 @@
 import type { SystemFault } from '../model/event.js';
 import type { Lease } from '../model/turn.js';
 
-/** What a claim of a session's faults came to. */
+/** The result of claiming a session's faults. */
 export interface ClaimedFaults {
-  /** The faults that no snapshot has carried, in order; none while another owner has claimed them. */
+  /** The faults that no snapshot has delivered, in order; empty while another owner has claimed them. */
   readonly faults: readonly SystemFault[];
-  /** Up to which number snapshots have carried them. */
+  /** The number of the last fault that a snapshot has delivered. */
   readonly shown: number;
-  /** Identifies the claim of the other owner; null: there is none. Every claim and every renewal makes another one. */
+  /** Identifies the claim of another owner; null: none. Changes with every claim and every renewal. */
   readonly held: string | null;
 }
 
-/** Who carries the errors of a session to its client, and which of them were carried. */
+/** Coordinates which owner delivers the faults of a session to its client, so that each is delivered once. */
 export interface FaultStore {
   /**
-   * Claims the faults that no snapshot has carried for `claim.owner`, for so long. No revision is counted.
-   * @param lost the `held` of a claim that the caller has found lost: the store does not count it any more, although
-   * its end has not come
+   * Claims the undelivered faults for `claim.owner`. Does not change the session's revision.
+   * @param lost the `held` of a claim that the caller has found lost: the store ignores that claim even if it has not
+   * expired
    */
   claimFaults(id: string, claim: Lease, lost: string | null): Promise<ClaimedFaults>;
-  /** Ends what `owner` has claimed of a session's faults: another may claim them at once. */
+  /** Releases the claim of `owner` on a session's faults, so that another owner can claim them immediately. */
   releaseFaults(id: string, owner: string): Promise<void>;
-  /** Remembers that snapshots have carried the faults up to `n`. */
+  /** Records that snapshots have delivered the faults up to number `n`. */
   markFaultsShown(id: string, n: number): Promise<void>;
 }

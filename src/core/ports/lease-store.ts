@@ -2,44 +2,45 @@ import type { Lease, ClaimedTurn } from '../model/turn.js';
 
 /** Identifies one grant of a lease. */
 export interface LeaseMark {
-  /** What is leased: the id of a turn. */
+  /** The id of the leased turn or call. */
   readonly id: string;
-  /** Every claim and every renewal of the lease makes another one. Opaque outside the store. */
+  /** Changes with every claim and every renewal of the lease. Opaque outside the store. */
   readonly mark: string;
 }
 
-/** A lease as the store has it at one moment. */
+/** A lease as read from the store. */
 export interface LeaseSight extends LeaseMark {
   /**
-   * Milliseconds until the lease ends, by the store's wall clock. Wrong by as much as that clock was set since the
+   * Milliseconds until the lease expires, by the store's wall clock. Wrong by any adjustment of that clock since the
    * grant.
    */
   readonly leftMs: number;
 }
 
-/** Who works on which turn. */
+/** Stores which process owns which turn. */
 export interface LeaseStore {
   /**
-   * Takes a running turn from its owner, dead or alive, whose later writes are then refused. Undefined when it has
+   * Claims a running turn even if its owner is alive; later writes of that owner are refused. Undefined: the turn has
    * ended.
    */
   takeOver(turnId: string, lease: Lease): Promise<ClaimedTurn | undefined>;
-  /** The leases on all running turns that have an owner. */
+  /** Reads the leases of all running turns that have an owner. */
   readLeases(): Promise<LeaseSight[]>;
   /**
-   * Claims turns that nobody works on: running ones that were released or whose lease is one of `lost`, then queued
-   * ones of sessions where nothing runs. At most one of a session, at most `limit`.
-   * @param lost leases that the caller has found lost (`LeaseWatch`); one that was renewed or claimed since is not
-   * claimed
+   * Claims turns that no process works on: running ones that were released or whose lease is in `lost`, then queued
+   * ones of sessions without a running turn. At most one per session, and at most `limit`.
+   * @param lost leases that the caller has found lost, see `LeaseWatch`; a lease that was renewed or claimed since is
+   * skipped
    */
   claimAbandoned(lease: Lease, lost: readonly LeaseMark[], limit: number): Promise<ClaimedTurn[]>;
   /**
-   * Renews what `lease.owner` still owns of these turns, and says of each whether an interrupt waits. Others are lost.
+   * Renews the leases of those turns that `lease.owner` still owns.
+   * @returns the renewed turns, and whether an interrupt of each was requested; turns that are missing are lost
    */
   renewLeases(
     lease: Lease,
     turnIds: readonly string[],
   ): Promise<{ readonly turnId: string; readonly cancelRequested: boolean }[]>;
-  /** Gives these turns up without counting a loss: anybody may claim them at once. */
+  /** Releases these turns without counting a loss, so that any process can claim them immediately. */
   releaseTurns(owner: string, turnIds: readonly string[]): Promise<void>;
 }

@@ -1,6 +1,6 @@
 import type { LeaseMark, LeaseSight } from './lease-store.js';
 
-/** When a read of leases began and ended, by this process's steady clock, in milliseconds. */
+/** When a read of leases started and ended, by this process's monotonic clock, in milliseconds. */
 export interface LookTimes {
   readonly askedAt: number;
   readonly answeredAt: number;
@@ -8,27 +8,27 @@ export interface LookTimes {
 
 interface Watched {
   readonly mark: string;
-  /** The moment of the steady clock from which the lease counts as lost if nobody has renewed it. */
+  /** The time of the monotonic clock from which the lease counts as lost unless it is renewed. */
   readonly lostAt: number;
 }
 
 /**
- * Decides which leases are lost, by this process's steady clock: those that nobody has renewed for as long as a lease
- * holds. The stored end of a lease is a time of a wall clock, which an administrator or NTP can set either way, so only
- * the first look uses it: a process that has just started has observed nothing yet, and its predecessor's turns should
- * not wait. See docs/decisions/023-steady-clocks.md.
+ * Detects lost leases: those that were not renewed for a whole lease period by this process's monotonic clock. The
+ * stored expiry of a lease is a time of a wall clock, which can be set either way, so only the first check uses it: a
+ * process that has just started has observed nothing yet, and its predecessor's turns should not wait. See
+ * docs/decisions/023-steady-clocks.md.
  */
 export class LeaseWatch {
-  /** Only leases of the last look, so that memory is bounded by what is leased. */
+  /** Only the leases of the last check, so that memory is bounded by the number of leases. */
   #watched: ReadonlyMap<string, Watched> | undefined;
 
-  /** @param leaseMs how long a lease holds without renewal, in milliseconds */
+  /** @param leaseMs how long a lease is valid without renewal, in milliseconds */
   constructor(private readonly leaseMs: number) {}
 
   /**
-   * Compares all leases with those of the looks before.
-   * @param sights every lease that there is now
-   * @returns the lost ones, to be claimed by their marks: a renewal after the read makes another mark
+   * Compares all leases with those of earlier checks.
+   * @param sights all current leases
+   * @returns the lost leases; the caller claims them by mark, which fails for a lease that was renewed after the read
    */
   findLost(sights: readonly LeaseSight[], { askedAt, answeredAt }: LookTimes): LeaseMark[] {
     const before = this.#watched;
@@ -39,7 +39,7 @@ export class LeaseWatch {
       const lease =
         known?.mark === mark
           ? known
-          : // The read saw the lease alive at some moment before its response.
+          : // The lease was current at some moment before the response.
             {
               mark,
               lostAt: before === undefined ? this.#firstEnd(leftMs, answeredAt) : answeredAt + this.leaseMs,
@@ -51,7 +51,10 @@ export class LeaseWatch {
     return lost;
   }
 
-  /** A lease that has ended, or ends further ahead than any lease is long, has no owner who renews it. */
+  /**
+   * A lease that has expired has no owner who renews it. The same is true of one with more than a lease period left: it
+   * was granted before the wall clock was set back.
+   */
   #firstEnd(leftMs: number, answeredAt: number): number {
     return leftMs <= 0 || leftMs > this.leaseMs ? -Infinity : answeredAt + leftMs;
   }

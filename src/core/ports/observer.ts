@@ -1,19 +1,18 @@
 /**
- * Who is told what the work does, so that numbers and traces can be made of it. Nothing that is told is content: no
- * text, no arguments, no results. No method may throw, and none may take long: they are called in the middle of the
- * work.
+ * Hooks for metrics and traces. They receive no content: no text, no arguments, no results. Methods must not throw and
+ * must return quickly, because they are called synchronously while a turn runs.
  */
 import type { StopReason } from '../model/abort.js';
 import type { Rig, RigRequest } from './rig.js';
 import type { ClaimedTurn, Turn, TurnOutcome, Usage } from '../model/turn.js';
 
-/** How one question to a rig came out; `unavailable`: asked again later it may answer. */
+/** The outcome of one model request. `unavailable`: a retry may succeed. */
 export type AnswerOutcome = 'complete' | 'unavailable' | 'failed' | 'interrupted';
 
-/** How a tool call came out; `refused`: there is no such tool, or the arguments did not fit. */
+/** The outcome of a tool call. `refused`: the tool does not exist, or the arguments do not match its schema. */
 export type ToolOutcome = 'complete' | 'failed' | 'timeout' | 'refused' | 'interrupted';
 
-/** A call of a tool. `name` is null when there is no such tool: then the name is the model's own words. */
+/** A tool call. `name` is null if the tool does not exist: the name would then be text that the model wrote. */
 export interface ObservedCall {
   readonly name: string | null;
   readonly callId: string;
@@ -21,42 +20,43 @@ export interface ObservedCall {
   readonly sessionId: string;
 }
 
-/** Is told of one tool call. */
+/** Observes one tool call. */
 export interface ToolCallObserver {
   ended(outcome: ToolOutcome): void;
 }
 
-/** Is told of tool calls: those of a turn, or those outside of turns. */
+/** Observes tool calls: those of a turn, or those outside turns. */
 export interface ToolObserver {
   toolCalled(call: ObservedCall): ToolCallObserver;
 }
 
-/** Is told of one question to a rig. */
+/** Observes one model request. */
 export interface AnswerObserver {
-  /** The first text came. */
+  /** The first text has arrived. */
   spoke(): void;
-  /** @param calls how many tool calls the answer makes */
+  /** @param calls the number of tool calls in the response */
   ended(outcome: AnswerOutcome, usage: Usage, calls: number): void;
 }
 
-/** Is told of one attempt at a turn. Only the first of `ended` and `left` counts. */
+/** Observes one attempt at a turn. Only the first call of `ended` or `left` counts. */
 export interface TurnObserver extends ToolObserver {
+  /** A model request starts. */
   asked(rig: Rig, purpose: RigRequest['purpose']): AnswerObserver;
-  /** It has ended, and that is stored. `rigId` is null when no rig was asked. */
+  /** The turn has ended, and its end is stored. `rigId` is null if no model request was made. */
   ended(outcome: TurnOutcome, rigId: string | null): void;
-  /** This process has nothing more to do with it, though it has not ended here. */
+  /** This process has stopped working on the turn without ending it. */
   left(reason: StopReason): void;
 }
 
-/** Is told of all the work of this process. */
+/** Observes all work of this process. */
 export interface Observer extends ToolObserver {
-  /** A message was accepted: its turn waits, or starts at once. */
+  /** A message was accepted. Its turn is queued or starts immediately. */
   accepted(turn: Turn): void;
-  /** A turn ended as interrupted without being worked on here. */
+  /** A turn was ended as interrupted without having run in this process. */
   cancelled(turn: Turn): void;
-  /** This process begins to work on a turn. */
+  /** This process starts to work on a turn. */
   started(turn: ClaimedTurn): TurnObserver;
-  /** Turns that nobody worked on were claimed. */
+  /** This process has claimed abandoned turns. */
   tookOver(turns: number): void;
 }
 
@@ -70,7 +70,7 @@ const silentTurn: TurnObserver = {
   left: nothing,
 };
 
-/** Nobody is told. */
+/** An observer that does nothing. */
 export const UNOBSERVED: Observer = {
   accepted: nothing,
   cancelled: nothing,

@@ -12,7 +12,7 @@ import {
 import type { Rig, RigRequest } from './rig.js';
 import type { TurnOutcome, Usage } from '../model/turn.js';
 
-/** Tells all of them, in order. */
+/** Combines observers into one that calls all of them in order. */
 export function observers(all: readonly Observer[]): Observer {
   const [only = UNOBSERVED, ...others] = all;
   if (others.length === 0) return only;

@@ -2,27 +2,27 @@ import type { ToolCall, ToolResult } from '../model/message.js';
 import type { Usage } from '../model/turn.js';
 import type { ToolDescription } from './tool.js';
 
-/** One message of the history as a rig gets it. */
+/** One message of the history in a model request. */
 export type PromptMessage =
   | { readonly role: 'user'; readonly content: string }
   | {
       readonly role: 'assistant';
       readonly content: string;
       readonly toolCalls: readonly ToolCall[];
-      /** One for each call, in any order. */
+      /** One result for each call, in any order. */
       readonly toolResults: readonly ToolResult[];
     };
 
-/** One question to a model. */
+/** A model request. */
 export interface RigRequest {
-  /** `title`: a title for the conversation is wanted, a few words and nothing else. */
+  /** `title`: the response should be a title for the conversation, a few words only. */
   readonly purpose: 'answer' | 'title';
   readonly instructions: string;
   readonly messages: readonly PromptMessage[];
   readonly tools: readonly ToolDescription[];
 }
 
-/** What a model says, as it comes. The last part is `end`. */
+/** A part of a streamed model response. The last part is `end`. */
 export type RigPart =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'tool_call'; readonly call: ToolCall }
@@ -33,22 +33,25 @@ export interface Rig {
   readonly id: string;
   readonly name: string;
   readonly provider: string;
-  /** How many tokens a request and its answer may have together. */
+  /** The context window: how many tokens a request and its response may have together. */
   readonly contextTokens: number;
   /**
-   * Asks the model once. Resolves after the last part. Aborting `signal` closes the upstream connection at once and
-   * rejects with its reason.
-   * @param take gets each part the moment it comes, without a promise for each token; must not throw
+   * Sends one request to the model and streams the response. Resolves after the last part.
+   * @param signal closes the upstream connection; the promise then rejects with the signal's reason
+   * @param take receives each part synchronously, because a promise per token would be too slow; must not throw
    * @throws RigError
    */
   respond(request: RigRequest, signal: AbortSignal, take: (part: RigPart) => void): Promise<void>;
-  /** Tries the endpoint without cost. @throws RigError in words for the operator */
+  /**
+   * Checks the endpoint without a billed request.
+   * @throws RigError with a message for the operator
+   */
   check(signal: AbortSignal): Promise<void>;
 }
 
 /**
- * A rig failed. `message` is for the user: what happened and what to do, no key, no URL, no stack; the rest is in
- * `cause`.
+ * A model request failed. `message` is for the user: what happened and what to do, without keys, URLs or stacks. The
+ * details are in `cause`.
  */
 export class RigError extends Error {
   override readonly name = 'RigError';
@@ -56,9 +59,9 @@ export class RigError extends Error {
   constructor(
     message: string,
     readonly info: {
-      /** True when the same request may succeed later (429, 5xx, connection). */
+      /** True if a retry may succeed (429, 5xx, connection errors). */
       readonly retryable: boolean;
-      /** What the upstream asked to wait, in milliseconds. */
+      /** How long the upstream asked to wait, in milliseconds. */
       readonly retryAfterMs?: number;
     },
     options?: ErrorOptions,

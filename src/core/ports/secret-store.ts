@@ -1,4 +1,4 @@
-/** A value as it is kept: encrypted, with the id of the key that opens it. */
+/** An encrypted value, with the id of the key that decrypts it. */
 export interface SealedSecret {
   readonly app: string;
   readonly name: string;
@@ -7,16 +7,17 @@ export interface SealedSecret {
   readonly sealed: string;
 }
 
-/** What a row takes beside its text, about: a secret counts for as much more than for its name and its sealed value. */
+/** The approximate overhead of a row, which counts in addition to the secret's name and sealed value. */
 const ROW_BYTES = 200;
 
-/** How many bytes a secret counts for. Names and sealed values are ASCII. */
+/** Returns how many bytes a secret counts for. Names and sealed values are ASCII, so length equals bytes. */
 export function secretBytes({ name, sealed }: Pick<SealedSecret, 'name' | 'sealed'>): number {
   return ROW_BYTES + name.length + sealed.length;
 }
 
 /**
- * How much may be kept: secrets of one client in one App, bytes of one client, and bytes of one App, see `secretBytes`.
+ * Storage limits: the number of secrets of one client in one App, the bytes of one client, and the bytes of one App
+ * (see `secretBytes`).
  */
 export interface SecretBounds {
   readonly names: number;
@@ -24,17 +25,17 @@ export interface SecretBounds {
   readonly app: number;
 }
 
-/** What came of storing secrets: `stored`, or the bound that they would exceed, and then nothing was written. */
+/** The result of storing secrets: `stored`, or the limit that they would exceed; then nothing was written. */
 export type StoredSecrets = 'stored' | keyof SecretBounds;
 
-/** A secret by its place, and how many bytes it counts for. */
+/** The size of a secret, see `secretBytes`. */
 export type SecretSize = Pick<SealedSecret, 'app' | 'name'> & { readonly bytes: number };
 
 /**
- * Decides for a store whether secrets of a client may be stored. Values in the place of larger ones are, however much
- * is kept by now.
- * @param kept all secrets of the client
- * @param appBytes how much is kept of an App
+ * Decides whether secrets of a client fit the limits. Values that do not increase the client's total size always fit
+ * the byte limits, even if one is already exceeded.
+ * @param kept all stored secrets of the client
+ * @param appBytes returns the stored bytes of an App
  */
 export function boundOf(
   kept: readonly SecretSize[],
@@ -59,30 +60,30 @@ export function boundOf(
   return apps.some((app) => grown(app) > bounds.app) ? 'app' : 'stored';
 }
 
-/** How much is kept of an App. */
+/** The stored secrets of an App. */
 export interface SecretTotal {
   readonly app: string;
   readonly secrets: number;
   readonly bytes: number;
 }
 
-/** What is kept of a client, without a name or a value. Times are in milliseconds since the epoch. */
+/** The stored secrets of a client, without names and values. Times are in milliseconds since the epoch. */
 export interface SecretClient {
   /** The digest of its id. */
   readonly client: string;
   readonly secrets: number;
   readonly bytes: number;
-  /** When it last stored one. */
+  /** When the client last stored a secret. */
   readonly storedAt: number;
-  /** When a session last used one, to the day; null: never. */
+  /** When a session last used a secret of the client, accurate to a day; null: never. */
   readonly usedAt: number | null;
 }
 
-/** Where sealed secrets are kept. `client` is the digest of a client's id. */
+/** Stores sealed secrets. `client` is the digest of a client's id. */
 export interface SecretStore {
   /**
-   * Stores values, over those of the same App and name, unless they exceed a bound: however many are stored at the same
-   * time.
+   * Stores values unless they exceed a limit. Replaces those with the same App and name. The limits also hold under
+   * concurrent calls.
    */
   putSecrets(
     client: string,
@@ -91,40 +92,40 @@ export interface SecretStore {
     at: number,
   ): Promise<StoredSecrets>;
   /**
-   * Notes that a session has used secrets of a client at a time, where the last use noted is from before `notedBefore`.
+   * Records that a session used a client's secrets at a time, unless a use at or after `notedBefore` is recorded.
    */
   noteSecretUse(client: string, at: number, notedBefore: number): Promise<void>;
-  /** How much is kept of each App that has any, by App. Cheap. */
+  /** Reads the totals of each App that has secrets, ordered by App. Cheap. */
   secretTotals(): Promise<readonly SecretTotal[]>;
   /**
-   * The clients, those first whose secrets were not stored or used for longest, at most `limit`. Reads all secrets'
-   * sizes: not for a request.
+   * Lists clients, least recently active first, at most `limit`. Reads the sizes of all secrets, so it is too slow for
+   * a request.
    */
   listSecretClients(limit: number): Promise<readonly SecretClient[]>;
-  /** Removes secrets that were neither stored nor used since a time, at most `limit`. Returns how many. */
+  /** Deletes secrets that were neither stored nor used since `before`, at most `limit`. Returns how many. */
   pruneSecrets(before: number, limit: number): Promise<number>;
-  /** A client's values, of one App or (null) of all, by App and name. */
+  /** Reads a client's values, ordered by App and name. `app` null: of all Apps. */
   readSecrets(client: string, app: string | null): Promise<SealedSecret[]>;
-  /** Removes a client's values; null: whatever the App, or the name. Returns how many there were. */
+  /** Deletes a client's values of an App and a name; null: any. Returns how many. */
   deleteSecrets(
     client: string,
     which: { readonly app: string | null; readonly name: string | null },
   ): Promise<number>;
-  /** The ids of the keys that values are sealed under, each once, in order. Reads no value. */
+  /** Reads the distinct ids of the keys that values are sealed with, in order. Reads no values. */
   secretKeyIds(): Promise<string[]>;
-  /** Some values that another key than this one has sealed, with their clients. */
+  /** Reads at most `limit` values that are sealed with another key than this one, with their clients. */
   readSecretsNotUnder(keyId: string, limit: number): Promise<(SealedSecret & { readonly client: string })[]>;
-  /** Replaces a value if it is still the very one that was read. False: it was changed meanwhile. */
+  /** Replaces a value if it is still equal to `from`. False: it was changed or removed since it was read. */
   resealSecret(client: string, from: SealedSecret, to: SealedSecret): Promise<boolean>;
 }
 
-/** Seals and opens values. `context` binds a value to its place: with another one it does not open. */
+/** Encrypts and decrypts values. `context` is authenticated: with another context a value cannot be decrypted. */
 export interface Sealer {
-  /** The key that new values are sealed under. */
+  /** The id of the key that seals new values. */
   readonly keyId: string;
-  /** The keys that it can open values of. */
+  /** The ids of the keys that can open values. */
   readonly keyIds: readonly string[];
   seal(value: string, context: string): Pick<SealedSecret, 'keyId' | 'sealed'>;
-  /** @throws Error when the key is unknown, the value was tampered with, or the context is another */
+  /** @throws Error if the key is unknown, the value was tampered with, or the context differs */
   open(secret: Pick<SealedSecret, 'keyId' | 'sealed'>, context: string): string;
 }

@@ -1,6 +1,6 @@
 /**
- * What the core needs of a store. Every method is one whole atomic step, none is optional, and there is no
- * `transaction(callback)`: a synchronous driver would have committed before an async callback ran.
+ * The store port. Every method is one atomic step, and there is no `transaction(callback)`: a synchronous driver would
+ * commit before an async callback had run.
  */
 import type { CallStore } from './call-store.js';
 import type { BusyStrategy } from '../model/app.js';
@@ -18,36 +18,36 @@ import type { TailStore } from './tail-store.js';
 import type { ClaimedTurn, Lease, Turn, TurnOutcome, Usage } from '../model/turn.js';
 import type { UsageStore } from './usage-store.js';
 
-/** A store fails with this when it cannot answer now (down, locked, full, corrupt): the surfaces answer 503. */
+/** The store is temporarily unavailable (down, locked, full, corrupt). The surfaces respond with status 503. */
 export class StoreUnavailableError extends Error {
   override readonly name = 'StoreUnavailableError';
 }
 
-/** How far a session has come. */
+/** The newest revision and event of a session. */
 export type SessionHead = Pick<Session, 'revision' | 'lastEventId'>;
 
-/** A write to a session beside its turns. */
+/** A write to a session that does not concern its turns. */
 export interface SessionChange {
   readonly id: string;
-  /** What to do when the id is not stored, or was deleted. */
+  /** What to do if the session is not stored or was deleted. */
   readonly ifMissing: 'create' | 'refuse';
-  /** Write only if the session's `version` still is this (0: not stored). Absent: write whatever it is. */
+  /** Write only if the session still has this `version` (0: not stored). Absent: write unconditionally. */
   readonly ifVersion?: number;
   readonly set: SessionFields;
   readonly events: readonly EventBody[];
-  /** True when this counts as activity, which orders lists. */
+  /** True if the write counts as activity, which determines the order of lists. */
   readonly isActivity: boolean;
-  /** The time of it, in milliseconds since the epoch. */
+  /** The time of the write, in milliseconds since the epoch. */
   readonly at: number;
 }
 
-/** What came of it. `stale`: its version is another; `missing`: it is not there and was not to be made. */
+/** The result of a session write. `stale`: the version differs; `missing`: not stored, with `ifMissing: 'refuse'`. */
 export type SavedSession =
   | { readonly kind: 'saved'; readonly session: Session; readonly created: boolean; readonly commit: Commit }
   | { readonly kind: 'stale' }
   | { readonly kind: 'missing' };
 
-/** A message to accept, and all that decides on it. */
+/** A message to accept, with everything that the decision depends on. */
 export interface Acceptance {
   readonly sessionId: string;
   /** As in `SessionChange`; a missing session is always created. */
@@ -59,25 +59,28 @@ export interface Acceptance {
   readonly app: string;
   readonly clientId: string | null;
   readonly keyId: string | null;
-  /** What bounds it. The first that is used up refuses it; else it counts as one turn against those of turns. */
+  /**
+   * The quotas that apply. If one is used up, the message is refused with the first such quota. Otherwise the message
+   * counts as one turn against the quotas of turns.
+   */
   readonly quotas: readonly Quota[];
-  /** `fingerprint` stands for the message and the App. A key older than `notBefore` counts as never used. */
+  /** `fingerprint` identifies the message and the App. A stored key older than `notBefore` is ignored. */
   readonly idempotency: {
     readonly key: string;
     readonly fingerprint: string;
     readonly notBefore: number;
   } | null;
   readonly busy: BusyStrategy;
-  /** How many turns may wait, the running one not counted. */
+  /** How many turns may be queued, not counting the running one. */
   readonly maxQueued: number;
-  /** How many bytes of text the thread may hold with this message, see `textBytes`. */
+  /** The maximum size of the thread including this message, in bytes, see `textBytes`. */
   readonly maxSessionBytes: number;
-  /** Given: when no turn runs, the new one is claimed in the same step. */
+  /** If given and no turn runs, the new turn is claimed in the same step. */
   readonly claim: Lease | null;
   readonly at: number;
 }
 
-/** What came of it. All but `accepted` have written nothing. */
+/** The result of accepting a message. Only `accepted` has written anything. */
 export type Accepted =
   | {
       readonly kind: 'accepted';
@@ -86,86 +89,86 @@ export type Accepted =
       readonly turn: Turn;
       readonly message: Message;
       readonly claimed: ClaimedTurn | null;
-      /** With `busy: 'interrupt'`: what was cancelled to make room. */
+      /** With `busy: 'interrupt'`: the turns that were interrupted for this one. */
       readonly interruption: Interruption;
       readonly commit: Commit;
     }
-  /** The key was used for the same message: `turnId` is the turn that it started. */
+  /** The idempotency key was used for the same message, which started the turn `turnId`. */
   | { readonly kind: 'repeated'; readonly turnId: string }
   | { readonly kind: 'over_quota'; readonly quota: Quota }
   | { readonly kind: 'stale' }
-  /** The thread would exceed `maxSessionBytes`; it holds `bytes` now. */
+  /** The thread would exceed `maxSessionBytes`; its current size is `bytes`. */
   | { readonly kind: 'full'; readonly bytes: number }
   | { readonly kind: 'busy' }
   | { readonly kind: 'queue_full' }
   | { readonly kind: 'key_reused' };
 
-/** What an interrupt met. */
+/** The turns that an interrupt affected. */
 export interface Interruption {
-  /** Queued turns that it ended, in order. */
+  /** The queued turns that were ended, in order. */
   readonly cancelled: readonly Turn[];
-  /** The turn that runs and is now marked, if any. */
+  /** The running turn, which is now marked for cancellation. */
   readonly running: Turn | null;
 }
 
-/** What a running turn has to store. Records with the id of a stored one replace it. */
+/** The progress of a running turn to store. A record replaces a stored one with the same id. */
 export interface Progress {
   readonly messages: readonly Message[];
   readonly events: readonly EventBody[];
-  /** The text of the unfinished step so far; null: what is stored of it stands, with the attempt that stored it. */
+  /** The text of the unfinished step so far; null: keep the stored checkpoint and its attempt. */
   readonly partialText: string | null;
-  /** When its first character was shown, in milliseconds since the epoch. Absent: not known. */
+  /** When the text's first character was shown, in milliseconds since the epoch. Absent: unknown. */
   readonly partialSince?: number;
 }
 
-/** How a turn ends, and what it leaves. */
+/** The end of a turn, with everything to store with it. */
 export interface TurnEnding {
   readonly outcome: TurnOutcome;
   readonly messages: readonly Message[];
   readonly events: readonly EventBody[];
-  /** Words for the user on why it failed: kept with the turn, and as a `SystemError`. */
+  /** Why the turn failed, as a message for the user. Stored with the turn and as a `SystemError`. */
   readonly error: string | null;
-  /** The rig that answered, if one was reached. */
+  /** The id of the rig that responded, if any. */
   readonly rig: string | null;
-  /** What the provider bills, or an estimate of it where the answer was cut short. */
+  /** The tokens that the provider bills, or an estimate if a response was cut short. */
   readonly usage: Usage;
-  /** About how many tokens of text were shown. */
+  /** The estimated tokens of the text that was shown. */
   readonly shownTokens: number;
-  /** What it adds to the use of those who have a limit. */
+  /** The uses to count for subjects with a limit. */
   readonly uses: readonly Use[];
-  /** Given: the session's next queued turn is claimed in the same step. */
+  /** If given, the session's next queued turn is claimed in the same step. */
   readonly claimNext: Lease | null;
   readonly at: number;
 }
 
-/** What may go. */
+/** The data to delete. Times are in milliseconds since the epoch. */
 export interface Prune {
   readonly at: number;
-  /** Threads without activity since then are deleted; null: none is. */
+  /** Threads without activity since this time, and without an open turn, are deleted; null: none. */
   readonly threadsBefore: number | null;
   readonly eventsKept: number;
-  /** Events since then stay, whatever their number. */
+  /** Events since this time are kept, whatever their number. */
   readonly eventsSince: number;
   readonly idempotencyBefore: number;
-  /** Counts of windows that began before are forgotten. */
+  /** Uses in windows that started before this time are deleted. */
   readonly usesBefore: number;
-  /** Counts of requests of days before this one (its first millisecond) are forgotten. */
+  /** Request counts of days that started before this time are deleted. */
   readonly usageBefore: number;
 }
 
-/** Where a list of threads goes on: after this one. */
+/** The last thread of the previous page of a list. */
 export interface ThreadCursor {
   readonly activeAt: number;
   readonly id: string;
 }
 
-/** A page of a list of threads: at most `limit` of them; `after` null: from the first on. */
+/** Selects a page of a list of threads. `after` null: the first page. */
 export interface ThreadPage {
   readonly limit: number;
   readonly after: ThreadCursor | null;
 }
 
-/** An App key as it is kept: its digest, never itself. */
+/** A stored App key: only its digest, never the key itself. */
 export interface StoredKey {
   readonly id: string;
   /** SHA-256 of the key, in lower-case hex. */
@@ -177,34 +180,34 @@ export interface StoredKey {
   readonly revokedAt: number | null;
 }
 
-/** Where sessions, messages, turns, events and keys are kept. The truth: memory is only a cache of it. */
+/** Stores sessions, messages, turns, events and keys. The source of truth: memory only caches it. */
 export interface Store
   extends CallStore, LeaseStore, FaultStore, SecretStore, OverviewStore, TailStore, UsageStore {
   // --- sessions
 
-  /** Reads a session with its thread. `deleted`: it was, and nothing was written since. */
+  /** Reads a session with its thread. `deleted`: it was deleted and not created again. */
   loadThread(id: string): Promise<StoredThread | 'deleted' | 'unknown'>;
-  /** The revision that `loadThread` would find now. Cheap: a cache asks it to learn whether it is still right. */
+  /** Reads the current revision of a session. Cheap: a cache uses it to validate an entry. */
   revisionOf(id: string): Promise<number | 'deleted' | 'unknown'>;
   /**
-   * Where each of these sessions is, each at some moment of the call: what watches many of them asks it to learn what
-   * it missed. Unknown ids are absent.
+   * Reads the heads of many sessions, so that a subscriber can detect what it has missed. Not one consistent read.
+   * Unknown ids are absent.
    */
   heads(ids: readonly string[]): Promise<ReadonlyMap<string, SessionHead | 'deleted'>>;
   /**
-   * Creates or changes a session. A deleted one that comes back starts empty, with its event ids and revisions going
-   * on.
+   * Creates or changes a session. A deleted session that is created again starts empty, but its event ids and revisions
+   * continue.
    */
   saveSession(change: SessionChange): Promise<SavedSession>;
-  /** Removes a session, its messages, turns, events and keys. False when there is none. */
+  /** Deletes a session with its messages, turns, events and idempotency keys. False: it is not stored. */
   deleteSession(id: string, at: number): Promise<boolean>;
-  /** The threads of a wallet, newest activity first, then by id, descending. Reads no message. */
+  /** Lists the threads of a wallet, newest activity first, then by id, descending. Reads no messages. */
   listThreads(wallet: string, page: ThreadPage): Promise<ThreadSummary[]>;
-  /** All sessions, or those of a wallet, in the same order, for the operator. */
+  /** Lists all sessions, or those of a wallet, in the same order. For the operator. */
   listSessions(page: ThreadPage & { readonly wallet?: string | undefined }): Promise<Session[]>;
   /**
-   * A page of records in order: the last `limit` ones before the record `before`. `unknown_message`: no such record
-   * here.
+   * Reads a page of records in order: the last `limit` ones before the record `before`. `unknown_message`: the session
+   * has no such record.
    */
   readMessages(
     id: string,
@@ -214,33 +217,32 @@ export interface Store
   // --- turns
 
   /**
-   * Stores a user message and its queued turn, with the idempotency key and the session if it is new. Durable when it
-   * resolves.
+   * Stores a user message and its turn, with the idempotency key, and the session if it is new. Durable once resolved.
    */
   acceptMessage(acceptance: Acceptance): Promise<Accepted>;
-  /** A turn of a session with its records in order. */
+  /** Reads a turn of a session with its records in order. */
   readTurn(
     sessionId: string,
     turnId: string,
   ): Promise<{ readonly turn: Turn; readonly messages: Message[] } | undefined>;
-  /** The text in flight of a session's running turn as last checkpointed. Cheap. Undefined: none runs. */
+  /** Reads the last checkpoint of the text in flight. Cheap. Undefined: the session has no running turn. */
   readFlight(sessionId: string): Promise<Flight | undefined>;
-  /** How many turns wait and run now, whoever works on them. Cheap. */
+  /** Counts the queued and running turns on all nodes. Cheap. */
   countTurns(): Promise<{ readonly queued: number; readonly running: number }>;
   /**
-   * Ends the queued turns of a session as interrupted and marks the running one. Undefined when there is no turn to
-   * cancel.
+   * Ends the queued turns of a session as interrupted and marks the running one for cancellation. Undefined: there is
+   * no turn to cancel.
    */
   interruptTurns(
     sessionId: string,
     at: number,
   ): Promise<(Interruption & { readonly commit: Commit }) | undefined>;
   /**
-   * Stores finished steps, events and the checkpoint of a running turn. `lost`: a later attempt has it, nothing was
-   * written.
+   * Stores finished steps, events and the checkpoint of a running turn. `lost`: a later attempt owns the turn, and
+   * nothing was written.
    */
   saveProgress(turn: ClaimedTurn, progress: Progress, at: number): Promise<Commit | 'lost'>;
-  /** Ends a turn and stores its reply, in one step. `lost`: a later attempt has it, nothing was written. */
+  /** Ends a turn and stores its reply. `lost`: a later attempt owns the turn, and nothing was written. */
   endTurn(
     turn: ClaimedTurn,
     ending: TurnEnding,
@@ -248,22 +250,20 @@ export interface Store
 
   // --- events
 
-  /** Logs events outside a turn. Undefined when the session is not stored. */
+  /** Logs events outside a turn. Undefined: the session is not stored. */
   appendEvents(id: string, events: readonly EventBody[], at: number): Promise<Commit | undefined>;
-  /** Events with ids above `after`, in order, and the oldest id that is kept (`lastId + 1` when none is). */
+  /** Reads events with ids above `after`, in order. `oldestId` is `lastId + 1` if no event is stored. */
   readEvents(
     id: string,
     after: number,
     limit: number,
   ): Promise<{ readonly events: LoggedEvent[]; readonly oldestId: number; readonly lastId: number }>;
-  /** The last system events of all kinds, in order. */
+  /** Reads the newest system events of all kinds, in order. */
   readSystemEvents(id: string, count: number): Promise<SystemEvent[]>;
 
   // --- use
 
-  /**
-   * Counts a request against its quotas, unless one of them is used up: then it is returned, and nothing is counted.
-   */
+  /** Counts a request against its quotas. If one is used up, returns that one and counts nothing. */
   countRequest(quotas: readonly Quota[]): Promise<Quota | undefined>;
 
   // --- App keys
@@ -271,14 +271,17 @@ export interface Store
   saveKey(key: StoredKey): Promise<void>;
   findKey(digest: string): Promise<StoredKey | undefined>;
   listKeys(): Promise<StoredKey[]>;
-  /** False when there is no such key. */
+  /** False: there is no such key. */
   revokeKey(id: string, at: number): Promise<boolean>;
 
   // --- housekeeping
 
-  /** Resolves when the store answers and can be written to. @throws StoreUnavailableError */
+  /**
+   * Checks that the store is readable and writable.
+   * @throws StoreUnavailableError
+   */
   check(): Promise<void>;
-  /** Removes what has had its time. Returns the ids of the threads that it deleted. */
+  /** Deletes expired data. Returns the ids of the deleted threads. */
   prune(prune: Prune): Promise<string[]>;
   close(): Promise<void>;
 }

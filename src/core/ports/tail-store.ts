@@ -3,14 +3,14 @@ import type { Message } from '../model/message.js';
 import type { Session } from '../model/session.js';
 import type { StoredThread } from './stored-thread.js';
 
-/** The end of a thread, read at one moment. */
+/** The end of a thread, from one consistent read. */
 export interface StoredTail {
   readonly session: Session;
-  /** The last records that a snapshot shows something of, in order, whether their turns have ended or not. */
+  /** The last records that a snapshot shows, in order, of ended and open turns. */
   readonly messages: readonly Message[];
-  /** How many messages a snapshot shows of all stored records of the thread, see `shownCount`. */
+  /** How many messages a snapshot of the whole thread would show, see `shownCount`. */
   readonly shown: number;
-  /** The running turn, if any, then the queued ones in order. Their records are among `messages`. */
+  /** The running turn, if any, followed by the queued ones in order. Their records are in `messages`. */
   readonly open: readonly Omit<StoredThread['open'][number], 'messages'>[];
   /** As in `StoredThread`. */
   readonly faults: readonly SystemFault[];
@@ -19,8 +19,8 @@ export interface StoredTail {
 /** Reads the ends of threads. */
 export interface TailStore {
   /**
-   * Reads a session with the last records of its thread: so many that a snapshot shows at least `count` messages of
-   * them, or all there are. Reads no other record.
+   * Reads a session with the last records of its thread: enough for a snapshot to show at least `count` messages, or
+   * all records if there are fewer. Reads no other records.
    */
   loadTail(id: string, count: number): Promise<StoredTail | 'deleted' | 'unknown'>;
 }

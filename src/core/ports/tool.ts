@@ -2,7 +2,7 @@ import type { Problem } from '../model/refusal.js';
 import type { JsonObject, JsonValue } from '../model/json.js';
 import type { UserState } from '../model/user-state.js';
 
-/** A tool as a rig and a client see it. */
+/** The part of a tool that rigs and clients see. */
 export interface ToolDescription {
   readonly name: string;
   readonly description: string;
@@ -10,45 +10,45 @@ export interface ToolDescription {
   readonly parameters: JsonObject;
 }
 
-/** What a tool call may know and use. */
+/** The context of a tool call. */
 export interface ToolContext {
   readonly sessionId: string;
   readonly wallet: string | null;
   readonly userState: UserState | null;
-  /** The values of the App's secret slots. */
+  /** The values of the App's secrets, by name. `get` throws for a value that cannot be decrypted. */
   readonly secrets: ReadonlyMap<string, string>;
   readonly signal: AbortSignal;
-  /** Tells watchers how far it is; makes the call a multi-step one. */
+  /** Reports progress to subscribers and marks the call as multi-step. */
   progress(message: string): void;
 }
 
-/** Something that the assistant can do. */
+/** A tool that the assistant can call. */
 export interface Tool extends ToolDescription {
-  /** `none` and `idempotent` may be run again after a crash; `yes` never is. */
+  /** After a crash, a call may be repeated with `none` and `idempotent`, never with `yes`. */
   readonly sideEffects: 'none' | 'idempotent' | 'yes';
-  /** How long a call may take in milliseconds; null: the service's `TOOL_TIMEOUT`. */
+  /** The timeout of a call in milliseconds; null: the service's `TOOL_TIMEOUT`. */
   readonly timeoutMs: number | null;
-  /** @throws any error: it is told to the rig and shown; its message must be fit for the user */
+  /** @throws any error; its message goes to the rig and to the user */
   run(args: JsonObject, context: ToolContext): Promise<JsonValue>;
 }
 
-/** Where tools come from. The list may change while the service runs: a tool server comes and goes. */
+/** A source of tools. The list can change while the service runs, as tool servers connect and disconnect. */
 export interface ToolSource {
-  /** The tools that there are now; the same array object as long as nothing changes. */
+  /** Returns the current tools: the same array object as long as nothing changes. */
   list(): readonly Tool[];
 }
 
-/** Checks values against JSON Schemas. */
+/** Validates values against JSON Schemas. */
 export interface Schemas {
   /**
-   * Returns a check that lists what is wrong with a value; empty: it fits. @throws Error when the schema itself is
-   * wrong
+   * Compiles a schema to a function that lists the problems of a value; an empty list: the value is valid.
+   * @throws Error if the schema is invalid
    */
   compile(schema: JsonObject): (value: JsonValue) => readonly Problem[];
 }
 
-/** Recognises what nobody should send to a tool. */
+/** Detects seed phrases, which must not be sent to a tool. */
 export interface SeedPhrases {
-  /** True for a valid mnemonic of a wallet (BIP 39). */
+  /** True if the text is a valid BIP 39 mnemonic. */
   isSeedPhrase(text: string): boolean;
 }

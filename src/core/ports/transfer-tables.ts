@@ -1,17 +1,17 @@
-/** What a column holds. A flag is 0 or 1; JSON is carried as the text that it was written as. */
+/** The type of a column. A flag is 0 or 1; JSON is copied as its stored text. */
 export type ColumnKind = 'text' | 'integer' | 'flag' | 'json';
 
-/** A table as it is copied between databases. */
+/** The columns and key of a table that is copied between databases. */
 export interface TableShape {
-  /** Which of the columns, from the first on, make the key. */
+  /** How many of the first columns form the key. */
   readonly keys: number;
-  /** Its columns in order. Where there is a `session`, it is the first one, and holds the session's id. */
+  /** The columns in order. A `session` column is always the first and has the session's id. */
   readonly columns: Readonly<Record<string, ColumnKind>>;
 }
 
 /**
- * Everything that is kept of a service, in an order in which it can be written. Left out is what only a running service
- * means: who works on a turn, and until when.
+ * All stored data of a service, in an order that satisfies foreign keys on insert. Excludes what only matters to a
+ * running service, such as leases and their owners.
  */
 const SHAPES = {
   sessions: {
@@ -92,21 +92,19 @@ const SHAPES = {
   uses: { keys: 3, columns: { subject: 'text', measure: 'text', window_from: 'integer', amount: 'integer' } },
 } as const satisfies Record<string, TableShape>;
 
-/** A table that moves between stores. */
 export type TransferTable = keyof typeof SHAPES;
 
-/** All tables, those first that others refer to. */
+/** All tables; a table comes before those that refer to it. */
 export const TRANSFER_TABLES = Object.keys(SHAPES).filter((name): name is TransferTable => name in SHAPES);
 
-/** The columns of a table, and how many of them are its key. */
 export function shapeOf(table: TransferTable): TableShape {
   return SHAPES[table];
 }
 
-/** The values of a row, in the order of its table's columns. */
+/** The values of a row, in the order of the table's columns. */
 export type TransferRow = readonly (string | number | null)[];
 
-/** Orders rows of a table by their keys: numbers by size, text by its UTF-8 bytes. */
+/** Compares rows of a table by their keys: numbers by value, text by its UTF-8 bytes. */
 export function compareKeys(table: TransferTable, a: TransferRow, b: TransferRow): number {
   for (let column = 0; column < SHAPES[table].keys; column += 1) {
     const left = a[column];
@@ -118,7 +116,6 @@ export function compareKeys(table: TransferTable, a: TransferRow, b: TransferRow
   return 0;
 }
 
-/** Whether two rows have the same values. */
 export function isSameRow(a: TransferRow, b: TransferRow): boolean {
   return a.length === b.length && a.every((value, column) => value === b[column]);
 }

@@ -7,56 +7,56 @@ import {
   type TransferTable,
 } from './transfer-tables.js';
 
-/** A store as a copy of all its data goes out of it or into it. Not for a store that is served meanwhile. */
+/** Exports all data of a store, or imports it. The store must not be in use by a service at the same time. */
 export interface Transfer {
   /**
-   * All rows of a table as they are now, in the order of `compareKeys`, some at a time. Rows added while it is read do
-   * not show.
+   * Reads all rows of a table in batches, in the order of `compareKeys`. Rows that are inserted during the iteration
+   * are not included.
    */
   rows(table: TransferTable): AsyncIterable<readonly TransferRow[]>;
   /**
-   * Stores new rows, all or none. The sessions that they belong to must be there. @throws when one of them is there
-   * already
+   * Inserts rows atomically. The sessions that they belong to must exist.
+   * @throws Error if one of the rows exists
    */
   insert(table: TransferTable, rows: readonly TransferRow[]): Promise<void>;
   /**
-   * Counts the turns that have not ended. `held`: those with a living lease. One that ends further ahead than a lease
-   * is long was granted before the clock was set back, and nobody has renewed it since.
-   * @param leaseMs how long a lease holds without renewal, in milliseconds
+   * Counts the turns that have not ended. `held`: those with a valid lease. A lease with more than `leaseMs` left is
+   * not valid: it was granted before the clock was set back and has not been renewed since.
+   * @param leaseMs how long a lease is valid without renewal, in milliseconds
    */
   openTurns(leaseMs: number): Promise<{ readonly open: number; readonly held: number }>;
-  /** Prepares the store for use after many inserts. */
+  /** Optimizes the store after many inserts. */
   settle(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** What became of one table. */
+/** The result of copying one table. */
 export interface TableCopy {
   readonly table: TransferTable;
   readonly copied: number;
-  /** Rows that were there already, as they are in the source. */
+  /** Rows that the target already had, equal to those of the source. */
   readonly present: number;
-  /** Rows that are there with another content. They were left as they are. */
+  /** Rows that the target has with other values. They stay unchanged. */
   readonly different: number;
-  /** Rows that the source does not have. */
+  /** Rows of the target that the source does not have. */
   readonly extra: number;
 }
 
-/** A table as one side has it. */
+/** The number of rows of a table, and a digest of its content. */
 export interface Summary {
   readonly rows: number;
-  /** SHA-256 over all rows in order, in hex: equal tables have equal ones, whatever the database. */
+  /** SHA-256 over all rows in order, in hex. Independent of the database. */
   readonly digest: string;
 }
 
-/** Bounds of one insert: what is lost when it is cut off, and what it takes of memory. */
+/** Limits of one insert. They bound its memory, and the work that is lost when it is aborted. */
 const ROWS_AT_ONCE = 500;
 const CHARACTERS_AT_ONCE = 4_000_000;
 
 /**
- * Copies what the target lacks. Stopped or cut off at any point, it goes on when it is called again.
- * @param progress hears after each insert, and at the end of each table, how many of its rows were looked at
- * @returns the tables that were gone through to their end: not all of them when `signal` aborts
+ * Copies the rows that the target does not have. Resumable: a later call continues where an aborted one stopped.
+ * @param progress receives, after each insert and at the end of each table, how many of its rows were processed
+ * @returns the completed tables; not all of them if `signal` aborts
  */
 export async function copyAll(
   { from, to }: { readonly from: Transfer; readonly to: Transfer },
@@ -74,7 +74,7 @@ export async function copyAll(
   return done;
 }
 
-/** Walks through both sides in the order of their keys. Undefined: it was stopped. */
+/** Merges both sides in key order. Undefined: the signal aborted. */
 async function copyTable(
   from: Transfer,
   to: Transfer,
@@ -110,14 +110,14 @@ async function copyTable(
   return { table, ...counts };
 }
 
-/** Rows that wait to be inserted together. */
+/** Collects rows for one insert. */
 class Batch {
   #rows: TransferRow[] = [];
   #characters = 0;
 
   constructor(private readonly insert: (rows: readonly TransferRow[]) => Promise<void>) {}
 
-  /** True when it was full, and was inserted. */
+  /** Returns true if the batch was full and has been inserted. */
   async add(row: TransferRow): Promise<boolean> {
     this.#rows.push(row);
     for (const value of row) if (typeof value === 'string') this.#characters += value.length;
@@ -140,7 +140,7 @@ async function* oneByOne(
   for await (const page of pages) yield* page;
 }
 
-/** Counts a table, and sums it up so that two databases can be compared. */
+/** Counts and hashes a table, to compare it between two databases. */
 export async function summarize(
   side: Transfer,
   table: TransferTable,
@@ -151,7 +151,7 @@ export async function summarize(
   for await (const page of side.rows(table)) {
     for (const row of page) {
       rows += 1;
-      // A chain, so that the pages' sizes make no difference.
+      // Hashes row by row, so that the result does not depend on the batch size.
       digest = digests.sha256(digest + JSON.stringify(row));
     }
   }

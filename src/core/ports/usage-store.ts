@@ -1,39 +1,39 @@
-/** The API revisions that requests are counted of. */
+/** The API revisions whose requests are counted. */
 export type CountedSurface = 'current' | 'legacy';
 
-/** Requests of one day (UTC) that have everything else in common. */
+/** The number of requests of one day (UTC) with the same surface, endpoint, key and client. */
 export interface UsageRow {
-  /** The day's first millisecond since the epoch. */
+  /** The start of the day, in milliseconds since the epoch. */
   readonly day: number;
   readonly surface: CountedSurface;
-  /** Method and pattern: `GET /api/sessions/:id`. */
+  /** Method and route pattern: `GET /api/sessions/:id`. */
   readonly endpoint: string;
-  /** The App key that was sent; null: none that is known. */
+  /** The id of the App key that was sent; null: none, or an unknown one. */
   readonly keyId: string | null;
-  /** The product that the client calls itself, `none` without a name, `other` when there are too many names. */
+  /** The product name that the client sends; `none` without one, `other` if there are too many names. */
   readonly client: string;
   readonly requests: number;
-  /** The times of the first and of the last one, in milliseconds since the epoch. */
+  /** The times of the first and the last request, in milliseconds since the epoch. */
   readonly firstAt: number;
   readonly lastAt: number;
 }
 
-/** When a surface was first and last used, of all that is kept. */
+/** When a surface was first and last used, within the stored data. */
 export interface SurfaceSeen {
   readonly surface: CountedSurface;
   readonly firstAt: number;
   readonly lastAt: number;
 }
 
-/** Where counts of requests are kept. */
+/** Stores counts of requests. */
 export interface UsageStore {
-  /** Adds counts to those that are there: requests add up, times widen. Several nodes may do it at once. */
+  /** Adds request counts to the stored ones and widens their time ranges. Safe to call from several nodes at once. */
   addUsage(rows: readonly UsageRow[]): Promise<void>;
   /**
-   * The counts of days from `since` on (a day's first millisecond), by day, surface, endpoint, key and client; and when
-   * each surface was used at all.
+   * Reads the counts of days from `since` on (the start of a day), ordered by day, surface, endpoint, key and client;
+   * and when each surface was used, regardless of `since`.
    */
   readUsage(since: number): Promise<{ readonly rows: UsageRow[]; readonly seen: SurfaceSeen[] }>;
-  /** The names of clients on days from `since` on, in order. */
+  /** Reads the client names on days from `since` on, in order. */
   readUsageClients(since: number): Promise<string[]>;
 }

@@ -1,35 +1,35 @@
-/** What a wallet signs to sign in (EIP-4361). Times are in milliseconds since the epoch. */
+/** A parsed sign-in message (EIP-4361). Times are in milliseconds since the epoch. */
 export interface SignInMessage {
-  /** The site that asked for it: `host` or `host:port`, in lower case. */
+  /** The site that requested the signature: `host` or `host:port`, in lower case. */
   readonly domain: string;
   /**
-   * Whether the URI is one of that site, and it and the scheme, if there is one, are `https`, or `http` on a loopback
-   * host.
+   * True if the URI belongs to the domain, and the URI and the message's scheme, if any, use `https`, or `http` on a
+   * loopback host.
    */
   readonly isOfSite: boolean;
-  /** With the checksum of EIP-55. */
+  /** With an EIP-55 checksum. */
   readonly address: string;
   readonly nonce: string;
   readonly issuedAt: number;
-  /** `-Infinity` when the message does not say. */
+  /** `-Infinity` if the message has no such field. */
   readonly notBefore: number;
-  /** `Infinity` when the message does not say. */
+  /** `Infinity` if the message has no such field. */
   readonly expiresAt: number;
 }
 
 /**
- * Who signed: a key, whose address is its own on every chain, or a contract, whose address may belong to another one on
- * another chain.
+ * The kind of account that signed: a key, which has the same address on every chain, or a contract, whose address may
+ * belong to a different contract on another chain.
  */
 export type WalletSigner = { readonly kind: 'key' } | { readonly kind: 'contract'; readonly chainId: number };
 
-/** Knows the signatures of wallets. */
+/** Parses sign-in messages and verifies the signatures of wallets. */
 export interface WalletSignatures {
-  /** Undefined for text that is no sign-in message. */
+  /** Parses a message. Undefined: the text is not a sign-in message. */
   read(message: string): SignInMessage | undefined;
   /**
-   * Finds out who signed for the wallet that the message names. Undefined: nobody that counts.
-   * @throws Error when the chain of a contract wallet does not answer
+   * Verifies a signature of the wallet that the message names. Undefined: the signature is not valid.
+   * @throws Error if the chain of a contract wallet cannot be queried
    */
   verify(message: string, signature: string): Promise<WalletSigner | undefined>;
 }

@@ -6,8 +6,8 @@ import type { ToolDescription } from '../ports/tool.js';
 import type { Session } from '../model/session.js';
 
 /**
- * What a turn asks a rig next: what it is to know of the user, as much of the history as fits, and the tools of the
- * App.
+ * Builds the next model request of a turn: instructions with the user's context, as much history as fits the context
+ * window, and the App's tools.
  */
 export function buildRequest(
   { app, rig, tools }: { readonly app: App; readonly rig: Rig; readonly tools: readonly ToolDescription[] },
@@ -21,14 +21,14 @@ export function buildRequest(
   return { purpose: 'answer', instructions, messages, tools };
 }
 
-/** About how many tokens a request has. */
+/** Estimates the tokens of a request's instructions and messages. */
 export function requestTokens({ instructions, messages }: RigRequest): number {
   return messages.reduce((sum, message) => sum + promptTokens(message), estimateTokens(instructions));
 }
 
 const tokensOfTools = new WeakMap<readonly ToolDescription[], number>();
 
-/** About how many tokens the descriptions of an App's tools have, counted once. */
+/** Estimates the tokens of the tool descriptions. Cached per array object. */
 function toolTokens(tools: readonly ToolDescription[]): number {
   let tokens = tokensOfTools.get(tools);
   if (tokens === undefined) tokensOfTools.set(tools, (tokens = estimateTokens(JSON.stringify(tools))));

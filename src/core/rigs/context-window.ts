@@ -2,10 +2,10 @@ import type { JsonObject } from '../model/json.js';
 import { closeCalls, INTERRUPTED_RESULT, resultText, type Message } from '../model/message.js';
 import type { PromptMessage } from '../ports/rig.js';
 
-/** What a message costs beside its words: its role and the marks around it. */
+/** The estimated tokens of a message in addition to its text, for its role and delimiters. */
 const TOKENS_PER_MESSAGE = 4;
+/** In UTF-16 units of JSON. */
 const MAX_SHOWN_STATE = 16_384;
-/** Shared: most messages call no tools. */
 const NONE: readonly never[] = [];
 
 interface Entry {
@@ -13,16 +13,17 @@ interface Entry {
   readonly tokens: number;
 }
 
-/** Records never change, so what was once worked out for one holds; null: it says nothing to a rig. */
+/** Caches the prompt of each record, since records are immutable. Null: the record is not part of the prompt. */
 const entries = new WeakMap<Message, Entry | null>();
 
 /**
- * The history as a rig gets it: the newest records whose estimate fits into `contextTokens - reservedTokens`, in order.
- * A record goes in whole or not at all, so that no tool call loses its result. The newest user message and what follows
- * it is always there, and what is left begins with a user message if it has one. System records are left out.
+ * Selects the history for a model request: the newest records whose estimate fits `contextTokens - reservedTokens`, in
+ * order. Includes a record as a whole or not at all, so that no tool call loses its result. Always includes the newest
+ * user message and what follows it, and starts with a user message if there is one. Omits system records.
  *
- * It walks from the newest end and stops at the budget: the cost is bounded by the window, not by the thread's length.
- * @param reservedTokens what the instructions, the tools and the answer take
+ * Walks backwards from the newest record, so that the run time depends on the context window, not on the length of the
+ * thread.
+ * @param reservedTokens the tokens to leave for instructions, tools and the response
  */
 export function promptMessages(
   messages: readonly Message[],
@@ -32,8 +33,8 @@ export function promptMessages(
   const budget = contextTokens - reservedTokens;
   const newestFirst: PromptMessage[] = [];
   let spent = 0;
-  let fitting = 0; // how many of them are within the budget
-  let fromUser = 0; // how many of them there are up to the oldest user message
+  let fitting = 0; // how many prompts are within the budget
+  let fromUser = 0; // how many prompts there are up to the oldest user message, inclusive
   for (let at = messages.length - 1; at >= 0; at--) {
     const message = messages[at];
     const entry = message === undefined ? null : entryOf(message);
@@ -70,7 +71,7 @@ function asPrompt(message: Message): PromptMessage | null {
   }
 }
 
-/** About how many tokens a message of the prompt takes, its tool calls and results included. */
+/** Estimates the tokens of a message, including its tool calls and results. */
 export function promptTokens(message: PromptMessage): number {
   let tokens = TOKENS_PER_MESSAGE + estimateTokens(message.content);
   if (message.role === 'user') return tokens;
@@ -83,10 +84,9 @@ export function promptTokens(message: PromptMessage): number {
 }
 
 /**
- * About how many tokens a text is, by the kind of its characters, since no tokenizer fits every model: a quarter for an
- * ASCII letter or space (English has about four letters a token), three fifths for a digit, mark or line break (JSON,
- * code, addresses and hashes are dense), a half in the other alphabets, and one for each UTF-16 unit of ideographs and
- * emoji. Bytes / 3.5 would count an address as half of what it is.
+ * Estimates the tokens of a text by its kinds of characters, since no tokenizer fits every model. An ASCII letter or
+ * space counts a quarter of a token; other ASCII characters more, because JSON, code, addresses and hashes are dense;
+ * characters of other alphabets a half; and each UTF-16 unit of ideographs and emoji one token.
  */
 export function estimateTokens(text: string): number {
   let twentieths = 0;
@@ -94,6 +94,7 @@ export function estimateTokens(text: string): number {
   return Math.ceil(twentieths / 20);
 }
 
+/** The estimate for one UTF-16 unit, in twentieths of a token. */
 function weight(unit: number): number {
   if (unit >= 0x2e80) return 20;
   if (unit >= 0x80) return 10;
@@ -102,8 +103,9 @@ function weight(unit: number): number {
 }
 
 /**
- * What the rig is told before the history: the App's instructions, then what is known of the user, as JSON and named as
- * data, because clients wrote it. A state of over 16 KiB is only mentioned.
+ * Builds the instructions of a model request: the App's instructions, followed by the wallet and the user state as
+ * JSON. The text marks that JSON as data, because clients control it. If the JSON exceeds `MAX_SHOWN_STATE`, a note
+ * replaces the state.
  */
 export function instructionsFor(
   instructions: string,

@@ -7,85 +7,89 @@ import type { Quota } from '../model/quota.js';
 import { RefusedError } from '../model/refusal.js';
 import type { Sealer } from '../ports/secret-store.js';
 
-/** How wallets show whose they are. */
+/** The settings of wallet sign-in. */
 export interface WalletSignIn {
   readonly signatures: WalletSignatures;
   /**
-   * The sites, as `host` or `host:port`, whose sign-in messages count: one that was signed elsewhere was meant for
-   * others.
+   * The sites, as `host` or `host:port`, whose sign-in messages are accepted. A message for another site could be
+   * replayed here otherwise.
    */
   readonly domains: readonly string[];
   /**
-   * The chain whose contract wallets are known by their address alone, as keys are; null: none is. Those of other
-   * chains are known by chain and address (CAIP-10), because another contract may have the same address there.
+   * The chain whose contract wallets are identified by their address alone, as keys are; null: none. Contract wallets
+   * of other chains are identified by chain and address (CAIP-10), because different contracts can have the same
+   * address.
    */
   readonly homeChain: number | null;
 }
 
-/** A word to sign, once and soon. */
+/** A single-use nonce to sign, and when it expires. */
 export interface Challenge {
   readonly nonce: string;
   readonly expiresAt: number;
 }
 
-/** What stands for a wallet's signature from then on. */
+/** A bearer token that proves control of a wallet until it expires. */
 export interface WalletProof {
   readonly proof: string;
-  /** What sessions are bound to by it: an address, or chain and address (CAIP-10). */
+  /** The owner that the token authorizes: an address, or chain and address (CAIP-10). */
   readonly wallet: string;
   readonly expiresAt: number;
 }
 
-/** How long a nonce waits for its signature, in milliseconds. */
+/** How long a nonce is valid, in milliseconds. */
 const NONCE_MS = 10 * 60_000;
 const PROOF_MS = 24 * 60 * 60_000;
-/** How far ahead of this service the clock of a client may be that writes `Issued At`, in milliseconds. */
+/** How far ahead of this service's clock `Issued At` may be, in milliseconds. */
 const SKEW_MS = 10 * 60_000;
 const NONCE = 'wallet-nonce 2';
 const PROOF = 'wallet-proof 2';
 const KEY_ID_LENGTH = 16;
-/** In characters: longer ones are not looked at. */
+/** The maximum length of a proof in characters; longer ones are rejected without decryption. */
 const MAX_PROOF = 1_024;
 
-/** The wallet that a proof stands for. */
+/** The wallet of a valid proof. */
 interface Proven {
   readonly address: string;
-  /** What sessions are bound to: the address, or chain and address. */
+  /** The owner that sessions are bound to: the address, or chain and address. */
   readonly owner: string;
 }
 
-/** What the proofs of wallets need. */
+/** The dependencies of `WalletProofs`. */
 interface Needs {
-  /** Null: a wallet is taken at its word. */
+  /** Null: no proofs are required, and every wallet address is trusted. */
   readonly signIn: WalletSignIn | null;
   readonly sealer: Sealer;
   readonly digests: Digests;
   readonly clock: Clock;
-  /** Counts a use of a quota; the quota that is used up, if one is. */
+  /** Counts one use of each quota, or returns a quota that is used up. */
   readonly countRequest: (quotas: readonly Quota[]) => Promise<Quota | undefined>;
 }
 
 /**
- * Asks wallets to sign in (EIP-4361) before their threads are listed or a session is bound to them. Nonces and proofs
- * are sealed, not stored, so every node knows those of all; only that a nonce was used is written down.
+ * Requires wallets to sign in (EIP-4361) before their threads are listed or a session is bound to them. Nonces and
+ * proofs are sealed tokens, so every node can verify those of all nodes; the store records only that a nonce was used.
  */
 export class WalletProofs implements WalletOwners {
   constructor(private readonly needs: Needs) {}
 
-  /** @throws RefusedError `not_found` when nobody asks for proofs */
+  /**
+   * Creates a nonce to sign.
+   * @throws RefusedError `not_found` if no proofs are required
+   */
   challenge(): Challenge {
     this.#signIn();
     const { clock, sealer } = this.needs;
     const expiresAt = clock.now() + NONCE_MS;
     const { keyId, sealed } = sealer.seal(`${String(expiresAt)} ${clock.newId()}`, NONCE);
-    // Letters and digits alone, as EIP-4361 has it.
+    // Hex, because EIP-4361 allows only letters and digits.
     return { nonce: keyId + Buffer.from(sealed, 'base64').toString('hex'), expiresAt };
   }
 
   /**
-   * Takes a signed message for a proof of its wallet. Each nonce serves once.
-   * @throws RefusedError `not_found`, `invalid` for what is no sign-in message, `unauthenticated` for one that proves
-   * nothing
+   * Exchanges a signed message for a proof of its wallet. Each nonce can be used once.
+   * @throws RefusedError `not_found` if no proofs are required, `invalid` if the text is not a sign-in message,
+   * `unauthenticated` if the message, nonce or signature is not valid, `unavailable` if the wallet's chain is
    */
   async prove(request: { readonly message: string; readonly signature: string }): Promise<WalletProof> {
     const { domains, signatures } = this.#signIn();
@@ -93,7 +97,7 @@ export class WalletProofs implements WalletOwners {
     const message = signatures.read(request.message);
     if (message === undefined) {
       const words =
-        'message must be a sign-in message as EIP-4361 has it, its address with the checksum of EIP-55';
+        'message must be a sign-in message in the format of EIP-4361, its address with an EIP-55 checksum';
       throw new RefusedError('invalid', words, [{ path: 'message', message: words }]);
     }
     const now = clock.now();
@@ -105,18 +109,18 @@ export class WalletProofs implements WalletOwners {
     const nonce = this.#open(message.nonce, 'hex', NONCE);
     const nonceExpiresAt = Number(nonce?.split(' ')[0] ?? 0);
     if (nonce === undefined || now >= nonceExpiresAt) {
-      throw unproven('The nonce is not one of this service, or is too old: fetch another');
+      throw unproven('The nonce was not issued by this service or has expired: fetch another');
     }
     const signer = await signatures.verify(request.message, request.signature).catch((cause: unknown) => {
-      throw new RefusedError('unavailable', 'The chain of the wallet does not answer now', [], 5, { cause });
+      throw new RefusedError('unavailable', 'The chain of the wallet is not available now', [], 5, { cause });
     });
     if (signer === undefined) {
       throw unproven(
-        'The signature is not one of the wallet in the message, or the wallet is a contract on a chain where none can sign in',
+        'The signature is not from the wallet in the message, or the wallet is a contract on an unsupported chain',
       );
     }
     const used: Quota = {
-      // Of what was sealed: the nonce itself has several spellings.
+      // The digest of the plaintext: one sealed value has several encodings as a nonce.
       subject: `nonce:${digests.sha256(nonce)}`,
       ...{ measure: 'requests', from: nonceExpiresAt - NONCE_MS, milliseconds: NONCE_MS, limit: 1 },
     };
@@ -145,19 +149,18 @@ export class WalletProofs implements WalletOwners {
     if (bound !== null && (wallet === bound || wallet === addressOf(bound))) return bound;
     if (proven !== undefined) throw new RefusedError('forbidden', 'The proof is of another wallet');
     throw unproven(
-      proof === undefined
-        ? 'This service lists and binds only wallets that signed in'
-        : 'The proof is not valid',
+      proof === undefined ? 'This service requires wallets to sign in' : 'The proof is not valid',
     );
   }
 
   #signIn(): WalletSignIn {
     const { signIn } = this.needs;
-    if (signIn === null) throw new RefusedError('not_found', 'This service asks for no proof of wallets');
+    if (signIn === null)
+      throw new RefusedError('not_found', 'This service does not require proofs of wallets');
     return signIn;
   }
 
-  /** The wallet of a proof that still holds. */
+  /** Returns the wallet of a proof; undefined if the proof is invalid or has expired. */
   #provenBy(proof: string | undefined): Proven | undefined {
     if (proof === undefined || proof.length > MAX_PROOF) return undefined;
     const [expiresAt, address, chainId] = this.#open(proof, 'base64url', PROOF)?.split(' ') ?? [];
@@ -165,13 +168,13 @@ export class WalletProofs implements WalletOwners {
     return { address, owner: this.#ownerOf(address, chainId === undefined ? null : Number(chainId)) };
   }
 
-  /** @param chainId the chain of a contract wallet; null for a key, which is the same on all */
+  /** @param chainId the chain of a contract wallet; null for a key, which has the same address on every chain */
   #ownerOf(address: string, chainId: number | null): string {
     const isKnownByAddress = chainId === null || chainId === this.needs.signIn?.homeChain;
     return isKnownByAddress ? address : `${CHAIN_PREFIX}${String(chainId)}:${address}`;
   }
 
-  /** What this service has sealed; undefined for anything else. */
+  /** Decrypts a value that this service sealed; undefined for anything else. */
   #open(text: string, encoding: 'hex' | 'base64url', context: string): string | undefined {
     const sealed = Buffer.from(text.slice(KEY_ID_LENGTH), encoding).toString('base64');
     try {
