@@ -1,6 +1,5 @@
 /**
- * What the composition root needs of the surfaces:
- *
+ * The entry point of the surfaces, for the composition root:
  *     const routed = createRouter({ core, surfaces, http: settings, pages });
  *     const http = createHttpServer({ ...routed, log, http: settings });
  *     http.server.listen(port, host);
@@ -28,7 +27,7 @@ import type { Deployment, Document } from './openapi/document.js';
 import type { SurfaceContext } from './shared/context.js';
 import { countRoutes } from './shared/usage.js';
 
-/** Every surface there is: a line each. Its OpenAPI document is loaded when somebody reads it. */
+/** All surfaces. An OpenAPI document is loaded on the first request for it. */
 const SURFACES = {
   current: { routes: currentRoutes, dialect: currentDialect, describe: describeCurrent },
   legacy: { routes: legacyRoutes, dialect: legacyDialect, describe: describeLegacy },
@@ -37,23 +36,23 @@ const SURFACES = {
 /** A surface that can be exposed. */
 export type SurfaceName = keyof typeof SURFACES;
 
-/** What is served under one base URL. */
+/** The routes served under one base URL. */
 export interface Mount {
   readonly base: string;
   readonly routes: readonly Route[];
-  /** The shape of errors on paths that no route knows. */
+  /** The error format of unknown paths. */
   readonly dialect: Dialect;
 }
 
 /**
- * Paths that belong to no surface: served at the root alone, with errors in the shape that the root has. Logs call them
- * `page`.
+ * Creates routes that belong to no surface, served at the root only, with the error format of the root. Logs name their
+ * surface `page`.
  */
 export type RootPages = (dialect: Dialect) => readonly Route[];
 
 /**
- * Everything that is served: at the root the single exposed surface or the merger of all, with the health probes; and
- * each exposed surface at a base URL of its own.
+ * Lists all mounts: at the root, the only exposed surface or the merger of all, with the health probes; and each
+ * exposed surface under its own base URL.
  */
 export function listMounts(
   parts: SurfaceContext,
@@ -71,7 +70,7 @@ export function listMounts(
   return [{ base: '', routes: [...routes, ...withoutThose(probes, routes)], dialect }, ...own];
 }
 
-/** The exposed surfaces by name, each with what makes its OpenAPI document. */
+/** Lists the exposed surfaces with the functions that create their OpenAPI documents. */
 export function listDescriptions(
   deployment: Deployment & { readonly surfaces: readonly SurfaceName[] },
 ): readonly { readonly name: SurfaceName; describe(): Promise<Document> }[] {
@@ -88,9 +87,9 @@ async function describeLegacy(deployment: Deployment): Promise<Document> {
 }
 
 /**
- * Every path of the exposed surfaces.
- * @param options `surfaces`: at least one; `pages`: what is served beside them; `observer`: is told of streams
- * @returns the router, the streams that it has open, and the shape of errors before a route is known
+ * Creates the router for all exposed surfaces and pages.
+ * @param options `surfaces`: at least one; `pages`: routes beside the surfaces; `observer`: is notified of streams
+ * @returns the router, its streams, and the error format for requests without a known route
  */
 export function createRouter(options: {
   readonly core: Core;
@@ -98,7 +97,7 @@ export function createRouter(options: {
   readonly http: HttpSettings;
   readonly pages?: readonly RootPages[];
   readonly observer?: RequestObserver | undefined;
-  /** Absent: nothing is said of the legacy surface's end. */
+  /** Absent: responses carry no deprecation headers. */
   readonly legacy?: LegacySettings;
 }): {
   readonly router: RequestHandler;

@@ -14,15 +14,19 @@ import type { SurfaceContext } from './shared/context.js';
 import { sentByHeader, sentByQuery } from './shared/session.js';
 import { walletProofOf } from './shared/wallet-proof.js';
 
-/** Errors on the paths of both surfaces have the shape of the current one, whose `error` is the legacy one's too. */
+/**
+ * The error format of paths that both surfaces share: that of the current surface, whose `error` field the legacy
+ * format has, too.
+ */
 export const mergedDialect: Dialect = { ...currentOutput.currentDialect, name: 'merged' };
 
 /**
- * Both surfaces under one base. The three paths that both claim answer with every field that either document promises.
+ * Merges both surfaces under one base. On the three paths that both define, responses contain the fields of both
+ * documents.
  */
 export function mergeRoutes(parts: SurfaceContext): readonly Route[] {
   const shared = sharedRoutes(parts);
-  // The legacy routes come last: `/api/control/:action` would else take the current surface's paths.
+  // The legacy routes come last, because `/api/control/:action` would otherwise match paths of the current surface.
   const current = withoutThose(currentRoutes(parts), shared);
   return [...shared, ...current, ...withoutThose(legacyRoutes(parts), [...shared, ...current])];
 }
@@ -72,7 +76,7 @@ function sharedRoutes({ core }: Pick<SurfaceContext, 'core'>): readonly Route[] 
 
 const SELECTION = new Set(['rig', 'session_id', 'model']);
 
-/** A `rig` speaks the current surface; without one, a `session_id` in the query or a `model` speaks the legacy one. */
+/** True for a legacy request: it has no `rig`, but a `session_id` in the query or a `model`. */
 async function isLegacySelection(req: Request, res: Response): Promise<boolean> {
   const query = readQuery(req.url, SELECTION);
   const body = await readBody(req, res);
@@ -86,8 +90,8 @@ async function spokenBySelection(req: Request, res: Response): Promise<string> {
 }
 
 /**
- * Requests on sessions look the same on both surfaces: only the header of the App key tells them apart, where one is
- * sent.
+ * Returns the dialect of a request on sessions. Such requests are the same on both surfaces except for the header of
+ * the App key, so only a legacy key header indicates the legacy surface.
  */
 function spokenByKey({ headers }: Request): string {
   const isLegacy = headers['x-api-key'] !== undefined && headers['service-app-key'] === undefined;

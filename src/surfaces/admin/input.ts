@@ -10,7 +10,6 @@ import {
 import { decodeCursor } from '../shared/page-cursor.js';
 import { sessionPath } from '../shared/session.js';
 
-/** The overview. */
 export const overview = input('ignored', {
   span: withDefault(
     optionalText('query', 'span', (chain) =>
@@ -20,7 +19,6 @@ export const overview = input('ignored', {
   ),
 });
 
-/** A page of sessions. */
 export const listSessions = input('ignored', {
   limit: withDefault(optionalInteger('query', 'limit', { min: 1, max: 200 }), 50),
   cursor: optionalText('query', 'cursor', (chain) =>
@@ -30,10 +28,8 @@ export const listSessions = input('ignored', {
   ),
 });
 
-/** A session, by its path. */
 export const nameSession = input('ignored', { sessionId: sessionPath });
 
-/** A new App key. */
 export const createKey = input('needed', {
   apps: requiredTexts('body', 'apps', 'the Apps that the key opens'),
   label: withDefault(
@@ -42,14 +38,13 @@ export const createKey = input('needed', {
     ),
     '',
   ),
-  /** In days from now; absent: it does not expire. */
+  /** Days until the key expires; absent: it does not expire. */
   days: optionalNumber('body', 'expires_in_days', { min: 1, max: 3650 }),
 });
 
-/** An App key, by its path. */
 export const nameKey = input('ignored', { id: requiredText('params', 'id', 'the id of the key') });
 
-/** The report on the legacy surface. */
+/** The report on the use of the legacy surface. */
 export const report = input('ignored', {
   days: withDefault(optionalInteger('query', 'days', { min: 1, max: 400 }), 30),
 });

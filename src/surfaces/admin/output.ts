@@ -4,7 +4,7 @@ import { nameOf, type UsageReport } from '../../core/operations/usage-report.js'
 import type { Session } from '../../core/model/session.js';
 import type { StoredKey } from '../../core/ports/store.js';
 
-/** An overview as JSON. Times are ISO 8601, durations milliseconds. */
+/** An overview as JSON. Times are ISO 8601; durations are in milliseconds. */
 export function overview({ status, startedAt, turns, counts, sessions, points, failures }: Overview) {
   return {
     status,
@@ -38,7 +38,7 @@ function point({ at, outcomes, inputTokens, outputTokens, firstText, duration }:
   };
 }
 
-/** A session of the list. */
+/** An entry of the session list. */
 export function session({ id, title, wallet, app, rig, createdAt, activeAt }: Session) {
   return {
     ...{ session_id: id, title, public_key: wallet, app, rig },
@@ -47,12 +47,12 @@ export function session({ id, title, wallet, app, rig, createdAt, activeAt }: Se
   };
 }
 
-/** A key without its secret part, which nobody keeps. */
+/** A key without its secret part, which is not stored. */
 export function key(stored: Awaited<ReturnType<Operator['listKeys']>>[number]) {
   return { ...keyFields(stored), status: stored.status, revoked_at: timeOrNull(stored.revokedAt) };
 }
 
-/** A key that was just made: the only time that it is shown. */
+/** A new key, including its secret part. This is the only response that contains it. */
 export function newKey(shown: string, stored: StoredKey) {
   return { key: shown, ...keyFields(stored) };
 }
@@ -61,13 +61,13 @@ function keyFields({ id, apps, label, createdAt, expiresAt }: StoredKey) {
   return { id, apps, label, created_at: time(createdAt), expires_at: timeOrNull(expiresAt) };
 }
 
-/** What was used of a limit. */
+/** The used amount of a limit. */
 export function use({ subject, measure, from, amount, limit }: SpentUse) {
   const [kind, id] = subject.split(':', 2);
   return { kind, id, measure, window_from: time(from), amount, limit };
 }
 
-/** How much is kept of each App's secrets. Bytes are those of sealed values, names and rows. */
+/** The storage used by each App's secrets, in bytes of sealed values, names and rows. */
 export function secrets({ totals, most }: Awaited<ReturnType<Operator['secrets']>>) {
   return {
     apps: totals.map(({ app, secrets: count, bytes }) => ({ app, secrets: count, bytes })),
@@ -75,7 +75,7 @@ export function secrets({ totals, most }: Awaited<ReturnType<Operator['secrets']
   };
 }
 
-/** The report of the legacy surface's use. */
+/** The report on the use of the legacy surface. */
 export function report({ days, countingSince, lastUsedAt, users, history, verdict }: UsageReport) {
   return {
     days,

@@ -10,19 +10,19 @@ import { decodeCursor, encodeCursor } from '../shared/page-cursor.js';
 import * as input from './input.js';
 import * as output from './output.js';
 
-/** What the operator's paths are made from. */
+/** The dependencies of the admin API. */
 export interface AdminParts {
   readonly operator: Operator;
   readonly core: Pick<RunningCore, 'interrupt' | 'deleteSession' | 'usageReport'>;
-  /** Whoever carries it is the operator. */
+  /** The bearer token of the operator. */
   readonly token: string;
-  /** The names of the Apps, for new keys. */
+  /** The names of the Apps that a new key can cover. */
   readonly apps: readonly string[];
 }
 
 const DAY_MS = 86_400_000;
 
-/** The operator's paths, which belong to no surface: each takes `Authorization: Bearer` with the token, or is a 401. */
+/** The routes of the admin API, which belongs to no surface. Requests without the bearer token get 401. */
 export function adminRoutes({ operator, core, token, apps }: AdminParts, dialect: Dialect): readonly Route[] {
   const isOperator = requireToken(token);
   const endpoint = (method: Method, path: string, handler: RequestHandler): Route => ({
@@ -103,7 +103,7 @@ export function adminRoutes({ operator, core, token, apps }: AdminParts, dialect
 
 function requireToken(token: string): RequestHandler {
   return (req, res, next) => {
-    // A page of another origin is never the operator's.
+    // Pages of other origins must not read the response.
     res.removeHeader('Access-Control-Allow-Origin');
     if (carriesToken(req.headers.authorization, token)) {
       next();

@@ -8,21 +8,21 @@ import { JSON_TYPE } from '../../http/response/json.js';
 import { snapshotJson, type SnapshotJson } from './output.js';
 import { sessionMark } from '../shared/session.js';
 
-/** A client may keep a state, and asks each time whether it is still the one. */
+/** A client may cache a state, but must revalidate it on each request. */
 const ASK_EACH_TIME = 'private, no-cache';
 
-/** A body of at most so many bytes is copied into one piece; a longer one is written in several. */
+/** Bodies of at most this many bytes are copied into one buffer; longer ones are written in pieces. */
 const SHORT_BYTES = 16_384;
 
 /**
- * Sends a snapshot with its `X-Event-Cursor`, and tells the core whether the faults in it went out.
- * @param tail only so many of the last messages
+ * Sends a snapshot with `X-Event-Cursor`, and confirms or releases its faults depending on whether they were sent.
+ * @param tail number of last messages to include; absent: all
  */
 export function sendSnapshot(req: Request, res: Response, snapshot: Snapshot, tail?: number): void {
   send(req, res, snapshot, encode(snapshot, tail));
 }
 
-/** @throws what cannot be encoded: then the faults in it are for another answer */
+/** Encodes a snapshot. If that fails, releases its faults for another response. */
 function encode(snapshot: Snapshot, tail: number | undefined): SnapshotJson {
   try {
     return snapshotJson(snapshot, tail);
@@ -47,8 +47,8 @@ function send(req: Request, res: Response, { session, faults }: Snapshot, answer
 }
 
 /**
- * Ends an answer with a body in pieces; to HEAD, Node leaves them out. A long one, which may have hundreds of KiB, is
- * not copied.
+ * Ends a response with a body in pieces. Does not copy a long body, which may have hundreds of KiB. Node drops the body
+ * for HEAD.
  */
 function endWith(res: Response, pieces: readonly Buffer[]): void {
   const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
@@ -64,7 +64,7 @@ function endWith(res: Response, pieces: readonly Buffer[]): void {
   res.uncork();
 }
 
-/** Short neighbours as one: a write takes longer than copying them. */
+/** Joins short neighboring pieces, because a write is slower than copying them. */
 function joinShort(pieces: readonly Buffer[]): Buffer[] {
   const joined: Buffer[] = [];
   for (const piece of pieces) {
@@ -76,12 +76,12 @@ function joinShort(pieces: readonly Buffer[]): Buffer[] {
   return joined;
 }
 
-/** The same for a poll: with an `ETag`, and 304 without a body when the client has just that. */
+/** Sends a snapshot with an `ETag` in response to a poll, or 304 when the client has the current version. */
 export function sendState(req: Request, res: Response, snapshot: Snapshot, tail: number | undefined): void {
   const { session, faults } = snapshot;
   const etag = tagOf(snapshot, tail);
   const hasChanged = faults.texts.length > 0 || !matchesTag(req.headers['if-none-match'], etag);
-  // First: an error answer must not have the tag of a state.
+  // Encodes first, because an error response must not have the tag of a state.
   const answer = hasChanged ? encode(snapshot, tail) : undefined;
   replaceHeader(res, 'Cache-Control', ASK_EACH_TIME);
   addHeaders(res, ['ETag', etag, 'Vary', 'X-Session-Id']);
@@ -94,7 +94,7 @@ export function sendState(req: Request, res: Response, snapshot: Snapshot, tail:
   res.writeHead(304).end();
 }
 
-/** The entity tag of the state that a snapshot shows, or of its last `tail` messages. */
+/** Returns the entity tag of a snapshot, or of its last `tail` messages. */
 function tagOf({ session, tag }: Snapshot, tail: number | undefined): string {
   const part = tail === undefined ? '' : `-${String(tail)}`;
   return `W/"${sessionMark(session.id)}-${tag}${part}"`;

@@ -16,10 +16,10 @@ import * as input from './input.js';
 import * as output from './output.js';
 import { snapshotAfter, waitForTurn } from './waiting.js';
 
-/** How long `Prefer: wait` may hold an answer, in seconds. */
+/** Maximum delay of a response by `Prefer: wait`, in seconds. */
 const MAX_WAIT = 60;
 
-/** Messages, state, interrupt and updates. */
+/** The routes of messages, state, interrupt and updates. */
 export function chatRoutes(core: ChatApi & StreamApi, streams: Streams): readonly Route[] {
   return [
     appEndpoint(
@@ -79,14 +79,14 @@ export function chatRoutes(core: ChatApi & StreamApi, streams: Streams): readonl
   ];
 }
 
-/** @throws RefusedError `invalid` when the `Accept` header rules an event stream out */
+/** @throws RefusedError `invalid` when the `Accept` header excludes event streams */
 function requireEventStream(req: Request): void {
   if (accepts(req.headers.accept, 'text/event-stream')) return;
   const message = 'this is an event stream: Accept must allow text/event-stream';
   throw new RefusedError('invalid', message, [{ path: 'Accept', message }]);
 }
 
-/** Acts on what is there, or will be: nearly every poll needs no promise. */
+/** Passes a value on, synchronously if it is not a promise, as in nearly every poll. */
 function onceThere<T>(value: T | Promise<T>, act: (value: T) => void): Promise<void> | undefined {
   if (value instanceof Promise) return value.then(act);
   act(value);

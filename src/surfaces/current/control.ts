@@ -6,7 +6,7 @@ import { appEndpoint, endpoint } from './endpoint.js';
 import * as input from './input.js';
 import * as output from './output.js';
 
-/** Models and Apps. */
+/** The routes of models and Apps. */
 export function controlRoutes(core: ControlApi & Pick<SessionApi, 'touch'>): readonly Route[] {
   return [
     appEndpoint(

@@ -7,7 +7,7 @@ export function endpoint(method: Method, path: string, handler: RequestHandler):
   return { method, path, targetsApp: false, dialect: currentDialect, handlers: [handler] };
 }
 
-/** A route of the current surface where `app` is a parameter and the App key decides. */
+/** A route of the current surface that has an `app` parameter and requires the App key. */
 export function appEndpoint(method: Method, path: string, handler: RequestHandler): Route {
   return { ...endpoint(method, path, handler), targetsApp: true };
 }

@@ -34,7 +34,7 @@ const cursor = optionalText('query', 'cursor', (chain) =>
     .withMessage('cursor must be one that a Link header gave'),
 );
 
-/** The App key, which the core alone judges. */
+/** The App key. Only the core checks it. */
 const appKey = optionalHeader('SERVICE-APP-KEY');
 
 /** `POST /api/sessions`. */
@@ -66,7 +66,7 @@ export const renameSession = input('needed', {
   title: requiredText('body', 'title', 'the new title'),
 });
 
-/** `GET /api/sessions/{id}/messages`: records, by pages. */
+/** `GET /api/sessions/{id}/messages`, with pagination. */
 export const readMessages = input('ignored', {
   sessionId: sessionPath,
   limit: withDefault(optionalInteger('query', 'limit', { min: 1, max: 1000 }), 100),
@@ -87,7 +87,7 @@ export const sendMessage = input('fills', {
   idempotencyKey,
 });
 
-/** `GET /api/state`. A state runs no tools, so that `client_id` changes nothing. */
+/** `GET /api/state`. `client_id` is accepted without effect, because reading the state runs no tools. */
 export const readState = input('ignored', {
   sessionId: sessionHeader,
   userState,
@@ -101,7 +101,7 @@ export const interrupt = input('ignored', { sessionId: sessionHeader });
 /** `GET /api/updates`. */
 export const subscribe = input('ignored', { sessionId: sessionHeader, include, ...cursorParams });
 
-/** `GET /api/events`: the system events, again. */
+/** `GET /api/events`: system events that were already sent. */
 export const listEvents = input('ignored', {
   sessionId: sessionHeader,
   count: withDefault(optionalInteger('query', 'count', { min: 1, max: 1000 }), 100),
@@ -122,7 +122,7 @@ export const listModels = input('ignored', { sessionId: optionalSessionHeader, a
 /** `GET /api/control/apps`. */
 export const listApps = input('ignored', { sessionId: sessionHeader, appKey });
 
-/** `POST /api/tools`: small, explicit payloads. */
+/** `POST /api/tools`. Payloads must be small. */
 export const invokeTool = {
   ...input('needed', {
     sessionId: sessionHeader,
@@ -146,7 +146,7 @@ export const listTools = input('ignored', { sessionId: optionalSessionHeader, ap
 
 const requiredClient = requiredText('query', 'client_id', 'the client whose secrets are meant');
 
-/** Values to keep under a client. */
+/** `POST /api/secrets`. */
 export const storeSecrets = input('needed', {
   sessionId: optionalSessionHeader,
   clientId: requiredText('body', 'client_id', 'the client that the secrets belong to'),
@@ -155,14 +155,14 @@ export const storeSecrets = input('needed', {
   appKey,
 });
 
-/** Names, and removal of all. */
+/** `GET` and `DELETE /api/secrets`. */
 export const clientSecrets = input('ignored', {
   sessionId: optionalSessionHeader,
   clientId: requiredClient,
   app,
 });
 
-/** Removal of one. */
+/** `DELETE /api/secrets/{name}`. */
 export const oneSecret = input('ignored', {
   sessionId: optionalSessionHeader,
   name: requiredText('params', 'name', 'the secret to remove'),

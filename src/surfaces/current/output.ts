@@ -10,7 +10,7 @@ import { shownUserState } from '../../core/model/user-state.js';
 import type { Dialect } from '../../http/response/errors.js';
 import { encodeMessages } from '../shared/messages.js';
 
-/** Errors: `{error, code, request_id, details?}`. */
+/** Errors have the format `{error, code, request_id, details?}`. */
 export const currentDialect: Dialect = {
   name: 'current',
   error({ message, code, details }, requestId) {
@@ -19,13 +19,16 @@ export const currentDialect: Dialect = {
   },
 };
 
-/** A session snapshot as JSON in pieces, and how many messages its thread has. */
+/** A session snapshot as JSON in pieces, and the number of messages in its thread. */
 export interface SnapshotJson {
   readonly body: readonly Buffer[];
   readonly total: number;
 }
 
-/** A session snapshot, its fields in the order of the table. @param tail only so many of the last messages */
+/**
+ * Encodes a session snapshot, its fields in the documented order.
+ * @param tail number of last messages to include; absent: all
+ */
 export function snapshotJson(snapshot: Snapshot, tail?: number): SnapshotJson {
   const { session, status, faults } = snapshot;
   const { json, total } = encodeMessages(snapshot, tail);
@@ -44,7 +47,7 @@ export function thread({ id, title }: Pick<ThreadSummary, 'id' | 'title'>): Json
   return { session_id: id, title };
 }
 
-/** An entry of `tool_results`: `status` only where the call failed. */
+/** An entry of `tool_results`. `status` is present only if the call failed. */
 export function toolResult({ callId, name, result, failed }: ToolResult): JsonObject {
   return { call_id: callId, name, result, ...(failed && { status: 'failed' }) };
 }
@@ -68,7 +71,7 @@ export function systemEvent({ kind, text }: SystemEvent): JsonObject {
   return { [kind]: text };
 }
 
-/** An App descriptor: `secrets` only where slots are declared. */
+/** An App descriptor. `secrets` is present only if slots are declared. */
 export function appDescriptor({ name, secrets }: App): JsonObject {
   if (secrets.length === 0) return { name };
   const slots = secrets.map((slot) => ({
@@ -79,7 +82,7 @@ export function appDescriptor({ name, secrets }: App): JsonObject {
   return { name, secrets: slots };
 }
 
-/** A model selection result. `baml` comes back as it was given, else it equals `rig`. */
+/** The result of a model selection. `baml` is the value of the request, or equals `rig`. */
 export function selection(rig: string, baml: string | undefined, created: boolean): JsonObject {
   return { success: true, rig, baml: baml ?? rig, created };
 }
@@ -89,7 +92,7 @@ export function tool({ name, description, parameters }: ToolDescription): JsonOb
   return { name, description, parameters };
 }
 
-/** What a call of `POST /api/tools` came to: a `result`, or the tool's own failure as `error`. */
+/** The outcome of `POST /api/tools`: a `result`, or the tool's error as `error`. */
 export function invocation({ callId, name, ...outcome }: Invocation): JsonObject {
   return { call_id: callId, name, ...outcome };
 }

@@ -9,7 +9,7 @@ import { sessionRoutes } from './sessions.js';
 import { toolRoutes } from './tools.js';
 import { walletRoutes } from './wallet.js';
 
-/** The current surface: every path of `docs/surface-current.md`. */
+/** All routes of the current surface (see `docs/surface-current.md`). */
 export function currentRoutes({ core, streams, about }: SurfaceContext): readonly Route[] {
   return [
     ...sessionRoutes(core),

@@ -5,7 +5,7 @@ import { sentByHeader } from '../shared/session.js';
 import { appEndpoint, endpoint } from './endpoint.js';
 import * as input from './input.js';
 
-/** The values for the secret slots of Apps. They go in and never come out again. */
+/** The routes of the values for Apps' secret slots. No response contains a value. */
 export function secretRoutes(core: SecretApi): readonly Route[] {
   return [
     appEndpoint(
@@ -44,7 +44,7 @@ export function secretRoutes(core: SecretApi): readonly Route[] {
     ),
   ];
 
-  /** A session that is sent along uses this client's secrets from now on. */
+  /** Binds the session, if the request names one, to this client's secrets. */
   async function bind(sessionId: string | undefined, clientId: string): Promise<void> {
     if (sessionId !== undefined) await core.bindClient(sentByHeader(sessionId), clientId);
   }

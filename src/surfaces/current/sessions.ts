@@ -8,7 +8,7 @@ import * as input from './input.js';
 import * as output from './output.js';
 import { decodeCursor, encodeCursor } from '../shared/page-cursor.js';
 
-/** Sessions and threads, and the records of a thread. */
+/** The routes of sessions and threads, and of the messages of a thread. */
 export function sessionRoutes(core: SessionApi): readonly Route[] {
   return [
     endpoint(
@@ -33,7 +33,7 @@ export function sessionRoutes(core: SessionApi): readonly Route[] {
             limit: String(limit),
             cursor: encodeCursor(next),
           });
-          // Beside any other link that is said.
+          // Appends, so that a link set earlier is kept.
           res.append('Link', `<${req.baseUrl}${req.path}?${query.toString()}>; rel="next"`);
         }
         res.json(threads.map(output.thread));

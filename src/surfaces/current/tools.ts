@@ -7,7 +7,7 @@ import { appEndpoint } from './endpoint.js';
 import * as input from './input.js';
 import * as output from './output.js';
 
-/** Tools as a client calls them. */
+/** The routes to list and call tools. */
 export function toolRoutes(core: ToolApi & Pick<SessionApi, 'touch'>): readonly Route[] {
   return [
     appEndpoint(
@@ -23,7 +23,7 @@ export function toolRoutes(core: ToolApi & Pick<SessionApi, 'touch'>): readonly 
         const call = await core.invokeTool(request).catch((error: unknown) => {
           if (error !== gone.signal.reason) throw error;
         });
-        // Undefined: nobody is left to be answered.
+        // Undefined when the client has disconnected.
         if (call !== undefined) res.json(output.invocation(call));
       }),
     ),

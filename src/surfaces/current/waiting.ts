@@ -7,7 +7,7 @@ import type { Snapshot } from '../../core/model/snapshot.js';
 import { onClosed } from '../../http/connections/pending-responses.js';
 
 /**
- * Waits for the turn to end, but no longer than `seconds`, and no longer than the client does.
+ * Waits until the turn ends, for at most `seconds`, or until the client disconnects.
  * @throws RefusedError `gone` when the thread was deleted before its turn ended
  */
 export async function waitForTurn(core: ChatApi, sent: Sent, res: Response, seconds: number): Promise<void> {
@@ -24,8 +24,9 @@ export async function waitForTurn(core: ChatApi, sent: Sent, res: Response, seco
 }
 
 /**
- * The session after a message of it was accepted.
- * @throws RefusedError `gone` when it was deleted since: `not_found` would say that nothing was accepted
+ * Returns a snapshot of the session after a message was accepted.
+ * @throws RefusedError `gone` when the session was deleted since; `not_found` would imply that the message was not
+ * accepted
  */
 export async function snapshotAfter(core: ChatApi, session: SessionRef): Promise<Snapshot> {
   try {

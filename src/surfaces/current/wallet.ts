@@ -4,7 +4,7 @@ import type { WalletApi } from '../../core/api.js';
 import { endpoint } from './endpoint.js';
 import { proveWallet } from './input.js';
 
-/** Wallets that sign in (EIP-4361), where the service asks for it: else both paths are not found. */
+/** The routes for wallets to sign in (EIP-4361). Both respond with 404 unless the service requires it. */
 export function walletRoutes(core: WalletApi): readonly Route[] {
   return [
     endpoint(

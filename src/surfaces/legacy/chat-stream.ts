@@ -5,10 +5,7 @@ import type { Streams } from '../../http/sse/streams.js';
 import { dataFrame } from '../shared/events.js';
 import { BROKEN_OFF, chatEvent } from './output.js';
 
-/**
- * Streams a turn as the six events of the earlier revision. The last one is a `complete` or an `error`, and there is
- * only one of them.
- */
+/** Streams a turn as the six events of the legacy surface. Exactly one `complete` or `error` comes last. */
 export function streamTurn(
   streams: Streams,
   req: Request,

@@ -11,9 +11,9 @@ import {
   sessionQuery,
 } from '../shared/session.js';
 
-// What each path of the earlier revision takes.
+// The parameters of each path of the legacy surface.
 
-/** The App key, which the core alone judges. */
+/** The App key. Only the core checks it. */
 const appKey = optionalHeader('X-API-Key');
 
 const app = optionalText('query-only', 'app');
@@ -43,7 +43,7 @@ export const sendMessage = input('needed', {
   idempotencyKey,
 });
 
-/** State and interrupt. */
+/** `GET /api/thread/state` and `POST /api/thread/interrupt`. */
 export const querySession = input('ignored', { sessionId: sessionQuery });
 
 /** `GET /api/thread/updates`. */

@@ -8,13 +8,13 @@ import { flatUserState } from '../../core/model/user-state.js';
 import type { Dialect } from '../../http/response/errors.js';
 import { encodeMessages } from '../shared/messages.js';
 
-/** Errors: `{error}` and nothing else. */
+/** Errors have the format `{error}`. */
 export const legacyDialect: Dialect = {
   name: 'legacy',
   error: ({ message }) => ({ error: message }),
 };
 
-/** The state of a session as JSON, its fields in the order of the table. */
+/** Encodes the state of a session as JSON, its fields in the documented order. */
 export function stateJson(snapshot: Snapshot): Buffer {
   const { session, status } = snapshot;
   const { address, chainId, isConnected } = flatUserState(session.userState);
@@ -44,7 +44,7 @@ export function app({ name }: App): JsonObject {
   return { id: name, name };
 }
 
-/** An event of the chat stream: `type` first, then the fields in the document's order; undefined: it is not shown. */
+/** Returns an event of the chat stream, its fields in the documented order; undefined: the update is not sent. */
 export function chatEvent(update: TurnUpdate): JsonObject | undefined {
   switch (update.type) {
     case 'turn_started':
@@ -69,7 +69,7 @@ export function chatEvent(update: TurnUpdate): JsonObject | undefined {
   return update satisfies never;
 }
 
-/** What a stream says that ends before its turn does. */
+/** The error messages of a stream that ends before its turn. */
 const CUT = {
   deleted: 'This thread was deleted while the answer was being written.',
   draining: 'The service is restarting. The answer goes on: read it with GET /api/thread/state.',
@@ -77,7 +77,7 @@ const CUT = {
     'The answer was started again, and what was shown of it no longer holds. Read the new answer with GET /api/thread/state.',
 } as const satisfies Record<CutReason, string>;
 
-/** What a stream says when its feed breaks off without a word. */
+/** The final event of a stream whose feed ended unexpectedly. */
 export const BROKEN_OFF: JsonObject = {
   type: 'error',
   message: 'The stream broke off. The answer goes on: read it with GET /api/thread/state.',

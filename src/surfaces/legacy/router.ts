@@ -12,7 +12,7 @@ import { streamTurn } from './chat-stream.js';
 import * as input from './input.js';
 import * as output from './output.js';
 
-/** The earlier revision: the paths of `docs/surface-legacy.md`, in the order of its table. */
+/** All routes of the legacy surface, in the order of the table in `docs/surface-legacy.md`. */
 export function legacyRoutes({ core, streams }: SurfaceContext): readonly Route[] {
   return [
     endpoint(
@@ -72,7 +72,7 @@ export function legacyRoutes({ core, streams }: SurfaceContext): readonly Route[
     ),
     endpoint(
       'POST',
-      // The only action that there is.
+      // The only control action.
       '/api/control/model',
       handle(input.selectModel, async ({ sessionId, model }, _req, res) => {
         await core.selectRig({ session: sentByQuery(sessionId), rig: model, key: undefined });
@@ -108,7 +108,7 @@ const refuseAction: RequestHandler = () => {
   throw new RefusedError('not_found', 'there is no such control action: the only one is model');
 };
 
-/** The header names a session as everywhere; a query is for clients that can send no header. */
+/** Returns the session that a stream follows. The query parameter is for clients that cannot set headers. */
 function subscribed(byHeader: string | undefined, byQuery: string | undefined): SessionRef {
   if (byHeader !== undefined) return sentByHeader(byHeader);
   if (byQuery !== undefined) return sentByQuery(byQuery);

@@ -3,33 +3,34 @@ import { integer, text } from './schemas.js';
 
 const JSON_TYPE = 'application/json';
 
-/** Headers by the names that answers refer to. */
+/** Shared response headers by name. */
 export const headers = {
   'X-Request-Id': {
-    description: "The caller's own, if it is sane, else a new one. The log has it.",
+    description:
+      "The client's `X-Request-Id` if it is well-formed, otherwise a new one. The service logs it.",
     required: true,
     schema: { type: 'string', pattern: '^[\\w.:-]{1,128}$' },
   },
   'RateLimit-Policy': {
-    description: 'The limit per address and its window, as `6000;w=60`.',
+    description: 'The limit per client address and its window in seconds, such as `6000;w=60`.',
     schema: text(),
   },
-  'RateLimit-Limit': { description: 'Requests in a window.', schema: integer(0) },
-  'RateLimit-Remaining': { description: 'Requests left in this window.', schema: integer(0) },
+  'RateLimit-Limit': { description: 'Requests per window.', schema: integer(0) },
+  'RateLimit-Remaining': { description: 'Requests left in the current window.', schema: integer(0) },
   'RateLimit-Reset': { description: 'Seconds until the next window.', schema: integer(0) },
   'Retry-After': {
-    description: 'Seconds after which a repeat may succeed.',
+    description: 'Seconds to wait before a retry.',
     required: true,
     schema: integer(0),
   },
   Allow: {
-    description: 'The methods that the path has.',
+    description: 'The methods that the path supports.',
     required: true,
     schema: { type: 'string', pattern: '^[A-Z]+(, [A-Z]+)*$' },
   },
 } as const satisfies Record<string, Header>;
 
-/** What every answer may have. */
+/** Headers that any response may have. */
 const COMMON = [
   'X-Request-Id',
   'RateLimit-Policy',
@@ -40,7 +41,7 @@ const COMMON = [
 
 type NamedHeader = keyof typeof headers;
 
-/** An answer and its headers. */
+/** Describes a response and its headers. */
 export function answer(
   description: string,
   options: {
@@ -51,7 +52,7 @@ export function answer(
   return { description, ...options, headers: { ...refer(COMMON), ...options.headers } };
 }
 
-/** A JSON answer. */
+/** Describes a JSON response. */
 export function json(
   description: string,
   schema: Schema,
@@ -65,12 +66,12 @@ export function json(
   return answer(description, { ...rest, content: { [JSON_TYPE]: { schema, ...shown } } });
 }
 
-/** References to shared headers. */
+/** Returns references to shared headers. */
 export function refer(names: readonly NamedHeader[]): Record<string, Reference> {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }
 
-/** A stream of Server-Sent Events. */
+/** Describes a response that is a stream of Server-Sent Events. */
 export function eventStream(
   description: string,
   event: {
@@ -87,7 +88,7 @@ export function eventStream(
     'x-event-ids': event.ids,
   };
   const events = event.schema.$ref.slice(event.schema.$ref.lastIndexOf('/') + 1);
-  return answer(`${description} The events in it are those of the schema \`${events}\`.`, {
+  return answer(`${description} Its events follow the schema \`${events}\`.`, {
     content: { 'text/event-stream': media },
     ...(event.headers && { headers: event.headers }),
   });

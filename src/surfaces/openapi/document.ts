@@ -1,54 +1,52 @@
 /** The parts of an OpenAPI 3.1 document that the surfaces use. */
 
-/** A JSON Schema of 2020-12. */
+/** A JSON Schema (2020-12). */
 export type Schema = Readonly<Record<string, unknown>>;
 
-/** Names a part that is shared. */
+/** A reference to a shared part. */
 export interface Reference {
   readonly $ref: string;
 }
 
-/** A parameter of a request. */
 export interface Parameter {
   readonly name: string;
   readonly in: 'query' | 'path' | 'header';
   readonly required: boolean;
   readonly description: string;
   readonly schema?: Schema;
-  /** Instead of `schema`: a value that is itself encoded. */
+  /** In place of `schema`, for a value that is itself encoded. */
   readonly content?: Readonly<Record<string, MediaType>>;
   readonly example?: unknown;
 }
 
-/** A header of an answer. */
+/** A response header. */
 export interface Header {
   readonly description: string;
-  /** True when every such answer has it. */
+  /** True when every response of this kind has the header. */
   readonly required?: boolean;
   readonly schema: Schema;
 }
 
-/** What a body is. */
+/** The media type of a body. */
 export interface MediaType {
   readonly schema: Schema;
   readonly example?: unknown;
-  /** Of a stream: the schema of the JSON object in each `data:` line. */
+  /** For a stream: the schema of the JSON object in each `data:` line. */
   readonly 'x-event-schema'?: Reference;
-  /** Of a stream: which of its events have an `id:` line. */
+  /** For a stream: the events that have an `id:` line. */
   readonly 'x-event-ids'?: 'logged' | 'logged-with-cursor' | 'none';
 }
 
-/** An answer. */
 export interface Response {
   readonly description: string;
   readonly headers?: Readonly<Record<string, Header | Reference>>;
   readonly content?: Readonly<Record<string, MediaType>>;
 }
 
-/** Which headers a request authenticates with, by the names of the security schemes. */
+/** The headers that authenticate a request, by the names of their security schemes. */
 export type Requirement = Readonly<Record<string, readonly string[]>>;
 
-/** What one method of a path does. */
+/** One method of a path. */
 export interface Operation {
   readonly operationId: string;
   readonly summary: string;
@@ -61,29 +59,28 @@ export interface Operation {
     readonly content: Readonly<Record<string, MediaType>>;
   };
   readonly responses: Readonly<Record<string, Response | Reference>>;
-  /** The alternatives; an empty one: nothing is needed. */
+  /** The alternatives; an empty one means that no authentication is required. */
   readonly security: readonly Requirement[];
 }
 
-/** A method, as documents spell it. */
+/** A method in the spelling of OpenAPI. */
 export type OperationMethod = 'get' | 'post' | 'patch' | 'delete';
 
-/** A path. */
 export interface PathItem extends Partial<Readonly<Record<OperationMethod, Operation>>> {
-  /** Present where a path is not under the base of its surface. */
+  /** Present when the path is not under the base of its surface. */
   readonly servers?: readonly Server[];
 }
 
-/** Paths, by their patterns. */
+/** Paths by pattern. */
 export type Paths = Readonly<Record<string, PathItem>>;
 
-/** A base of the paths. */
+/** A base URL of the paths. */
 export interface Server {
   readonly url: string;
   readonly description?: string;
 }
 
-/** The whole. */
+/** A complete OpenAPI document. */
 export interface Document {
   readonly openapi: '3.1.0';
   readonly jsonSchemaDialect: string;
@@ -93,19 +90,19 @@ export interface Document {
   readonly paths: Paths;
   readonly components: {
     readonly schemas: Readonly<Record<string, Schema>>;
-    /** Also what answers requests that are none of the operations: unknown paths, other methods, broken HTTP. */
+    /** Includes responses to requests that match no operation: unknown paths, other methods, invalid HTTP. */
     readonly responses: Readonly<Record<string, Response>>;
     readonly headers: Readonly<Record<string, Header>>;
     readonly securitySchemes: Readonly<Record<string, Schema>>;
   };
 }
 
-/** What a document says of the deployment that serves it. */
+/** The deployment that a document describes. */
 export interface Deployment {
   readonly version: string;
-  /** The surfaces that it exposes. */
+  /** The exposed surfaces. */
   readonly surfaces: readonly string[];
 }
 
-/** The dialect that OpenAPI 3.1 has unless another is named. */
+/** The default schema dialect of OpenAPI 3.1. */
 export const SCHEMA_DIALECT = 'https://spec.openapis.org/oas/3.1/dialect/base';

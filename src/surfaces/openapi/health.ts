@@ -3,17 +3,17 @@ import type { Paths, Schema } from './document.js';
 import { refusals } from './refusals.js';
 import { list, named, record, text } from './schemas.js';
 
-/** What the readiness probe answers. */
+/** The response of the readiness probe. */
 export const health: Schema = record(
   {
-    status: text('`ok`, or why messages are refused: `draining`, `store_unavailable`.'),
+    status: text('`ok`, or the reason why messages are refused: `draining` or `store_unavailable`.'),
     version: text(),
-    surfaces: list(text(), 'The surfaces that are exposed.'),
+    surfaces: list(text(), 'The exposed API surfaces.'),
   },
-  { description: 'Whether messages are taken.' },
+  { description: 'Whether the service accepts messages.' },
 );
 
-const AT_ROOT = { servers: [{ url: '/', description: 'Not under a surface’s own base.' }] };
+const AT_ROOT = { servers: [{ url: '/', description: 'The root, not the base of a surface.' }] };
 
 const others = refusals();
 
@@ -44,19 +44,22 @@ const word: Paths[string] = {
   ...AT_ROOT,
   get: {
     operationId: 'readHealthWord',
-    summary: 'Liveness in one word',
+    summary: 'Liveness',
     tags: ['Health'],
     security: [{}],
     responses: {
       ...others,
-      200: answer('The process answers, ready or not.', {
+      200: answer('The process is running, whether ready or not.', {
         content: { 'text/plain': { schema: { const: 'OK' }, example: 'OK' } },
       }),
     },
   },
 };
 
-/** The probes. @param options `ownBase`: whether the surface has one under its own base too */
+/**
+ * The health probes.
+ * @param options `ownBase`: true if the surface has its own readiness probe under its base
+ */
 export function healthPaths({ ownBase }: { readonly ownBase: boolean }): Paths {
   return { '/api/health': ownBase ? probe : { ...AT_ROOT, ...probe }, '/health': word };
 }

@@ -1,19 +1,19 @@
 import type { Schema } from './document.js';
 import { flag, record, text, timestamp, words } from './schemas.js';
 
-/** A message as snapshots of both surfaces show it. */
+/** A message in the snapshots of both surfaces. */
 export const message: Schema = record(
   {
     sender: words(['user', 'agent', 'system']),
-    content: text('Empty where a tool’s outcome is shown.'),
+    content: text('The text. Empty for a tool result.'),
     timestamp: {
       ...timestamp,
       description:
-        'ISO 8601 in UTC. It never changes: for an answer the time of its first character, for a tool’s outcome that of the result.',
+        'ISO 8601 in UTC. It never changes. For a reply: the time of its first character; for a tool result: the time of the result.',
     },
-    is_streaming: flag('True for the text of a running turn so far; at most one message has it.'),
+    is_streaming: flag('True for the partial text of the running turn. At most one message has it.'),
     tool_result: {
-      description: 'A tool’s outcome: its name, and the result as text.',
+      description: 'The name of a tool, and its result as text.',
       type: ['array', 'null'],
       prefixItems: [text('The name of the tool.'), text('The result as text.')],
       minItems: 2,
@@ -23,7 +23,7 @@ export const message: Schema = record(
   { description: 'A message of the conversation.' },
 );
 
-/** A question and its answer. */
+/** A user message and its reply, as an example. */
 export const messageExamples = [
   {
     sender: 'user',

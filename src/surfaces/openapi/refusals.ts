@@ -1,7 +1,7 @@
 import { answer, json, refer } from './answers.js';
 import type { Reference, Response, Schema } from './document.js';
 
-/** An answer that refuses: its status, what it means, and the `code` that the current surface gives it. */
+/** An error response: its status, its meaning, and its `code` on the current surface. */
 interface Refusal {
   readonly status: number;
   readonly description: string;
@@ -12,87 +12,88 @@ interface Refusal {
 const REFUSALS = {
   Invalid: {
     status: 400,
-    description: 'A parameter is missing or wrong, or the request is no valid HTTP.',
+    description: 'A parameter is missing or invalid, or the request is not valid HTTP.',
     codes: ['invalid'],
   },
   Unauthenticated: {
     status: 401,
-    description: 'The App key, or the proof of a wallet where one is asked for, is missing or not valid.',
+    description: 'The App key, or a required proof of wallet ownership, is missing or invalid.',
     codes: ['unauthenticated'],
   },
   Forbidden: {
     status: 403,
     description:
-      'The App key does not cover the App, the proof is of another wallet, or a page of this origin may not call.',
+      'The App key does not cover the App, the proof belongs to another wallet, or the origin of the page is not allowed.',
     codes: ['forbidden'],
   },
   NotFound: {
     status: 404,
-    description: 'There is no such session, message, tool, action or path.',
+    description: 'The session, message, tool, action or path does not exist.',
     codes: ['not_found'],
   },
   MethodNotAllowed: {
     status: 405,
-    description: 'The path has other methods: see `Allow`.',
+    description: 'The path does not support this method. `Allow` lists the supported ones.',
     codes: ['method_not_allowed'],
     headers: refer(['Allow']),
   },
   TooLate: { status: 408, description: 'The request did not arrive in time.', codes: ['invalid'] },
   Busy: {
     status: 409,
-    description: 'The thread is busy and its App rejects meanwhile: nothing was stored.',
+    description: 'A turn is running, and the App does not queue messages. Nothing was stored.',
     codes: ['busy'],
   },
   Gone: {
     status: 410,
-    description: 'The message was accepted, and its thread was deleted before the response.',
+    description: 'The message was accepted, but its thread was deleted before the response.',
     codes: ['gone'],
   },
   TooLarge: {
     status: 413,
-    description: 'The body is larger than is taken here, or what is kept has reached its bound.',
+    description: 'The body exceeds the size limit, or a storage limit is reached.',
     codes: ['payload_too_large', 'full'],
   },
   Misdirected: {
     status: 421,
-    description: 'The service listens on a loopback address, and `Host` names another host.',
+    description: 'The service listens on a loopback address only, and `Host` names another host.',
     codes: ['misdirected'],
   },
   KeyReused: {
     status: 422,
-    description: 'The `Idempotency-Key` belongs to another message.',
+    description: 'The `Idempotency-Key` was already used for another message.',
     codes: ['key_reused'],
   },
   TooMany: {
     status: 429,
-    description: 'Too many requests, turns, tokens, waiting messages or open streams.',
+    description: 'Too many requests, turns, tokens, queued messages or open streams.',
     codes: ['too_many', 'rate_limited'],
     headers: refer(['Retry-After']),
   },
   HeadersTooLarge: {
     status: 431,
-    description: 'Request line and headers are larger than 1 MiB.',
+    description: 'The request line and headers are larger than 1 MiB.',
     codes: ['invalid'],
   },
   Internal: {
     status: 500,
-    description: 'An error of the service: the log has the reason under the `X-Request-Id`.',
+    description: 'Internal error. The service log contains the cause under the `X-Request-Id`.',
     codes: ['internal'],
   },
   Unavailable: {
     status: 503,
-    description: 'The service is restarting, or its store does not answer.',
+    description: 'The service is restarting, or its store is unavailable.',
     codes: ['unavailable'],
     headers: refer(['Retry-After']),
   },
 } as const satisfies Record<string, Refusal>;
 
-/** A shared answer that refuses. */
+/** The name of a shared error response. */
 export type RefusalName = keyof typeof REFUSALS;
 
 /**
- * All of them in the shape of a surface, and what answers `OPTIONS`. Their keys are the names that `refusals` refers
- * to. `except`: those that the surface never gives.
+ * Returns all error responses in the format of a surface, and the response to `OPTIONS`. The keys are the names that
+ * `refusals` references.
+ * @param except the responses that the surface never sends
  */
 export function refusalAnswers(
   shape: (codes: readonly string[]) => Schema,
@@ -103,19 +104,21 @@ export function refusalAnswers(
     name,
     json(description, shape(codes), headers === undefined ? {} : { headers }),
   ]);
-  const options = answer('The methods of a path, to `OPTIONS`.', {
-    headers: { Allow: { description: 'Absent on unknown paths.', schema: { type: 'string' } } },
+  const options = answer('The methods of the path, in response to `OPTIONS`.', {
+    headers: {
+      Allow: { description: 'The supported methods. Absent on unknown paths.', schema: { type: 'string' } },
+    },
   });
   return { Options: options, ...Object.fromEntries(shown) };
 }
 
-/** The name of the shared answer with this status. */
+/** Returns the name of the shared response with this status. */
 export function refusalWith(status: number): string | undefined {
   if (status === 204) return 'Options';
   return Object.entries<Refusal>(REFUSALS).find(([, refusal]) => refusal.status === status)?.[0];
 }
 
-/** What any operation may answer, and the further refusals of one. */
+/** Returns references to the error responses of every operation and to the given further ones. */
 export function refusals(...names: readonly RefusalName[]): Record<string, Reference> {
   const all: readonly RefusalName[] = [
     ...(['Invalid', 'Forbidden'] as const),

@@ -1,15 +1,13 @@
 import type { Reference, Schema } from './document.js';
 
-/**
- * Short ways to write schemas. What an object holds is closed unless it says otherwise: an unknown field is a mistake.
- */
+/** Builders of schemas. Objects are closed by default: an unknown field is an error. */
 
-/** A named schema of the document. */
+/** Returns a reference to a named schema of the document. */
 export function named(name: string): Reference & Schema {
   return { $ref: `#/components/schemas/${name}` };
 }
 
-/** A closed object whose fields are all there, but for the optional ones. */
+/** Returns a closed object whose fields are required, except for the optional ones. */
 export function record(
   properties: Readonly<Record<string, Schema>>,
   { optional = [], ...rest }: { readonly optional?: readonly string[]; readonly description?: string } = {},
@@ -18,7 +16,7 @@ export function record(
   return { type: 'object', ...rest, properties, required, additionalProperties: false };
 }
 
-/** An object of whatever names, all with such a value. */
+/** Returns an object with arbitrary names and values of one schema. */
 export function map(value: Schema | boolean, description?: string): Schema {
   return {
     type: 'object',
@@ -27,32 +25,29 @@ export function map(value: Schema | boolean, description?: string): Schema {
   };
 }
 
-/** A list. */
 export function list(items: Schema, description?: string): Schema {
   return { type: 'array', ...(description === undefined ? {} : { description }), items };
 }
 
-/** Text. */
 export function text(description?: string): Schema {
   return { type: 'string', ...(description === undefined ? {} : { description }) };
 }
 
-/** One of these words. */
+/** Returns an enumeration of words. */
 export function words(values: readonly string[], description?: string): Schema {
   return { type: 'string', ...(description === undefined ? {} : { description }), enum: values };
 }
 
-/** True or false. */
 export function flag(description?: string): Schema {
   return { type: 'boolean', ...(description === undefined ? {} : { description }) };
 }
 
-/** An integer from `minimum` on. */
+/** Returns an integer of at least `minimum`. */
 export function integer(minimum: number, description?: string): Schema {
   return { type: 'integer', minimum, ...(description === undefined ? {} : { description }) };
 }
 
-/** A UUID as answers have it. */
+/** Returns a UUID in the spelling of responses. */
 export function uuid(description: string): Schema {
   return {
     type: 'string',
@@ -62,7 +57,6 @@ export function uuid(description: string): Schema {
   };
 }
 
-/** A time. */
 export const timestamp: Schema = {
   type: 'string',
   format: 'date-time',
@@ -70,7 +64,5 @@ export const timestamp: Schema = {
   description: 'ISO 8601 in UTC.',
 };
 
-/** For examples. */
 export const SESSION_EXAMPLE = '5f0c2a51-0b7e-4f6c-9a37-3f2b8c1d4e90';
-/** For examples. */
 export const WALLET_EXAMPLE = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8';

@@ -7,9 +7,9 @@ const SESSION_ID = new Set(['session_id']);
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /**
- * Counts every request against the limits of its session and App key, before anything is done for it. Each session and
- * key that it names in whatever place is counted: which of them its route will look at is not known yet, and one that
- * it does not look at must not hide the one that it does.
+ * Counts every request against the limits of its session and App key, before any other work. Counts every session and
+ * key that the request names anywhere: the route is not known yet, and a name that the route ignores must not hide the
+ * one that it uses.
  */
 export function admit(core: AdmissionApi): RequestHandler {
   return async (req, _res, next) => {
@@ -25,7 +25,7 @@ export function admit(core: AdmissionApi): RequestHandler {
   };
 }
 
-/** What is malformed is refused later, by its own route. */
+/** Skips malformed ids; the route refuses them later. */
 function sessionsOf(req: Request): readonly string[] {
   const inPath = /\/api\/sessions\/([^/]+)/i.exec(decoded(req.path))?.[1];
   const named: readonly unknown[] = [
@@ -42,7 +42,7 @@ function keysOf(req: Request): readonly string[] {
   return [...new Set(given.filter((key) => key.trim() !== ''))];
 }
 
-/** The path as routes see it; one that cannot be decoded names nothing. */
+/** Returns the decoded path, or an empty path when it cannot be decoded. */
 function decoded(path: string): string {
   try {
     return decodeURIComponent(path);

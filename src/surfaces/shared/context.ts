@@ -1,10 +1,10 @@
 import type { Core } from '../../core/api.js';
 import type { Streams } from '../../http/sse/streams.js';
 
-/** What every surface is made from. */
+/** The dependencies of every surface. */
 export interface SurfaceContext {
   readonly core: Core;
   readonly streams: Streams;
-  /** What the health probe shows beside the status. */
+  /** The fields of the health probe's response besides `status`. */
   readonly about: { readonly version: string; readonly surfaces: readonly string[] };
 }

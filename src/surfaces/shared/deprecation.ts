@@ -2,21 +2,21 @@ import type { RequestHandler, Response } from 'express';
 import { exchangeOf } from '../../http/request/exchange.js';
 import { isProbe } from '../../http/routing/route.js';
 
-/** What the operator says of the legacy surface's end. Times are in milliseconds since the epoch; null: not said. */
+/** The announced end of the legacy surface. Times are in milliseconds since the epoch; null: not announced. */
 export interface LegacySettings {
   readonly deprecatedAt: number | null;
   readonly sunsetAt: number | null;
-  /** A page about the change. */
+  /** The URL of a page about the change. */
   readonly link: string | null;
 }
 
-/** Puts the notice on an answer. Safe to call more than once, before anything else says `Link`. */
+/** Adds the notice to a response. Idempotent; must run before any other code sets `Link`. */
 export type Notice = (res: Response) => void;
 
 /**
- * The headers that say that what answers will go: `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and `Link`. Undefined
- * when there is nothing to say.
- * @param successor the base of what takes its place; null where that is not served
+ * Creates the function that adds `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and `Link` headers. Undefined when
+ * nothing is announced.
+ * @param successor the base path of the successor; null if it is not exposed
  */
 export function createNotice(settings: LegacySettings, successor: string | null): Notice | undefined {
   const { deprecatedAt, sunsetAt, link } = settings;
@@ -30,7 +30,7 @@ export function createNotice(settings: LegacySettings, successor: string | null)
   };
 }
 
-/** As a handler for everything below a base. */
+/** Creates handlers that add the notice to every response below a base. */
 export function noticeAll(notice: Notice | undefined): RequestHandler[] {
   if (notice === undefined) return [];
   return [
@@ -42,7 +42,8 @@ export function noticeAll(notice: Notice | undefined): RequestHandler[] {
 }
 
 /**
- * As a handler where several dialects are spoken: for the requests that were found to speak this one, but for probes.
+ * Creates handlers for a base with several dialects: they add the notice to responses in the named dialect, except to
+ * health probes.
  */
 export function noticeDialect(notice: Notice | undefined, name: string): RequestHandler[] {
   if (notice === undefined) return [];
@@ -55,7 +56,10 @@ export function noticeDialect(notice: Notice | undefined, name: string): Request
   ];
 }
 
-/** A URL without anything that could end its brackets, and the relations of RFC 9745 and RFC 5829. */
+/**
+ * Formats the `Link` header with the relations of RFC 9745 and RFC 5829. Normalizing the URL escapes characters that
+ * could end the angle brackets.
+ */
 function linksOf(link: string, successor: string | null): string {
   const about = `<${new URL(link).href}>; rel="deprecation"; type="text/html"`;
   return successor === null ? about : `${about}, <${successor}>; rel="successor-version"`;

@@ -3,12 +3,12 @@ import type { Route } from '../../http/routing/route.js';
 import type { HealthApi } from '../../core/api.js';
 import type { SurfaceContext } from './context.js';
 
-/** When to ask again while it is not ready, in seconds. */
+/** `Retry-After` in seconds while the service is not ready. */
 const RETRY_AFTER = '1';
 
 /**
- * `GET /api/health`, the readiness probe: 200 `{status: "ok", version, surfaces}`, or 503 with another status while
- * messages are refused.
+ * `GET /api/health`, the readiness probe. Responds with 200 `{status: "ok", version, surfaces}`, or with 503 and
+ * another status while the service refuses messages.
  */
 export function healthProbe(
   { core, about }: Pick<SurfaceContext, 'about'> & { readonly core: HealthApi },
@@ -29,7 +29,10 @@ export function healthProbe(
   };
 }
 
-/** `GET /health`, the liveness probe: the text `OK` for as long as the process answers, whatever the store does. */
+/**
+ * `GET /health`, the liveness probe. Responds with the text `OK` while the process runs, whatever the state of the
+ * store.
+ */
 export function healthWord(dialect: Dialect): Route {
   return {
     method: 'GET',

@@ -1,21 +1,18 @@
-/**
- * The messages of a snapshot as JSON. Records that have settled never change, so each is encoded once. Measured: 1,000
- * messages of 400 characters take 3.7 ms to encode, and 0.4 µs to hand out again.
- */
+/** Encodes the messages of a snapshot as JSON. Settled records never change, so each is encoded only once. */
 import { resultText, type Message } from '../../core/model/message.js';
 import type { OpenTurnView, Snapshot } from '../../core/model/snapshot.js';
 
 interface Encoded {
-  /** A JSON array, in pieces: what has settled is not copied. */
+  /** A JSON array in pieces, so that settled messages are not copied. */
   readonly json: readonly Buffer[];
-  /** How many the thread has. */
+  /** The number of messages in the thread. */
   readonly total: number;
 }
 
 const encodings = new WeakMap<readonly Message[], SettledMessages>();
 const COMMA = Buffer.from(',');
 
-/** @param tail how many of the last messages are wanted; absent: all */
+/** @param tail number of last messages to include; absent: all */
 export function encodeMessages({ skipped, settled, settledCount, open }: Snapshot, tail = Infinity): Encoded {
   let kept = encodings.get(settled);
   if (kept === undefined) encodings.set(settled, (kept = new SettledMessages()));
@@ -31,21 +28,21 @@ export function encodeMessages({ skipped, settled, settledCount, open }: Snapsho
   return { json: parts, total };
 }
 
-/** The encoding of an array of records that only grows at its end: messages one after another, with commas between. */
+/** The encoding of a growing array of records: messages joined by commas. */
 class SettledMessages {
   private bytes = Buffer.alloc(0);
   private used = 0;
-  /** Where each message ends in `bytes`. */
+  /** The end offset of each message in `bytes`. */
   private readonly ends: number[] = [];
-  /** How many messages there are up to and with each record. */
+  /** The number of messages up to and including each record. */
   private readonly counts: number[] = [];
 
-  /** How many messages the first so many records are. */
+  /** Returns the number of messages in the first `records` records. */
   messagesOf(records: number): number {
     return this.counts[records - 1] ?? 0;
   }
 
-  /** Encodes the records that came since. */
+  /** Encodes the records that were added since the last call. */
   follow(settled: readonly Message[]): void {
     if (this.counts.length === settled.length) return;
     for (const record of settled.slice(this.counts.length)) {
@@ -54,7 +51,7 @@ class SettledMessages {
     }
   }
 
-  /** The messages from one to before another, with the commas between them. */
+  /** Returns the messages from index `first` to before `end`, joined by commas. */
   slice(first: number, end: number): Buffer {
     if (first >= end) return this.bytes.subarray(0, 0);
     const before = this.ends[first - 1];
@@ -65,7 +62,7 @@ class SettledMessages {
     const separated = this.used === 0 ? [message] : [COMMA, message];
     const needed = this.used + message.length + 1;
     if (needed > this.bytes.length) {
-      // What earlier answers still hold of the old buffer stays as it is.
+      // Allocates a new buffer, because earlier responses may still reference the old one.
       const larger = Buffer.alloc(Math.max(needed, this.bytes.length * 2));
       this.bytes.copy(larger, 0, 0, this.used);
       this.bytes = larger;
@@ -82,7 +79,7 @@ function encodeOpenTurn({ messages, streaming }: OpenTurnView): string[] {
   return fragments;
 }
 
-/** A record becomes its text, if any, and then one message for each tool's outcome. */
+/** Yields the text of a record, if any, and then one message for each tool result. */
 function* encodeRecord({ role, content, createdAt, toolResults }: Message): Generator<string> {
   const sender = role === 'assistant' ? 'agent' : role;
   if (content !== '' || role !== 'assistant') yield encode(sender, content, createdAt, {});

@@ -4,45 +4,46 @@ import { optionalText, requiredText, type Param, type Place } from '../../http/v
 
 const PURPOSE = 'the UUID of the session';
 
-/** A UUID as most clients write it, which the chain leaves as it is. What has a mark is the id of a session. */
+/**
+ * A UUID in lower case, which passes the validation chain unchanged. An id that already has a mark was validated
+ * before.
+ */
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const isPlainId = (text: string): boolean => marks.has(text) || UUID.test(text);
 
-/** The `X-Session-Id` header, required. */
 export const sessionHeader = requiredId('headers', 'X-Session-Id');
 
-/** The `session_id` query parameter, required. */
 export const sessionQuery = requiredId('query-only', 'session_id');
 
-/** The `id` of a path, required. */
+/** The required path parameter `id`. */
 export const sessionPath = requiredId('params', 'id');
 
-/** The `X-Session-Id` header where it may be absent. */
 export const optionalSessionHeader = optionalId('headers', 'X-Session-Id');
 
-/** The `session_id` query parameter where it may be absent. */
 export const optionalSessionQuery = optionalId('query-only', 'session_id');
 
-/** A session that a header names: unknown, it is created. */
+/** A session named by a header: created if unknown. */
 export function sentByHeader(id: string): SessionRef {
   return { id, ifUnknown: 'create' };
 }
 
-/** A session that a query names: unknown, it is not found, as a query never creates one. */
+/** A session named by a query parameter: refused if unknown. */
 export function sentByQuery(id: string): SessionRef {
   return { id, ifUnknown: 'refuse' };
 }
 
 /**
- * Marks of sessions that were asked for lately: each request shows one, and a digest takes 0.7 µs (`createHash` 1.8,
- * and an object to collect). Those of the generation before go all at once: a map from whose beginning single ones are
- * taken becomes slow, since it keeps their places.
+ * Cache of session marks, because every request needs one. Two generations: deleting the oldest entries of a single map
+ * one by one makes it slow, so the older generation is dropped as a whole.
  */
 let marks = new Map<string, string>();
 let earlierMarks = new Map<string, string>();
 const MARKS_A_GENERATION = 5_000;
 
-/** The first 8 hex digits of a session id's SHA-256: what logs and tags may show of it. */
+/**
+ * Returns the first 8 hex digits of a session id's SHA-256, which identifies the session in logs and entity tags
+ * without revealing the id.
+ */
 export function sessionMark(id: string): string {
   const known = marks.get(id);
   if (known !== undefined) return known;
@@ -55,7 +56,7 @@ export function sessionMark(id: string): string {
   return mark;
 }
 
-/** A UUID of any version in any case, kept in lower case. */
+/** A UUID of any version in any case, converted to lower case. */
 function requiredId(place: Place, name: string): Param<string> {
   const param = requiredText(
     place,

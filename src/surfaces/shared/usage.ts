@@ -9,8 +9,8 @@ import type { Notice } from './deprecation.js';
 const KEY_HEADER = { current: 'service-app-key', legacy: 'x-api-key' } as const;
 
 /**
- * The routes with each request counted under its surface, and the notice on answers to legacy requests where that shows
- * only in the request. Probes are not counted.
+ * Returns the routes with a handler that counts each request under its surface. For routes that serve both surfaces, it
+ * also adds the notice to responses to legacy requests. Health probes are not counted.
  */
 export function countRoutes(
   routes: readonly Route[],
@@ -47,7 +47,7 @@ function counting(
       if (surface === 'legacy') notice?.(res);
       next();
     };
-    // Most dialects are known at once, and need no promise.
+    // Most dialects are known synchronously and need no promise.
     const found = spoken(req, res);
     if (typeof found !== 'string') return found.then(count);
     count(found);

@@ -1,6 +1,6 @@
 import type { Request } from 'express';
 
-/** What shows that a wallet is the caller's, where that is asked for; the core alone judges it. */
+/** Returns the proof that the caller owns a wallet. Only the core checks it. */
 export function walletProofOf(req: Request): string | undefined {
   return req.get('x-wallet-proof');
 }

@@ -18,21 +18,21 @@ import { integer, list, named, text, uuid } from '../../openapi/schemas.js';
 const tags = ['Conversation'];
 
 const cursor: Header = {
-  description: 'The id of the newest event: `GET /api/updates?since=` with it misses nothing.',
+  description: 'The id of the newest event. Pass it to `GET /api/updates?since=` to miss no event.',
   required: true,
   schema: integer(0),
 };
 const counted: Readonly<Record<string, Header>> = {
   'X-Event-Cursor': cursor,
   'X-Total-Messages': {
-    description: 'How many messages the thread has, also when fewer are shown.',
+    description: 'The number of messages in the thread, even if `tail` limits the response.',
     required: true,
     schema: integer(0),
   },
 };
 const tagged: Readonly<Record<string, Header>> = {
   ETag: {
-    description: 'Of the session, its revision and `tail`.',
+    description: 'Identifies the session, its revision and `tail`.',
     required: true,
     schema: { type: 'string', pattern: '^W/"[^"]+"$' },
   },
@@ -46,7 +46,7 @@ const snapshotExample = {
   user_state: { connection: { is_connected: true }, evm: { address: '0x7099…', chain_id: 1 } },
 };
 const snapshot = (headers: Readonly<Record<string, Header>> = {}) =>
-  json('The session as it is now.', named('Snapshot'), {
+  json('The current state of the session.', named('Snapshot'), {
     example: snapshotExample,
     headers: { ...counted, ...headers },
   });
@@ -56,7 +56,7 @@ const userState: Parameter = {
   in: 'query',
   required: false,
   description:
-    'A JSON object, merged into the state as a merge patch; flat keys win over nested ones. At most 64 KiB.',
+    'A JSON object, applied to the user state as a merge patch. Flat keys take precedence over nested ones. At most 64 KiB.',
   content: { 'application/json': { schema: named('UserState') } },
 };
 const clientId = query('client_id', 'The client whose secrets the tools may use.');
@@ -64,14 +64,13 @@ const clientId = query('client_id', 'The client whose secrets the tools may use.
 const message: Schema = { type: 'string', minLength: 1, description: 'At most 64 KiB of UTF-8.' };
 const wallet = { type: 'string', minLength: 1, maxLength: 128 };
 
-/** Messages, state, interrupt and updates. */
 export const chatPaths: Paths = {
   '/api/chat': {
     post: {
       operationId: 'sendMessage',
       summary: 'Send a message',
       description:
-        'Stores the message, queues its turn and answers at once; the rest comes by `/api/updates` and `/api/state`. A 200 means that the message is durable.',
+        'Stores the message, queues its turn and responds immediately. Follow the turn with `/api/updates` or `/api/state`. A 200 means that the message is durable.',
       tags,
       security: credentials('required', 'optional'),
       parameters: [
@@ -86,7 +85,7 @@ export const chatPaths: Paths = {
         clientId,
         header(
           'Prefer',
-          '`wait=N` holds the answer until the turn ends or N seconds pass, 60 at most (RFC 7240).',
+          '`wait=N` delays the response until the turn ends, at most N seconds and at most 60 (RFC 7240).',
           text(),
           'wait=30',
         ),
@@ -101,17 +100,17 @@ export const chatPaths: Paths = {
           user_state: named('UserState'),
           client_id: text(),
         }),
-        { required: false, description: 'The same names, where the query lacks them.' },
+        { required: false, description: 'The same fields, used if the query lacks them.' },
       ),
       responses: {
         200: snapshot({
           'X-Turn-Id': {
-            description: 'The turn that the message started, as `include=turns` names it.',
+            description: 'The id of the message’s turn, as in the events of `include=turns`.',
             required: true,
             schema: uuid('The id of a turn.'),
           },
           'Preference-Applied': {
-            description: 'The wait that was granted.',
+            description: 'The granted wait.',
             schema: { type: 'string', pattern: '^wait=\\d+$' },
           },
         }),
@@ -124,14 +123,14 @@ export const chatPaths: Paths = {
       operationId: 'readState',
       summary: 'Read the session',
       description:
-        'Made to be polled: with the `ETag` in `If-None-Match` the answer is a 304 while nothing has changed.',
+        'Suited for polling: send the `ETag` as `If-None-Match` to get a 304 while nothing has changed.',
       tags,
       security: credentials('required', 'none'),
       parameters: [
         userState,
-        query('client_id', 'Taken, and without effect here: a state runs no tools.'),
-        query('tail', 'Only so many of the last messages.', { schema: integer(0) }),
-        header('If-None-Match', 'The `ETag` of the last answer.', text()),
+        query('client_id', 'Accepted without effect: reading the state runs no tools.'),
+        query('tail', 'Return only this number of last messages.', { schema: integer(0) }),
+        header('If-None-Match', 'The `ETag` of the last response.', text()),
       ],
       responses: {
         200: snapshot(tagged),
@@ -143,8 +142,8 @@ export const chatPaths: Paths = {
   '/api/interrupt': {
     post: {
       operationId: 'interrupt',
-      summary: 'Stop what runs and what waits',
-      description: 'The answer is already final. What was shown of the answer is kept.',
+      summary: 'Cancel the running and the queued turns',
+      description: 'Responds with the final state. The partial text of the running turn is kept.',
       tags,
       security: credentials('required', 'none'),
       responses: { 200: snapshot(), ...refusals('NotFound') },
@@ -154,20 +153,20 @@ export const chatPaths: Paths = {
     get: {
       operationId: 'subscribe',
       summary: 'Follow the session',
-      description: `A stream that outlives turns. \`Accept\` may be absent; one that rules \`text/event-stream\` out is a 400. Without a
-cursor it begins with what happens from now on. ${FRAMING} An event that is kept has an
-\`id:\` line before it; ids are integers that grow by one with each event of the session.`,
+      description: `A stream that continues across turns. \`Accept\` is optional, but must allow \`text/event-stream\`, otherwise a 400. Without a
+cursor, it starts with new events. ${FRAMING} A logged event has an
+\`id:\` line before its data. Ids are integers that increase by one with each event of the session.`,
       tags,
       security: credentials('required', 'none'),
       parameters: [
-        query('include', '`turns` adds the start, text and end of turns.', {
+        query('include', '`turns` adds events for the start, text and end of turns.', {
           schema: { type: 'string', pattern: '^turns(,turns)*$' },
           example: 'turns',
         }),
         ...eventCursor,
       ],
       responses: {
-        200: eventStream('The stream.', {
+        200: eventStream('A stream of updates.', {
           schema: named('UpdateEvent'),
           ids: 'logged',
           example: updatesExample,
@@ -180,11 +179,11 @@ cursor it begins with what happens from now on. ${FRAMING} An event that is kept
     get: {
       operationId: 'listEvents',
       summary: 'Read the last system events',
-      description: 'Oldest first. Takes none away.',
+      description: 'Oldest first. Reading does not remove events.',
       tags,
       security: credentials('required', 'none'),
       parameters: [
-        query('count', 'How many at most.', {
+        query('count', 'The maximum number of events.', {
           schema: { type: 'integer', minimum: 1, maximum: 1000, default: 100 },
         }),
       ],

@@ -5,29 +5,30 @@ import { credentials, fields, jsonBody, query } from '../../openapi/requests.js'
 import { list, named, text } from '../../openapi/schemas.js';
 
 const tags = ['Models and Apps'];
-const app = query('app', 'The App that it is for.', { schema: { type: 'string', minLength: 1 } });
+const app = query('app', 'The App; absent: the last one of the session.', {
+  schema: { type: 'string', minLength: 1 },
+});
 
-/** Models and Apps. */
 export const controlPaths: Paths = {
   '/api/control/model': {
     post: {
       operationId: 'selectModel',
       summary: 'Select the model of the session',
       description:
-        'It is kept, and takes effect with the next turn. Under `/api`, while both surfaces are exposed, a request without `rig` but with `session_id` or `model` is read as a legacy one.',
+        'The selection is stored, and takes effect with the next turn. Under `/api`, while both surfaces are exposed, a request without `rig` but with `session_id` in the query or with `model` is treated as a legacy request.',
       tags,
       security: credentials('required', 'optional'),
       parameters: [
         query('rig', 'The model to switch to.', { required: true, example: 'demo' }),
-        query('baml', 'Comes back as given.'),
+        query('baml', 'Returned unchanged in the response.'),
         app,
       ],
       requestBody: jsonBody(fields({ rig: text(), baml: text(), app: text() }), {
         required: false,
-        description: 'The same names, where the query lacks them.',
+        description: 'The same fields, used if the query lacks them.',
       }),
       responses: {
-        200: json('It is selected.', named('Selection'), {
+        200: json('The model was selected.', named('Selection'), {
           example: { success: true, rig: 'demo', baml: 'demo', created: false },
         }),
         ...refusals('Unauthenticated', 'Forbidden', 'TooLarge'),
@@ -38,7 +39,7 @@ export const controlPaths: Paths = {
     get: {
       operationId: 'listModels',
       summary: 'List the models',
-      description: 'The first is the one that the session uses.',
+      description: 'The first one is the model of the session.',
       tags,
       security: credentials('optional', 'optional'),
       parameters: [app],
@@ -52,7 +53,8 @@ export const controlPaths: Paths = {
     get: {
       operationId: 'listApps',
       summary: 'List the Apps',
-      description: '`default` and what the App key covers, with the secret slots that they declare.',
+      description:
+        'Lists `default` and the Apps that the App key covers, with the secret slots that they declare.',
       tags,
       security: credentials('required', 'optional'),
       responses: {

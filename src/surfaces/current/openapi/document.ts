@@ -12,16 +12,16 @@ import { sessionPaths } from './sessions.js';
 import { toolPaths } from './tools.js';
 import { walletPaths } from './wallet.js';
 
-const DESCRIPTION = `A client makes a UUID, sends it as \`X-Session-Id\`, and talks to the assistant in that session.
+const DESCRIPTION = `A client generates a UUID, sends it as \`X-Session-Id\`, and talks to the assistant in that session.
 
 - An unknown session is created by the first request that names it, except on \`/api/sessions/{id}\`.
-- \`GET\` answers \`HEAD\` too. A known path answers other methods with 405 and \`Allow\`, and \`OPTIONS\` with 204 and \`Allow\`.
-- Unknown query parameters are ignored; a name that is given twice is a 400.
-- Every answer, errors too, has \`X-Request-Id\`. Every error is \`{error, code, request_id, details?}\`.`;
+- Every \`GET\` path supports \`HEAD\`. On a known path, other methods get 405 with \`Allow\`, and \`OPTIONS\` gets 204 with \`Allow\`.
+- Unknown query parameters are ignored. A repeated parameter is a 400.
+- Every response, including errors, has \`X-Request-Id\`. Every error has the format \`{error, code, request_id, details?}\`.`;
 
 /** The OpenAPI document of the current surface. */
 export function describeCurrent({ version, surfaces }: Deployment): Document {
-  const merged = surfaces.length > 1 ? 'This surface and the others together.' : 'The same.';
+  const merged = surfaces.length > 1 ? 'All exposed surfaces together.' : 'The same.';
   return {
     openapi: '3.1.0',
     jsonSchemaDialect: SCHEMA_DIALECT,
@@ -31,13 +31,13 @@ export function describeCurrent({ version, surfaces }: Deployment): Document {
       { url: '/', description: merged },
     ],
     tags: [
-      { name: 'Conversation', description: 'Send messages and follow what comes of them.' },
+      { name: 'Conversation', description: 'Send messages, read the state and follow the turns.' },
       { name: 'Sessions', description: 'Sessions, their threads and the persisted messages.' },
-      { name: 'Models and Apps', description: 'What answers.' },
-      { name: 'Tools', description: 'What the assistant, and a client, can call.' },
-      { name: 'Secrets', description: 'Values that tools need. They go in and never come out.' },
-      { name: 'Wallets', description: 'Wallets that sign in, where the service asks for it.' },
-      { name: 'Health', description: 'For deployments.' },
+      { name: 'Models and Apps', description: 'The models and Apps that generate replies.' },
+      { name: 'Tools', description: 'Tools that the assistant and the client can call.' },
+      { name: 'Secrets', description: 'Values that tools need. No response contains them.' },
+      { name: 'Wallets', description: 'Sign-in of wallets, if the service requires it.' },
+      { name: 'Health', description: 'Probes for deployments.' },
     ],
     paths: {
       ...chatPaths,

@@ -4,12 +4,12 @@ import { health } from '../../openapi/health.js';
 import { message } from '../../openapi/messages.js';
 import { flag, list, map, named, record, text, timestamp, uuid, words } from '../../openapi/schemas.js';
 
-const call = { call_id: text(), name: text('The tool.') };
+const call = { call_id: text(), name: text('The name of the tool.') };
 
 const userState: Schema = {
   type: 'object',
   description:
-    'What the client said of wallet, chain and connection. Further keys are kept and come back. The flat keys are there once any of them was received.',
+    'The wallet, chain and connection as set by the client. Other keys are stored and returned. The flat keys are present once any of them was received.',
   properties: {
     connection: {
       type: ['object', 'null'],
@@ -32,7 +32,7 @@ const userState: Schema = {
 export const schemas: Readonly<Record<string, Schema>> = {
   Error: record(
     {
-      error: text('What was wrong, with what, and what would be right.'),
+      error: text('What is wrong, and what would be right.'),
       code: words([
         ...['invalid', 'unauthenticated', 'forbidden', 'not_found', 'method_not_allowed', 'busy', 'gone'],
         ...['payload_too_large', 'full', 'misdirected', 'key_reused', 'too_many', 'rate_limited'],
@@ -42,7 +42,7 @@ export const schemas: Readonly<Record<string, Schema>> = {
       details: {
         ...list(
           record({ path: text(), message: text() }),
-          'Everything that is wrong; absent where there is nothing to list.',
+          'All problems of the request. Absent if there are none to list.',
         ),
         minItems: 1,
       },
@@ -51,43 +51,43 @@ export const schemas: Readonly<Record<string, Schema>> = {
   ),
   Thread: record(
     {
-      session_id: uuid('The session and its thread have the same id.'),
-      title: text('`New Chat` until it has one.'),
+      session_id: uuid('The id of the session, which is also the id of its thread.'),
+      title: text('The title; `New Chat` until one is set.'),
     },
     { description: 'A session and its thread.' },
   ),
-  Deletion: record({ session_id: uuid('The session that was.'), deleted: { const: true } }),
+  Deletion: record({ session_id: uuid('The deleted session.'), deleted: { const: true } }),
   Message: message,
-  ErrorEntry: record({ SystemError: text() }, { description: 'Why something could not be done.' }),
-  NoticeEntry: record({ SystemNotice: text() }, { description: 'A notice of the service to the session.' }),
+  ErrorEntry: record({ SystemError: text() }, { description: 'The reason of a failure.' }),
+  NoticeEntry: record({ SystemNotice: text() }, { description: 'A notice from the service to the session.' }),
   SystemEvent: { oneOf: [named('ErrorEntry'), named('NoticeEntry')] },
   UserState: userState,
   Snapshot: record(
     {
-      messages: list(
-        named('Message'),
-        'All of the conversation, in order of its turns; the last ones with `tail`.',
+      messages: list(named('Message'), 'All messages in order of their turns, or the last ones with `tail`.'),
+      system_events: list(
+        named('ErrorEntry'),
+        'Errors that no earlier response has delivered. Each is delivered once per session.',
       ),
-      system_events: list(named('ErrorEntry'), 'Each `SystemError` once per session.'),
       title: text(),
-      is_processing: flag('True while a turn runs or waits.'),
-      user_state: { anyOf: [named('UserState'), { type: 'null' }], description: 'Null until there is one.' },
+      is_processing: flag('True while a turn is running or queued.'),
+      user_state: { anyOf: [named('UserState'), { type: 'null' }], description: 'Null until one was set.' },
     },
-    { description: 'A session as it is now.' },
+    { description: 'The current state of a session.' },
   ),
   ToolCall: record({ ...call, args: map(true, 'Its arguments.') }),
   ToolResult: record(
     {
       ...call,
-      result: { description: 'Any JSON value; where the call failed, the words that say why.' },
-      status: { const: 'failed', description: 'Only where the call failed.' },
+      result: { description: 'Any JSON value. If the call failed: the reason as text.' },
+      status: { const: 'failed', description: 'Present only if the call failed.' },
     },
     { optional: ['status'] },
   ),
   Record: record(
     {
-      id: uuid('The message.'),
-      session_id: uuid('The session.'),
+      id: uuid('The id of the message.'),
+      session_id: uuid('The id of the session.'),
       thread_id: uuid('Equals `session_id`.'),
       role: words(['user', 'assistant', 'system']),
       content: text(),
@@ -97,17 +97,17 @@ export const schemas: Readonly<Record<string, Schema>> = {
     },
     { description: 'A persisted message.' },
   ),
-  Records: record({ messages: list(named('Record')), has_more: flag('Whether there are older ones.') }),
+  Records: record({ messages: list(named('Record')), has_more: flag('Whether there are older messages.') }),
   Selection: record({
     success: { const: true },
-    rig: text('The model that was selected.'),
-    baml: text('As it was given, else equal to `rig`.'),
+    rig: text('The selected model.'),
+    baml: text('The value of the request; if absent, equal to `rig`.'),
     created: flag('Whether this request created the session.'),
   }),
   SecretSlot: record({ name: text(), description: text(), required: flag() }),
   App: record(
     { name: text(), secrets: { ...list(named('SecretSlot')), minItems: 1 } },
-    { optional: ['secrets'], description: 'An App; `secrets` only where it declares slots.' },
+    { optional: ['secrets'], description: 'An App. `secrets` is present only if it declares secret slots.' },
   ),
   Tool: record({
     name: text(),
@@ -116,18 +116,18 @@ export const schemas: Readonly<Record<string, Schema>> = {
   }),
   Tools: record({ tools: list(named('Tool')) }),
   ToolSuccess: record({ ...call, result: { description: 'Any JSON value.' } }),
-  ToolFailure: record({ ...call, error: text('The tool’s own failure.') }),
+  ToolFailure: record({ ...call, error: text('The error that the tool reported.') }),
   Invocation: { oneOf: [named('ToolSuccess'), named('ToolFailure')] },
   SecretHandles: record({
-    handles: map({ type: 'string', pattern: '^\\$SECRET:' }, 'Names and what stands for their values.'),
+    handles: map({ type: 'string', pattern: '^\\$SECRET:' }, 'Placeholders for the values, by name.'),
   }),
-  SecretNames: record({ by_app: map(list(text()), 'The names that are stored, by App. Never a value.') }),
-  Cleared: record({ cleared: flag('Whether there was something.') }),
-  Deleted: record({ deleted: flag('Whether there was such a one.') }),
+  SecretNames: record({ by_app: map(list(text()), 'The names of the stored values, by App.') }),
+  Cleared: record({ cleared: flag('Whether there were any values.') }),
+  Deleted: record({ deleted: flag('Whether the value existed.') }),
   Nonce: record({ nonce: text('Letters and digits.'), expires_at: timestamp }),
   WalletProof: record({
-    proof: text('To send as `X-Wallet-Proof`.'),
-    public_key: text('The wallet that it is for: an address, or chain and address (CAIP-10).'),
+    proof: text('The value for the `X-Wallet-Proof` header.'),
+    public_key: text('The wallet that has signed in: an address, or chain and address (CAIP-10).'),
     expires_at: timestamp,
   }),
   Health: health,

@@ -6,20 +6,23 @@ import { named, text } from '../../openapi/schemas.js';
 
 const tags = ['Secrets'];
 const appName = { type: 'string', minLength: 1 };
-const client: Parameter = query('client_id', 'The client. It is all that protects the values.', {
-  required: true,
-  example: 'k3v9-long-and-random-8d1f',
-});
-const ofApp = query('app', 'Of this App alone; absent: of all.', { schema: appName });
+const client: Parameter = query(
+  'client_id',
+  'The id of the client. It is the only protection of the values, so make it long and random.',
+  {
+    required: true,
+    example: 'k3v9-long-and-random-8d1f',
+  },
+);
+const ofApp = query('app', 'The App; absent: all Apps.', { schema: appName });
 
-/** Secrets of clients. */
 export const secretPaths: Paths = {
   '/api/secrets': {
     post: {
       operationId: 'storeSecrets',
       summary: 'Store values for the secret slots of an App',
       description:
-        'Values are kept encrypted and never come out again. Another App than `default` needs its key. `X-Session-Id`, when it is sent on any of these paths, binds the session to the client.',
+        'Values are stored encrypted, and no response contains them. Every App except `default` requires its key. On all of these paths, `X-Session-Id` binds the session to the client.',
       tags,
       security: credentials('optional', 'optional'),
       parameters: [query('app', 'The App; absent: `default`.', { schema: appName })],
@@ -29,10 +32,10 @@ export const secretPaths: Paths = {
             client_id: { type: 'string', minLength: 16, maxLength: 256 },
             secrets: {
               type: 'object',
-              description: 'At most 64 names and their values.',
+              description: 'At most 64 values by name.',
               additionalProperties: { type: 'string', minLength: 1, description: 'At most 8 KiB.' },
             },
-            app: text('Where the query lacks it.'),
+            app: text('Used if the query lacks it.'),
           },
           ['client_id', 'secrets'],
         ),
@@ -42,7 +45,7 @@ export const secretPaths: Paths = {
         },
       ),
       responses: {
-        200: json('They are stored.', named('SecretHandles'), {
+        200: json('The values were stored.', named('SecretHandles'), {
           example: { handles: { API_KEY: '$SECRET:API_KEY' } },
         }),
         ...refusals('Unauthenticated', 'Forbidden', 'TooLarge'),
@@ -50,12 +53,12 @@ export const secretPaths: Paths = {
     },
     get: {
       operationId: 'listSecrets',
-      summary: 'List the names of what is stored',
+      summary: 'List the names of the stored values',
       tags,
       security: credentials('optional', 'none'),
       parameters: [client, ofApp],
       responses: {
-        200: json('Names, never values.', named('SecretNames'), {
+        200: json('The names of the stored values.', named('SecretNames'), {
           example: { by_app: { mycoindex: ['API_KEY'] } },
         }),
         ...refusals(),
@@ -68,7 +71,7 @@ export const secretPaths: Paths = {
       security: credentials('optional', 'none'),
       parameters: [client, ofApp],
       responses: {
-        200: json('They are gone.', named('Cleared'), { example: { cleared: true } }),
+        200: json('The values were removed.', named('Cleared'), { example: { cleared: true } }),
         ...refusals(),
       },
     },
@@ -79,9 +82,9 @@ export const secretPaths: Paths = {
       summary: 'Remove one value',
       tags,
       security: credentials('optional', 'none'),
-      parameters: [inPath('name', 'The secret.', { type: 'string' }), client, ofApp],
+      parameters: [inPath('name', 'The name of the secret.', { type: 'string' }), client, ofApp],
       responses: {
-        200: json('It is gone.', named('Deleted'), { example: { deleted: true } }),
+        200: json('The value was removed.', named('Deleted'), { example: { deleted: true } }),
         ...refusals(),
       },
     },

@@ -9,14 +9,13 @@ const thread = { session_id: SESSION_EXAMPLE, title: 'New Chat' };
 const wallet = { type: 'string', minLength: 1, maxLength: 128 };
 const limit = { type: 'integer', minimum: 1, maximum: 1000 };
 
-/** Sessions and threads. */
 export const sessionPaths: Paths = {
   '/api/sessions': {
     post: {
       operationId: 'createSession',
       summary: 'Create a session',
       description:
-        'A session that exists is not changed but for a wallet given with it. Under `/api`, while both surfaces are exposed, the answer also has the legacy field `created`.',
+        'Leaves an existing session unchanged, except that it binds the given wallet. Under `/api`, while both surfaces are exposed, the response also has the legacy field `created`.',
       tags,
       security: credentials('required', 'none'),
       parameters: [
@@ -25,7 +24,7 @@ export const sessionPaths: Paths = {
       ],
       requestBody: jsonBody(fields({ public_key: wallet }), {
         required: false,
-        description: 'The same, where the query lacks it.',
+        description: 'The same field, used if the query lacks it.',
         example: { public_key: WALLET_EXAMPLE },
       }),
       responses: {
@@ -36,7 +35,7 @@ export const sessionPaths: Paths = {
     get: {
       operationId: 'listThreads',
       summary: 'List the threads of a wallet',
-      description: 'Newest activity first.',
+      description: 'The thread with the latest activity comes first.',
       tags,
       security: credentials('required', 'none'),
       parameters: [
@@ -45,8 +44,8 @@ export const sessionPaths: Paths = {
           schema: wallet,
           example: WALLET_EXAMPLE,
         }),
-        query('limit', 'How many at most.', { schema: { ...limit, default: 1000 } }),
-        query('cursor', 'Where to go on, as the `Link` header of the page before says.'),
+        query('limit', 'The maximum number of items.', { schema: { ...limit, default: 1000 } }),
+        query('cursor', 'The position to continue from, as in the `Link` header of the previous page.'),
         walletProof,
       ],
       responses: {
@@ -54,7 +53,7 @@ export const sessionPaths: Paths = {
           example: [thread],
           headers: {
             Link: {
-              description: 'The next page, when there is one.',
+              description: 'The URL of the next page, if there is one.',
               schema: { type: 'string', pattern: '^<[^>]+>; rel="next"$' },
             },
           },
@@ -68,7 +67,7 @@ export const sessionPaths: Paths = {
       operationId: 'getSession',
       summary: 'Read a session',
       description:
-        '`X-Session-Id` is ignored here. Under `/api`, while both surfaces are exposed, the answer also has the legacy field `threads`.',
+        'Ignores `X-Session-Id`. Under `/api`, while both surfaces are exposed, the response also has the legacy field `threads`.',
       tags,
       security: [{}],
       parameters: [sessionInPath],
@@ -77,12 +76,12 @@ export const sessionPaths: Paths = {
     patch: {
       operationId: 'renameSession',
       summary: 'Rename a thread',
-      description: 'No automatic title ever replaces one that was given here.',
+      description: 'An automatic title never replaces one that was set here.',
       tags,
       security: [{}],
       parameters: [sessionInPath],
       requestBody: jsonBody(
-        fields({ title: { type: 'string', description: '1 to 200 characters once trimmed.' } }, ['title']),
+        fields({ title: { type: 'string', description: '1 to 200 characters after trimming.' } }, ['title']),
         {
           required: true,
           example: { title: 'Twelve times seven' },
@@ -101,7 +100,7 @@ export const sessionPaths: Paths = {
       security: [{}],
       parameters: [sessionInPath],
       responses: {
-        200: json('It is gone.', named('Deletion'), {
+        200: json('The session was deleted.', named('Deletion'), {
           example: { session_id: SESSION_EXAMPLE, deleted: true },
         }),
         ...refusals('NotFound'),
@@ -111,20 +110,20 @@ export const sessionPaths: Paths = {
   '/api/sessions/{id}/messages': {
     get: {
       operationId: 'readMessages',
-      summary: 'Read the persisted messages by pages',
+      summary: 'Read the persisted messages in pages',
       description:
-        'The newest page first, each page in order. Go back with `before` set to the first id of a page.',
+        'Returns the newest page by default, each page in chronological order. For the previous page, set `before` to the first id of a page.',
       tags,
       security: [{}],
       parameters: [
         sessionInPath,
-        query('limit', 'How many at most.', { schema: { ...limit, default: 100 } }),
-        query('before', 'Only those before the message with this id.', {
+        query('limit', 'The maximum number of items.', { schema: { ...limit, default: 100 } }),
+        query('before', 'Return only messages before the one with this id.', {
           schema: { type: 'string', format: 'uuid' },
         }),
       ],
       responses: {
-        200: json('A page.', named('Records'), {
+        200: json('A page of messages.', named('Records'), {
           example: {
             messages: [
               {

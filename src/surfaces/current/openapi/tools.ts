@@ -7,7 +7,6 @@ import { map, named, text } from '../../openapi/schemas.js';
 const tags = ['Tools'];
 const app = (description: string) => query('app', description, { schema: { type: 'string', minLength: 1 } });
 
-/** Tools. */
 export const toolPaths: Paths = {
   '/api/tools': {
     get: {
@@ -35,7 +34,7 @@ export const toolPaths: Paths = {
       operationId: 'invokeTool',
       summary: 'Call a tool',
       description:
-        'Small, explicit payloads of at most 16 KiB without private keys or seeds: those are refused. The call is announced on `/api/updates`.',
+        'The body may have at most 16 KiB. Payloads that contain private keys or seeds are refused. The call appears on `/api/updates`.',
       tags,
       security: credentials('required', 'optional'),
       parameters: [
@@ -45,17 +44,21 @@ export const toolPaths: Paths = {
       requestBody: jsonBody(
         fields(
           {
-            name: text('The tool.'),
-            args: { ...map(true), type: ['object', 'null'], description: 'What its schema asks for.' },
-            app: text('Where the query lacks it.'),
-            client_id: text('Where the query lacks it.'),
+            name: text('The name of the tool.'),
+            args: {
+              ...map(true),
+              type: ['object', 'null'],
+              description: 'The arguments, according to the tool’s schema.',
+            },
+            app: text('Used if the query lacks it.'),
+            client_id: text('Used if the query lacks it.'),
           },
           ['name'],
         ),
         { required: true, example: { name: 'calculate', args: { expression: '12*(3+4)' } } },
       ),
       responses: {
-        200: json('What came of it: a `result`, or the tool’s own failure as `error`.', named('Invocation'), {
+        200: json('The outcome: a `result`, or the tool’s error as `error`.', named('Invocation'), {
           example: {
             call_id: '01a1f8f0-d681-738c-84bd-aea9acda57a2',
             name: 'calculate',

@@ -5,9 +5,8 @@ import { fields, jsonBody } from '../../openapi/requests.js';
 import { named, text, WALLET_EXAMPLE } from '../../openapi/schemas.js';
 
 const tags = ['Wallets'];
-const asked = 'Where the service asks for proofs of wallets; else this is a 404.';
+const asked = 'Available only if the service requires proofs of wallet ownership, otherwise a 404.';
 
-/** Wallets that sign in. */
 export const walletPaths: Paths = {
   '/api/wallet/nonce': {
     get: {
@@ -17,7 +16,7 @@ export const walletPaths: Paths = {
       tags,
       security: [{}],
       responses: {
-        200: json('A nonce. It serves once.', named('Nonce'), {
+        200: json('A nonce, valid for one use.', named('Nonce'), {
           example: { nonce: 'eb1bc4c8df38d466', expires_at: '2026-11-20T12:13:57.832Z' },
         }),
         ...refusals('NotFound'),
@@ -28,14 +27,14 @@ export const walletPaths: Paths = {
     post: {
       operationId: 'proveWallet',
       summary: 'Sign a wallet in (EIP-4361)',
-      description: `${asked} The proof is then sent as \`X-Wallet-Proof\`.`,
+      description: `${asked} Send the returned proof as \`X-Wallet-Proof\` with later requests.`,
       tags,
       security: [{}],
       requestBody: jsonBody(
         fields(
           {
             message: text(
-              'The sign-in message, as it was signed: address with checksum (EIP-55), URI on its domain.',
+              'The signed sign-in message. Its address must have a checksum (EIP-55), and its URI must be on its domain.',
             ),
             signature: text('The signature of the message, in hex.'),
           },

@@ -9,17 +9,17 @@ import { noticed, noticeHeaders, withNotice } from './notice.js';
 import { schemas } from './schemas.js';
 import { threadPaths } from './thread.js';
 
-const DESCRIPTION = `The earlier revision of the API. Its sessions are those of the current surface: what is started on one can be watched, polled
-and stopped on the other.
+const DESCRIPTION = `The earlier revision of the API. It shares its sessions with the current surface: a turn that is started on one can be watched, polled
+and cancelled on the other.
 
 - \`X-Session-Id\` names a session and creates an unknown one; a \`session_id\` in the query must name one that exists.
-- \`GET\` answers \`HEAD\` too. A known path answers other methods with 405 and \`Allow\`, and \`OPTIONS\` with 204 and \`Allow\`.
-- Every answer, errors too, has \`X-Request-Id\`. Every error is \`{error}\`; under \`/api\`, while both surfaces are exposed, those of paths that belong to
-  both, and of unknown ones, have the further fields of the current surface.`;
+- Every \`GET\` path supports \`HEAD\`. On a known path, other methods get 405 with \`Allow\`, and \`OPTIONS\` gets 204 with \`Allow\`.
+- Every response, including errors, has \`X-Request-Id\`. Every error has the format \`{error}\`. Under \`/api\`, while both surfaces are exposed, errors of shared
+  and of unknown paths also have the other fields of the current surface.`;
 
 /** The OpenAPI document of the legacy surface. */
 export function describeLegacy({ version, surfaces }: Deployment): Document {
-  const merged = surfaces.length > 1 ? 'This surface and the others together.' : 'The same.';
+  const merged = surfaces.length > 1 ? 'All exposed surfaces together.' : 'The same.';
   return {
     openapi: '3.1.0',
     jsonSchemaDialect: SCHEMA_DIALECT,
@@ -29,10 +29,10 @@ export function describeLegacy({ version, surfaces }: Deployment): Document {
       { url: '/', description: merged },
     ],
     tags: [
-      { name: 'Conversation', description: 'Send messages and follow what comes of them.' },
+      { name: 'Conversation', description: 'Send messages, read the state and follow the turns.' },
       { name: 'Sessions', description: 'Sessions and their threads.' },
-      { name: 'Models and Apps', description: 'What answers.' },
-      { name: 'Health', description: 'For deployments.' },
+      { name: 'Models and Apps', description: 'The models and Apps that generate replies.' },
+      { name: 'Health', description: 'Probes for deployments.' },
     ],
     paths: {
       ...withNotice({ ...threadPaths, ...sessionPaths, ...controlPaths }),

@@ -1,17 +1,17 @@
 import type { Header, Paths, Reference, Response } from '../../openapi/document.js';
 
-/** What answers say of this surface's end, once the operator has set it. */
+/** The response headers that announce the end of this surface, once the operator has set it. */
 export const noticeHeaders = {
   Deprecation: {
-    description: 'Since when the surface is deprecated (RFC 9745).',
+    description: 'The time at which the surface was deprecated (RFC 9745).',
     schema: { type: 'string', pattern: '^@\\d+$' },
   },
   Sunset: {
-    description: 'When it will be switched off (RFC 8594).',
+    description: 'The time at which the surface will be switched off (RFC 8594).',
     schema: { type: 'string', pattern: ' GMT$' },
   },
   Link: {
-    description: 'A page about it (`deprecation`), and what takes its place (`successor-version`).',
+    description: 'A page about the deprecation (`deprecation`), and the successor (`successor-version`).',
     schema: { type: 'string', pattern: 'rel="deprecation"' },
   },
 } as const satisfies Record<string, Header>;
@@ -25,7 +25,7 @@ const REFERENCES = Object.fromEntries(
 
 type Answers = Readonly<Record<string, Response | Reference>>;
 
-/** Paths whose every answer may say it. */
+/** Adds the notice headers to every response of the paths. */
 export function withNotice(paths: Paths): Paths {
   return Object.fromEntries(
     Object.entries(paths).map(([path, { servers, ...operations }]) => [
@@ -43,7 +43,7 @@ export function withNotice(paths: Paths): Paths {
   );
 }
 
-/** The same for answers by names. References lead to such answers. */
+/** Adds the notice headers to responses by name, except to references, whose targets have them. */
 export function noticed<T extends Answers>(answers: T): T;
 export function noticed(answers: Answers): Answers {
   return Object.fromEntries(

@@ -9,44 +9,52 @@ function chatEvent(type: string, fields: Readonly<Record<string, Schema>>, descr
 }
 
 const result = {
-  call_id: text('The call.'),
-  name: text('The tool.'),
+  call_id: text('The id of the call.'),
+  name: text('The name of the tool.'),
   result: { description: 'Any JSON value.' },
 };
 
 const chatEvents: Readonly<Record<string, Schema>> = {
-  Text: chatEvent('text', { content: text() }, 'More text of the answer.'),
+  Text: chatEvent('text', { content: text() }, 'More text of the reply.'),
   ToolCall: chatEvent(
     'tool_call',
-    { name: text('The tool.'), call_id: text('The call.'), args: map(true) },
+    { name: text('The name of the tool.'), call_id: text('The id of the call.'), args: map(true) },
     'The assistant calls a tool.',
   ),
-  ToolResult: chatEvent('tool_result', result, 'What a tool gave.'),
-  AsyncToolResult: chatEvent('async_tool_result', result, 'What a tool gave that reports its progress.'),
+  ToolResult: chatEvent('tool_result', result, 'The result of a tool.'),
+  AsyncToolResult: chatEvent('async_tool_result', result, 'The result of a tool that reports its progress.'),
   Complete: chatEvent(
     'complete',
     {},
-    'The answer is over, also after an interrupt. The last event of its stream.',
+    'The turn has ended, possibly by an interrupt. The last event of the stream.',
   ),
   ErrorEvent: chatEvent(
     'error',
     { message: text() },
-    'The answer could not be finished. The last event of its stream.',
+    'The reply could not be completed. The last event of the stream.',
   ),
   ChatEvent: anyEvent(['Text', 'ToolCall', 'ToolResult', 'AsyncToolResult', 'Complete', 'ErrorEvent']),
 };
 
 /** The named schemas of the legacy surface. */
 export const schemas: Readonly<Record<string, Schema>> = {
-  Error: record({ error: text('What was wrong, with what, and what would be right.') }),
-  Creation: record({ session_id: uuid('The session.'), created: flag('Whether this request created it.') }),
-  Thread: record({ id: uuid('The thread.'), title: text(), created_at: timestamp, updated_at: timestamp }),
+  Error: record({ error: text('What is wrong, and what would be right.') }),
+  Creation: record({
+    session_id: uuid('The id of the session.'),
+    created: flag('Whether this request created the session.'),
+  }),
+  Thread: record({
+    id: uuid('The id of the thread.'),
+    title: text(),
+    created_at: timestamp,
+    updated_at: timestamp,
+  }),
   Session: record({
-    session_id: uuid('The session.'),
+    session_id: uuid('The id of the session.'),
     threads: {
       ...list(
         named('Thread'),
-        'The session’s own thread first, then the others of its wallet, newest first.',
+        'The session’s own thread, followed by the other threads of its wallet, newest first.',
       ),
       minItems: 1,
     },
@@ -61,12 +69,12 @@ export const schemas: Readonly<Record<string, Schema>> = {
     { description: 'Null where unknown.' },
   ),
   State: record({
-    session_id: uuid('The session.'),
+    session_id: uuid('The id of the session.'),
     status: words(['idle', 'processing', 'interrupted']),
-    messages: list(named('Message'), 'All of the conversation, in order of its turns.'),
+    messages: list(named('Message'), 'All messages in order of their turns.'),
     user_state: named('UserState'),
   }),
-  Interruption: record({ interrupted: flag('Whether there was something to cancel.') }),
+  Interruption: record({ interrupted: flag('Whether a turn was cancelled.') }),
   Success: record({ success: { const: true } }),
   Model: record({ id: text(), name: text(), provider: text() }),
   Models: record({ models: list(named('Model')) }),

@@ -12,14 +12,13 @@ import {
 } from '../../openapi/requests.js';
 import { named, SESSION_EXAMPLE, text } from '../../openapi/schemas.js';
 
-/** Sessions. */
 export const sessionPaths: Paths = {
   '/api/sessions': {
     post: {
       operationId: 'createSession',
       summary: 'Create a session',
       description:
-        'Under `/api`, while both surfaces are exposed, the answer also has the current field `title`.',
+        'Under `/api`, while both surfaces are exposed, the response also has the current field `title`.',
       tags: ['Sessions'],
       security: credentials('required', 'none'),
       responses: {
@@ -35,8 +34,8 @@ export const sessionPaths: Paths = {
       operationId: 'nameSession',
       summary: 'Read a session and its threads',
       description:
-        'At most 10,000 threads: those of the wallet that were used last. ' +
-        'Under `/api`, while both surfaces are exposed, the answer also has the current field `title`.',
+        'Returns at most 10,000 threads: the most recently used ones of the wallet. ' +
+        'Under `/api`, while both surfaces are exposed, the response also has the current field `title`.',
       tags: ['Sessions'],
       security: [{}],
       parameters: [sessionInPath, walletProof],
@@ -60,14 +59,13 @@ export const sessionPaths: Paths = {
   },
 };
 
-/** Models and Apps. */
 export const controlPaths: Paths = {
   '/api/control/model': {
     post: {
       operationId: 'selectModel',
       summary: 'Select the model of a session',
       description:
-        'Under `/api`, while both surfaces are exposed, the answer also has the current fields `rig`, `baml` and `created`.',
+        'Under `/api`, while both surfaces are exposed, the response also has the current fields `rig`, `baml` and `created`.',
       tags: ['Models and Apps'],
       security: [{}],
       parameters: [
@@ -81,7 +79,7 @@ export const controlPaths: Paths = {
         example: { model: 'demo' },
       }),
       responses: {
-        200: json('It is selected.', named('Success'), { example: { success: true } }),
+        200: json('The model was selected.', named('Success'), { example: { success: true } }),
         ...refusals('NotFound', 'TooLarge'),
       },
     },
@@ -89,10 +87,10 @@ export const controlPaths: Paths = {
   '/api/control/{action}': {
     post: {
       operationId: 'refuseAction',
-      summary: 'Any other action: there is none',
+      summary: 'Any other action, which is not found',
       tags: ['Models and Apps'],
       security: [{}],
-      parameters: [inPath('action', 'Another word than `model`.', { type: 'string' })],
+      parameters: [inPath('action', 'Any word except `model`.', { type: 'string' })],
       responses: refusals('NotFound'),
     },
   },
@@ -114,7 +112,7 @@ export const controlPaths: Paths = {
     get: {
       operationId: 'listApps',
       summary: 'List the Apps',
-      description: '`default` and what the App key covers. Without a key it is a 401.',
+      description: 'Lists `default` and the Apps that the App key covers. A request without a key is a 401.',
       tags: ['Models and Apps'],
       security: credentials('optional', 'required'),
       responses: {

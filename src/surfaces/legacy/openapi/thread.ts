@@ -21,15 +21,14 @@ const chatExample = [
   .map((event) => `data: ${JSON.stringify(event)}\n\n`)
   .join('');
 
-/** The thread. */
 export const threadPaths: Paths = {
   '/api/thread/chat': {
     post: {
       operationId: 'sendMessage',
-      summary: 'Send a message and stream the answer',
-      description: `From the first byte of the stream on the message is durable; the client going away does not stop the turn. ${FRAMING}
-The last event is one \`complete\` or one \`error\`; then the connection closes. An \`error\` also ends a stream whose text was made again, differently, after
-the loss of a process: the state has the answer.`,
+      summary: 'Send a message and stream the reply',
+      description: `Once the stream has begun, the message is durable. The turn continues when the client disconnects. ${FRAMING}
+The last event is one \`complete\` or one \`error\`; then the connection closes. An \`error\` also ends a stream if the reply was generated again with different text after
+the failure of a process. The state has the new reply.`,
       tags,
       security: credentials('required', 'optional'),
       parameters: [
@@ -47,7 +46,7 @@ the loss of a process: the state has the answer.`,
         { required: true, example: { text: 'What time is it?' } },
       ),
       responses: {
-        200: eventStream('The answer as it is made.', {
+        200: eventStream('The reply while it is generated.', {
           schema: named('ChatEvent'),
           ids: 'none',
           example: chatExample,
@@ -64,7 +63,7 @@ the loss of a process: the state has the answer.`,
       security: [{}],
       parameters: [known],
       responses: {
-        200: json('The session as it is now.', named('State'), {
+        200: json('The current state of the session.', named('State'), {
           example: {
             session_id: SESSION_EXAMPLE,
             status: 'idle',
@@ -79,12 +78,14 @@ the loss of a process: the state has the answer.`,
   '/api/thread/interrupt': {
     post: {
       operationId: 'interrupt',
-      summary: 'Stop what runs and what waits',
+      summary: 'Cancel the running and the queued turns',
       tags,
       security: [{}],
       parameters: [known],
       responses: {
-        200: json('It is over.', named('Interruption'), { example: { interrupted: true } }),
+        200: json('The turns were cancelled, if there were any.', named('Interruption'), {
+          example: { interrupted: true },
+        }),
         ...refusals('NotFound'),
       },
     },
@@ -93,16 +94,16 @@ the loss of a process: the state has the answer.`,
     get: {
       operationId: 'subscribe',
       summary: 'Follow a session',
-      description: `A stream that outlives turns. The session is named by the header, or by \`session_id\`. ${FRAMING} With a cursor, an event
-that is kept has an \`id:\` line before it.`,
+      description: `A stream that continues across turns. The header or \`session_id\` names the session. ${FRAMING} With a cursor, a logged event
+has an \`id:\` line before its data.`,
       tags,
       security: credentials('optional', 'none'),
       parameters: [
-        session(false, 'The UUID of the session, which must exist, for clients that can send no header.'),
+        session(false, 'The UUID of the session, which must exist. For clients that cannot set headers.'),
         ...eventCursor,
       ],
       responses: {
-        200: eventStream('The stream.', {
+        200: eventStream('A stream of updates.', {
           schema: named('UpdateEvent'),
           ids: 'logged-with-cursor',
           example: updatesExample,
