@@ -19,39 +19,46 @@ import { systemClock } from './adapters/platform/uuid/clock.js';
 import type { HttpSettings } from './http/settings.js';
 import { readVersion } from './version.js';
 
-/** The service, put together. */
+/** The assembled service. */
 export interface Application {
   readonly server: Server;
   readonly core: RunningCore;
   readonly log: Log;
   readonly version: string;
   readonly rigs: readonly Rig[];
-  /** What the service has counted; null when metrics are off. */
+  /** Null when metrics are off. */
   readonly metrics: Metrics | null;
   /** Whether there is a page at `/`. */
   readonly hasPage: boolean;
-  /** Starts the work and listens. Resolves with the base URL. @throws the system's error, such as `EADDRINUSE` */
+  /**
+   * Listens, then starts to process turns.
+   * @returns the base URL
+   * @throws the system error, such as `EADDRINUSE`
+   */
   listen(): Promise<string>;
-  /** Takes no new messages, lets running turns finish for `DRAIN_TIMEOUT`, ends streams, and stops listening. */
+  /** Rejects new messages, lets running turns finish within `DRAIN_TIMEOUT`, ends streams and stops listening. */
   drain(): Promise<void>;
-  /** Lets go of everything, drained or not. Safe to call more than once. */
+  /** Releases all resources, drained or not. Safe to call more than once. */
   close(): Promise<void>;
 }
 
-/** How long requests may go on after the drain. */
+/** How long requests may continue after the drain, in milliseconds. */
 const GRACE_MS = 2_000;
-/** Events so young are kept whatever their number, so that a stream can come back. */
+/** Events younger than this are kept regardless of `EVENTS_KEPT`, so that a stream can resume. In milliseconds. */
 const EVENTS_MS = 30 * 60_000;
-/** How long an idempotency key is remembered. */
+/** Retention of idempotency keys, in milliseconds. */
 const DAY_MS = 86_400_000;
-/** How often a turn's owner renews its lease. */
+/** Interval of lease renewals, in milliseconds. */
 const RENEW_MS = 2_000;
-/** Beside a service on SQLite nobody writes but a command, which may take a moment to show. */
+/**
+ * How long a cached session is served without checking its revision when the store is SQLite, in milliseconds. Only CLI
+ * commands write to the database besides the service.
+ */
 const MIRROR_MS = 1_000;
 
 /**
- * Builds the service from its configuration; nothing listens yet.
- * @throws ConfigError when an App names a rig or a tool that there is not
+ * Creates the service from its configuration, without listening.
+ * @throws ConfigError when an App names an unknown rig or tool, or a tool is misconfigured
  */
 export async function createApp(config: Config): Promise<Application> {
   const [
@@ -151,14 +158,14 @@ export async function createApp(config: Config): Promise<Application> {
       metrics: telemetry.metrics,
       hasPage: pages.hasPage,
       async listen() {
-        // The port first: a second instance must not claim turns before it learns that the first one is there.
+        // Binds the port first: a second instance on the same port must fail before it claims turns.
         const url = await listenOn(server, config.host, config.port);
         await core.start();
         tools.start();
         return url;
       },
       async drain() {
-        // Still answering meanwhile: the state, interrupts, and a health of 503.
+        // During the drain, the server still serves state, interrupts and a health check with status 503.
         httpServer.drain();
         await core.drain(config.drainTimeoutMs);
         await httpServer.close(GRACE_MS);
@@ -167,7 +174,7 @@ export async function createApp(config: Config): Promise<Application> {
     };
   } catch (error) {
     await closing.close().catch((reason: unknown) => {
-      log.error({ err: reason }, 'could not close');
+      log.error({ err: reason }, 'failed to close');
     });
     throw error;
   }
@@ -207,6 +214,6 @@ async function listenOn(server: Server, host: string, port: number): Promise<str
     });
   });
   const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('The server has no port');
+  if (address === null || typeof address === 'string') throw new Error('the server has no port');
   return `http://${host.includes(':') ? `[${host}]` : host}:${String(address.port)}`;
 }

@@ -2,8 +2,8 @@ import type { Config } from './config.js';
 import { describeDatabase } from './config/network.js';
 
 /**
- * Describes the start to a person: where the service listens, what it offers, and a command to try on each surface. The
- * commands name no session and no message in a URL, since banners are copied and URLs are logged.
+ * Builds the start banner: the URL, the main settings and a command to try on each surface. The commands put no session
+ * id and no message into a URL, because URLs are logged.
  */
 export function describeStart(
   config: Pick<Config, 'surfaces' | 'apps' | 'database'>,

@@ -18,35 +18,37 @@ import type { FileContents } from './config/schema.js';
 import type { App, BusyStrategy } from './core/model/app.js';
 import { isJsonObject } from './core/model/json.js';
 
-/** A surface that can be exposed. */
+/** A surface that can be enabled. */
 export type SurfaceName = 'current' | 'legacy';
 
 const DEFAULT_FILE = 'diptych.yaml';
 
-/** Where the configuration is read from. */
+/** The sources of the configuration. */
 export interface ConfigSources {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Values that go before the environment, by the names of the variables: the flags of a command. */
+  /** Command-line flags, by the name of the variable that they override. */
   readonly overrides?: Readonly<Record<string, string | undefined>>;
-  /** The directory that relative paths begin at. */
+  /** The base directory of relative paths. */
   readonly cwd: string;
-  /** Reads a text file. @throws an error with code `ENOENT` when there is none */
+  /**
+   * Reads a text file.
+   * @throws an error with the code `ENOENT` when the file does not exist
+   */
   readonly readFile: (path: string) => string;
 }
 
-/** The environment, the working directory and the files of this process. */
+/** The configuration sources of this process. */
 export function processSources(overrides: Readonly<Record<string, string | undefined>> = {}): ConfigSources {
   const { env } = process;
   return { env, overrides, cwd: process.cwd(), readFile: (path) => readFileSync(path, 'utf8') };
 }
 
-/** Everything that can be configured. Times are in milliseconds. */
+/** The complete configuration. Times are in milliseconds. */
 export type Config = Awaited<ReturnType<typeof readConfig>>;
 
 /**
- * Reads the configuration: overrides first, then the environment, then the file, then the defaults.
- * A blank value counts as not given.
- * @throws ConfigError that lists every mistake at once, and shows no secret
+ * Reads the configuration. Precedence: overrides, environment, file, defaults. A blank value counts as not set.
+ * @throws ConfigError that lists all mistakes and shows no secret
  */
 export async function readConfig(sources: ConfigSources) {
   const { env, overrides = {}, cwd } = sources;
@@ -71,35 +73,35 @@ export async function readConfig(sources: ConfigSources) {
   );
   const read = {
     host: reader.read('HOST', '127.0.0.1', settings.text),
-    /** 0: any free one. */
+    /** 0: any free port. */
     port: reader.read('PORT', 8080, integer(0, 65_535)),
     surfaces: reader.read<readonly SurfaceName[]>(
       'SURFACES',
       ['current', 'legacy'],
       settings.someOf(['current', 'legacy']),
     ),
-    /** Whether the page for people is served at `/`. */
+    /** Whether the chat page is served at `/`. */
     page: reader.read('PAGE', true, settings.onOff),
     database: located(database, cwd),
     redisUrl: reader.read('REDIS_URL', null, network.redisUrl, secret),
-    /** Begins the names of channels, for deployments that share a Redis; null: the usual one. */
+    /** Prefix of channel names, for deployments that share a Redis; null: the default. */
     redisPrefix: reader.read('REDIS_PREFIX', null, settings.text),
-    /** Newest first, base64; null: made once beside the database. */
+    /** Newest first, in base64; null: one is generated beside the database. */
     secretsKeys: reader.read('SECRETS_KEY', null, network.secretsKeys, secret),
-    /** Null: those that fit `HOST`. */
+    /** Null: loopback origins when `HOST` is a loopback address, otherwise `*`. */
     corsOrigins: reader.read<network.CorsOrigins | null>('CORS_ORIGINS', null, network.corsOrigins),
-    /** Requests a minute and address; 0: no limit. */
+    /** Requests per minute and client address; 0: no limit. */
     rateLimit: reader.read('RATE_LIMIT', 6000, integer(0, 1e9)),
-    /** Open streams of an address; 0: no limit. */
+    /** Open streams per client address; 0: no limit. */
     streamLimit: reader.read('STREAM_LIMIT', 1000, integer(0, 1e9)),
     trustProxy: reader.read<network.TrustProxy>('TRUST_PROXY', false, network.trustProxy),
-    /** Opens the operator's view; null: there is none. */
+    /** The token for the admin pages; null: there are none. */
     adminToken: reader.read('ADMIN_TOKEN', null, settings.token, secret),
-    /** Whether there is a page of metrics. */
+    /** Whether metrics are collected and served. */
     metrics: reader.read('METRICS', true, settings.onOff),
-    /** What a reader of the metrics must carry; null: they are shown on this machine alone. */
+    /** The token for the metrics; null: only this machine may read them. */
     metricsToken: reader.read('METRICS_TOKEN', null, settings.token, secret),
-    /** Where traces go and of what; null: nowhere. */
+    /** Null: no traces. */
     traces: tracesOf(reader),
     logLevel: reader.read(
       'LOG_LEVEL',
@@ -121,14 +123,14 @@ export async function readConfig(sources: ConfigSources) {
     eventsKept: reader.read('EVENTS_KEPT', 1000, integer(1, 1_000_000)),
     sseKeepaliveMs: reader.read('SSE_KEEPALIVE', 15_000, seconds),
     drainTimeoutMs: reader.read('DRAIN_TIMEOUT', 10_000, seconds),
-    /** Threads without activity for so long are deleted; null: none is. */
+    /** Threads without activity for this long are deleted; null: never. */
     retentionMs: reader.read('RETENTION_DAYS', null, settings.daysOrOff),
     demoTokenMs: reader.read('DEMO_TOKEN_MS', 15, integer(0, 60_000)),
-    /** Whether a wallet is taken at its word. */
+    /** `off`: a wallet address is accepted without proof of ownership. */
     walletProof: reader.read('WALLET_PROOF', 'off', oneOf(['off', 'required'])),
-    /** The sites whose sign-in messages count. */
+    /** The sites whose sign-in messages are accepted. */
     walletProofDomains: reader.read('WALLET_PROOF_DOMAINS', null, network.siteNames),
-    /** The chains whose contract wallets may sign in, the home chain first; null: the first one that is configured. */
+    /** The chains whose contract wallets may sign in, home chain first; null: the first configured chain. */
     walletProofChains: reader.read('WALLET_PROOF_CHAINS', null, network.chainIds),
     legacy: {
       deprecatedAt: reader.read('LEGACY_DEPRECATED_AT', null, isoDate),
@@ -148,7 +150,7 @@ export async function readConfig(sources: ConfigSources) {
       ? [
           {
             where: 'SECRETS_KEY',
-            what: 'is needed with PostgreSQL, the same on every node: `openssl rand -base64 32` makes one',
+            what: 'is needed with PostgreSQL, the same on every node: `openssl rand -base64 32` generates one',
           },
         ]
       : [];
@@ -162,7 +164,7 @@ export async function readConfig(sources: ConfigSources) {
         ]
       : [];
   const configured = file.contents?.chains?.map(({ id }) => id) ?? [];
-  // A file that cannot be read says so itself.
+  // If the file is invalid, its own mistakes are reported instead.
   const unknownChains = (file.mistakes.length > 0 ? [] : (read.walletProofChains ?? []))
     .filter((id) => !configured.includes(id))
     .map((id) => ({
@@ -195,24 +197,24 @@ export async function readConfig(sources: ConfigSources) {
   };
 }
 
-/** A path is relative to where the service was started. */
+/** Resolves the path of a SQLite database relative to the working directory. */
 function located(database: network.DatabaseLocation, cwd: string): network.DatabaseLocation {
   if (database.kind === 'postgres' || database.path === null) return database;
   return { kind: 'sqlite', path: resolve(cwd, database.path) };
 }
 
-/** The keys in the environment that register a provider's usual models when no rig is configured. */
+/** The API keys in the environment. They register a provider's default models when no rig is configured. */
 function providerKeys(env: ConfigSources['env']): Readonly<Partial<Record<KeyedProvider, string>>> {
   const set = KEYED_PROVIDERS.map((provider) => [provider, env[PROVIDER_KEYS[provider]]] as const);
   return Object.fromEntries(set.filter(([, key]) => isSet(key)));
 }
 
 interface ReadFile {
-  /** How mistakes name it. */
+  /** The name of the file in messages. */
   readonly name: string;
-  /** Null when there is none. */
+  /** Null when there is no file. */
   readonly path: string | null;
-  /** What stands under `settings`, also when other parts are wrong. */
+  /** The section `settings`, even when other sections are invalid. */
   readonly settings: Readonly<Record<string, string>>;
   readonly contents: FileContents | undefined;
   readonly mistakes: readonly Mistake[];
@@ -236,7 +238,7 @@ async function readContents({ env, overrides, cwd, readFile }: ConfigSources): P
       code === 'ENOENT' ? `there is no file ${path}` : `${path} cannot be read (${String(code ?? error)})`;
     return { name, path, ...NOTHING, mistakes: [{ where, what }] };
   }
-  // These two cost 90 ms, which only a configuration file is worth.
+  // Loaded on demand: zod and yaml are too slow to load for a start without a configuration file.
   const { checkFile } = await import('./config/schema.js');
   try {
     const { tree, unset } = await readYaml(source, name, env);
@@ -258,7 +260,7 @@ async function readContents({ env, overrides, cwd, readFile }: ConfigSources): P
   }
 }
 
-/** The settings of a file as text; those whose variable is not set are left out. */
+/** The settings of a file as text, without those that refer to an unset variable. */
 function settingsIn(tree: unknown, unset: ReadonlySet<string>): Readonly<Record<string, string>> {
   const given: unknown = isJsonObject(tree) ? tree.settings : undefined;
   const entries = isJsonObject(given) ? Object.entries(given) : [];

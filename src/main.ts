@@ -5,14 +5,14 @@ import { describeStart } from './banner.js';
 import { processSources, readConfig, type Config, type ConfigSources } from './config.js';
 import { ConfigError } from './config/mistakes.js';
 
-/** Exit codes: 0 drained, 1 failed, 2 bad configuration, 128 + the signal's number when a second signal came. */
+/** Exit codes: 0 drained, 1 failed, 2 invalid configuration, 128 + signal number after a second signal. */
 const FAILED = 1;
 const BAD_CONFIGURATION = 2;
 const SIGNALS = { SIGINT: 130, SIGTERM: 143 } as const;
-/** How much longer than the drain the end may take before it is forced. */
+/** How long the shutdown may take in addition to the drain timeout before the process exits, in milliseconds. */
 const CLOSE_MS = 15_000;
 
-/** Runs the service in this process until a signal ends it. Owns the signals and the exit from here on. */
+/** Runs the service in this process until a signal ends it. Handles signals and exits the process. */
 export async function serve(sources: ConfigSources): Promise<void> {
   let app: Application | undefined;
   try {
@@ -25,15 +25,15 @@ export async function serve(sources: ConfigSources): Promise<void> {
   } catch (error) {
     process.stderr.write(`${startFailure(error)}\n`);
     await app?.close().catch((reason: unknown) => {
-      app?.log.error({ err: reason }, 'could not close');
+      app?.log.error({ err: reason }, 'failed to close');
     });
     process.exit(error instanceof ConfigError ? BAD_CONFIGURATION : FAILED);
   }
 }
 
 /**
- * Logs go to stdout as JSON lines; the banner for people goes where it cannot mix with them: stderr, unless a person
- * sees both.
+ * Logs the start and prints the banner. The banner goes to stderr, so that it does not mix with the log lines on
+ * stdout, unless stdout is a terminal.
  */
 function announce({ log, version, rigs, hasPage }: Application, config: Config, url: string): void {
   const port = Number(new URL(url).port || '80');
@@ -45,7 +45,7 @@ function announce({ log, version, rigs, hasPage }: Application, config: Config, 
   out.write(`${describeStart(config, { url, version, rigs, hasPage })}\n`);
 }
 
-/** State is durable: after what nobody foresaw, a clean start is better than going on. */
+/** Exits on an uncaught error. State is durable, so a restart is safer than continuing. */
 function watchCrashes({ log }: Application): void {
   const crash = (error: unknown): void => {
     log.error(
@@ -59,7 +59,7 @@ function watchCrashes({ log }: Application): void {
   process.on('unhandledRejection', crash);
 }
 
-/** The first signal drains, a second one ends at once. */
+/** The first signal drains; a second one exits immediately. */
 function endOnSignals(app: Application, config: Config): void {
   let ending = false;
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
@@ -67,13 +67,13 @@ function endOnSignals(app: Application, config: Config): void {
       if (ending) process.exit(SIGNALS[signal]);
       ending = true;
       app.log.info({ signal }, 'draining');
-      if (process.stderr.isTTY) process.stderr.write('\nDraining; again to end at once.\n');
+      if (process.stderr.isTTY) process.stderr.write('\nDraining; press Ctrl-C again to exit immediately.\n');
       setTimeout(() => {
-        app.log.error({}, 'the end took too long');
+        app.log.error({}, 'shutdown timed out');
         process.exit(FAILED);
       }, config.drainTimeoutMs + CLOSE_MS).unref();
       end(app).catch((error: unknown) => {
-        app.log.error({ err: error }, 'could not end cleanly');
+        app.log.error({ err: error }, 'shutdown failed');
         process.exit(FAILED);
       });
     });
@@ -102,12 +102,12 @@ function startFailure(error: unknown): string {
     return `Diptych cannot start: ${place} needs privileges; set PORT to 1024 or above`;
   }
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
-    return 'Diptych cannot start: HOST is no address of this machine; 127.0.0.1 and 0.0.0.0 always are';
+    return 'Diptych cannot start: HOST is not an address of this machine; 127.0.0.1 and 0.0.0.0 always work';
   }
   return `Diptych cannot start: ${error.message}`;
 }
 
-/** True when node was started with this very file, also through a link. */
+/** True when Node was started with this file, directly or through a symbolic link. */
 function isEntry(): boolean {
   const [, script] = process.argv;
   return (

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { isJsonObject } from './core/model/json.js';
 
-/** The version in the package's manifest, which lies beside both `src` and `dist`. */
+/** Reads the version from `package.json`, which is in the parent directory of both `src` and `dist`. */
 export function readVersion(): string {
   const manifest: unknown = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
   const version = isJsonObject(manifest) ? manifest.version : undefined;

@@ -7,13 +7,13 @@ import type { RunningCore } from '../core/create-core.js';
 import type { Store } from '../core/ports/store.js';
 import type { RootPages } from '../surfaces/index.js';
 
-/** The operator's view, and what feeds it. */
+/** The admin pages and the observer that feeds them. */
 export interface Admin {
   readonly observer: Observer;
   pages(core: RunningCore): RootPages;
 }
 
-/** Null without an `ADMIN_TOKEN`: then nothing is remembered, and nothing is served. */
+/** Creates the admin pages. Null without an `ADMIN_TOKEN`: then no activity is recorded and no page is served. */
 export async function createAdmin(
   {
     adminToken,

@@ -1,4 +1,4 @@
-/** What is to be closed in the end: the last that was opened first. */
+/** Closes resources in reverse order. */
 export class Closing {
   readonly #closers: (() => Promise<void>)[] = [];
   #closed: Promise<void> | undefined;
@@ -7,7 +7,10 @@ export class Closing {
     this.#closers.push(close);
   }
 
-  /** Closes all of it, also when one of them fails. Safe to call more than once. @throws what the first failed with */
+  /**
+   * Closes all resources, even if one fails. Safe to call more than once.
+   * @throws the first failure
+   */
   close(): Promise<void> {
     this.#closed ??= this.#closeAll();
     return this.#closed;

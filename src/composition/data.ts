@@ -6,22 +6,21 @@ import type { Bus } from '../core/ports/bus.js';
 import type { Log } from '../core/ports/log.js';
 import type { Store } from '../core/ports/store.js';
 
-/** The store, and how to let go of it. */
 export interface OpenedStore {
   readonly store: Store;
-  /** Where the key of secrets is made when none is configured; null where it must be. */
+  /** The file of the generated secrets key; null when the key must be configured. */
   readonly secretsKeyFile: string | null;
-  /** What was expected in the data and is not there, in words for the operator. */
+  /** Descriptions of data that was expected but is missing, for the operator. */
   readonly missing: readonly string[];
-  /** Copies the data to a new file while it is in use; null where the database has tools of its own for that. */
+  /** Copies the data to a new file while it is in use; null when the database has its own backup tools. */
   readonly backup: ((file: string, onProgress?: (share: number) => void) => Promise<void>) | null;
   close(): Promise<void>;
 }
 
-/** The file of the key of secrets, beside the database. */
+/** The name of the secrets key file, in the directory of the database. */
 export const SECRETS_KEY_FILE = 'secrets.key';
 
-/** Opens the data. A temporary database goes away with `close`. */
+/** Opens the store. `close` deletes a temporary database. */
 export async function openStore({ database }: Pick<Config, 'database'>, log?: Log): Promise<OpenedStore> {
   if (database.kind === 'postgres') {
     const { openPostgresStore } = await import('../adapters/stores/postgres/store.js');
@@ -31,7 +30,7 @@ export async function openStore({ database }: Pick<Config, 'database'>, log?: Lo
   const { openSqliteStore } = await import('../adapters/stores/sqlite/store.js');
   const { path } = database;
   const directory = path === null ? await mkdtemp(join(tmpdir(), 'diptych-')) : dirname(path);
-  // What people write is for its operator alone.
+  // Conversations are private: only the user who runs the service may read the directory.
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const secretsKeyFile = join(directory, SECRETS_KEY_FILE);
   const store = await openSqliteStore({
@@ -51,17 +50,16 @@ export async function openStore({ database }: Pick<Config, 'database'>, log?: Lo
   };
 }
 
-/** Begins every channel where `REDIS_PREFIX` is not set, as it is to be where deployments share a Redis. */
+/** The default of `REDIS_PREFIX`, which deployments that share a Redis must set. */
 const CHANNEL_PREFIX = 'diptych';
 
-/** What carries signals. */
 export interface OpenedBus {
   readonly bus: Bus;
-  /** Whether signals reach other nodes now; null where there are none. */
+  /** Whether signals currently reach other nodes; null without Redis. */
   readonly isUp: (() => boolean) | null;
 }
 
-/** Opens what carries signals: between all nodes with Redis, within this process without. */
+/** Opens the signal bus: between all nodes with Redis, otherwise within this process. */
 export async function openBus(
   { redisUrl, redisPrefix }: Pick<Config, 'redisUrl' | 'redisPrefix'>,
   log: Log,

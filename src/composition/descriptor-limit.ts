@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 
-/** Descriptors for files, threads and modules of the service itself. */
+/** Descriptors that are reserved for files, threads and modules of the service itself. */
 const OWN = 64;
-/** At most so many are kept for connections that the service opens: to the database, to models and to tool servers. */
+/** At most this many are reserved for outgoing connections: to the database, models and tool servers. */
 const MAX_OUTGOING = 256;
 
 /**
- * How many connections the server may hold, so that the process keeps descriptors for its own work; null where the
- * limit is not known.
- * @param limits the text of `/proc/self/limits` (proc(5)); Linux alone has it
+ * How many incoming connections the server may hold without exhausting the file descriptors of the process; null when
+ * the limit is unknown.
+ * @param limits the text of `/proc/self/limits` (proc(5)), which only Linux has
  */
 export function connectionsWithin(limits: string | null): number | null {
   const [, soft] = /^Max open files\s+(\d+)\s/m.exec(limits ?? '') ?? [];
@@ -17,7 +17,7 @@ export function connectionsWithin(limits: string | null): number | null {
   return Math.max(1, descriptors - OWN - Math.min(MAX_OUTGOING, Math.floor(descriptors / 4)));
 }
 
-/** The limits of this process as the kernel states them; null where it does not. */
+/** Reads the limits of this process from the kernel; null on systems other than Linux. */
 export function readProcessLimits(): string | null {
   try {
     return readFileSync('/proc/self/limits', 'utf8');

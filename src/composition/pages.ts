@@ -7,16 +7,16 @@ import type { Described } from '../pages/openapi.js';
 import { referencePages } from '../pages/reference.js';
 import type { RootPages } from '../surfaces/index.js';
 
-/** The built pages. They lie beside the program, whether it runs from `dist` or from `src`. */
+/** The folder of the built pages. The path is correct from both `dist` and `src`. */
 const FOLDER = fileURLToPath(new URL('../../dist/web', import.meta.url));
 
-/** Everything that is served beside the surfaces: pages for people, the reference, and the metrics. */
+/** Creates the routes beside the surfaces: pages, API reference and metrics. */
 export function createPages(
   { page, adminToken }: Pick<Config, 'page' | 'adminToken'>,
   parts: {
     readonly metrics: MetricsPage | null;
     readonly admin: RootPages | null;
-    /** The APIs of the reference. */
+    /** The APIs that the reference documents. */
     readonly described: readonly Described[];
   },
 ): {

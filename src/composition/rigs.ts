@@ -3,8 +3,8 @@ import { DEMO_RIG, KEYED_PROVIDERS } from '../config/crosscheck.js';
 import type { Rig } from '../core/ports/rig.js';
 
 /**
- * The rigs in their order: the configured ones, else those that keys in the environment register; `demo` last unless
- * placed.
+ * Creates the rigs, in order: the configured ones, or else the default models of each provider with an API key in the
+ * environment. `demo` comes last unless it is configured.
  */
 export async function createRigs(config: Config): Promise<readonly Rig[]> {
   const [{ createModelRig }, { createDemoRig }, { usualModels }] = await Promise.all([
@@ -27,7 +27,7 @@ export async function createRigs(config: Config): Promise<readonly Rig[]> {
   return rigs.some(({ id }) => id === DEMO_RIG) ? rigs : [...rigs, demo];
 }
 
-/** The same rig under another name. */
+/** Wraps a rig to give it another id and name. */
 function renamed(rig: Rig, { id, name }: { readonly id: string; readonly name: string }): Rig {
   return {
     id,

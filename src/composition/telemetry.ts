@@ -8,22 +8,22 @@ import type { Metrics } from '../adapters/telemetry/prometheus/metrics.js';
 import type { MetricsPage } from '../http/pages/metrics-page.js';
 import type { RequestObserver } from '../http/observer.js';
 
-/** Who is told of the work and of requests, and what can be read of it. */
+/** The observers of work and requests, and the metrics they collect. */
 export interface Telemetry {
   readonly observer: Observer;
   readonly requests: readonly RequestObserver[];
-  /** The store to work with: its work is timed where there are metrics. */
+  /** The store to use. Its operations are timed when metrics are on. */
   readonly store: Store;
-  /** Null when they are off. */
+  /** Null when metrics are off. */
   readonly metrics: Metrics | null;
   readonly page: MetricsPage | null;
-  /** Sends the last spans. Never rejects. */
+  /** Exports the last spans. Never rejects. */
   close(): Promise<void>;
 }
 
 type Settings = Pick<Config, 'apps' | 'rigs' | 'metrics' | 'metricsToken' | 'traces'>;
 
-/** Begins to count and to trace, as the configuration says. What is not wanted is not loaded. */
+/** Starts metrics and traces as configured. Loads only the modules of what is enabled. */
 export async function openTelemetry(
   config: Settings,
   deps: {

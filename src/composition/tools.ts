@@ -8,16 +8,16 @@ import type { Log } from '../core/ports/log.js';
 import type { Schemas } from '../core/ports/tool.js';
 import type { Tool, ToolSource } from '../core/ports/tool.js';
 
-/** The tools that there are, and the servers that some of them come from. */
+/** All tools, including those of tool servers. */
 export interface AssembledTools extends ToolSource {
-  /** Those that are there from the start: built in, for chains and prices, and the operator's own. */
+  /** The tools without a server: built-in ones, those for chains and prices, and the operator's modules. */
   readonly own: readonly Tool[];
-  /** Begins to connect to tool servers, in the background. */
+  /** Starts to connect to tool servers, in the background. */
   start(): void;
   close(): Promise<void>;
 }
 
-/** @throws ConfigError when the operator's modules cannot be used */
+/** @throws ConfigError when a tool module or a tool server is misconfigured */
 export async function createTools(
   config: Config,
   deps: { readonly schemas: Schemas; readonly log: Log; readonly version: string },
@@ -38,7 +38,10 @@ export async function createTools(
   };
 }
 
-/** Every tool but those of tool servers. @throws ConfigError */
+/**
+ * Creates all tools except those of tool servers.
+ * @throws ConfigError when a tool module is invalid
+ */
 export async function createOwnTools(config: Config, schemas: Schemas): Promise<readonly Tool[]> {
   const { chains, prices, modules, allowHosts } = config.tools;
   const { builtinTools } = await import('../adapters/tools/builtin/tools.js');
@@ -105,12 +108,12 @@ async function createServers(
   return createMcpServers(servers, { log, schemas, env: childEnvironment, version });
 }
 
-/** What relative paths of the configuration are relative to. */
+/** The base of relative paths in the configuration. */
 function folderOf(file: string | null): string {
   return file === null ? process.cwd() : dirname(file);
 }
 
-/** The same server, started where the configuration says. */
+/** Resolves the working directory of a server relative to the configuration file. */
 function placed(server: ToolServerConfig, folder: string): ToolServerConfig {
   const { transport } = server;
   if (transport.kind === 'http') return server;

@@ -1,7 +1,7 @@
 import type { Config } from '../config.js';
 import type { WalletSignIn } from '../core/wallet/wallet-proofs.js';
 
-/** How wallets sign in; null where they are taken at their word, which then costs nothing. */
+/** Creates the sign-in of wallets; null when `WALLET_PROOF` is off and wallets need no proof. */
 export async function createWalletSignIn(config: Config): Promise<WalletSignIn | null> {
   if (config.walletProof === 'off') return null;
   const { walletSignatures } = await import('../adapters/tools/evm/wallets/wallet-signatures.js');

@@ -3,14 +3,14 @@ import { DEMO_RIG, isSet, PROVIDER_KEYS } from './crosscheck.js';
 import type { LimitSettings, Limits } from '../core/model/quota.js';
 import type { FileApp, FileLimits, FileRig } from './schema.js';
 
-/** A rig as it is configured. */
+/** The configuration of a rig. */
 export type RigConfig =
   | {
       readonly provider: 'openai-compatible' | 'openai' | 'anthropic' | 'google';
-      /** What clients see and send. */
+      /** The id that clients use. */
       readonly id: string;
       readonly name: string;
-      /** The provider's name of the model. */
+      /** The provider's name for the model. */
       readonly model: string;
       readonly baseUrl: string | null;
       readonly apiKey: string | null;
@@ -21,7 +21,7 @@ export type RigConfig =
 const INSTRUCTIONS = 'You are a helpful assistant.';
 const CONTEXT_TOKENS = 128_000;
 
-/** The configured rigs in their order; a provider's key comes from the environment where the file gives none. */
+/** The configured rigs, in order. A rig without an API key uses the provider's key from the environment. */
 export function rigsOf(
   rigs: readonly FileRig[],
   env: Readonly<Record<string, string | undefined>>,
@@ -41,7 +41,7 @@ export function rigsOf(
   });
 }
 
-/** The configured Apps in their order; `default` comes first unless the file places it. */
+/** The configured Apps, in order. `default` comes first unless the file lists it. */
 export function appsOf(apps: readonly FileApp[]): readonly App[] {
   const named = apps.map((app): App => ({
     name: app.name,
@@ -61,7 +61,7 @@ export function appsOf(apps: readonly FileApp[]): readonly App[] {
     : [...appsOf([{ name: DEFAULT_APP }]), ...named];
 }
 
-/** The configured limits per session and per App key; what is not given has none. */
+/** The configured limits per session and per App key. Null: no limit. */
 export function limitsOf(
   limits:
     { readonly session?: FileLimits | undefined; readonly key?: FileLimits | undefined } | null | undefined,

@@ -4,23 +4,23 @@ import type { Mistake } from './mistakes.js';
 /** The id of the built-in rig. */
 export const DEMO_RIG = 'demo';
 
-/** The variable that holds each provider's key. */
+/** The environment variable that holds each provider's API key. */
 export const PROVIDER_KEYS = {
   openai: 'OPENAI_API_KEY',
   anthropic: 'ANTHROPIC_API_KEY',
   google: 'GOOGLE_GENERATIVE_AI_API_KEY',
 } as const;
 
-/** A provider that asks for an API key. */
+/** A provider that requires an API key. */
 export type KeyedProvider = keyof typeof PROVIDER_KEYS;
 
-/** The providers that need a key of their own. */
+/** All providers that require an API key. */
 export const KEYED_PROVIDERS = ['openai', 'anthropic', 'google'] as const satisfies readonly KeyedProvider[];
 
 /**
- * What is wrong between the parts of a file: names given twice, rigs and chains that there are not, keys that are
- * missing. It reads the tree leniently and passes over what has the wrong shape, so that these mistakes are listed
- * beside those of shape.
+ * Finds mistakes between the parts of a file: duplicate names, references to unknown rigs, tool servers and chains,
+ * missing API keys. Skips parts that do not match the schema, so that one run lists these mistakes together with the
+ * schema's.
  */
 export function crossCheck(
   tree: unknown,
@@ -35,7 +35,7 @@ export function crossCheck(
   rigs.forEach(checkRig);
 
   const known = new Set([...rigs.map((rig) => field(rig, 'id')), DEMO_RIG]);
-  // Without rigs here, the environment's keys decide which there are.
+  // Without rigs in the file, the API keys in the environment determine which rigs exist: the check runs later.
   const open = rigs.length === 0 && KEYED_PROVIDERS.some((provider) => isSet(env[PROVIDER_KEYS[provider]]));
   const servers = entries(tree, 'mcp');
   twice(servers, 'mcp', 'name');
@@ -113,12 +113,12 @@ export function crossCheck(
   }
 }
 
-/** Blank counts as not set, as in `PORT=`. */
+/** True when a variable has a value. A blank one, as in `PORT=`, counts as not set. */
 export function isSet(value: string | undefined): value is string {
   return value !== undefined && value.trim() !== '';
 }
 
-/** Names in a sentence. */
+/** Joins names for a message. */
 export function spoken(names: Iterable<unknown>): string {
   return [...names].filter((name) => typeof name === 'string').join(', ');
 }

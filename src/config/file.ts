@@ -1,16 +1,16 @@
 import { ConfigError, type Mistake } from './mistakes.js';
 
-/** What a YAML file says, after its variables were filled in. */
+/** A parsed YAML file with its variables substituted. */
 export interface FileTree {
   readonly tree: unknown;
-  /** Variables that are not set; `path` as the schema's issues have it. */
+  /** References to variables that are not set. `path` has the format of the schema's issues. */
   readonly unset: readonly { readonly path: readonly PropertyKey[]; readonly variable: string }[];
 }
 
 /**
- * Parses YAML and fills in `${NAME}` from the environment; `$${NAME}` stays `${NAME}`. Variables are filled in after
- * parsing, so that no value can add structure.
- * @throws ConfigError with the line and column of each place that is not YAML; the source is never quoted
+ * Parses YAML and substitutes `${NAME}` from the environment; `$${NAME}` becomes a literal `${NAME}`. Substitution
+ * follows parsing, so that a value cannot add structure.
+ * @throws ConfigError with line and column of each syntax error; it never quotes the source
  */
 export async function readYaml(
   source: string,
@@ -37,7 +37,7 @@ export async function readYaml(
   try {
     parsed = document.toJS({ maxAliasCount: 100 });
   } catch {
-    // The library's words quote the source, which may hold keys.
+    // The library's error quotes the source, which may contain keys.
     throw new ConfigError([
       { where: file, what: 'has aliases that cannot be resolved, or too many of them' },
     ]);
@@ -67,7 +67,7 @@ export async function readYaml(
   }
 }
 
-/** A path as people write it: `apps[1].rigs[0]`. */
+/** Formats a path: `apps[1].rigs[0]`. */
 export function pathText(path: readonly PropertyKey[]): string {
   return path.reduce<string>(
     (text, key) =>

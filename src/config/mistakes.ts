@@ -1,11 +1,12 @@
-/** One thing that is wrong with the configuration: where, and what would be right. Never holds a secret's value. */
+/** A mistake in the configuration. Never contains the value of a secret. */
 export interface Mistake {
   /** A variable (`PORT`), a flag (`--port`), or a place in the file (`diptych.yaml: apps[1].rigs[0]`). */
   readonly where: string;
+  /** What is wrong or what would be valid; follows `where: `. */
   readonly what: string;
 }
 
-/** The configuration cannot be used. `message` lists every mistake, a line each. */
+/** The configuration is invalid. `message` lists every mistake on its own line. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 
@@ -14,7 +15,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** Throws what has been collected, if anything. @throws ConfigError */
+/** @throws ConfigError when there are mistakes */
 export function refuseMistakes(mistakes: readonly Mistake[]): void {
   if (mistakes.length > 0) throw new ConfigError(mistakes);
 }

@@ -1,10 +1,10 @@
 import { isIP } from 'node:net';
 import { listed, type Parse } from './settings.js';
 
-/** Which origins a browser may call from. */
+/** The origins that CORS allows. */
 export type CorsOrigins = '*' | readonly string[];
 
-/** Express's `trust proxy`: how many proxies, or which addresses, are believed on who the client is. */
+/** Express's `trust proxy`: the number or addresses of proxies whose `X-Forwarded-*` headers are trusted. */
 export type TrustProxy = boolean | number | readonly string[];
 
 /** `*`, or origins separated by commas. */
@@ -24,7 +24,7 @@ function originOf(value: string): string | undefined {
 
 const PROXY_WORDS = new Set(['loopback', 'linklocal', 'uniquelocal']);
 
-/** Sites as `host` or `host:port`, separated by commas; kept in lower case. */
+/** Sites as `host` or `host:port`, separated by commas. The values are in lower case. */
 export const siteNames: Parse<readonly string[]> = (value) => {
   const sites = listed(value).map((site) => site.toLowerCase());
   const isSite = (site: string): boolean =>
@@ -33,7 +33,7 @@ export const siteNames: Parse<readonly string[]> = (value) => {
   return { wrong: 'must be hosts such as app.example.org or localhost:3000, separated by commas' };
 };
 
-/** Ids of chains (EIP-155), separated by commas, each once; `none`. */
+/** Chain ids (EIP-155), separated by commas without repetition, or `none`. */
 export const chainIds: Parse<readonly number[]> = (value) => {
   if (value === 'none') return { value: [] };
   const ids = listed(value).map((id) => (/^[1-9]\d{0,14}$/.test(id) ? Number(id) : NaN));
@@ -42,7 +42,7 @@ export const chainIds: Parse<readonly number[]> = (value) => {
   return { wrong: 'must be none, or ids of chains such as 1 or 10, separated by commas, each once' };
 };
 
-/** `off`, `on`, a number of proxies, or addresses, networks and Express's names for them. */
+/** `off`, `on`, a number of proxies, or a list of addresses, networks and Express's names for networks. */
 export const trustProxy: Parse<TrustProxy> = (value) => {
   if (/^(off|false|no)$/i.test(value)) return { value: false };
   if (/^(on|true|yes)$/i.test(value)) return { value: true };
@@ -63,10 +63,10 @@ function isNetwork(value: string): boolean {
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
 }
 
-/** Where the data is. `path` null: a temporary file that goes away with the process. */
+/** The location of the data. `path` null: a temporary file that is deleted at shutdown. */
 export type DatabaseLocation =
   | { readonly kind: 'sqlite'; readonly path: string | null }
-  /** The URL may hold a password: it is never shown. */
+  /** The URL may contain a password and must not be shown. */
   | { readonly kind: 'postgres'; readonly url: string };
 
 /** `sqlite:PATH`, `sqlite::memory:` or `postgres://…`. */
@@ -83,11 +83,11 @@ export const databaseUrl: Parse<DatabaseLocation> = (value) => {
   return { value: { kind: 'sqlite', path: path === ':memory:' ? null : path.replace(/^\/\/(?=\/)/, '') } };
 };
 
-/** The database in words, without user and password. */
+/** Describes the database for the start banner, without user and password. */
 export function describeDatabase(database: DatabaseLocation): string {
-  if (database.kind === 'sqlite') return database.path ?? 'in a temporary file, gone with this process';
+  if (database.kind === 'sqlite') return database.path ?? 'a temporary file, deleted at shutdown';
   const { host, pathname } = new URL(database.url);
-  return `PostgreSQL at ${host === '' ? 'its usual socket' : host}${pathname}`;
+  return `PostgreSQL at ${host === '' ? 'its default socket' : host}${pathname}`;
 }
 
 /** `redis://` or `rediss://`. */
@@ -103,7 +103,7 @@ export const secretsKeys: Parse<readonly string[]> = (value) => {
   if (fits && new Set(keys).size === keys.length) return { value: keys };
   return {
     wrong:
-      'must be 32 bytes in base64 (`openssl rand -base64 32` makes such a key); several are separated by commas, ' +
+      'must be 32 bytes in base64 (`openssl rand -base64 32` generates one); several are separated by commas, ' +
       'newest first, each once',
   };
 };

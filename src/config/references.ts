@@ -2,7 +2,7 @@ import type { App } from '../core/model/app.js';
 import { spoken } from './crosscheck.js';
 import type { Mistake } from './mistakes.js';
 
-/** The rigs and tools that Apps name and that there are not, once both are known. */
+/** Finds references of Apps to unknown rigs and tools. */
 export function findDangling(
   config: { readonly file: string | null; readonly apps: readonly App[] },
   known: { readonly rigs: readonly string[]; readonly tools: readonly string[] },
@@ -14,7 +14,7 @@ export function findDangling(
   return config.apps.flatMap((app) =>
     kinds.flatMap(([key, word]) =>
       (app[key] ?? [])
-        // The tools of a server come and go: which it has is known only while it runs.
+        // Not checked for tool servers: their tools are known only while they run.
         .filter(
           (name) =>
             !known[key].includes(name) && !app.toolServers.some((server) => name.startsWith(`${server}.`)),

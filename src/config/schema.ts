@@ -25,7 +25,7 @@ const slotName = text(
 );
 
 const contextTokens = z.preprocess(
-  // A variable's value is text.
+  // A value from an environment variable is text.
   (value) => (typeof value === 'string' && /^\d{1,12}$/.test(value) ? Number(value) : value),
   z
     .int({ error: 'must be a whole number of tokens, 512 or more' })
@@ -84,22 +84,26 @@ const file = table({
   limits: table({ session: limits.optional(), key: limits.optional() }).nullish(),
 });
 
-/** What the configuration file may hold. */
+/** The validated contents of a configuration file. */
 export type FileContents = z.output<typeof file>;
-/** A rig as the file has it. */
+/** A rig in the configuration file. */
 export type FileRig = z.output<typeof rig>;
-/** An App as the file has it. */
+/** An App in the configuration file. */
 export type FileApp = z.output<typeof app>;
-/** Limits as the file has them. */
+/** Limits in the configuration file. */
 export type FileLimits = z.output<typeof limits>;
 
-/** Checks what a file says. What is sound of it is returned beside the mistakes only when there are none. */
+/**
+ * Validates a configuration file.
+ * @param skip paths whose mistakes are reported elsewhere
+ * @returns `contents` is undefined when the file does not match the schema
+ */
 export function checkFile(
   tree: unknown,
   fileName: string,
   skip: readonly (readonly PropertyKey[])[],
 ): { readonly contents: FileContents | undefined; readonly mistakes: readonly Mistake[] } {
-  // An empty file is null.
+  // An empty file parses to null.
   const parsed = file.safeParse(tree ?? {});
   if (parsed.success) return { contents: parsed.data, mistakes: [] };
   const skipped = new Set(skip.map(pathText));

@@ -1,25 +1,25 @@
 import type { Mistake } from './mistakes.js';
 
-/** Reads a setting's text. Returns the value, or `wrong` with what would be right. */
+/** Parses the text of a setting. Returns the value, or in `wrong` a description of valid values. */
 export type Parse<T> = (text: string) => { readonly value: T } | { readonly wrong: string };
 
-/** Where a setting's text was found. */
+/** The text of a setting, and its source. */
 export interface Found {
   readonly text: string;
-  /** How a mistake names the place. */
+  /** The name of the source in messages about mistakes. */
   readonly where: string;
-  /** Whether a mistake may quote the text. */
+  /** Whether messages about mistakes may quote the text. */
   readonly quotable: boolean;
 }
 
-/** Looks settings up, and collects what is wrong with them. */
+/** Reads settings and collects the mistakes in them. */
 export class SettingsReader {
   readonly mistakes: Mistake[] = [];
   readonly names: string[] = [];
 
   constructor(private readonly find: (name: string) => Found | undefined) {}
 
-  /** The setting's value; its default when it is not given, and also when it is wrong (then `mistakes` has grown). */
+  /** Returns the value of a setting, or its default when it is not set or invalid. Adds invalid ones to `mistakes`. */
   read<T>(name: string, byDefault: T, parse: Parse<T>, options: { secret?: boolean } = {}): T {
     this.names.push(name);
     const found = this.find(name);
@@ -36,7 +36,7 @@ export class SettingsReader {
 /** Any text that is not blank. */
 export const text: Parse<string> = (value) => ({ value });
 
-/** A whole number within bounds, both included. */
+/** A whole number from `min` to `max`, both inclusive. */
 export function integer(min: number, max: number): Parse<number> {
   return (value) => {
     const number = /^\d{1,15}$/.test(value) ? Number(value) : NaN;
@@ -45,17 +45,17 @@ export function integer(min: number, max: number): Parse<number> {
   };
 }
 
-/** setTimeout takes no more than 2^31 - 1 ms. */
+/** The limit of `setTimeout` is 2^31 - 1 ms. */
 const MAX_SECONDS = 2_147_483;
 
-/** Seconds, with decimals; the value is in milliseconds. */
+/** Seconds, decimals allowed. The value is in milliseconds. */
 export const seconds: Parse<number> = (value) => {
   const number = /^\d{1,9}(\.\d{1,9})?$/.test(value) ? Number(value) : NaN;
   if (number >= 0.001 && number <= MAX_SECONDS) return { value: Math.round(number * 1000) };
   return { wrong: `must be a number of seconds from 0.001 to ${String(MAX_SECONDS)}` };
 };
 
-/** Days, or `off`; the value is in milliseconds. */
+/** Days, or `off` (null). The value is in milliseconds. */
 export const daysOrOff: Parse<number | null> = (value) => {
   if (value === 'off') return { value: null };
   const number = /^\d{1,6}(\.\d{1,6})?$/.test(value) ? Number(value) : NaN;
@@ -63,13 +63,13 @@ export const daysOrOff: Parse<number | null> = (value) => {
   return { wrong: 'must be a number of days above 0, or off' };
 };
 
-/** `on` or `off`, or their usual synonyms. */
+/** `on` or `off`, or a common synonym. */
 export const onOff: Parse<boolean> = (value) => {
   if (/^(on|true|yes|1)$/i.test(value)) return { value: true };
   return /^(off|false|no|0)$/i.test(value) ? { value: false } : { wrong: 'must be on or off' };
 };
 
-/** A token that a header can carry. */
+/** A token that is valid in a header. */
 export const token: Parse<string> = (value) =>
   /^[\x21-\x7e]{16,}$/.test(value)
     ? { value }
@@ -83,7 +83,7 @@ export function oneOf<T extends string>(words: readonly T[]): Parse<T> {
   };
 }
 
-/** Some of a few words, separated by commas: at least one, each once. */
+/** One or more of a few words, separated by commas, without repetition. */
 export function someOf<T extends string>(words: readonly T[]): Parse<readonly T[]> {
   return (value) => {
     const parts = listed(value);
@@ -100,7 +100,7 @@ export const isoDate: Parse<number> = (value) => {
   const at = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2}))?$/.test(value)
     ? Date.parse(value)
     : NaN;
-  // Date.parse rolls the 30th of February over into March.
+  // Date.parse accepts February 30 and returns a day in March.
   const day = Number(value.slice(8, 10));
   const exists =
     day <= new Date(Date.UTC(Number(value.slice(0, 4)), Number(value.slice(5, 7)), 0)).getUTCDate();
@@ -118,7 +118,7 @@ export function isWebUrl(value: string): boolean {
   return /^https?:\/\//i.test(value) && URL.canParse(value);
 }
 
-/** The parts of a list separated by commas, without blanks around them. */
+/** Splits a comma-separated list. Trims its parts and drops empty ones. */
 export function listed(value: string): string[] {
   return value
     .split(',')
@@ -126,7 +126,7 @@ export function listed(value: string): string[] {
     .filter((part) => part !== '');
 }
 
-/** What is wrong with the dates of an end: nothing goes before it is deprecated (RFC 9745). */
+/** Checks that the sunset is not before the deprecation (RFC 9745). */
 export function endMistakes(dates: {
   readonly deprecatedAt: number | null;
   readonly sunsetAt: number | null;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** An object without other keys than these; the mistake names the others and the ones that there are. */
+/** An object with no keys other than these. The message for an unknown key lists the known ones. */
 export function table<T extends z.core.$ZodLooseShape>(shape: T) {
   const known = Object.keys(shape).join(', ');
   return z.strictObject(shape, {
@@ -11,12 +11,11 @@ export function table<T extends z.core.$ZodLooseShape>(shape: T) {
   });
 }
 
-/** Text of a form. */
+/** Text that matches a pattern; `right` describes valid text. */
 export function text(pattern: RegExp, right: string) {
   return z.string({ error: right }).regex(pattern, right);
 }
 
-/** A list of such items. */
 export function list<T extends z.ZodType>(item: T) {
   return z.array(item, { error: 'must be a list' });
 }

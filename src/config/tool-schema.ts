@@ -50,7 +50,7 @@ const server = table({
   error: 'must have either a command (stdio) or a url (streamable HTTP)',
 });
 
-/** What a file says of tools. */
+/** The schema of the tool sections of the configuration file. */
 export const toolFileShape = {
   tools: z
     .union([filled, list(filled)], { error: 'must be a pattern of files, or a list of them' })
@@ -61,5 +61,5 @@ export const toolFileShape = {
   allowHosts: list(filled).nullish(),
 };
 
-/** What the file says of tools. */
+/** The tool sections of the configuration file. */
 export type FileTools = z.output<z.ZodObject<typeof toolFileShape>>;

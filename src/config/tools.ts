@@ -1,10 +1,10 @@
 import type { FileTools } from './tool-schema.js';
 
-/** A chain that tools may ask about; the first is the default. */
+/** A chain that tools can query. The first configured one is the default. */
 export interface ChainConfig {
   readonly id: number;
   readonly name: string;
-  /** The first is asked, the others when it fails. They may hold keys. */
+  /** The URLs after the first are fallbacks. They may contain keys. */
   readonly rpcUrls: readonly string[];
   readonly symbol?: string;
   readonly decimals?: number;
@@ -12,7 +12,7 @@ export interface ChainConfig {
   readonly ens?: { readonly universalResolver: string } | null;
 }
 
-/** Where prices come from. */
+/** The sources of prices. */
 export interface PriceConfig {
   readonly cacheSeconds: number;
   readonly feeds: readonly {
@@ -24,7 +24,7 @@ export interface PriceConfig {
   readonly http: {
     readonly baseUrl: string;
     readonly apiKey: string | null;
-    /** By symbol, the source's own id. */
+    /** The source's own ids, by symbol. */
     readonly ids: Readonly<Record<string, string>>;
     readonly currency: string;
   } | null;
@@ -46,22 +46,22 @@ export interface ToolServerConfig {
   readonly sideEffects: 'none' | 'idempotent' | 'yes';
 }
 
-/** Everything that the configuration says of tools. */
+/** The configuration of all tools. */
 export interface ToolConfig {
-  /** Patterns of the operator's own modules, relative to the configuration file. */
+  /** Glob patterns of the operator's own tool modules, relative to the configuration file. */
   readonly modules: readonly string[];
   readonly chains: readonly ChainConfig[];
   /** Null: no prices. */
   readonly prices: PriceConfig | null;
   readonly servers: readonly ToolServerConfig[];
-  /** Hosts (`host` or `host:port`) with private addresses that tools may reach all the same. */
+  /** Hosts (`host` or `host:port`) that tools may reach even if their addresses are private. */
   readonly allowHosts: readonly string[];
 }
 
-/** How long a price is believed. */
+/** Default cache time of a price, in seconds. */
 const CACHE_SECONDS = 15;
 
-/** What a file says of tools; without one there are only the built-in ones. */
+/** Reads the tool configuration. Without a file, only the built-in tools exist. */
 export function toolsOf(file: FileTools | undefined): ToolConfig {
   const { tools, chains, prices, mcp, allowHosts } = file ?? {};
   return {

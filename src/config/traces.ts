@@ -5,22 +5,22 @@ const SAMPLERS = [
   ...['parentbased_always_on', 'parentbased_always_off', 'parentbased_traceidratio'],
 ] as const;
 
-/** Where traces go, how many, and how they name this service. */
+/** The export, sampling and resource attributes of traces. */
 export interface TraceSettings {
-  /** Takes OTLP over HTTP. */
+  /** An OTLP/HTTP endpoint. */
   readonly url: string;
   readonly serviceName: string;
-  /** More attributes of this service, such as `deployment.environment.name`. */
+  /** Further resource attributes of this service, such as `deployment.environment.name`. */
   readonly resource: Readonly<Record<string, string>>;
-  /** Decides on the traces that begin here. */
+  /** The sampling of traces that start here. */
   readonly root: 'all' | 'none' | { readonly ratio: number };
-  /** True when a request that comes with a trace is recorded as its sender decided. */
+  /** True: the sampling decision of an incoming request's `traceparent` applies. */
   readonly followsParent: boolean;
 }
 
-/** OpenTelemetry's usual variables. Null without an endpoint, or when they say that nothing is to be traced. */
+/** Reads OpenTelemetry's standard variables. Null without an endpoint, or when tracing is disabled. */
 export function tracesOf(reader: SettingsReader): TraceSettings | null {
-  // They may hold a password.
+  // The URLs may contain a password.
   const secret = { secret: true };
   const isDisabled = reader.read('OTEL_SDK_DISABLED', false, disabled);
   const base = reader.read('OTEL_EXPORTER_OTLP_ENDPOINT', null, webUrl, secret);
@@ -48,7 +48,7 @@ export function tracesOf(reader: SettingsReader): TraceSettings | null {
   };
 }
 
-/** Only `true` is true: so the specification has it. */
+/** The OpenTelemetry specification accepts only `true`, in any case. */
 const disabled: Parse<boolean> = (value) => ({ value: value.toLowerCase() === 'true' });
 
 const exporter: Parse<boolean> = (value) => {
