@@ -62,11 +62,11 @@ describe('the service with OpenTelemetry’s variables', () => {
       OTEL_BSP_SCHEDULE_DELAY: '10',
     });
     await calculate(url);
-    await running.says('traces cannot be delivered');
+    await running.says('trace export failed');
     await calculate(url);
     running.child.kill('SIGTERM');
     expect(await running.ended).toBe(0);
-    expect(running.out().split('traces cannot be delivered')).toHaveLength(2);
+    expect(running.out().split('trace export failed')).toHaveLength(2);
   });
 
   it.each([

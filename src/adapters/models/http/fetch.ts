@@ -16,7 +16,7 @@ const WAITING_CHUNKS = 16;
  */
 export function createFetch(client = new ModelHttpClient()): typeof globalThis.fetch {
   return async (input, init) => {
-    if (typeof input !== 'string' && !(input instanceof URL)) throw new TypeError('the URL must be text or URL');
+    if (typeof input !== 'string' && !(input instanceof URL)) throw new TypeError('url must be text or URL');
     const body = init?.body ?? undefined;
     if (body !== undefined && typeof body !== 'string') throw new TypeError('the body must be text');
     const method = init?.method ?? 'GET';

@@ -1,11 +1,11 @@
 const ENTRY = /^(?<host>\[[^\]]+\]|[^:/]+)(?::(?<port>\d{1,5}))?$/;
 
-/** Tells whether the operator allows a URL's host, or its host and port. */
+/** True when the operator allows a URL's host, or its host and port. */
 export type AllowedHosts = (url: URL) => boolean;
 
 /**
- * Reads entries such as `mcp.internal`, `127.0.0.1:9000`, `[::1]:9000` or `::1`. One without a port allows every port.
- * @throws Error when an entry is none of these
+ * Parses entries such as `mcp.internal`, `127.0.0.1:9000`, `[::1]:9000` or `::1`. One without a port allows every port.
+ * @throws Error when an entry has another form
  */
 export function allowedHosts(entries: readonly string[]): AllowedHosts {
   const allowed = new Set(entries.map(normalized));
@@ -31,7 +31,7 @@ function parse(text: string): URL | undefined {
   return URL.canParse(text) ? new URL(text) : undefined;
 }
 
-/** Lower case, as URL gives it, without the dot at the end that makes no other host of a name. */
+/** Removes the trailing dot of a fully qualified name. `URL` has already made it lower case. */
 function canonical(hostname: string): string {
   return hostname.replace(/\.$/, '');
 }

@@ -1,12 +1,12 @@
 import { JsonMeter, type JsonBounds } from './json-meter.js';
 
-/** The body of a response exceeds its bounds. */
+/** The body of a response exceeds a limit. */
 export class BodyTooLargeError extends RangeError {
   override readonly name = 'BodyTooLargeError';
 }
 
 /**
- * Reads a body of JSON whole and closes the connection once it exceeds a bound. Nothing is parsed.
+ * Reads a JSON body completely, without parsing it, and closes the connection if it exceeds a limit.
  * @param maxBytes after decompression
  * @throws BodyTooLargeError
  */

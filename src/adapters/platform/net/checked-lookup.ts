@@ -4,15 +4,15 @@ import type { LookupFunction } from 'node:net';
 import { GuardError } from './guard-error.js';
 import { isPublicAddress } from './public-addresses.js';
 
-/** Resolves a host name to all its addresses, as the system does. */
+/** Resolves a host name to all its addresses. */
 export type Resolve = (hostname: string) => Promise<readonly LookupAddress[]>;
 
-/** Asks the system's resolver. */
+/** Uses the system's resolver. */
 export const systemResolve: Resolve = (hostname) => dns.lookup(hostname, { all: true });
 
 /**
- * A `lookup` for sockets: it resolves, checks every address and hands on just these, so that what was checked is what
- * is connected to. One address that is not public refuses the name as a whole.
+ * Creates a `lookup` for sockets that resolves a name and checks every address, so that the socket connects to a
+ * checked address. A single non-public address rejects the name.
  */
 export function checkedLookup(resolve: Resolve): LookupFunction {
   return asLookup(resolve, (hostname, addresses) => {
@@ -20,12 +20,12 @@ export function checkedLookup(resolve: Resolve): LookupFunction {
   });
 }
 
-/** The same without the check, for hosts that the operator allows. */
+/** Creates a `lookup` without the check, for hosts that the operator allows. */
 export function openLookup(resolve: Resolve): LookupFunction {
   return asLookup(resolve, () => undefined);
 }
 
-/** The refusal of a host that is not public. */
+/** The error for a host that is not public. */
 export function refusedHost(hostname: string): GuardError {
   return new GuardError(
     `The host ${hostname} is refused: it leads to a private or local address. The operator can allow it.`,

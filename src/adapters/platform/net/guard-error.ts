@@ -1,5 +1,5 @@
 /**
- * A request was refused or failed. `message` is fit for a user: it names a host at most, never a whole URL or a header.
+ * A request was rejected or failed. `message` is safe to show to a user: it may name a host, but no URL and no header.
  */
 export class GuardError extends Error {
   override readonly name = 'GuardError';

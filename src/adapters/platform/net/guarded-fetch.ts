@@ -9,30 +9,30 @@ import { followed, type Hop } from './redirects.js';
 import { asResponse, discard } from './responses.js';
 
 const MAX_REDIRECTS = 5;
-/** Loopback whatever a resolver says (RFC 6761). */
+/** Always loopback, regardless of the resolver (RFC 6761). */
 const LOCALHOST = /(?:^|\.)localhost\.?$/;
 
-/** How a guarded fetch is bounded. Times in milliseconds. */
+/** Limits of a guarded fetch. Times in milliseconds. */
 export interface GuardedFetchOptions {
-  /** Hosts (`host` or `host:port`) that may be private: `allowedHosts`. */
+  /** Hosts (`host` or `host:port`) that may have private addresses; see `allowedHosts`. */
   readonly allowHosts: readonly string[];
-  /** How large the body of an answer may be; -1: as large as it likes. Default 10 MiB. */
+  /** Limit of a response body; -1: no limit. Default 10 MiB. */
   readonly maxBytes?: number;
-  /** How long it may take until the headers of the last answer, redirects and all. Default 30 s. */
+  /** Timeout until the headers of the final response, including redirects. Default 30 s. */
   readonly headersMs?: number;
-  /** How long a body may be silent; 0: for ever (event streams). Default 60 s. */
+  /** Idle timeout of a body; 0: none, for event streams. Default 60 s. */
   readonly idleMs?: number;
-  /** How names are resolved. Default: as the system does. */
+  /** Default: the system's resolver. */
   readonly resolve?: Resolve;
 }
 
 /**
- * Makes a `fetch` for URLs that come from a model, a client or a contract: http and https only, and only to public
- * addresses or allowed hosts. Each connection goes to the very address that was checked (no DNS rebinding), redirects
- * (at most 5) are checked hop by hop and lose all headers that may hold keys when they leave the origin, nothing is
- * decompressed, no proxy is used. `init` may have `method`, `headers`, `body`, `signal` and `redirect`. Aborting
- * `signal` closes the connection, and the promise or the body fails with its reason.
- * @throws Error when an allowed host is not written as one
+ * Creates a `fetch` for URLs that come from a model, a client or a contract. It allows only http and https, and only
+ * public addresses and allowed hosts. Each connection goes to the address that was checked, which prevents DNS
+ * rebinding. It checks each redirect (at most 5) and drops all headers that may hold keys when a redirect leaves the
+ * origin. It decompresses nothing and uses no proxy. `init` may have `method`, `headers`, `body`, `signal` and
+ * `redirect`. Aborting `signal` closes the connection, and the promise or the body fails with its reason.
+ * @throws Error when an entry of `allowHosts` is invalid
  */
 export function createGuardedFetch(options: GuardedFetchOptions): typeof fetch {
   const { headersMs = 30_000, resolve = systemResolve } = options;
@@ -99,7 +99,7 @@ export function createGuardedFetch(options: GuardedFetchOptions): typeof fetch {
     }
   }
 
-  /** @throws GuardError when the URL must not be asked; names are judged later, by what they resolve to */
+  /** @throws GuardError when the URL is not allowed; host names are checked later, by their addresses */
   function agentFor(url: URL, allows: AllowedHosts): Agent {
     if (url.protocol !== 'http:' && url.protocol !== 'https:') {
       throw new GuardError('Only http and https URLs can be fetched.');
@@ -110,7 +110,7 @@ export function createGuardedFetch(options: GuardedFetchOptions): typeof fetch {
     if (allows(url)) return open;
     const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
     if (LOCALHOST.test(host)) throw refusedHost(host);
-    // A socket asks no lookup about an address.
+    // A socket does not call `lookup` for an IP address.
     if (isIP(host) !== 0 && !isPublicAddress(host)) throw refusedHost(host);
     return guarded;
   }
@@ -120,8 +120,7 @@ async function firstHop(input: string | URL | Request, init: RequestInit | undef
   const text = input instanceof Request ? input.url : String(input);
   if (!URL.canParse(text)) throw new GuardError('That is not a URL.');
   const url = new URL(text);
-  // What a body and headers mean is the platform's to say; the address is put back, since credentials in it would
-  // throw.
+  // `Request` normalizes body and headers. It gets a placeholder URL, because it throws on a URL with credentials.
   const plain = input instanceof Request ? input : 'http://localhost/';
   const request = new Request(plain, { ...init, signal: null });
   const body = request.body === null ? null : new Uint8Array(await request.arrayBuffer());

@@ -6,17 +6,17 @@ const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
-/** How much JSON may hold before it is parsed. */
+/** Limits of a JSON text that is to be parsed. */
 export interface JsonBounds {
-  /** Array elements, object members, arrays and objects together. */
+  /** Limit of the estimated number of values: commas, arrays and objects together. */
   readonly values: number;
-  /** Arrays and objects within each other. */
+  /** Limit of the nesting of arrays and objects. */
   readonly depth: number;
 }
 
 /**
- * Counts the values of JSON in UTF-8 as its bytes arrive, so that text which is cheap to send and costly to parse
- * (`[[[[`) is refused before the parser sees it. Linear, without allocation; it does not check that the bytes are JSON.
+ * Counts the values of a UTF-8 JSON text as its bytes arrive, so that a text that is cheap to send and expensive to
+ * parse (`[[[[`) is rejected before it is parsed. Runs in linear time without allocation; does not validate the JSON.
  */
 export class JsonMeter {
   #values = 0;
@@ -26,7 +26,7 @@ export class JsonMeter {
 
   constructor(private readonly bounds: JsonBounds) {}
 
-  /** Begins to count again, for the next text. */
+  /** Resets the counters for the next text. */
   reset(): void {
     this.#values = 0;
     this.#depth = 0;
@@ -34,13 +34,13 @@ export class JsonMeter {
     this.#isEscaped = false;
   }
 
-  /** A string of JSON ends with its line at the latest: what was quoted in a line that is no JSON hides nothing. */
+  /** Ends an open string. JSON strings cannot contain line breaks, so a stray quote in a non-JSON line ends with it. */
   endLine(): void {
     this.#isInString = false;
     this.#isEscaped = false;
   }
 
-  /** @returns false when the bounds are exceeded */
+  /** @returns false when a limit is exceeded */
   push(bytes: Uint8Array): boolean {
     for (const byte of bytes) {
       if (this.#isInString) this.#inString(byte);

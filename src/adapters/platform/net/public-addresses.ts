@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 
-/** What the registries of IANA call special (RFC 6890), and the address at which Azure answers its machines. */
+/** The special-purpose addresses of the IANA registry (RFC 6890), multicast, and Azure's metadata address. */
 const SPECIAL_IPV4: readonly (readonly [network: string, prefix: number])[] = [
   ['0.0.0.0', 8], // this network, unspecified
   ['10.0.0.0', 8], // private
@@ -23,8 +23,8 @@ const SPECIAL_IPV4: readonly (readonly [network: string, prefix: number])[] = [
   ['240.0.0.0', 4], // reserved, broadcast
 ];
 /**
- * Parts of 2000::/3 that are special. All that lies outside it (loopback, ULA, mapped IPv4, NAT64 …) is refused as a
- * whole.
+ * The special-purpose parts of 2000::/3. Everything outside it (loopback, ULA, mapped IPv4, NAT64 …) counts as not
+ * public.
  */
 const SPECIAL_IPV6: readonly (readonly [network: string, prefix: number])[] = [
   ['2001::', 23], // protocol assignments, Teredo, ORCHID
@@ -41,14 +41,14 @@ const globalIpv6 = new BlockList();
 globalIpv6.addSubnet('2000::', 3, 'ipv6');
 
 /**
- * True for an IP address (no brackets) that any machine of the internet may have; false for all others, and for what is
- * none.
+ * True for a publicly routable IP address (without brackets); false for all others, and for text that is not an
+ * address.
  */
 export function isPublicAddress(address: string): boolean {
   switch (isIP(address)) {
     case 4:
       return !special.check(address, 'ipv4');
-    case 6: // one with a zone (`fe80::1%eth0`) belongs to this machine's links
+    case 6: // an address with a zone (`fe80::1%eth0`) is link-local
       return (
         !address.includes('%') && globalIpv6.check(address, 'ipv6') && !specialIpv6.check(address, 'ipv6')
       );

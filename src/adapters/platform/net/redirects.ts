@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici';
 import { GuardError } from './guard-error.js';
 
-/** One request on the way to an answer. */
+/** One request of a chain of redirects. */
 export interface Hop {
   readonly url: URL;
   readonly method: string;
@@ -9,13 +9,14 @@ export interface Hop {
   readonly body: Uint8Array | null;
 }
 
-/** What another origin may see; any other header may hold a key. */
+/** The headers that are kept when a redirect leaves the origin; any other header may hold a key. */
 const HARMLESS = new Set(['accept', 'accept-language', 'content-language', 'content-type', 'user-agent']);
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
 /**
- * The request that an answer redirects to, as the Fetch standard has it (§4.4); undefined when it is no redirect.
- * @throws GuardError when it leads to no URL
+ * Builds the request that a response redirects to, by the rules of the Fetch standard ("HTTP-redirect fetch").
+ * @returns undefined when the response is not a redirect
+ * @throws GuardError when the target is not a URL
  */
 export function followed(hop: Hop, answer: Dispatcher.ResponseData): Hop | undefined {
   const { location } = answer.headers;

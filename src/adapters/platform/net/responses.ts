@@ -4,7 +4,10 @@ import type { Hop } from './redirects.js';
 
 const BODILESS = new Set([204, 205, 304]);
 
-/** An answer as the platform's `Response`; its body comes as it is read. @throws GuardError when it is compressed */
+/**
+ * Converts a response of undici to a `Response` whose body is streamed.
+ * @throws GuardError when it is compressed
+ */
 export function asResponse(
   answer: Dispatcher.ResponseData,
   { url, method }: Hop,
@@ -17,7 +20,7 @@ export function asResponse(
   }
   if (!['', 'identity'].includes(headers.get('content-encoding') ?? '')) {
     discard(body);
-    throw new GuardError(`The host ${url.hostname} answers compressed, which was not asked for.`);
+    throw new GuardError(`The host ${url.hostname} sent a compressed response, which was not requested.`);
   }
   const isEmpty = BODILESS.has(statusCode) || method === 'HEAD';
   if (isEmpty) discard(body);
@@ -32,16 +35,16 @@ async function* piecesOf(body: AsyncIterable<unknown>): AsyncGenerator<Uint8Arra
     for await (const piece of body) if (piece instanceof Uint8Array) yield piece;
   } catch (error) {
     if (error instanceof errors.ResponseExceededMaxSizeError) {
-      throw new GuardError('The answer is too large.', { cause: error });
+      throw new GuardError('The response is too large.', { cause: error });
     }
     if (error instanceof errors.BodyTimeoutError) {
-      throw new GuardError('The host stopped in the middle of its answer.', { cause: error });
+      throw new GuardError('The host stopped sending in the middle of its response.', { cause: error });
     }
     throw error;
   }
 }
 
-/** Ends an answer without reading it. */
+/** Closes a response without reading its body. */
 export function discard(body: Dispatcher.ResponseData['body']): void {
-  body.on('error', () => undefined).destroy(); // that it is cut off is what is wanted
+  body.on('error', () => undefined).destroy(); // the error of an aborted body is expected
 }

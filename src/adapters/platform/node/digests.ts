@@ -1,7 +1,7 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { Digests } from '../../../core/ports/digests.js';
 
-/** Digests by `node:crypto`. Texts of different lengths are unequal at once: a length is no secret. */
+/** Digests by `node:crypto`. `equal` compares in constant time, except that it reveals a difference in length. */
 export const nodeDigests: Digests = {
   sha256(text) {
     return hash('sha256', text);

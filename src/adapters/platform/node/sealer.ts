@@ -7,21 +7,22 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * Seals with AES-256-GCM (NIST SP 800-38D): nonce, tag and ciphertext, in base64. New values go under the first key;
- * the others open what they have sealed before, so that keys rotate online. A key's id is the start of its SHA-256.
- * @param keys of 32 bytes each, newest first
- * @throws RangeError for no key, or one of another length
+ * Creates a sealer that encrypts with AES-256-GCM (NIST SP 800-38D). A sealed value is nonce, tag and ciphertext in
+ * base64. The first key seals new values; the others open existing ones, so that keys can be rotated online. A key's id
+ * is the start of its SHA-256 digest.
+ * @param keys 32 bytes each, newest first
+ * @throws RangeError when there is no key, or a key has another length
  */
 export function createSealer(keys: readonly Buffer[]): Sealer {
   const byId = new Map(keys.map((key) => [keyIdOf(key), key]));
   const [newest] = keys;
-  if (newest === undefined) throw new RangeError('a sealer needs a key');
+  if (newest === undefined) throw new RangeError('a sealer needs at least one key');
   const keyId = keyIdOf(newest);
   return {
     keyId,
     keyIds: [...byId.keys()],
     seal(value, context) {
-      // A random nonce of 96 bits per value: far below 2^32 values under one key, as the standard asks.
+      // A random 96-bit nonce per value: the standard allows this for at most 2^32 values per key.
       const nonce = randomBytes(NONCE_BYTES);
       const cipher = createCipheriv(ALGORITHM, newest, nonce, { authTagLength: TAG_BYTES });
       cipher.setAAD(Buffer.from(context));
@@ -43,6 +44,6 @@ export function createSealer(keys: readonly Buffer[]): Sealer {
 }
 
 function keyIdOf(key: Buffer): string {
-  if (key.length !== KEY_BYTES) throw new RangeError(`a key has ${String(KEY_BYTES)} bytes`);
+  if (key.length !== KEY_BYTES) throw new RangeError(`a key must have ${String(KEY_BYTES)} bytes`);
   return createHash('sha256').update(key).digest('hex').slice(0, 16);
 }

@@ -3,22 +3,22 @@ import { link, readFile, rm, writeFile } from 'node:fs/promises';
 
 const KEY_BYTES = 32;
 const BASE64_KEY = /^[A-Za-z0-9+/]{43}=$/;
-/** What file systems say that have no hard links. */
+/** Error codes of file systems without hard links. */
 const WITHOUT_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']);
 
 /**
- * The keys that secrets are sealed under, newest first: the configured ones, else the one in `file`, which is made
- * once, for its owner alone to read (mode 0600).
+ * Loads the keys that seal secrets, newest first: the configured ones, or else the key in `file`, which is created on
+ * first use with mode 0600.
  * @param configured base64, 32 bytes each
- * @param file null: there is no place for one, so that they must be configured
- * @throws Error when the file holds no key: a new one would leave what the old one sealed closed for ever
+ * @param file null: keys must be configured
+ * @throws Error when the file does not hold a key: a new key could not open the existing secrets
  */
 export async function loadSecretsKeys(
   configured: readonly string[] | null,
   file: string | null,
 ): Promise<readonly Buffer[]> {
   if (configured !== null) return configured.map((key) => Buffer.from(key, 'base64'));
-  if (file === null) throw new Error('the keys of secrets must be configured here: SECRETS_KEY');
+  if (file === null) throw new Error('SECRETS_KEY must be set with this database');
   const kept = await readKey(file);
   if (kept !== undefined) return [kept];
   const made = randomBytes(KEY_BYTES);
@@ -26,8 +26,7 @@ export async function loadSecretsKeys(
   const draft = `${file}.${made.toString('hex', 0, 4)}`;
   try {
     await writeFile(draft, text, { flag: 'wx', mode: 0o600, flush: true });
-    // Whole or not at all, and only if there is none: of two processes that start at once, one makes the key and the
-    // other reads it.
+    // Atomic and exclusive: of two processes that start at the same time, one creates the key and the other reads it.
     await link(draft, file);
     return [made];
   } catch (error) {
@@ -44,7 +43,7 @@ export async function loadSecretsKeys(
   }
 }
 
-/** @throws Error when there is a file that holds no key */
+/** @throws Error when the file exists but does not hold a key */
 async function readKey(file: string): Promise<Buffer | undefined> {
   let text: string;
   try {

@@ -3,9 +3,9 @@ import { devNull } from 'node:os';
 import { RefusedError } from '../../../core/model/refusal.js';
 
 /**
- * Checks that the process may still open `count` file descriptors, by opening them for a moment: some parts of Node
- * abort the process when they get none.
- * @throws RefusedError `unavailable` when it may not
+ * Checks that the process can open `count` more file descriptors, by opening and closing them: some parts of Node abort
+ * the process when they get none.
+ * @throws RefusedError `unavailable` when it cannot
  */
 export function requireSpareDescriptors(count: number): void {
   const opened: number[] = [];

@@ -1,32 +1,33 @@
 import { createContext, Script } from 'node:vm';
 import { requireSpareDescriptors } from './spare-descriptors.js';
 
-/** Work was stopped because it took too long. */
+/** Work was stopped because it exceeded its time limit. */
 export class TimeLimitError extends Error {
   override readonly name = 'TimeLimitError';
 }
 
-/** Runs synchronous work and stops it when it takes longer, even in the midst of a regular expression. */
+/** Runs synchronous work with a time limit, which stops even a running regular expression. */
 export interface TimeLimit {
   /**
-   * @param work may be begun again: what was stopped because the machine had no time for this process is no fault of it
-   * @throws TimeLimitError after about `milliseconds` of computing, RefusedError `unavailable` without descriptors, or
-   * whatever `work` throws
+   * @param work must be repeatable: it runs again if it was stopped although it used less CPU time than the limit
+   * @throws TimeLimitError after about `milliseconds` of CPU time, RefusedError `unavailable` when the process has no
+   * spare file descriptors, or the error of `work`
    */
   run<T>(milliseconds: number, work: () => T): T;
 }
 
 /**
- * The watchdog opens four descriptors, and aborts the process when it cannot. Other threads may take some in between.
+ * The watchdog opens four descriptors and aborts the process if it cannot. The margin is for other threads that open
+ * some after the check.
  */
 const WATCHDOG_DESCRIPTORS = 8;
 
-/** How often work is begun at most. */
+/** Limit of attempts. */
 const MAX_TRIES = 5;
 
 /**
- * A time limit by the watchdog of `node:vm`, which can stop V8 from another thread; about 0.07 ms a run. The context is
- * no sandbox and is not meant as one: `work` is our own code, only its input is not trusted.
+ * Creates a time limit based on the watchdog of `node:vm`, which stops V8 from another thread. The context is not a
+ * sandbox: `work` is trusted code with untrusted input.
  */
 export function createTimeLimit(): TimeLimit {
   const box: { work: (() => void) | null } = { work: null };
@@ -47,7 +48,7 @@ export function createTimeLimit(): TimeLimit {
             script.runInContext(context, { timeout: milliseconds });
           } catch (error) {
             if (!isTimeout(error)) throw error;
-            // The watchdog goes by the clock on the wall.
+            // The watchdog measures wall-clock time; the limit is on CPU time.
             const { user, system } = process.cpuUsage(before);
             if (tries < MAX_TRIES && (user + system) / 1000 < milliseconds) continue;
             throw new TimeLimitError(`took longer than ${milliseconds.toString()} ms`, { cause: error });
@@ -57,7 +58,7 @@ export function createTimeLimit(): TimeLimit {
         box.work = outer;
       }
       for (const result of results) return result;
-      throw new Error('The work neither returned nor threw.');
+      throw new Error('the work neither returned nor threw');
     },
   };
 }

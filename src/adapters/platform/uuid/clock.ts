@@ -1,9 +1,7 @@
 import type { Clock } from '../../../core/ports/clock.js';
 import { newId } from './ids.js';
 
-/**
- * The machine's time, and UUIDs of version 7 (RFC 9562): they grow with time, so that an index on them stays compact.
- */
+/** The system clock. Its ids are UUIDs of version 7 (RFC 9562), whose order by time keeps indexes compact. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),

@@ -1,20 +1,20 @@
 import { randomFillSync } from 'node:crypto';
 import { v7 } from 'uuid';
 
-/**
- * Random bytes for so many ids are fetched at once: asked for each alone they were most of its 5 µs, which now are 1.
- */
+/** Random bytes are generated for this many ids at once: a call per id would dominate its cost. */
 const POOLED = 256;
 const BYTES = 16;
 
 const pool = Buffer.alloc(POOLED * BYTES);
 let used = pool.length;
 
-/** The millisecond of the newest id, and its place in it. */
+/** The timestamp of the newest id in milliseconds, and its sequence number within that millisecond. */
 let milliseconds = 0;
 let sequence = 0;
 
-/** A new UUID of version 7 (RFC 9562), greater than every one before it, whatever the clock does. */
+/**
+ * Creates a UUID of version 7 (RFC 9562), greater than all earlier ones of this process even if the clock goes back.
+ */
 export function newId(): string {
   if (used === pool.length) {
     randomFillSync(pool);
@@ -24,7 +24,7 @@ export function newId(): string {
   const now = Date.now();
   if (now > milliseconds) {
     milliseconds = now;
-    // Half of the range is left for the ids of the same millisecond.
+    // The upper half of the range is left for further ids of the same millisecond.
     sequence = random.readUInt32BE(0) >>> 1;
   } else sequence += 1;
   return v7({ random, msecs: milliseconds, seq: sequence });

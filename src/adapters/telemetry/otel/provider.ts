@@ -13,33 +13,31 @@ import {
 } from '@opentelemetry/sdk-trace-node';
 import type { Log } from '../../../core/ports/log.js';
 
-/** Where spans go. */
 export interface ProviderSettings {
-  /** Takes OTLP over HTTP, such as `http://localhost:4318/v1/traces`. */
+  /** An OTLP/HTTP endpoint, such as `http://localhost:4318/v1/traces`. */
   readonly url: string;
   readonly serviceName: string;
   readonly version: string;
-  /** More attributes of this service. */
+  /** Further resource attributes of this service. */
   readonly resource: Readonly<Record<string, string>>;
-  /** Decides on the traces that begin here. */
+  /** The sampling of traces that start here. */
   readonly root: 'all' | 'none' | { readonly ratio: number };
-  /** True when a request that comes with a trace is recorded as its sender decided. */
+  /** True: the sampling decision of an incoming request's `traceparent` applies. */
   readonly followsParent: boolean;
 }
 
-/** What makes spans, until it is closed. */
 export interface Provider {
   readonly tracer: Tracer;
-  /** Sends what is waiting, for so long at most. Never rejects. */
+  /** Exports the queued spans, within 2 seconds. Never rejects. */
   close(): Promise<void>;
 }
 
-/** How long the last spans may take to be sent. */
+/** Timeout of the last export, in milliseconds. */
 const FAREWELL_MS = 2_000;
 
 /**
- * Sends spans in batches, in the background. A collector that is away costs nothing but the spans: beyond 2048 that
- * wait, new ones are dropped. Nothing is registered globally.
+ * Exports spans in batches in the background. While the collector is unavailable, at most 2048 spans are queued and
+ * further ones are dropped. Registers nothing globally.
  */
 export function openProvider(settings: ProviderSettings, log: Log): Provider {
   const exporter = new OTLPTraceExporter({ url: settings.url });
@@ -59,7 +57,7 @@ export function openProvider(settings: ProviderSettings, log: Log): Provider {
     async close() {
       let timer: NodeJS.Timeout | undefined;
       const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, FAREWELL_MS)));
-      // What could not be sent has been logged.
+      // `reporting` has logged the failure.
       await Promise.race([provider.shutdown().catch(() => undefined), late]);
       clearTimeout(timer);
     },
@@ -76,19 +74,19 @@ function samplerOf({ root, followsParent }: ProviderSettings): Sampler {
   return followsParent ? new ParentBasedSampler({ root: sampler }) : sampler;
 }
 
-/** The same exporter; tells when deliveries begin to fail and when they work again, and nothing in between. */
+/** Wraps an exporter to log when exports start to fail and when they recover. */
 function reporting(exporter: SpanExporter, log: Log): SpanExporter {
   let isFailing = false;
   return {
     export(spans, done) {
       exporter.export(spans, (result) => {
-        // 0 is the specification's word for success.
+        // 0: success.
         const code: number = result.code;
         const failed = code !== 0;
         if (failed && !isFailing) {
-          log.warn({ err: result.error, spans: spans.length }, 'traces cannot be delivered');
+          log.warn({ err: result.error, spans: spans.length }, 'trace export failed');
         }
-        if (!failed && isFailing) log.info({}, 'traces are delivered again');
+        if (!failed && isFailing) log.info({}, 'trace export recovered');
         isFailing = failed;
         done(result);
       });

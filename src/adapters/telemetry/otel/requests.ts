@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { ROOT_CONTEXT, SpanKind, SpanStatusCode, trace, type Span, type Tracer } from '@opentelemetry/api';
 import { parentOf } from './traceparent.js';
 
-/** An answer that is over. */
+/** A completed response. */
 interface Answered {
   readonly surface: string;
   readonly method: string;
@@ -11,11 +11,11 @@ interface Answered {
   readonly status: number;
 }
 
-/** Probes and scrapes, of which every trace would look the same. */
+/** Health checks and scrapes, which are not traced. */
 const QUIET = /^(\/(current|legacy))?(\/api\/health|\/health|\/metrics)(\?|$)/;
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PATCH', 'DELETE', 'OPTIONS', 'PUT']);
 
-/** Makes a span of each request. Neither path nor query is in it: messages and session ids travel there. */
+/** Creates a span per request, without path and query: they may contain messages and session ids. */
 export function traceRequests(tracer: Tracer, current: AsyncLocalStorage<Span>) {
   const spans = new WeakMap<IncomingMessage, Span>();
   return {
@@ -52,7 +52,7 @@ export function traceRequests(tracer: Tracer, current: AsyncLocalStorage<Span>) 
   };
 }
 
-/** The specification's word for a method that is not known. */
+/** Replaces an unknown method with `_OTHER`, as the semantic conventions require. */
 function methodOf(method: string): string {
   return METHODS.has(method) ? method : '_OTHER';
 }

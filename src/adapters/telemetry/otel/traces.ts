@@ -6,17 +6,17 @@ import { openProvider, type ProviderSettings } from './provider.js';
 import { traceRequests } from './requests.js';
 import { traceWork, type TracedModel } from './work.js';
 
-/** The traces of this process. */
+/** The observers that trace this process. */
 export interface Traces {
   readonly observer: Observer;
   readonly requests: ReturnType<typeof traceRequests>;
-  /** Sends what is waiting, for 2 seconds at most. Never rejects. */
+  /** Exports the queued spans, within 2 seconds. Never rejects. */
   close(): Promise<void>;
 }
 
 /**
- * Begins to trace requests, turns, answers of rigs and tool calls.
- * @param options `models`: what the configuration tells of rigs, by their ids
+ * Starts to trace requests, turns, model requests and tool calls.
+ * @param options `models`: the configured details of rigs, by rig id
  */
 export function createTraces(
   options: ProviderSettings & { readonly models: ReadonlyMap<string, TracedModel>; readonly log: Log },

@@ -18,22 +18,23 @@ import type {
 } from '../../../core/ports/observer.js';
 import type { Rig } from '../../../core/ports/rig.js';
 
-/** What the configuration tells of a rig beside what a rig tells itself. */
+/** Details of a rig that only the configuration has. */
 export interface TracedModel {
-  /** The provider's own name for it. */
+  /** The provider's name for the model. */
   readonly model: string;
-  /** The host of its API; null: the provider's own. */
+  /** The host of the API; null: the provider's default. */
   readonly address: string | null;
 }
 
-/** Providers as the semantic conventions call them; others go by their own name. */
+/** Provider names of the semantic conventions, where they differ from ours. */
 const PROVIDERS: Readonly<Record<string, string>> = { google: 'gcp.gemini', 'openai-compatible': 'openai' };
-/** Turns that wait, whose requests are remembered. Beyond that the oldest become traces of their own. */
+/** How many queued turns keep the context of their request. Beyond it, the oldest ones start a new trace. */
 const MAX_WAITING = 10_000;
 
 /**
- * Makes spans of turns, answers and tool calls, after the semantic conventions for generative AI, without their
- * content. A turn belongs to the request that brought its message, or begins a trace when that came to another process.
+ * Creates spans for turns, model requests and tool calls by the semantic conventions for generative AI, without
+ * content. A turn is a child of the request that brought its message; if another process received it, the turn starts a
+ * new trace.
  */
 export function traceWork(
   tracer: Tracer,
@@ -137,7 +138,7 @@ export function traceWork(
       return {
         toolCalled: (call) => callTool(inside, call),
         asked(rig, purpose) {
-          // A title is made after the turn's end.
+          // The title is requested after the end of the turn, whose span is then closed.
           if (!isOver) span.setAttributes(modelOf(rig));
           return ask(inside, rig, { ...conversation(sessionId), 'diptych.purpose': purpose });
         },
@@ -159,7 +160,7 @@ export function traceWork(
   };
 }
 
-/** The conversation, told apart from others as in logs, and not named: its id is what opens it. */
+/** A shortened session id, as in logs: the full id grants access to the conversation. */
 function conversation(sessionId: string): Attributes {
   return { 'gen_ai.conversation.id': sessionId.slice(0, 8) };
 }

@@ -3,7 +3,7 @@ import type { Log } from '../../../core/ports/log.js';
 import { createPlainLines, isoTime, type Verdict } from './plain-line.js';
 import { standardOutput, type LogOutput } from './standard-output.js';
 
-/** Fields that never belong in a log, whatever their case and spelling; a belt, since nobody should log them. */
+/** Fields that are always redacted, in any case and spelling. A safety net: no code should log them. */
 const PRIVATE = new Set([
   ...[
     'authorization',
@@ -22,13 +22,13 @@ const PRIVATE = new Set([
 const SESSION = new Set(['sessionid', 'xsessionid']);
 const MAX_DEPTH = 6;
 
-/** Errors whose words are this service's, the database's or the system's own: they quote nobody. */
+/** Errors whose messages come from this service, the database or the system, and never quote user input. */
 const OWN_WORDS = new Set(['RigError', 'StoreUnavailableError', 'ConfigError', 'SqliteError']);
 
 /**
- * A log of JSON lines; on the standard output those of `info` may be late by 50 ms, others go out at once. Private
- * fields are masked, session ids shortened, and errors are shown by name, code, stack frames and causes, but without
- * their message unless it is known to quote nothing: others may hold what a user wrote.
+ * Creates a log of JSON lines. On standard output, `info` lines are buffered for at most 50 ms; others are flushed
+ * immediately. Private fields are redacted and session ids shortened. Errors are logged with name, code, stack frames
+ * and causes; their message is omitted unless it is known not to quote user input.
  */
 export function createLog(options: { level: string; destination?: DestinationStream }): Log {
   const { level, destination } = options;
@@ -66,7 +66,7 @@ function mask(fields: object): Record<string, unknown> {
   return masked;
 }
 
-/** Names of fields as they are compared. There are few, and all are in the code. */
+/** Caches normalized field names. */
 const plainNames = new Map<string, string>();
 const MAX_NAMES = 1_000;
 
@@ -79,7 +79,7 @@ function plainName(key: string): string {
   return plain;
 }
 
-/** What becomes of a field that is not empty and no flag. */
+/** Decides how a field is logged, unless its value is null, undefined or a boolean. */
 function judge(name: string): Verdict {
   const plain = plainName(name);
   if (PRIVATE.has(plain)) return 'redacted';
@@ -117,7 +117,7 @@ function describeCause(cause: unknown, depth: number): unknown {
   return cause instanceof Error ? describeError(cause, depth) : { type: typeof cause };
 }
 
-/** The short fields that say what kind of failure it was. */
+/** The short fields that identify the kind of failure. */
 function facts(error: object): Record<string, unknown> {
   const kept = ['code', 'errno', 'syscall', 'status', 'statusCode', 'reason', 'retryable'];
   return Object.fromEntries(
@@ -127,7 +127,7 @@ function facts(error: object): Record<string, unknown> {
   );
 }
 
-/** The stack without its head, which repeats the message and could look like frames itself. */
+/** The stack frames without the head, which repeats the message and could contain text that looks like frames. */
 function frames(error: Error): string[] {
   const head = `${error.name}: ${error.message}`;
   const stack = error.stack ?? '';

@@ -1,26 +1,26 @@
-/** How to show a field, by its name. */
+/** How a field is logged. */
 export type Verdict = 'shown' | 'redacted' | 'shortened';
 
-/** Writes a line from its fields on; undefined when a field needs the general way. */
+/** Formats a log line from its first field on; undefined when a field needs masking or escaping by pino. */
 export type PlainLines = (fields: Readonly<Record<string, unknown>>, message: string) => string | undefined;
 
-/** Field names are few, and all are in the code. */
+/** Limit of the cache of field names. The code uses far fewer. */
 const MAX_NAMES = 1_000;
 
-/** Text that JSON writes as it is. */
+/** Text that needs no escaping in JSON. */
 const SIMPLE = /^[ !#-[\]-~]*$/;
 
 interface Field {
   readonly verdict: Verdict;
-  /** From the comma to the colon. */
+  /** The leading comma, the quoted name and the colon. */
   readonly start: string;
 }
 
 /**
- * Writes log lines whose fields are all plain, such as the line of each request: masking and pino's general way take
- * several times as long (docs/decisions/027-ablation.md). The bytes are those of the general way, which takes all other
- * lines.
- * @param judge how to show a field of that name that is no flag
+ * Creates a fast path for log lines whose fields are all simple, such as the line of each request: masking and pino are
+ * too slow for every request (docs/decisions/027-ablation.md). The output is identical to pino's, which formats all
+ * other lines.
+ * @param judge decides how a field is logged by its name; booleans are always shown
  */
 export function createPlainLines(judge: (name: string) => Verdict): PlainLines {
   const known = new Map<string, Field>();
@@ -34,7 +34,7 @@ export function createPlainLines(judge: (name: string) => Verdict): PlainLines {
   return (fields, message) => {
     if (!SIMPLE.test(message)) return undefined;
     let line = '';
-    // Not `Object.entries`, which makes an array for each field.
+    // Not `Object.entries`, which allocates an array per field.
     for (const name in fields) {
       const value = fields[name];
       if (value === undefined) continue;
@@ -61,7 +61,10 @@ function plainText(value: unknown, verdict: Verdict): string | undefined {
 let second = Number.NaN;
 let secondText = '';
 
-/** A time in milliseconds since the epoch as ISO 8601. Formats the date once a second. */
+/**
+ * Formats a time as ISO 8601. Caches the text of the current second.
+ * @param at milliseconds since the epoch
+ */
 export function isoTime(at: number): string {
   const milliseconds = at % 1000;
   if (at - milliseconds !== second) {

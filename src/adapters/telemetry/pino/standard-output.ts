@@ -1,19 +1,18 @@
 import { pino } from 'pino';
 
-/** The most characters of lines that wait, and for how long, in milliseconds: each write holds up the event loop. */
+/** Limits of the buffer, in characters and milliseconds. Writes are batched because each one blocks the event loop. */
 const BUFFERED = 16_384;
 const BUFFERED_MS = 50;
 
-/** Where lines go. */
 export interface LogOutput {
   write(line: string): void;
-  /** Writes the lines that wait. */
+  /** Writes the buffered lines. */
   flush(): void;
 }
 
 /**
- * The standard output, to which lines go in batches. Lines that wait at an exit are written then, in order.
- * @param descriptor of the file that stands for it
+ * Creates a buffered writer to standard output. Flushes when the process exits.
+ * @param descriptor the file descriptor to write to
  */
 export function standardOutput(descriptor = 1): LogOutput {
   const output = pino.destination({ dest: descriptor, sync: true });

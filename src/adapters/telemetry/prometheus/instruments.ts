@@ -1,44 +1,39 @@
-/** What one labelled series says now. */
+/** The current value of one labeled series. */
 export interface Series {
   readonly labels: Readonly<Record<string, string>>;
-  /** The value of a counter or a gauge; how often a histogram was told something. */
+  /** The value of a counter or gauge; the number of observations of a histogram. */
   readonly value: number;
 }
 
-/** A series of a histogram. */
 export interface HistogramSeries extends Series {
   readonly sum: number;
-  /**
-   * How many values were at most `le`, from the smallest bound on. The values above the last bound are in `value`
-   * alone.
-   */
+  /** Cumulative counts by ascending upper bound. Values above the last bound count only in `value`. */
   readonly buckets: readonly { readonly le: number; readonly count: number }[];
 }
 
-/** A metric with all its series, as it is now. */
+/** The current values of a metric, with all its series. */
 export type Reading = { readonly name: string; readonly help: string } & (
   | { readonly kind: 'counter' | 'gauge'; readonly series: readonly Series[] }
   | { readonly kind: 'histogram'; readonly series: readonly HistogramSeries[] }
 );
 
-/** Something that can be read. */
 export interface Instrument {
   read(): Reading;
 }
 
-/** A belt: labels are bounded where they are given; beyond so many series all go into one, labelled `other`. */
+/** Safety limit of the series of a metric: further label values are counted in one series labeled `other`. */
 const MAX_SERIES = 1_000;
 const OTHER = 'other';
 
-/** Series that have their first labels in common, and on it those that have one more. */
+/** A node of the label tree: the series with the labels of its path, and the branches by the next label. */
 interface Branch<T> {
   child: T | undefined;
   readonly branches: Map<string, Branch<T>>;
 }
 
 /**
- * The series of a metric, by their labels. They are found label by label: putting labels together into one key would
- * make a text each time. What counts often keeps its series (`requests.ts`).
+ * The series of a metric in a tree by label values, because a concatenated key would allocate a string per lookup.
+ * Callers that count often keep the series itself (`requests.ts`).
  */
 class Family<T> {
   readonly #tree: Branch<T> = { child: undefined, branches: new Map<string, Branch<T>>() };
@@ -48,11 +43,11 @@ class Family<T> {
     private readonly labels: readonly string[],
     private readonly make: () => T,
   ) {
-    // Without labels there is one series, from the start: it says 0 rather than nothing.
+    // A metric without labels has one series from the start, so that it reports 0 instead of being absent.
     if (labels.length === 0) this.child();
   }
 
-  /** The series with these labels, in the order of their names. */
+  /** Returns the series with these label values, in the order of the label names. */
   child(...values: readonly string[]): T {
     let branch = this.#tree;
     for (const value of values) branch = branch.branches.get(value) ?? this.#grow(branch, value);
@@ -82,7 +77,6 @@ class Family<T> {
   }
 }
 
-/** One number. */
 export class Cell {
   value = 0;
 
@@ -107,7 +101,7 @@ export class Counter implements Instrument {
     this.series(...labels).add(by);
   }
 
-  /** What counts for these labels, for whoever counts often. */
+  /** The series with these labels, for callers that update it often. */
   series(...labels: readonly string[]): Cell {
     return this.#family.child(...labels);
   }
@@ -134,7 +128,7 @@ export class Gauge implements Instrument {
     this.series(...labels).add(by);
   }
 
-  /** The value of these labels, for whoever changes it often. */
+  /** The series with these labels, for callers that update it often. */
   series(...labels: readonly string[]): Cell {
     return this.#family.child(...labels);
   }
@@ -149,7 +143,7 @@ export class Gauge implements Instrument {
   }
 }
 
-/** How values, such as times in seconds, are spread. */
+/** A distribution of values, such as times in seconds. */
 export class Histogram implements Instrument {
   readonly #family: Family<Spread>;
 
@@ -167,7 +161,7 @@ export class Histogram implements Instrument {
     this.series(...labels).add(value);
   }
 
-  /** What is told of these labels, for whoever tells often. */
+  /** The series with these labels, for callers that update it often. */
   series(...labels: readonly string[]): Spread {
     return this.#family.child(...labels);
   }
@@ -182,11 +176,11 @@ export class Histogram implements Instrument {
   }
 }
 
-/** How many values fell where. */
+/** One series of a histogram. */
 export class Spread {
   count = 0;
   sum = 0;
-  /** How many values fell into each bucket and no lower one. */
+  /** The counts per bucket, not cumulative. */
   readonly counts: number[];
 
   constructor(private readonly bounds: readonly number[]) {

@@ -9,26 +9,26 @@ import { timedStore } from './store.js';
 import { metricsText } from './text.js';
 import { createWorkObserver } from './work.js';
 
-/** The numbers of this process, and where they come from. */
+/** The metrics of this process, and the observers that collect them. */
 export interface Metrics {
-  /** Counts turns, answers and tool calls. */
+  /** Counts turns, model responses and tool calls. */
   readonly observer: Observer;
   /** Counts requests and streams. */
   readonly requests: ReturnType<typeof createRequestObserver>;
-  /** The given store, its work timed. */
+  /** The given store, with its operations timed. */
   readonly store: Store;
-  /** Every metric of the service as it is now. Never rejects. */
+  /** Reads all metrics of the service. Never rejects. */
   read(): Promise<readonly Reading[]>;
-  /** All of that and the metrics of the process in Prometheus' text format. */
+  /** The metrics of the service and of the process in Prometheus' text format. */
   text(): Promise<string>;
 }
 
-/** A store that takes longer does not answer: a scrape must. */
-const PATIENCE_MS = 2_000;
+/** How long a scrape waits for the store, in milliseconds. */
+const STORE_TIMEOUT_MS = 2_000;
 
 /**
- * Begins to count.
- * @param options `apps`: the names of all Apps; `busUp`: whether Redis is there, null where none is used
+ * Creates the metrics and starts to collect them.
+ * @param options `apps`: the names of all Apps; `busUp`: whether Redis is available, null when none is configured
  */
 export function createMetrics(options: {
   readonly store: Store;
@@ -43,7 +43,7 @@ export function createMetrics(options: {
   let counting: Promise<void> | undefined;
 
   async function read(): Promise<readonly Reading[]> {
-    // Scrapes at the same time share one look at the store.
+    // Concurrent scrapes share one query of the store.
     counting ??= countTurns().finally(() => (counting = undefined));
     await counting;
     if (busUp !== null) metrics.busUp.set(busUp() ? 1 : 0, 'redis');
@@ -54,7 +54,7 @@ export function createMetrics(options: {
   async function countTurns(): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<undefined>((resolve) => {
-      timer = setTimeout(resolve, PATIENCE_MS, undefined);
+      timer = setTimeout(resolve, STORE_TIMEOUT_MS, undefined);
     });
     const counts = await Promise.race([store.countTurns().catch(() => undefined), late]);
     clearTimeout(timer);

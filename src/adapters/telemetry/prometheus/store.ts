@@ -1,7 +1,7 @@
 import type { Store } from '../../../core/ports/store.js';
 import type { Catalogue } from './catalogue.js';
 
-/** The same store, with the time that reading a thread, and each write that a conversation waits for, takes. */
+/** Wraps a store to measure the operations that a conversation waits for. */
 export function timedStore(store: Store, metrics: Pick<Catalogue, 'storeSeconds' | 'storeErrors'>): Store {
   function timed<A extends unknown[], R>(
     operation: string,

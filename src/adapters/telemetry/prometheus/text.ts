@@ -1,9 +1,9 @@
 import type { HistogramSeries, Reading } from './instruments.js';
 
-/** Prometheus' text format, version 0.0.4. */
+/** The content type of Prometheus' text format, version 0.0.4. */
 export const TEXT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
-/** Metrics as a scrape gets them, each line ended. A metric without a series is left out. */
+/** Formats metrics for a scrape. Omits metrics without a series. */
 export function metricsText(readings: readonly Reading[]): string {
   return readings
     .filter(({ series }) => series.length > 0)

@@ -12,8 +12,8 @@ import type { TurnOutcome, Usage } from '../../../core/model/turn.js';
 import type { Catalogue } from './catalogue.js';
 
 /**
- * Counts the work of the core. Labels are bounded by the configuration: the Apps, rigs and tools that there are.
- * @param options `apps`: the names of all Apps; others, of turns from before a change, are counted as `other`
+ * Counts the work of the core. The configuration bounds the labels: they name configured Apps, rigs and tools.
+ * @param options `apps`: the names of all Apps; turns of Apps that were removed are counted as `other`
  */
 export function createWorkObserver(
   metrics: Catalogue,
@@ -69,7 +69,7 @@ class Attempt implements TurnObserver {
     return new Question(this.metrics, this, id, purpose);
   }
 
-  /** The first text of an answer came. */
+  /** Records the first text of a turn. */
   spoke(rig: string): void {
     if (this.#hasSpoken) return;
     this.#hasSpoken = true;
@@ -87,7 +87,7 @@ class Attempt implements TurnObserver {
     if (this.#finish()) this.metrics.turnsLeft.add(1, reason);
   }
 
-  /** True the first time. */
+  /** Returns true on the first call. */
   #finish(): boolean {
     if (this.#isOver) return false;
     this.#isOver = true;
@@ -96,7 +96,7 @@ class Attempt implements TurnObserver {
   }
 }
 
-/** A question to a rig. */
+/** A request to a rig. */
 class Question implements AnswerObserver {
   readonly #since = performance.now();
 
@@ -121,7 +121,7 @@ class Question implements AnswerObserver {
   }
 }
 
-/** Since a reading of the clock that is never set back. */
+/** @param reading an earlier value of the monotonic clock, in milliseconds */
 function secondsSince(reading: number): number {
   return (performance.now() - reading) / 1000;
 }
