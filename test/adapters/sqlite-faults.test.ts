@@ -139,7 +139,7 @@ describe('faults of the SQLite store', () => {
       const poison = store.saveSession(change(id, { set: { title: 'poison' } }));
       await expect(poison).rejects.toThrow(StoreUnavailableError);
       let refusal = '';
-      while (!refusal.includes('is not there any more')) {
+      while (!refusal.includes('no longer exists')) {
         const error: unknown = await store.check().catch((reason: unknown) => reason);
         expect(error).toBeInstanceOf(StoreUnavailableError);
         refusal = error instanceof Error ? String(error.cause) : '';

@@ -61,7 +61,7 @@ describe('a database', () => {
     writeFileSync(key, 'a key');
     if (state === 'it is empty') writeFileSync(path, '');
     expect(await missing()).toEqual([
-      expect.stringMatching(/a\.db was empty or not there.*secrets\.key.*backup/),
+      expect.stringMatching(/a\.db was empty or missing.*secrets\.key.*backup/),
     ]);
     expect(statSync(path).size).toBeGreaterThan(0);
   });

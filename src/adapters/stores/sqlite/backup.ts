@@ -2,23 +2,23 @@ import { open, rename, rm } from 'node:fs/promises';
 import { openReading } from './connections.js';
 import { makePrivateAnew } from './files/private-files.js';
 
-/** Pages that are copied before other work gets its turn: 2 MiB. */
+/** Pages that are copied per step, before the event loop continues: 2 MiB. */
 const PAGES_A_STEP = 512;
 
 /**
- * Copies a database that is in use, as it is at this moment.
- * @param to where the copy goes; it appears there once it is whole
- * @param onProgress told after each step what share of the whole is copied, 0 to 1
- * @throws Error when there is a file already
+ * Copies a consistent snapshot of a database that is in use.
+ * @param to path of the copy: an empty file until the copy is complete
+ * @param onProgress called after each step with the copied share, 0 to 1
+ * @throws Error when the file already exists
  */
 export async function backupDatabase(
   from: string,
   to: string,
   onProgress: (share: number) => void = () => undefined,
 ): Promise<void> {
-  // Taken first, so that two backups cannot both believe that the name is free.
+  // Reserves the name first, so that two concurrent backups cannot both use it.
   const reserved = await open(to, 'wx', 0o600).catch((cause: unknown) => {
-    throw new Error(`cannot make the backup ${to}: is there a file already?`, { cause });
+    throw new Error(`cannot create the backup ${to}: does the file already exist?`, { cause });
   });
   await reserved.close();
   const part = `${to}.part`;
@@ -36,7 +36,7 @@ export async function backupDatabase(
 async function copy(from: string, to: string, onProgress: (share: number) => void): Promise<void> {
   const db = openReading(from);
   try {
-    // A transaction of its own: else every write during the copy would make it begin anew.
+    // An open read transaction: without it, every write during the copy would restart the copy.
     db.exec('BEGIN');
     db.prepare('SELECT count(*) FROM sqlite_schema').get();
     await db.backup(to, {

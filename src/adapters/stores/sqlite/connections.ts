@@ -4,39 +4,39 @@ import { identify } from './files/open-files.js';
 import { makePrivate } from './files/private-files.js';
 import { migrate, readMigrations } from './migrate.js';
 
-/** How the writing connection is opened. */
+/** Options for opening the writing connection. */
 export interface WriterOptions {
   readonly path: string;
-  /** How long a write waits for another process that has the database locked, in milliseconds. */
+  /** How long a write waits for another process's lock on the database, in milliseconds. */
   readonly busyTimeoutMs: number;
-  /** How large the file may grow, in pages of 4 KiB; null: as far as the disk goes. */
+  /** Maximum size of the file, in pages of 4 KiB; null: limited only by the disk. */
   readonly maxPages: number | null;
-  /** Files that a service makes beside its database: where they are, an empty database is a lost one. */
+  /** Files that a service creates beside its database. If they exist and the database is empty, its data was lost. */
   readonly companions: readonly string[];
-  /** The file that must be at the path (see `identify`); absent: any file, or none, which is then made. */
+  /** Identity of the file that must be at the path (see `identify`). Absent: any file; a missing one is created. */
   readonly identity?: string | undefined;
 }
 
-/** A reader waits only this long, for it does so on the main thread. In WAL mode it waits for no writer. */
+/** Lock timeout of a reader, in milliseconds. Short, because the wait blocks the main thread. */
 const READER_BUSY_MS = 50;
 
 /**
- * Opens the writing connection, and brings the schema up to date.
- * @param onRecovered is called when SQLite has read the write-ahead log, before anything is written
- * @throws Error that names the file and what is wrong
+ * Opens the writing connection and migrates the schema.
+ * @param onRecovered called after SQLite has recovered the write-ahead log, before anything is written
+ * @throws Error when the file is not the expected one, cannot be opened or migrated
  */
 export function openWriting(
   { path, busyTimeoutMs, maxPages, identity }: Omit<WriterOptions, 'companions'>,
   onRecovered: (db: Database) => void = () => undefined,
 ): Database {
   if (identity !== undefined && identify(path) !== identity)
-    throw new Error('the database file that was open is not there any more: put it back, or restart');
+    throw new Error('the database file that was open no longer exists: put it back, or restart');
   makePrivate(path);
   const db = new SqliteDatabase(path, { timeout: busyTimeoutMs });
   try {
     enterWal(db, busyTimeoutMs);
     onRecovered(db);
-    // FULL: a commit that was acknowledged outlives a power cut.
+    // FULL: an acknowledged commit survives a power failure.
     db.pragma('synchronous = FULL');
     db.pragma('wal_autocheckpoint = 8000');
     db.pragma('foreign_keys = ON');
@@ -49,14 +49,14 @@ export function openWriting(
   }
 }
 
-/** Opens a connection that only reads. The file must have been opened for writing before. */
+/** Opens a read-only connection. The file must have been opened for writing before. */
 export function openReading(path: string): Database {
   return new SqliteDatabase(path, { readonly: true, fileMustExist: true, timeout: READER_BUSY_MS });
 }
 
 /**
- * The change to WAL does not wait for a lock by itself (https://sqlite.org/wal.html, "Sometimes Queries Return
- * SQLITE_BUSY").
+ * Switches to WAL mode, and retries while the database is locked: SQLite's busy timeout does not apply to this switch
+ * (https://sqlite.org/wal.html, "Sometimes Queries Return SQLITE_BUSY").
  */
 function enterWal(db: Database, busyTimeoutMs: number): void {
   const deadline = performance.now() + busyTimeoutMs;

@@ -1,18 +1,18 @@
 import { StoreUnavailableError } from '../../../core/ports/store.js';
 
-/** An error on its way between threads, where classes are lost. */
+/** An error as data, to be posted to another thread: structured cloning loses error classes. */
 export interface Failure {
-  /** `unavailable`: the database cannot be used now; `newer`: not by this program; `defect`: one write was wrong. */
+  /** `unavailable`: the database cannot be used now; `newer`: its schema is too new; `defect`: one write failed. */
   readonly kind: 'unavailable' | 'newer' | 'defect';
   readonly message: string;
   readonly stack: string;
 }
 
-/** Result codes (https://sqlite.org/rescode.html) that say that the database cannot be used now, whatever was asked. */
+/** Result codes (https://sqlite.org/rescode.html) of errors that do not depend on the statement. */
 const UNAVAILABLE =
   /^SQLITE_(BUSY|LOCKED|FULL|IOERR|CORRUPT|NOTADB|CANTOPEN|READONLY|NOMEM|PROTOCOL|PERM|AUTH)(_|$)/;
 
-/** Result codes of a write for which the disk has no room. */
+/** Result codes of a write that failed because the disk is full. */
 const FULL = /^SQLITE_(FULL|IOERR_WRITE|IOERR_FSYNC|IOERR_SHMSIZE)$/;
 
 /** The SQLite result code of an error; undefined for any other error. */
@@ -21,18 +21,18 @@ export function sqliteCode(error: unknown): string | undefined {
   return typeof error.code === 'string' && error.code.startsWith('SQLITE_') ? error.code : undefined;
 }
 
-/** True when an error says that the database cannot be used now. */
+/** True when an error means that the database is currently unavailable. */
 export function isUnavailable(error: unknown): boolean {
   const code = sqliteCode(error);
   return code !== undefined && UNAVAILABLE.test(code);
 }
 
-/** True when an error says that the disk has no room for a write. */
+/** True when an error means that the disk is full. */
 export function isFull(error: unknown): boolean {
   return FULL.test(sqliteCode(error) ?? '');
 }
 
-/** An error, ready to cross to another thread. */
+/** Converts an error to data that can be posted to another thread. */
 export function toFailure(error: unknown, kind: Failure['kind']): Failure {
   const code = sqliteCode(error);
   const message = hasMessage(error) ? error.message : String(error);
@@ -40,7 +40,7 @@ export function toFailure(error: unknown, kind: Failure['kind']): Failure {
   return { kind, message: code === undefined ? message : `${message} (${code})`, stack };
 }
 
-/** The error that a caller of the store gets for a failure. */
+/** Converts a failure to the error that the store rejects with. */
 export function toError({ kind, message, stack }: Failure): Error {
   const cause = new Error(message);
   if (stack !== '') cause.stack = stack;
@@ -54,7 +54,7 @@ export function toError({ kind, message, stack }: Failure): Error {
   }
 }
 
-/** What a failed read is thrown as: `StoreUnavailableError`, or the error itself when it is a defect. */
+/** Converts the error of a failed read: to `StoreUnavailableError` when the database is unavailable. */
 export function readError(error: unknown): unknown {
   if (!isUnavailable(error)) return error;
   const { message } = toFailure(error, 'unavailable');

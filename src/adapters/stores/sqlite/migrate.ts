@@ -1,18 +1,18 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
 
-/** A step of the schema: applied once, in order of its number, 1, 2, 3 … */
+/** A schema migration. Each is applied once, in order of its number, starting at 1. */
 export interface Migration {
   readonly number: number;
   readonly sql: string;
 }
 
-/** The database was written by a newer version of the program. */
+/** The schema of the database is that of a newer version of the program. */
 export class NewerDatabaseError extends Error {
   override readonly name = 'NewerDatabaseError';
 }
 
-/** The migrations of a folder: its files `NNNN-name.sql`. @throws Error when a number is missing or used twice */
+/** Reads the files `NNNN-name.sql` of a folder. @throws Error when a number is missing or used twice */
 export function readMigrations(folder: URL): readonly Migration[] {
   const names = readdirSync(folder)
     .filter((name) => /^\d{4}-.*\.sql$/.test(name))
@@ -27,8 +27,8 @@ export function readMigrations(folder: URL): readonly Migration[] {
 }
 
 /**
- * Brings a database to the newest schema, each migration in a transaction of its own; `PRAGMA user_version` says
- * how far it is. Safe when several processes do it at once.
+ * Migrates a database to the newest schema, each migration in its own transaction. `PRAGMA user_version` is the number
+ * of the last one applied. Several processes may migrate at the same time.
  * @throws NewerDatabaseError when the database is newer than the program
  */
 export function migrate(db: Database, migrations: readonly Migration[]): void {
@@ -37,15 +37,15 @@ export function migrate(db: Database, migrations: readonly Migration[]): void {
   if (found > known) {
     throw new NewerDatabaseError(
       `the database was written by a newer version of this program: its schema is ${String(found)}, ` +
-        `and this version knows ${String(known)}. Start the newer version, or restore a backup made by this one.`,
+        `and this version supports ${String(known)}. Start the newer version, or restore a backup made by this one.`,
     );
   }
   for (const { number, sql } of migrations) {
     if (schemaVersion(db) >= number) continue;
     db.transaction(() => {
-      // Asked again under the lock: another process may have been faster.
+      // Checks again under the lock: another process may have applied it since.
       if (schemaVersion(db) >= number) return;
-      // Only migrations may change what the schema says of itself.
+      // Unsafe mode lets a migration write to `sqlite_schema`; it is off at all other times.
       db.unsafeMode(true);
       try {
         db.exec(sql);

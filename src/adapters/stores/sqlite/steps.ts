@@ -17,13 +17,13 @@ import type { Quota } from '../../../core/model/quota.js';
 import type { SealedSecret, SecretBounds, StoredSecrets } from '../../../core/ports/secret-store.js';
 import type { UsageRow } from '../../../core/ports/usage-store.js';
 
-/** How far pruning has come: at rows above `after` of that stage. */
+/** A position in a prune: rows of `stage` after `after` are still to be checked. */
 export interface PruneCursor {
   readonly stage: 'threads' | 'events' | 'keys';
   readonly after: number;
 }
 
-/** What one bounded step of pruning did, and where the next one goes on; null: all is done. */
+/** The result of one bounded pruning step: the deleted sessions, and where the next step continues (null: done). */
 export interface Pruned {
   readonly deleted: readonly string[];
   readonly next: PruneCursor | null;
@@ -34,7 +34,10 @@ interface Step<A extends readonly unknown[], R> {
   readonly result: R;
 }
 
-/** The steps that write, as they cross to the writing thread. Each is one method of `Store`, but the last two. */
+/**
+ * The write steps that the writer thread runs. Each implements the `Store` method of the same name, except `pruneSome`
+ * and `probe`.
+ */
 export interface Steps {
   saveSession: Step<ChangeValues, SavedValues>;
   deleteSession: Step<[id: string, at: number], boolean>;
@@ -76,30 +79,28 @@ export interface Steps {
   addUsage: Step<[rows: readonly UsageRow[]], undefined>;
   countRequest: Step<[quotas: readonly Quota[]], Quota | undefined>;
   pruneSome: Step<[prune: Prune, from: PruneCursor], Pruned>;
-  /** Writes something small for real. */
+  /** Writes one row, for health checks. */
   probe: Step<[at: number], undefined>;
 }
 
-/** What the writing thread can be asked for. */
 export type StepName = keyof Steps;
 
-/** A step to run, as data. */
+/** A step with its arguments, as a message to the writer thread. */
 export type Call<K extends StepName = StepName> = {
   [P in K]: { readonly name: P; readonly args: Steps[P]['args'] };
 }[K];
 
 /**
- * A step to run, before it has crossed: of the two types one is checked where it is made, the other where it is run.
+ * A `Call` before it is posted. Its type does not tie the arguments to the name: the signature of `Writer.run` does.
  */
 export interface PostedCall {
   readonly name: StepName;
   readonly args: Steps[StepName]['args'];
 }
 
-/** The code of each step. Runs inside a transaction that the caller opened. */
+/** The implementation of each step. Runs inside a transaction that the caller opened. */
 export type Handlers = { readonly [K in StepName]: (...args: Steps[K]['args']) => Steps[K]['result'] };
 
-/** Runs a step. */
 export function runStep<K extends StepName>(handlers: Handlers, call: Call<K>): Steps[K]['result'] {
   return handlers[call.name](...call.args);
 }

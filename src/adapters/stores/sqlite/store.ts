@@ -13,36 +13,38 @@ import { PRUNE_START } from './writes/prune.js';
 import { Reader, type Reads } from './reads/reader.js';
 import { Writer } from './writer/writer.js';
 
-/** Which file, and how it is written. */
+/** Options for opening a SQLite store. */
 export interface SqliteOptions {
-  /** A file, which is made with its folder when there is none, or `:memory:`: a temporary file, removed on close. */
+  /** Path of the file, created with its folder if missing; or `:memory:`: a temporary file that is removed on close. */
   readonly path: string;
-  /** The compiled module of the writing thread; absent: the one beside this module. */
+  /** Compiled module of the writer thread. Absent: the one beside this module. */
   readonly worker?: URL;
-  /** How long a write waits for another process that has the database locked, in milliseconds. */
+  /** How long a write waits for another process's lock on the database, in milliseconds. Default 5000. */
   readonly busyTimeoutMs?: number;
-  /** How large the file may grow, in pages of 4 KiB; absent: as far as the disk goes. */
+  /** Maximum size of the file, in pages of 4 KiB. Absent: limited only by the disk. */
   readonly maxPages?: number;
   readonly log?: Log;
-  /** Files that a service makes beside its database: where they are, an empty database is a lost one. */
+  /** Files that a service creates beside its database. If they exist and the database is empty, its data was lost. */
   readonly companions?: readonly string[];
 }
 
 /** A store in a SQLite file. */
 export interface SqliteStore extends Store {
-  /** What was expected in the database when it was opened, and was not there; in words for the operator. */
+  /** Data that was found missing when the database was opened, as messages for the operator. */
   readonly missing: readonly string[];
   /**
-   * Copies the database while it is in use, and tells what share of it is copied. @throws Error when the file exists
+   * Backs up the database while it is in use.
+   * @param onProgress called with the copied share, 0 to 1
+   * @throws Error when the file exists
    */
   backup(file: string, onProgress?: (share: number) => void): Promise<void>;
 }
 
 /**
- * Opens a store in a SQLite file. Other processes may have the same file open. Writes run in a thread of their own;
- * what is small is read on the calling one.
- * @throws StoreUnavailableError when the file is damaged, locked, or cannot be made
- * @throws Error when it was written by a newer version of this program
+ * Opens a store in a SQLite file, which other processes may have open, too. Writes run in a separate thread, reads on
+ * the calling one.
+ * @throws StoreUnavailableError when the file is damaged, locked, or cannot be created
+ * @throws Error when its schema is that of a newer version of this program
  */
 export async function openSqliteStore(options: SqliteOptions): Promise<SqliteStore> {
   const place = await findPlace(options.path);
@@ -69,7 +71,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<SqliteSto
         },
       },
     );
-    for (const missing of writer.missing) log?.error({ missing }, 'the data is not whole');
+    for (const missing of writer.missing) log?.error({ missing }, 'the database has lost data');
     return createStore(place, writer, reader);
   } catch (error) {
     await place.leave();
@@ -78,12 +80,12 @@ export async function openSqliteStore(options: SqliteOptions): Promise<SqliteSto
 }
 
 /**
- * A service with many streams asks for all their sessions every two seconds: a thousand at once would hold the event
- * loop up for 12 ms.
+ * Batch size for reading session heads. A service with many streams reads the heads of all their sessions regularly;
+ * reading them in one batch would block the event loop.
  */
 const HEADS_AT_ONCE = 32;
 
-/** Where the file is, and what to do when it is no longer needed. */
+/** Path of the database file, and how to clean up after closing it. */
 interface Place {
   readonly file: string;
   leave(): Promise<void>;
@@ -91,12 +93,12 @@ interface Place {
 
 async function findPlace(path: string): Promise<Place> {
   if (path === ':memory:') {
-    // A file all the same, for reader and writer are two connections.
+    // A temporary file, because the reader and the writer thread need a database that both can open.
     const folder = await mkdtemp(join(tmpdir(), 'diptych-'));
     return { file: join(folder, 'diptych.db'), leave: () => rm(folder, { recursive: true, force: true }) };
   }
   await mkdir(dirname(path), { recursive: true }).catch((cause: unknown) => {
-    throw new StoreUnavailableError(`cannot make the folder of the database ${path}`, { cause });
+    throw new StoreUnavailableError(`cannot create the folder of the database ${path}`, { cause });
   });
   return { file: path, leave: () => Promise.resolve() };
 }
@@ -125,7 +127,7 @@ function createStore(place: Place, writer: Writer, reader: Reader): SqliteStore 
   }
 
   async function close(): Promise<void> {
-    // Before the writer, whose closing then is the last and folds the log into the file.
+    // Reader first: closing the last connection, the writer's, checkpoints the log into the file.
     reader.close();
     await writer.close();
     await place.leave();
@@ -161,7 +163,7 @@ function createStore(place: Place, writer: Writer, reader: Reader): SqliteStore 
     takeOver: (turnId, lease) => writer.run('takeOver', turnId, lease),
     readLeases: () => read((reads) => reads.readLeases()),
     async claimAbandoned(lease, lost, limit) {
-      // An idle server asks often: it must not write each time.
+      // Reads first, so that an idle server does not write at every poll.
       const some = lost.length > 0 || (await read((reads) => reads.hasUnclaimed()));
       return some ? writer.run('claimAbandoned', lease, lost, limit) : [];
     },
@@ -211,7 +213,7 @@ function createStore(place: Place, writer: Writer, reader: Reader): SqliteStore 
   };
 }
 
-/** Removes in small steps, between which other writes get their turn. */
+/** Prunes in small steps, so that other writes can run in between. */
 async function pruneAll(writer: Writer, prune: Prune): Promise<string[]> {
   const deleted: string[] = [];
   for (let from = PRUNE_START; ;) {

@@ -12,10 +12,10 @@ const BUSY_MS = 5_000;
 const ROWS_A_PAGE = 200;
 
 /**
- * Opens a file for a copy of all its data, and brings its schema up to date.
- * @param mustExist whether a file that is not there is a mistake, or is made
- * @throws Error when there is none, or it was written by a newer version of this program
- * @throws StoreUnavailableError when it is damaged, locked, or cannot be made
+ * Opens a database file to copy all its data from or into it, and migrates its schema.
+ * @param mustExist true: a missing file is an error; false: it is created
+ * @throws Error when the file must exist and does not, or its schema is that of a newer version of this program
+ * @throws StoreUnavailableError when it is damaged, locked, or cannot be created
  */
 export async function openSqliteTransfer(
   path: string,
@@ -36,7 +36,7 @@ export async function openSqliteTransfer(
   };
 }
 
-/** A connection of its own: what another one inserts meanwhile does not show. */
+/** Reads a table in pages, on a separate connection: rows inserted during the read are not part of its snapshot. */
 async function* readRows(
   path: string,
   table: TransferTable,
@@ -66,7 +66,7 @@ function nextPage(table: TransferTable, cursor: Iterator<TransferRow>): Transfer
     if (next.done === true) break;
     page.push(
       next.value.map((value, column) =>
-        // Text may hold a NUL here, which not every database keeps.
+        // SQLite text may contain NUL, which PostgreSQL cannot store.
         typeof value === 'string' && kinds[column] === 'text' ? wellFormed(value) : value,
       ),
     );
@@ -91,7 +91,7 @@ function selectOf(table: TransferTable): string {
 function insertRows(db: Database, table: TransferTable, rows: readonly TransferRow[]): void {
   const names = Object.keys(shapeOf(table).columns);
   const fixed = FIXED.get(table) ?? new Map<string, string>();
-  // A message finds its turn by its number.
+  // SQLite's messages refer to their turn by its number and have no `turn_id`.
   const kept = names.filter((name) => table !== 'messages' || name !== 'turn_id');
   const values = kept.map((name) =>
     name === 'session' ? '(SELECT ref FROM sessions WHERE id = @session)' : `@${name}`,
@@ -107,7 +107,7 @@ function insertRows(db: Database, table: TransferTable, rows: readonly TransferR
   }).immediate();
 }
 
-/** What this database has beside the columns that are copied: a turn that nobody works on, a session's first life. */
+/** Values of the columns that are not copied: a turn has no lease, a session was never deleted. */
 const FIXED: ReadonlyMap<TransferTable, ReadonlyMap<string, string>> = new Map([
   ['sessions', new Map([['incarnation', '0']])],
   ['turns', new Map([['lease_until', '0']])],
@@ -133,7 +133,7 @@ function guarded<T>(run: () => T): T {
   }
 }
 
-/** The driver throws where the port rejects. */
+/** Runs a synchronous driver call and rejects, as the port requires, when it throws. */
 function settled<T>(run: () => T): Promise<T> {
   return Promise.resolve().then(() => guarded(run));
 }

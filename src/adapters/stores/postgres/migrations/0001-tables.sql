@@ -1,7 +1,7 @@
--- Integers name rows inside the database; the ids that the world knows stand once per row, in one index, and compare
--- by bytes. Times are milliseconds since the epoch, but those of leases, which are the database's own.
--- There are no foreign keys: a deleted session gets a new ref, so that what hangs on the old one is out of reach at
--- once and can be removed in slices.
+-- Rows refer to each other by integer keys; each row stores its public id once, in a unique index that compares bytes.
+-- Times are milliseconds since the epoch, except those of leases, which are timestamps of the database's clock.
+-- There are no foreign keys: a deleted session gets a new ref, so that the rows that refer to the old one are
+-- unreachable at once and can be removed in batches.
 
 CREATE SEQUENCE session_refs;
 
@@ -12,7 +12,7 @@ CREATE TABLE sessions (
   title_source text NOT NULL CHECK (title_source IN ('placeholder', 'automatic', 'person')),
   wallet text COLLATE "C",
   rig text,
-  client text, -- the digest of the bound client's id
+  client text, -- digest of the bound client's id
   app text,
   user_state json, -- {tree, flat}
   interrupted boolean NOT NULL DEFAULT false,
@@ -23,16 +23,16 @@ CREATE TABLE sessions (
   last_event_id bigint NOT NULL DEFAULT 0,
   last_turn_no bigint NOT NULL DEFAULT 0,
   last_system_no bigint NOT NULL DEFAULT 0,
-  faults_shown bigint NOT NULL DEFAULT 0, -- system_events.n up to which snapshots have carried the errors
-  deleted_at bigint -- a tombstone: only the counters still mean something
+  faults_shown bigint NOT NULL DEFAULT 0, -- highest system_events.n that a snapshot has delivered
+  deleted_at bigint -- set on a tombstone, of which only the counters are valid
 ) WITH (fillfactor = 80);
 
--- The threads of a wallet, newest activity first.
+-- Lists the threads of a wallet, newest activity first.
 CREATE INDEX threads_of_wallet ON sessions (wallet, active_at, id) WHERE deleted_at IS NULL AND wallet IS NOT NULL;
--- All threads in that order; threads to prune.
+-- Lists all threads in that order; finds threads to prune.
 CREATE INDEX threads_by_activity ON sessions (active_at, id) WHERE deleted_at IS NULL;
 
--- No index holds what a checkpoint or a renewal changes: these updates stay on their page.
+-- No index contains a column that a checkpoint or a lease renewal changes, so that these are heap-only (HOT) updates.
 CREATE TABLE turns (
   ref bigint PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
   id text COLLATE "C" NOT NULL UNIQUE,
@@ -44,7 +44,7 @@ CREATE TABLE turns (
   status text NOT NULL CHECK (status IN ('queued', 'running', 'complete', 'interrupted', 'failed')),
   attempt integer NOT NULL DEFAULT 0,
   losses integer NOT NULL DEFAULT 0,
-  owner text, -- NULL: given up, or never claimed
+  owner text, -- NULL: released, or never claimed
   lease_until timestamptz NOT NULL DEFAULT '-infinity',
   cancel_requested boolean NOT NULL DEFAULT false,
   rig text,
@@ -58,9 +58,9 @@ CREATE TABLE turns (
   UNIQUE (session, no)
 ) WITH (fillfactor = 70);
 
--- The running turn of a session, of which there is at most one; all running turns.
+-- Finds the running turn of a session, and all running turns. Unique: a session has at most one.
 CREATE UNIQUE INDEX running_turn ON turns (session) WHERE status = 'running';
--- The queue of a session; all queued turns.
+-- Finds the queue of a session, and all queued turns.
 CREATE INDEX queued_turns ON turns (session, no) WHERE status = 'queued';
 
 CREATE TABLE messages (
@@ -103,10 +103,10 @@ CREATE TABLE idempotency_keys (
   PRIMARY KEY (session, key)
 );
 
--- Keys to prune.
+-- Finds keys to prune.
 CREATE INDEX idempotency_keys_by_age ON idempotency_keys (created_at);
 
--- Former refs of deleted sessions, whose rows are still to be removed.
+-- Former refs of deleted sessions whose rows are not removed yet.
 CREATE TABLE buried (session bigint PRIMARY KEY);
 
 CREATE TABLE app_keys (
@@ -119,9 +119,9 @@ CREATE TABLE app_keys (
   revoked_at bigint
 );
 
--- Secrets of clients, encrypted: the row says which key opens it.
+-- Encrypted secrets of clients. key_id identifies the encryption key.
 CREATE TABLE secrets (
-  client text NOT NULL, -- the digest of the client's id
+  client text NOT NULL, -- digest of the client's id
   app text COLLATE "C" NOT NULL,
   name text COLLATE "C" NOT NULL,
   key_id text NOT NULL,
@@ -130,10 +130,10 @@ CREATE TABLE secrets (
   PRIMARY KEY (client, app, name)
 );
 
--- What a rotation of keys still has to do.
+-- Finds secrets that a key rotation still has to re-encrypt.
 CREATE INDEX secrets_by_key ON secrets (key_id);
 
--- How much of a measure a subject has used in a window of time.
+-- The amount of a measure that a subject has used in a time window.
 CREATE TABLE uses (
   subject text COLLATE "C" NOT NULL,
   measure text COLLATE "C" NOT NULL,
@@ -142,10 +142,10 @@ CREATE TABLE uses (
   PRIMARY KEY (subject, measure, window_from)
 ) WITH (fillfactor = 70);
 
--- Windows that are over.
+-- Finds windows to prune.
 CREATE INDEX uses_by_window ON uses (window_from);
 
--- Written to by health checks.
+-- Health checks write to this table.
 CREATE TABLE probe (
   id integer PRIMARY KEY CHECK (id = 1),
   at bigint NOT NULL

@@ -1,8 +1,8 @@
--- Every write to a session is one call of a function, which locks the session's row first: one round trip, one
--- transaction, and one order of revisions and event ids. JSON is passed as text inside JSON, so that what it says
--- is never taken apart here.
+-- Every write to a session is one function call that locks the session's row first: one round trip, one transaction,
+-- and a total order of revisions and event ids. JSON values to store are passed as text inside JSON, so that the
+-- functions never parse their content.
 
--- A session that nothing was written to yet: new, or a tombstone brought back empty. No row: it is live.
+-- Creates an empty session, reusing the tombstone if there is one. Returns no row when the session is live.
 CREATE FUNCTION make_session(p_id text, p_title text, p_at bigint) RETURNS SETOF sessions
 LANGUAGE sql AS $$
   INSERT INTO sessions (id, title, title_source, created_at, active_at)
@@ -15,7 +15,8 @@ LANGUAGE sql AS $$
   RETURNING *
 $$;
 
--- The row with fields set, and a new version if one of them really changed. p_state: NULL keeps it, 'null' clears it.
+-- Returns the row with fields set, and with a new version if a value changed.
+-- p_state: the user state; NULL keeps it, 'null' clears it.
 CREATE FUNCTION with_fields(s sessions, p_fields json, p_state text) RETURNS sessions
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -32,7 +33,7 @@ BEGIN
 END
 $$;
 
--- Saves a row as a change of the session, with the events that belong to it, and returns it as saved.
+-- Logs events and saves a session's row with a new revision. Returns the saved row.
 CREATE FUNCTION commit_session(s sessions, p_events text[], p_notices text[], p_at bigint) RETURNS sessions
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -81,7 +82,7 @@ BEGIN
     END IF;
     EXIT WHEN live;
     SELECT * INTO s FROM make_session(p_id, p_title, p_at);
-    -- Else somebody else has just made it.
+    -- Not found: a concurrent transaction has just created it.
     EXIT WHEN FOUND;
   END LOOP;
   changed := with_fields(s, p_fields, p_state);
@@ -115,7 +116,7 @@ BEGIN
 END
 $$;
 
--- Leaves of a locked session a tombstone; its rows are still to be removed.
+-- Turns a locked session into a tombstone, and queues its rows for removal.
 CREATE FUNCTION bury(s sessions, p_at bigint) RETURNS void
 LANGUAGE sql AS $$
   INSERT INTO buried (session) VALUES (s.ref);
@@ -125,7 +126,7 @@ LANGUAGE sql AS $$
   WHERE ref = s.ref
 $$;
 
--- The ref that the session had; NULL: there is none.
+-- Returns the ref that the session had; NULL when it does not exist.
 CREATE FUNCTION delete_session(p_id text, p_at bigint) RETURNS bigint
 LANGUAGE plpgsql AS $$
 DECLARE

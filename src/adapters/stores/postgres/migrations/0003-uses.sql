@@ -1,4 +1,5 @@
--- Uses are locked in one order, and after the session: no two writers wait for each other. p_quotas and p_uses: NULL is none.
+-- Rows of uses are locked in a fixed order and after the session, so that concurrent writers cannot deadlock.
+-- p_quotas and p_uses: NULL means none.
 
 CREATE FUNCTION add_uses(p_uses json) RETURNS void
 LANGUAGE sql AS $$
@@ -9,7 +10,8 @@ LANGUAGE sql AS $$
   ON CONFLICT (subject, measure, window_from) DO UPDATE SET amount = uses.amount + EXCLUDED.amount
 $$;
 
--- The number of the first quota that is used up; NULL: none is, and nobody else counts against them before this transaction ends.
+-- Returns the index of the first exhausted quota; NULL when none is. Locks the uses of all quotas until the transaction
+-- ends.
 CREATE FUNCTION find_exhausted(p_quotas json) RETURNS integer
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -26,7 +28,7 @@ BEGIN
 END
 $$;
 
--- Counts one against those of the quotas that bound a measure; NULL: whatever they bound.
+-- Adds one to the uses of the quotas on a measure; NULL: of all quotas.
 CREATE FUNCTION count_quotas(p_quotas json, p_measure text) RETURNS void
 LANGUAGE sql AS $$
   SELECT add_uses((

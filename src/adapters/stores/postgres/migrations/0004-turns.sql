@@ -1,4 +1,4 @@
--- A turn without its place in this database.
+-- Returns a turn as JSON, without its internal keys.
 CREATE FUNCTION turn_json(t turns) RETURNS json
 LANGUAGE sql STABLE AS $$
   SELECT json_build_object(
@@ -7,7 +7,7 @@ LANGUAGE sql STABLE AS $$
     'error', t.error, 'partial_text', t.partial_text)
 $$;
 
--- Gives a turn to an owner, for so long by the clock of the database.
+-- Assigns a turn to an owner with a lease. The lease ends by the database's clock.
 CREATE FUNCTION claim_turn(p_ref bigint, p_owner text, p_lease_ms bigint, p_losses integer) RETURNS json
 LANGUAGE sql AS $$
   UPDATE turns SET
@@ -17,7 +17,7 @@ LANGUAGE sql AS $$
   RETURNING turn_json(turns)
 $$;
 
--- Stores records of a turn, in the place of those with the same id.
+-- Inserts or replaces messages of a turn by id.
 CREATE FUNCTION put_messages(t turns, p_messages json) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -39,7 +39,7 @@ BEGIN
 END
 $$;
 
--- Ends what waits in a session as interrupted, and marks what runs.
+-- Ends the queued turns of a session as interrupted, and requests cancellation of the running one.
 CREATE FUNCTION cancel_turns(p_session bigint, p_at bigint, OUT cancelled json, OUT running json)
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -102,7 +102,7 @@ BEGIN
     END IF;
     EXIT WHEN live;
     SELECT * INTO s FROM make_session(p_session, p_title, p_at);
-    -- Else somebody else has just made it.
+    -- Not found: a concurrent transaction has just created it.
     EXIT WHEN FOUND;
   END LOOP;
 
@@ -134,7 +134,7 @@ BEGIN
     ON CONFLICT (session, key) DO UPDATE SET
       fingerprint = EXCLUDED.fingerprint, turn_id = EXCLUDED.turn_id, created_at = EXCLUDED.created_at;
   END IF;
-  -- Not when others wait before it: a turn never overtakes.
+  -- The turn starts now only if no turn runs and none is queued before it.
   IF p_owner IS NOT NULL AND queued = 0 AND NOT runs THEN
     claimed := claim_turn(t.ref, p_owner, p_lease_ms, 0);
   END IF;
@@ -159,7 +159,7 @@ BEGIN
     RETURN NULL;
   END IF;
   IF c.running IS NULL THEN
-    -- Else the running turn's own end says so.
+    -- When a turn is running, end_turn sets the flag.
     s.interrupted := true;
   END IF;
   s := commit_session(s, '{}', '{}', p_at);

@@ -13,8 +13,9 @@ BEGIN
 END
 $$;
 
--- Claims turns that nobody works on, at most one of a session. What others have locked is theirs, or the next call's.
--- Materialized: else the order by ref makes the planner walk all turns there ever were, every second.
+-- Claims turns, at most one per session: released ones, ones whose lease has ended, and queued ones.
+-- Skips locked sessions: another node is claiming them, or the next call finds them.
+-- Materialized: otherwise the planner scans all turns, ended ones included, in the order of ref.
 CREATE FUNCTION claim_abandoned(p_owner text, p_lease_ms bigint, p_limit integer) RETURNS SETOF json
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -30,7 +31,7 @@ BEGIN
     SELECT l.ref, l.id FROM lost JOIN sessions l ON l.ref = lost.session
     ORDER BY lost.ref LIMIT p_limit FOR UPDATE OF l SKIP LOCKED
   LOOP
-    -- Read again now that the session is locked: it may have been renewed, ended or claimed before.
+    -- Reads the turn again under the lock: it may have been renewed, ended or claimed since.
     SELECT * INTO t FROM turns
     WHERE session = s.ref AND status = 'running' AND (owner IS NULL OR lease_until <= asked) FOR UPDATE SKIP LOCKED;
     IF FOUND THEN

@@ -1,6 +1,6 @@
--- Each function removes a bounded slice, so that no other write waits long. Several nodes may do it at once.
+-- Each function removes a bounded batch, so that other writes do not wait long. Several nodes may prune concurrently.
 
--- Removes rows of deleted sessions. False: nothing was left to remove.
+-- Removes rows of a deleted session. Returns false when there was nothing to remove.
 CREATE FUNCTION sweep_buried(p_limit integer) RETURNS boolean
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -34,7 +34,7 @@ BEGIN
 END
 $$;
 
--- Deletes threads without activity since a time and without an open turn. Returns their ids.
+-- Deletes threads that have no activity since p_before and no open turn. Returns their ids.
 CREATE FUNCTION prune_threads(p_before bigint, p_at bigint, p_limit integer) RETURNS SETOF text
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -47,7 +47,7 @@ BEGIN
       AND NOT EXISTS (SELECT FROM turns WHERE session = idle.ref AND status = 'queued')
     ORDER BY active_at, id LIMIT p_limit FOR UPDATE SKIP LOCKED
   LOOP
-    -- Read again now that the session is locked.
+    -- Checks again under the lock.
     CONTINUE WHEN EXISTS (SELECT FROM turns WHERE session = s.ref AND status IN ('queued', 'running'));
     PERFORM bury(s, p_at);
     RETURN NEXT s.id;
@@ -55,7 +55,8 @@ BEGIN
 END
 $$;
 
--- Removes old events of the next session above a ref that has any. Its ref, NULL when there is none, and whether it has no more.
+-- Removes old events of the next session after the ref p_after that has any.
+-- pruned: the session's ref; NULL when there is none. done: true when the session has no more old events.
 CREATE FUNCTION prune_events(p_after bigint, p_kept bigint, p_since bigint, p_limit integer, OUT pruned bigint, OUT done boolean)
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -88,7 +89,7 @@ BEGIN
 END
 $$;
 
--- How many idempotency keys were removed.
+-- Removes old idempotency keys. Returns their number.
 CREATE FUNCTION prune_keys(p_before bigint, p_limit integer) RETURNS integer
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -101,7 +102,7 @@ BEGIN
 END
 $$;
 
--- How many counts of uses were removed.
+-- Removes the uses of old windows. Returns their number.
 CREATE FUNCTION prune_uses(p_before bigint, p_limit integer) RETURNS integer
 LANGUAGE plpgsql AS $$
 DECLARE

@@ -1,4 +1,4 @@
--- Which node has the errors above faults_shown in an answer, and until when.
+-- The node that is delivering the errors above faults_shown in a response, and when its claim ends.
 ALTER TABLE sessions ADD COLUMN faults_claimed_by text, ADD COLUMN faults_claimed_until timestamptz;
 
 CREATE FUNCTION claim_faults(p_id text, p_owner text, p_claim_ms bigint) RETURNS json
@@ -24,7 +24,7 @@ BEGIN
 END
 $$;
 
--- As in 0002, and the claim goes with the rest.
+-- As in 0002; also clears the claim.
 CREATE OR REPLACE FUNCTION bury(s sessions, p_at bigint) RETURNS void
 LANGUAGE sql AS $$
   INSERT INTO buried (session) VALUES (s.ref);

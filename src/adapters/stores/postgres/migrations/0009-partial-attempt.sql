@@ -1,8 +1,8 @@
--- The attempt that stored partial_text: to whoever reads along, what an earlier one had is not the newer one's.
+-- The attempt that stored partial_text, so that readers can tell an earlier attempt's text from the current one's.
 ALTER TABLE turns ADD COLUMN partial_attempt integer NOT NULL DEFAULT 0;
 UPDATE turns SET partial_attempt = attempt WHERE status = 'running';
 
--- As in 0004, and the attempt goes with the text.
+-- As in 0004; also stores the attempt.
 CREATE OR REPLACE FUNCTION save_progress(
   p_session text, p_turn text, p_owner text, p_attempt integer,
   p_messages json, p_events text[], p_notices text[], p_partial_text text, p_at bigint

@@ -1,4 +1,4 @@
--- As in 0009, but a text of NULL leaves what is stored, and whose it is.
+-- As in 0009, but a text of NULL keeps the stored text and its attempt.
 CREATE OR REPLACE FUNCTION save_progress(
   p_session text, p_turn text, p_owner text, p_attempt integer,
   p_messages json, p_events text[], p_notices text[], p_partial_text text, p_at bigint

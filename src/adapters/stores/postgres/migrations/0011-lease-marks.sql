@@ -1,13 +1,14 @@
--- Identifies a grant of a lease: a claim raises the attempt, a renewal moves the end.
+-- Identifies one grant of a lease: a claim raises the attempt, a renewal moves the end.
 CREATE FUNCTION lease_mark(p_attempt integer, p_until timestamptz) RETURNS text
 LANGUAGE sql STABLE AS $$
   SELECT p_attempt || ':' || extract(epoch FROM p_until)
 $$;
 
--- Claims turns that nobody works on, at most one of a session: released ones, ones whose lease is one of those that the caller has
--- found lost, and queued ones. What others have locked is theirs, or the next call's. Takes the place of claim_abandoned, which
--- compares the ends of leases with the database's clock and serves nodes of the version before.
--- Materialized: else the order by ref makes the planner walk all turns there ever were, every second.
+-- Claims turns, at most one per session: released ones, ones whose lease the caller has found lost, and queued ones.
+-- Skips locked sessions: another node is claiming them, or the next call finds them.
+-- Replaces claim_abandoned, which compares the ends of leases with the database's clock and stays for nodes of the
+-- previous version.
+-- Materialized: otherwise the planner scans all turns, ended ones included, in the order of ref.
 CREATE FUNCTION claim_free_turns(
   p_owner text, p_lease_ms bigint, p_limit integer, p_lost_ids text[], p_lost_marks text[]
 ) RETURNS SETOF json
@@ -27,7 +28,7 @@ BEGIN
     SELECT l.ref, l.id FROM free JOIN sessions l ON l.ref = free.session
     ORDER BY free.ref LIMIT p_limit FOR UPDATE OF l SKIP LOCKED
   LOOP
-    -- Read again now that the session is locked: it may have been renewed, ended or claimed before.
+    -- Reads the turn again under the lock: it may have been renewed, ended or claimed since.
     SELECT * INTO t FROM turns c
     WHERE c.session = s.ref AND c.status = 'running' AND (
       c.owner IS NULL
@@ -62,8 +63,9 @@ BEGIN
 END
 $$;
 
--- Which node has the errors above faults_shown in an answer. p_lost: a claim of another node that the caller has found lost, or null.
--- held: the claim of another node that keeps the errors back, or null. Takes the place of claim_faults.
+-- Claims the errors above faults_shown for a node. Replaces claim_faults.
+-- p_lost: another node's claim that the caller has found lost, or NULL.
+-- held, in the result: another node's claim that is still valid, or null.
 CREATE FUNCTION claim_unshown_faults(p_id text, p_owner text, p_claim_ms bigint, p_lost text) RETURNS json
 LANGUAGE plpgsql AS $$
 DECLARE

@@ -1,5 +1,5 @@
--- How much text a thread holds, in bytes of UTF-8 (content, and calls and results as JSON), and how many messages a snapshot shows of it: one for a
--- text, and one for each tool result. Both are kept with every write of messages.
+-- The size of a thread's text, in bytes of UTF-8 (content, and calls and results as JSON), and the number of messages
+-- that a snapshot shows for it: one for a text, and one for each tool result. Every write of messages updates both.
 ALTER TABLE sessions ADD COLUMN text_bytes bigint NOT NULL DEFAULT 0;
 ALTER TABLE sessions ADD COLUMN shown_messages bigint NOT NULL DEFAULT 0;
 
@@ -17,7 +17,7 @@ UPDATE sessions SET text_bytes = held.bytes, shown_messages = held.shown
 FROM (SELECT session, sum(message_bytes(m)) AS bytes, sum(message_shown(m)) AS shown FROM messages m GROUP BY session) AS held
 WHERE held.session = sessions.ref;
 
--- Stores records of a turn, and returns the row of its session with their size counted, to be saved.
+-- Inserts or replaces messages of a turn. Returns the session's row with the sizes updated; the caller saves it.
 CREATE FUNCTION with_messages(s sessions, t turns, p_messages json) RETURNS sessions
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -38,7 +38,7 @@ BEGIN
 END
 $$;
 
--- As in 0002, and the size is saved.
+-- As in 0002; also saves the size.
 CREATE OR REPLACE FUNCTION commit_session(s sessions, p_events text[], p_notices text[], p_at bigint) RETURNS sessions
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -65,7 +65,7 @@ BEGIN
 END
 $$;
 
--- As in 0002, and of no size.
+-- As in 0002; also sets the size to zero.
 CREATE OR REPLACE FUNCTION make_session(p_id text, p_title text, p_at bigint) RETURNS SETOF sessions
 LANGUAGE sql AS $$
   INSERT INTO sessions (id, title, title_source, created_at, active_at)
@@ -78,7 +78,7 @@ LANGUAGE sql AS $$
   RETURNING *
 $$;
 
--- As in 0008, and of no size.
+-- As in 0008; also sets the size to zero.
 CREATE OR REPLACE FUNCTION bury(s sessions, p_at bigint) RETURNS void
 LANGUAGE sql AS $$
   INSERT INTO buried (session) VALUES (s.ref);
@@ -88,7 +88,7 @@ LANGUAGE sql AS $$
   WHERE ref = s.ref
 $$;
 
--- As in 0010, and the size is counted.
+-- As in 0010; also updates the size.
 CREATE OR REPLACE FUNCTION save_progress(
   p_session text, p_turn text, p_owner text, p_attempt integer,
   p_messages json, p_events text[], p_notices text[], p_partial_text text, p_at bigint
@@ -113,7 +113,7 @@ BEGIN
 END
 $$;
 
--- As in 0004, and the size is counted.
+-- As in 0004; also updates the size.
 CREATE OR REPLACE FUNCTION end_turn(
   p_session text, p_turn text, p_owner text, p_attempt integer,
   p_outcome text, p_error text, p_rig text, p_input_tokens bigint, p_output_tokens bigint, p_shown_tokens bigint, p_uses json,
@@ -154,7 +154,7 @@ BEGIN
 END
 $$;
 
--- As in 0004, and a message that a thread has no room for is refused. Nodes of an earlier version do not say how much room there is.
+-- As in 0004; also refuses a message that exceeds p_max_bytes. Nodes of an earlier version omit this parameter.
 DROP FUNCTION accept_message(
   text, bigint, text, json, text, text, text, text, text, text, text, text, text, bigint, text, integer, json, text, bigint, bigint);
 
@@ -213,7 +213,7 @@ BEGIN
     END IF;
     EXIT WHEN live;
     SELECT * INTO s FROM make_session(p_session, p_title, p_at);
-    -- Else somebody else has just made it.
+    -- Not found: a concurrent transaction has just created it.
     EXIT WHEN FOUND;
   END LOOP;
 
@@ -247,7 +247,7 @@ BEGIN
     ON CONFLICT (session, key) DO UPDATE SET
       fingerprint = EXCLUDED.fingerprint, turn_id = EXCLUDED.turn_id, created_at = EXCLUDED.created_at;
   END IF;
-  -- Not when others wait before it: a turn never overtakes.
+  -- The turn starts now only if no turn runs and none is queued before it.
   IF p_owner IS NOT NULL AND queued = 0 AND NOT runs THEN
     claimed := claim_turn(t.ref, p_owner, p_lease_ms, 0);
   END IF;

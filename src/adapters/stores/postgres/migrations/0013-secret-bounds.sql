@@ -1,18 +1,18 @@
--- When a session last used secrets of the client; 0: never. What was stored before gets its whole term from now on.
+-- When a session last used secrets of the client; 0: never. The retention period of existing secrets starts now.
 ALTER TABLE secrets ADD COLUMN used_at bigint NOT NULL DEFAULT 0;
 UPDATE secrets SET used_at = (extract(epoch FROM now()) * 1000)::bigint;
 
--- Secrets to prune.
+-- Finds secrets to prune.
 CREATE INDEX secrets_by_use ON secrets (greatest(used_at, created_at));
 
--- How much is kept of an App: so many secrets, of so many bytes.
+-- The number and size of each App's secrets.
 CREATE TABLE secret_apps (
   app text COLLATE "C" PRIMARY KEY,
   secrets bigint NOT NULL,
   bytes bigint NOT NULL
 ) WITH (fillfactor = 70);
 
--- What a secret counts for: its text, and about what a row takes beside it.
+-- Returns the size of a secret: its text, plus an estimate of the rest of its row.
 CREATE FUNCTION secret_bytes(p_name text, p_sealed text) RETURNS integer
 LANGUAGE sql IMMUTABLE AS $$
   SELECT 200 + octet_length(p_name) + octet_length(p_sealed)
@@ -21,7 +21,7 @@ $$;
 INSERT INTO secret_apps (app, secrets, bytes)
 SELECT app, count(*), sum(secret_bytes(name, sealed)) FROM secrets GROUP BY app;
 
--- Every writer locks secrets first, and then the rows of their Apps, in order: no two wait for each other.
+-- Every writer locks secrets first, then the rows of their Apps in order, so that concurrent writers cannot deadlock.
 CREATE FUNCTION count_secrets_added() RETURNS trigger
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -62,8 +62,9 @@ REFERENCING OLD TABLE AS before NEW TABLE AS after FOR EACH STATEMENT EXECUTE FU
 CREATE TRIGGER secrets_removed AFTER DELETE ON secrets
 REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION count_secrets_removed();
 
--- Stores values of a client, over those of the same App and name: `stored`, or the bound that they would exceed, and then nothing was written.
--- The counts are checked after the write: their rows are locked then, so that stores at the same time do not pass a bound together.
+-- Inserts or replaces secrets of a client by App and name. Returns `stored`, or the limit that they exceed and writes
+-- nothing. Checks the limits after the write, which locks the counts, so that concurrent calls cannot exceed a limit
+-- together.
 CREATE FUNCTION put_secrets(
   p_client text, p_secrets json, p_max_names integer, p_max_client bigint, p_max_app bigint, p_at bigint
 ) RETURNS text
@@ -99,7 +100,7 @@ EXCEPTION WHEN SQLSTATE 'DS001' THEN
 END
 $$;
 
--- How many secrets were removed of those that were neither stored nor used since a time.
+-- Removes secrets that were neither stored nor used since p_before. Returns their number.
 CREATE FUNCTION prune_secrets(p_before bigint, p_limit integer) RETURNS integer
 LANGUAGE plpgsql AS $$
 DECLARE

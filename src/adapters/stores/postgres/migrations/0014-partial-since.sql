@@ -1,7 +1,7 @@
--- When the first character of partial_text was shown, in milliseconds since the epoch; 0: not known.
+-- When the first character of partial_text was shown, in milliseconds since the epoch; 0: unknown.
 ALTER TABLE turns ADD COLUMN partial_since bigint NOT NULL DEFAULT 0;
 
--- As in 0004, and the time of the text.
+-- As in 0004; also returns partial_since.
 CREATE OR REPLACE FUNCTION turn_json(t turns) RETURNS json
 LANGUAGE sql STABLE AS $$
   SELECT json_build_object(
@@ -10,7 +10,7 @@ LANGUAGE sql STABLE AS $$
     'error', t.error, 'partial_text', t.partial_text, 'partial_since', t.partial_since)
 $$;
 
--- As in 0012, and the time of the text. Nodes of an earlier version do not say it.
+-- As in 0012; also stores partial_since. Nodes of an earlier version omit this parameter.
 DROP FUNCTION save_progress(text, text, text, integer, json, text[], text[], text, bigint);
 
 CREATE FUNCTION save_progress(

@@ -1,5 +1,5 @@
--- Calls of tools outside turns that have begun and not ended, and who works on them until when. A session that is buried gets another ref: its
--- calls then have no session, and are removed when somebody ends them.
+-- Tool calls outside turns that have started and not ended, with their leases. A deleted session gets a new ref: its
+-- calls then have no session, and the next close_call removes them.
 CREATE TABLE open_calls (
   call_id text PRIMARY KEY,
   session bigint NOT NULL,
@@ -8,7 +8,7 @@ CREATE TABLE open_calls (
   lease_until timestamptz NOT NULL
 );
 
--- Identifies a grant of the lease on a call: a renewal moves the end.
+-- Identifies one grant of the lease on a call: a renewal moves the end.
 CREATE FUNCTION call_mark(p_owner text, p_until timestamptz) RETURNS text
 LANGUAGE sql STABLE AS $$
   SELECT p_owner || ':' || extract(epoch FROM p_until)
@@ -30,7 +30,7 @@ BEGIN
 END
 $$;
 
--- The session is locked first, as everywhere.
+-- Locks the session first, as every write does.
 CREATE FUNCTION close_call(
   p_call text, p_owner text, p_mark text, p_events text[], p_notices text[], p_at bigint
 ) RETURNS json
@@ -49,7 +49,7 @@ BEGIN
 END
 $$;
 
--- Logs an event of a call that its owner still has.
+-- Logs an event of a call if p_owner still owns it.
 CREATE FUNCTION log_call(
   p_call text, p_owner text, p_events text[], p_notices text[], p_at bigint
 ) RETURNS json
@@ -59,7 +59,7 @@ DECLARE
 BEGIN
   SELECT s.id INTO session_id FROM open_calls c JOIN sessions s ON s.ref = c.session
   WHERE c.call_id = p_call AND c.owner = p_owner FOR UPDATE OF s;
-  -- Read again now that the session is locked: somebody may have ended it before.
+  -- Checks again under the lock: another node may have ended the call since.
   IF NOT FOUND OR NOT EXISTS (SELECT FROM open_calls WHERE call_id = p_call AND owner = p_owner) THEN
     RETURN NULL;
   END IF;

@@ -2,22 +2,22 @@ import { statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Database } from 'better-sqlite3';
 
-/** SQLite's page size, which the migrations leave at its default, in bytes. */
+/** SQLite's default page size, in bytes. */
 const PAGE_BYTES = 4096;
-/** 32 MiB. A longer log makes fewer checkpoints, and a longer recovery after a crash. */
+/** 32 MiB. A longer log needs fewer checkpoints, but a longer recovery after a crash. */
 const MAX_LOG_PAGES = 8000;
 /** 256 KiB. */
 const MIN_LOG_PAGES = 64;
-/** The log may take a quarter of what is free: copying it into the database can take as much again. */
+/** The log may use a quarter of the free space: a checkpoint may grow the database by as much again. */
 const LOG_SHARE = 4;
-/** The database leaves 1 MiB of the disk to the log, so that a full disk still takes deletions. */
+/** 1 MiB of the disk is reserved for the log, so that deletions still succeed on a full disk. */
 const RESERVED_BYTES = 1_048_576;
-/** With more free space than this the database may grow without a bound. */
+/** Above 64 MiB of free space the database size is not limited. */
 const PLENTY_BYTES = 64 * 1_048_576;
 /** The largest value of `PRAGMA max_page_count`. */
 const UNBOUNDED_PAGES = 4_294_967_294;
 
-/** How full a disk is. */
+/** The free space of a disk, and what the database uses of it. */
 export interface Disk {
   readonly freeBytes: number;
   /** Size of the database file. */
@@ -25,8 +25,8 @@ export interface Disk {
 }
 
 /**
- * Bounds the write-ahead log and the database by the free space of their disk. SQLite by itself fills a small disk with
- * the log, and then has no room left to copy the log into the database.
+ * Limits the write-ahead log and the database according to the free space of their disk. Without limits, SQLite fills a
+ * small disk with the log and then has no space to checkpoint it into the database.
  */
 export class DiskBound {
   readonly #db: Database;
@@ -35,19 +35,19 @@ export class DiskBound {
   #logPages: number | undefined;
   #pages: number | undefined;
 
-  /** @param maxPages how large the database may grow in any case, in pages; null: as far as the disk goes */
+  /** @param maxPages configured maximum size of the database, in pages; null: limited only by the disk */
   constructor(db: Database, disk: () => Disk, maxPages: number | null) {
     this.#db = db;
     this.#disk = disk;
     this.#maxPages = maxPages ?? UNBOUNDED_PAGES;
   }
 
-  /** Sets after how many pages a commit copies the log into the database, and how large both may grow. Never throws. */
+  /** Sets the checkpoint interval and the size limits of log and database from the free space. Never throws. */
   adjust(): void {
     try {
       this.#adjust();
     } catch {
-      // The bounds stay what they are; a write that follows fails by itself and says why.
+      // The limits stay as they are; the next write reports the error.
     }
   }
 
@@ -62,28 +62,28 @@ export class DiskBound {
     const pages = Math.min(this.#maxPages, pagesFor(disk));
     if (pages !== this.#pages) {
       this.#pages = pages;
-      // SQLite takes the present size where that is larger.
+      // SQLite uses the current size if it is larger.
       this.#db.pragma(`max_page_count = ${String(pages)}`);
     }
   }
 
-  /** Copies the log into the database without waiting for readers. Returns whether that freed the log's room. */
+  /** Checkpoints the log without waiting for readers. Returns whether the space of the log can be reused now. */
   makeRoom(): boolean {
     try {
       const { pages, isWhole } = checkpoint(this.#db, 'PASSIVE');
       this.adjust();
       return isWhole && pages > 0;
     } catch {
-      // The database itself has no room to grow.
+      // The database has no space to grow.
       return false;
     }
   }
 }
 
 /**
- * Copies the write-ahead log into the database file.
+ * Checkpoints the write-ahead log into the database file.
  * @param mode `PASSIVE` copies what it can without waiting, `FULL` waits for readers and writers
- * @returns how many pages the log had, and whether all of them were copied
+ * @returns the number of pages in the log, and whether all of them were copied
  * @throws SqliteError when the database cannot be written
  */
 export function checkpoint(db: Database, mode: 'PASSIVE' | 'FULL'): { pages: number; isWhole: boolean } {
@@ -94,18 +94,18 @@ export function checkpoint(db: Database, mode: 'PASSIVE' | 'FULL'): { pages: num
     done === null ||
     !('busy' in done && 'log' in done && 'checkpointed' in done)
   )
-    throw new Error('wal_checkpoint gave no result');
+    throw new Error('wal_checkpoint returned no result');
   return { pages: Number(done.log), isWhole: done.busy === 0 && done.log === done.checkpointed };
 }
 
-/** The disk of a database; with infinite room where the file system does not say. */
+/** Measures the disk of a database. Free space is infinite if the file system does not report its size. */
 export function diskOf(file: string): Disk {
   const { blocks, bavail, bsize } = statfsSync(dirname(file));
   const databaseBytes = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
   return { freeBytes: blocks === 0 ? Infinity : bavail * bsize, databaseBytes };
 }
 
-/** Powers of two below the maximum, so that the bound seldom changes. */
+/** Rounds down to a power of two, so that the limit changes rarely. */
 function logPagesFor({ freeBytes }: Disk): number {
   const pages = freeBytes / LOG_SHARE / PAGE_BYTES;
   if (pages >= MAX_LOG_PAGES) return MAX_LOG_PAGES;

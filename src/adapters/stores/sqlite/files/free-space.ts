@@ -2,13 +2,11 @@ import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { StoreUnavailableError } from '../../../../core/ports/store.js';
 
-/**
- * With less free space than this a message soon fails, although a probe, which writes a few bytes, may still succeed.
- */
+/** With less free space than this, writes soon fail, although the small write of a probe may still succeed. */
 const MIN_FREE_BYTES = 1_048_576;
 
 /**
- * Checks that the disk of a database has room for more.
+ * Checks that the disk of a database has at least 1 MiB of free space.
  * @param freeBytes returns the free bytes of a folder's file system
  * @throws StoreUnavailableError when less than 1 MiB is free
  */

@@ -4,19 +4,20 @@ import { closeSync, openSync, readSync, statSync } from 'node:fs';
 const HEADER_BYTES = 32;
 const FRAME_HEADER_BYTES = 24;
 
-/** What a write-ahead log says of itself, before anybody checks whether it holds. */
+/** The content of a write-ahead log according to its headers. The checksums of its frames are not verified. */
 export interface LogScan {
   /**
-   * Distinguishes this log from the one before and the one after it in the same file. Undefined: its header is damaged.
+   * Distinguishes this log from earlier and later ones in the same file. Undefined: its header is damaged.
    */
   readonly salts: string | undefined;
-  /** How many frames belong to it, up to its last commit. */
+  /** Number of its frames up to the last commit. */
   readonly frames: number;
 }
 
 /**
- * Reads the headers of a write-ahead log. Undefined: there is none, or it is empty. @throws Error when it cannot be
- * read
+ * Reads the headers of a write-ahead log.
+ * @returns undefined when the log is missing or empty
+ * @throws Error when it cannot be read
  */
 export function scanLog(path: string): LogScan | undefined {
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
@@ -32,7 +33,7 @@ export function scanLog(path: string): LogScan | undefined {
     let frames = 0;
     for (let at = HEADER_BYTES, n = 1; at + frameBytes <= size; at += frameBytes, n++) {
       readSync(file, frame, 0, FRAME_HEADER_BYTES, at);
-      // Those behind the end of the log are left of an earlier one.
+      // Frames with other salts are left over from an earlier log.
       if (frame.toString('hex', 8, 16) === salts && isCommit(frame)) frames = n;
     }
     return { salts, frames };
@@ -41,12 +42,12 @@ export function scanLog(path: string): LogScan | undefined {
   }
 }
 
-/** The last frame of a transaction has the size of the database after it. */
+/** Only the last frame of a transaction contains the size of the database after the commit. */
 function isCommit(frame: Buffer): boolean {
   return frame.readUInt32BE(4) !== 0;
 }
 
-/** Whether the checksum of a header holds. */
+/** Verifies the magic number and the checksum of a log header. */
 function isWhole(header: Buffer): boolean {
   const magic = header.readUInt32BE(0);
   if (magic !== 0x377f0682 && magic !== 0x377f0683) return false;

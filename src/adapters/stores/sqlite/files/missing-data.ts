@@ -4,16 +4,16 @@ import type { Database } from 'better-sqlite3';
 import { checkpoint } from './disk-bound.js';
 import { scanLog, type LogScan } from './log-scan.js';
 
-/** What was beside a database, or in it, before it was opened. */
+/** The state of a database's files before it was opened. */
 export interface FilesBefore {
   readonly path: string;
   readonly isEmpty: boolean;
   readonly log: LogScan | undefined;
-  /** Files that say that there was data: a key of secrets, a write-ahead log. */
+  /** Non-empty files that show that there was data: the key of secrets, a write-ahead log. */
   readonly traces: readonly string[];
 }
 
-/** Looks at a database before it is opened. @param companions files that a service makes beside its database */
+/** Inspects a database's files before it is opened. @param companions files that a service creates beside it */
 export function lookBefore(path: string, companions: readonly string[]): FilesBefore {
   const real = existsSync(path) ? realpathSync(path) : path;
   const isEmpty = (statSync(real, { throwIfNoEntry: false })?.size ?? 0) === 0;
@@ -21,19 +21,19 @@ export function lookBefore(path: string, companions: readonly string[]): FilesBe
   return { path, isEmpty, log: scanLog(`${real}-wal`), traces };
 }
 
-/** What was expected in a database that was opened now, and is not there; in words for the operator. */
+/** Compares an opened database with its files before. Returns what data is missing, as messages for the operator. */
 export function findMissing({ path, isEmpty, log, traces }: FilesBefore, db: Database): readonly string[] {
   if (isEmpty) {
     if (traces.length === 0) return [];
     const names = traces.map((trace) => basename(trace)).join(' and ');
     return [
-      `the database ${path} was empty or not there, and beside it was ${names}: if it had data, stop the service and restore a backup`,
+      `the database ${path} was empty or missing, but ${names} exists beside it: if it had data, stop the service and restore a backup`,
     ];
   }
   if (log === undefined) return [];
   const damage = `the write-ahead log of ${path} is damaged: the last writes before the stop may be missing`;
   if (log.salts === undefined) return [damage];
-  // Another process may have written meanwhile, and have begun a new log.
+  // Another process may have started a new log since `lookBefore`.
   if (scanLog(`${realpathSync(path)}-wal`)?.salts !== log.salts) return [];
   return checkpoint(db, 'PASSIVE').pages < log.frames ? [damage] : [];
 }

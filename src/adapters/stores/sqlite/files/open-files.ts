@@ -1,35 +1,32 @@
 import { realpathSync, statSync } from 'node:fs';
 
-/** Whether the files of an open database are the ones at their paths. */
+/** Whether the files at the paths of a database are still the ones that are open. */
 export type FilesState =
   | { readonly kind: 'in_place' }
-  /** The database is in place, its write-ahead log or the log's index is not. */
+  /** The database file is in place, but its write-ahead log or the log's index is not. */
   | { readonly kind: 'log_removed' | 'log_replaced'; readonly message: string }
   | { readonly kind: 'moved'; readonly message: string };
 
 /**
- * The files of an open database: the database itself, its write-ahead log (`-wal`) and the index of that log (`-shm`).
- * SQLite keeps writing to a file that was moved or removed, and what it writes there is missing after the next start.
+ * Watches the files of an open database: the database, its write-ahead log (`-wal`) and the log's index (`-shm`).
+ * SQLite keeps writing to a file that was moved or removed, and those writes are lost at the next start.
  */
 export class OpenFiles {
   readonly #database: string;
-  /** What distinguishes the database file from every other one. */
+  /** Identity of the database file, see `identify`. */
   readonly identity: string | undefined;
   readonly #log: readonly { readonly path: string; readonly opened: string | undefined }[];
 
-  /**
-   * @param database the path of a database that SQLite has open in WAL mode, and that was read once, so that the log
-   * exists
-   */
+  /** @param database path of a database that is open in WAL mode and was read at least once, so that the log exists */
   constructor(database: string) {
-    // SQLite puts the log beside the file that a link leads to.
+    // SQLite creates the log beside the target of a symbolic link.
     const real = realpathSync(database);
     this.#database = database;
     this.identity = identify(database);
     this.#log = [`${real}-wal`, `${real}-shm`].map((path) => ({ path, opened: identify(path) }));
   }
 
-  /** Compares the files at the paths with those that were opened: three calls of `stat`. Never throws. */
+  /** Compares the files at the paths with those that were opened. Never throws. */
   check(): FilesState {
     try {
       return this.#check();
@@ -48,7 +45,7 @@ export class OpenFiles {
       };
     }
     if (found !== this.identity) {
-      const message = `another file is at ${this.#database} than the one that is open: put that one back, or restart`;
+      const message = `another file is at ${this.#database}: put back the file that was open, or restart`;
       return { kind: 'moved', message };
     }
     for (const { path, opened } of this.#log) {
@@ -62,9 +59,7 @@ export class OpenFiles {
   }
 }
 
-/**
- * What distinguishes the file at a path from every other one: its device and inode; undefined where there is no file.
- */
+/** Returns the identity of the file at a path, its device and inode; undefined when there is no file. */
 export function identify(path: string): string | undefined {
   const found = statSync(path, { bigint: true, throwIfNoEntry: false });
   return found && `${String(found.dev)}:${String(found.ino)}`;

@@ -1,15 +1,14 @@
 import { chmodSync, closeSync, openSync, realpathSync, statSync } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
 
-/** Only the owner may read and write. */
+/** File mode: only the owner may read and write. */
 const PRIVATE = 0o600;
 const OTHERS = 0o077;
 
 /**
- * Makes a database file that only its owner may read, before SQLite opens it; SQLite gives the log and its index the
- * same mode. Files of an existing database that others may read or write, as earlier versions left them, are closed to
- * them.
- * @throws Error when the file cannot be made
+ * Creates a database file with mode 0600 before SQLite opens it; SQLite gives the log and its index the same mode.
+ * Removes the permissions of group and others from the files of an existing database: earlier versions left them.
+ * @throws Error when the file cannot be created
  */
 export function makePrivate(database: string): void {
   makeFile(database);
@@ -18,8 +17,8 @@ export function makePrivate(database: string): void {
 }
 
 /**
- * Makes the file if there is none. One that is there is not opened: closing it would release SQLite's locks on it in
- * this process.
+ * Creates the file unless it exists. An existing file is not opened: closing it would release this process's SQLite
+ * locks on it.
  */
 function makeFile(file: string): void {
   try {
@@ -29,12 +28,12 @@ function makeFile(file: string): void {
   }
 }
 
-/** By its code alone: an error of Node's own realm is not always an instance of this realm's `Error`. */
+/** Checks the code alone: an error from another realm is not an instance of this realm's `Error`. */
 function isExisting(error: unknown): boolean {
   return typeof error === 'object' && error !== null && 'code' in error && error.code === 'EEXIST';
 }
 
-/** Makes an empty file that only its owner may read; one that is there is removed. */
+/** Creates an empty file that only its owner may read, and replaces an existing one. */
 export async function makePrivateAnew(file: string): Promise<void> {
   await rm(file, { force: true });
   const made = await open(file, 'wx', PRIVATE);
@@ -44,7 +43,7 @@ export async function makePrivateAnew(file: string): Promise<void> {
 function closeToOthers(file: string): void {
   const found = statSync(file, { throwIfNoEntry: false });
   if (found === undefined || (found.mode & OTHERS) === 0) return;
-  // Only the owner may do that; where the file belongs to somebody else, its mode is that owner's decision.
+  // Only the file's owner and root may change its mode.
   if (process.getuid === undefined || (process.getuid() !== found.uid && process.getuid() !== 0)) return;
   chmodSync(file, PRIVATE);
 }

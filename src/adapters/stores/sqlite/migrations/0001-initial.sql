@@ -1,5 +1,5 @@
--- Integers name rows inside the database; the UUIDs that the world knows stand once per row, in one index.
--- Times are milliseconds since the epoch. Each index serves one access path, named beside it.
+-- Rows refer to each other by integer keys; each row stores its public UUID once, with a unique index.
+-- Times are milliseconds since the epoch. The comment on each index names the queries that it serves.
 
 CREATE TABLE sessions (
   ref INTEGER PRIMARY KEY,
@@ -8,7 +8,7 @@ CREATE TABLE sessions (
   title_source TEXT NOT NULL CHECK (title_source IN ('placeholder', 'automatic', 'person')),
   wallet TEXT,
   rig TEXT,
-  client TEXT, -- the digest of the bound client's id
+  client TEXT, -- digest of the bound client's id
   app TEXT,
   user_state TEXT, -- JSON {tree, flat}
   interrupted INTEGER NOT NULL CHECK (interrupted IN (0, 1)),
@@ -19,14 +19,14 @@ CREATE TABLE sessions (
   last_event_id INTEGER NOT NULL,
   last_turn_no INTEGER NOT NULL,
   last_system_no INTEGER NOT NULL,
-  faults_shown INTEGER NOT NULL, -- system_events.n up to which snapshots have carried the errors
-  incarnation INTEGER NOT NULL, -- grows by one with every deletion
-  deleted_at INTEGER -- a tombstone: only the counters still mean something
+  faults_shown INTEGER NOT NULL, -- highest system_events.n that a snapshot has delivered
+  incarnation INTEGER NOT NULL, -- number of deletions
+  deleted_at INTEGER -- set on a tombstone, of which only the counters are valid
 ) STRICT;
 
--- The threads of a wallet, newest activity first.
+-- Lists the threads of a wallet, newest activity first.
 CREATE INDEX threads_of_wallet ON sessions (wallet, active_at, id) WHERE deleted_at IS NULL;
--- All threads in that order; threads to prune.
+-- Lists all threads in that order; finds threads to prune.
 CREATE INDEX threads_by_activity ON sessions (active_at, id) WHERE deleted_at IS NULL;
 
 CREATE TABLE turns (
@@ -40,7 +40,7 @@ CREATE TABLE turns (
   status TEXT NOT NULL CHECK (status IN ('queued', 'running', 'complete', 'interrupted', 'failed')),
   attempt INTEGER NOT NULL,
   losses INTEGER NOT NULL,
-  owner TEXT, -- NULL: given up, or never claimed
+  owner TEXT, -- NULL: released, or never claimed
   lease_until INTEGER NOT NULL,
   cancel_requested INTEGER NOT NULL CHECK (cancel_requested IN (0, 1)),
   rig TEXT,
@@ -54,9 +54,9 @@ CREATE TABLE turns (
   UNIQUE (session, no)
 ) STRICT;
 
--- The running turn of a session, of which there is at most one; all running turns.
+-- Finds the running turn of a session, and all running turns. Unique: a session has at most one.
 CREATE UNIQUE INDEX running_turn ON turns (session) WHERE status = 'running';
--- The queue of a session; all queued turns.
+-- Finds the queue of a session, and all queued turns.
 CREATE INDEX queued_turns ON turns (session, no) WHERE status = 'queued';
 
 CREATE TABLE messages (
@@ -99,7 +99,7 @@ CREATE TABLE idempotency_keys (
   PRIMARY KEY (session, key)
 ) STRICT, WITHOUT ROWID;
 
--- Keys to prune.
+-- Finds keys to prune.
 CREATE INDEX idempotency_keys_by_age ON idempotency_keys (created_at);
 
 CREATE TABLE app_keys (
@@ -112,15 +112,15 @@ CREATE TABLE app_keys (
   revoked_at INTEGER
 ) STRICT, WITHOUT ROWID;
 
--- Written to by health checks.
+-- Health checks write to this table.
 CREATE TABLE probe (
   id INTEGER PRIMARY KEY CHECK (id = 1),
   at INTEGER NOT NULL
 ) STRICT;
 
--- Secrets of clients, encrypted: the row says which key opens it.
+-- Encrypted secrets of clients. key_id identifies the encryption key.
 CREATE TABLE secrets (
-  client TEXT NOT NULL, -- the digest of the client's id
+  client TEXT NOT NULL, -- digest of the client's id
   app TEXT NOT NULL,
   name TEXT NOT NULL,
   key_id TEXT NOT NULL,
@@ -129,10 +129,10 @@ CREATE TABLE secrets (
   PRIMARY KEY (client, app, name)
 ) STRICT, WITHOUT ROWID;
 
--- What a rotation of keys still has to do.
+-- Finds secrets that a key rotation still has to re-encrypt.
 CREATE INDEX secrets_by_key ON secrets (key_id);
 
--- How much of a measure a subject has used in a window of time.
+-- The amount of a measure that a subject has used in a time window.
 CREATE TABLE uses (
   subject TEXT NOT NULL,
   measure TEXT NOT NULL,
@@ -141,5 +141,5 @@ CREATE TABLE uses (
   PRIMARY KEY (subject, measure, window_from)
 ) STRICT, WITHOUT ROWID;
 
--- Windows that are over.
+-- Finds windows to prune.
 CREATE INDEX uses_by_window ON uses (window_from);

@@ -1,5 +1,5 @@
--- How much text a thread holds, in bytes of UTF-8 (content, and calls and results as JSON), and how many messages a snapshot shows of it: one for a
--- text, and one for each tool result. Both are kept with every write of messages.
+-- The size of a thread's text, in bytes of UTF-8 (content, and calls and results as JSON), and the number of messages
+-- that a snapshot shows for it: one for a text, and one for each tool result. Every write of messages updates both.
 ALTER TABLE sessions ADD COLUMN text_bytes INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE sessions ADD COLUMN shown_messages INTEGER NOT NULL DEFAULT 0;
 

@@ -1,11 +1,11 @@
--- When a session last used secrets of the client; 0: never. What was stored before gets its whole term from now on.
+-- When a session last used secrets of the client; 0: never. The retention period of existing secrets starts now.
 ALTER TABLE secrets ADD COLUMN used_at INTEGER NOT NULL DEFAULT 0;
 UPDATE secrets SET used_at = CAST(unixepoch('subsec') * 1000 AS INTEGER);
 
--- Secrets to prune.
+-- Finds secrets to prune.
 CREATE INDEX secrets_by_use ON secrets (max(used_at, created_at));
 
--- How much is kept of an App: so many secrets, of so many bytes. A row counts for 200 bytes beside its text.
+-- The number and size of each App's secrets. A secret counts as 200 bytes plus its text.
 CREATE TABLE secret_apps (
   app TEXT PRIMARY KEY,
   secrets INTEGER NOT NULL,

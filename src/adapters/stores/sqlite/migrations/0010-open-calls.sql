@@ -1,4 +1,4 @@
--- Calls of tools outside turns that have begun and not ended, and who works on them until when.
+-- Tool calls outside turns that have started and not ended, with their leases.
 CREATE TABLE open_calls (
   call_id TEXT PRIMARY KEY,
   session INTEGER NOT NULL REFERENCES sessions (ref),
@@ -7,5 +7,5 @@ CREATE TABLE open_calls (
   lease_until INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- A session is forgotten together with its calls.
+-- Finds the calls of a session that is being deleted.
 CREATE INDEX open_calls_by_session ON open_calls (session);

@@ -3,7 +3,7 @@ import type { OpenTurn } from '../../../../core/ports/overview-store.js';
 import type { Measure, Use } from '../../../../core/model/quota.js';
 import { LIMIT } from './limit.js';
 
-/** What an operator's view reads. */
+/** Reads for the operator's overview. */
 export function createOverviewReads(db: Database) {
   const selectOpen = db.prepare<[number], OpenTurn>(
     `SELECT t.id AS turnId, s.id AS sessionId, t.status, t.app, t.key_id AS keyId, t.attempt, t.created_at AS createdAt

@@ -8,7 +8,7 @@ import { createTailReader } from './tails.js';
 import { createThreadReader } from './threads.js';
 import { createUsageReads } from '../rows/usage-table.js';
 
-/** Every read, on one connection, with its statements prepared. */
+/** All reads on one connection, with their statements prepared. */
 export type Reads = ReturnType<typeof createAllReads>;
 
 function createAllReads(db: Database) {
@@ -22,7 +22,7 @@ function createAllReads(db: Database) {
   };
 }
 
-/** The reading connection of the main thread, which can be closed while the database is opened again. */
+/** The read connection of the main thread. It can be suspended while the writer thread reopens the database. */
 export class Reader {
   readonly #path: string;
   #current: { readonly db: Database; readonly reads: Reads } | undefined;
@@ -32,7 +32,7 @@ export class Reader {
     this.#path = path;
   }
 
-  /** The reads; opens the connection when there is none. @throws StoreUnavailableError while it is suspended */
+  /** Returns the reads, and opens the connection if necessary. @throws StoreUnavailableError while suspended */
   open(): Reads {
     if (this.#suspended !== undefined)
       throw new StoreUnavailableError('the database is being opened again', { cause: this.#suspended });
@@ -43,7 +43,7 @@ export class Reader {
     return this.#current.reads;
   }
 
-  /** Closes the connection, and opens none until `resume`. */
+  /** Closes the connection. `open` throws until `resume` is called. */
   suspend(reason: Error): void {
     this.#suspended = reason;
     this.close();

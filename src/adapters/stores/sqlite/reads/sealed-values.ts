@@ -18,7 +18,7 @@ export function createSecretReads(db: Database) {
   const selectOld = db.prepare<[{ keyId: string; limit: number }], SecretRow>(
     `SELECT * FROM secrets WHERE key_id < @keyId OR key_id > @keyId ${limitOf('limit')}`,
   );
-  // From one to the next by the index: a table of many values has few keys.
+  // Skips through the index from one distinct key to the next: there are many secrets but few keys.
   const selectKeyIds = db.prepare<[], { key_id: string }>(
     `WITH RECURSIVE ids (key_id) AS (
       SELECT min(key_id) FROM secrets

@@ -19,22 +19,22 @@ import {
   type SessionValues,
 } from '../rows/session-row.js';
 
-/** How much is read before other work gets its turn: a long tail must not hold up the event loop. */
+/** Limits of one page, after which other work can run: a long tail must not block the event loop. */
 const ROWS_A_PAGE = 500;
 const CHARS_A_PAGE = 1_000_000;
 
-/** The end of a thread while it is read backwards. */
+/** The end of a thread, while it is being read backward. */
 interface Tail {
   readonly row: SessionRow;
   readonly open: StoredTail['open'];
   readonly faults: readonly SystemFault[];
-  /** The last records, the newest first. */
+  /** The last messages, newest first. */
   readonly messages: Message[];
-  /** How many messages a snapshot shows of those. */
+  /** How many messages a snapshot shows for these. */
   shown: number;
 }
 
-/** A place in a thread: records before it are still to be read. */
+/** A position in a thread: the messages before it are still to be read. */
 interface Place {
   readonly turnNo: number;
   readonly position: number;
@@ -43,8 +43,8 @@ interface Place {
 const END: Place = { turnNo: Number.MAX_SAFE_INTEGER, position: 0 };
 
 /**
- * Reads the ends of threads. The records of open turns are read in one transaction with the session; those of ended
- * turns never change, so that they can be read in pages after it, unless the session is deleted between two pages.
+ * Reads the ends of threads. The messages of open turns are read in one transaction with the session. Those of ended
+ * turns never change, so they can be read in later pages; the read restarts if the session is deleted in between.
  */
 export function createTailReader(db: Database): TailStore['loadTail'] {
   const selectSession = db
@@ -69,7 +69,7 @@ export function createTailReader(db: Database): TailStore['loadTail'] {
     )
     .raw();
 
-  /** Adds records before a place, and returns where the next page begins; undefined: the tail is complete. */
+  /** Adds messages before a place, and returns where the next page begins; undefined: the tail is complete. */
   function addPage(tail: Tail, before: Place, count: number): Place | undefined {
     if (tail.shown >= count) return undefined;
     const firstOpen = tail.open[0]?.turn.no ?? Infinity;
@@ -84,7 +84,7 @@ export function createTailReader(db: Database): TailStore['loadTail'] {
       chars += message.content.length + (values[7]?.length ?? 0);
       const { turnNo, position } = message;
       const isFull = rows >= ROWS_A_PAGE || chars >= CHARS_A_PAGE;
-      // The records of open turns change: they belong to the transaction that read the session.
+      // The messages of open turns can change: they must be read in the session's transaction.
       if (isFull && turnNo < firstOpen) return { turnNo, position };
     }
     return undefined;

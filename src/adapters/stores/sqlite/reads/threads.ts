@@ -20,11 +20,11 @@ import {
   type SessionValues,
 } from '../rows/session-row.js';
 
-/** How much is read before other work gets its turn: a long thread must not hold up the event loop. */
+/** Limits of one page, after which other work can run: a long thread must not block the event loop. */
 const ROWS_A_PAGE = 500;
 const CHARS_A_PAGE = 1_000_000;
 
-/** A thread without its settled records, and what is needed to read those later. */
+/** A thread without its settled messages, and what is needed to read these later. */
 interface Head {
   readonly row: SessionRow;
   readonly open: StoredThread['open'];
@@ -32,15 +32,15 @@ interface Head {
   readonly openNos: ReadonlySet<number>;
 }
 
-/** A place in a thread. */
+/** A position in a thread: the messages after it are still to be read. */
 interface Place {
   readonly turnNo: number;
   readonly position: number;
 }
 
 /**
- * Reads whole threads. The settled records of a long one are read in pages: they never change once their turn has
- * ended, so that later pages still belong to the moment of the first, unless the session is deleted meanwhile.
+ * Reads whole threads. The settled messages of a long thread are read in pages. They never change after their turn has
+ * ended, so all pages belong to one snapshot; the read restarts if the session is deleted in between.
  */
 export function createThreadReader(
   db: Database,
@@ -86,7 +86,7 @@ export function createThreadReader(
     return { row, open, faults, openNos: new Set(turns.map(({ no }) => no)) };
   }
 
-  /** Adds a page of settled records, and says where the next begins; undefined: there is none. */
+  /** Adds a page of settled messages, and returns where the next page begins; undefined: the thread is complete. */
   function addPage({ row, openNos }: Head, after: Place, settled: Message[]): Place | undefined {
     let rows = 0;
     let chars = 0;
@@ -100,7 +100,7 @@ export function createThreadReader(
     return undefined;
   }
 
-  // One transaction, so that head and records are of one moment.
+  // One transaction, so that head and messages belong to one snapshot.
   const readFirst = db.transaction((id: string) => {
     const head = readHead(id);
     if (typeof head === 'string') return head;
@@ -113,7 +113,7 @@ export function createThreadReader(
   });
 
   return async function load(id) {
-    // Most that are unknown are about to be made: the transaction would cost more than the search.
+    // Checks without a transaction first: most unknown ids are new sessions, and a transaction costs more than a lookup.
     if (isKnown.get(id) === undefined) return 'unknown';
     const first = readFirst(id);
     if (typeof first === 'string') return first;

@@ -3,15 +3,14 @@ import type { EventBody, LoggedEvent, SystemEvent, Commit } from '../../../../co
 import type { SessionRow } from './session-row.js';
 
 /**
- * The rows of `events` and `system_events`, for writers. They change the session's counters; the caller saves the row.
+ * Writes `events` and `system_events`. The methods change the counters of the given session row; the caller saves it.
  */
 export interface EventTable {
-  /** Logs events, counts a change of the session, and says what came of it. */
+  /** Logs events and increments the session's revision. */
   commit(row: SessionRow, events: readonly EventBody[], at: number): Commit;
   addSystemEvent(row: SessionRow, kind: SystemEvent['kind'], text: string, at: number): void;
 }
 
-/** Prepares its statements. */
 export function createEventTable(db: Database): EventTable {
   const insertEvent = db.prepare<[session: number, id: number, at: number, body: string]>(
     'INSERT INTO events (session, id, at, body) VALUES (?, ?, ?, ?)',

@@ -5,7 +5,7 @@ import { isEventBody, isListOf, isToolCall, isToolResult } from '../../../../cor
 import { StoreUnavailableError } from '../../../../core/ports/store.js';
 import type { UserState } from '../../../../core/model/user-state.js';
 
-/** Reads a column of JSON. @throws StoreUnavailableError when it does not hold what was written: the file is damaged */
+/** Parses a JSON column. @throws StoreUnavailableError when it does not have the expected shape: the file is damaged */
 function parse<T>(text: string, what: string, fits: (value: unknown) => value is T): T {
   let value: unknown;
   try {
@@ -14,7 +14,7 @@ function parse<T>(text: string, what: string, fits: (value: unknown) => value is
     throw new StoreUnavailableError(`the database is damaged: ${what} is not JSON`, { cause: error });
   }
   if (fits(value)) return value;
-  throw new StoreUnavailableError(`the database is damaged: ${what} is not what was written`);
+  throw new StoreUnavailableError(`the database is damaged: ${what} does not have the expected shape`);
 }
 
 /** @throws StoreUnavailableError when the file is damaged */

@@ -1,14 +1,13 @@
 import type { Database } from 'better-sqlite3';
 import type { Quota, Use } from '../../../../core/model/quota.js';
 
-/** The rows of `uses`, for writers. */
+/** Reads and writes `uses`. */
 export interface QuotaTable {
-  /** The first of the quotas that is used up. */
+  /** Returns the first exhausted quota. */
   findExhausted(quotas: readonly Quota[]): Quota | undefined;
   add(use: Use): void;
 }
 
-/** Prepares its statements. */
 export function createQuotaTable(db: Database): QuotaTable {
   const select = db
     .prepare<[string, string, number], number>(

@@ -1,9 +1,9 @@
 import type { Session, TitleSource } from '../../../../core/model/session.js';
 import { parseUserState } from './json-columns.js';
 
-/** A row of `sessions`. Writers change it in memory and save it whole. */
+/** A row of `sessions`. Write steps change it in memory, then save it with `SessionTable`. */
 export interface SessionRow {
-  /** 0: not stored yet. */
+  /** Primary key; 0: not stored yet. */
   ref: number;
   readonly id: string;
   title: string;
@@ -26,12 +26,13 @@ export interface SessionRow {
   faults_claimed_until: number | null;
   incarnation: number;
   deleted_at: number | null;
-  /** Bytes of text that its messages hold, and how many a snapshot shows of them. */
+  /** Bytes of text in its messages. */
   text_bytes: number;
+  /** How many messages a snapshot shows for them. */
   shown_messages: number;
 }
 
-/** What of a row the core knows, but for its id. */
+/** The columns of a row that the core reads, without the id. */
 const CORE_FIELDS = [
   'title',
   'title_source',
@@ -48,7 +49,7 @@ const CORE_FIELDS = [
   'last_event_id',
 ] as const;
 
-/** What of a row can change, in the order in which it is read and written. */
+/** The columns of a row that can change, in the order in which they are read and written. */
 const FIELDS = [
   ...CORE_FIELDS,
   'last_turn_no',
@@ -62,7 +63,7 @@ const FIELDS = [
   'shown_messages',
 ] as const;
 
-/** Their names, as SQL lists them. */
+/** The names in `FIELDS`, as an SQL column list. */
 export const SESSION_FIELDS = FIELDS.join(', ');
 
 type ValuesOf<Names extends readonly (keyof SessionRow)[]> = {
@@ -70,15 +71,14 @@ type ValuesOf<Names extends readonly (keyof SessionRow)[]> = {
 };
 
 /**
- * The columns of a `SessionRow`, to be read as an array: the driver names the columns of an object one property at a
- * time, which made 22 of them the dearest read of a turn (15 µs, and 5 as an array).
+ * The columns of a `SessionRow`, to be read as an array: the driver is slow at creating an object with so many
+ * properties.
  */
 export const SESSION_COLUMNS = `ref, id, ${SESSION_FIELDS}`;
 
 /** The values of `SESSION_COLUMNS`. */
 export type SessionValues = [ref: number, id: string, ...ValuesOf<typeof FIELDS>];
 
-/** A row by the names of its columns. */
 export function toSessionRow(values: SessionValues): SessionRow {
   const [
     ref,
@@ -128,7 +128,7 @@ export function toSessionRow(values: SessionValues): SessionRow {
 /** The values of `CORE_FIELDS`. */
 export type CoreValues = ValuesOf<typeof CORE_FIELDS>;
 
-/** What of a row the core knows, but for its id. Each by its name: by names from a list they take ten times as long. */
+/** Returns the columns of a row that the core reads. Listed one by one: mapping over `CORE_FIELDS` is much slower. */
 export function coreValues(row: SessionRow): CoreValues {
   return [
     row.title,
@@ -147,7 +147,7 @@ export function coreValues(row: SessionRow): CoreValues {
   ];
 }
 
-/** The values of `SESSION_FIELDS`. */
+/** Returns the values of `SESSION_FIELDS`. */
 export function fieldValues(row: SessionRow): ValuesOf<typeof FIELDS> {
   return [
     ...coreValues(row),
@@ -163,7 +163,6 @@ export function fieldValues(row: SessionRow): ValuesOf<typeof FIELDS> {
   ];
 }
 
-/** What the core knows of a session. */
 export function toSession(row: SessionRow): Session {
   return sessionOf(row.id, coreValues(row));
 }

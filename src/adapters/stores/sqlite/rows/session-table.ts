@@ -9,17 +9,17 @@ import {
   type SessionValues,
 } from './session-row.js';
 
-/** The rows of `sessions`, for writers. */
+/** Reads and writes `sessions`. */
 export interface SessionTable {
-  /** The row of an id unless it is a tombstone. */
+  /** Returns the row with this id unless it is a tombstone. */
   findLive(id: string): SessionRow | undefined;
-  /** The same, by its number. */
+  /** Returns the row with this primary key unless it is a tombstone. */
   findLiveByRef(ref: number): SessionRow | undefined;
-  /** The row of an id that has no live one: a new row, or the tombstone brought back empty. Still to be saved. */
+  /** Creates a row for an id that has no live one, reusing the tombstone if there is one. The caller saves the row. */
   create(id: string, at: number): SessionRow;
-  /** Writes a row as it is. One that was not stored gets its `ref`. */
+  /** Inserts or updates a whole row. Sets `ref` on a new one. */
   save(row: SessionRow): void;
-  /** Writes what turns and events move: the counters, the size, the last activity, and whether it was interrupted. */
+  /** Updates only the columns that turns and events change. */
   saveCounters(row: SessionRow): void;
 }
 
@@ -38,7 +38,6 @@ type Counters = [
 
 const MARKS = Array.from(SESSION_FIELDS.split(','), () => '?').join(', ');
 
-/** Prepares its statements. */
 export function createSessionTable(db: Database): SessionTable {
   const select = db
     .prepare<[string], SessionValues>(`SELECT ${SESSION_COLUMNS} FROM sessions WHERE id = ?`)
@@ -91,7 +90,7 @@ export function createSessionTable(db: Database): SessionTable {
   };
 }
 
-/** The row of a session that was never stored. */
+/** Creates the row of a session that was never stored. */
 function newRow(id: string, at: number): SessionRow {
   const { title, titleSource, createdAt, activeAt } = newSession(id, at);
   return {
@@ -122,7 +121,7 @@ function newRow(id: string, at: number): SessionRow {
   };
 }
 
-/** A deleted session as a new one, with its counters going on. */
+/** Creates an empty row from a tombstone. Its counters continue, so that revisions and event ids are never reused. */
 function broughtBack(tombstone: SessionRow, at: number): SessionRow {
   const { ref, revision, version, last_event_id, last_system_no, faults_shown, incarnation } = tombstone;
   return {
@@ -131,7 +130,7 @@ function broughtBack(tombstone: SessionRow, at: number): SessionRow {
   };
 }
 
-/** Sets fields on a row. True when one of them really changed. */
+/** Sets fields on a row. Returns whether a value changed. */
 export function setFields(row: SessionRow, set: SessionFields): boolean {
   const { title, title_source, wallet, rig, client, app, user_state } = row;
   if (set.title !== undefined) row.title = set.title;

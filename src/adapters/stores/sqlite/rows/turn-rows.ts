@@ -27,19 +27,19 @@ export interface TurnRow {
 }
 
 /**
- * The columns of a message `m`, to be read as an array, as those of a session. Before them comes the id of its turn.
+ * The columns of a message `m`. Read as an array, which is faster than an object, with the id of its turn first.
  */
 export const MESSAGE_COLUMNS =
   'm.id, m.turn_no, m.position, m.role, m.content, m.tool_calls, m.tool_results, m.created_at';
 
-/** The messages of a turn in order, by its id, its session and its number. */
+/** Selects the messages of a turn in order. Parameters: the turn's id, session and number. */
 export const TURN_MESSAGES = `SELECT ?, ${MESSAGE_COLUMNS} FROM messages m WHERE m.session = ? AND m.turn_no = ? ORDER BY m.position`;
 
-/** The errors of a session above a number, in order: those that no snapshot has carried. */
+/** Selects the errors of a session that no snapshot has delivered, in order. Parameters: session, `faults_shown`. */
 export const SESSION_FAULTS =
   "SELECT n, text FROM system_events WHERE session = ? AND n > ? AND kind = 'SystemError' ORDER BY n";
 
-/** The id of the turn, and the values of `MESSAGE_COLUMNS`. */
+/** The id of the turn, then the values of `MESSAGE_COLUMNS`. */
 export type MessageValues = [
   turnId: string,
   id: string,
@@ -77,7 +77,6 @@ export interface KeyRow {
   readonly revoked_at: number | null;
 }
 
-/** What the core knows of a turn. */
 export function toTurn(row: TurnRow): Turn {
   return {
     id: row.id,
@@ -106,7 +105,7 @@ export function toClaimedTurn(row: TurnRow, owner: string): ClaimedTurn {
   };
 }
 
-/** A record. @throws StoreUnavailableError when the file is damaged */
+/** @throws StoreUnavailableError when the file is damaged */
 export function toMessage(values: MessageValues): Message {
   const [turnId, id, turnNo, position, role, content, toolCalls, toolResults, createdAt] = values;
   return {
@@ -122,13 +121,13 @@ export function toMessage(values: MessageValues): Message {
   };
 }
 
-/** A logged event. @throws StoreUnavailableError when the file is damaged */
+/** @throws StoreUnavailableError when the file is damaged */
 export function toEvent(row: EventRow): LoggedEvent {
   const body: EventBody = parseEventBody(row.body);
   return { id: row.id, at: row.at, body };
 }
 
-/** An App key, without its secret part. */
+/** @throws StoreUnavailableError when the file is damaged */
 export function toKey(row: KeyRow): StoredKey {
   return {
     id: row.id,

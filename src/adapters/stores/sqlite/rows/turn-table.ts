@@ -4,7 +4,7 @@ import type { Lease, ClaimedTurn, Turn, TurnOutcome, TurnStatus } from '../../..
 import { toClaimedTurn, type TurnRow } from './turn-rows.js';
 import type { SessionRow } from './session-row.js';
 
-/** What is stored of a turn when it ends. */
+/** The columns that are written when a turn ends. */
 export interface EndedTurn {
   readonly ref: number;
   readonly status: TurnOutcome;
@@ -16,10 +16,10 @@ export interface EndedTurn {
   readonly shown_tokens: number;
 }
 
-/** A turn that is still to be stored. */
+/** A turn that is not stored yet. */
 export type NewTurn = Pick<Turn, 'id' | 'sessionId' | 'no' | 'app' | 'clientId' | 'keyId' | 'createdAt'>;
 
-/** Where the turn of a claim that holds is stored. */
+/** The keys of a turn whose claim is still valid. */
 export interface OwnedTurn {
   readonly ref: number;
   readonly id: string;
@@ -27,39 +27,37 @@ export interface OwnedTurn {
   readonly no: number;
 }
 
-/** The rows of `turns` and `messages`, for writers. */
+/** Reads and writes `turns` and `messages`. */
 export interface TurnTable {
   find(id: string): TurnRow | undefined;
-  /** The turn if this claim of it still holds. */
+  /** Returns the turn if it runs and this attempt still owns it. */
   findOwned(turn: ClaimedTurn): OwnedTurn | undefined;
   findRunning(session: number): TurnRow | undefined;
-  /** The queue of a session, in order. */
+  /** Returns the queued turns of a session, in order. */
   findQueued(session: number): TurnRow[];
-  /** The first of the queue. */
+  /** Returns the first queued turn of a session. */
   findHead(session: number): TurnRow | undefined;
-  /** How many turns of a session wait, and whether one runs. */
+  /** Counts the queued turns of a session, and checks whether one runs. */
   countOpen(session: number): { readonly queued: number; readonly isRunning: boolean };
   insertQueued(session: number, turn: NewTurn): Turn;
-  /** Stores a turn that its owner has from the start. */
+  /** Stores a running turn that is claimed by its owner from the start. */
   insertClaimed(session: number, turn: NewTurn, lease: Lease): ClaimedTurn;
-  /** Gives a turn to an owner. `losses` is what is added to its losses. */
+  /** Assigns a turn to an owner. @param losses added to the turn's losses */
   claim(row: TurnRow, lease: Lease, losses: 0 | 1): ClaimedTurn;
   requestCancel(row: TurnRow): void;
   savePartialText(turn: OwnedTurn, text: string, since: number): void;
   end(ended: EndedTurn): void;
-  /** Stores a new record, which the row of its session already counts. */
+  /** Stores a new message. The caller has already counted it in the session row. */
   addMessage(session: number, message: Message): void;
   /**
-   * Stores records of a turn, in the place of those with the same id, and counts them in the row of the session, which
-   * the caller saves.
-   * @throws Error when the id is another turn's
+   * Inserts or replaces messages of a turn by id, and counts them in the session row, which the caller saves.
+   * @throws Error when an id belongs to another turn
    */
   putMessages(session: SessionRow, turnNo: number, messages: readonly Message[]): void;
 }
 
 const SELECT = 'SELECT t.*, s.id AS session_id FROM turns t JOIN sessions s ON s.ref = t.session';
 
-/** Prepares its statements. */
 export function createTurnTable(db: Database): TurnTable {
   const select = db.prepare<[string], TurnRow>(`${SELECT} WHERE t.id = ?`);
   const selectRunning = db.prepare<[number], TurnRow>(
@@ -69,7 +67,7 @@ export function createTurnTable(db: Database): TurnTable {
     `${SELECT} WHERE t.session = ? AND t.status = 'queued' ORDER BY t.no`,
   );
   const selectHead = db.prepare<[number], TurnRow>(`${selectQueued.source} LIMIT 1`);
-  // Read as arrays: objects of a row cost the driver more than the search.
+  // Reads arrays: creating a row object costs the driver more than the lookup.
   const selectOwned = db
     .prepare<[id: string, attempt: number, owner: string], [ref: number, session: number, no: number]>(
       "SELECT ref, session, no FROM turns WHERE id = ? AND status = 'running' AND attempt = ? AND owner = ?",
@@ -131,7 +129,7 @@ export function createTurnTable(db: Database): TurnTable {
     )
     .raw();
 
-  /** Returns how many bytes of text it holds. */
+  /** Inserts or replaces a message. Returns its size, in bytes of text. */
   function put(session: number, turnNo: number, message: Message): number {
     const { id, position, role, content, toolCalls, toolResults, createdAt } = message;
     const calls = toolCalls === null ? null : JSON.stringify(toolCalls);
@@ -204,7 +202,7 @@ export function createTurnTable(db: Database): TurnTable {
   };
 }
 
-/** When a claim of now lapses, by this thread's clock: a lease is compared with the clock that it was given by. */
+/** Returns when a lease granted now expires, in milliseconds since the epoch. */
 function leaseEnd(lease: Lease): number {
   return Date.now() + lease.milliseconds;
 }

@@ -11,7 +11,7 @@ interface UsageParams {
   readonly day: number;
   readonly surface: CountedSurface;
   readonly endpoint: string;
-  /** Empty: none. */
+  /** Empty: no App key. */
   readonly key_id: string;
   readonly client: string;
   readonly requests: number;
@@ -19,7 +19,7 @@ interface UsageParams {
   readonly last_at: number;
 }
 
-/** The step that adds counts of requests. */
+/** Creates the step that adds request counts. */
 export function createAddUsage(db: Database): Handlers['addUsage'] {
   const add = db.prepare<[UsageParams]>(
     `INSERT INTO usage (day, surface, endpoint, key_id, client, requests, first_at, last_at)
@@ -35,7 +35,7 @@ export function createAddUsage(db: Database): Handlers['addUsage'] {
   };
 }
 
-/** The reads of counts of requests. */
+/** Creates the reads of request counts. */
 export function createUsageReads(db: Database): {
   readonly [K in 'readUsage' | 'readUsageClients']: (since: number) => Awaited<ReturnType<UsageStore[K]>>;
 } {

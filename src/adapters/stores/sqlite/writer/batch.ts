@@ -3,17 +3,16 @@ import { StoreUnavailableError } from '../../../../core/ports/store.js';
 import { isFull, isUnavailable, toFailure, type Failure } from '../failure.js';
 import { runStep, type Call, type Handlers, type StepName, type Steps } from '../steps.js';
 
-/** What a step came to, as it crosses to the main thread. */
+/** The result of a step, as it is posted to the main thread. */
 export type Outcome = { readonly value: Steps[StepName]['result'] } | { readonly failure: Failure };
 
 /**
- * Makes a function that runs steps in one transaction, so that they share one commit. A step that fails leaves nothing
- * behind and fails alone; when the database itself fails, all of them do. The outcomes are final: what they say was
- * committed is on the disk.
+ * Creates a function that runs steps in one transaction, so that they share one commit. A failing step has no effect on
+ * the others; when the database itself fails, all steps fail. Steps with a value have been committed to disk.
  *
- * The steps run without a savepoint each, which took an eighth of the time of a turn (SQLite keeps a copy of every page
- * that a savepoint changes). Only when one of them fails is everything undone and run again, each under its savepoint.
- * @param makeRoom called when the disk is full; when it returns true, the batch runs a second time
+ * The steps first run without savepoints, which are slow: SQLite copies every page that is changed under one. If a step
+ * fails, the transaction is rolled back and all steps run again, each in its own savepoint.
+ * @param makeRoom called when the disk is full; if it returns true, the batch runs a second time
  */
 export function createBatch(
   db: Database,
@@ -34,7 +33,7 @@ export function createBatch(
       release.run();
       return { value };
     } catch (error) {
-      // SQLite ends the transaction by itself after some failures: nothing of the batch is left then.
+      // SQLite rolls back the whole transaction by itself after some errors: then the batch cannot continue.
       if (isUnavailable(error) || !db.inTransaction) throw error;
       undo.run();
       release.run();

@@ -11,13 +11,12 @@ export interface Guarded {
   readonly files: Pick<OpenFiles, 'check'>;
   /** Runs steps in one transaction. */
   readonly runBatch: (calls: readonly Call[]) => Outcome[];
-  /** Called once, when the database must be closed and opened again because its log was removed or replaced. */
+  /** Called once, when the database must be reopened because its log was removed or replaced. */
   readonly onLogLost: (failure: Failure) => void;
 }
 
 /**
- * Runs batches of steps, and confirms a batch only if the database's files were in place before it and still are after
- * its commit.
+ * Runs batches of steps. A batch succeeds only if the database's files are in place before it and after its commit.
  */
 export class GuardedBatch {
   readonly #parts: Guarded;
@@ -27,9 +26,9 @@ export class GuardedBatch {
     this.#parts = parts;
   }
 
-  /** Runs steps. When a file is missing, all of them fail as unavailable, and what was committed is not confirmed. */
+  /** Runs steps. When a file is missing or replaced, all of them fail as unavailable, even if they were committed. */
   run(calls: readonly Call[]): Outcome[] {
-    // Before the batch too: what fails should not be found stored when a moved file comes back.
+    // Also checks before the batch, so that failed writes do not reappear when a moved file is put back.
     const failure = this.check();
     if (failure !== undefined) return calls.map(() => ({ failure }));
     const outcomes = this.#parts.runBatch(calls);
@@ -38,17 +37,16 @@ export class GuardedBatch {
   }
 
   /**
-   * Checks the files. When only the log was removed, copies what it holds into the database file at once.
-   * @returns why nothing may be written; undefined: the files are in place
+   * Checks the files. If only the log was removed, checkpoints it into the database file.
+   * @returns why writes are not allowed; undefined: the files are in place
    */
   check(): Failure | undefined {
     if (this.#lost !== undefined) return this.#lost;
     const state = this.#parts.files.check();
     if (state.kind === 'in_place') return undefined;
     const failure = toFailure(new Error(state.message), 'unavailable');
-    // A replaced log is one that another process has opened since and may have written to: copying ours could undo
-    // that. Closing copies
-    // it if no other process has the database open.
+    // Another process opened a replaced log and may have written to it; a checkpoint of our log could undo that.
+    // Closing the database checkpoints it if no other process has the database open.
     const isSafe = state.kind === 'log_replaced' || (state.kind === 'log_removed' && this.#saveLog());
     if (isSafe) {
       this.#lost = failure;
@@ -57,12 +55,12 @@ export class GuardedBatch {
     return failure;
   }
 
-  /** Copies the removed log, which is still open here, into the database file. Returns whether all of it was copied. */
+  /** Checkpoints the removed log, which is still open here. Returns whether all of it was copied. */
   #saveLog(): boolean {
     try {
       return checkpoint(this.#parts.db, 'FULL').isWhole;
     } catch {
-      // Tried again at the next check.
+      // The next check retries.
       return false;
     }
   }

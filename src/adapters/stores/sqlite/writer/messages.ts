@@ -2,13 +2,13 @@ import type { Outcome } from './batch.js';
 import type { Failure } from '../failure.js';
 import type { Call } from '../steps.js';
 
-/** What the main thread tells the writing one. */
+/** A message from the main thread to the writer thread. */
 export type Request<C = Call> =
   { readonly type: 'run'; readonly calls: readonly C[] } | { readonly type: 'close' };
 
-/** What the writing thread tells the main one. `outcomes` answer the oldest calls, in order. */
+/** A message from the writer thread to the main thread. */
 export type Reply =
-  /** The database is open; `identity` is that of its file, `missing` what was expected and is not there. */
+  /** The database is open. `identity` is that of its file; `missing` describes lost data. */
   | {
       readonly type: 'ready';
       readonly identity: string | undefined;
@@ -16,8 +16,9 @@ export type Reply =
     }
   | { readonly type: 'refused'; readonly failure: Failure }
   /**
-   * The log was removed or replaced: every connection of the process must be closed, and the thread closed and started
-   * again.
+   * The log was removed or replaced: the main thread must close all connections of the process, then restart the writer
+   * thread.
    */
   | { readonly type: 'log_lost'; readonly failure: Failure }
+  /** The outcomes of the oldest pending calls, in order. */
   | { readonly type: 'outcomes'; readonly outcomes: readonly Outcome[] };

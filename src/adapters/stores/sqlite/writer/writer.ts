@@ -6,44 +6,44 @@ import { toError } from '../failure.js';
 import type { Reply, Request } from './messages.js';
 import type { PostedCall, StepName, Steps } from '../steps.js';
 
-/** How long a thread that died again stays down before the next is started; doubles up to the maximum. */
+/** Backoff before the writer thread is restarted after repeated deaths, in milliseconds; doubles up to the maximum. */
 const RESTART_MS = 100;
 const MAX_RESTART_MS = 5000;
 
-/** Hooks into the life of the writing thread. They must not throw. */
+/** Callbacks on the state of the writer thread. They must not throw. */
 export interface WriterHooks {
   /**
-   * The log of the database was removed or replaced: every other connection of this process must be closed before this
-   * returns.
+   * The log of the database was removed or replaced. The callback must close every other connection of this process
+   * before it returns.
    */
   onLogLost(reason: Error): void;
-  /** The thread has opened the database again; other connections may be opened. */
+  /** The writer thread has reopened the database; other connections may be opened again. */
   onReopened(): void;
 }
 
-/** Somebody who waits for a step. */
+/** Settles the promise of a pending step. */
 interface Waiter {
   resolve(value: Steps[StepName]['result']): void;
   reject(error: Error): void;
 }
 
 /**
- * The main thread's side of the writing thread. Steps of one turn of the event loop cross over together; each is
- * answered after its commit, in order. When the thread dies, all that it had been given fail, and another is started.
+ * Runs steps on the writer thread. The steps of one event loop iteration are posted as one message, and each resolves
+ * after its commit, in order. When the thread dies, all pending steps fail and a new thread is started.
  */
 export class Writer {
-  /** What was expected in the database and is not there, in words for the operator. */
+  /** Data that was found missing when the database was opened, as messages for the operator. */
   missing: readonly string[] = [];
   readonly #url: URL;
   readonly #options: WriterOptions;
   readonly #hooks: WriterHooks;
   #worker: Worker | undefined;
-  /** Not yet posted. Their waiters are the last ones of `#waiters`. */
+  /** Calls that are not posted yet. Their waiters are the last ones in `#waiters`. */
   #calls: PostedCall[] = [];
   #waiters: Waiter[] = [];
-  /** False until the first thread is ready: before that, what fails is the caller's to deal with. */
+  /** True after the first thread was ready. Before that, `open` rejects instead of restarting the thread. */
   #opened = false;
-  /** The file that the first thread opened: a later one opens no other, and makes none. */
+  /** Identity of the database file that was opened first: a restarted thread must not open or create another one. */
   #identity: string | undefined;
   #deaths = 0;
   #downBecause: unknown = undefined;
@@ -56,7 +56,11 @@ export class Writer {
     this.#hooks = hooks;
   }
 
-  /** Starts the thread, which opens the database. @throws StoreUnavailableError, or Error when the database is newer */
+  /**
+   * Starts the thread, which opens the database.
+   * @throws StoreUnavailableError when the database cannot be opened
+   * @throws Error when its schema is that of a newer version of this program
+   */
   static async open(url: URL, options: WriterOptions, hooks: WriterHooks): Promise<Writer> {
     const writer = new Writer(url, options, hooks);
     await writer.#start();
@@ -65,17 +69,15 @@ export class Writer {
   }
 
   /**
-   * Runs a step; resolves once what it wrote is on the disk. @throws StoreUnavailableError: nothing is known to be
-   * written
+   * Runs a step. Resolves when its writes are on disk.
+   * @throws StoreUnavailableError when the step is not confirmed; it may still have been written
    */
   run<K extends StepName>(name: K, ...args: Steps[K]['args']): Promise<Steps[K]['result']> {
     if (this.#closing !== undefined) return Promise.reject(new StoreUnavailableError('the store is closed'));
     if (this.#worker === undefined) return Promise.reject(this.#down());
     return new Promise<Steps[K]['result']>((resolve, reject) => {
       if (this.#calls.length === 0) {
-        // After every callback of this turn of the loop, so that what all its connections write shares a message and a
-        // commit:
-        // a message costs as much as three steps in it.
+        // Posts after all callbacks of this event loop iteration, so that their steps share one message and one commit.
         setImmediate(() => {
           this.#flush();
         });
@@ -85,7 +87,7 @@ export class Writer {
     });
   }
 
-  /** Waits for what was asked before, then closes the database. */
+  /** Waits for all pending steps, then closes the database. */
   close(): Promise<void> {
     this.#closing ??= this.#stop();
     return this.#closing;
@@ -109,7 +111,7 @@ export class Writer {
     try {
       this.#post(this.#worker, { type: 'run', calls });
     } catch (cause) {
-      const error = new Error('a write cannot be handed to the writing thread', { cause });
+      const error = new Error('failed to post a write to the writer thread', { cause });
       for (const waiter of this.#waiters.splice(-calls.length)) waiter.reject(error);
     }
   }
@@ -118,11 +120,11 @@ export class Writer {
     worker.postMessage(request);
   }
 
-  /** Resolves when the thread is ready. Later deaths of it are dealt with here too. */
+  /** Starts a thread and resolves when it is ready. Also handles its later messages and its death. */
   #start(): Promise<void> {
     const worker = new Worker(this.#url, {
       workerData: { ...this.#options, identity: this.#identity },
-      // Not the process's own flags: some of them (`--input-type`) stop a thread from starting.
+      // Does not inherit the process's flags: some of them, such as `--input-type`, prevent a thread from starting.
       execArgv: [],
     });
     this.#worker = worker;
@@ -154,7 +156,7 @@ export class Writer {
       });
       worker.on('exit', (code) => {
         this.#worker = undefined;
-        this.#downBecause = cause ?? new Error(`the writing thread ended with code ${String(code)}`);
+        this.#downBecause = cause ?? new Error(`the writer thread exited with code ${String(code)}`);
         const error = cause instanceof StoreUnavailableError ? cause : this.#down();
         this.#calls = [];
         for (const waiter of this.#waiters.splice(0)) waiter.reject(error);
@@ -185,7 +187,7 @@ export class Writer {
   #down(): StoreUnavailableError {
     const options = { cause: this.#downBecause };
     return new StoreUnavailableError(
-      'the writing thread of the database is down, and is being restarted',
+      'the writer thread of the database is down and is being restarted',
       options,
     );
   }

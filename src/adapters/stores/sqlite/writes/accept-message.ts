@@ -10,7 +10,7 @@ import type { Handlers } from '../steps.js';
 import type { NewTurn, TurnTable } from '../rows/turn-table.js';
 import type { QuotaTable } from '../rows/quota-table.js';
 
-/** The tables that a message touches. */
+/** The tables that accepting a message writes to. */
 export interface Tables {
   readonly sessions: SessionTable;
   readonly turns: TurnTable;
@@ -29,7 +29,7 @@ type OpenTurns = ReturnType<TurnTable['countOpen']>;
 const NONE_OPEN: OpenTurns = { queued: 0, isRunning: false };
 const NOTHING_MET: Interruption = { cancelled: [], running: null };
 
-/** Ends what waits in a session as interrupted, in order, and marks what runs. */
+/** Ends the queued turns of a session as interrupted, in order, and requests cancellation of the running one. */
 export function cancelTurns(turns: TurnTable, session: number, at: number): Interruption {
   const cancelled = turns.findQueued(session).map((row) => {
     const usage = { input_tokens: 0, output_tokens: 0, shown_tokens: 0 };
@@ -42,7 +42,7 @@ export function cancelTurns(turns: TurnTable, session: number, at: number): Inte
   return { cancelled, running: toTurn(running) };
 }
 
-/** The step that takes a message. */
+/** Creates the `acceptMessage` step. */
 export function createAccept(
   db: Database,
   { sessions, turns, events, uses }: Tables,
@@ -54,7 +54,7 @@ export function createAccept(
     'INSERT OR REPLACE INTO idempotency_keys (session, key, fingerprint, turn_id, created_at) VALUES (?, ?, ?, ?, ?)',
   );
 
-  /** Why a message is not taken, whatever else runs in its session; undefined: it is. */
+  /** Checks the idempotency key and the expected version. Undefined: neither refuses the message. */
   function refuse(live: SessionRow | undefined, asked: Acceptance): Accepted | undefined {
     if (live !== undefined && asked.idempotency !== null) {
       const { key, fingerprint, notBefore } = asked.idempotency;
@@ -117,7 +117,7 @@ export function createAccept(
       keyId,
       createdAt: at,
     };
-    // Not when others wait before it: a turn never overtakes.
+    // The turn starts now only if no turn runs and none is queued before it.
     const isNext = !open.isRunning && (open.queued === 0 || makesRoom);
     const claimed = isNext && asked.claim !== null ? turns.insertClaimed(row.ref, asNew, asked.claim) : null;
     const turn: Turn =

@@ -3,13 +3,13 @@ import type { EventTable } from '../rows/event-table.js';
 import type { SessionTable } from '../rows/session-table.js';
 import type { Handlers } from '../steps.js';
 
-/** Identifies a grant of the lease on a call: a renewal moves the end. */
+/** Identifies one grant of the lease on a call. A renewal changes the mark, because it changes `lease_until`. */
 const CALL_MARK = "owner || ':' || lease_until";
 
-/** The leases on open calls. */
+/** Selects the leases on open calls. */
 export const CALL_LEASES = `SELECT call_id, ${CALL_MARK}, lease_until, tool_name FROM open_calls`;
 
-/** The steps on calls of tools outside turns. */
+/** The write steps for tool calls outside turns. */
 export function createCallWrites(
   db: Database,
   { sessions, events }: { readonly sessions: SessionTable; readonly events: EventTable },

@@ -3,7 +3,7 @@ import type { SystemFault } from '../../../../core/model/event.js';
 import type { SessionTable } from '../rows/session-table.js';
 import type { Handlers } from '../steps.js';
 
-/** The writes that say which errors a snapshot carries, and which some have carried. */
+/** The write steps that track which errors of a session have been delivered in a snapshot. */
 export function createFaultWrites(
   db: Database,
   sessions: SessionTable,

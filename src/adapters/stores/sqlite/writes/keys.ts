@@ -2,7 +2,7 @@ import type { Database } from 'better-sqlite3';
 import type { KeyRow } from '../rows/turn-rows.js';
 import type { Handlers } from '../steps.js';
 
-/** The steps on App keys, and the probe of health checks. */
+/** The write steps for App keys, and the write probe of health checks. */
 export function createKeyWrites(db: Database): Pick<Handlers, 'saveKey' | 'revokeKey' | 'probe'> {
   const save = db.prepare<[KeyRow]>(
     `INSERT OR REPLACE INTO app_keys (id, digest, apps, label, created_at, expires_at, revoked_at)

@@ -4,29 +4,29 @@ import type { Handlers } from '../steps.js';
 import type { TurnTable } from '../rows/turn-table.js';
 import { LIMIT } from '../reads/limit.js';
 
-/** Identifies a grant of a lease: a claim raises the attempt, a renewal moves the end. */
+/** Identifies one grant of a lease. A claim changes it by raising `attempt`, a renewal by moving `lease_until`. */
 const LEASE_MARK = "t.attempt || ':' || t.lease_until";
 
-/** The leases on running turns. */
+/** Selects the leases on running turns that have an owner. */
 export const LEASES = `SELECT t.id, ${LEASE_MARK}, t.lease_until FROM turns t INDEXED BY running_turn
   WHERE t.status = 'running' AND t.owner IS NOT NULL`;
 
-/** Running turns that their owners have released. */
+/** Selects running turns that their owners have released. */
 export const RELEASED_TURNS = `SELECT t.*, s.id AS session_id FROM turns t INDEXED BY running_turn JOIN sessions s ON s.ref = t.session
   WHERE t.status = 'running' AND t.owner IS NULL ${LIMIT}`;
 
-/** A running turn if its lease still is the given one. */
+/** Selects a running turn if its lease still has the given mark. */
 const LOST_TURN = `SELECT t.*, s.id AS session_id FROM turns t JOIN sessions s ON s.ref = t.session
   WHERE t.id = ? AND t.status = 'running' AND t.owner IS NOT NULL AND ${LEASE_MARK} = ?`;
 
-/** Heads of the queues of sessions where nothing runs. */
+/** Selects the first queued turn of each session that has no running turn. */
 export const WAITING_TURNS = `SELECT t.*, s.id AS session_id FROM turns t INDEXED BY queued_turns JOIN sessions s ON s.ref = t.session
   WHERE t.status = 'queued'
     AND NOT EXISTS (SELECT 1 FROM turns r WHERE r.session = t.session AND r.status = 'running')
     AND NOT EXISTS (SELECT 1 FROM turns q WHERE q.session = t.session AND q.status = 'queued' AND q.no < t.no)
   ${LIMIT}`;
 
-/** The steps that say who works on a turn. */
+/** The write steps for leases on turns. */
 export function createLeaseWrites(
   db: Database,
   turns: TurnTable,

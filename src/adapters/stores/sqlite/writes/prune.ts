@@ -5,15 +5,14 @@ import type { Bury } from './sessions.js';
 import type { Handlers, PruneCursor, Pruned } from '../steps.js';
 import { LIMIT, limitOf } from '../reads/limit.js';
 
-/** Where pruning begins. */
 export const PRUNE_START: PruneCursor = { stage: 'threads', after: 0 };
 
-/** Bounds of one step, so that other writes wait a few milliseconds at most. */
+/** Limits of one step, so that other writes wait only a few milliseconds for it. */
 const THREADS_A_STEP = 20;
 const SESSIONS_A_STEP = 500;
 const ROWS_A_STEP = 2000;
 
-/** The step that removes some of what has had its time. */
+/** Creates the step that removes a bounded amount of expired data. */
 export function createPruneSome(db: Database, bury: Bury): Handlers['pruneSome'] {
   const selectIdle = db.prepare<[before: number, limit: number], SessionRow>(
     `SELECT * FROM sessions s WHERE deleted_at IS NULL AND active_at < ?
@@ -21,7 +20,7 @@ export function createPruneSome(db: Database, bury: Bury): Handlers['pruneSome']
        AND NOT EXISTS (SELECT 1 FROM turns WHERE session = s.ref AND status = 'queued')
      ORDER BY active_at, id ${LIMIT}`,
   );
-  // As arrays of what is needed: this walks all sessions, and whole rows took ten times as long.
+  // Reads arrays of four columns: this query visits all sessions, and whole row objects are much slower.
   const selectSessions = db
     .prepare<
       [after: number, limit: number],
@@ -62,7 +61,7 @@ export function createPruneSome(db: Database, bury: Bury): Handlers['pruneSome']
       if (lastEventId > eventsKept) {
         const upTo = lastEventId - eventsKept;
         budget -= removeEvents.run({ session: ref, upTo, before: eventsSince, limit: budget }).changes;
-        // This session may have more: the next step begins with it again.
+        // This session may have more old events: the next step starts with it again.
         if (budget <= 0) return { deleted: [], next: { stage: 'events', after } };
       }
       if (lastSystemNo > eventsKept) {

@@ -12,7 +12,7 @@ interface SecretParams {
   readonly created_at: number;
 }
 
-/** The steps on sealed secrets. */
+/** The write steps for sealed secrets. */
 export function createSecretWrites(
   db: Database,
 ): Pick<Handlers, 'putSecrets' | 'noteSecretUse' | 'pruneSecrets' | 'deleteSecrets' | 'resealSecret'> {

@@ -5,10 +5,9 @@ import type { SessionRow } from '../rows/session-row.js';
 import { setFields, type SessionTable } from '../rows/session-table.js';
 import type { Handlers } from '../steps.js';
 
-/** Leaves nothing of a session but its tombstone. */
+/** Deletes all rows of a session and turns its own row into a tombstone. */
 export type Bury = (row: SessionRow, at: number) => void;
 
-/** Prepares its statements. */
 export function createBury(db: Database, sessions: SessionTable): Bury {
   const removals = ['messages', 'turns', 'events', 'system_events', 'idempotency_keys', 'open_calls'].map(
     (table) => db.prepare<[number]>(`DELETE FROM ${table} WHERE session = ?`),
@@ -23,7 +22,7 @@ export function createBury(db: Database, sessions: SessionTable): Bury {
   };
 }
 
-/** The steps on sessions and their events. */
+/** The write steps for sessions and their events. */
 export function createSessionWrites(
   sessions: SessionTable,
   events: EventTable,
@@ -43,7 +42,7 @@ export function createSessionWrites(
       }
       if (changed) row.version += 1;
       if (active) row.active_at = at;
-      // Events refer to the row of their session.
+      // The foreign key of the events requires the session's row.
       if (created && bodies.length > 0) sessions.save(row);
       const commit = events.commit(row, bodies, at);
       sessions.save(row);

@@ -3,7 +3,7 @@ import type { Handlers } from '../steps.js';
 import type { SessionRow } from '../rows/session-row.js';
 import type { OwnedTurn } from '../rows/turn-table.js';
 
-/** The steps of a turn between its acceptance and its end. */
+/** The write steps that interrupt a turn, save its progress and end it. */
 export function createTurnWrites({
   sessions,
   turns,
@@ -22,7 +22,7 @@ export function createTurnWrites({
       if (row === undefined) return undefined;
       const interruption = cancelTurns(turns, row.ref, at);
       if (interruption.cancelled.length === 0 && interruption.running === null) return undefined;
-      // Else the running turn's own end says so.
+      // When a turn is running, `endTurn` sets the flag.
       if (interruption.running === null) row.interrupted = 1;
       const commit = events.commit(row, [], at);
       sessions.saveCounters(row);

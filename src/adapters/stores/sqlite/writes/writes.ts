@@ -15,7 +15,7 @@ import { createTurnWrites } from './turns.js';
 import { createAddUsage } from '../rows/usage-table.js';
 import { createQuotaTable } from '../rows/quota-table.js';
 
-/** Every step that writes, on one connection, with its statements prepared. */
+/** Creates all write steps on one connection, with their statements prepared. */
 export function createWrites(db: Database): Handlers {
   const sessions = createSessionTable(db);
   const turns = createTurnTable(db);
