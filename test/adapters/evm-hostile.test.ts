@@ -133,10 +133,10 @@ describe('a contract', () => {
       ['500', '100000'],
       'returned more values than can be read',
     ],
-    ['aliased(uint256, uint256) view returns (bytes[] a)', ['500', '200000'], 'an answer that is too large'],
+    ['aliased(uint256, uint256) view returns (bytes[] a)', ['500', '200000'], 'a response that is too large'],
     ['empty() view returns (uint256[0][])', [], 'returned more values than can be read'],
-    ['large(uint256) view returns (bytes)', ['132000'], 'an answer that is too large'],
-    ['fail(uint256) view returns (bytes)', ['17000'], 'an answer that is too large'],
+    ['large(uint256) view returns (bytes)', ['132000'], 'a response that is too large'],
+    ['fail(uint256) view returns (bytes)', ['17000'], 'a response that is too large'],
     ['fail(uint256) view returns (bytes)', ['16000'], 'The contract refused the call'],
   ])('that returns too much of %s %j fails the call', async (signature, args, words) => {
     const call = { contract: hostile, function: signature, args };
@@ -173,7 +173,7 @@ describe('a node', () => {
       res.writeHead(200, { 'content-type': 'application/json' }).end(body),
     );
     try {
-      await expect(run('get_gas_price', {}, settings)).rejects.toThrow('an answer that is too large');
+      await expect(run('get_gas_price', {}, settings)).rejects.toThrow('a response that is too large');
       expect(parse.mock.calls.filter(([given]) => given.length > 1_000)).toEqual([]);
     } finally {
       parse.mockRestore();
@@ -203,7 +203,7 @@ describe('a node', () => {
       { error: { code: 3, message: 'no', data: { originalError: long.slice(0, 2_000) } } },
     ],
   ])('that sends %s %j a value that is too long fails it', async (name, args, response) => {
-    await expect(run(name, args, await chainWith(response))).rejects.toThrow('an answer that is too large');
+    await expect(run(name, args, await chainWith(response))).rejects.toThrow('a response that is too large');
   });
 
   it('may send a transaction and a block with long data', async () => {

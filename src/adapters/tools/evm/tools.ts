@@ -48,8 +48,7 @@ const DEFINITIONS: readonly Definition[] = [
   },
   {
     name: 'get_transaction',
-    description:
-      'Returns a transaction and its outcome: status, sender, receiver, value, fee, block.',
+    description: 'Returns a transaction and its outcome: status, sender, receiver, value, fee, block.',
     properties: {
       hash: {
         type: 'string',
@@ -80,8 +79,7 @@ const DEFINITIONS: readonly Definition[] = [
   },
   {
     name: 'resolve_name',
-    description:
-      'Resolves an ENS name such as vitalik.eth to its address, or an address to its name.',
+    description: 'Resolves an ENS name such as vitalik.eth to its address, or an address to its name.',
     properties: { name: account('The name, or an address.') },
     required: ['name'],
     load: async () => (await import('./lookups/name-lookup.js')).resolveEnsName,

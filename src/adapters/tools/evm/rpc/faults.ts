@@ -36,7 +36,8 @@ function describe(errors: readonly unknown[], { name }: ChainSettings, timeoutMs
   if (errors.some((error) => nameOf(error) === 'TimeoutError')) {
     return `${node} did not answer within ${String(timeoutMs / 1000)} s.`;
   }
-  if (errors.some((error) => error instanceof RangeError)) return `${node} returned a response that is too large.`;
+  if (errors.some((error) => error instanceof RangeError))
+    return `${node} returned a response that is too large.`;
   const status = errors.find((error) => error instanceof HttpRequestError)?.status;
   const code = errors.find((error) => error instanceof RpcRequestError)?.code;
   const limited = errors.some((error) => error instanceof LimitExceededRpcError);
@@ -49,10 +50,10 @@ function describe(errors: readonly unknown[], { name }: ChainSettings, timeoutMs
     return `${node} returned a response that is not JSON.`;
   if (errors.some((error) => error instanceof HttpRequestError)) return `${node} cannot be reached.`;
   const unknown = [MethodNotFoundRpcError, MethodNotSupportedRpcError];
-  if (errors.some((error) => unknown.some((kind) => error instanceof kind))) return `${node} does not support this request.`;
+  if (errors.some((error) => unknown.some((kind) => error instanceof kind)))
+    return `${node} does not support this request.`;
   if (code !== undefined) return `${node} refused the request (code ${String(code)}).`;
-  if (errors.some((error) => error instanceof BaseError))
-    return `${node} returned an invalid response.`;
+  if (errors.some((error) => error instanceof BaseError)) return `${node} returned an invalid response.`;
   return `The request to ${name} failed.`;
 }
 
