@@ -1,14 +1,14 @@
-/** What a stream has told and was not heard yet, of one turn. */
+/** A stream event of a turn that was received but not processed yet. */
 export interface Untold {
   readonly turnId: string;
   readonly type: 'turn_started' | 'turn_ended';
 }
 
 /**
- * The turns of which a state that has just been read knows the end, though the stream's words on them are still to be
- * heard: these would repeat what the state shows.
- * @param open the turn that is being told
- * @param untold what the stream has told beyond, in order
+ * Returns the turns that a state shows as ended although events of the stream about them are still queued. Emitting
+ * those events would repeat what the state shows.
+ * @param open the turn that is being emitted
+ * @param untold the queued events of the stream, in order
  */
 export function coveredTurns(
   isProcessing: boolean,

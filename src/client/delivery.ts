@@ -2,12 +2,12 @@ import { ClientError } from './error.js';
 import { Backoff, linked } from './pacing.js';
 import type { Wire } from './wire.js';
 
-/** How often a message is sent until its loss is final, and how long a wait that the service asks for is borne. */
+/** Maximum number of attempts to send a message, and the longest requested delay, in milliseconds, that is accepted. */
 const ATTEMPTS = 12;
 const PATIENCE_MS = 30_000;
 
 /**
- * Makes attempts until one works, or fails for a reason that does not pass.
+ * Retries until an attempt succeeds or fails permanently.
  * @returns the outcome, and whether an earlier attempt may have arrived
  */
 export async function deliver<T>(
@@ -33,7 +33,7 @@ export async function deliver<T>(
   }
 }
 
-/** Whether another attempt makes sense, and soon. */
+/** True when a retry may succeed soon. */
 export function passes(error: unknown): error is ClientError {
   return error instanceof ClientError && error.retryable && (error.retryAfterMs ?? 0) <= PATIENCE_MS;
 }

@@ -1,28 +1,28 @@
-/** What went wrong with one parameter. */
+/** The error of one parameter. */
 export interface ErrorDetail {
   readonly path: string;
   readonly message: string;
 }
 
 /**
- * `unreachable`: no connection, or it broke off · `refused`: the service answered with an error ·
- * `unsupported`: the surface has no such call · `closed`: the client was closed.
+ * `unreachable`: no connection, or it was lost · `refused`: the service responded with an error · `unsupported`: the
+ * surface lacks this call · `closed`: the client was closed.
  */
 export type ClientErrorKind = 'unreachable' | 'refused' | 'unsupported' | 'closed';
 
-/** Why a call failed. `message` is in words for a person. */
+/** The error of a failed call. `message` can be shown to a user. */
 export class ClientError extends Error {
   override readonly name = 'ClientError';
-  /** The HTTP status; null where there was no answer. */
+  /** The HTTP status; null without a response. */
   readonly status: number | null;
-  /** The service's word for the reason; the legacy surface gives none. */
+  /** The error code of the service; null on the legacy surface. */
   readonly code: string | null;
-  /** What the service's log has this request under. */
+  /** The id of the request in the service's log. */
   readonly requestId: string | null;
   readonly details: readonly ErrorDetail[];
-  /** Whether the same call may succeed later. */
+  /** True when a retry may succeed. */
   readonly retryable: boolean;
-  /** How long the service asked to wait, in milliseconds. */
+  /** The delay that the service asked for, in milliseconds. */
   readonly retryAfterMs: number | null;
 
   constructor(
@@ -47,10 +47,10 @@ export class ClientError extends Error {
   }
 }
 
-/** Statuses of what passes: too many requests, a restart, a proxy without its service. */
+/** Statuses of temporary failures: too many requests, a restart, a proxy without its service. */
 const PASSING: ReadonlySet<number> = new Set([408, 425, 429, 502, 503, 504]);
 
-/** The failure of a call that the surface does not have. */
+/** Creates the error of a call that the surface lacks. */
 export function unsupported(what: string): ClientError {
   return new ClientError('unsupported', `The legacy surface has no call to ${what}`);
 }

@@ -21,9 +21,9 @@ export type {
   WireEvent,
 } from './types.js';
 
-/** A client of a service, for one session. Nothing is sent before a method is called. */
+/** Creates a client for one session of a service. Sends nothing until a method is called. */
 export function createClient(options: ClientOptions): Client {
-  // The service keeps ids in lower case, and compares them so.
+  // The service stores and compares ids in lower case.
   const wire = new Wire(options, (options.sessionId ?? randomId()).toLowerCase());
   return options.surface === 'legacy' ? legacyClient(wire, options) : currentClient(wire, options);
 }

@@ -1,12 +1,12 @@
 import type { Piece } from './live-text.js';
 import type { SessionEvent } from './types.js';
 
-/** A session's event, its text with its place in the turn's. */
+/** An event of a session; text has its offset in the turn's text. */
 export type InnerEvent =
   | Exclude<SessionEvent, { readonly type: 'text' }>
   | ({ readonly type: 'text'; readonly turnId: string } & Piece);
 
-/** The event as it is shown. */
+/** Converts the event to its public form. */
 export function shown(event: InnerEvent): SessionEvent {
   if (event.type !== 'text') return event;
   const { type, turnId, content } = event;

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from './types.js';
 
-/** The value, or undefined when the text is not JSON. */
+/** Parses JSON; undefined when the text is not JSON. */
 export function parseJson(text: string): JsonValue | undefined {
   try {
     const value: unknown = JSON.parse(text);
@@ -10,22 +10,22 @@ export function parseJson(text: string): JsonValue | undefined {
   }
 }
 
-/** What a parser of JSON gives is JSON. */
+/** Narrows the result of `JSON.parse`, which is always a JSON value. */
 function isJson(value: unknown): value is JsonValue {
   return value !== undefined;
 }
 
-/** Whether a value is an object of JSON: no list, not null. */
+/** True for a JSON object, not for an array or null. */
 export function isObject(value: JsonValue | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The objects of an array; none of what is no array. */
+/** Returns the objects in an array; empty when the value is not an array. */
 export function objectsIn(value: JsonValue | undefined): readonly JsonObject[] {
   return Array.isArray(value) ? value.filter(isObject) : [];
 }
 
-/** A field that should be text; empty when it is not. */
+/** Returns a text field; empty when it is not text. */
 export function textOf(object: JsonObject, name: string): string {
   const value = object[name];
   return typeof value === 'string' ? value : '';

@@ -1,29 +1,31 @@
-/** Text of a turn, and its place in the whole of it. */
+/** A piece of a turn's text. */
 export interface Piece {
   readonly content: string;
-  /** How many UTF-16 units of the turn's text come before it. */
+  /** The position in the turn's text, in UTF-16 code units. */
   readonly offset: number;
 }
 
 /**
- * How much of the running turn's text is known to whoever watches: by states, which have it so far, and by pieces that
- * came after them. Lets each character through once.
+ * Merges the running turn's text from states, which contain the text so far, and from later pieces of the stream, so
+ * that each character is emitted once.
  */
 export class LiveText {
   #turnId: string | undefined;
-  /** As the stream told it. */
+  /** The text from the stream. */
   #told = '';
-  /** As the last state had it. */
+  /** The text in the last state. */
   #covered = '';
   #shown = 0;
-  /** What is told is not what the state has of this turn: the state at its end will say what is right. */
+  /**
+   * The stream contradicts the state, so nothing is emitted; the state at the turn's end will have the correct text.
+   */
   #isMuted = false;
 
   get turnId(): string | undefined {
     return this.#turnId;
   }
 
-  /** A stream tells this turn from its beginning. */
+  /** Starts a turn that the stream sends from its beginning. */
   begin(turnId: string): void {
     if (this.#turnId !== undefined && this.#turnId !== turnId) this.#forget();
     this.#turnId = turnId;
@@ -31,7 +33,8 @@ export class LiveText {
   }
 
   /**
-   * The turn is over. @param next what the last state has of the one after it, which may not come anew and stays known
+   * Ends the turn.
+   * @param next the text that the last state has of the next turn; the stream may not repeat it
    */
   end(next = ''): void {
     this.#turnId = undefined;
@@ -39,7 +42,10 @@ export class LiveText {
     this.cover(next);
   }
 
-  /** The stream has more text. @param offset its place in the turn's text; undefined: the end */
+  /**
+   * Adds text from the stream.
+   * @param offset its position in the turn's text; undefined: the end
+   */
   hear(content: string, offset = this.#told.length): void {
     this.#told = this.#told.slice(0, offset) + content;
     const [shorter, longer] =
@@ -47,19 +53,19 @@ export class LiveText {
     if (!longer.startsWith(shorter)) this.#isMuted = true;
   }
 
-  /** A state was shown that has this of the running turn; nothing else is shown any more. */
+  /** Records the running turn's text in a state that was just emitted. */
   cover(text: string): void {
     this.#isMuted = !text.startsWith(this.#told) && !this.#told.startsWith(text);
     this.#covered = text;
     this.#shown = text.length;
   }
 
-  /** A state was shown that has all of this turn. */
+  /** Suppresses the text of this turn, because an emitted state contains all of it. */
   mute(): void {
     this.#isMuted = true;
   }
 
-  /** What is told and not shown yet, which then counts as shown. */
+  /** Returns the text from the stream that was not emitted yet, and marks it as emitted. */
   take(): Piece | undefined {
     if (this.#isMuted || this.#told.length <= this.#shown) return undefined;
     const piece = { content: this.#told.slice(this.#shown), offset: this.#shown };

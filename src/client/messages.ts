@@ -1,7 +1,7 @@
 import { objectsIn, textOf } from './json.js';
 import type { ChatMessage, JsonObject, SessionState } from './types.js';
 
-/** The messages of a body, which both surfaces spell alike. */
+/** Reads the messages of a response body, whose format is the same on both surfaces. */
 export function messagesOf(body: JsonObject): readonly ChatMessage[] {
   return objectsIn(body.messages).map((message) => ({
     sender: senderOf(textOf(message, 'sender')),
@@ -22,16 +22,16 @@ function toolResultOf({ tool_result: pair }: JsonObject): ChatMessage['toolResul
   return { name: typeof name === 'string' ? name : '', result: typeof result === 'string' ? result : '' };
 }
 
-/** What the assistant has said since the user message at `index`, in one piece, and what the service says of it. */
+/** The assistant's reply to a user message, joined into one text, and a failure reported by the service. */
 export interface Reply {
   readonly text: string;
-  /** Why there is no more of it. */
+  /** The reason why the reply is incomplete. */
   readonly failure: string | undefined;
-  /** Whether there is anything: text, a tool's outcome, a failure. */
+  /** True when there is text, a tool result or a failure. */
   readonly hasBegun: boolean;
 }
 
-/** The reply to the last message with this text; undefined when there is no such message. */
+/** Returns the reply to the last user message with this text; undefined when there is no such message. */
 export function replyTo({ messages }: SessionState, text: string): Reply | undefined {
   const index = messages.findLastIndex(({ sender, content }) => sender === 'user' && content === text);
   return index === -1 ? undefined : replyAt(messages, index);
@@ -47,8 +47,8 @@ function replyAt(messages: readonly ChatMessage[], index: number): Reply {
 }
 
 /**
- * What a state has of the text of the turn that runs. Behind it there may be queued messages; before it there may be
- * the answer of an ended turn, when the running one has said nothing yet.
+ * Returns the running turn's text in a state. Queued messages may follow it; if the running turn has no text yet, the
+ * reply of an earlier turn may precede it.
  */
 export function textInFlight({ status, messages }: SessionState): string {
   if (status !== 'processing') return '';
@@ -63,7 +63,7 @@ export function textInFlight({ status, messages }: SessionState): string {
   return replyAt(messages, asked).text;
 }
 
-/** Why the newest turn that failed did. */
+/** Returns the error of the most recent failed turn. */
 export function lastFailure({ messages }: SessionState): string | undefined {
   return messages.findLast(({ sender }) => sender === 'system')?.content;
 }

@@ -1,19 +1,19 @@
 const FIRST_MS = 100;
 const LAST_MS = 5_000;
 
-/**
- * How long after each other attempts are made: twice as long each time, with chance in it, so that clients do not come
- * back as one.
- */
+/** Exponential backoff with jitter, so that clients do not reconnect at the same time. */
 export class Backoff {
   #next = FIRST_MS;
 
-  /** It worked: the next failure is the first again. */
+  /** Resets the delay after a success. */
   reset(): void {
     this.#next = FIRST_MS;
   }
 
-  /** Resolves when it is time for the next attempt, or on abort. @param atLeastMs what the service asked for */
+  /**
+   * Waits until the next attempt is due, or until abort.
+   * @param atLeastMs minimum delay that the service asked for, in milliseconds
+   */
   async pause(signal: AbortSignal, atLeastMs: number | null): Promise<void> {
     const spread = this.#next / 2 + (Math.random() * this.#next) / 2;
     this.#next = Math.min(this.#next * 2, LAST_MS);
@@ -21,7 +21,7 @@ export class Backoff {
   }
 }
 
-/** Resolves after so many milliseconds, or on abort. */
+/** Resolves after a delay, or on abort. */
 export function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) {
@@ -38,20 +38,20 @@ export function pause(milliseconds: number, signal: AbortSignal): Promise<void> 
   });
 }
 
-/** A signal's state can change across an `await`, which narrowing does not know. */
+/** Reads a signal's state through a function, because TypeScript's narrowing ignores changes across an `await`. */
 export function isAborted(signal: AbortSignal): boolean {
   return signal.aborted;
 }
 
-/** A signal of its own, as long as what it is for. */
+/** A signal that is linked to others until it is released. */
 export interface Life {
   readonly signal: AbortSignal;
   readonly abort: (reason?: unknown) => void;
-  /** It listens to no other signal any more. */
+  /** Stops listening to the other signals. */
   readonly release: () => void;
 }
 
-/** Its signal aborts with the first of the given ones, until it is released. */
+/** Creates a signal that aborts with the first of the given ones, until it is released. */
 export function linked(...signals: readonly (AbortSignal | undefined)[]): Life {
   const controller = new AbortController();
   const releases = signals.map((signal) => {

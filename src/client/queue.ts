@@ -1,4 +1,4 @@
-/** What producers put in and one consumer takes out, in order. Ends when it is closed and empty. */
+/** A queue of several producers and one consumer, in order. The iteration ends when the queue is closed and empty. */
 export class Queue<T extends object | string> implements AsyncIterable<T> {
   #items: T[] = [];
   #taken: T[] = [];
@@ -12,7 +12,10 @@ export class Queue<T extends object | string> implements AsyncIterable<T> {
     this.#wake();
   }
 
-  /** Nothing is taken any more. @param failure what the consumer gets after the last item */
+  /**
+   * Rejects further items.
+   * @param failure thrown to the consumer after the last item
+   */
   close(failure?: Error): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -20,7 +23,7 @@ export class Queue<T extends object | string> implements AsyncIterable<T> {
     this.#wake();
   }
 
-  /** What was put in and not taken out. */
+  /** The items that the consumer has not taken yet. */
   get waiting(): readonly T[] {
     return [...this.#taken, ...this.#items];
   }

@@ -1,4 +1,4 @@
-/** A random UUID, also on pages that are not served over TLS, where `crypto.randomUUID` does not exist. */
+/** Creates a random UUID, also on pages without TLS, where `crypto.randomUUID` does not exist. */
 export function randomId(): string {
   const source: { randomUUID?: () => string } = crypto;
   if (typeof source.randomUUID === 'function') return crypto.randomUUID();

@@ -1,7 +1,7 @@
 import { textOf } from './json.js';
 import type { JsonObject, ToolProgress } from './types.js';
 
-/** An event of a tool, with the arguments of its call if they are known. */
+/** Converts a tool event, and adds the arguments of its call if they are known. */
 export function showTool(data: JsonObject, args: JsonObject | undefined): ToolProgress {
   const status = textOf(data, 'status');
   return {

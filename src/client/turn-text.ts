@@ -1,24 +1,27 @@
 import type { Piece } from './live-text.js';
 import type { SessionEvent } from './types.js';
 
-/** Tells the text of one turn in one piece after another, whatever states and streams repeat of it. */
+/** Emits each character of a turn's text exactly once, whatever states and streams repeat of it. */
 export class TurnText {
   #turnId: string | undefined;
   #told = '';
 
-  /** The turn begins; told once. */
+  /** Emits `turn_started` once per turn. */
   *begin(turnId: string): Generator<SessionEvent> {
     if (this.#turnId === turnId) return;
     this.#turnId = turnId;
     yield { type: 'turn_started', turnId };
   }
 
-  /** A piece of the text at its place. */
+  /** Emits the part of a piece that was not emitted yet. */
   *add({ content, offset }: Piece): Generator<SessionEvent> {
     yield* this.#more(content.slice(Math.max(this.#told.length - offset, 0)));
   }
 
-  /** The text so far, as it is kept. When it was made anew, its beginning is told again. */
+  /**
+   * Emits what is missing from the stored text. If the text was generated again with different content, restarts from
+   * its beginning.
+   */
   *reach(text: string): Generator<SessionEvent> {
     if (this.#told.startsWith(text)) return;
     if (!text.startsWith(this.#told)) {

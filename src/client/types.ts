@@ -1,48 +1,48 @@
-/** The API that a client speaks: the current one or the earlier revision. */
+/** The API surface that a client uses: the current one or the earlier revision. */
 export type SurfaceName = 'current' | 'legacy';
 
-/** Anything that JSON can say. */
+/** Any JSON value. */
 export type JsonValue = null | boolean | number | string | JsonValue[] | { [key: string]: JsonValue };
-/** An object of JSON. */
+/** A JSON object. */
 export type JsonObject = Record<string, JsonValue>;
 
-/** How a client reaches the service, and as whom. */
+/** The options of a client. */
 export interface ClientOptions {
   /** The service's base URL, without a path; empty: the origin of the page. */
   readonly url: string;
   /** Default: `current`. */
   readonly surface?: SurfaceName;
-  /** The session to go on with, a UUID; default: a new one. */
+  /** The UUID of the session to continue; default: a new one. */
   readonly sessionId?: string;
-  /** The App to talk to; default: the service's. */
+  /** The App; default: the service's default. */
   readonly app?: string;
-  /** The App key; sent only where an App is named. */
+  /** The App key; sent only if an App is named. */
   readonly key?: string;
-  /** The bearer of the stored secrets that tools may use. */
+  /** The id of the client whose stored secrets tools may use. */
   readonly clientId?: string;
-  /** Default: the platform's. */
+  /** Default: the platform's `fetch`. */
   readonly fetch?: typeof fetch;
-  /** Told of each request when its answer's head has come, or when it failed. */
+  /** Called for each request when its response headers have arrived, or when it failed. */
   readonly onExchange?: (exchange: Exchange) => void;
-  /** Told of each event as it came over the wire, before it is shown. */
+  /** Called for each event as received, before it is processed. */
   readonly onWireEvent?: (event: WireEvent) => void;
 }
 
-/** One request and the head of its answer. */
+/** One request and the status of its response. */
 export interface Exchange {
   readonly method: string;
   readonly url: string;
-  /** As sent, a key included. */
+  /** The headers as sent, including an App key. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
-  /** Null: the service was not reached. */
+  /** Null: no response. */
   readonly status: number | null;
   readonly startedAt: Date;
-  /** Until the answer's head. */
+  /** The time until the response headers arrived. */
   readonly milliseconds: number;
 }
 
-/** One event of a stream, by its path. */
+/** One event of a stream, with the stream's path. */
 export interface WireEvent {
   readonly path: string;
   readonly id: string | undefined;
@@ -56,42 +56,42 @@ export interface ChatMessage {
   readonly content: string;
   /** ISO 8601. */
   readonly timestamp: string;
-  /** True for the text of a turn that still runs. */
+  /** True for the partial text of a running turn. */
   readonly isStreaming: boolean;
-  /** The outcome of a tool, as text; null for what is no outcome. */
+  /** The result of a tool as text; null for other messages. */
   readonly toolResult: { readonly name: string; readonly result: string } | null;
 }
 
-/** A session as the service has it. */
+/** The state of a session on the service. */
 export interface SessionState {
   readonly title: string | null;
   readonly status: 'idle' | 'processing' | 'interrupted';
   readonly messages: readonly ChatMessage[];
   readonly userState: JsonObject | null;
-  /** What went wrong, told once. */
+  /** Errors, each delivered once. */
   readonly errors: readonly string[];
-  /** The body as it came. */
+  /** The unprocessed response body. */
   readonly raw: JsonObject;
 }
 
-/** A call of a tool, as it goes on. */
+/** The progress of a tool call. */
 export interface ToolProgress {
   readonly type: 'tool';
   readonly callId: string;
   readonly name: string;
   readonly status: 'running' | 'complete' | 'failed';
-  /** Where the surface tells them. */
+  /** Present if the surface provides them. */
   readonly args?: JsonObject;
   readonly message?: string;
-  /** As text, once there is one. */
+  /** The result as text, once available. */
   readonly result?: string;
 }
 
-/** What happens in a session, the same for both surfaces. */
+/** The events of a session, the same for both surfaces. */
 export type SessionEvent =
-  /** The stream is attached, or was lost and is being reopened. */
+  /** The stream is open, or was lost and is being reopened. */
   | { readonly type: 'connection'; readonly state: 'open' | 'lost' }
-  /** The whole state: at first, after a gap, and when a turn has ended. What was shown before yields to it. */
+  /** The whole state: at the start, after a gap, and when a turn has ended. It replaces everything shown before. */
   | { readonly type: 'state'; readonly state: SessionState }
   | { readonly type: 'turn_started'; readonly turnId: string }
   /** More text of the turn. */
@@ -101,54 +101,57 @@ export type SessionEvent =
       readonly type: 'turn_ended';
       readonly turnId: string;
       readonly status: 'complete' | 'interrupted' | 'failed';
-      /** Why it failed, where that is told. */
+      /** The reason of a failure, if known. */
       readonly error?: string;
     }
   | { readonly type: 'title'; readonly title: string }
   | { readonly type: 'notice'; readonly message: string };
 
-/** What may go with a message. */
+/** The options of a message. */
 export interface SendOptions {
-  /** A wallet address, which binds the session. */
+  /** A wallet address to bind the session to. */
   readonly wallet?: string;
   readonly userState?: JsonObject;
-  /** Default: a new one for each call, so that a repeat after a lost connection asks once. */
+  /** Default: a new one for each call, so that automatic retries send the message only once. */
   readonly idempotencyKey?: string;
   readonly signal?: AbortSignal;
 }
 
-/** A thread of a list. */
+/** An entry of the thread list. */
 export interface ThreadSummary {
   readonly sessionId: string;
   readonly title: string;
 }
 
-/** One session of one service, over one surface. Methods reject with a `ClientError`. */
+/** A client for one session of one service over one surface. Methods reject with a `ClientError`. */
 export interface Client {
   readonly surface: SurfaceName;
   readonly sessionId: string;
-  /** Makes the session last, and binds a wallet to it if given. */
+  /** Creates the session on the service, and binds a wallet to it if given. */
   create(wallet?: string): Promise<ThreadSummary>;
-  /** Resolves once the message is accepted for good. Repeated by itself when the connection is lost. */
+  /** Sends a message, and resolves once it is durably accepted. Retries when the connection is lost. */
   send(text: string, options?: SendOptions): Promise<void>;
-  /** Sends, and yields what happens until the answer has ended; the last is `turn_ended`. Survives lost connections. */
+  /**
+   * Sends a message and yields events until its turn has ended; the last event is `turn_ended`. Survives lost
+   * connections.
+   */
   ask(text: string, options?: SendOptions): AsyncIterable<SessionEvent>;
-  /** Everything that happens in the session, first its state; reconnects by itself until `signal` aborts. */
+  /** Yields the state and then all events of the session. Reconnects until `signal` aborts. */
   watch(signal: AbortSignal): AsyncIterable<SessionEvent>;
   state(): Promise<SessionState>;
-  /** Cancels what runs and waits. */
+  /** Cancels the running and the queued turns. */
   interrupt(): Promise<SessionState>;
   /** Merges a patch into the user state. */
   setUserState(patch: JsonObject): Promise<SessionState>;
-  /** The threads of a wallet, newest first. */
+  /** Lists the threads of a wallet, newest first. */
   threads(wallet: string): Promise<readonly ThreadSummary[]>;
   rename(sessionId: string, title: string): Promise<void>;
   delete(sessionId: string): Promise<void>;
-  /** The Apps that the key opens. */
+  /** Lists the Apps that the key covers. */
   apps(): Promise<readonly string[]>;
-  /** The rigs to choose from, the session's first. */
+  /** Lists the rigs, the session's first. */
   rigs(): Promise<readonly string[]>;
   selectRig(rig: string): Promise<void>;
-  /** Ends its streams; later calls reject. */
+  /** Ends all streams. Later calls reject. */
   close(): void;
 }

@@ -4,29 +4,32 @@ import { isObject, objectsIn, parseJson, textOf } from './json.js';
 import { linked, type Life } from './pacing.js';
 import type { ClientOptions, JsonObject, JsonValue, WireEvent } from './types.js';
 
-/** One call of the service. */
+/** One request to the service. */
 export interface Call {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
-  /** Below the service's base URL. */
+  /** The path below the service's base URL. */
   readonly path: string;
-  /** What is undefined is left out. */
+  /** Undefined parameters are omitted. */
   readonly query?: Readonly<Record<string, string | undefined>>;
   readonly headers?: Readonly<Record<string, string | undefined>>;
   readonly body?: JsonObject;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A read answer. `body` is undefined for 304. */
+/** A response that was read. `body` is undefined for 304. */
 export interface Answer {
   readonly headers: Headers;
   readonly body: JsonValue | undefined;
 }
 
-/** How long an answer may take to begin, and a stream to say anything: the service sends a comment every 15 s. */
+/**
+ * Timeouts in milliseconds for the head of a response and for silence of a stream, in which the service sends a comment
+ * every 15 s.
+ */
 const HEAD_MS = 60_000;
 const SILENCE_MS = 90_000;
 
-/** Speaks HTTP with the service, as one session. */
+/** Sends HTTP requests to the service for one session. */
 export class Wire {
   readonly #closed = new AbortController();
   readonly #base: string;
@@ -49,29 +52,34 @@ export class Wire {
     this.#closed.abort(closedError());
   }
 
-  /** Makes a call and reads its JSON. @throws ClientError, or the reason of the call's signal */
+  /**
+   * Sends a request and reads its JSON response.
+   * @throws ClientError, or the abort reason of the call's signal
+   */
   async ask(call: Call): Promise<Answer> {
     const { response, life } = await this.#open(call);
     try {
       if (response.status === 304) return { headers: response.headers, body: undefined };
       const body = parseJson(await this.#reading(call, () => response.text()));
-      if (body === undefined)
-        throw new ClientError('unreachable', 'The service answered with something that is no JSON');
+      if (body === undefined) throw new ClientError('unreachable', 'The response of the service is not JSON');
       return { headers: response.headers, body };
     } finally {
       life.release();
     }
   }
 
-  /** The same for an answer that is an object. */
+  /** The same, for a response that is an object. */
   async askObject(call: Call): Promise<{ headers: Headers; body: JsonObject }> {
     const { headers, body } = await this.ask(call);
     if (!isObject(body))
-      throw new ClientError('unreachable', 'The service answered with something else than expected');
+      throw new ClientError('unreachable', 'The response of the service is not a JSON object');
     return { headers, body };
   }
 
-  /** Opens a stream; resolves with its head. The events end with the stream, and throw when it breaks off. */
+  /**
+   * Opens a stream. Resolves when the response headers have arrived. The events end with the stream, and throw when the
+   * connection is lost.
+   */
   async stream(call: Call): Promise<AsyncGenerator<WireEvent, void, undefined>> {
     const headers = { Accept: 'text/event-stream', ...call.headers };
     const { response, life } = await this.#open({ ...call, headers });
@@ -89,7 +97,7 @@ export class Wire {
     const decoder = new TextDecoder();
     const body: ReadableStream<Uint8Array> | null = response.body;
     const reader = body?.getReader();
-    // Where the fetch does not end a body with its signal, this does.
+    // Cancels the body on abort, because some implementations of fetch do not.
     const leave = (): void => {
       reader?.cancel().catch(() => undefined);
     };
@@ -164,14 +172,16 @@ export class Wire {
     }
   }
 
-  /** What reading an answer throws, in the client's terms. */
+  /** Converts errors of reading a response into a `ClientError`. */
   async #reading<T>(call: Call, read: () => Promise<T>): Promise<T> {
     try {
       return await read();
     } catch (error) {
       this.closed.throwIfAborted();
       call.signal?.throwIfAborted();
-      throw new ClientError('unreachable', 'The answer broke off', { cause: error });
+      throw new ClientError('unreachable', 'The connection was lost while the response was read', {
+        cause: error,
+      });
     }
   }
 
@@ -197,7 +207,7 @@ export class Wire {
   }
 }
 
-/** Seconds or a date, as milliseconds from now. */
+/** Converts a `Retry-After` value, seconds or a date, to milliseconds from now. */
 function retryAfter(value: string | null): number | null {
   if (value === null || value.trim() === '') return null;
   const seconds = Number(value);

@@ -101,7 +101,8 @@ export function createHttpServer(options: {
   let onIdle: () => void = () => undefined;
 
   function handle(req: IncomingMessage, res: ServerResponse): void {
-    if (!isAppRequest(req) || !isAppResponse(res)) throw new TypeError('not of the classes of this server');
+    if (!isAppRequest(req) || !isAppResponse(res))
+      throw new TypeError('the request or response was not created by this server');
     open++;
     connections.begin(res);
     begin(req, res, dialect);

@@ -1,19 +1,19 @@
 import { encoded, sendEncoded, type Encoded, type Page } from '../http/pages/pages.js';
 
-/** An API that describes itself. */
+/** An API with an OpenAPI document. */
 export interface Described {
-  /** Its name in paths. */
+  /** The name in paths. */
   readonly name: string;
-  /** Makes its OpenAPI document. */
+  /** Creates the OpenAPI document. */
   describe(): Promise<object>;
 }
 
-/** The path of a document. */
+/** Returns the path of an API's document. */
 export function documentPath({ name }: Described): string {
   return `/openapi/${name}.json`;
 }
 
-/** An OpenAPI document for each of them, made when it is first asked for. */
+/** Creates a page for each OpenAPI document. A document is created on the first request for it. */
 export function openapiPages(apis: readonly Described[]): readonly Page[] {
   return apis.map((api): Page => {
     let document: Promise<Encoded> | undefined;

@@ -4,7 +4,7 @@ import type { RequestHandler } from 'express';
 import { allowOwnResources, encoded, sendEncoded, type Encoded, type Page } from '../http/pages/pages.js';
 import { documentPath, openapiPages, type Described } from './openapi.js';
 
-/** The files of the package that the page loads, and their types. */
+/** The files of swagger-ui-dist that the page loads, and their content types. */
 const ASSETS = {
   'swagger-ui.css': 'text/css; charset=utf-8',
   'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
@@ -12,7 +12,7 @@ const ASSETS = {
   'favicon-32x32.png': 'image/png',
 } as const;
 
-/** The reference at `/docs`, which lets its reader choose one of the APIs, and their documents. */
+/** Creates the API reference at `/docs`, with a choice of APIs, and the pages of their OpenAPI documents. */
 export function referencePages(apis: readonly Described[]): readonly Page[] {
   return [
     ...openapiPages(apis),
@@ -34,7 +34,7 @@ function constant(answer: Encoded): RequestHandler {
   };
 }
 
-/** A file of the package, read when it is first asked for. */
+/** Serves a file of swagger-ui-dist, read on the first request. */
 function asset(name: string, type: string): RequestHandler {
   let answer: Promise<Encoded> | undefined;
   return async (req, res) => {
@@ -64,7 +64,7 @@ const HTML = `<!doctype html>
 </html>
 `;
 
-/** The page's own script, in a file as the policy allows no other place. */
+/** Returns the page's script, which the content security policy allows only as a file. */
 function startScript(apis: readonly Described[]): string {
   const urls = apis.map((api) => ({ name: api.name, url: documentPath(api) }));
   return `SwaggerUIBundle({
@@ -72,7 +72,7 @@ function startScript(apis: readonly Described[]): string {
   urls: ${JSON.stringify(urls)},
   presets: [SwaggerUIBundle.presets.apis, SwaggerUIStandalonePreset],
   layout: 'StandaloneLayout',
-  // Else a site of its makers would be asked whether the document is valid.
+  // Without this, Swagger UI would send the document to a public validator.
   validatorUrl: null,
   deepLinking: true,
   docExpansion: 'list',

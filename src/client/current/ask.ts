@@ -9,10 +9,7 @@ import type { Wire } from '../wire.js';
 import type { CurrentCalls } from './calls.js';
 import { CurrentFollower } from './follow.js';
 
-/**
- * Sends a message over the current surface and tells of its turn, and of nothing else that is said, until that has
- * ended.
- */
+/** Sends a message over the current surface and yields the events of its turn, and of no other turn, until it ends. */
 export async function* askCurrent(
   wire: Wire,
   calls: CurrentCalls,
@@ -28,7 +25,7 @@ export async function* askCurrent(
     for await (const event of new CurrentFollower(calls, signal).run()) {
       if (event.type === 'connection' && event.state === 'open' && !question.isSent) {
         yield event;
-        // Attached first: nothing of the answer is missed.
+        // Sends only after the stream is open, so that no event of the reply is missed.
         const sent = await calls.send(text, key, { ...options, signal });
         question.sent(sent.turnId ?? undefined, sent.repeated);
         onSent();
@@ -48,7 +45,7 @@ export async function* askCurrent(
       }
       if (question.needsState) {
         const state = (await calls.snapshot({ signal }))?.state;
-        if (state === undefined) throw new ClientError('unreachable', 'The service did not tell its state');
+        if (state === undefined) throw new ClientError('unreachable', 'The service did not return its state');
         for (const shown of question.conclude(state)) yield shown;
         return;
       }
@@ -60,16 +57,16 @@ export async function* askCurrent(
   }
 }
 
-/** One message, and what is told of its turn. */
+/** One message and the events of its turn. */
 class Question {
   isSent = false;
-  /** Its end was told, and no state with it. */
+  /** True when the turn has ended, but its final state was not received. */
   needsState = false;
   #ended: Extract<SessionEvent, { type: 'turn_ended' }> | undefined;
   #turnId: string | undefined;
-  /** Its end may have come before the stream could tell it. */
+  /** True when the turn may have ended before the stream was open. */
   mayBeOver: boolean;
-  /** The turn that is told now. */
+  /** The turn whose events the stream is sending. */
   #running: string | undefined;
   #hasBegun = false;
   #state: SessionState | undefined;
@@ -123,14 +120,14 @@ class Question {
     }
   }
 
-  /** What a state has of the text already, the stream does not tell again. */
+  /** Begins the turn, and emits the text that the last state already has of it. */
   *#begin(turnId: string): Generator<SessionEvent> {
     yield* this.#turnText.begin(turnId);
     const reply = this.#state && replyTo(this.#state, this.text);
     if (this.#state?.status === 'processing' && reply !== undefined) yield* this.#turnText.reach(reply.text);
   }
 
-  /** Tells what is missing, the state, and the end. */
+  /** Emits the missing text, the state and the end of the turn. */
   *conclude(state: SessionState): Generator<SessionEvent> {
     const turnId = this.#turnId ?? 'unknown';
     const reply = replyTo(state, this.text);
@@ -141,7 +138,9 @@ class Question {
     yield this.#ended ?? { type: 'turn_ended', turnId, status: 'complete', ...failed };
   }
 
-  /** A state tells how far the answer is, and whether it ended while nobody listened. */
+  /**
+   * Compares the reply with a state, which may show more text, or that the turn ended while the connection was lost.
+   */
   *#compare(state: SessionState): Generator<SessionEvent> {
     if (!this.isSent) return;
     const reply = replyTo(state, this.text);

@@ -4,19 +4,19 @@ import { messagesOf } from '../messages.js';
 import type { JsonObject, JsonValue, SendOptions, SessionState, ThreadSummary, WireEvent } from '../types.js';
 import type { Answer, Call, Wire } from '../wire.js';
 
-/** A state, and what a poll and a stream go on from. */
+/** A state with its cursor and entity tag. */
 export interface Snapshot {
   readonly state: SessionState;
-  /** The id of the newest event that the state knows of. */
+  /** The id of the newest event that the state includes. */
   readonly cursor: number;
   readonly etag: string | null;
 }
 
 const BASE = '/current/api';
-/** Among so many of the last records a call that has just been announced is found. */
+/** Number of last records to search for a tool call that was just announced. */
 const RECENT = '20';
 
-/** The calls of the current surface. */
+/** The requests of the current surface. */
 export class CurrentCalls {
   constructor(
     private readonly wire: Wire,
@@ -29,7 +29,7 @@ export class CurrentCalls {
     return threadOf(answer.body);
   }
 
-  /** Undefined: nothing has changed since the state with this tag. */
+  /** Returns undefined when nothing has changed since the state with this tag. */
   async snapshot(
     query: { readonly etag?: string | null; readonly signal?: AbortSignal } = {},
   ): Promise<Snapshot | undefined> {
@@ -55,7 +55,7 @@ export class CurrentCalls {
     return snapshotOf(await this.wire.ask(call('POST', '/interrupt'))).state;
   }
 
-  /** Sends until the message is accepted. */
+  /** Sends a message, with retries until it is accepted. */
   async send(
     text: string,
     idempotencyKey: string,
@@ -76,13 +76,16 @@ export class CurrentCalls {
     return { turnId: outcome.headers.get('x-turn-id'), repeated };
   }
 
-  /** Opens the stream of updates. @param cursor the last event that is known */
+  /**
+   * Opens the stream of updates.
+   * @param cursor the id of the last known event
+   */
   updates(cursor: number, signal: AbortSignal): Promise<AsyncGenerator<WireEvent, void, undefined>> {
     const headers = { 'Last-Event-ID': String(cursor) };
     return this.wire.stream(call('GET', '/updates', { query: { include: 'turns' }, headers, signal }));
   }
 
-  /** The arguments of the latest tool calls, by their ids. */
+  /** Returns the arguments of the latest tool calls by call id. */
   async recentArguments(signal: AbortSignal): Promise<ReadonlyMap<string, JsonObject>> {
     const path = `/sessions/${this.wire.sessionId}/messages`;
     const { body } = await this.wire.askObject(call('GET', path, { query: { limit: RECENT }, signal }));

@@ -7,7 +7,7 @@ import { askCurrent } from './ask.js';
 import { CurrentCalls } from './calls.js';
 import { CurrentFollower, type Nudges } from './follow.js';
 
-/** A client of the current surface. */
+/** Creates a client for the current surface. */
 export function currentClient(wire: Wire, options: ClientOptions): Client {
   const calls = new CurrentCalls(wire, options);
   const nudges: Nudges = new Set();

@@ -14,36 +14,37 @@ import { ToolArguments } from './tools.js';
 
 type TurnEnded = Extract<InnerEvent, { type: 'turn_ended' }>;
 
-/** Who wants to hear that there may be a new state. */
+/** Callbacks to call when there may be a new state. */
 export type Nudges = Set<() => void>;
 
 /**
- * Follows a session over the current surface. The stream says what happens; a state says what is so, at first, after
- * each loss and at each turn's end. Logged events go on from the cursor; of the text in flight, which has none, the
- * stream's beginning and the state both have all, so that each character passes once.
+ * Follows a session over the current surface. The stream provides events. States provide the full picture: at the
+ * start, after each lost connection and at the end of each turn. Logged events resume from the cursor. Text of the
+ * running turn has no cursor: a new stream and a state both contain it from its beginning, and `LiveText` emits each
+ * character once.
  */
 export class CurrentFollower {
   #cursor: number | undefined;
   #etag: string | null = null;
-  /** A state that waits until the events that it knows of have passed. */
+  /** A state that is held back until the events that it includes were processed. */
   #held: Snapshot | undefined;
   #last: SessionState | undefined;
-  /** The turn whose beginning was shown and whose end was not. */
+  /** The turn whose start was emitted and whose end was not. */
   #open: string | undefined;
-  /** How it ended, when that was told and no state has come since. */
+  /** How that turn ended, until a state was received after it. */
   #ending: TurnEnded['status'] | undefined;
-  /** What of the present stream is still to be heard. */
+  /** The unprocessed items of the current stream. */
   #queue: Queue<WireEvent | 'nudge'> | undefined;
-  /** Turns that the last state has all of. */
+  /** The turns that the last state contains completely. */
   #covered: ReadonlySet<string> = new Set();
-  /** The last turn whose end was shown. */
+  /** The last turn whose end was emitted. */
   #over: string | undefined;
-  /** The turn that the present stream tells. */
+  /** The turn whose events the current stream is sending. */
   #telling: string | undefined;
   readonly #text = new LiveText();
   readonly #arguments: ToolArguments;
 
-  /** @param nudges present: a state also comes when a turn begins, and when one of these is called */
+  /** @param nudges if present, the state is also read when a turn starts, and when one of the callbacks is called */
   constructor(
     private readonly calls: CurrentCalls,
     private readonly signal: AbortSignal,
@@ -52,7 +53,10 @@ export class CurrentFollower {
     this.#arguments = new ToolArguments(calls, signal);
   }
 
-  /** Ends when the signal aborts. @throws ClientError when the service refuses */
+  /**
+   * Yields events until the signal aborts.
+   * @throws ClientError when the service refuses a request
+   */
   async *run(): AsyncGenerator<InnerEvent, void, undefined> {
     const backoff = new Backoff();
     let isLost = false;
@@ -102,8 +106,8 @@ export class CurrentFollower {
   }
 
   /**
-   * Asks for the state. When the stream begins, the state is held until the events that it knows of have passed; a
-   * later one is shown at once.
+   * Reads the state. With `hold`, at the start of a stream, emits it only after the events that it includes were
+   * processed; with `now`, emits it at once.
    */
   async *#readState(mode: 'hold' | 'now'): AsyncGenerator<InnerEvent> {
     const { signal } = this;
@@ -133,14 +137,14 @@ export class CurrentFollower {
       yield { type: 'state', state };
     }
     const last = this.#last;
-    // The stream that tells a turn tells its end too.
+    // A stream that sends a turn's start also sends its end.
     const isMissed = this.#telling !== this.#open && last?.status !== 'processing';
     const isOver = this.#ending !== undefined || isMissed;
     if (this.#open !== undefined && last !== undefined && isOver) yield this.#end(this.#open, last);
     yield* this.#more();
   }
 
-  /** The end of the open turn; when it was missed, as far as the state tells how it ended. */
+  /** Returns the end of the open turn; if it was missed, derives it from the state. */
   #end(turnId: string, state: SessionState): TurnEnded {
     const failure = state.errors.at(-1) ?? lastFailure(state);
     const status = this.#ending ?? (state.errors.length > 0 ? 'failed' : 'complete');
@@ -187,7 +191,7 @@ export class CurrentFollower {
         yield { type: 'notice', message: textOf(data, 'message') };
         return;
       case 'gap':
-        // Either the past is no longer kept, or the service knows of less than this cursor says.
+        // Either the events are no longer kept, or the cursor is ahead of the service's events.
         this.#cursor =
           data.from === (this.#cursor ?? 0) + 1 ? Number(data.to) : Math.max(Number(data.from) - 1, 0);
         this.#etag = null;
@@ -197,7 +201,7 @@ export class CurrentFollower {
 
   async *#endTurn(turnId: string, status: TurnEnded['status']): AsyncGenerator<InnerEvent> {
     if (turnId !== this.#open) {
-      // It waited, and was cancelled before it began.
+      // The turn was cancelled while queued.
       yield { type: 'turn_ended', turnId, status };
       return;
     }
@@ -212,7 +216,7 @@ export class CurrentFollower {
 
   async *#begin(turnId: string): AsyncGenerator<InnerEvent> {
     if (this.#telling === turnId) {
-      // Another attempt makes its text again, from the beginning. The state says what of it is kept already.
+      // A new attempt generates the text from its beginning. The state shows the part that is already stored.
       this.#text.begin(turnId);
       yield* this.#readState('now');
       return;
@@ -220,15 +224,15 @@ export class CurrentFollower {
     this.#telling = turnId;
     let isOver = false;
     if (this.#open !== turnId) {
-      // The end of the turn before was missed.
+      // The end of the previous turn was missed.
       if (this.#open !== undefined) {
         this.#ending ??= 'complete';
         this.#endText();
       }
-      // Its message may be new to whoever watches.
+      // The caller may not know the turn's message yet.
       if (this.#open !== undefined || this.nudges !== undefined) {
         yield* this.#readState('now');
-        // It has begun, and nothing works: the state has all of it.
+        // If no turn is running any more, the state has all of this turn.
         isOver = this.#last !== undefined && this.#last.status !== 'processing';
       }
       this.#open = turnId;
@@ -251,7 +255,7 @@ function outcomeOf(data: JsonObject): TurnEnded['status'] {
   return status === 'interrupted' || status === 'failed' ? status : 'complete';
 }
 
-/** Moves a stream into a queue, until its end. Never rejects: the queue's consumer gets what went wrong. */
+/** Moves a stream into a queue until its end. Never rejects: the queue's consumer receives the error. */
 async function pump(stream: AsyncIterable<WireEvent>, queue: Queue<WireEvent | 'nudge'>): Promise<void> {
   try {
     for await (const event of stream) queue.push(event);

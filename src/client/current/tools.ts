@@ -3,9 +3,9 @@ import { textOf } from '../json.js';
 import type { JsonObject } from '../types.js';
 import type { CurrentCalls } from './calls.js';
 
-/** The arguments of calls, which the events do not tell and the records do. */
+/** Looks up the arguments of tool calls, which the records contain but the events do not. */
 export class ToolArguments {
-  /** Null: it was looked for, and is in no record. */
+  /** Null: looked up, but in no record. */
   #known = new Map<string, JsonObject | null>();
 
   constructor(
@@ -13,7 +13,7 @@ export class ToolArguments {
     private readonly signal: AbortSignal,
   ) {}
 
-  /** The arguments of the call that an event speaks of; undefined where they cannot be known. */
+  /** Returns the arguments of an event's call; undefined when unknown. */
   async of(event: JsonObject): Promise<JsonObject | undefined> {
     const callId = textOf(event, 'call_id');
     if (!this.#known.has(callId)) await this.#read(callId);
@@ -24,10 +24,10 @@ export class ToolArguments {
   async #read(callId: string): Promise<void> {
     this.#known.set(callId, null);
     try {
-      // A call is stored before it is announced. What is not recent any more is forgotten.
+      // A call is stored before it is announced. Replacing the map drops calls that are no longer recent.
       this.#known = new Map([[callId, null], ...(await this.calls.recentArguments(this.signal))]);
     } catch (error) {
-      // The stream goes on without; if the service is away, the stream says so itself.
+      // Continues without arguments. If the service is unreachable, the stream reports it.
       if (!(error instanceof ClientError) || error.kind === 'closed') throw error;
     }
   }

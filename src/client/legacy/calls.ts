@@ -5,20 +5,20 @@ import type { JsonObject, SessionState, ThreadSummary, WireEvent } from '../type
 import type { Call, Wire } from '../wire.js';
 
 const BASE = '/legacy/api';
-/** The App that every deployment has. */
+/** The App that exists in every deployment. */
 const DEFAULT_APP = 'default';
-/** A cursor that is ahead of any: it is answered with a gap, which says where the events are. */
+/** A cursor ahead of all events: the service responds with a gap that contains the current position. */
 const AHEAD = Number.MAX_SAFE_INTEGER;
 
-/** The calls of the legacy surface. */
+/** The requests of the legacy surface. */
 export class LegacyCalls {
-  /** The last known title, which no state tells. */
+  /** The last known title, which states do not contain. */
   title: string | null = null;
-  /** Own turns whose messages are stored and which are not over. */
+  /** The turns of this client whose messages are stored and that are not over. */
   readonly #accepted = new Set<string>();
-  /** How many were accepted so far. */
+  /** The number of messages accepted so far. */
   #acceptances = 0;
-  /** The own turns whose messages each state has. */
+  /** For each state, the turns of this client whose messages it contains. */
   readonly #known = new WeakMap<SessionState, ReadonlySet<string>>();
 
   constructor(
@@ -33,25 +33,25 @@ export class LegacyCalls {
     return { sessionId: this.wire.sessionId, title: this.title ?? '' };
   }
 
-  /** The message of an own turn is stored. */
+  /** Records that the message of a turn of this client is stored. */
   accepted(turnId: string): void {
     this.#accepted.add(turnId);
     this.#acceptances++;
   }
 
-  /** Nothing more of an own turn is to be told. */
+  /** Records that a turn of this client is over. */
   over(turnId: string): void {
     this.#accepted.delete(turnId);
   }
 
-  /** The own turns whose messages a state has, and which were not over when it was read. */
+  /** Returns the turns of this client whose messages a state contains and that were not over when it was read. */
   knownIn(state: SessionState): ReadonlySet<string> {
     return this.#known.get(state) ?? new Set();
   }
 
   /**
-   * Where nothing was ever said, an empty one: this surface knows no session before. When a message was accepted
-   * meanwhile, nobody could tell whether the state has it: it is read again.
+   * Reads the state; empty for an unknown session, which this surface creates with the first message. Reads again if a
+   * message was accepted during the request, because it would be unknown whether the state contains it.
    */
   async state(signal?: AbortSignal): Promise<SessionState> {
     for (;;) {
@@ -81,7 +81,7 @@ export class LegacyCalls {
     this.title = threads.find(({ id }) => id === this.wire.sessionId)?.title ?? this.title;
   }
 
-  /** Whether there was something to cancel. */
+  /** Cancels the running and queued turns, and returns the state. */
   async interrupt(): Promise<SessionState> {
     const query = { session_id: this.wire.sessionId };
     try {
@@ -92,7 +92,7 @@ export class LegacyCalls {
     return this.state();
   }
 
-  /** Opens the stream of an answer. A repeat with the same key streams the same turn from its beginning. */
+  /** Opens the stream of a reply. A retry with the same key streams the same turn from its beginning. */
   chat(
     text: string,
     idempotencyKey: string,
@@ -104,7 +104,10 @@ export class LegacyCalls {
     return this.wire.stream(call('POST', '/thread/chat', { query, headers, body: { text }, signal }));
   }
 
-  /** Opens the stream of updates. @param cursor the last event that is known; absent: none is, and a gap comes first */
+  /**
+   * Opens the stream of updates.
+   * @param cursor the id of the last known event; absent: the stream begins with a gap
+   */
   updates(
     cursor: number | undefined,
     signal: AbortSignal,
@@ -113,14 +116,14 @@ export class LegacyCalls {
     return this.wire.stream(call('GET', '/thread/updates', { headers, signal }));
   }
 
-  /** Those of this session's wallet: the surface knows no other way. */
+  /** Lists the threads of this session's wallet; the surface has no other list. */
   async threads(): Promise<readonly ThreadSummary[]> {
     const threads = [...(await this.#ownThreads())];
     threads.sort((a, b) => (a.updatedAt < b.updatedAt ? 1 : a.updatedAt > b.updatedAt ? -1 : 0));
     return threads.map(({ id, title }) => ({ sessionId: id, title }));
   }
 
-  /** Without a key the surface refuses; the App that needs none is there all the same. */
+  /** Without a key, returns only the default App, because the surface would refuse the request. */
   async apps(): Promise<readonly string[]> {
     const { key } = this.options;
     if (key === undefined) return [DEFAULT_APP];
@@ -168,7 +171,7 @@ function call(method: Call['method'], path: string, rest: Omit<Call, 'method' | 
   return { method, path: BASE + path, ...rest };
 }
 
-/** The session does not exist yet. */
+/** True when the session does not exist yet. */
 function isUnknown(error: unknown): boolean {
   return error instanceof ClientError && error.status === 404;
 }

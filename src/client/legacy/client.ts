@@ -8,7 +8,7 @@ import { LegacyCalls } from './calls.js';
 import { LegacyTurn, type TurnStep } from './turn.js';
 import { watchLegacy, type Listeners } from './watch.js';
 
-/** A client of the legacy surface. */
+/** Creates a client for the legacy surface. */
 export function legacyClient(wire: Wire, options: ClientOptions): Client {
   const calls = new LegacyCalls(wire, options);
   const listeners: Listeners = new Set();
@@ -37,7 +37,10 @@ export function legacyClient(wire: Wire, options: ClientOptions): Client {
     },
   };
 
-  /** The answer's stream is read on for those who watch; nobody: it is let go, and the answer goes on in the state. */
+  /**
+   * Sends a message. While anyone watches, keeps reading the reply's stream; otherwise closes it, and the turn
+   * continues on the service.
+   */
   async function send(text: string, sending: SendOptions): Promise<void> {
     refuseUnsupported(sending);
     const id = sending.idempotencyKey ?? randomId();
@@ -65,7 +68,7 @@ export function legacyClient(wire: Wire, options: ClientOptions): Client {
     void readOn(id, steps, life);
   }
 
-  /** Never rejects: what goes wrong now is told as the turn's end. */
+  /** Reads the rest of a reply's stream. Never rejects: reports an error as the end of the turn. */
   async function readOn(id: string, steps: AsyncIterable<TurnStep>, life: Life): Promise<void> {
     try {
       if (listeners.size === 0) return;

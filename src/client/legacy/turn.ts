@@ -6,38 +6,41 @@ import { Backoff, isAborted } from '../pacing.js';
 import type { JsonObject, SessionState, ToolProgress, WireEvent } from '../types.js';
 import type { LegacyCalls } from './calls.js';
 
-/** How often a message is sent until its loss is final. */
+/** Maximum number of attempts to send a message. */
 const ATTEMPTS = 12;
 
-/** What happens to one message; `accepted` once, when it is stored. `left`: its stream is not read any more. */
+/** A step of one message's turn. `accepted`: the message is stored. `left`: its stream is no longer read. */
 export type TurnStep = InnerEvent | { readonly type: 'accepted' } | { readonly type: 'left' };
 
 /**
- * Sends one message over the legacy surface, and follows its stream to its end. When the stream breaks off, the same
- * message is sent with the same key, whereupon the service streams that very turn from its beginning; what was told
- * before is passed over.
+ * Sends one message over the legacy surface, and follows its stream to the end. When the connection is lost, sends the
+ * message again with the same key: the service then streams the same turn from its beginning, and steps that were
+ * already emitted are skipped.
  */
 export class LegacyTurn {
   #isAccepted = false;
   #hasBegun = false;
   #isLost = false;
-  /** As told so far, over all streams. */
+  /** The text emitted so far, over all streams. */
   #told = '';
-  /** As the present stream tells it. */
+  /** The text from the current stream. */
   #stream = '';
   readonly #tools = new Set<string>();
-  /** The failure that the stream before this one ended with, when nothing was told after it. */
+  /** The error that ended the previous stream, if nothing was emitted since. */
   #failure: string | undefined;
 
   constructor(
     private readonly calls: LegacyCalls,
     private readonly text: string,
-    /** The message's idempotency key, which is the turn's name here: the surface gives it none. */
+    /** The message's idempotency key, which also serves as the turn's id, because the surface sends none. */
     readonly id: string,
     private readonly signal: AbortSignal,
   ) {}
 
-  /** Ends with `turn_ended`, or when the signal aborts. @throws ClientError when the message is refused */
+  /**
+   * Yields steps until `turn_ended`, or until the signal aborts.
+   * @throws ClientError when the message is refused
+   */
   async *run(): AsyncGenerator<TurnStep, void, undefined> {
     try {
       yield* this.#follow();
@@ -92,14 +95,15 @@ export class LegacyTurn {
   }
 
   /**
-   * True: the turn is over. An error may also say that the stream ends before its turn does, or cannot show the turn's
-   * text.
+   * Decides whether the end of a stream is the end of its turn: an error may also mean that only the stream ended, or
+   * that it cannot show the turn's text.
+   * @returns true when the turn is over
    */
   async *#conclude({ error }: { error: string | undefined }): AsyncGenerator<TurnStep, boolean> {
     const state = await this.calls.state(this.signal);
-    // The reason of a failed turn is in the state.
+    // If the turn failed, the state contains the error.
     const hasFailed = state.messages.some(({ sender, content }) => sender === 'system' && content === error);
-    // The same again, from its beginning and with nothing new: this is the turn's own end.
+    // The same error again after a full replay without anything new is the turn's own end.
     const isRepeated = error !== undefined && error === this.#failure;
     if (error !== undefined && !hasFailed && !isRepeated) {
       this.#failure = error;
@@ -129,7 +133,7 @@ export class LegacyTurn {
     this.#stream += content;
     if (this.#told.startsWith(this.#stream)) return;
     if (!this.#stream.startsWith(this.#told)) {
-      // It was made anew after a crash.
+      // The text was generated again after a crash.
       this.#told = '';
       yield* this.#begin();
     }
@@ -150,7 +154,7 @@ export class LegacyTurn {
   }
 }
 
-/** A frame of a call, or of its result. */
+/** Reads an event of a tool call or of its result. */
 function toolOf(data: JsonObject): ToolProgress {
   const call = { type: 'tool', callId: textOf(data, 'call_id'), name: textOf(data, 'name') } as const;
   if (textOf(data, 'type') === 'tool_call')

@@ -12,16 +12,18 @@ import type { Wire } from '../wire.js';
 import type { LegacyCalls } from './calls.js';
 import type { TurnStep } from './turn.js';
 
-/** Who is told of the turns that this client has started. */
+/** Callbacks that receive the steps of turns that this client has started. */
 export type Listeners = Set<(turnId: string, step: TurnStep) => void>;
 
-/** How often the state is read while a turn works that this client does not stream, and otherwise. */
+/**
+ * Intervals in milliseconds for polling the state: while a turn runs that this client does not stream, and otherwise.
+ */
 const BUSY_MS = 700;
 const IDLE_MS = 5_000;
 
 /**
- * Watches a session over the legacy surface: its updates stream for titles, notices and tools; the streams of this
- * client's own turns; and for all others the state, read again and again.
+ * Watches a session over the legacy surface: the updates stream for titles, notices and tools; the chat streams for
+ * this client's own turns; polling of the state for all other turns.
  */
 export async function* watchLegacy(
   wire: Wire,
@@ -54,25 +56,25 @@ export async function* watchLegacy(
 class LegacyWatch {
   #cursor: number | undefined;
   #last: SessionState | undefined;
-  /** The body of the last state: what has not changed is not shown again. */
+  /** The body of the last emitted state, to skip unchanged states. */
   #shownBody = '';
-  /** The own turn that is being streamed. */
+  /** This client's turn that is being streamed. */
   #own: string | undefined;
-  /** The turn of somebody else that the state shows at work. */
+  /** The turn of another client that runs according to the state. */
   #foreign: string | undefined;
   #foreignCount = 0;
   readonly #text = new LiveText();
-  /** Own turns that were accepted and have not begun. */
+  /** This client's turns that were accepted and have not started. */
   readonly #waiting = new Set<string>();
-  /** Steps of own turns that come after the one that is being streamed. */
+  /** Steps of this client's later turns, held back until the current one is finished. */
   readonly #later: { readonly turnId: string; readonly step: TurnStep }[] = [];
-  /** What tools have told. */
+  /** The statuses of tool calls that were already emitted. */
   readonly #tools = new Set<string>();
-  /** Turns that the last state has all of. */
+  /** The turns that the last state contains completely. */
   #covered: ReadonlySet<string> = new Set();
   #poll = linked();
   #onFirst: () => void = () => undefined;
-  /** Resolves when the state was read once, or could not be. */
+  /** Resolves after the first attempt to read the state. */
   readonly #first = new Promise<void>((resolve) => {
     this.#onFirst = resolve;
   });
@@ -91,10 +93,10 @@ class LegacyWatch {
     this.#readStates().catch(fail);
   }
 
-  /** A step of a turn that this client has started. */
+  /** Processes a step of a turn that this client has started. */
   hearOwn(turnId: string, step: TurnStep): void {
     const isTelling = !['accepted', 'connection', 'left'].includes(step.type);
-    // The one before has ended too, only the state of its end is still being read.
+    // The previous turn has ended, too, but its final state is still being read.
     if (isTelling && this.#own !== undefined && this.#own !== turnId) this.#later.push({ turnId, step });
     else this.#hearNow(turnId, step);
   }
@@ -106,7 +108,7 @@ class LegacyWatch {
         this.#pollNow();
         return;
       case 'connection':
-        // The updates stream tells of the connection.
+        // The updates stream reports the connection.
         return;
       case 'turn_started':
         this.#endForeign('complete');
@@ -126,12 +128,12 @@ class LegacyWatch {
         this.#leave(turnId);
         return;
       case 'left':
-        // What began is told to its end by the state.
+        // The polled state will show the rest of a turn that has started.
         if (this.#own === turnId) this.#foreign = turnId;
         this.#leave(turnId);
         return;
       case 'state':
-        // Also when the state was shown before.
+        // Also when this state was already emitted.
         this.#text.end(textInFlight(step.state));
         this.#show(step.state);
         return;
@@ -148,7 +150,7 @@ class LegacyWatch {
     this.#waiting.delete(turnId);
     if (this.#own !== turnId) return;
     this.#own = undefined;
-    // After a state, which ends it, that may have text of the next turn already: this stays known.
+    // Skipped after a state, which ends the turn and may already have text of the next one that must stay known.
     if (this.#text.turnId === turnId) this.#text.end();
     this.#pollNow();
     for (const held of this.#later.splice(0)) this.hearOwn(held.turnId, held.step);
@@ -156,9 +158,9 @@ class LegacyWatch {
 
   #hearOwnTool(tool: ToolProgress): void {
     const once = `${tool.status} ${tool.callId}`;
-    // Told by the updates already; with its arguments a call is told again.
+    // Already emitted from the updates stream; emitted again only to add the arguments.
     if (this.#tools.has(once) && tool.args === undefined) return;
-    // The chat stream has no word for a failure, which the updates have reported.
+    // The chat stream shows a failed call as complete; the updates stream has reported the failure.
     if (tool.status === 'complete' && this.#tools.has(`failed ${tool.callId}`)) return;
     this.#tools.add(once);
     this.queue.push(tool);
@@ -224,8 +226,8 @@ class LegacyWatch {
   }
 
   /**
-   * Of this client's own turns the chat streams tell more: the arguments too. Only failures are told by the updates
-   * alone.
+   * Processes a tool event of the updates stream. Skips events of this client's own turns except failures: the chat
+   * streams also have the arguments, but do not report failures.
    */
   #hearTool(data: JsonObject): void {
     const tool = showTool(data, undefined);
@@ -243,7 +245,7 @@ class LegacyWatch {
         this.#show(await this.calls.state(this.signal));
       } catch (error) {
         if (isAborted(this.signal)) return;
-        // The stream of updates tells that the connection is lost.
+        // The updates stream reports the lost connection.
         if (!passes(error)) throw error;
       }
       this.#onFirst();
@@ -253,7 +255,7 @@ class LegacyWatch {
     }
   }
 
-  /** The state is read now, or again when it is being read. */
+  /** Reads the state now, or again if it is being read. */
   #pollNow(): void {
     this.#poll.abort();
   }
@@ -280,7 +282,7 @@ class LegacyWatch {
   #coveredBy(state: SessionState): ReadonlySet<string> {
     const isBusy = state.status === 'processing';
     const told = coveredTurns(isBusy, this.#own, this.#later.flatMap(turnFrame));
-    // Where nothing works, all that was accepted has ended, also what no stream has told of yet.
+    // If no turn is running, all accepted turns have ended, including those whose streams have not sent it yet.
     return isBusy ? told : new Set([...told, ...this.calls.knownIn(state)]);
   }
 

@@ -86,7 +86,12 @@ async function readAny(req: Request, res: Response, limit: number): Promise<Body
     await new Promise<void>((resolve, reject) => {
       reader(req, res, (failure?: unknown) => {
         if (failure === undefined) resolve();
-        else reject(failure instanceof Error ? failure : new Error('no error was given', { cause: failure }));
+        else
+          reject(
+            failure instanceof Error
+              ? failure
+              : new Error('a value that is not an Error was thrown', { cause: failure }),
+          );
       });
     });
   } catch (error) {

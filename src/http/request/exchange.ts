@@ -26,7 +26,7 @@ export class ExchangeRequest extends IncomingMessage {
  * @throws TypeError when another server created the request
  */
 export function beginExchange(req: IncomingMessage, exchange: Exchange): void {
-  if (!(req instanceof ExchangeRequest)) throw new TypeError('the request has no room for an exchange');
+  if (!(req instanceof ExchangeRequest)) throw new TypeError('the request was not created by this server');
   req.exchange = exchange;
 }
 
@@ -44,6 +44,6 @@ export function enterRoute(req: IncomingMessage, dialect: Dialect, pattern: stri
 export function exchangeOf(req: IncomingMessage): Exchange {
   const exchange = req instanceof ExchangeRequest ? req.exchange : undefined;
   if (exchange === undefined)
-    throw new Error('the request has no exchange: it came in through another server');
+    throw new Error('the request has no exchange: it was not received through createHttpServer');
   return exchange;
 }

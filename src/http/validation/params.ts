@@ -168,7 +168,7 @@ export function requiredObject(place: Place, name: string, purpose: string): Par
     .custom(isJsonObject)
     .withMessage(`${name} must be a JSON object`);
   const typed = (checked: unknown) => {
-    if (!isJsonObject(checked)) throw new TypeError('a checked object is not one');
+    if (!isJsonObject(checked)) throw new TypeError('a validated value is not an object');
     return checked;
   };
   return { name, place, required: true, chain, isPlain: isJsonObject, typed };
@@ -187,7 +187,7 @@ function isTexts(value: unknown): value is readonly string[] {
 }
 
 function asText(checked: unknown): string {
-  if (typeof checked !== 'string') throw new TypeError('a checked text is not text');
+  if (typeof checked !== 'string') throw new TypeError('a validated value is not text');
   return checked;
 }
 

@@ -16,7 +16,7 @@ export function toolRoutes(core: ToolApi & Pick<SessionApi, 'touch'>): readonly 
       handle(input.invokeTool, async ({ sessionId, args, appKey, ...asked }, _req, res) => {
         const gone = new AbortController();
         onClosed(res, () => {
-          gone.abort(new Error('The client went away'));
+          gone.abort(new Error('The client disconnected'));
         });
         const session = sentByHeader(sessionId);
         const request = { ...asked, session, args: args ?? {}, key: appKey, signal: gone.signal };
