@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { configOf, withConfig, type ConfigFlags } from './configured.js';
 import { printJson, printTable, type Terminal } from './terminal.js';
 
-/** `apps list`: the Apps that the configuration gives. */
+/** `apps list`: lists the configured Apps. */
 export function appsCommand(terminal: Terminal): Command {
   const apps = new Command('apps').description('show the configured Apps');
   withConfig(apps.command('list'))

@@ -21,18 +21,18 @@ interface Flags {
 /** `chat`: a terminal chat. */
 export function chatCommand(terminal: Terminal): Command {
   return new Command('chat')
-    .description('chat with a running service; lines piped in are answered one by one')
-    .option('--url <url>', 'where the service is (default: this machine, at PORT or 8080)')
+    .description('chat with a running service; piped lines are sent one by one')
+    .option('--url <url>', 'URL of the service (default: this machine, at PORT or 8080)')
     .addOption(
       new Option('--surface <name>', 'the API to use').choices(['current', 'legacy']).default('current'),
     )
     .option('--app <name>', 'the App to talk to', DEFAULT_APP)
-    .option('--session <uuid>', 'the session to go on with (default: a new one)')
-    .option('--key <key>', "the App's key; better given as DIPTYCH_APP_KEY, which no list of processes shows")
-    .option('--no-history', 'neither recall nor keep what is typed (XDG_STATE_HOME/diptych/history)')
+    .option('--session <uuid>', 'the session to continue (default: a new one)')
+    .option('--key <key>', "the App's key; prefer DIPTYCH_APP_KEY, which process lists do not show")
+    .option('--no-history', 'do not read or write the input history (XDG_STATE_HOME/diptych/history)')
     .addHelpText(
       'after',
-      '\nOn a terminal: Ctrl-C interrupts the answer, Ctrl-D leaves, the arrow keys recall what was typed, /help lists commands.',
+      '\nOn a terminal: Ctrl-C interrupts the reply, Ctrl-D exits, the arrow keys recall previous lines, /help lists commands.',
     )
     .action((flags: Flags) => chat(terminal, flags));
 }
@@ -41,7 +41,7 @@ async function chat(terminal: Terminal, flags: Flags): Promise<void> {
   const options = clientOptions(terminal, flags);
   const talk = new Talk(terminal, options);
   try {
-    // Fails at once when nobody is there; later losses are waited out.
+    // Fails immediately when the service is unreachable. After that, the client reconnects.
     await talk.client().state();
     await talk.run(flags.history);
   } finally {
@@ -62,13 +62,13 @@ function clientOptions(terminal: Terminal, flags: Flags): ClientOptions {
   };
 }
 
-/** Reads lines and has them answered, until there are no more. */
+/** Reads lines and sends them to the service, until the input ends or the user exits. */
 class Talk implements ChatRoom {
   readonly display: Display;
   readonly #isTerminal: boolean;
   #client: Client;
   #isLeaving = false;
-  /** The answer under way: aborted, it is not shown any further. */
+  /** Aborts the display of the reply in progress. */
   #answer: AbortController | undefined;
   #isInterrupting = false;
 
@@ -115,7 +115,7 @@ class Talk implements ChatRoom {
     const { input, output } = this.terminal;
     if (!this.#isTerminal) return createInterface({ input, crlfDelay: Infinity });
     const { sessionId } = this.#client;
-    this.display.aside(`Session ${sessionId}. Ctrl-C interrupts, Ctrl-D leaves, /help says more.`);
+    this.display.aside(`Session ${sessionId}. Ctrl-C interrupts, Ctrl-D exits, /help shows more.`);
     const recalled = {
       history: [...history.lines],
       historySize: HISTORY_LINES,
@@ -131,7 +131,7 @@ class Talk implements ChatRoom {
       else if ((await this.#ask(line)) === 'failed' && !this.#isTerminal) this.terminal.setExitCode(1);
     } catch (error) {
       if (this.#isLeaving) return;
-      // A person reads on and decides; a script is told by the exit code.
+      // On a terminal the user sees the error and continues; a script needs the exit code.
       if (!this.#isTerminal) throw error;
       this.display.fault(error instanceof Error ? error.message : String(error));
     }
@@ -153,23 +153,26 @@ class Talk implements ChatRoom {
     return ended;
   }
 
-  /** Returns how to heed them no more. */
+  /** Handles Ctrl-C and Ctrl-D. Returns the function that removes the handlers. */
   #heedKeys(lines: Interface): () => void {
     const onInterrupt = (): void => {
       this.#pressed(lines);
     };
-    // Ctrl-D also while an answer is written: it goes on in the service.
+    // Ctrl-D also ends the chat during a reply, which the service still completes.
     const onClose = (): void => {
       this.#isLeaving = true;
       this.#answer?.abort();
     };
     if (!this.#isTerminal) return this.terminal.onInterrupt(onInterrupt);
-    // On a terminal readline takes the key itself.
+    // On a terminal, readline intercepts Ctrl-C.
     lines.on('SIGINT', onInterrupt).on('close', onClose);
     return () => lines.off('SIGINT', onInterrupt).off('close', onClose);
   }
 
-  /** Ctrl-C: interrupts the answer under way, once; without one, or pressed again, it leaves where nobody types. */
+  /**
+   * Handles Ctrl-C. The first one interrupts the reply in progress. Without a reply, it shows a hint on a terminal.
+   * Otherwise it exits.
+   */
   #pressed(lines: Interface): void {
     if (this.#answer !== undefined && !this.#isInterrupting) {
       this.#isInterrupting = true;
@@ -177,7 +180,7 @@ class Talk implements ChatRoom {
         this.display.fault(error instanceof Error ? error.message : String(error));
       });
     } else if (this.#isTerminal && this.#answer === undefined) {
-      this.display.aside('\n(Ctrl-D leaves)');
+      this.display.aside('\n(Ctrl-D exits)');
       lines.prompt();
     } else {
       this.#isLeaving = true;

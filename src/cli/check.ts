@@ -13,7 +13,7 @@ import { sealerOf } from './secrets.js';
 import { configOf, withConfig, type ConfigFlags } from './configured.js';
 import { colourful, printable, printJson, styled, type Terminal } from './terminal.js';
 
-/** How long an endpoint may take. */
+/** Timeout of an endpoint, in milliseconds. */
 const ENDPOINT_MS = 15_000;
 
 interface Finding {
@@ -22,11 +22,11 @@ interface Finding {
   readonly message: string;
 }
 
-/** `check`: says whether the service could start and work. */
+/** `check`: reports whether the service can start and reach what it depends on. */
 export function checkCommand(terminal: Terminal): Command {
   return withConfig(new Command('check'))
     .description(
-      "read the configuration, try the store, Redis, and each rig's and chain's endpoint, and say what is wrong",
+      'check the configuration, the store, Redis, and the endpoint of each rig and chain; report all problems',
     )
     .option('--json', 'print JSON')
     .action(async (flags: ConfigFlags & { json?: boolean }) => {
@@ -54,7 +54,7 @@ async function findAll(flags: ConfigFlags): Promise<readonly Finding[]> {
   const configuration: Finding = {
     name: 'configuration',
     ok: true,
-    message: config.file ?? 'no file, all from the environment',
+    message: config.file ?? 'no file; read from the environment',
   };
   const data = Promise.all([checkData(config), checkBus(config)]).then((found) => found.flat());
   try {
@@ -72,7 +72,7 @@ async function findAll(flags: ConfigFlags): Promise<readonly Finding[]> {
   }
 }
 
-/** The store, and whether the secrets in it can be opened. */
+/** Checks the store, and that the keys of its secrets are configured. */
 async function checkData(config: Config): Promise<readonly Finding[]> {
   const findings: Finding[] = [];
   const store = await attempt('store', describeDatabase(config.database), async () => {
@@ -91,13 +91,13 @@ async function checkData(config: Config): Promise<readonly Finding[]> {
 }
 
 async function checkSecrets(store: Store, config: Config): Promise<void> {
-  // Without any value no key is needed yet: the service makes one.
+  // Without stored secrets no key is needed yet; the service creates one.
   if ((await store.secretKeyIds()).length === 0) return;
   const missing = await missingKeys(store, await sealerOf(config));
   if (missing.length === 0) return;
   const which = missing.length === 1 ? 'the key' : 'the keys';
   throw new Error(
-    `some stored values need ${which} ${missing.join(', ')}: add ${missing.length === 1 ? 'it' : 'them'} to SECRETS_KEY, behind the newest`,
+    `some stored values need ${which} ${missing.join(', ')}: add ${missing.length === 1 ? 'it' : 'them'} to SECRETS_KEY, after the newest`,
   );
 }
 

@@ -3,28 +3,28 @@ import type { Terminal } from './terminal.js';
 
 const SHELLS = ['bash', 'zsh'] as const;
 
-/** `completion bash|zsh`: a script that completes what `program` has when the shell reads it. */
+/** `completion bash|zsh`: prints a script that completes the commands and flags of `program`. */
 export function completionCommand(terminal: Terminal, program: Command): Command {
   return new Command('completion')
-    .description('print a completion script, as for: source <(diptych completion bash)')
+    .description('print a completion script; usage: source <(diptych completion bash)')
     .addArgument(new Argument('<shell>', 'the shell').choices(SHELLS))
     .action((shell: string) => {
       terminal.output.write(shell === 'zsh' ? `${ZSH}${bashScript(program)}` : bashScript(program));
     });
 }
 
-/** zsh runs completions of bash. */
+/** Lets zsh run the bash script. */
 const ZSH = `#compdef diptych
 autoload -U +X compinit && compinit -u
 autoload -U +X bashcompinit && bashcompinit
 `;
 
-/** What can follow a place on the command line. */
+/** A command, and the words that can follow it on the command line. */
 interface Place {
-  /** The commands up to here, as `keys create`. */
+  /** The command with its parents, such as `keys create`. */
   readonly path: string;
   readonly words: readonly string[];
-  /** Choices by the flag that they follow; null: anything, such as a file. */
+  /** The choices of each flag that takes a value; null: any value, such as a file. */
   readonly values: ReadonlyMap<string, readonly string[] | null>;
 }
 
@@ -42,7 +42,7 @@ function placesOf(command: Command, path: readonly string[] = []): Place[] {
   return [place, ...subcommands.flatMap((child) => placesOf(child, [...path, child.name()]))];
 }
 
-/** The words of the line choose a place, the word before the cursor a flag's values. */
+/** The script finds the command from the words of the line, and a flag's choices from the word before the cursor. */
 function bashScript(program: Command): string {
   const places = placesOf(program);
   const paths = places.map(({ path }) => quoted(path)).join('|');
@@ -66,7 +66,7 @@ ${values.join('\n')}
   case "$place" in
 ${words.join('\n')}
   esac
-  # Where files are wanted.
+  # Fall back to file names.
   if [ "\${#COMPREPLY[@]}" -eq 0 ]; then COMPREPLY=($(compgen -f -- "$word")); fi
 }
 complete -F _diptych diptych

@@ -13,24 +13,22 @@ export interface ConfigFlags {
 export function withConfig(command: Command): Command {
   return command
     .option('--config <file>', 'configuration file (CONFIG_FILE)')
-    .option('--database-url <url>', 'where the data is (DATABASE_URL)');
+    .option('--database-url <url>', 'the database (DATABASE_URL)');
 }
 
-/** The configuration as the service would read it. @throws ConfigError */
+/** Reads the configuration like the service does. @throws ConfigError */
 export function configOf(flags: ConfigFlags): Promise<Config> {
   return readConfig(processSources({ CONFIG_FILE: flags.config, DATABASE_URL: flags.databaseUrl }));
 }
 
-/** Does something with the service's own data, beside it if it runs. */
+/** Runs `work` with the service's store, which a running service may be using at the same time. */
 export async function withStore<T>(
   flags: ConfigFlags,
   work: (opened: OpenedStore, config: Config) => Promise<T>,
 ): Promise<T> {
   const config = await configOf(flags);
   if (config.database.kind === 'sqlite' && config.database.path === null) {
-    throw new CommandError(
-      'DATABASE_URL is sqlite::memory:, which lives and ends with the service: nothing to work on',
-    );
+    throw new CommandError('DATABASE_URL is sqlite::memory:, which exists only inside the running service');
   }
   const opened = await openStore(config);
   try {

@@ -19,7 +19,7 @@ const terminal: Terminal = {
   },
 };
 
-// A reader that has seen enough (`| head`) is no failure.
+// A closed pipe (`| head`) is not a failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(0);
   throw error;
@@ -31,15 +31,15 @@ try {
   process.exitCode = report(error);
 }
 
-/** Tells what went wrong on stderr; returns the exit code. */
+/** Prints an error to stderr; returns the exit code. */
 function report(error: unknown): number {
   if (error instanceof CommanderError) {
-    // Commander has printed it; asking for help or the version is no mistake.
+    // Commander has already printed it. Help and version requests also arrive as errors.
     return ['commander.helpDisplayed', 'commander.version'].includes(error.code) ? 0 : 2;
   }
   if (error instanceof ConfigError) {
     const lines = error.mistakes.map(({ where, what }) => `  ${where}: ${what}`);
-    process.stderr.write(`${red('The configuration cannot be used:')}\n${lines.join('\n')}\n`);
+    process.stderr.write(`${red('The configuration is invalid:')}\n${lines.join('\n')}\n`);
     return 2;
   }
   process.stderr.write(`${red('diptych:')} ${error instanceof Error ? error.message : String(error)}\n`);

@@ -5,24 +5,22 @@ import { CommandError, isoTime, printJson, printTable, type Terminal } from './t
 
 type Flags = ConfigFlags & { readonly json?: boolean };
 
-/** How much of a client's digest is shown: enough to tell two apart, too little to be more. */
+/** Characters shown of a client's digest: enough to distinguish clients, too few to identify one. */
 const MARK_DIGITS = 8;
 const DAY_MS = 86_400_000;
-/** How many secrets one step removes, so that a running service is never held up. */
+/** Secrets removed per batch, so that a running service is never blocked for long. */
 const SECRETS_A_STEP = 500;
 
-/** `secrets list` and `secrets prune`: how much is kept, and what nobody uses. Neither reads a value. */
+/** Adds `secrets list` and `secrets prune`, which show storage use and remove unused secrets. Neither reads a value. */
 export function addKeptSecrets(secrets: Command, terminal: Terminal): void {
   withConfig(secrets.command('list'))
-    .description(
-      'show how much is kept of each App, and of the clients, those first that were idle for longest',
-    )
-    .option('--limit <count>', 'at most so many clients', '100')
+    .description('show the secrets stored per App and per client, longest idle clients first')
+    .option('--limit <count>', 'maximum number of clients', '100')
     .option('--json', 'print JSON')
     .action((flags: Flags & { readonly limit: string }) => list(terminal, flags));
   withConfig(secrets.command('prune'))
-    .description('remove the secrets that were neither stored nor used by a session for so many days')
-    .requiredOption('--idle <days>', 'a number of days; 0: all that were not stored or used just now')
+    .description('remove the secrets that were neither stored nor used by a session for a number of days')
+    .requiredOption('--idle <days>', 'the number of days; 0: all secrets not stored or used just now')
     .option('--json', 'print JSON')
     .action((flags: Flags & { readonly idle: string }) => prune(terminal, flags));
 }

@@ -13,18 +13,18 @@ interface CreateFlags extends ConfigFlags {
   readonly json?: boolean;
 }
 
-/** `keys create|list|revoke`: the App keys. */
+/** `keys create|list|revoke`: manages the App keys. */
 export function keysCommand(terminal: Terminal): Command {
-  const keys = new Command('keys').description('make, list and revoke App keys');
+  const keys = new Command('keys').description('create, list and revoke App keys');
   withConfig(keys.command('create'))
-    .description('make a key; it is shown this once and kept only as a digest')
-    .requiredOption('--app <name>', 'an App that it authorizes (may be repeated)', collect)
-    .option('--label <text>', 'what it is for', '')
-    .option('--expires <when>', 'such as 30d, 12h, 45m, or a date such as 2027-01-31')
+    .description('create a key; it is shown only once, and only its digest is stored')
+    .requiredOption('--app <name>', 'an App that the key authorizes (repeatable)', collect)
+    .option('--label <text>', 'a note on its purpose', '')
+    .option('--expires <when>', 'a time from now such as 30d, 12h or 45m, or a date such as 2027-01-31')
     .option('--json', 'print JSON')
     .action((flags: CreateFlags) => create(terminal, flags));
   withConfig(keys.command('list'))
-    .description('list the keys, never the secret part')
+    .description('list the keys, without their secret parts')
     .option('--json', 'print JSON')
     .action((flags: ConfigFlags & { json?: boolean }) => list(terminal, flags));
   withConfig(keys.command('revoke'))
@@ -54,7 +54,7 @@ async function create(terminal: Terminal, flags: CreateFlags): Promise<void> {
     const unknown = stored.apps.filter((name) => !known.includes(name));
     if (unknown.length > 0) {
       terminal.errors.write(
-        `note: not in the configuration yet: ${unknown.join(', ')}; there are ${known.join(', ')}\n`,
+        `note: not in the configuration yet: ${unknown.join(', ')}; known Apps: ${known.join(', ')}\n`,
       );
     }
     await store.saveKey(stored);
@@ -66,7 +66,7 @@ async function create(terminal: Terminal, flags: CreateFlags): Promise<void> {
     const until = stored.expiresAt === null ? 'does not expire' : `expires ${isoTime(stored.expiresAt)}`;
     terminal.output.write(`${key}\n`);
     terminal.errors.write(
-      `Key ${stored.id} for ${stored.apps.join(', ')} (${until}). It is not shown again: keep it now.\n`,
+      `Key ${stored.id} for ${stored.apps.join(', ')} (${until}). It is not shown again: store it now.\n`,
     );
   });
 }
@@ -115,13 +115,17 @@ function timeOrNull(at: number | null): string | null {
 
 const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** A time from now (`30d`) or a date. */
+/**
+ * Parses a time from now (`30d`) or a date.
+ * @returns milliseconds since the epoch
+ * @throws CommandError when it is invalid or not in the future
+ */
 function expiry(text: string, now: number): number {
   const [, count = '', unit = ''] = /^(\d{1,6})([mhd])$/.exec(text) ?? [];
   const milliseconds = UNITS[unit];
   const at = milliseconds === undefined ? dateOf(text) : now + Number(count) * milliseconds;
   if (at > now) return at;
-  throw new CommandError('--expires takes a time to come, such as 30d, 12h, 45m, or 2027-01-31', 2);
+  throw new CommandError('--expires takes a time in the future, such as 30d, 12h, 45m, or 2027-01-31', 2);
 }
 
 function dateOf(text: string): number {

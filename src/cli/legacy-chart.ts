@@ -1,12 +1,12 @@
 import type { UsageDay } from '../core/operations/usage-report.js';
 
 const WIDTH = 40;
-/** More days than these are drawn by weeks. */
+/** Longer periods are drawn by week. */
 const MAX_DAYS = 31;
 
 /**
- * The share of each surface over time: a line for each day, or for each seven of them, as long as its requests are
- * many. Days before the first request are left out.
+ * Draws the requests of each surface as a bar chart: one bar per day or per seven days, its length proportional to the
+ * number of requests. Omits the days before the first request.
  */
 export function chartLines(history: readonly UsageDay[]): readonly string[] {
   const begun = history.findIndex(({ current, legacy }) => current + legacy > 0);
@@ -16,7 +16,7 @@ export function chartLines(history: readonly UsageDay[]): readonly string[] {
   const lines = bars.map(({ day, current, legacy }) => {
     const all = current + legacy;
     const old = cells(legacy, most);
-    // Together they are as long as the sum, and a surface that was used shows.
+    // The whole bar is proportional to the sum, and each surface in use gets at least one cell.
     const bar =
       '▓'.repeat(old) + '░'.repeat(Math.max(cells(all, most) - old, cells(current, most) > 0 ? 1 : 0));
     const share = all === 0 ? '' : `${String(legacy)} of ${String(all)} (${percent(legacy, all)})`;
@@ -30,13 +30,13 @@ function cells(requests: number, most: number): number {
   return requests === 0 ? 0 : Math.max(1, Math.round((requests / most) * WIDTH));
 }
 
-/** Rounded, but nothing that is there shows as 0 %. */
+/** Rounds down, but never shows a nonzero part as 0 %. */
 function percent(part: number, all: number): string {
   if (part > 0 && part / all < 0.01) return '< 1 %';
   return `${String(Math.floor((part / all) * 100))} %`;
 }
 
-/** Sevens of days, counted from the last one, so that the last bar is whole. */
+/** Groups days by seven, counted from the last day, so that the last bar is complete. */
 function byWeek(days: readonly UsageDay[]): UsageDay[] {
   const weeks: UsageDay[] = [];
   for (let end = days.length; end > 0; end -= 7) {

@@ -13,14 +13,14 @@ interface Flags extends ConfigFlags {
   readonly check?: boolean;
 }
 
-/** Counts are kept no longer. */
+/** The retention of usage counts, in days. */
 const MAX_DAYS = 400;
 
-/** `legacy report`: who still uses the legacy surface, and may it be switched off? */
+/** `legacy report`: shows who still uses the legacy surface, and whether it may be switched off. */
 export function legacyCommand(terminal: Terminal): Command {
-  const legacy = new Command('legacy').description('who still uses the legacy surface');
+  const legacy = new Command('legacy').description('report on the use of the legacy surface');
   withConfig(legacy.command('report'))
-    .description('tell who still uses the legacy surface, and whether it may be switched off')
+    .description('show who still uses the legacy surface, and whether it may be switched off')
     .option('--days <count>', `how far back to look, 1 to ${String(MAX_DAYS)}`, '30')
     .option('--check', 'exit with 1 unless it may be switched off')
     .option('--json', 'print JSON')
@@ -41,7 +41,10 @@ async function report(terminal: Terminal, flags: Flags): Promise<void> {
   });
 }
 
-/** Prints the report for people; on a terminal with a chart. */
+/**
+ * Prints the report as text, with a chart on a terminal.
+ * @param isExposed whether this node serves the legacy surface
+ */
 export function printReport(
   terminal: Pick<Terminal, 'output' | 'env'>,
   found: UsageReport,
@@ -52,7 +55,7 @@ export function printReport(
   };
   say('May the legacy surface be switched off?');
   say(found.verdict.text);
-  if (!isExposed) say('By this configuration it is not exposed: SURFACES does not name it.');
+  if (!isExposed) say('This configuration does not expose it: SURFACES does not list it.');
   if (terminal.output.isTTY === true && found.countingSince !== null) {
     say('');
     for (const line of chartLines(found.history)) say(line);
@@ -67,7 +70,7 @@ export function printReport(
   );
 }
 
-/** A user as rows: an endpoint each. */
+/** Formats a user as table rows, one per endpoint. */
 function rowsOf(user: LegacyUser, at: number): string[][] {
   const [first = '', ...others] = user.endpoints.map(
     ({ endpoint, requests }) => `${endpoint} (${String(requests)})`,

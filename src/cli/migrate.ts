@@ -17,22 +17,22 @@ interface Flags {
   readonly json?: boolean;
 }
 
-/** A table on both sides after the copy. */
+/** A table compared on both sides after the copy. */
 interface Compared extends TableCopy {
   readonly source: Summary;
   readonly target: Summary;
   readonly same: boolean;
 }
 
-/** `migrate --from URL --to URL`: all data into another database. */
+/** `migrate --from URL --to URL`: copies all data into another database. */
 export function migrateCommand(terminal: Terminal): Command {
   return new Command('migrate')
     .description(
-      'copy all data to another database, and compare both; stop the service before. Cut off, run it again: it goes on',
+      'copy all data to another database and compare both; stop the service first. If interrupted, run it again to continue',
     )
-    .requiredOption('--from <url>', 'the database that has the data: sqlite:PATH or postgres://…', location)
-    .requiredOption('--to <url>', 'the database that gets it; it may be empty or not exist yet', location)
-    .option('--force', 'also while a node seems to work on one of them')
+    .requiredOption('--from <url>', 'the source database: sqlite:PATH or postgres://…', location)
+    .requiredOption('--to <url>', 'the target database, which may be empty or not exist yet', location)
+    .option('--force', 'run even if a node seems to use one of the databases')
     .option('--json', 'print JSON')
     .action((flags: Flags) => migrate(terminal, flags));
 }
@@ -58,7 +58,7 @@ async function migrate(terminal: Terminal, flags: Flags): Promise<void> {
       if (flags.force !== true) await refuseServed({ from, to });
       const compared = await copyAndCompare(terminal, { from, to }, stop.signal);
       if (compared === undefined) {
-        terminal.errors.write('Stopped before the end; run it again to go on.\n');
+        terminal.errors.write('Interrupted; run the command again to continue.\n');
         terminal.setExitCode(INTERRUPTED);
       } else {
         report(terminal, flags, compared);
@@ -76,7 +76,7 @@ async function placeOf(database: DatabaseLocation): Promise<string> {
     : String(database.path);
 }
 
-/** Opens both sides, and closes them after. */
+/** Opens both databases for `work` and closes them afterwards. */
 async function between(flags: Flags, work: (from: Transfer, to: Transfer) => Promise<void>): Promise<void> {
   const from = await open(flags.from, { mustExist: true });
   try {
@@ -100,19 +100,19 @@ async function open(database: DatabaseLocation, options: { mustExist: boolean })
   return openSqliteTransfer(String(database.path), options);
 }
 
-/** A node that is idle holds nothing: this is a help, no guarantee. */
+/** Refuses to migrate while a node holds turns. No guarantee: an idle node holds none and goes unnoticed. */
 async function refuseServed(sides: { readonly from: Transfer; readonly to: Transfer }): Promise<void> {
   for (const [flag, side] of Object.entries(sides)) {
     const { held } = await side.openTurns(LEASE_MS);
     if (held === 0) continue;
     throw new CommandError(
-      `A node works on --${flag}: ${String(held)} turn${held === 1 ? ' runs' : 's run'} there. Stop it and wait 6 seconds ` +
-        'if it was killed; what it left unfinished goes on in the new place. Or use --force.',
+      `A node uses --${flag}: ${String(held)} turn${held === 1 ? ' runs' : 's run'} there. Stop the node; if it was killed, ` +
+        'wait 6 seconds. Unfinished turns continue in the new database. Or use --force.',
     );
   }
 }
 
-/** Undefined: it was stopped. */
+/** @returns undefined when `signal` aborted */
 async function copyAndCompare(
   terminal: Terminal,
   { from, to }: { readonly from: Transfer; readonly to: Transfer },
@@ -177,20 +177,20 @@ function differences(tables: readonly Compared[]): readonly string[] {
     .map(
       ({ table, source, target, different, extra }) =>
         `${table}: ${String(source.rows)} rows in the source, ${String(target.rows)} in the target; ` +
-        `${String(different)} with another content, ${String(extra)} that the source does not have`,
+        `${String(different)} with different content, ${String(extra)} that the source does not have`,
     );
   return [
     ...lines,
-    'The databases differ. The source was written to meanwhile, or the target had data of its own, which was left as it is.',
-    'Stop what serves them, and copy into an empty database.',
+    'The databases differ. Either the source changed during the copy, or the target had other data, which was not changed.',
+    'Stop the services that use them, and copy into an empty database.',
   ];
 }
 
 function nextSteps({ from, to }: Flags, tables: readonly Compared[]): string {
-  const done = `${describeDatabase(to)} holds what ${describeDatabase(from)} holds. Set DATABASE_URL to the new place, and do not serve the old one again.\n`;
+  const done = `${describeDatabase(to)} holds what ${describeDatabase(from)} holds. Set DATABASE_URL to the new database, and do not serve the old one again.\n`;
   const sealed = tables.some(({ table, source }) => table === 'secrets' && source.rows > 0);
   if (!sealed) return done;
   const file = from.kind === 'sqlite' ? join(dirname(String(from.path)), SECRETS_KEY_FILE) : null;
-  const key = file !== null && existsSync(file) ? `the content of ${file}` : 'what it was';
+  const key = file !== null && existsSync(file) ? `the content of ${file}` : 'unchanged';
   return `${done}Clients' secrets were copied sealed: SECRETS_KEY must be ${key}.\n`;
 }

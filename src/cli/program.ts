@@ -14,15 +14,15 @@ import { serveCommand } from './serve.js';
 import { sessionsCommand } from './sessions.js';
 import { colourful, styled, type Terminal } from './terminal.js';
 
-/** The whole command line. Parsing throws a `CommanderError` instead of ending the process. */
+/** Creates the command line. Parsing throws a `CommanderError` instead of exiting the process. */
 export function createProgram(terminal: Terminal): Command {
   const program = new Command('diptych')
     .description('A self-hosted conversational assistant service with two API surfaces on one core.')
     .version(readVersion())
-    .showHelpAfterError('(add --help for what there is)')
+    .showHelpAfterError('(add --help for usage)')
     .addHelpText(
       'after',
-      '\nExit codes: 0 done, 1 failed, 2 called wrongly or badly configured, 130 ended by Ctrl-C.',
+      '\nExit codes: 0 success, 1 failure, 2 invalid arguments or configuration, 130 interrupted by Ctrl-C.',
     );
   const commands = [
     serveCommand(),

@@ -3,13 +3,11 @@ import { createRigs } from '../composition/rigs.js';
 import { configOf, withConfig, type ConfigFlags } from './configured.js';
 import { printJson, printTable, type Terminal } from './terminal.js';
 
-/** `rigs list`: the rigs that the service would offer. */
+/** `rigs list`: lists the rigs that the service would offer. */
 export function rigsCommand(terminal: Terminal): Command {
   const rigs = new Command('rigs').description('show the configured rigs (models)');
   withConfig(rigs.command('list'))
-    .description(
-      'list the rigs in their order; the first is what an App without a list of its own begins with',
-    )
+    .description('list the rigs in order; the first is the default of an App without a list of its own')
     .option('--json', 'print JSON')
     .action(async (flags: ConfigFlags & { json?: boolean }) => {
       const all = await createRigs(await configOf(flags));

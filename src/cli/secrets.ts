@@ -13,12 +13,12 @@ import { CommandError, INTERRUPTED, printJson, printTable, showProgress, type Te
 
 type Flags = ConfigFlags & { readonly json?: boolean };
 
-/** `secrets rotate|list|prune`: the values that clients have stored for tools. */
+/** `secrets rotate|list|prune`: manages the values that clients have stored for tools. */
 export function secretsCommand(terminal: Terminal): Command {
-  const secrets = new Command('secrets').description('the values that clients have stored for tools');
+  const secrets = new Command('secrets').description('manage the values that clients have stored for tools');
   withConfig(secrets.command('rotate'))
     .description(
-      'seal every stored value under the newest key of SECRETS_KEY; also while the service runs, and again at any time',
+      'reseal every stored value with the newest key of SECRETS_KEY; safe to repeat, and while the service runs',
     )
     .option('--json', 'print JSON')
     .action((flags: Flags) => rotate(terminal, flags));
@@ -36,7 +36,7 @@ async function rotate(terminal: Terminal, flags: Flags): Promise<void> {
     await withStore(flags, async ({ store }, config) => {
       const sealer = await sealerOf(config);
       const done = await rotateSecrets({ store, sealer }, stop.signal, (rotated) => {
-        show(`${String(rotated)} values sealed anew …`);
+        show(`${String(rotated)} values resealed …`);
       });
       show('');
       report(terminal, flags, sealer, done, stop.signal.aborted);
@@ -47,8 +47,8 @@ async function rotate(terminal: Terminal, flags: Flags): Promise<void> {
 }
 
 /**
- * What seals the values of a configuration. @throws CommandError when there is no key to seal under: one that is made
- * now would open nothing
+ * Creates the sealer of a configuration.
+ * @throws CommandError when no key exists: a new key could not open the stored values
  */
 export async function sealerOf({ secretsKeys, database }: Config): Promise<Sealer> {
   const isFile = database.kind === 'sqlite' && database.path !== null;
@@ -72,24 +72,24 @@ function report(terminal: Terminal, flags: Flags, sealer: Sealer, done: Rotated,
       unopened: places.map(({ app, name, keyId, count }) => ({ app, name, key_id: keyId, count })),
     });
   } else {
-    terminal.output.write(`${String(rotated)} values were sealed anew under the key ${sealer.keyId}.\n`);
+    terminal.output.write(`${String(rotated)} values were resealed with the key ${sealer.keyId}.\n`);
     if (unopened.length > 0) {
       terminal.output.write(
-        `${String(unopened.length)} values are sealed under keys that are not configured, or are damaged:\n`,
+        `${String(unopened.length)} values are sealed with keys that are not configured, or are damaged:\n`,
       );
       const rows = places.map(({ app, name, keyId, count }) => [app, name, keyId, String(count)]);
       printTable(terminal, ['APP', 'NAME', 'KEY', 'VALUES'], rows, '');
       terminal.output.write(
-        'Add the key that they need to SECRETS_KEY and run this again, or have their clients store them anew.\n',
+        'Add the missing keys to SECRETS_KEY and run this again, or have the clients store the values again.\n',
       );
     }
-    if (stopped) terminal.output.write('Stopped before the end; run it again to go on.\n');
+    if (stopped) terminal.output.write('Interrupted; run the command again to continue.\n');
   }
   if (stopped) terminal.setExitCode(INTERRUPTED);
   else if (unopened.length > 0) terminal.setExitCode(1);
 }
 
-/** How many values there are of each App, name and key: whose they are is told to nobody. */
+/** Counts the values by App, name and key. The clients that own them are never shown. */
 function counted(
   unopened: Rotated['unopened'],
 ): readonly (Rotated['unopened'][number] & { count: number })[] {

@@ -2,22 +2,26 @@ import { Command } from 'commander';
 import { processSources } from '../config.js';
 import { serve } from '../main.js';
 
-/** Flags by the variable that they go before. */
+/** The flags, with the environment variable that each overrides. */
 const FLAGS = [
   ['HOST', '--host <address>', 'address to listen on'],
   ['PORT', '--port <number>', 'port to listen on; 0: any free one'],
-  ['SURFACES', '--surfaces <names>', 'current, legacy, or both with a comma'],
-  ['DATABASE_URL', '--database-url <url>', 'where the data is, such as sqlite:./data/diptych.db'],
+  ['SURFACES', '--surfaces <names>', 'current, legacy, or both, separated by a comma'],
+  ['DATABASE_URL', '--database-url <url>', 'the database, such as sqlite:./data/diptych.db'],
   ['CONFIG_FILE', '--config <file>', 'configuration file'],
   ['LOG_LEVEL', '--log-level <level>', 'trace, debug, info, warn, error, fatal or silent'],
-  ['CORS_ORIGINS', '--cors-origins <origins>', '* or origins with commas'],
-  ['RATE_LIMIT', '--rate-limit <number>', 'requests a minute per address; 0: no limit'],
-  ['TRUST_PROXY', '--trust-proxy <value>', "as Express's setting"],
-  ['DRAIN_TIMEOUT', '--drain-timeout <seconds>', 'how long running turns may finish on Ctrl-C and SIGTERM'],
-  ['DEMO_TOKEN_MS', '--demo-token-ms <number>', 'pace of the demo rig, milliseconds a token'],
+  ['CORS_ORIGINS', '--cors-origins <origins>', '* or a comma-separated list of origins'],
+  ['RATE_LIMIT', '--rate-limit <number>', 'requests per minute and address; 0: no limit'],
+  ['TRUST_PROXY', '--trust-proxy <value>', "like Express's setting"],
+  [
+    'DRAIN_TIMEOUT',
+    '--drain-timeout <seconds>',
+    'how long running turns may take to finish on Ctrl-C and SIGTERM',
+  ],
+  ['DEMO_TOKEN_MS', '--demo-token-ms <number>', 'speed of the demo rig, in milliseconds per token'],
 ] as const;
 
-/** `serve`: the service itself, as `npm start` runs it. */
+/** `serve`: runs the service, like `npm start`. */
 export function serveCommand(): Command {
   const command = new Command('serve').description('run the service; Ctrl-C and SIGTERM drain it');
   for (const [variable, flag, description] of FLAGS) command.option(flag, `${description} (${variable})`);

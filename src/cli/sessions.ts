@@ -12,32 +12,32 @@ interface Flags extends ConfigFlags {
   readonly json?: boolean;
 }
 
-/** How many a page of a list or of records has. */
+/** Page size for reading sessions and messages from the store. */
 const PAGE = 500;
 
 /** `sessions list|show|export|delete`, for the operator. */
 export function sessionsCommand(terminal: Terminal): Command {
-  const sessions = new Command('sessions').description('look at, export and delete sessions');
+  const sessions = new Command('sessions').description('list, show, export and delete sessions');
   withConfig(sessions.command('list'))
-    .description('list the sessions, newest activity first')
-    .option('--wallet <address>', 'only those bound to this wallet')
-    .option('--limit <count>', 'at most so many', '100')
+    .description('list the sessions, most recent activity first')
+    .option('--wallet <address>', 'only sessions bound to this wallet')
+    .option('--limit <count>', 'maximum number of sessions', '100')
     .option('--json', 'print JSON')
     .action((flags: Flags & { limit: string; wallet?: string }) => list(terminal, flags));
   withConfig(sessions.command('show'))
     .description('show a session and its last messages')
     .argument('<id>', 'its UUID')
-    .option('--limit <count>', 'at most so many messages', '50')
+    .option('--limit <count>', 'maximum number of messages', '50')
     .option('--json', 'print JSON')
     .action((id: string, flags: Flags & { limit: string }) => show(terminal, id, flags));
   withConfig(sessions.command('export'))
     .description('write a session with all its messages as JSON')
     .argument('<id>', 'its UUID')
-    .option('--out <file>', 'a new file to write to, instead of the output')
-    .option('--json', 'print JSON (an export always is)')
+    .option('--out <file>', 'write to this new file instead of stdout')
+    .option('--json', 'no effect: an export is always JSON')
     .action((id: string, flags: Flags & { out?: string }) => exportOne(terminal, id, flags));
   withConfig(sessions.command('delete'))
-    .description('delete a session and its messages; a turn that runs is interrupted')
+    .description('delete a session and its messages; interrupts a running turn')
     .argument('<id>', 'its UUID')
     .option('--json', 'print JSON')
     .action((id: string, flags: Flags) => deleteOne(terminal, id, flags));
@@ -88,7 +88,7 @@ async function show(terminal: Terminal, id: string, flags: Flags & { limit: stri
   const facts = Object.entries(describeSession(session)).map(
     ([name, value]) => `${name}: ${shownFact(value)}`,
   );
-  const earlier = hasMore ? ['… earlier messages are left out'] : [];
+  const earlier = hasMore ? ['… earlier messages omitted'] : [];
   const lines = [...facts, '', ...earlier, ...messages.flatMap(messageLines)];
   terminal.output.write(`${lines.map((line) => printable(line, { lines: true })).join('\n')}\n`);
 }
@@ -104,7 +104,7 @@ async function exportOne(terminal: Terminal, id: string, flags: Flags & { out?: 
     terminal.output.write(`${text}\n`);
     return;
   }
-  // Only the operator may read it, and nothing is overwritten.
+  // Readable by its owner only; fails if the file exists.
   const file = await open(flags.out, 'wx', 0o600);
   try {
     await file.writeFile(`${text}\n`);
@@ -122,7 +122,7 @@ async function deleteOne(terminal: Terminal, id: string, flags: Flags): Promise<
   else terminal.output.write(`Deleted ${session}.\n`);
 }
 
-/** A session with its last records, in order. */
+/** Reads a session and its last `limit` messages, oldest first. */
 async function readSession(
   store: Store,
   text: string,
@@ -136,7 +136,7 @@ async function readSession(
   while (hasMore && messages.length < limit) {
     const size = Math.min(PAGE, limit - messages.length);
     const page = await store.readMessages(id, { limit: size, before: messages[0]?.id ?? null });
-    // Deleted meanwhile.
+    // The session was deleted between two pages.
     if (page === 'unknown_message') throw notThere(text);
     messages.unshift(...page.messages);
     hasMore = page.hasMore;
@@ -157,7 +157,7 @@ function describeSession(session: Session): Record<string, unknown> {
   };
 }
 
-/** A record as `GET /api/sessions/{id}/messages` shows it. */
+/** Formats a message like `GET /api/sessions/{id}/messages`. */
 function describeMessage(message: Message): Record<string, unknown> {
   return {
     id: message.id,

@@ -1,22 +1,22 @@
 import type { Readable, Writable } from 'node:stream';
 import { styleText } from 'node:util';
 
-/** What a command may use of the process that it runs in. */
+/** The process resources that commands use. */
 export interface Terminal {
   readonly input: Readable & { readonly isTTY?: boolean };
   readonly output: Writable & { readonly isTTY?: boolean };
   readonly errors: Writable & { readonly isTTY?: boolean };
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Calls `listener` instead of ending the process when Ctrl-C is pressed. Returns how to stop that. */
+  /** Calls `listener` on Ctrl-C instead of exiting. Returns the function that removes it. */
   onInterrupt(listener: () => void): () => void;
-  /** The code that the process will end with. */
+  /** Sets the exit code of the process. */
   setExitCode(code: number): void;
 }
 
-/** Exit codes: 0 done, 1 it failed, 2 it was called wrongly or the configuration is bad, 130 Ctrl-C. */
+/** The exit code after Ctrl-C. The others: 0 success, 1 failure, 2 invalid arguments or configuration. */
 export const INTERRUPTED = 130;
 
-/** Whether a stream shows colours: only a terminal does, and not against the wishes in NO_COLOR. */
+/** True when a stream supports colors: it is a terminal, and neither NO_COLOR nor TERM=dumb is set. */
 export function colourful(
   { env }: Pick<Terminal, 'env'>,
   stream: { readonly isTTY?: boolean | undefined },
@@ -24,12 +24,12 @@ export function colourful(
   return stream.isTTY === true && (env.NO_COLOR ?? '') === '' && env.TERM !== 'dumb';
 }
 
-/** Text in a style, where there are colours. */
+/** Applies a style if the stream supports colors. */
 export function styled(style: 'bold' | 'dim' | 'red' | 'green', text: string, isColourful: boolean): string {
   return isColourful ? styleText(style, text, { validateStream: false }) : text;
 }
 
-/** One line in place on stderr where a person watches, and silence elsewhere. Empty text takes it away. */
+/** Shows a progress line on stderr, only on a terminal. Each text replaces the last one; an empty text clears it. */
 export function showProgress({ errors }: Pick<Terminal, 'errors'>): (text: string) => void {
   if (errors.isTTY !== true) return () => undefined;
   return (text) => {
@@ -37,11 +37,11 @@ export function showProgress({ errors }: Pick<Terminal, 'errors'>): (text: strin
   };
 }
 
-/** A command cannot do what it was asked. `message` is one clear line for the person who asked. */
+/** A command failed or was called incorrectly. `message` is one line for the user. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
 
-  /** @param exitCode 1: it failed; 2: it was called wrongly */
+  /** @param exitCode 1: the command failed; 2: its arguments are invalid */
   constructor(
     message: string,
     readonly exitCode: 1 | 2 = 1,
@@ -51,12 +51,12 @@ export class CommandError extends Error {
   }
 }
 
-/** Prints data as JSON, indented. */
+/** Prints data as indented JSON. */
 export function printJson(terminal: Terminal, value: unknown): void {
   terminal.output.write(`${JSON.stringify(value, null, 2)}\n`);
 }
 
-/** Prints rows under their headings, columns aligned; `empty` when there is none. */
+/** Prints a table with aligned columns, or `empty` when there are no rows. */
 export function printTable(
   terminal: Pick<Terminal, 'output' | 'env'>,
   headings: readonly string[],
@@ -79,7 +79,7 @@ export function printTable(
   terminal.output.write(`${[shown, ...lines].join('\n')}\n`);
 }
 
-/** Text without control characters, which could steer the terminal; line breaks and tabs only with `lines`. */
+/** Replaces control characters, which could control the terminal; keeps line breaks and tabs only with `lines`. */
 export function printable(text: string, options: { lines?: boolean } = {}): string {
   const lines = options.lines === true;
   return text.replaceAll(/\p{Cc}/gu, (character) =>
@@ -87,7 +87,7 @@ export function printable(text: string, options: { lines?: boolean } = {}): stri
   );
 }
 
-/** A time as people and programs read it: ISO 8601 in UTC. */
+/** Formats a time as ISO 8601 in UTC. */
 export function isoTime(at: number): string {
   return new Date(at).toISOString();
 }

@@ -85,7 +85,7 @@ describe('legacy report', () => {
     expect(out).toBe(
       'May the legacy surface be switched off?\n' +
         'It may go: nothing has used it for 34 days (counting began 60 days ago).\n' +
-        'By this configuration it is not exposed: SURFACES does not name it.\n',
+        'This configuration does not expose it: SURFACES does not list it.\n',
     );
   });
 

@@ -92,7 +92,9 @@ describe('diptych migrate', () => {
     await store.close();
     const { code, out } = await place.run(args);
     expect(code).toBe(1);
-    expect(out).toMatch(/sessions: 16 rows in the source, 16 in the target; 1 with another content, 0 that/);
+    expect(out).toMatch(
+      /sessions: 16 rows in the source, 16 in the target; 1 with different content, 0 that/,
+    );
     expect(out).not.toContain('holds what');
     const json = await place.run([...args, '--json']);
     expect(json.code).toBe(1);
@@ -110,7 +112,7 @@ describe('diptych migrate', () => {
     clearInterval(renewal);
     await store.close();
     expect({ code, out }).toEqual({ code: 1, out: '' });
-    expect(err).toContain('A node works on --from: 1 turn runs there.');
+    expect(err).toContain('A node uses --from: 1 turn runs there.');
     expect((await place.run([...args, '--force'])).code).toBe(0);
   });
 

@@ -1,11 +1,11 @@
 import type { Client } from '../../client/index.js';
 import type { Display } from './display.js';
 
-/** What a command may do with the chat. */
+/** The part of the chat that commands can use. */
 export interface ChatRoom {
   readonly display: Display;
   readonly client: () => Client;
-  /** Goes on in a new session. */
+  /** Continues in a new session. */
   renew(): void;
   readonly leave: () => void;
 }
@@ -16,20 +16,20 @@ interface ChatCommand {
   run(room: ChatRoom, argument: string): Promise<void> | void;
 }
 
-/** What a line that begins with a slash can ask for. */
+/** The slash commands, by name. */
 const COMMANDS: Readonly<Record<string, ChatCommand>> = {
   help: {
     usage: '/help',
-    does: 'says this',
+    does: 'shows this help',
     run({ display }) {
       const width = Math.max(...Object.values(COMMANDS).map(({ usage }) => usage.length));
       for (const { usage, does } of Object.values(COMMANDS)) display.aside(`${usage.padEnd(width)}  ${does}`);
-      display.aside('Ctrl-C interrupts the answer, Ctrl-D leaves, the arrow keys recall what was typed.');
+      display.aside('Ctrl-C interrupts the reply, Ctrl-D exits, the arrow keys recall previous lines.');
     },
   },
   new: {
     usage: '/new',
-    does: 'begins a new session',
+    does: 'starts a new session',
     run(room) {
       room.renew();
       room.display.aside(`Session ${room.client().sessionId}.`);
@@ -37,7 +37,7 @@ const COMMANDS: Readonly<Record<string, ChatCommand>> = {
   },
   session: {
     usage: '/session',
-    does: 'tells the id of this session, for --session',
+    does: 'shows the id of this session, for --session',
     run({ client, display }) {
       display.aside(client().sessionId);
     },
@@ -49,13 +49,13 @@ const COMMANDS: Readonly<Record<string, ChatCommand>> = {
       if (rig === '') display.aside((await client().rigs()).join('  '));
       else {
         await client().selectRig(rig);
-        display.aside(`${rig} answers from now on.`);
+        display.aside(`The session now uses ${rig}.`);
       }
     },
   },
   title: {
     usage: '/title [TEXT]',
-    does: 'tells the title of this session, or sets it',
+    does: 'shows the title of this session, or sets it',
     async run({ client, display }, title) {
       if (title !== '') await client().rename(client().sessionId, title);
       display.aside((await client().state()).title ?? '(none)');
@@ -63,14 +63,14 @@ const COMMANDS: Readonly<Record<string, ChatCommand>> = {
   },
   quit: {
     usage: '/quit',
-    does: 'leaves',
+    does: 'exits',
     run({ leave }) {
       leave();
     },
   },
 };
 
-/** The command that a line is; undefined: it is for the assistant, as `/tool …` is. */
+/** Parses a slash command; undefined for any other line, which goes to the assistant (such as `/tool …`). */
 export function commandIn(line: string): ((room: ChatRoom) => Promise<void> | void) | undefined {
   const [, name = '', argument = ''] = /^\/(\w+)(?:\s+(.*))?$/.exec(line.trim()) ?? [];
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;

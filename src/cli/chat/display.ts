@@ -1,18 +1,18 @@
 import type { SessionEvent, ToolProgress } from '../../client/index.js';
 import { colourful, printable, styled, type Terminal } from '../terminal.js';
 
-/** How much of arguments and results is shown. */
+/** Maximum length of shown arguments and results, in characters. */
 const LINE = 200;
 
-/** Shows a conversation. Answers go to the output; what is said about them goes there on a terminal, else to stderr. */
+/** Shows a conversation. Replies go to stdout. Notes about them go to stdout on a terminal, otherwise to stderr. */
 export class Display {
   readonly #isTerminal: boolean;
-  /** True while the last line of the output is not ended. */
+  /** True while the output ends without a line break. */
   #open = false;
   #turn = '';
-  /** The answer's text so far, as shown. */
+  /** The text of the reply that has been written. */
   #shown = '';
-  /** The same as it is told; behind `#shown` while it is told again from its beginning. */
+  /** The text of the reply that has been received; shorter than `#shown` while the stream replays it. */
   #told = '';
   #isLost = false;
 
@@ -20,7 +20,7 @@ export class Display {
     this.#isTerminal = terminal.output.isTTY === true;
   }
 
-  /** What happened. */
+  /** Shows an event of the session. */
   show(event: SessionEvent): void {
     switch (event.type) {
       case 'turn_started':
@@ -42,8 +42,7 @@ export class Display {
       case 'turn_ended':
         this.end();
         if (event.status === 'interrupted') this.aside('(interrupted)');
-        if (event.status === 'failed')
-          this.fault(event.error ?? 'The assistant could not finish its answer.');
+        if (event.status === 'failed') this.fault(event.error ?? 'The assistant could not finish its reply.');
         return;
       case 'state':
       case 'title':
@@ -52,18 +51,18 @@ export class Display {
     event satisfies never;
   }
 
-  /** Ends the line of the answer. */
+  /** Ends the current line of the reply. */
   end(): void {
     if (this.#open) this.terminal.output.write('\n');
     this.#open = false;
   }
 
-  /** Something about the conversation. */
+  /** Shows a note about the conversation. */
   aside(text: string): void {
     this.#line(text, 'dim');
   }
 
-  /** What went wrong. */
+  /** Shows an error. */
   fault(text: string): void {
     this.#line(`! ${text}`, 'red');
   }
@@ -84,8 +83,8 @@ export class Display {
   }
 
   #connection(state: 'open' | 'lost'): void {
-    if (state === 'lost') this.aside('(The connection is lost; trying again)');
-    else if (this.#isLost) this.aside('(Connected again)');
+    if (state === 'lost') this.aside('(Connection lost; reconnecting)');
+    else if (this.#isLost) this.aside('(Reconnected)');
     this.#isLost = state === 'lost';
   }
 
@@ -100,7 +99,7 @@ export class Display {
     if (this.#shown.startsWith(this.#told)) return;
     if (this.#told.startsWith(this.#shown)) this.#write(this.#told.slice(this.#shown.length));
     else {
-      // The answer was made anew after a crash.
+      // The service generated the reply again after a crash.
       this.end();
       this.#write(this.#told);
     }

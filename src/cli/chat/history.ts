@@ -3,26 +3,27 @@ import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Terminal } from '../terminal.js';
 
-/** How many lines the arrow keys reach back to. */
+/** Maximum number of lines that the arrow keys recall. */
 export const HISTORY_LINES = 500;
 
-/** What was typed, over all chats: a file that only its owner reads, a line each. */
+/** The input history of all chats: a file that only its owner can read, one entry per line. */
 export class History {
   private constructor(
     private readonly file: string | undefined,
-    /** The newest first. */
+    /** Newest first. */
     readonly lines: readonly string[],
   ) {}
 
   /**
-   * Nothing of it can fail a chat: without a file there is no history. @param isKept false: neither read nor written
+   * Opens the history. Never rejects: on errors, the chat runs without one.
+   * @param isKept false: neither reads nor writes the file
    */
   static async open({ env }: Terminal, isKept: boolean): Promise<History> {
     if (!isKept) return new History(undefined, []);
     const file = join(stateFolder(env), 'diptych', 'history');
     try {
       await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-      // Made here if it is new, for its owner alone.
+      // Creates the file, readable by its owner only.
       await appendFile(file, '', { mode: 0o600 });
       const all = (await readFile(file, 'utf8')).split('\n').filter((line) => line !== '');
       const kept = all.slice(-HISTORY_LINES);
@@ -33,13 +34,12 @@ export class History {
     }
   }
 
-  /** Keeps a line. */
   async add(line: string): Promise<void> {
     if (this.file === undefined || line.trim() === '') return;
     try {
       await appendFile(this.file, `${line}\n`, { mode: 0o600 });
     } catch {
-      // It is recalled in this chat, and not in the next.
+      // The line is lost for later chats only; readline still recalls it in this one.
     }
   }
 }
