@@ -1,6 +1,6 @@
 import { useState, type ReactNode } from 'react';
 
-/** A button that does something and shows why it could not; `confirm`: it asks before. */
+/** A button that runs an action and shows its error. With `confirm`, it asks for confirmation first. */
 export function ActButton({
   label,
   confirm,

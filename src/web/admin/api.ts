@@ -1,19 +1,19 @@
 import type { Key, KeptSecrets, LegacyReport, NewKey, Overview, SessionPage, Spent } from './wire.js';
 
-/** The service answered that it will not, or did not answer; `message` is for the operator. */
+/** The error of a request that was refused or got no response. `message` is shown to the operator. */
 export class AdminError extends Error {
   override readonly name = 'AdminError';
 
   constructor(
     message: string,
-    /** Null: it was not reached. */
+    /** The HTTP status; null without a response. */
     readonly status: number | null,
   ) {
     super(message);
   }
 }
 
-/** The operator's paths of this page's service. Every method rejects with an `AdminError`. */
+/** A client of the admin API. Every method rejects with an `AdminError`. */
 export class AdminApi {
   constructor(private readonly token: string) {}
 
@@ -59,7 +59,7 @@ export class AdminApi {
   }
 
   async #ask<T>(method: string, path: string, body?: object): Promise<T> {
-    // Relative, so that the page works under a path of a proxy: this page is at `…/admin`.
+    // Relative to this page at `…/admin`, so that it works behind a path prefix of a proxy.
     const url = new URL(`admin/api/${path}`, document.baseURI);
     const response = await fetch(url, {
       method,
@@ -70,7 +70,7 @@ export class AdminApi {
     });
     const json: unknown = await response.json().catch(() => null);
     if (!response.ok) throw new AdminError(wordsOf(json) ?? response.statusText, response.status);
-    // The service and this page are one build: what it answers is what `wire.ts` says.
+    // Not validated: the service and this page are built together, and `wire.ts` describes the response.
     return json as T;
   }
 }

@@ -21,7 +21,7 @@ export interface Series<T> {
 
 interface ChartProps<T> {
   readonly title: string;
-  /** What it shows now, in words: for those who do not see it, and for a glance. */
+  /** A summary in words, also for screen readers. */
   readonly summary: string;
   readonly rows: readonly T[];
   readonly series: readonly Series<T>[];
@@ -33,7 +33,7 @@ interface ChartProps<T> {
 
 const CHARTS = { bars: BarChart, areas: AreaChart, lines: LineChart } as const;
 
-/** A picture of numbers over time, with its legend and the same in words. */
+/** A chart of values over time, with its legend and a summary in words. */
 export function Chart<T>({ title, summary, rows, series, label, format, kind }: ChartProps<T>): ReactNode {
   const Kind = CHARTS[kind];
   const data = rows.map((row) => ({

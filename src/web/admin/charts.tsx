@@ -5,7 +5,7 @@ import { compact, count, duration, timeOfDay } from './words.js';
 
 const label = (point: Point): string => timeOfDay(point.at);
 
-/** Turns, times and tokens of a span. */
+/** Charts of turns, latencies and tokens over a time span. */
 export function Charts({ points }: { readonly points: readonly Point[] }): ReactNode {
   const sum = (pick: (point: Point) => number): number =>
     points.reduce((total, point) => total + pick(point), 0);

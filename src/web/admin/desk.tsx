@@ -17,7 +17,7 @@ const PANES = {
 type PaneName = keyof typeof PANES;
 const NAMES = Object.keys(PANES).filter(isPane);
 
-/** The operator's view: one pane at a time, named in the URL. */
+/** The admin page: one pane at a time, named in the URL. */
 export function Desk({ api, onLeave }: { readonly api: AdminApi; readonly onLeave: () => void }): ReactNode {
   const pane = usePane();
   return (

@@ -2,10 +2,10 @@ import { useMemo, useState, type ReactNode } from 'react';
 import { AdminApi, AdminError } from './api.js';
 import { Desk } from './desk.js';
 
-/** For this tab alone: a token is not left behind in the browser. */
+/** The name in `sessionStorage`, which keeps the token for this tab only. */
 const STORED = 'diptych.admin-token';
 
-/** Asks for the token, and then shows the operator's view. */
+/** Asks for the token, and then shows the admin page. */
 export function Gate(): ReactNode {
   const [token, setToken] = useState(() => sessionStorage.getItem(STORED));
   const api = useMemo(() => (token === null ? null : new AdminApi(token)), [token]);
@@ -45,7 +45,7 @@ function SignIn({ onToken }: { readonly onToken: (token: string) => void }): Rea
           void enter();
         }}
       >
-        {/* For managers of passwords. */}
+        {/* For password managers. */}
         <input type="text" autoComplete="username" value="operator" readOnly hidden />
         <div className="field">
           <label htmlFor="token">Admin token</label>

@@ -1,13 +1,13 @@
 import { useState, type ReactNode } from 'react';
 
-/** What a new key is to be; `days` null: it does not expire. */
+/** The properties of a new key. `days` null: it does not expire. */
 export interface AskedKey {
   readonly apps: readonly string[];
   readonly label: string;
   readonly days: number | null;
 }
 
-/** Asks what a new key is to be. */
+/** The form for a new key. */
 export function KeyForm({
   apps,
   create,

@@ -10,7 +10,7 @@ import { dateTime } from './words.js';
 
 const EVERY_MS = 30_000;
 
-/** The App keys: made here, shown once, revoked here. */
+/** Creates, lists and revokes App keys. A new key is shown once. */
 export function Keys({ api }: { readonly api: AdminApi }): ReactNode {
   const readKeys = useCallback(() => api.keys(), [api]);
   // The App `default` needs no key.

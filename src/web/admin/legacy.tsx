@@ -9,7 +9,7 @@ import { ago, compact, count, dateTime, dayOf } from './words.js';
 const EVERY_MS = 30_000;
 const SPANS = [7, 30, 90] as const;
 
-/** Who still uses the earlier revision of the API, and whether it may go. */
+/** Shows who still uses the legacy API, and whether it can be switched off. */
 export function Legacy({ api }: { readonly api: AdminApi }): ReactNode {
   const [days, setDays] = useState<number>(30);
   const read = useCallback(() => api.report(days), [api, days]);

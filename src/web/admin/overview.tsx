@@ -8,7 +8,7 @@ import { ago, count } from './words.js';
 
 const EVERY_MS = 5_000;
 
-/** What runs, how fast, and what went wrong. */
+/** Shows running turns, latencies and failures. */
 export function OverviewPane({ api }: { readonly api: AdminApi }): ReactNode {
   const [span, setSpan] = useState<'hour' | 'day'>('hour');
   const read = useCallback(() => api.overview(span), [api, span]);

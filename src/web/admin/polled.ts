@@ -1,17 +1,20 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { AdminError } from './api.js';
 
-/** Something that is read again and again. */
+/** The state of a polled value. */
 export interface Polled<T> {
-  /** The last that came; undefined: nothing yet. */
+  /** The last value received; undefined before the first. */
   readonly value: T | undefined;
-  /** Why the last attempt failed; what came before is still shown. */
+  /** The error of the last attempt. The previous value stays visible. */
   readonly error: AdminError | undefined;
-  /** Reads at once. */
+  /** Reads immediately. */
   readonly refresh: () => void;
 }
 
-/** Reads now, and then `everyMs` after each answer while the page is seen. A `read` that changes is read at once. */
+/**
+ * Reads a value immediately, and again `everyMs` after each response while the page is visible. Reads immediately when
+ * `read` changes.
+ */
 export function usePolled<T>(read: () => Promise<T>, everyMs: number): Polled<T> {
   const [value, setValue] = useState<T>();
   const [error, setError] = useState<AdminError>();
@@ -19,7 +22,7 @@ export function usePolled<T>(read: () => Promise<T>, everyMs: number): Polled<T>
 
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
-    // The last attempt that began is the one that counts.
+    // Only the most recent attempt counts.
     let attempt = 0;
     const run = (): void => {
       clearTimeout(timer);

@@ -7,9 +7,9 @@ import { ago, dateTime } from './words.js';
 
 const EVERY_MS = 15_000;
 
-/** All sessions by pages, newest activity first. */
+/** All sessions in pages, latest activity first. */
 export function Sessions({ api }: { readonly api: AdminApi }): ReactNode {
-  /** The cursors of the pages up to the one that is shown; the first has none. */
+  /** The cursors of the pages up to the current one; null for the first. */
   const [trail, setTrail] = useState<readonly (string | null)[]>([null]);
   const cursor = trail.at(-1) ?? null;
   const read = useCallback(() => api.sessions(cursor), [api, cursor]);

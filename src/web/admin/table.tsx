@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 
-/** A table that scrolls by itself where the screen is narrow, and says so when it has no rows. */
+/** A table that scrolls horizontally on narrow screens, and shows a text when it is empty. */
 export function Table({
   title,
   columns,
@@ -9,7 +9,7 @@ export function Table({
 }: {
   readonly title: string;
   readonly columns: readonly string[];
-  /** Shown in place of rows. */
+  /** The text shown in place of rows. */
   readonly empty: string;
   readonly children: readonly ReactNode[];
 }): ReactNode {
@@ -38,7 +38,7 @@ export function Table({
   );
 }
 
-/** The first part of an id: enough to tell ids apart; the whole one on demand. */
+/** The first 8 characters of an id, with the whole id as a tooltip. */
 export function ShortId({ id }: { readonly id: string }): ReactNode {
   return <code title={id}>{id.slice(0, 8)}</code>;
 }

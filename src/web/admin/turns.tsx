@@ -5,7 +5,7 @@ import { ShortId, Table } from './table.js';
 import type { Failure, OpenTurn } from './wire.js';
 import { ago, dateTime } from './words.js';
 
-/** The turns that run and wait, with a way to stop them. */
+/** The running and queued turns, each with a button to cancel it. */
 export function OpenTurnTable(props: {
   readonly api: AdminApi;
   readonly turns: readonly OpenTurn[];
@@ -43,7 +43,7 @@ export function OpenTurnTable(props: {
   );
 }
 
-/** What failed lately, in the words that users got. */
+/** Recent failures, with the messages that users received. */
 export function FailureTable({ failures }: { readonly failures: readonly Failure[] }): ReactNode {
   return (
     <Table

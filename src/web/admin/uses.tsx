@@ -6,7 +6,7 @@ import { count, dateTime } from './words.js';
 
 const EVERY_MS = 10_000;
 
-/** What sessions and App keys have used of their limits today, and how much is kept of the secrets of each App. */
+/** Shows how much of their limits sessions and App keys have used today, and the storage used by each App's secrets. */
 export function Uses({ api }: { readonly api: AdminApi }): ReactNode {
   const read = useCallback(async () => {
     const [{ uses }, kept] = await Promise.all([api.uses(), api.secrets()]);

@@ -1,4 +1,4 @@
-/** The operator's paths as they answer. Times are ISO 8601, durations milliseconds. */
+/** The responses of the admin API. Times are ISO 8601; durations are in milliseconds. */
 
 export interface Percentiles {
   readonly p50: number;
@@ -84,7 +84,7 @@ export interface Spent {
   readonly limit: number | null;
 }
 
-/** Bytes are those of sealed values, names and rows; `max_bytes` bounds each App. */
+/** The storage used by secrets, in bytes of sealed values, names and rows. `max_bytes` is the limit per App. */
 export interface KeptSecrets {
   readonly apps: readonly { readonly app: string; readonly secrets: number; readonly bytes: number }[];
   readonly max_bytes: number;

@@ -1,4 +1,4 @@
-/** How the operator's page says numbers and times, in the browser's language. */
+/** Formats numbers and times for the admin page, in the browser's language. */
 
 const number = new Intl.NumberFormat();
 const short = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 });
@@ -13,7 +13,7 @@ export const timeOfDay = (iso: string): string => clock.format(new Date(iso));
 export const dayOf = (iso: string): string => day.format(new Date(iso));
 export const dateTime = (iso: string): string => moment.format(new Date(iso));
 
-/** `850 ms`, `1.2 s`, `3 min`. */
+/** Formats a duration: `850 ms`, `1.2 s`, `3 min`. */
 export function duration(milliseconds: number): string {
   if (milliseconds < 1_000) return `${String(Math.round(milliseconds))} ms`;
   if (milliseconds < 60_000) return `${(milliseconds / 1_000).toFixed(1)} s`;
@@ -27,7 +27,7 @@ const UNITS = [
   ['second', 1_000],
 ] as const;
 
-/** `2 hours ago`. */
+/** Formats a past time: `2 hours ago`. */
 export function ago(iso: string): string {
   const passed = Date.now() - Date.parse(iso);
   const [unit, size] = UNITS.find(([, milliseconds]) => passed >= milliseconds) ?? ['second', 1_000];

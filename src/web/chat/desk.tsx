@@ -13,11 +13,11 @@ import { Sidebar } from './sidebar/sidebar.js';
 import { SurfaceSwitch } from './sidebar/surface-switch.js';
 import type { Traffic } from './conversation/traffic.js';
 
-/** Below these widths a side lies over the conversation, and is opened when it is wanted. */
+/** Below these widths, a side panel is a drawer over the conversation. */
 const NARROW = '(max-width: 52rem)';
 const MEDIUM = '(max-width: 75rem)';
 
-/** The parts of the page beside each other: threads, conversation, inspector. */
+/** The layout of the page: threads, conversation and inspector. */
 export function Desk(props: {
   readonly conversation: Conversation;
   readonly settings: Settings;
@@ -42,7 +42,7 @@ export function Desk(props: {
   const close = (): void => {
     setOpen(null);
   };
-  // What is behind a drawer cannot have the focus before the drawer is gone.
+  // Elements behind a drawer cannot receive the focus until the drawer is closed.
   useEffect(() => {
     if (open !== null) return;
     opener.current?.focus();
@@ -101,7 +101,7 @@ export function Desk(props: {
 const keys = new WeakMap<Conversation, string>();
 let made = 0;
 
-/** Another conversation is another pane: nothing of the one before stays in it. */
+/** Returns a React key per conversation, so that a new conversation gets a new pane without old state. */
 function paneKey(conversation: Conversation): string {
   const key = keys.get(conversation) ?? String(++made);
   keys.set(conversation, key);

@@ -34,7 +34,7 @@ export function Page(props: { readonly settings: SettingsStore; readonly traffic
   );
 }
 
-/** The conversation that the settings name; a new one when they name another. */
+/** Returns the conversation of the current settings, and creates a new one when they name another. */
 function useConversation(
   settings: Settings | null,
   around: { readonly base: string; readonly hasHistory: boolean },
@@ -57,7 +57,7 @@ function useConversation(
     return () => {
       next.close();
     };
-    // The wallet is no part of who talks to whom.
+    // A change of the wallet does not start a new conversation.
   }, [identity, base, hasHistory, traffic]);
   return conversation;
 }

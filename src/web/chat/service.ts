@@ -1,15 +1,15 @@
 import { useEffect, useState } from 'react';
 import type { SurfaceName } from '../../client/types.js';
 
-/** The base URL of the service: where this page was opened from, whatever path a proxy has put before it. */
+/** Returns the base URL of the service: the page's own URL, including a path prefix of a proxy. */
 export function serviceBase(): string {
   return new URL('.', location.href).href.replace(/\/$/, '');
 }
 
-/** How long until the service is asked again what it exposes. */
+/** Delay before the health probe is read again, in milliseconds. */
 const RETRY_MS = 2000;
 
-/** The surfaces that the service exposes; null until it has told. */
+/** Returns the exposed surfaces; null until known. */
 export function useSurfaces(base: string): readonly SurfaceName[] | null {
   const [surfaces, setSurfaces] = useState<readonly SurfaceName[] | null>(null);
   useEffect(() => {
@@ -29,7 +29,10 @@ export function useSurfaces(base: string): readonly SurfaceName[] | null {
   return surfaces;
 }
 
-/** While it drains the service answers 503, and still says what it exposes. */
+/**
+ * Reads the exposed surfaces from the health probe, which lists them even in its 503 responses while the service
+ * drains.
+ */
 async function readSurfaces(base: string, signal: AbortSignal): Promise<readonly SurfaceName[]> {
   const response = await fetch(`${base}/api/health`, { signal });
   const body: unknown = await response.json();

@@ -2,7 +2,7 @@ import type { SurfaceName } from '../../client/types.js';
 import { randomId } from '../../client/random-id.js';
 import { Observable } from '../parts/observable.js';
 
-/** What the user has chosen. */
+/** The user's settings. */
 export interface Settings {
   readonly surface: SurfaceName;
   /** A UUID. */
@@ -20,8 +20,8 @@ const KEY = 'diptych.key';
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /**
- * The settings, kept in the address (session and surface), in the browser (App and wallet), and for as long as the tab
- * is open (the App key).
+ * Stores the settings: session and surface in the URL, App and wallet in `localStorage`, and the App key in
+ * `sessionStorage`.
  */
 export class SettingsStore extends Observable<Settings> {
   constructor() {
@@ -37,7 +37,7 @@ export class SettingsStore extends Observable<Settings> {
     });
   }
 
-  /** Changes some of them. */
+  /** Changes some settings. */
   change(some: Partial<Settings>): void {
     const before = this.get();
     const after = { ...before, ...some };
@@ -51,7 +51,7 @@ export class SettingsStore extends Observable<Settings> {
   }
 }
 
-/** Reads `#session=…&surface=…`; what is missing or no session id is made anew. */
+/** Reads `#session=…&surface=…`. Creates a new session id if it is missing or invalid. */
 export function readAddress(
   hash: string,
   byDefault: SurfaceName = 'current',
@@ -65,7 +65,7 @@ export function readAddress(
   };
 }
 
-/** The part of the page's address that names a session and its surface. */
+/** Returns the URL fragment that names a session and its surface. */
 export function addressOf({ sessionId, surface }: Pick<Settings, 'sessionId' | 'surface'>): string {
   return `#session=${sessionId}&surface=${surface}`;
 }

@@ -1,7 +1,7 @@
 import { useState, type ReactNode } from 'react';
 import { Icon } from './icon.js';
 
-/** Copies a text, and says that it did. */
+/** Copies a text and shows the result. */
 export function CopyButton({ text, label }: { readonly text: string; readonly label: string }): ReactNode {
   const [state, setState] = useState<'ready' | 'copied' | 'failed'>('ready');
   const said = { ready: label, copied: 'Copied', failed: 'Could not copy' }[state];
@@ -30,7 +30,7 @@ export function CopyButton({ text, label }: { readonly text: string; readonly la
   );
 }
 
-/** Where the page was not opened over TLS there is no clipboard. */
+/** Pages without TLS have no clipboard. */
 async function copy(text: string): Promise<void> {
   if (!isSecureContext) throw new Error('There is no clipboard');
   await navigator.clipboard.writeText(text);

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 
-/** Strokes on a field of 24 by 24. */
+/** SVG paths in a 24 × 24 view box. */
 const PATHS = {
   auto: 'M12 3a9 9 0 1 0 0 18zM12 3a9 9 0 0 1 0 18',
   light:
@@ -21,10 +21,10 @@ const PATHS = {
   chevron: 'M9 6l6 6-6 6',
 } as const;
 
-/** A picture that there is. */
+/** The name of an icon. */
 export type IconName = keyof typeof PATHS;
 
-/** A picture that a label beside it, or on its button, explains. */
+/** A decorative icon; a label beside it, or on its button, explains it. */
 export function Icon({ name }: { readonly name: IconName }): ReactNode {
   return (
     <svg className="icon" viewBox="0 0 24 24" aria-hidden="true" focusable="false">

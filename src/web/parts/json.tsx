@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { CopyButton } from './copy-button.js';
 
-/** A value as JSON, to read and to copy. */
+/** Shows a value as JSON, with a button to copy it. */
 export function Json({ value, label }: { readonly value: unknown; readonly label: string }): ReactNode {
   const text = JSON.stringify(value, null, 2);
   return (

@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react';
 
-/** A value that changes, for those who look at it. */
+/** A value with change listeners. */
 export class Observable<T> {
   readonly #listeners = new Set<() => void>();
   #value: T;
@@ -17,7 +17,7 @@ export class Observable<T> {
     for (const listener of this.#listeners) listener();
   }
 
-  /** Returns how to stop. */
+  /** Returns a function that unsubscribes. */
   readonly subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener);
     return () => {
@@ -26,7 +26,7 @@ export class Observable<T> {
   };
 }
 
-/** The value, for a component that shows it. */
+/** Returns the current value, and renders the component again when it changes. */
 export function useObservable<T>(observable: Observable<T>): T {
   return useSyncExternalStore(observable.subscribe, observable.get);
 }

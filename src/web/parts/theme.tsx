@@ -6,13 +6,13 @@ const CHOICES = ['auto', 'light', 'dark'] as const;
 type Theme = (typeof CHOICES)[number];
 const NAMES = { auto: 'as the system', light: 'light', dark: 'dark' } as const;
 
-/** Gives the page the colours that were chosen last; `auto`: the system's. */
+/** Applies the theme that was chosen last; `auto`: the system's. */
 export function applyTheme(theme = storedTheme()): void {
   if (theme === 'auto') delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = theme;
 }
 
-/** Goes from the system's colours to light, to dark, and back. */
+/** Cycles through the system's theme, light and dark. */
 export function ThemeToggle(): ReactNode {
   const [theme, setTheme] = useState(storedTheme);
   const next = CHOICES[(CHOICES.indexOf(theme) + 1) % CHOICES.length] ?? 'auto';

@@ -4,7 +4,7 @@ import { readState } from './stated.js';
 import { noted, withArguments, withProgress } from './tools.js';
 import type { Block, RecordedCall, Unseen, View, ViewMessage } from './view.js';
 
-/** What changes a view: what happens in the session, what the user sends, what is read of the history. */
+/** A change to a view: an event of the session, a message that the user sends, or calls read from the history. */
 export type Change =
   | SessionEvent
   | { readonly type: 'sending'; readonly message: Unseen }
@@ -14,7 +14,7 @@ export type Change =
 
 const MAX_NOTICES = 3;
 
-/** The view after a change. */
+/** Returns the view after a change. */
 export function changed(view: View, change: Change): View {
   switch (change.type) {
     case 'connection':
@@ -45,7 +45,7 @@ export function changed(view: View, change: Change): View {
   return change satisfies never;
 }
 
-/** A state replaces all; messages that it does not have yet stay behind it. */
+/** Applies a state, which replaces everything; sent messages that it does not contain yet stay at the end. */
 function stated(view: View, state: SessionState): View {
   const { messages, queued, users } = readState(state);
   const fresh = users.slice(view.statedUsers);
@@ -70,7 +70,7 @@ function stated(view: View, state: SessionState): View {
 
 function started(view: View, turnId: string): View {
   const { turn } = view;
-  // Begun again: it was made anew, and its text is told anew.
+  // Started again: the text was generated again and is sent from its beginning.
   if (turn?.id === turnId) {
     const hasBegun = view.messages.at(-1)?.role === 'assistant';
     return hasBegun ? withBlocks(view, (blocks) => blocks.filter(({ kind }) => kind === 'tool')) : view;
@@ -87,13 +87,13 @@ function ended(view: View, turnId: string): View {
   return isOther ? view : { ...view, turn: null };
 }
 
-/** The first that waits is being answered now. */
+/** Moves the first queued message into the thread as the running turn. */
 function promoted(view: View): View {
   const [text, ...queued] = view.queued;
   return text === undefined ? view : { ...view, queued, messages: [...view.messages, asked(view, text)] };
 }
 
-/** The same with a running turn. */
+/** Returns the view with a running turn. */
 function opened(view: View): View {
   if (view.turn !== null) return view;
   const next = promoted(view);
@@ -101,7 +101,7 @@ function opened(view: View): View {
   return { ...next, turn: { ordinal, id: null, before: null } };
 }
 
-/** A sent message is answered at once, or waits. */
+/** Places a sent message: it starts a turn, or is queued. */
 function placed(view: View, text: string): View {
   const queued = [...view.queued, text];
   return view.turn === null && view.queued.length === 0 ? opened({ ...view, queued }) : { ...view, queued };
@@ -113,7 +113,7 @@ function withdrawn(view: View, key: string): View {
   const unseen = view.unseen.filter((other) => other !== message);
   const index = view.queued.lastIndexOf(message.text);
   if (index !== -1) return { ...view, unseen, queued: view.queued.toSpliced(index, 1) };
-  // It was shown as being answered; nothing was.
+  // It was shown as the running turn, but no turn was started.
   const last = view.messages.at(-1);
   const isShown = last?.role === 'user' && textOf(last) === message.text;
   return { ...view, unseen, turn: null, messages: isShown ? view.messages.slice(0, -1) : view.messages };
@@ -133,14 +133,17 @@ function withTool(view: View, told: ToolProgress): View {
   return { ...next, calls, messages: withArguments(next.messages, calls) };
 }
 
-/** The end of a call may arrive after the end of its turn: over the legacy surface they take different streams. */
+/**
+ * Applies a tool result that may arrive after the end of its turn, because the legacy surface sends them on different
+ * streams.
+ */
 function withOutcome(view: View, told: ToolProgress): View {
   if (!view.calls.some(({ callId }) => callId === told.callId)) return view;
   const calls = noted(view.calls, told);
   return { ...view, calls, messages: withArguments(view.messages, calls) };
 }
 
-/** Changes the running answer, or begins it. */
+/** Changes the running reply, or starts one. */
 function withBlocks(view: View, change: (blocks: readonly Block[]) => readonly Block[]): View {
   const last = view.messages.at(-1);
   if (last?.role === 'assistant') {

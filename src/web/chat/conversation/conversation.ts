@@ -8,32 +8,35 @@ import type { Settings } from '../settings.js';
 import { countUnknown } from './tools.js';
 import { EMPTY_VIEW, type View } from './view.js';
 
-/** Where the conversation goes on, and who is told what went over the wire. */
+/** The environment of a conversation. */
 export interface Surroundings {
   /** The service's base URL. */
   readonly base: string;
-  /** Whether the current surface is exposed, which has the history. */
+  /** True when the current surface is exposed, which provides the history. */
   readonly hasHistory: boolean;
   readonly onExchange: (exchange: Exchange) => void;
   readonly onWireEvent: (event: WireEvent) => void;
 }
 
-/** How long text may wait to be shown. */
+/** Maximum delay before text is rendered, in milliseconds. */
 const FRAME_MS = 40;
 
-/** One session over one surface: what is shown of it, and what can be done. */
+/** One session over one surface: its view and the user's actions. */
 export class Conversation {
   readonly view = new Observable<View>(EMPTY_VIEW);
-  /** Why it cannot go on; null while it can. */
+  /** The reason why the conversation cannot continue; null while it can. */
   readonly failure = new Observable<string | null>(null);
   readonly client: Client;
-  /** Lists, renames and deletes threads, binds wallets and sets the user state; null where no exposed surface can. */
+  /**
+   * The client that lists, renames and deletes threads, binds wallets and sets the user state; null if the current
+   * surface is not exposed.
+   */
   readonly keeper: Client | null;
   readonly #stop = new AbortController();
   #newest = EMPTY_VIEW;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #isReading = false;
-  /** Of how many calls the history does not tell the arguments: they are too old. */
+  /** The number of calls that are too old for the history to have their arguments. */
   #unknowable = 0;
   #boundWallet = '';
 
@@ -53,7 +56,7 @@ export class Conversation {
     this.keeper = surface === 'current' ? this.client : other;
   }
 
-  /** Begins to show what happens. */
+  /** Starts to follow the session. */
   start(): void {
     this.#watch().catch((error: unknown) => {
       if (!this.#stop.signal.aborted) this.failure.set(reasonOf(error));
@@ -66,7 +69,10 @@ export class Conversation {
     this.keeper?.close();
   }
 
-  /** Sends a message; it is shown at once, and withdrawn when the service refuses it. @throws why it was refused */
+  /**
+   * Sends a message. Shows it immediately, and removes it when the service refuses it.
+   * @throws the error of the refusal
+   */
   async send(text: string, wallet: string): Promise<void> {
     const key = randomId();
     this.#apply({ type: 'sending', message: { key, text } });
@@ -94,7 +100,7 @@ export class Conversation {
     this.#apply({ type: 'notices_read' });
   }
 
-  /** A message of the current surface binds the wallet by itself; the legacy one cannot. */
+  /** Binds the wallet to the session. On the current surface, the message itself carries the wallet. */
   async #bind(wallet: string): Promise<{ readonly wallet?: string }> {
     if (wallet === '' || this.keeper === null) return {};
     if (this.keeper === this.client) return { wallet };
@@ -112,17 +118,17 @@ export class Conversation {
     }
   }
 
-  /** The legacy surface answers 404 for a session that nobody has named yet. */
+  /** Creates the session, because the legacy surface responds with 404 for an unknown one. */
   async #touch(): Promise<void> {
     if (this.client.surface === 'current') return;
     try {
       await (this.keeper === null ? this.client.create() : this.keeper.state());
     } catch {
-      // Whoever watches says what is wrong, and goes on once the service is there.
+      // `#watch` reports the error, and continues once the service is reachable.
     }
   }
 
-  /** Snapshots leave the arguments of calls out; the history has them. */
+  /** Reads the arguments of tool calls from the history, because snapshots leave them out. */
   #readArguments(signal: AbortSignal): void {
     const { base, hasHistory, onExchange } = this.around;
     const isNews = countUnknown(this.#newest.messages) > this.#unknowable;
@@ -134,7 +140,7 @@ export class Conversation {
           this.#apply({ type: 'calls', calls });
           this.#unknowable = countUnknown(this.#newest.messages);
         },
-        // They stay unknown; that the service is away, the connection says.
+        // The arguments stay unknown; the connection status reports an unreachable service.
         () => undefined,
       )
       .finally(() => {
@@ -142,7 +148,7 @@ export class Conversation {
       });
   }
 
-  /** Text comes faster than a page can show it: pieces are shown together, everything else at once. */
+  /** Applies a change to the view. Batches pieces of text, which arrive faster than the page can render. */
   #apply(change: Change): void {
     if (this.#stop.signal.aborted) return;
     this.#newest = changed(this.#newest, change);
@@ -157,7 +163,7 @@ export class Conversation {
   };
 }
 
-/** What to tell a person of a failure. */
+/** Returns the message of an error. */
 export function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

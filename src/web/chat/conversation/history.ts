@@ -2,12 +2,12 @@ import { isObject, objectsIn, parseJson, textOf } from '../../../client/json.js'
 import type { Exchange, JsonValue } from '../../../client/types.js';
 import type { RecordedCall } from './view.js';
 
-/** How much of the history is asked for arguments. */
+/** Maximum number of records to read for arguments. */
 const LIMIT = 200;
 
 /**
- * The last tool calls of a thread with their arguments, which snapshots leave out. Empty where the history cannot be
- * read.
+ * Returns the last tool calls of a thread with their arguments, which snapshots leave out. Empty if the history cannot
+ * be read.
  * @param base the service's base URL
  */
 export async function readCalls(

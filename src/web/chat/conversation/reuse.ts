@@ -1,8 +1,8 @@
 import type { Block, ViewMessage } from './view.js';
 
 /**
- * The messages `after`, where nothing has changed as the objects that they were `before`: what is shown need not be
- * made anew.
+ * Returns the messages `after`, with unchanged ones replaced by their objects from `before`, so that they are not
+ * rendered again.
  */
 export function reused(
   before: readonly ViewMessage[],

@@ -1,15 +1,15 @@
 import type { ChatMessage, SessionState } from '../../../client/types.js';
 import type { Block, ViewMessage } from './view.js';
 
-/** What a state says of the thread. */
+/** The thread in a state. */
 export interface Stated {
   readonly messages: readonly ViewMessage[];
-  /** The texts of the turns that wait. */
+  /** The texts of queued messages. */
   readonly queued: readonly string[];
   readonly users: readonly string[];
 }
 
-/** The thread of a state: steps of one answer joined, and what waits behind the running turn set apart. */
+/** Reads the thread of a state: joins the steps of each reply, and separates the queued messages. */
 export function readState({ messages, status }: SessionState): Stated {
   const users = messages.filter(({ sender }) => sender === 'user').map(({ content }) => content);
   const shown = status === 'processing' ? messages.slice(0, waitingFrom(messages)) : messages;
@@ -18,8 +18,8 @@ export function readState({ messages, status }: SessionState): Stated {
 }
 
 /**
- * Where the waiting messages begin. The user messages at the end wait; but the first of them is being answered when
- * what stands before it is a finished answer: its last step is text that does not grow any more.
+ * Returns the index of the first queued message. User messages at the end are queued, except that the first of them is
+ * running if the message before them is a finished reply, whose last step is text that no longer grows.
  */
 function waitingFrom(messages: readonly ChatMessage[]): number {
   const last = messages.findLastIndex(({ sender }) => sender !== 'user');

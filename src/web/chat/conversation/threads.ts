@@ -2,15 +2,15 @@ import { useCallback, useEffect, useState } from 'react';
 import type { ThreadSummary } from '../../../client/types.js';
 import { reasonOf, type Conversation } from './conversation.js';
 
-/** The threads of a wallet, as far as they could be read. */
+/** The threads of a wallet, if they can be listed. */
 export interface Threads {
   readonly list: readonly ThreadSummary[];
-  /** Why they cannot be listed; null: they can. */
+  /** The reason why they cannot be listed; null if they can. */
   readonly problem: string | null;
   reload(): void;
 }
 
-/** The threads of a wallet; read again whenever `version` changes. */
+/** Reads the threads of a wallet, again whenever `version` changes. */
 export function useThreads(conversation: Conversation, wallet: string, version: string): Threads {
   const [list, setList] = useState<readonly ThreadSummary[]>([]);
   const [problem, setProblem] = useState<string | null>(null);

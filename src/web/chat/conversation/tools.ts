@@ -1,7 +1,7 @@
 import type { ToolProgress } from '../../../client/types.js';
 import type { Block, RecordedCall, ToolBlock, ViewMessage } from './view.js';
 
-/** The blocks of the running answer after something was told of a call. */
+/** Applies the progress of a tool call to the blocks of the running reply. */
 export function withProgress(blocks: readonly Block[], told: ToolProgress): readonly Block[] {
   const { callId, name, status } = told;
   const known = blocks.find((block) => block.kind === 'tool' && block.callId === callId);
@@ -13,7 +13,7 @@ export function withProgress(blocks: readonly Block[], told: ToolProgress): read
     progress: told.message ?? before?.progress ?? null,
     result: told.result ?? before?.result ?? null,
   };
-  // A state may have shown the outcome before, without the call's id.
+  // A state may already have shown the result, without the call's id.
   const twin = blocks.find(
     (other) =>
       other.kind === 'tool' && other.callId === null && other.name === name && other.result === block.result,
@@ -28,8 +28,8 @@ export function withProgress(blocks: readonly Block[], told: ToolProgress): read
 }
 
 /**
- * The messages with what the history knows of their calls: arguments, and whether a call failed. A call is found by its
- * id, else by the outcomes in their order.
+ * Adds arguments and failures from the history to the tool calls of messages. Matches calls by id, otherwise by result
+ * in order.
  */
 export function withArguments(
   messages: readonly ViewMessage[],
@@ -48,7 +48,9 @@ export function withArguments(
     }
     return undefined;
   };
-  /** @param taken the ids of the calls that the message shows already: a progress may stand beside its outcome for a moment */
+  /**
+   * @param taken the ids of calls that the message already shows: a progress block may briefly exist beside its result
+   */
   const completed = (block: Block, taken: Set<string>): Block => {
     const call = block.kind === 'tool' ? find(block) : undefined;
     if (block.kind !== 'tool' || call === undefined) return block;
@@ -58,7 +60,7 @@ export function withArguments(
     taken.add(call.callId);
     return { ...block, callId, args: block.args ?? call.args, status };
   };
-  // From the end: what is missing of the history is missing at its beginning.
+  // From the end, because the history may lack calls at its beginning.
   return messages
     .toReversed()
     .map((message) => {
@@ -76,7 +78,7 @@ export function withArguments(
     .toReversed();
 }
 
-/** The known calls after something was told of one: a state that follows leaves its arguments out. */
+/** Adds the progress of a call to the known calls, because later states leave its arguments out. */
 export function noted(calls: readonly RecordedCall[], told: ToolProgress): readonly RecordedCall[] {
   const { callId, name } = told;
   const before = calls.find((call) => call.callId === callId);
@@ -87,7 +89,7 @@ export function noted(calls: readonly RecordedCall[], told: ToolProgress): reado
   return before === undefined ? [...calls, call] : calls.map((other) => (other === before ? call : other));
 }
 
-/** Of how many calls the arguments are not known. */
+/** Returns the number of calls without known arguments. */
 export function countUnknown(messages: readonly ViewMessage[]): number {
   return messages
     .flatMap(({ blocks }) => blocks)

@@ -6,10 +6,10 @@ export interface Numbered<T> {
   readonly value: T;
 }
 
-/** What is kept for the inspector, the oldest first. */
+/** Maximum number of entries kept for the inspector. */
 const KEPT = 500;
 
-/** What went over the wire lately. */
+/** The recent requests and events. */
 export class Traffic {
   readonly exchanges = new Observable<readonly Numbered<Exchange>[]>([]);
   readonly events = new Observable<readonly Numbered<WireEvent>[]>([]);

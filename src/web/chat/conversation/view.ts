@@ -1,83 +1,83 @@
 import type { JsonObject } from '../../../client/types.js';
 
-/** A call of a tool, as it stands. */
+/** A tool call. */
 export interface ToolBlock {
   readonly kind: 'tool';
-  /** Null where only the outcome is known. */
+  /** Null if only the result is known. */
   readonly callId: string | null;
   readonly name: string;
-  /** Null: not known (yet). */
+  /** Null: not known yet, or not available. */
   readonly args: JsonObject | null;
   readonly status: 'running' | 'complete' | 'failed';
-  /** How far it is. */
+  /** The last progress message. */
   readonly progress: string | null;
   readonly result: string | null;
 }
 
-/** A stretch of text. */
+/** A block of text. */
 export interface TextBlock {
   readonly kind: 'text';
   readonly text: string;
 }
 
-/** What a message is made of. */
+/** A part of a message. */
 export type Block = TextBlock | ToolBlock;
 
-/** What is shown as one message: an answer is one, whatever steps it took. */
+/** A message as shown. All steps of a reply form one message. */
 export interface ViewMessage {
-  /** Its place in the thread, which it keeps. */
+  /** Derived from the position in the thread, so it is stable. */
   readonly id: string;
   readonly role: 'user' | 'assistant' | 'system';
   readonly blocks: readonly Block[];
 }
 
-/** A message on its way that no state has shown yet. */
+/** A sent message that no state contains yet. */
 export interface Unseen {
   readonly key: string;
   readonly text: string;
 }
 
-/** The turn that runs, by the user message that it answers. */
+/** The running turn, identified by the user message that it replies to. */
 export interface OpenTurn {
-  /** How many user messages there are up to its own. */
+  /** The number of user messages up to and including the turn's own. */
   readonly ordinal: number;
-  /** Null: not told (yet). */
+  /** Null: not known yet, or not available. */
   readonly id: string | null;
-  /** The turn before it, whose end may be told late. */
+  /** The previous turn, whose end may be reported late. */
   readonly before: string | null;
 }
 
-/** A call with its arguments, as the history has it. */
+/** A tool call with its arguments, as in the history. */
 export interface RecordedCall {
   readonly callId: string;
   readonly name: string;
   readonly args: JsonObject;
-  /** As text; null while there is none. */
+  /** The result as text; null while the call is running. */
   readonly result: string | null;
   readonly failed: boolean;
 }
 
-/** One session as it is shown. */
+/** The state of a session as shown on the page. */
 export interface View {
   readonly connection: 'connecting' | 'open' | 'lost';
-  /** False until the first state has come. */
+  /** False until the first state was received. */
   readonly isLoaded: boolean;
   readonly title: string | null;
   readonly messages: readonly ViewMessage[];
-  /** Texts that wait behind the running turn. */
+  /** The texts of queued messages. */
   readonly queued: readonly string[];
   readonly unseen: readonly Unseen[];
   readonly turn: OpenTurn | null;
-  /** How many user messages the last state had. */
+  /** The number of user messages in the last state. */
   readonly statedUsers: number;
   readonly calls: readonly RecordedCall[];
   readonly userState: JsonObject | null;
-  /** The last state as it came. */
+  /** The unprocessed last state. */
   readonly raw: JsonObject | null;
   readonly notices: readonly string[];
 }
 
-/** Before anything is known. */
+/** The view before the first event. */
 export const EMPTY_VIEW: View = {
   connection: 'connecting',
   isLoaded: false,
@@ -93,7 +93,7 @@ export const EMPTY_VIEW: View = {
   notices: [],
 };
 
-/** Whether the assistant works, or is about to. */
+/** True while a turn is running or queued. */
 export function isBusy({ turn, queued }: View): boolean {
   return turn !== null || queued.length > 0;
 }

@@ -1,9 +1,9 @@
 import type { Exchange } from '../../../client/types.js';
 
-/** Headers that carry an App key; their value is never shown. */
+/** Headers that carry an App key; their values are never shown. */
 const KEY_HEADERS = new Set(['service-app-key', 'x-api-key']);
 
-/** The request as a line for a shell, with the App key as `$APP_KEY`. */
+/** Formats a request as a curl command, with the App key as `$APP_KEY`. */
 export function curlLine({ method, url, headers, body }: Exchange, origin: string): string {
   const isStream = Object.entries(headers).some(
     ([name, value]) => name.toLowerCase() === 'accept' && value === 'text/event-stream',

@@ -5,16 +5,16 @@ import { useObservable, type Observable } from '../../parts/observable.js';
 import { timeOf } from './request-list.js';
 import type { Numbered } from '../conversation/traffic.js';
 
-/** Events of text in a row, or one event of another kind. */
+/** A sequence of text events, or one event of another kind. */
 interface Run {
   readonly n: number;
   readonly last: WireEvent;
   readonly count: number;
-  /** The text of all. */
+  /** The joined text. */
   readonly content: string;
 }
 
-/** The events as they arrive, the newest first; pieces of text in a row are one entry. */
+/** The received events, newest first. Consecutive pieces of text form one entry. */
 export function EventList(props: { readonly events: Observable<readonly Numbered<WireEvent>[]> }): ReactNode {
   const events = useObservable(props.events);
   if (events.length === 0) return <p className="hint">Events are listed here as they arrive.</p>;

@@ -10,7 +10,7 @@ import type { Traffic } from '../conversation/traffic.js';
 const TABS = ['Requests', 'Events', 'Snapshot', 'User state'] as const;
 type Tab = (typeof TABS)[number];
 
-/** What goes over the wire, and what the service has of the session. */
+/** Shows requests, events and the service's state of the session. */
 export function Inspector(props: {
   readonly conversation: Conversation;
   readonly traffic: Traffic;

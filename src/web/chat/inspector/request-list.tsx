@@ -5,7 +5,7 @@ import { useObservable, type Observable } from '../../parts/observable.js';
 import { curlLine } from './curl.js';
 import type { Numbered } from '../conversation/traffic.js';
 
-/** The requests just made, the newest first, each as a line for a shell. */
+/** The recent requests, newest first, each as a curl command. */
 export function RequestList(props: {
   readonly exchanges: Observable<readonly Numbered<Exchange>[]>;
 }): ReactNode {
@@ -44,7 +44,7 @@ function Request({ exchange }: { readonly exchange: Exchange }): ReactNode {
   );
 }
 
-/** Of the day, to the second. */
+/** Formats the time of day with seconds. */
 export function timeOf(date: Date): string {
   return date.toTimeString().slice(0, 8);
 }

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../../client/types.js';
 import { reasonOf, type Conversation } from '../conversation/conversation.js';
 import { patchBetween, readObject } from './state-patch.js';
 
-/** The user state, to be read and changed as JSON. */
+/** Shows and edits the user state as JSON. */
 export function StateEditor(props: {
   readonly conversation: Conversation;
   readonly userState: JsonObject | null;

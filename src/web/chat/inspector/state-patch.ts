@@ -1,7 +1,7 @@
 import { isObject, parseJson } from '../../../client/json.js';
 import type { JsonObject } from '../../../client/types.js';
 
-/** The JSON merge patch (RFC 7396) that makes one object the other. */
+/** Returns the JSON merge patch (RFC 7396) that turns `before` into `after`. */
 export function patchBetween(before: JsonObject, after: JsonObject): JsonObject {
   const gone = Object.keys(before).filter((name) => !(name in after));
   const patch: JsonObject = Object.fromEntries(gone.map((name) => [name, null]));
@@ -15,7 +15,10 @@ export function patchBetween(before: JsonObject, after: JsonObject): JsonObject 
   return patch;
 }
 
-/** Reads a JSON object. @throws an Error in words for a person */
+/**
+ * Parses a JSON object.
+ * @throws Error with a message for the user
+ */
 export function readObject(text: string): JsonObject {
   const value = parseJson(text);
   if (isObject(value)) return value;

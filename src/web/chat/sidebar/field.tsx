@@ -1,6 +1,6 @@
 import { useEffect, useId, useState, type ReactNode } from 'react';
 
-/** A line of text that counts once it is complete: on Enter, or when it is left. */
+/** A text input that takes effect on Enter or when it loses the focus. */
 export function Field(props: {
   readonly label: string;
   readonly value: string;

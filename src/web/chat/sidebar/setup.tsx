@@ -3,7 +3,7 @@ import { reasonOf, type Conversation } from '../conversation/conversation.js';
 import { Field } from './field.js';
 import type { Settings } from '../settings.js';
 
-/** The App, its key and the rig. */
+/** Selects the App, its key and the rig. */
 export function Setup(props: {
   readonly conversation: Conversation;
   readonly settings: Settings;
@@ -93,7 +93,7 @@ interface Listed {
   readonly problem: string | null;
 }
 
-/** What there is to choose from; asked for once per conversation. */
+/** Reads the options once per conversation. */
 function useList(conversation: Conversation, what: 'apps' | 'rigs'): Listed {
   const [listed, setListed] = useState<Listed>({ list: [], problem: null });
   useEffect(() => {

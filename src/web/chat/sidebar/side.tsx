@@ -1,7 +1,7 @@
 import { useEffect, useRef, type ReactNode } from 'react';
 import { Icon } from '../../parts/icon.js';
 
-/** A part beside the conversation; where there is no room, a drawer over it. */
+/** A panel beside the conversation; on narrow screens, a drawer over it. */
 export function Side(props: {
   readonly name: string;
   readonly label: string;
@@ -24,7 +24,7 @@ export function Side(props: {
         aria-label={label}
         onKeyDown={(event) => {
           if (!isOver || event.key !== 'Escape' || event.defaultPrevented) return;
-          // It closes the drawer, and does not interrupt an answer as well.
+          // Closes the drawer without also interrupting a reply.
           event.preventDefault();
           onClose();
         }}

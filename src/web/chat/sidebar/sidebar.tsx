@@ -11,7 +11,7 @@ import { Setup } from './setup.js';
 import { ThreadItem } from './thread-item.js';
 import { useThreads } from '../conversation/threads.js';
 
-/** The threads of a wallet, and how the assistant is set up. */
+/** The threads of a wallet, and the assistant's settings. */
 export function Sidebar(props: {
   readonly conversation: Conversation;
   readonly settings: Settings;
@@ -22,7 +22,7 @@ export function Sidebar(props: {
   const { sessionId, wallet } = settings;
   const view = useObservable(conversation.view);
   const [problem, setProblem] = useState<string | null>(null);
-  // A finished turn may have made a thread, or moved it up.
+  // A finished turn may have created a thread or moved it up.
   const version = `${view.title ?? ''} ${String(view.statedUsers)} ${String(view.turn === null)}`;
   const threads = useThreads(conversation, wallet, version);
   const { keeper } = conversation;

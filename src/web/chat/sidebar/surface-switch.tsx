@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import type { SurfaceName } from '../../../client/types.js';
 
-/** Which of the exposed surfaces the page talks over. */
+/** Selects the surface that the page uses. */
 export function SurfaceSwitch(props: {
   readonly surfaces: readonly SurfaceName[];
   readonly value: SurfaceName;

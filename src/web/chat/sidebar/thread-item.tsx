@@ -2,7 +2,7 @@ import { useState, type KeyboardEvent, type ReactNode, type SyntheticEvent } fro
 import type { ThreadSummary } from '../../../client/types.js';
 import { Icon } from '../../parts/icon.js';
 
-/** A thread in the list: opened by its title; renamed and deleted in its place. */
+/** A thread in the list. Its title opens it; it is renamed and deleted in place. */
 export function ThreadItem(props: {
   readonly thread: ThreadSummary;
   readonly isOpen: boolean;
@@ -111,7 +111,7 @@ function Renaming(props: {
   );
 }
 
-/** Esc leaves what was begun, and does not interrupt an answer as well. */
+/** Cancels on Esc, without also interrupting a reply. */
 function cancelOn(cancel: () => void): (event: KeyboardEvent) => void {
   return (event) => {
     if (event.key !== 'Escape') return;

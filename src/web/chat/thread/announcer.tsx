@@ -1,12 +1,12 @@
 import { useEffect, useRef, useState, type ReactNode } from 'react';
 import { isBusy, type View } from '../conversation/view.js';
 
-/** So much of an answer is read out. */
+/** Maximum length of the text that is read out, in characters. */
 const READ_OUT = 1000;
 
 /**
- * Tells a screen reader what happens, and no more often than a listener can follow: that an answer has begun, the
- * answer when it has ended, and what becomes of the connection.
+ * Announces to screen readers that a reply has begun, the completed reply, and changes of the connection. It does not
+ * announce every update, which would be too frequent to follow.
  */
 export function Announcer({ view }: { readonly view: View }): ReactNode {
   const [said, setSaid] = useState('');

@@ -2,7 +2,7 @@ import { ComposerPrimitive } from '@assistant-ui/react';
 import type { ReactNode } from 'react';
 import { Icon } from '../../parts/icon.js';
 
-/** Where messages are written. Enter sends, also while an answer runs; Esc interrupts. */
+/** The message input. Enter sends, even while a reply is running; Esc interrupts. */
 export function Composer(props: { readonly isBusy: boolean; readonly onInterrupt: () => void }): ReactNode {
   const { isBusy, onInterrupt } = props;
   return (

@@ -3,7 +3,7 @@ import type { View } from '../conversation/view.js';
 
 const WORDS = { connecting: 'Connecting', open: 'Connected', lost: 'Reconnecting' } as const;
 
-/** Whether the page hears of what happens. */
+/** The status of the connection. */
 export function Connection({ state }: { readonly state: View['connection'] }): ReactNode {
   return (
     <p className="connection" data-state={state}>

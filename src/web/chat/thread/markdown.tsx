@@ -5,7 +5,7 @@ import remarkGfm from 'remark-gfm';
 const PLUGINS = [remarkGfm];
 
 /**
- * The text of an answer as Markdown. HTML in it stays text; an image is a link, for this page loads nothing from other
+ * Renders a reply as Markdown. HTML stays text, and an image becomes a link, because the page loads nothing from other
  * hosts.
  */
 export const MarkdownText = memo(function MarkdownText() {
@@ -30,7 +30,7 @@ export const MarkdownText = memo(function MarkdownText() {
             <table>{children}</table>
           </div>
         ),
-        // Below the heading of the message.
+        // Headings start below the level of the message's own heading.
         h1: 'h3',
         h2: 'h4',
         h3: 'h5',

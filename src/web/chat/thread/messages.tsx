@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import { MarkdownText } from './markdown.js';
 import { ToolCall } from './tool-call.js';
 
-/** What a user said, as it was typed. */
+/** A user message as plain text. */
 export function UserMessage(): ReactNode {
   return (
     <MessagePrimitive.Root className="message user" data-role="user">
@@ -15,7 +15,7 @@ export function UserMessage(): ReactNode {
   );
 }
 
-/** An answer: text and tool calls in their order. */
+/** A reply: text and tool calls in order. */
 export function AssistantMessage(): ReactNode {
   return (
     <MessagePrimitive.Root className="message assistant" data-role="assistant">
@@ -27,7 +27,7 @@ export function AssistantMessage(): ReactNode {
   );
 }
 
-/** What the service has to say of a turn, such as why it failed. */
+/** A message of the service about a turn, such as an error. */
 export function SystemMessage(): ReactNode {
   return (
     <MessagePrimitive.Root className="message system" data-role="system">

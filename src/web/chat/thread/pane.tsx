@@ -10,7 +10,7 @@ import { Thread } from './thread.js';
 import { isBusy } from '../conversation/view.js';
 import { useWindow } from './window.js';
 
-/** A conversation: its thread, and where the next message is written. */
+/** A conversation: its thread and the message input. */
 export function Pane(props: { readonly conversation: Conversation; readonly wallet: string }): ReactNode {
   const { conversation, wallet } = props;
   const view = useObservable(conversation.view);
@@ -40,7 +40,7 @@ export function Pane(props: { readonly conversation: Conversation; readonly wall
   const shown = useWindow(view);
   const runtime = useRuntime(view, shown.messages, { send, interrupt });
 
-  // What was refused is not lost: it can be changed and sent again.
+  // Restores a refused message into the input, so that the user can change it and send it again.
   useEffect(() => {
     if (refused === null) return;
     const { composer } = runtime.thread;

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { Icon } from '../../parts/icon.js';
 
-/** What went wrong last, and what the service has to tell. */
+/** The last error, and notices of the service. */
 export function Problems(props: {
   readonly problem: string | null;
   readonly notices: readonly string[];

@@ -7,13 +7,13 @@ import {
 import { useMemo } from 'react';
 import { isBusy, type Block, type View, type ViewMessage } from '../conversation/view.js';
 
-/** What the user can do in a thread. */
+/** The user's actions in a thread. */
 export interface Actions {
   readonly send: (text: string) => Promise<void>;
   readonly interrupt: () => Promise<void>;
 }
 
-/** Lets the components of the chat library show these messages of a view, and act. */
+/** Connects the chat library's components to the messages of a view and to the actions. */
 export function useRuntime(
   view: View,
   messages: readonly ViewMessage[],
@@ -26,7 +26,7 @@ export function useRuntime(
     const items = view.queued.map((text, index) => ({
       ...{ id: String(index), prompt: text, parts: [{ type: 'text' as const, text }] },
     }));
-    // The service keeps the queue, in the order of arrival: nothing is moved in it.
+    // The service keeps the queue in order of arrival, so items cannot be moved or edited.
     const fixed = (): void => undefined;
     return { items, steerItems: [], enqueue, steer: enqueue, move: fixed, edit: fixed, remove: fixed };
   }, [view.queued, send]);

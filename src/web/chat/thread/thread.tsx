@@ -8,7 +8,7 @@ import type { Shown } from './window.js';
 const MESSAGES = { user: UserMessage, assistant: AssistantMessage, system: SystemMessage } as const;
 const EXAMPLES = ['What is 12 * (3 + 4)?', 'What time is it in Tokyo?', 'Count from 1 to 50'] as const;
 
-/** The messages of a session, and those that wait. */
+/** The messages of a session, followed by the queued ones. */
 export function Thread({ view, shown }: { readonly view: View; readonly shown: Shown }): ReactNode {
   return (
     <ThreadPrimitive.Viewport className="viewport" role="region" aria-label="Conversation" tabIndex={0}>

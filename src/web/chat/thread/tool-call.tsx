@@ -4,7 +4,7 @@ import { Icon } from '../../parts/icon.js';
 
 const WORDS = { running: 'running', complete: 'done', failed: 'failed' } as const;
 
-/** A call of a tool: its name and how it stands; opened, its arguments and its result. */
+/** A tool call with its name and status; when expanded, its arguments and result. */
 export function ToolCall({ toolName, argsText, ...part }: ToolCallMessagePartProps): ReactNode {
   const result: unknown = part.result;
   const progress: unknown = part.artifact;
@@ -37,7 +37,7 @@ function brief(argsText: string): string {
   return line === '{}' ? '' : line;
 }
 
-/** JSON with line breaks; other text as it is. */
+/** Formats JSON with line breaks; returns other text unchanged. */
 function pretty(result: unknown): string {
   if (typeof result !== 'string') return JSON.stringify(result, null, 2);
   try {

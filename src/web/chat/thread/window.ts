@@ -1,18 +1,20 @@
 import { useEffect, useState } from 'react';
 import type { View, ViewMessage } from '../conversation/view.js';
 
-/** So many messages are shown at first, and with each wish for more. */
+/** Number of messages shown at first, and added by each request for more. */
 const STEP = 100;
 
-/** The end of a long thread, and its earlier messages as they are wished for. */
+/** The visible part of a long thread. */
 export interface Shown {
   readonly messages: readonly ViewMessage[];
-  /** How many are before these. */
+  /** The number of earlier messages that are hidden. */
   readonly earlier: number;
   readonly showEarlier: () => void;
 }
 
-/** What of a thread is shown: from a beginning that stays while messages are added, so that nothing moves. */
+/**
+ * Selects the visible messages. The first one stays the same while messages are added, so that the view does not jump.
+ */
 export function useWindow({ messages, isLoaded }: View): Shown {
   const [from, setFrom] = useState<number | null>(null);
   const atEnd = Math.max(messages.length - STEP, 0);
