@@ -39,6 +39,6 @@ export async function snapshotAfter(core: ChatApi, session: SessionRef): Promise
 function deletedSince(): RefusedError {
   return new RefusedError(
     'gone',
-    'The message was accepted, and its thread was deleted before it was answered',
+    'The message was accepted, but its thread was deleted before the response',
   );
 }
