@@ -96,12 +96,12 @@ class Talk implements ChatRoom {
   async run(withHistory: boolean): Promise<void> {
     const history = await History.open(this.terminal, withHistory && this.#isTerminal);
     const lines = this.#open(history);
-    const release = this.#heedKeys(lines);
+    const release = this.#handleKeys(lines);
     try {
       if (this.#isTerminal) lines.prompt();
       for await (const line of lines) {
         await history.add(line);
-        if (line.trim() !== '') await this.#hear(line);
+        if (line.trim() !== '') await this.#handleLine(line);
         if (this.#isLeaving) break;
         if (this.#isTerminal) lines.prompt();
       }
@@ -124,7 +124,7 @@ class Talk implements ChatRoom {
     return createInterface({ input, output, prompt: '> ', ...recalled });
   }
 
-  async #hear(line: string): Promise<void> {
+  async #handleLine(line: string): Promise<void> {
     const command = this.#isTerminal ? commandIn(line) : undefined;
     try {
       if (command !== undefined) await command(this);
@@ -154,9 +154,9 @@ class Talk implements ChatRoom {
   }
 
   /** Handles Ctrl-C and Ctrl-D. Returns the function that removes the handlers. */
-  #heedKeys(lines: Interface): () => void {
+  #handleKeys(lines: Interface): () => void {
     const onInterrupt = (): void => {
-      this.#pressed(lines);
+      this.#onCtrlC(lines);
     };
     // Ctrl-D also ends the chat during a reply, which the service still completes.
     const onClose = (): void => {
@@ -173,7 +173,7 @@ class Talk implements ChatRoom {
    * Handles Ctrl-C. The first one interrupts the reply in progress. Without a reply, it shows a hint on a terminal.
    * Otherwise it exits.
    */
-  #pressed(lines: Interface): void {
+  #onCtrlC(lines: Interface): void {
     if (this.#answer !== undefined && !this.#isInterrupting) {
       this.#isInterrupting = true;
       this.#client.interrupt().catch((error: unknown) => {

@@ -131,11 +131,11 @@ async function attempt(name: string, fine: string, work: () => Promise<void>): P
     await work();
     return { name, ok: true, message: fine };
   } catch (error) {
-    return { name, ok: false, message: wordsOf(error) };
+    return { name, ok: false, message: messageOf(error) };
   }
 }
 
-function wordsOf(error: unknown): string {
+function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error.name === 'TimeoutError') return `did not answer within ${String(ENDPOINT_MS / 1000)} s`;
   return error.message;

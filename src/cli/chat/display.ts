@@ -13,7 +13,7 @@ export class Display {
   /** The text of the reply that has been written. */
   #shown = '';
   /** The text of the reply that has been received; shorter than `#shown` while the stream replays it. */
-  #told = '';
+  #received = '';
   #isLost = false;
 
   constructor(private readonly terminal: Terminal) {
@@ -27,7 +27,7 @@ export class Display {
         this.#begin(event.turnId);
         return;
       case 'text':
-        this.#told += event.content;
+        this.#received += event.content;
         this.#catchUp();
         return;
       case 'tool':
@@ -75,7 +75,7 @@ export class Display {
   }
 
   #begin(turnId: string): void {
-    this.#told = '';
+    this.#received = '';
     if (turnId === this.#turn) return;
     this.end();
     this.#turn = turnId;
@@ -96,14 +96,14 @@ export class Display {
   }
 
   #catchUp(): void {
-    if (this.#shown.startsWith(this.#told)) return;
-    if (this.#told.startsWith(this.#shown)) this.#write(this.#told.slice(this.#shown.length));
+    if (this.#shown.startsWith(this.#received)) return;
+    if (this.#received.startsWith(this.#shown)) this.#write(this.#received.slice(this.#shown.length));
     else {
       // The service generated the reply again after a crash.
       this.end();
-      this.#write(this.#told);
+      this.#write(this.#received);
     }
-    this.#shown = this.#told;
+    this.#shown = this.#received;
   }
 
   #write(text: string): void {

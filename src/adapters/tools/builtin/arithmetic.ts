@@ -70,9 +70,9 @@ export function createArithmetic(math: MathJsInstance): Arithmetic {
       return value;
     }
 
-    function call(name: string, args: readonly MathNode[], spoken: string): BigNumber {
+    function call(name: string, args: readonly MathNode[], label: string): BigNumber {
       const found = functions.get(name);
-      if (found === undefined) throw new Error(`I don't know ${spoken}.`);
+      if (found === undefined) throw new Error(`I don't know ${label}.`);
       if (args.length < found.least || args.length > found.most) {
         throw new Error(`${name} takes another number of arguments than ${args.length.toString()}.`);
       }

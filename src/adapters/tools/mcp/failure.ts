@@ -34,8 +34,8 @@ export function toFailure(error: unknown, server: string): McpFailure {
       const outcome = 'whether the call took effect is not known';
       return new McpFailure('gone', `${named} went away; ${outcome}.`, options);
     }
-    const told = bounded(words.replace(/^(MCP error -?\d+: )+/, ''));
-    return new McpFailure('refused', told === '' ? `${named} refused the call.` : told, options);
+    const reason = bounded(words.replace(/^(MCP error -?\d+: )+/, ''));
+    return new McpFailure('refused', reason === '' ? `${named} refused the call.` : reason, options);
   }
   if (words.startsWith('Streamable HTTP error') && typeof code === 'number') {
     return ofStatus(code, words, named, options);

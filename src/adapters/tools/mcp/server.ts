@@ -154,8 +154,8 @@ export class McpServer {
 
   async #run(remoteName: string, args: JsonObject, context: ToolContext): Promise<JsonValue> {
     const scrub = createScrubber(context.secrets, this.#ownSecrets);
-    const progress = (told: McpProgress): void => {
-      context.progress(bounded(scrub.text(progressWords(told)), MAX_PROGRESS_WORDS));
+    const progress = (update: McpProgress): void => {
+      context.progress(bounded(scrub.text(progressWords(update)), MAX_PROGRESS_WORDS));
     };
     const { signal } = context;
     const { timeoutMs } = this.settings;

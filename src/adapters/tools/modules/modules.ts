@@ -56,7 +56,7 @@ export async function loadToolModules(
     try {
       for (const file of await findFiles(pattern, deps.folder)) files.add(file);
     } catch (error) {
-      mistakes.push({ where: `tools: ${pattern}`, what: wordsOf(error) });
+      mistakes.push({ where: `tools: ${pattern}`, what: messageOf(error) });
     }
   }
   const tools: Tool[] = [];
@@ -91,7 +91,7 @@ async function readModule(file: string, shown: string, mistakes: ModuleMistake[]
   try {
     exported = await load(file);
   } catch (error) {
-    mistakes.push({ where: shown, what: `cannot be loaded: ${wordsOf(error)}` });
+    mistakes.push({ where: shown, what: `cannot be loaded: ${messageOf(error)}` });
     return [];
   }
   const found: Found[] = [];
@@ -145,7 +145,7 @@ function toJson(result: unknown): JsonValue {
     if (isJson(value)) return value;
     throw new Error('it is empty');
   } catch (error) {
-    throw new Error(`The tool's result cannot be serialized as JSON: ${wordsOf(error)}`, { cause: error });
+    throw new Error(`The tool's result cannot be serialized as JSON: ${messageOf(error)}`, { cause: error });
   }
 }
 
@@ -154,7 +154,7 @@ function isJson(value: unknown): value is JsonValue {
   return value !== undefined;
 }
 
-function wordsOf(error: unknown): string {
+function messageOf(error: unknown): string {
   return error instanceof Error
     ? `${error.name === 'Error' ? '' : `${error.name}: `}${error.message}`
     : String(error);
