@@ -1,12 +1,14 @@
 import type { Feed } from './model/feed.js';
 import type { RigChoice } from './model/rig-choice.js';
-import type { SendRequest, Sent } from './model/send-request.js';
+import type { SendRequest, Sent, SystemMessage } from './model/send-request.js';
 import type { SessionRef, ThreadSummary } from './model/session.js';
 import type { TurnUpdate, Update } from './model/update.js';
 import type { App } from './model/app.js';
 import type { SystemEvent } from './model/event.js';
 import type { HealthStatus } from './operations/health.js';
 import type { JsonObject } from './model/json.js';
+import type { KeyOwner, ProviderKey } from './model/provider-key.js';
+import type { SimulationReport, SimulationRequest } from './model/simulation.js';
 import type { Message } from './model/message.js';
 import type { ThreadCursor } from './ports/store.js';
 import type { Invocation, InvocationRequest } from './tools/direct-calls.js';
@@ -43,6 +45,11 @@ export interface SessionApi {
     after: ThreadCursor | null;
   }): Promise<{ threads: readonly ThreadSummary[]; next: ThreadCursor | null }>;
   renameSession(sessionId: string, title: string): Promise<ThreadSummary>;
+  /**
+   * Archives a thread, or takes it out of the archive. It stays readable and usable.
+   * @throws RefusedError `not_found`
+   */
+  archiveSession(sessionId: string, archived: boolean): Promise<ThreadSummary>;
   /**
    * Deletes a session with all its data: stops its running turn and ends its streams.
    * @throws RefusedError `not_found`
@@ -169,6 +176,38 @@ export interface WalletApi {
   proveWallet(request: { readonly message: string; readonly signature: string }): Promise<WalletProof>;
 }
 
+/** Wallet requests: simulations, and what clients and their wallets report. */
+export interface WalletRequestApi {
+  /**
+   * Takes a message that is not part of the conversation: text, or JSON `{type, payload}`. A change of the wallet is
+   * merged into the user state, the outcome of a wallet request starts a turn, anything else is stored as a `system`
+   * message. Waits for no model and no chain. Creates the session.
+   * @throws RefusedError `invalid` for a message that is too long; `unavailable` while the service drains
+   */
+  report(session: SessionRef, message: string): Promise<SystemMessage>;
+  /**
+   * Simulates a batch of transactions.
+   * @throws RefusedError `invalid` for a chain that is not configured, or without a sender
+   */
+  simulate(request: SimulationRequest): Promise<SimulationReport>;
+}
+
+/** The keys for model providers that clients bring. Each method names the client, or a session that is bound to one. */
+export interface ProviderKeyApi {
+  /** @throws RefusedError `invalid` when neither names a client */
+  listProviderKeys(owner: KeyOwner): Promise<readonly ProviderKey[]>;
+  /**
+   * Seals and stores a key. The turns of this client on rigs of this provider use it.
+   * @throws RefusedError `invalid` for an unknown provider or a malformed key
+   */
+  storeProviderKey(
+    owner: KeyOwner,
+    key: { readonly provider: string; readonly apiKey: string; readonly label: string | undefined },
+  ): Promise<ProviderKey>;
+  /** @returns false when there was no such key */
+  deleteProviderKey(owner: KeyOwner, provider: string): Promise<boolean>;
+}
+
 /** Counts requests, for the operator. */
 export interface UsageApi {
   /**
@@ -208,6 +247,8 @@ export interface Core
     ToolApi,
     SecretApi,
     WalletApi,
+    WalletRequestApi,
+    ProviderKeyApi,
     UsageApi,
     AdmissionApi,
     HealthApi {}

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { shownCount, textBytes, type Message } from '../../src/core/model/message.js';
 import type { Store } from '../../src/core/ports/store.js';
-import type { StoredTail } from '../../src/core/ports/tail-store.js';
+import type { StoredTail } from '../../src/core/ports/stored-thread.js';
 import {
   acceptance,
   contents,

@@ -1,3 +1,5 @@
+import type { WalletPolicy } from './wallet-request.js';
+
 /** The App that always exists and needs no key. */
 export const DEFAULT_APP = 'default';
 
@@ -27,4 +29,6 @@ export interface App {
   readonly secrets: readonly SecretSlot[];
   /** Null: the service's `BUSY_STRATEGY`. */
   readonly busyStrategy: BusyStrategy | null;
+  /** Which transactions the App may ask wallets for; null: it has no wallet tools. */
+  readonly wallet: WalletPolicy | null;
 }

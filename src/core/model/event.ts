@@ -18,6 +18,8 @@ export type EventBody =
       readonly toolName: string;
       readonly failed: boolean;
       readonly result: JsonValue;
+      /** True if the tool has reported progress. */
+      readonly multiStep?: boolean;
     }
   | { readonly type: 'system_notice'; readonly message: string };
 
@@ -102,13 +104,15 @@ export function isTurnEvent(signal: Signal): signal is TurnEvent {
 
 /** An entry of the snapshot's `system_events`. */
 export interface SystemEvent {
-  readonly kind: 'SystemError' | 'SystemNotice';
+  readonly kind: 'SystemError' | 'SystemNotice' | 'InlineCall';
+  /** Words for the user; of an `InlineCall`, the JSON text of its object. */
   readonly text: string;
 }
 
-/** A `SystemError` that no snapshot has carried yet. `n` orders them within the session. */
+/** A system event that exactly one snapshot delivers. `n` orders them within the session. */
 export interface SystemFault {
   readonly n: number;
+  readonly kind: Exclude<SystemEvent['kind'], 'SystemNotice'>;
   readonly text: string;
 }
 

@@ -24,3 +24,10 @@ export interface Sent {
   /** True if the idempotency key identifies the message as a repeat. */
   readonly repeated: boolean;
 }
+
+/** A message that a client reported, as the service has taken it. */
+export interface SystemMessage {
+  readonly content: string;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+}

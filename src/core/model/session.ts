@@ -1,8 +1,12 @@
 import type { UserState } from './user-state.js';
+import type { PendingRequest } from './wallet-request.js';
 import { RefusedError } from './refusal.js';
 import { wellFormed } from './text.js';
 
 export const PLACEHOLDER_TITLE = 'New Chat';
+
+/** Shared by the many sessions that wait for no wallet. */
+export const NOTHING_PENDING: readonly PendingRequest[] = [];
 
 /** The origin of a title. An automatic title never overwrites one that a person set. */
 export type TitleSource = 'placeholder' | 'automatic' | 'person';
@@ -24,6 +28,10 @@ export interface Session {
   readonly userState: UserState | null;
   /** True if the last turn was interrupted and no turn has followed. */
   readonly interrupted: boolean;
+  /** Archived threads stay readable and usable. */
+  readonly archived: boolean;
+  /** What the wallet is asked to sign, in order of the ids. */
+  readonly pending: readonly PendingRequest[];
   readonly createdAt: number;
   /** The time of the last activity, in milliseconds since the epoch. */
   readonly activeAt: number;
@@ -37,11 +45,11 @@ export interface Session {
 
 /** The fields that a request can set. */
 export type SessionFields = Partial<
-  Pick<Session, 'title' | 'titleSource' | 'wallet' | 'rig' | 'client' | 'app' | 'userState'>
+  Pick<Session, 'title' | 'titleSource' | 'wallet' | 'rig' | 'client' | 'app' | 'userState' | 'archived'>
 >;
 
 /** An entry of a list of threads. */
-export type ThreadSummary = Pick<Session, 'id' | 'title' | 'createdAt' | 'activeAt'>;
+export type ThreadSummary = Pick<Session, 'id' | 'title' | 'archived' | 'createdAt' | 'activeAt'>;
 
 /** Creates a session that is not stored yet. */
 export function newSession(id: string, at: number): Session {
@@ -55,6 +63,8 @@ export function newSession(id: string, at: number): Session {
     app: null,
     userState: null,
     interrupted: false,
+    archived: false,
+    pending: NOTHING_PENDING,
     createdAt: at,
     activeAt: at,
     lastEventId: 0,

@@ -23,6 +23,10 @@ export interface CoreSettings {
   readonly eventsKept: number;
   readonly eventsKeptMs: number;
   readonly idempotencyMs: number;
+  /** How long a wallet request waits for its outcome. */
+  readonly walletRequestMs: number;
+  /** How long the service looks for a reported transaction on its chain. */
+  readonly walletConfirmMs: number;
   /** Threads without activity for this long are deleted; null: never. */
   readonly retentionMs: number | null;
   /** A lease that was not renewed for this long counts as lost. */

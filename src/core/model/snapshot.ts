@@ -1,3 +1,4 @@
+import type { SystemFault } from './event.js';
 import type { Message } from './message.js';
 import type { Session, SessionStatus } from './session.js';
 
@@ -34,7 +35,7 @@ export interface Snapshot {
 
 /** Faults to deliver in one response. The caller calls exactly one of `confirm` and `release`. */
 export interface FaultDelivery {
-  readonly texts: readonly string[];
+  readonly events: readonly SystemFault[];
   /** The response was sent: no other snapshot delivers these faults. */
   confirm(): void;
   /** The response was not sent: the next snapshot delivers these faults again. */

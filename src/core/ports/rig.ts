@@ -20,6 +20,8 @@ export interface RigRequest {
   readonly instructions: string;
   readonly messages: readonly PromptMessage[];
   readonly tools: readonly ToolDescription[];
+  /** The client's own key for the provider; absent: the configured one. */
+  readonly apiKey?: string;
 }
 
 /** A part of a streamed model response. The last part is `end`. */

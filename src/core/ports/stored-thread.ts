@@ -19,3 +19,25 @@ export interface StoredThread {
   /** The faults that no snapshot has delivered, in order. */
   readonly faults: readonly SystemFault[];
 }
+
+/** The end of a thread, from one consistent read. */
+export interface StoredTail {
+  readonly session: Session;
+  /** The last records that a snapshot shows, in order, of ended and open turns. */
+  readonly messages: readonly Message[];
+  /** How many messages a snapshot of the whole thread would show, see `shownCount`. */
+  readonly shown: number;
+  /** The running turn, if any, followed by the queued ones in order. Their records are in `messages`. */
+  readonly open: readonly Omit<StoredThread['open'][number], 'messages'>[];
+  /** As in `StoredThread`. */
+  readonly faults: readonly SystemFault[];
+}
+
+/** Reads the ends of threads. */
+export interface TailStore {
+  /**
+   * Reads a session with the last records of its thread: enough for a snapshot to show at least `count` messages, or
+   * all records if there are fewer. Reads no other records.
+   */
+  loadTail(id: string, count: number): Promise<StoredTail | 'deleted' | 'unknown'>;
+}

@@ -13,6 +13,10 @@ export interface ToolDescription {
 /** The context of a tool call. */
 export interface ToolContext {
   readonly sessionId: string;
+  /** Identifies the call: a call that is repeated after a crash has the same id. */
+  readonly callId: string;
+  /** The name of the App. */
+  readonly app: string;
   readonly wallet: string | null;
   readonly userState: UserState | null;
   /** The values of the App's secrets, by name. `get` throws for a value that cannot be decrypted. */
@@ -26,6 +30,8 @@ export interface ToolContext {
 export interface Tool extends ToolDescription {
   /** After a crash, a call may be repeated with `none` and `idempotent`, never with `yes`. */
   readonly sideEffects: 'none' | 'idempotent' | 'yes';
+  /** True: the tool is offered only to sessions that have a wallet. */
+  readonly needsWallet?: boolean;
   /** The timeout of a call in milliseconds; null: the service's `TOOL_TIMEOUT`. */
   readonly timeoutMs: number | null;
   /** @throws any error; its message goes to the rig and to the user */

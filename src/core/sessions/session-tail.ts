@@ -1,5 +1,5 @@
 import { shownCount } from '../model/message.js';
-import type { StoredTail } from '../ports/tail-store.js';
+import type { StoredTail } from '../ports/stored-thread.js';
 import { CachedSession } from './cached-session.js';
 
 /** The last messages of a thread that is not cached. */

@@ -2,7 +2,7 @@ import { byOrder, shownCount, type Message } from '../../../src/core/model/messa
 import type { Session } from '../../../src/core/model/session.js';
 import type { SavedSession, SessionChange, ThreadCursor } from '../../../src/core/ports/store.js';
 import type { StoredThread } from '../../../src/core/ports/stored-thread.js';
-import type { StoredTail } from '../../../src/core/ports/tail-store.js';
+import type { StoredTail } from '../../../src/core/ports/stored-thread.js';
 import { isOpen } from '../../../src/core/model/turn.js';
 import { unshownFaults } from './faults.js';
 import {

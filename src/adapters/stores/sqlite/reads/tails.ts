@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import type { SystemFault } from '../../../../core/model/event.js';
 import { shownCount, type Message } from '../../../../core/model/message.js';
-import type { StoredTail, TailStore } from '../../../../core/ports/tail-store.js';
+import type { StoredTail, TailStore } from '../../../../core/ports/stored-thread.js';
 import {
   MESSAGE_COLUMNS,
   SESSION_FAULTS,
