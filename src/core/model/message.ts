@@ -38,7 +38,10 @@ export interface Message {
   readonly turnNo: number;
   readonly position: number;
   readonly role: 'user' | 'assistant' | 'system';
-  /** `wallet`: a `system` record in which the service states the outcome of wallet requests. Only these reach the rig. */
+  /**
+   * `wallet`: a `system` record in which the service states the outcome of wallet requests. Only these system records
+   * reach the rig.
+   */
   readonly origin?: 'wallet';
   readonly content: string;
   readonly toolCalls: readonly ToolCall[] | null;

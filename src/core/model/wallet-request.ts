@@ -111,7 +111,7 @@ export const WALLET_BOUNDS = { open: 50, payloadBytes: 65_536, pendingBytes: 262
 /** Which transactions an App may stage and request. Null fields do not restrict. */
 export interface WalletPolicy {
   readonly chains: readonly number[] | null;
-  /** Lower-case addresses. Applies to the receiver, and to the receiver or spender of an ERC-20 transfer or approval. */
+  /** Lower-case addresses. Applies to the receiver, and to that, or the spender, of an ERC-20 transfer or approval. */
   readonly recipients: readonly string[] | null;
   /** The most native currency of one transaction, as a decimal string in units of the currency (`0.5`). */
   readonly maxValue: string | null;

@@ -62,9 +62,9 @@ export type SignedPayload =
   | { readonly kind: 'text'; readonly text: string };
 
 /**
- * Reads from chains, and sends nothing. Every method but `list` rejects with an Error whose message is fit for the user
- * (no URL, no key, none of a node's own words), or with the reason of `signal` once that has aborted. What a node returns
- * is bounded before it is decoded.
+ * Reads from chains, and sends nothing. Every method but `list` rejects with an Error whose message is for the user (no
+ * URL, no key, none of a node's own words), or with the reason of `signal` once that has aborted. Responses of a node are
+ * bounded before they are decoded.
  */
 export interface Chains {
   /** The configured chains; the first is the default. Empty: there are none. */

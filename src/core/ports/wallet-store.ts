@@ -132,7 +132,7 @@ export interface WalletStore {
     turnId: string,
     verification: WalletVerification,
   ): Promise<WalletRequest | undefined>;
-  /** Requests of a session in order of their ids: those of a turn, or those with these ids, or the last `limit` ones. */
+  /** Reads requests of a session in order of their ids: of a turn, or with these ids, or the last `limit` ones. */
   readWalletRequests(
     sessionId: string,
     which:
@@ -152,7 +152,7 @@ export interface WalletStore {
    * transaction settles one request.
    */
   findSettledBy(chainId: number, hash: string): Promise<Pick<WalletRequest, 'sessionId' | 'id'> | undefined>;
-  /** Ends staged and pending requests whose time is over, at most `limit` of them. Returns the sessions that changed. */
+  /** Expires at most `limit` staged and pending requests whose time is over. Returns the sessions that changed. */
   expireWalletRequests(
     now: number,
     limit: number,
