@@ -1,28 +1,24 @@
 # syntax=docker/dockerfile:1
 
-# Compiles the program. The full image has what better-sqlite3 needs when there is no binary for the platform.
-FROM node:26-bookworm AS build
+# Builds, and keeps the packages that are needed when the service runs. Nothing is compiled: better-sqlite3 brings binaries.
+FROM node:26-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
-RUN npm ci --ignore-scripts
+COPY packages ./packages
+RUN npm ci
 COPY tsconfig*.json vite.config.ts ./
+COPY tools ./tools
 COPY src ./src
-RUN npm run build && rm -f dist/.tsbuildinfo && find dist -name '*.map' -delete
-
-# What it needs when it runs, and nothing that only building better-sqlite3 does.
-FROM node:26-bookworm AS packages
-WORKDIR /app
-COPY package.json package-lock.json ./
-RUN npm ci --omit=dev \
+RUN npm run build && find dist -name '*.map' -delete && rm -f dist/.build.json dist/.tsbuildinfo \
+  && npm prune --omit=dev \
   && node -e "new (require('better-sqlite3'))(':memory:').close()" \
-  && cd node_modules/better-sqlite3 \
-  && rm -rf deps src build/Release/obj build/Release/obj.target build/Release/.deps build/Release/sqlite3.a build/Release/test_extension.node build/deps
+  && rm -rf node_modules/better-sqlite3/deps node_modules/better-sqlite3/src
 
 FROM node:26-bookworm-slim@sha256:367679cf9792759492a486e4aa4b421764d71a9546a6dae8aab81a99eb797b3e
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080 DATABASE_URL=sqlite:/data/diptych.db
 WORKDIR /app
 RUN mkdir -m 0700 /data && chown 1000:1000 /data
-COPY --from=packages /app/node_modules ./node_modules
+COPY --from=build /app/node_modules ./node_modules
 COPY package.json ./
 COPY --from=build /app/dist ./dist
 # By number: Kubernetes cannot tell from a name that it is not root.

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
-import Database from 'better-sqlite3';
+import { SqliteDatabase as Database } from '../../src/adapters/stores/sqlite/driver.js';
 import type { Outcome } from '../../src/adapters/stores/sqlite/writer/batch.js';
 import { requireFreeSpace } from '../../src/adapters/stores/sqlite/files/free-space.js';
 import { GuardedBatch } from '../../src/adapters/stores/sqlite/writer/guarded-batch.js';

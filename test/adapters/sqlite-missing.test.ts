@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
-import SqliteDatabase from 'better-sqlite3';
+import { SqliteDatabase } from '../../src/adapters/stores/sqlite/driver.js';
 import { openSqliteStore } from '../../src/adapters/stores/sqlite/store.js';
 import { SQLITE_WORKER as WORKER } from '../support/sqlite.js';
 import { change } from '../contracts/store-fixtures.js';

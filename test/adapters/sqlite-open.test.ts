@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
-import Database from 'better-sqlite3';
+import { SqliteDatabase as Database } from '../../src/adapters/stores/sqlite/driver.js';
 import { migrate, readMigrations } from '../../src/adapters/stores/sqlite/migrate.js';
 import { makePrivate } from '../../src/adapters/stores/sqlite/files/private-files.js';
 import { StoreUnavailableError } from '../../src/core/ports/store.js';
@@ -54,7 +54,7 @@ describe('opening a SQLite store', () => {
     }));
 
   it('removes a temporary database when it is closed', async () => {
-    const folders = () => readdirSync(tmpdir()).filter((name) => /^diptych-[^t]/.test(name));
+    const folders = () => readdirSync(tmpdir()).filter((name) => /^diptych-[^-]+$/.test(name));
     const before = new Set(folders());
     const store = await openTestSqlite();
     const made = folders().filter((name) => !before.has(name));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import Database from 'better-sqlite3';
+import { SqliteDatabase as Database } from '../../src/adapters/stores/sqlite/driver.js';
 import { createReads } from '../../src/adapters/stores/sqlite/reads/reads.js';
 import { migrate, readMigrations } from '../../src/adapters/stores/sqlite/migrate.js';
 import { createTailReader } from '../../src/adapters/stores/sqlite/reads/tails.js';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import Database from 'better-sqlite3';
+import { SqliteDatabase as Database } from '../../src/adapters/stores/sqlite/driver.js';
 import * as postgres from '../../src/adapters/stores/postgres/migrate.js';
 import { openPostgresStore } from '../../src/adapters/stores/postgres/store.js';
 import * as sqlite from '../../src/adapters/stores/sqlite/migrate.js';

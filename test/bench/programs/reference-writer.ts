@@ -1,6 +1,6 @@
 /** The writing thread of the reference: commits whatever waits as one transaction, and says how many rows it was. */
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
-import SqliteDatabase from 'better-sqlite3';
+import { SqliteDatabase } from '../../../src/adapters/stores/sqlite/driver.js';
 
 /** What the reference stores. */
 export type Row =

@@ -1,4 +1,5 @@
-import SqliteDatabase, { type Database } from 'better-sqlite3';
+import type { Database } from 'better-sqlite3';
+import { SqliteDatabase } from './driver.js';
 import { sqliteCode } from './failure.js';
 import { identify } from './files/open-files.js';
 import { makePrivate } from './files/private-files.js';
