@@ -37,8 +37,5 @@ export async function snapshotAfter(core: ChatApi, session: SessionRef): Promise
 }
 
 function deletedSince(): RefusedError {
-  return new RefusedError(
-    'gone',
-    'The message was accepted, but its thread was deleted before the response',
-  );
+  return new RefusedError('gone', 'The message was accepted, but its thread was deleted before the response');
 }

@@ -91,7 +91,7 @@ export class Conversation {
   }
 
   async setUserState(patch: JsonObject): Promise<void> {
-    if (this.keeper === null) throw new Error('No surface that is exposed can set the user state');
+    if (this.keeper === null) throw new Error('No exposed surface can set the user state');
     await this.keeper.setUserState(patch);
     this.#apply({ type: 'state', state: await this.client.state() });
   }
