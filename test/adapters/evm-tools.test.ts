@@ -336,7 +336,7 @@ describe('names', () => {
     const url = `http://${host}/{sender}/{data}`;
     await anvil.write(names, contract('Names'), 'setGateway', [dnsName('far.eth'), url]);
     await expect(run('resolve_name', { name: 'far.eth' })).rejects.toThrow(
-      'The gateway that answers for far.eth',
+      'The gateway for far.eth',
     );
     expect(asked).toBe(0);
     const settings = { chains: [chain], allowHosts: [host] };
