@@ -335,9 +335,7 @@ describe('names', () => {
     const host = await listen(gateway);
     const url = `http://${host}/{sender}/{data}`;
     await anvil.write(names, contract('Names'), 'setGateway', [dnsName('far.eth'), url]);
-    await expect(run('resolve_name', { name: 'far.eth' })).rejects.toThrow(
-      'The gateway for far.eth',
-    );
+    await expect(run('resolve_name', { name: 'far.eth' })).rejects.toThrow('The gateway for far.eth');
     expect(asked).toBe(0);
     const settings = { chains: [chain], allowHosts: [host] };
     await expect(run('resolve_name', { name: 'far.eth' }, {}, settings)).resolves.toMatchObject({
