@@ -353,7 +353,7 @@ function listContract(withStore: WithStore): void {
         expect(seen).toEqual(expected);
         const [newest] = await store.listThreads('w', { limit: 1, after: null });
         const id = ids[6] ?? '';
-        expect(newest).toEqual({ id, title: id, createdAt: T0 + 6, activeAt: T0 + 6 });
+        expect(newest).toEqual({ id, title: id, archived: false, createdAt: T0 + 6, activeAt: T0 + 6 });
       }),
     );
 
