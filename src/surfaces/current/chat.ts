@@ -9,11 +9,11 @@ import { updateFrame } from '../shared/events.js';
 import type { ChatApi, StreamApi } from '../../core/api.js';
 import type { Streams } from '../../http/sse/streams.js';
 import { sentByHeader } from '../shared/session.js';
+import { systemEvent } from '../shared/system-messages.js';
 import { walletProofOf } from '../shared/wallet-proof.js';
 import { sendSnapshot, sendState } from './answer.js';
 import { appEndpoint, endpoint } from './endpoint.js';
 import * as input from './input.js';
-import * as output from './output.js';
 import { snapshotAfter, waitForTurn } from './waiting.js';
 
 /** Maximum delay of a response by `Prefer: wait`, in seconds. */
@@ -73,7 +73,7 @@ export function chatRoutes(core: ChatApi & StreamApi, streams: Streams): readonl
       '/api/events',
       handle(input.listEvents, async ({ sessionId, count }, _req, res) => {
         const events = await core.systemEvents(sentByHeader(sessionId), count);
-        res.json(events.map(output.systemEvent));
+        res.json(events.map(systemEvent));
       }),
     ),
   ];

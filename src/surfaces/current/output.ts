@@ -1,5 +1,4 @@
 import type { App } from '../../core/model/app.js';
-import type { SystemEvent } from '../../core/model/event.js';
 import type { JsonObject } from '../../core/model/json.js';
 import type { Message, ToolResult } from '../../core/model/message.js';
 import type { ToolDescription } from '../../core/ports/tool.js';
@@ -47,6 +46,11 @@ export function thread({ id, title }: Pick<ThreadSummary, 'id' | 'title'>): Json
   return { session_id: id, title };
 }
 
+/** Whether a thread is archived. */
+export function archived({ id, archived: isArchived }: ThreadSummary): JsonObject {
+  return { session_id: id, is_archived: isArchived };
+}
+
 /** An entry of `tool_results`. `status` is present only if the call failed. */
 export function toolResult({ callId, name, result, failed }: ToolResult): JsonObject {
   return { call_id: callId, name, result, ...(failed && { status: 'failed' }) };
@@ -64,11 +68,6 @@ export function record(sessionId: string, message: Message): JsonObject {
     tool_results: message.toolResults?.map(toolResult) ?? null,
     created_at: new Date(message.createdAt).toISOString(),
   };
-}
-
-/** An entry of `system_events`. */
-export function systemEvent({ kind, text }: SystemEvent): JsonObject {
-  return { [kind]: text };
 }
 
 /** An App descriptor. `secrets` is present only if slots are declared. */

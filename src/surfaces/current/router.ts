@@ -8,6 +8,7 @@ import { secretRoutes } from './secrets.js';
 import { sessionRoutes } from './sessions.js';
 import { toolRoutes } from './tools.js';
 import { walletRoutes } from './wallet.js';
+import { walletRequestRoutes } from './wallet-requests.js';
 
 /** All routes of the current surface (see `docs/surface-current.md`). */
 export function currentRoutes({ core, streams, about }: SurfaceContext): readonly Route[] {
@@ -18,6 +19,7 @@ export function currentRoutes({ core, streams, about }: SurfaceContext): readonl
     ...toolRoutes(core),
     ...secretRoutes(core),
     ...walletRoutes(core),
+    ...walletRequestRoutes(core),
     healthProbe({ core, about }, currentDialect),
   ];
 }

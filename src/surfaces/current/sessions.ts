@@ -62,6 +62,20 @@ export function sessionRoutes(core: SessionApi): readonly Route[] {
       }),
     ),
     endpoint(
+      'POST',
+      '/api/sessions/:id/archive',
+      handle(input.nameSession, async ({ sessionId }, _req, res) => {
+        res.json(output.archived(await core.archiveSession(sessionId, true)));
+      }),
+    ),
+    endpoint(
+      'POST',
+      '/api/sessions/:id/unarchive',
+      handle(input.nameSession, async ({ sessionId }, _req, res) => {
+        res.json(output.archived(await core.archiveSession(sessionId, false)));
+      }),
+    ),
+    endpoint(
       'GET',
       '/api/sessions/:id/messages',
       handle(input.readMessages, async ({ sessionId, limit, before }, _req, res) => {
