@@ -35,7 +35,7 @@ function encode(snapshot: Snapshot, tail: number | undefined): SnapshotJson {
 function send(req: Request, res: Response, { session, faults }: Snapshot, answer: SnapshotJson): void {
   const isSent = req.method !== 'HEAD' && !isClosed(res);
   if (!isSent) faults.release();
-  else if (faults.texts.length > 0) {
+  else if (faults.events.length > 0) {
     onClosed(res, () => {
       if (res.writableFinished) faults.confirm();
       else faults.release();
@@ -80,7 +80,7 @@ function joinShort(pieces: readonly Buffer[]): Buffer[] {
 export function sendState(req: Request, res: Response, snapshot: Snapshot, tail: number | undefined): void {
   const { session, faults } = snapshot;
   const etag = tagOf(snapshot, tail);
-  const hasChanged = faults.texts.length > 0 || !matchesTag(req.headers['if-none-match'], etag);
+  const hasChanged = faults.events.length > 0 || !matchesTag(req.headers['if-none-match'], etag);
   // Encodes first, because an error response must not have the tag of a state.
   const answer = hasChanged ? encode(snapshot, tail) : undefined;
   replaceHeader(res, 'Cache-Control', ASK_EACH_TIME);

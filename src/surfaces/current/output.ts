@@ -8,6 +8,7 @@ import type { Invocation } from '../../core/tools/direct-calls.js';
 import { shownUserState } from '../../core/model/user-state.js';
 import type { Dialect } from '../../http/response/errors.js';
 import { encodeMessages } from '../shared/messages.js';
+import { systemEvent } from '../shared/system-messages.js';
 
 /** Errors have the format `{error, code, request_id, details?}`. */
 export const currentDialect: Dialect = {
@@ -32,10 +33,10 @@ export function snapshotJson(snapshot: Snapshot, tail?: number): SnapshotJson {
   const { session, status, faults } = snapshot;
   const { json, total } = encodeMessages(snapshot, tail);
   const rest = {
-    system_events: faults.texts.map((text) => ({ SystemError: text })),
+    system_events: faults.events.map(systemEvent),
     title: session.title,
     is_processing: status === 'processing',
-    user_state: session.userState === null ? null : shownUserState(session.userState),
+    user_state: shownUserState(session.userState, session.pending),
   };
   const end = `,${JSON.stringify(rest).slice(1)}`;
   return { body: [Buffer.from('{"messages":'), ...json, Buffer.from(end)], total };
