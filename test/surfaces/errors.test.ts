@@ -135,7 +135,10 @@ describe('failures', () => {
           });
         });
       },
-      snapshot: () => Promise.resolve(fakeSnapshot({ faults: { texts: ['Oh'], confirm, release } })),
+      snapshot: () =>
+        Promise.resolve(
+          fakeSnapshot({ faults: { events: [{ n: 1, kind: 'SystemError', text: 'Oh' }], confirm, release } }),
+        ),
     });
     const url = `${server.url}/api/chat?message=Hi`;
     const headers = { 'X-Session-Id': session, Prefer: 'wait=60' };

@@ -105,7 +105,12 @@ describe('paths and methods', () => {
 
 describe('parameters', () => {
   type Asked = Pick<Input<Record<string, unknown>>, 'params' | 'body'>;
-  const ids = { 'current getSession': 'nameSession', 'current deleteSession': 'nameSession' };
+  const ids = {
+    'current getSession': 'nameSession',
+    'current deleteSession': 'nameSession',
+    'current archiveSession': 'nameSession',
+    'current unarchiveSession': 'nameSession',
+  };
   const aliases: Readonly<Record<string, string>> = {
     ...ids,
     'current listSecrets': 'clientSecrets',
