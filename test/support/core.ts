@@ -36,6 +36,8 @@ export const TEST_SETTINGS: CoreSettings = {
   eventsKept: 1000,
   eventsKeptMs: 1_800_000,
   idempotencyMs: 86_400_000,
+  walletRequestMs: 86_400_000,
+  walletConfirmMs: 30_000,
   retentionMs: null,
   leaseMs: 6_000,
   renewMs: 2_000,
@@ -52,6 +54,7 @@ export function testApp(fields: Partial<App> = {}): App {
     toolServers: [],
     secrets: [],
     busyStrategy: null,
+    wallet: null,
     ...fields,
   };
 }
