@@ -25,7 +25,9 @@ import { describeRig, RigRegistry } from './rigs/rig-registry.js';
 import { missingKeys } from './access/secret-rotation.js';
 import { Runner } from './turns/runner.js';
 import type { Sealer } from './ports/secret-store.js';
+import { ProviderKeys } from './access/provider-keys.js';
 import { Secrets } from './access/secrets.js';
+import { ClientValues } from './sessions/client-values.js';
 import { Sessions } from './sessions/sessions.js';
 import type { CoreSettings } from './model/settings.js';
 import { Snapshots } from './sessions/snapshots.js';
@@ -92,10 +94,9 @@ export function createCore(ports: CorePorts): RunningCore {
     digests,
     clock,
   });
-  const secrets = new Secrets({
-    ...{ secretStore: store, sealer: ports.sealer, digests, access, clock, log },
-    maxAppBytes: settings.maxSecretsBytes,
-  });
+  const sealed = { secretStore: store, sealer: ports.sealer, maxAppBytes: settings.maxSecretsBytes };
+  const secrets = new Secrets({ ...sealed, digests, access, clock, log });
+  const providerKeys = new ProviderKeys({ ...sealed, digests, clock, log });
   const threads = new SessionCache(store, clock, settings.mirrorMs);
   const rigs = new RigRegistry(ports.rigs);
   const walletProofs = new WalletProofs({
@@ -103,7 +104,7 @@ export function createCore(ports: CorePorts): RunningCore {
     countRequest: (quotas) => store.countRequest(quotas),
   });
   const parts = {
-    ...{ store, bus, clock, log, observer, settings, access, secrets, threads, rigs },
+    ...{ store, bus, clock, log, observer, settings, access, secrets, providerKeys, threads, rigs },
     apps: new Map(ports.apps.map((app) => [app.name, app])),
     toolRunner: new ToolRunner(ports.tools, ports.schemas, settings, clock, log),
     walletOwners: walletProofs,
@@ -115,6 +116,7 @@ export function createCore(ports: CorePorts): RunningCore {
   const sessions = new Sessions(parts, (id) => {
     runner.inSession(id)?.stop('deleted');
   });
+  const clientValues = new ClientValues(parts, sessions);
   const faults = new SystemErrorDelivery(parts, runner.lease, settings.renewMs);
   const snapshots = new Snapshots(threads, runner, faults);
   const chat = new MessageIntake(parts, digests, runner);
@@ -167,14 +169,13 @@ export function createCore(ports: CorePorts): RunningCore {
 
     listTools: (app, key) => invocations.list(app, key),
     invokeTool: (request) => invocations.invoke(request),
-    async storeSecrets({ session, ...request }) {
-      const handles = await secrets.store(request);
-      if (session !== undefined) await sessions.bindClient(session, secrets.clientOf(request.clientId));
-      return handles;
-    },
-    bindClient: (session, clientId) => sessions.bindClient(session, secrets.clientOf(clientId)),
-    listSecrets: (clientId) => secrets.names(clientId),
-    deleteSecrets: (clientId, which) => secrets.delete(clientId, which),
+    storeSecrets: (request) => clientValues.storeSecrets(request),
+    bindClient: (session, clientId) => clientValues.bind(session, clientId),
+    listSecrets: (owner) => clientValues.listSecrets(owner),
+    deleteSecrets: (clientId, which) => clientValues.deleteSecrets(clientId, which),
+    listProviderKeys: (owner) => clientValues.listKeys(owner),
+    storeProviderKey: (owner, key) => clientValues.storeKey(owner, key),
+    deleteProviderKey: (owner, provider) => clientValues.deleteKey(owner, provider),
 
     walletChallenge: () => walletProofs.challenge(),
     proveWallet: (request) => walletProofs.prove(request),

@@ -1,3 +1,4 @@
+import type { RigRequest } from '../../core/ports/rig.js';
 import { UpstreamFault } from './upstream-fault.js';
 
 /** The API that a rig uses. */
@@ -27,6 +28,11 @@ export const TITLE_TOKENS: Record<Provider, number> = {
   anthropic: 2048,
   google: 2048,
 };
+
+/** Returns the endpoint with the key of a request, if the request has one of its own. */
+export function withKeyOf({ apiKey }: RigRequest, endpoint: Endpoint): Endpoint {
+  return apiKey === undefined ? endpoint : { ...endpoint, apiKey };
+}
 
 /** True for HTML, which means that the base URL is not that of a model API. */
 export function isWebPage(contentType: string | undefined): boolean {

@@ -21,6 +21,8 @@ const paid = testApp({
   name: 'paid',
   secrets: [slot, { name: 'OPTIONAL', description: '', required: false }],
 });
+/** An App without slots, `default`. */
+const plain = testApp();
 const never = new AbortController().signal;
 
 let store: Store;
@@ -59,13 +61,13 @@ describe('what is stored', () => {
     expect(await keep(secrets, { A: 'value-a', B: 'value-b' })).toEqual({ A: '$SECRET:A', B: '$SECRET:B' });
     await keep(secrets, { A: 'another' }, { app: 'paid' });
     const client = secrets.clientOf(CLIENT);
-    expect([...(await secrets.open(client, 'default'))]).toEqual([
+    expect([...(await secrets.open(client, plain))]).toEqual([
       ['A', 'value-a'],
       ['B', 'value-b'],
     ]);
-    expect([...(await secrets.open(client, 'paid'))]).toEqual([['A', 'another']]);
-    expect((await secrets.open(secrets.clientOf(`${CLIENT}x`), 'default')).size).toBe(0);
-    expect((await secrets.open(null, 'default')).size).toBe(0);
+    expect([...(await secrets.open(client, paid))]).toEqual([['A', 'another']]);
+    expect((await secrets.open(secrets.clientOf(`${CLIENT}x`), plain)).size).toBe(0);
+    expect((await secrets.open(null, plain)).size).toBe(0);
     const rows = JSON.stringify(await store.readSecrets(client, null));
     for (const hidden of [CLIENT, 'value-a', 'another']) expect(rows).not.toContain(hidden);
   });
@@ -82,7 +84,7 @@ describe('what is stored', () => {
     ];
     for (const [client, taken] of moved) {
       await store.putSecrets(client, [taken], WIDE, 0);
-      const lent = await secrets.open(client, taken.app);
+      const lent = await secrets.open(client, testApp({ name: taken.app }));
       expect(() => lent.get(taken.name)).toThrow('can no longer be opened');
     }
   });
@@ -92,16 +94,22 @@ describe('what is stored', () => {
     await keep(secrets, { B: '1', A: '2' });
     await keep(secrets, { A: '3' });
     await keep(secrets, { A: '4', __proto__x: '5' }, { app: 'paid' });
-    expect(await secrets.names(CLIENT)).toEqual({ default: ['A', 'B'], paid: ['A', '__proto__x'] });
+    expect(await secrets.names(secrets.clientOf(CLIENT))).toEqual({
+      default: ['A', 'B'],
+      paid: ['A', '__proto__x'],
+    });
     const client = secrets.clientOf(CLIENT);
-    expect((await secrets.open(client, 'default')).get('A')).toBe('3');
-    expect(await secrets.delete(CLIENT, { app: 'default', name: 'A' })).toBe(1);
-    expect(await secrets.delete(CLIENT, { app: 'none', name: null })).toBe(0);
-    expect(await secrets.names(CLIENT)).toEqual({ default: ['B'], paid: ['A', '__proto__x'] });
-    expect(await secrets.delete(CLIENT, { app: null, name: 'A' })).toBe(1);
-    expect(await secrets.delete(`${CLIENT}x`, { app: null, name: null })).toBe(0);
-    expect(await secrets.delete(CLIENT, { app: null, name: null })).toBe(2);
-    expect(await secrets.names(CLIENT)).toEqual({});
+    expect((await secrets.open(client, plain)).get('A')).toBe('3');
+    expect(await secrets.delete(secrets.clientOf(CLIENT), { app: 'default', name: 'A' })).toBe(1);
+    expect(await secrets.delete(secrets.clientOf(CLIENT), { app: 'none', name: null })).toBe(0);
+    expect(await secrets.names(secrets.clientOf(CLIENT))).toEqual({
+      default: ['B'],
+      paid: ['A', '__proto__x'],
+    });
+    expect(await secrets.delete(secrets.clientOf(CLIENT), { app: null, name: 'A' })).toBe(1);
+    expect(await secrets.delete(secrets.clientOf(`${CLIENT}x`), { app: null, name: null })).toBe(0);
+    expect(await secrets.delete(secrets.clientOf(CLIENT), { app: null, name: null })).toBe(2);
+    expect(await secrets.names(secrets.clientOf(CLIENT))).toEqual({});
   });
 
   it.each<readonly [string, Record<string, unknown>, string]>([
@@ -120,7 +128,7 @@ describe('what is stored', () => {
     const secrets = secretsUnder(older);
     const refused = keep(secrets, { ...values });
     await expect(refused).rejects.toMatchObject({ reason: 'invalid', details: [{ path }] });
-    expect(await secrets.names(CLIENT)).toEqual({});
+    expect(await secrets.names(secrets.clientOf(CLIENT))).toEqual({});
   });
 
   it('may have names that objects have', async () => {
@@ -130,8 +138,8 @@ describe('what is stored', () => {
     expect(JSON.stringify(handles)).toBe(
       '{"__proto__":"$SECRET:__proto__","constructor":"$SECRET:constructor"}',
     );
-    expect((await secrets.open(secrets.clientOf(CLIENT), 'default')).get('__proto__')).toBe('p');
-    expect(await secrets.names(CLIENT)).toEqual({ default: ['__proto__', 'constructor'] });
+    expect((await secrets.open(secrets.clientOf(CLIENT), plain)).get('__proto__')).toBe('p');
+    expect(await secrets.names(secrets.clientOf(CLIENT))).toEqual({ default: ['__proto__', 'constructor'] });
   });
 
   it.each(['', 'x'.repeat(15), 'x'.repeat(257), `${'x'.repeat(16)}\ud800`])(
@@ -151,7 +159,7 @@ describe('what is stored', () => {
     await expect(secrets.store({ ...asked, app: 'other', key })).rejects.toMatchObject({
       reason: 'forbidden',
     });
-    expect(await secrets.names(CLIENT)).toEqual({});
+    expect(await secrets.names(secrets.clientOf(CLIENT))).toEqual({});
   });
 
   it('is bounded for each client and App, also in a burst', async () => {
@@ -160,7 +168,7 @@ describe('what is stored', () => {
       Object.fromEntries(Array.from({ length: 64 }, (_, at) => [`N${String(n)}_${String(at)}`, 'v']));
     const outcomes = await Promise.allSettled(Array.from({ length: 8 }, (_, n) => keep(secrets, some(n))));
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(4);
-    expect((await secrets.names(CLIENT)).default).toHaveLength(256);
+    expect((await secrets.names(secrets.clientOf(CLIENT))).default).toHaveLength(256);
     // Replacing is no more; another App or client has its own.
     await keep(secrets, some(0));
     await keep(secrets, some(9), { app: 'paid' });
@@ -182,8 +190,8 @@ describe('what is stored', () => {
       reason: 'too_many',
       retryAfter: 3600,
     });
-    expect(await secrets.names(third.clientId)).toEqual({});
-    await secrets.delete(CLIENT, { app: null, name: null });
+    expect(await secrets.names(secrets.clientOf(third.clientId))).toEqual({});
+    await secrets.delete(secrets.clientOf(CLIENT), { app: null, name: null });
     await keep(secrets, large(0), third);
   });
 });
@@ -194,11 +202,11 @@ describe('the use of secrets', () => {
     const client = secrets.clientOf(CLIENT);
     const usedAt = async () => (await store.listSecretClients(1))[0]?.usedAt;
     await keep(secrets, { A: 'v' });
-    await secrets.names(CLIENT);
+    await secrets.names(secrets.clientOf(CLIENT));
     expect(await usedAt()).toBeNull();
-    await secrets.open(client, 'paid');
+    await secrets.open(client, paid);
     expect(await usedAt()).toBeNull();
-    await secrets.open(client, 'default');
+    await secrets.open(client, plain);
     expect(await usedAt()).toBeGreaterThan(0);
     const noted: number[] = [];
     const spied = {
@@ -207,7 +215,7 @@ describe('the use of secrets', () => {
     };
     store = spied;
     const others = secretsUnder(older);
-    for (let n = 0; n < 3; n++) await others.open(client, 'default');
+    for (let n = 0; n < 3; n++) await others.open(client, plain);
     expect(noted).toHaveLength(1);
   });
 });
@@ -236,7 +244,7 @@ describe('a value whose key is gone', () => {
     await keep(secretsUnder(older), { OLD: 'old-value' });
     const secrets = secretsUnder(newer);
     await keep(secrets, { NEW: 'new-value' });
-    const lent = await secrets.open(secrets.clientOf(CLIENT), 'default');
+    const lent = await secrets.open(secrets.clientOf(CLIENT), plain);
     expect([...lent]).toEqual([['NEW', 'new-value']]);
     expect([lent.get('NEW'), lent.get('NONE'), lent.has('OLD'), lent.has('NONE')]).toEqual([
       'new-value',
@@ -246,9 +254,9 @@ describe('a value whose key is gone', () => {
     ]);
     expect(() => lent.get('OLD')).toThrow(/^The secret OLD can no longer be opened.*Store it again/);
     // It can be listed, replaced and removed.
-    expect(await secrets.names(CLIENT)).toEqual({ default: ['NEW', 'OLD'] });
+    expect(await secrets.names(secrets.clientOf(CLIENT))).toEqual({ default: ['NEW', 'OLD'] });
     await keep(secrets, { OLD: 'again' });
-    expect((await secrets.open(secrets.clientOf(CLIENT), 'default')).get('OLD')).toBe('again');
+    expect((await secrets.open(secrets.clientOf(CLIENT), plain)).get('OLD')).toBe('again');
   });
 
   it('leaves a required slot as good as empty', async () => {
@@ -278,7 +286,7 @@ describe('rotation', () => {
     });
     expect(progress).toEqual([200, 300]);
     const secrets = secretsUnder(newer);
-    expect((await secrets.open(secrets.clientOf(`${CLIENT}149`), 'default')).get('A')).toBe('a149');
+    expect((await secrets.open(secrets.clientOf(`${CLIENT}149`), plain)).get('A')).toBe('a149');
     expect(await rotateSecrets({ store, sealer }, never)).toEqual({ rotated: 0, unopened: [] });
   });
 
@@ -308,13 +316,13 @@ describe('rotation', () => {
         if (++reads === 1) {
           await keep(secretsUnder(newer), { A: 'new' });
           await keep(before, { B: 'new' });
-          await before.delete(CLIENT, { app: null, name: 'C' });
+          await before.delete(before.clientOf(CLIENT), { app: null, name: 'C' });
         }
         return page;
       },
     };
     expect(await rotateSecrets({ store: meddled, sealer }, never)).toEqual({ rotated: 1, unopened: [] });
-    const lent = await secretsUnder(newer).open(before.clientOf(CLIENT), 'default');
+    const lent = await secretsUnder(newer).open(before.clientOf(CLIENT), plain);
     expect([...lent]).toEqual([
       ['A', 'new'],
       ['B', 'new'],
