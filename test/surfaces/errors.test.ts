@@ -150,8 +150,8 @@ describe('failures', () => {
   it('confirms the faults of an answer that was sent', async () => {
     const confirm = jest.fn();
     const release = jest.fn();
-    const texts = ['Oh'];
-    await serve({ snapshot: () => Promise.resolve(fakeSnapshot({ faults: { texts, confirm, release } })) });
+    const events = [{ n: 1, kind: 'SystemError', text: 'Oh' }] as const;
+    await serve({ snapshot: () => Promise.resolve(fakeSnapshot({ faults: { events, confirm, release } })) });
     const { json } = await server.ask('GET', '/api/state', { session, headers: { 'If-None-Match': '*' } });
     expect(json).toMatchObject({ system_events: [{ SystemError: 'Oh' }] });
     expect([confirm.mock.calls.length, release.mock.calls.length]).toEqual([1, 0]);
