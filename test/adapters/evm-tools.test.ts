@@ -407,7 +407,7 @@ describe('calls', () => {
       `There is no contract with the function balanceOf at ${bob ?? ''} on Local.`,
     );
     const wrong = { contract: token, function: 'decimals() view returns (string)' };
-    await expect(run('call_view_function', wrong)).rejects.toThrow('returned something else');
+    await expect(run('call_view_function', wrong)).rejects.toThrow('returned data that does not match the function');
   });
 
   it.each([
@@ -470,7 +470,7 @@ describe('calls', () => {
     });
     await expect(run('simulate_call', send)).resolves.toMatchObject({
       success: false,
-      reason: expect.stringContaining('not enough ETH'),
+      reason: expect.stringContaining('does not have enough ETH'),
     });
     await expect(run('simulate_call', { ...send, value_wei: '1.5' })).rejects.toThrow('value_wei');
     await expect(run('simulate_call', { ...send, data: 'xyz' })).rejects.toThrow('data: must be hex');
