@@ -1,6 +1,3 @@
-import type { Request } from 'express';
-import { RefusedError } from '../../core/model/refusal.js';
-import { accepts } from '../../http/request/accept.js';
 import { handle } from '../../http/validation/input.js';
 import { preferredWait } from '../../http/request/prefer.js';
 import type { Route } from '../../http/routing/route.js';
@@ -14,7 +11,8 @@ import { walletProofOf } from '../shared/wallet-proof.js';
 import { sendSnapshot, sendState } from './answer.js';
 import { appEndpoint, endpoint } from './endpoint.js';
 import * as input from './input.js';
-import { snapshotAfter, waitForTurn } from './waiting.js';
+import { requireEventStream } from '../shared/stream-request.js';
+import { snapshotAfter, waitForTurn } from '../shared/waiting.js';
 
 /** Maximum delay of a response by `Prefer: wait`, in seconds. */
 const MAX_WAIT = 60;
@@ -77,13 +75,6 @@ export function chatRoutes(core: ChatApi & StreamApi, streams: Streams): readonl
       }),
     ),
   ];
-}
-
-/** @throws RefusedError `invalid` when the `Accept` header excludes event streams */
-function requireEventStream(req: Request): void {
-  if (accepts(req.headers.accept, 'text/event-stream')) return;
-  const message = 'this is an event stream: Accept must allow text/event-stream';
-  throw new RefusedError('invalid', message, [{ path: 'Accept', message }]);
 }
 
 /** Passes a value on, synchronously if it is not a promise, as in nearly every poll. */
