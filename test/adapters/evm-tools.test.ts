@@ -407,7 +407,9 @@ describe('calls', () => {
       `There is no contract with the function balanceOf at ${bob ?? ''} on Local.`,
     );
     const wrong = { contract: token, function: 'decimals() view returns (string)' };
-    await expect(run('call_view_function', wrong)).rejects.toThrow('returned data that does not match the function');
+    await expect(run('call_view_function', wrong)).rejects.toThrow(
+      'returned data that does not match the function',
+    );
   });
 
   it.each([
