@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { openTelemetry, type Telemetry } from '../../src/composition/telemetry.js';
+import { createChains } from '../../src/adapters/tools/evm/requests/create-chains.js';
 import { createSchemas } from '../../src/adapters/tools/schema/schemas.js';
 import { seedPhrases } from '../../src/adapters/tools/seed-phrases/seed-phrases.js';
 import { createMemoryBus } from '../../src/adapters/bus/memory/bus.js';
@@ -12,6 +13,7 @@ import { createPages } from '../../src/composition/pages.js';
 import { observers } from '../../src/core/ports/observers.js';
 import type { App } from '../../src/core/model/app.js';
 import { isJsonObject, type JsonObject } from '../../src/core/model/json.js';
+import type { Chains } from '../../src/core/ports/chains.js';
 import type { Rig } from '../../src/core/ports/rig.js';
 import type { Tool } from '../../src/core/ports/tool.js';
 import { createCore, type RunningCore } from '../../src/core/create-core.js';
@@ -60,6 +62,8 @@ export async function openHouse(
     /** Where traces go; absent: nowhere. */
     readonly collector?: string;
     readonly walletSignIn?: WalletSignIn;
+    /** The chains of wallet requests; absent: there are none. */
+    readonly chains?: Chains;
     /** Opens the operator's view. */
     readonly adminToken?: string;
   } = {},
@@ -103,6 +107,7 @@ export async function openHouse(
     sealer: createSealer(options.keys ?? [randomBytes(32)]),
     ...{ schemas: createSchemas(), digests: nodeDigests, clock: systemClock },
     walletSignIn: options.walletSignIn ?? null,
+    chains: options.chains ?? createChains({ chains: [] }),
   });
   const { routes: pages } = createPages(
     { page: false, adminToken: null },
