@@ -19,6 +19,8 @@ jest.setTimeout(20_000);
 const schemas = createSchemas();
 const UNKNOWN_HASH = `0x${'ab'.repeat(32)}`;
 const context: ToolContext = {
+  callId: 'call-1',
+  app: 'default',
   sessionId: '00000000-0000-4000-8000-000000000000',
   wallet: null,
   userState: null,
