@@ -77,7 +77,8 @@ response. The service verifies the outcome itself. Unknown, repeated and foreign
           example: {
             res: {
               sender: 'system',
-              content: 'The wallet rejected request 1 (Send 0.01 ETH). In its words: "User rejected".',
+              content:
+                'The wallet reported request 1 (Send 0.01 ETH) as rejected: nothing was signed. The wallet\'s words: "User rejected".',
               timestamp: '2026-11-20T12:03:57.832Z',
               is_streaming: false,
               tool_result: null,
