@@ -47,6 +47,11 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
   'GET /api/secrets': client,
   'DELETE /api/secrets': client,
   'DELETE /api/secrets/:name': client,
+  'GET /api/control/provider-keys': client,
+  'POST /api/control/provider-keys': {
+    body: { client_id: CLIENT, provider: 'openai', api_key: 'sk-of-this-matrix' },
+  },
+  'DELETE /api/control/provider-keys/:provider': client,
   'GET /api/wallet/nonce': {},
   'POST /api/wallet/proof': { body: { message: 'm', signature: '0x' } },
   'POST /api/system': message,

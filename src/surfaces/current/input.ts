@@ -109,7 +109,7 @@ export const reportSystem = input('fills', {
 });
 
 /** `POST /api/simulate`. */
-export const simulate = input('needed', { sessionId: sessionHeader, ...simulationParams });
+export const simulate = input('needed', { sessionId: sessionHeader, ...simulationParams('body') });
 
 /** `POST /api/interrupt`. */
 export const interrupt = input('ignored', { sessionId: sessionHeader });
@@ -184,4 +184,24 @@ export const oneSecret = input('ignored', {
   name: requiredText('params', 'name', 'the secret to remove'),
   clientId: requiredClient,
   app,
+});
+
+/** `GET /api/control/provider-keys`. */
+export const listProviderKeys = input('ignored', { sessionId: optionalSessionHeader, clientId });
+
+/** `POST /api/control/provider-keys`. The key is read from the body alone, because URLs are logged on their way. */
+export const storeProviderKey = input('needed', {
+  sessionId: optionalSessionHeader,
+  clientId,
+  provider: requiredText('body', 'provider', 'the model provider that the key is for'),
+  apiKey: optionalText('body', 'api_key'),
+  byokKey: optionalText('body', 'byok_key'),
+  label: optionalText('body', 'label'),
+});
+
+/** `DELETE /api/control/provider-keys/{provider}`. */
+export const deleteProviderKey = input('ignored', {
+  sessionId: optionalSessionHeader,
+  provider: requiredText('params', 'provider', 'the model provider whose key is to be removed'),
+  clientId,
 });

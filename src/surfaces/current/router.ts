@@ -4,6 +4,7 @@ import type { SurfaceContext } from '../shared/context.js';
 import { chatRoutes } from './chat.js';
 import { controlRoutes } from './control.js';
 import { currentDialect } from './output.js';
+import { providerKeyRoutes } from './provider-keys.js';
 import { secretRoutes } from './secrets.js';
 import { sessionRoutes } from './sessions.js';
 import { toolRoutes } from './tools.js';
@@ -16,6 +17,7 @@ export function currentRoutes({ core, streams, about }: SurfaceContext): readonl
     ...sessionRoutes(core),
     ...chatRoutes(core, streams),
     ...controlRoutes(core),
+    ...providerKeyRoutes(core),
     ...toolRoutes(core),
     ...secretRoutes(core),
     ...walletRoutes(core),

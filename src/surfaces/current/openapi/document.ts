@@ -7,6 +7,7 @@ import { named } from '../../openapi/schemas.js';
 import { chatPaths } from './chat.js';
 import { controlPaths } from './control.js';
 import { schemas } from './schemas.js';
+import { providerKeyPaths } from './provider-keys.js';
 import { secretPaths } from './secrets.js';
 import { sessionPaths } from './sessions.js';
 import { toolPaths } from './tools.js';
@@ -44,6 +45,7 @@ export function describeCurrent({ version, surfaces }: Deployment): Document {
       ...chatPaths,
       ...sessionPaths,
       ...controlPaths,
+      ...providerKeyPaths,
       ...toolPaths,
       ...secretPaths,
       ...walletPaths,

@@ -126,6 +126,17 @@ export const schemas: Readonly<Record<string, Schema>> = {
     handles: map({ type: 'string', pattern: '^\\$SECRET:' }, 'Placeholders for the values, by name.'),
   }),
   SecretNames: record({ by_app: map(list(text()), 'The names of the stored values, by App.') }),
+  ProviderKey: record({
+    provider: words(['openai', 'anthropic', 'google', 'openai-compatible']),
+    key_prefix: { type: 'string', maxLength: 7, description: 'The first characters of the key.' },
+    label: { type: ['string', 'null'] },
+    is_active: flag('False if the service can no longer decrypt the key.'),
+  }),
+  ProviderKeys: record({
+    provider_keys: list(named('ProviderKey')),
+    byok_keys: list(named('ProviderKey'), 'Equals `provider_keys`.'),
+  }),
+  StoredProviderKey: record({ key: named('ProviderKey') }),
   Cleared: record({ cleared: flag('Whether there were any values.') }),
   Deleted: record({ deleted: flag('Whether the value existed.') }),
   Nonce: record({ nonce: text('Letters and digits.'), expires_at: timestamp }),
