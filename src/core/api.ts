@@ -37,9 +37,12 @@ export interface SessionApi {
    * @throws RefusedError `not_found`
    */
   getThreads(sessionId: string, walletProof?: string): Promise<readonly ThreadSummary[]>;
-  /** Lists the threads of a wallet, latest activity first. Creates `session` if it is unknown, as any request does. */
+  /**
+   * Lists the threads of a wallet, latest activity first. Creates `session`, if given, when it is unknown, as any request
+   * does.
+   */
   listThreads(request: {
-    session: SessionRef;
+    session: SessionRef | undefined;
     wallet: string;
     walletProof?: string | undefined;
     limit: number;
