@@ -92,6 +92,10 @@ describe('a transaction', () => {
       ['agent', 'I see.'],
     ]);
     expect(said.filter(([sender]) => sender === 'user')).toHaveLength(1);
+    // The log names nothing of it.
+    expect(house.log()).toContain('/current/api/system');
+    for (const word of [txHash, wallet, friend, friend.toLowerCase(), 'Send a cent', String(CENT)])
+      expect(house.log()).not.toContain(word);
   });
 
   it('is rejected by the wallet', async () => {
@@ -165,6 +169,114 @@ async function settled(): Promise<JsonObject> {
   stream.close();
   return person.state();
 }
+
+describe('an outcome', () => {
+  it('waits for the turn that runs, and goes before the next message', async () => {
+    const { id } = await person.request({ ...pay, to: friend });
+    const ended = person.say('Meanwhile');
+    const asked = await house.rig.next();
+    await person.complete([id], { status: 'failed' });
+    const last = person.say('Afterwards');
+    asked.text('Yes?').end();
+    expect(await person.learn()).toContain('rejected');
+    const next = await house.rig.next();
+    expect(next.request.messages.at(-1)).toEqual({ role: 'user', content: 'Afterwards' });
+    next.text('Yes.').end();
+    await ended;
+    const said = messagesOf(await last).map(({ sender, content }) => `${String(sender)}: ${String(content)}`);
+    expect(said.slice(-6)).toEqual([
+      ...['user: Meanwhile', 'agent: Yes?', expect.stringMatching(/^system: .*rejected/), 'agent: I see.'],
+      ...['user: Afterwards', 'agent: Yes.'],
+    ]);
+  });
+
+  it('is not verified when the person interrupts, and is settled all the same', async () => {
+    const { id } = await person.request({ ...pay, to: friend });
+    const txHash = await sendFrom(anvil.url, { from: wallet, to: friend, value: CENT });
+    const hold = node.hold('eth_getTransactionByHash');
+    await person.complete([id], { status: 'success', txHash });
+    await hold.asked;
+    const { json } = await person.ask('POST', '/api/interrupt');
+    const state = objectOf(json);
+    expect([state.is_processing, pendingOf(state)]).toEqual([false, undefined]);
+    expect(messagesOf(state).at(-1)).toMatchObject({
+      ...{ sender: 'system', content: expect.stringContaining('not verified') },
+    });
+    hold.release();
+    // A later turn can look again.
+    expect(JSON.stringify(await person.call('list_wallet_requests', {}))).toContain('confirmed');
+  });
+});
+
+describe('the tools', () => {
+  const names = async (app: string) => {
+    const { json } = await person.ask('GET', `/api/tools?app=${app}`);
+    return listOf(objectOf(json).tools).map((tool) => objectOf(tool).name);
+  };
+  const all = ['stage_transaction', 'request_transactions', 'request_signature', 'list_wallet_requests'];
+
+  it('are listed for an App that may ask wallets', async () => {
+    expect(await names('default')).toEqual(expect.arrayContaining(all));
+    await house.close();
+    house = await openHouse({ apps: [testApp({ wallet: null })], chains: chainsAt(node.url) });
+    person = await new WalletSession(house, house.rig, wallet).begin();
+    expect(await names('default')).toEqual([]);
+  });
+
+  it('are offered to the model where the session has a wallet', async () => {
+    const offered = async (session: WalletSession) => {
+      const ended = session.say('Hi');
+      const { request } = (await house.rig.next()).text('Hello').end();
+      await ended;
+      return request.tools.map(({ name }) => name);
+    };
+    expect(await offered(person)).toEqual(expect.arrayContaining(all));
+    expect(await offered(new WalletSession(house, house.rig, wallet))).toEqual([]);
+  });
+
+  it('keep to the limits of the App', async () => {
+    await house.close();
+    const policy = {
+      chains: [CHAIN],
+      recipients: [friend.toLowerCase()],
+      maxValue: '0.01',
+      maxDailyValue: '0.015',
+    };
+    house = await openHouse({ apps: [testApp({ wallet: policy })], chains: chainsAt(node.url) });
+    person = await new WalletSession(house, house.rig, wallet).begin();
+    for (const refused of [{ to: token }, { value: '0.010000000000000001' }, { chain_id: 1 }]) {
+      const result = await person.call('stage_transaction', { to: friend, value: '0.01', ...refused });
+      expect([refused, typeof result]).toEqual([refused, 'string']);
+    }
+    const ids = [
+      await person.stage({ to: friend, value: '0.01' }),
+      await person.stage({ to: friend, value: '0.005' }),
+    ];
+    expect(await person.call('request_transactions', { ids })).toMatchObject({ requested: ids });
+    expect(await person.call('stage_transaction', { to: friend, value: '1 wei' })).toEqual(
+      expect.any(String),
+    );
+    expect(Object.keys(objectOf(pendingOf(await person.state()) ?? null))).toEqual(ids.map(String));
+  });
+
+  it('refuse what was not simulated well, and anything but ids', async () => {
+    const data = encodeFunctionData({ abi: TOKEN, functionName: 'transfer', args: [friend, 10n ** 9n] });
+    const staged = objectOf(await person.call('stage_transaction', { to: token, data }));
+    expect(staged.simulation).toMatchObject({ success: false, revert_reason: expect.any(String) });
+    const sound = await person.stage({ ...pay, to: friend });
+    for (const args of [
+      { ids: [staged.id ?? 0] },
+      { ids: [sound], value: '1' },
+      { ids: [sound], to: token },
+      { ids: [sound + 1] },
+      { ids: [] },
+      { ids: 'all' },
+    ]) {
+      expect([args, await person.call('request_transactions', args)]).toEqual([args, expect.any(String)]);
+    }
+    expect(pendingOf(await person.state())).toBeUndefined();
+  });
+});
 
 describe('POST /api/system', () => {
   it('answers while the chain hangs', async () => {
