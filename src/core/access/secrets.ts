@@ -112,7 +112,7 @@ export class Secrets {
       if (names === undefined) byApp.set(app, new Set([row.name]));
       else names.add(row.name);
     }
-    return Object.fromEntries([...byApp].map(([app, names]) => [app, [...names]]));
+    return Object.fromEntries([...byApp].map(([app, names]) => [app, [...names].sort()]));
   }
 
   /**

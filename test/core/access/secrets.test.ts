@@ -5,6 +5,7 @@ import { nodeDigests } from '../../../src/adapters/platform/node/digests.js';
 import { createSealer } from '../../../src/adapters/platform/node/sealer.js';
 import { systemClock } from '../../../src/adapters/platform/uuid/clock.js';
 import { createAccess } from '../../../src/core/access/app-access.js';
+import type { App } from '../../../src/core/model/app.js';
 import { rotateSecrets } from '../../../src/core/access/secret-rotation.js';
 import type { SealedSecret, Sealer } from '../../../src/core/ports/secret-store.js';
 import { Secrets } from '../../../src/core/access/secrets.js';
@@ -193,6 +194,71 @@ describe('what is stored', () => {
     expect(await secrets.names(secrets.clientOf(third.clientId))).toEqual({});
     await secrets.delete(secrets.clientOf(CLIENT), { app: null, name: null });
     await keep(secrets, large(0), third);
+  });
+});
+
+describe('a value for any App', () => {
+  const asked = { forAnyApp: true, app: undefined, key: undefined, clientId: CLIENT };
+  let secrets: Secrets;
+  let client: string;
+  const lentTo = async (app: App) => Object.fromEntries(await secrets.open(client, app));
+  beforeEach(() => {
+    secrets = secretsUnder(older);
+    client = secrets.clientOf(CLIENT);
+  });
+
+  it('serves the slot of its name of any App, after the value of the App, and needs no key', async () => {
+    const handles = await secrets.store({ ...asked, values: { API_KEY: 'any', OTHER: 'any' } });
+    expect(handles).toEqual({ API_KEY: '$SECRET:API_KEY', OTHER: '$SECRET:OTHER' });
+    expect(await lentTo(paid)).toEqual({ API_KEY: 'any' });
+    expect(await lentTo(testApp({ name: 'other' }))).toEqual({});
+    expect(await lentTo(plain)).toEqual({ API_KEY: 'any', OTHER: 'any' });
+    await secrets.requireSlots(paid, client);
+    await keep(secrets, { API_KEY: 'own' }, { app: 'paid' });
+    expect(await lentTo(paid)).toEqual({ API_KEY: 'own' });
+    expect(await lentTo(plain)).toEqual({ API_KEY: 'any', OTHER: 'any' });
+  });
+
+  it('does not take the place of the value of an App that can no longer be decrypted', async () => {
+    await keep(secretsUnder(newer), { API_KEY: 'own' }, { app: 'paid' });
+    await secrets.store({ ...asked, values: { API_KEY: 'any' } });
+    expect((await secrets.open(client, paid)).isClosed('API_KEY')).toBe(true);
+  });
+
+  it('is stored for an App that is named, with its key', async () => {
+    await secrets.store({ ...asked, app: 'default', values: { API_KEY: 'v' } });
+    expect(await lentTo(paid)).toEqual({});
+    const named = secrets.store({ ...asked, app: 'paid', values: { API_KEY: 'v' } });
+    await expect(named).rejects.toMatchObject({ reason: 'unauthenticated' });
+  });
+
+  it('is listed and deleted as one of default', async () => {
+    await keep(secrets, { A: 'own', B: 'own' });
+    await secrets.store({ ...asked, values: { A: 'any', Z: 'any' } });
+    await keep(secrets, { A: 'paid' }, { app: 'paid' });
+    expect(await secrets.names(client)).toEqual({ default: ['A', 'B', 'Z'], paid: ['A'] });
+    expect(await secrets.delete(client, { app: 'paid', name: 'Z' })).toBe(0);
+    expect(await secrets.delete(client, { app: 'default', name: 'A' })).toBe(2);
+    expect(await secrets.names(client)).toEqual({ default: ['B', 'Z'], paid: ['A'] });
+    expect(await secrets.delete(client, { app: null, name: null })).toBe(3);
+    expect(await secrets.names(client)).toEqual({});
+  });
+});
+
+describe('names with a colon', () => {
+  it('are accepted where the caller allows them', async () => {
+    const secrets = secretsUnder(older);
+    const asked = { clientId: CLIENT, values: { 'vendor:key': 'v' }, app: undefined, key: undefined };
+    await expect(secrets.store(asked)).rejects.toThrow(
+      'secrets must have names of 1 to 128 letters, digits, _, . and - that begin with a letter or _',
+    );
+    expect(await secrets.store({ ...asked, allowsColons: true })).toEqual({
+      'vendor:key': '$SECRET:vendor:key',
+    });
+    for (const name of [':key', 'a b', 'a/b']) {
+      const bad = secrets.store({ ...asked, values: { [name]: 'v' }, allowsColons: true });
+      await expect(bad).rejects.toMatchObject({ reason: 'invalid', details: [{ path: 'secrets' }] });
+    }
   });
 });
 
