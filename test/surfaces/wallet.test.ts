@@ -183,10 +183,14 @@ describe('an outcome', () => {
     expect(next.request.messages.at(-1)).toEqual({ role: 'user', content: 'Afterwards' });
     next.text('Yes.').end();
     await ended;
-    const said = messagesOf(await last).map(({ sender, content }) => `${String(sender)}: ${String(content)}`);
+    const said = messagesOf(await last).map(({ sender, content }) => [sender, content]);
     expect(said.slice(-6)).toEqual([
-      ...['user: Meanwhile', 'agent: Yes?', expect.stringMatching(/^system: .*rejected/), 'agent: I see.'],
-      ...['user: Afterwards', 'agent: Yes.'],
+      ['user', 'Meanwhile'],
+      ['agent', 'Yes?'],
+      ['system', expect.stringContaining('rejected')],
+      ['agent', 'I see.'],
+      ['user', 'Afterwards'],
+      ['agent', 'Yes.'],
     ]);
   });
 
