@@ -1,6 +1,7 @@
 import { DEFAULT_APP, type App } from '../core/model/app.js';
 import { DEMO_RIG, isSet, PROVIDER_KEYS } from './crosscheck.js';
 import type { LimitSettings, Limits } from '../core/model/quota.js';
+import type { WalletPolicy } from '../core/model/wallet-request.js';
 import type { FileApp, FileLimits, FileRig } from './schema.js';
 
 /** The configuration of a rig. */
@@ -41,8 +42,11 @@ export function rigsOf(
   });
 }
 
-/** The configured Apps, in order. `default` comes first unless the file lists it. */
-export function appsOf(apps: readonly FileApp[]): readonly App[] {
+/**
+ * The configured Apps, in order. `default` comes first unless the file lists it.
+ * @param hasChains whether chains are configured: without any there are no wallet requests
+ */
+export function appsOf(apps: readonly FileApp[], hasChains: boolean): readonly App[] {
   const named = apps.map((app): App => ({
     name: app.name,
     instructions: app.instructions ?? INSTRUCTIONS,
@@ -55,10 +59,19 @@ export function appsOf(apps: readonly FileApp[]): readonly App[] {
       required,
     })),
     busyStrategy: app.busyStrategy ?? null,
+    wallet: hasChains ? policyOf(app.wallet) : null,
   }));
   return named.some(({ name }) => name === DEFAULT_APP)
     ? named
-    : [...appsOf([{ name: DEFAULT_APP }]), ...named];
+    : [...appsOf([{ name: DEFAULT_APP }], hasChains), ...named];
+}
+
+/** An App that the file does not restrict may make any wallet request; null: none. */
+function policyOf(given: FileApp['wallet']): WalletPolicy | null {
+  if (given === null) return null;
+  const { chains = null, recipients, maxValue = null, maxDailyValue = null } = given ?? {};
+  const lowerCase = recipients?.map((recipient) => recipient.toLowerCase()) ?? null;
+  return { chains, recipients: lowerCase, maxValue, maxDailyValue };
 }
 
 /** The configured limits per session and per App key. Null: no limit. */

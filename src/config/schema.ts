@@ -4,6 +4,7 @@ import type { Mistake } from './mistakes.js';
 import { isWebUrl } from './settings.js';
 import { list, table, text } from './shapes.js';
 import { toolFileShape } from './tool-schema.js';
+import { wallet } from './wallet-schema.js';
 
 const anyText = z.string({ error: 'must be text' });
 const filledText = text(/\S/, 'must be text that is not blank');
@@ -63,6 +64,7 @@ const app = table({
   mcp: list(filledText).optional(),
   secrets: list(secret).optional(),
   busyStrategy: z.enum(BUSY, { error: `must be one of ${BUSY.join(', ')}` }).optional(),
+  wallet,
 });
 
 const scalar = z.union([z.string(), z.number(), z.boolean()], {
