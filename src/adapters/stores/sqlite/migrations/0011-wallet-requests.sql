@@ -8,6 +8,7 @@ CREATE TABLE wallet_requests (
   wallet TEXT NOT NULL,
   chain_id INTEGER NOT NULL,
   label TEXT NOT NULL,
+  kind TEXT NOT NULL CHECK (kind IN ('transaction', 'signature')),
   payload TEXT NOT NULL, -- JSON
   value TEXT NOT NULL, -- in wei, a decimal number of any length; '0' for a message
   sound INTEGER NOT NULL CHECK (sound IN (0, 1)),

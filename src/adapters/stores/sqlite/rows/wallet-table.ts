@@ -1,6 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import type {
   PendingRequest,
+  WalletPayload,
   WalletRequest,
   WalletRequestState,
 } from '../../../../core/model/wallet-request.js';
@@ -17,6 +18,7 @@ export interface WalletRow {
   readonly wallet: string;
   readonly chain_id: number;
   readonly label: string;
+  readonly kind: WalletPayload['kind'];
   readonly payload: string;
   readonly value: string;
   readonly sound: number;
@@ -89,9 +91,9 @@ export function createWalletTable(db: Database): WalletTable {
   const sum = createValueSum(db);
   const selectConfirmed = db.prepare<[chainId: number, hash: string]>(CONFIRMED_BY);
   const insert = db.prepare<[WalletRow]>(
-    `INSERT INTO wallet_requests (session, id, call_id, app, wallet, chain_id, label, payload, value, sound, state,
+    `INSERT INTO wallet_requests (session, id, call_id, app, wallet, chain_id, label, kind, payload, value, sound, state,
        staged_at, requested_at, expires_at, claim, proof, verification, turn_id)
-     VALUES (@session, @id, @call_id, @app, @wallet, @chain_id, @label, @payload, @value, @sound, @state,
+     VALUES (@session, @id, @call_id, @app, @wallet, @chain_id, @label, @kind, @payload, @value, @sound, @state,
        @staged_at, @requested_at, @expires_at, @claim, @proof, @verification, @turn_id)`,
   );
   const update = db.prepare<[WalletRow]>(

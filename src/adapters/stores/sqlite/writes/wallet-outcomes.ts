@@ -1,6 +1,5 @@
 import type { WalletVerification } from '../../../../core/model/wallet-request.js';
 import { SETTLED_ANOTHER } from '../../../../core/ports/wallet-store.js';
-import { parsePayload } from '../rows/json-columns.js';
 import { toSession } from '../rows/session-row.js';
 import { toPending, toRequest, type WalletRow, type WalletTable } from '../rows/wallet-table.js';
 import type { ExpiredRequests, Handlers } from '../steps.js';
@@ -18,9 +17,9 @@ export function createOutcomeWrites({
   'reportWalletOutcome' | 'verifyWalletRequest' | 'expireWalletRequests'
 > {
   /** True when the transaction has confirmed another request. */
-  function isTaken({ chain_id, proof, payload }: WalletRow, { verdict }: WalletVerification): boolean {
-    if (verdict !== 'confirmed' || proof === null) return false;
-    return parsePayload(payload).kind === 'transaction' && requests.hasConfirmed(chain_id, proof);
+  function isTaken({ kind, chain_id, proof }: WalletRow, { verdict }: WalletVerification): boolean {
+    if (verdict !== 'confirmed' || kind !== 'transaction' || proof === null) return false;
+    return requests.hasConfirmed(chain_id, proof);
   }
 
   function expire(sessionId: string, rows: readonly WalletRow[], now: number): ExpiredRequests {

@@ -108,6 +108,7 @@ function newRow(session: number, id: number, request: NewWalletRequest): WalletR
     wallet,
     chain_id: chainId,
     label,
+    kind: payload.kind,
     payload: JSON.stringify(payload),
     value: payload.kind === 'transaction' ? payload.value : '0',
     sound: isSound ? 1 : 0,
