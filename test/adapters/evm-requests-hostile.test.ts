@@ -229,6 +229,9 @@ describe('a node that finds transactions', () => {
       to: OTHER,
       receipt: { succeeded: false, blockNumber: '2', gasUsed: '21000' },
     });
+    for (const none of ['0x0', null]) {
+      await expect(find({ ...transaction, chainId: none }, null)).resolves.toMatchObject({ nonce: 7 });
+    }
     await expect(find(null, null)).resolves.toBeUndefined();
     await expect(find(null, receipt)).resolves.toBeUndefined();
   });
@@ -238,6 +241,7 @@ describe('a node that finds transactions', () => {
     ['another transaction', { ...transaction, hash: another }, receipt],
     ['a transaction without a hash', { ...transaction, hash: null }, receipt],
     ['a transaction of another chain', { ...transaction, chainId: '0x1' }, receipt],
+    ['a chain that is no quantity', { ...transaction, chainId: 1 }, receipt],
     ['the receipt of another transaction', transaction, { ...receipt, transactionHash: another }],
     ['the receipt of another sender', transaction, { ...receipt, from: OTHER }],
     ['a receipt without a status', transaction, { ...receipt, status: null }],

@@ -1,3 +1,4 @@
+import type { JsonValue } from '../../../../core/model/json.js';
 import type { ChainTransaction } from '../../../../core/ports/chains.js';
 import {
   readAddress,
@@ -27,9 +28,7 @@ export async function findTransaction(
   if (transaction === null || transaction === undefined) return undefined;
   const fields = readObject(transaction);
   checkHash(fields.hash, hash);
-  if (typeof fields.chainId === 'string' && readQuantity(fields.chainId) !== BigInt(chain.id)) {
-    throw new ResponseFieldError('The transaction is of another chain');
-  }
+  checkChain(fields.chainId, chain.id);
   const from = readAddress(fields.from);
   return {
     from,
@@ -59,4 +58,12 @@ function readReceipt(receipt: unknown, hash: string, from: string): ChainTransac
 
 function checkHash(value: unknown, hash: string): void {
   if (readHash(value) !== hash) throw new ResponseFieldError('The response is about another transaction');
+}
+
+/** Old transactions name no chain (before EIP-155), which some nodes write as 0. */
+function checkChain(value: JsonValue | undefined, id: number): void {
+  if (value === null || value === undefined) return;
+  const named = readQuantity(value);
+  if (named !== 0n && named !== BigInt(id))
+    throw new ResponseFieldError('The transaction is of another chain');
 }
