@@ -132,6 +132,10 @@ export async function readConfig(sources: ConfigSources) {
     walletProofDomains: reader.read('WALLET_PROOF_DOMAINS', null, network.siteNames),
     /** The chains whose contract wallets may sign in, home chain first; null: the first configured chain. */
     walletProofChains: reader.read('WALLET_PROOF_CHAINS', null, network.chainIds),
+    /** How long a wallet request waits for its outcome. */
+    walletRequestMs: reader.read('WALLET_REQUEST_TTL', 86_400_000, seconds),
+    /** How long the service looks for a reported transaction on its chain. */
+    walletConfirmMs: reader.read('WALLET_CONFIRM_TIMEOUT', 90_000, seconds),
     legacy: {
       deprecatedAt: reader.read('LEGACY_DEPRECATED_AT', null, isoDate),
       sunsetAt: reader.read('LEGACY_SUNSET_AT', null, isoDate),
@@ -181,7 +185,7 @@ export async function readConfig(sources: ConfigSources) {
     ...unknown,
   ]);
 
-  const apps: readonly App[] = appsOf(file.contents?.apps ?? []);
+  const apps: readonly App[] = appsOf(file.contents?.apps ?? [], configured.length > 0);
   const rigs: readonly RigConfig[] = rigsOf(file.contents?.rigs ?? [], env);
   const tools: ToolConfig = toolsOf(file.contents);
   const limits = limitsOf(file.contents?.limits);
