@@ -61,6 +61,8 @@ describe('defaults', () => {
       walletProof: 'off',
       walletProofDomains: null,
       walletProofChains: null,
+      walletRequestMs: 86_400_000,
+      walletConfirmMs: 90_000,
       logLevel: 'info',
       maxMessageBytes: 65_536,
       maxSessionBytes: 33_554_432,
@@ -85,6 +87,7 @@ describe('defaults', () => {
           tools: null,
           secrets: [],
           busyStrategy: null,
+          wallet: null,
         },
       ],
       rigs: [],
@@ -377,6 +380,7 @@ apps:
       tools: [],
       secrets: [{ name: 'API_KEY', description: 'Vendor API key', required: true }],
       busyStrategy: 'reject',
+      wallet: null,
     });
   });
 
@@ -507,7 +511,7 @@ apps:
       'diptych.yaml: apps[2].busyStrategy: must be one of enqueue, interrupt, reject',
       'diptych.yaml: apps[2].secrets[0].name: must have 1 to 64',
       'diptych.yaml: apps[2].secrets[0].required: must be true or false',
-      'diptych.yaml: apps[3]: must have the keys name, instructions, rigs, tools, mcp, secrets, busyStrategy',
+      'diptych.yaml: apps[3]: must have the keys name, instructions, rigs, tools, mcp, secrets, busyStrategy, wallet',
     ].toSorted();
     // Some are given by their beginnings.
     const found = mistakes.toSorted().map((mistake, index) => {
