@@ -1,4 +1,4 @@
-import { cutText, wellFormed } from '../model/text.js';
+import { cutText } from '../model/text.js';
 import {
   VERDICT_WORDS,
   type PendingRequest,
@@ -84,10 +84,8 @@ function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** Joins lines and removes control and format characters, which could reorder or hide text. */
+/** Joins lines and removes control and format characters, which could reorder or hide text, and lone surrogates. */
 function oneLine(text: string, length: number): string {
-  const line = wellFormed(text.slice(0, 8 * length))
-    .replaceAll(/[\p{C}\p{Z}\s]+/gu, ' ')
-    .trim();
-  return cutText(line, length);
+  const line = text.slice(0, 8 * length).replaceAll(/[\p{C}\p{Z}\s]+/gu, ' ');
+  return cutText(line.trim(), length);
 }
