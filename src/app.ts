@@ -139,13 +139,17 @@ export async function createApp(config: Config): Promise<Application> {
       version,
     };
     const requests = requestObservers(telemetry.requests);
-    const described = surfaces.listDescriptions({ version, surfaces: config.surfaces });
+    const described = surfaces.listDescriptions({
+      ...{ version, surfaces: config.surfaces, root: config.rootSurface },
+    });
     const pages = createPages(config, {
       ...{ metrics: telemetry.page, admin: admin?.pages(core) ?? null, described },
     });
     const routed = surfaces.createRouter({
       ...{ core, surfaces: config.surfaces, http: httpSettings, observer: requests, pages: pages.routes },
       legacy: config.legacy,
+      root: config.rootSurface,
+      field: { keyHeaders: config.appKeyHeaders },
     });
     const httpServer = http.createHttpServer({ ...routed, log, http: httpSettings, observer: requests });
     const { server } = httpServer;

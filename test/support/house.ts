@@ -20,7 +20,7 @@ import { createCore, type RunningCore } from '../../src/core/create-core.js';
 import type { CoreSettings } from '../../src/core/model/settings.js';
 import type { Store } from '../../src/core/ports/store.js';
 import type { WalletSignIn } from '../../src/core/wallet/wallet-proofs.js';
-import type { SurfaceName } from '../../src/surfaces/index.js';
+import type { RootSurface, SurfaceName } from '../../src/surfaces/index.js';
 import { testApp, TEST_SETTINGS } from './core.js';
 import { openStore, serveCore, type Answer, type AskOptions, type TestServer } from './http.js';
 import { ScriptedRig } from './scripted-rig.js';
@@ -56,6 +56,7 @@ export async function openHouse(
     readonly store?: Store;
     readonly keys?: readonly Buffer[];
     readonly surfaces?: readonly SurfaceName[];
+    readonly root?: RootSurface;
     readonly settings?: Partial<CoreSettings>;
     /** Who may read the metrics; absent: there are none. */
     readonly metrics?: { readonly token: string | null };
@@ -116,6 +117,7 @@ export async function openHouse(
   const server = await serveCore(core, {
     ...{ log, pages, requests: telemetry.requests },
     ...(options.surfaces && { surfaces: options.surfaces }),
+    ...(options.root && { root: options.root }),
   });
   const answers: string[] = [];
   return {

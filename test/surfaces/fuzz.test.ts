@@ -12,14 +12,14 @@ const parts = { core: fakeCore({}), streams: createStreams({ keepAliveMs: 0 }), 
 /** Every path that there is, with its parameters still in it. */
 const patterns = [
   ...new Set(
-    listMounts(parts, ['current', 'legacy']).flatMap(({ base, routes }) =>
+    listMounts(parts, ['current', 'legacy', 'field']).flatMap(({ base, routes }) =>
       routes.map(({ path }) => base + path),
     ),
   ),
 ];
 
 let server: Awaited<ReturnType<typeof serveScripted>>;
-beforeAll(async () => (server = await serveScripted()));
+beforeAll(async () => (server = await serveScripted({ surfaces: ['current', 'legacy', 'field'] })));
 afterAll(() => server.close());
 
 interface Sent {

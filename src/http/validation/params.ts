@@ -160,13 +160,15 @@ export function optionalObject(place: Place, name: string): Param<JsonObject | u
   return { name, place, required: false, chain, isPlain, typed };
 }
 
-/** A required JSON object. */
+/** A required JSON object. In a query it is encoded as text. */
 export function requiredObject(place: Place, name: string, purpose: string): Param<JsonObject> {
+  const isEncoded = place === 'query';
   const chain = start(place, name)
+    .customSanitizer((value: unknown) => (isEncoded ? parsedJson(value) : value))
     .exists({ values: 'null' })
     .withMessage(`${name} is required: ${purpose}`)
     .bail()
-    .custom(isJsonObject)
+    .custom((value) => isJsonObject(value) && !(value instanceof JsonBudgetError))
     .withMessage(`${name} must be a JSON object`);
   const typed = (checked: unknown) => {
     if (!isJsonObject(checked)) throw new TypeError('a validated value is not an object');
@@ -223,6 +225,31 @@ export function optionalValue<T>(
     .custom((value) => read(value) !== undefined)
     .withMessage(`${name} must be ${expected}`);
   return { name, place, required: false, chain, isPlain: alwaysChecked, typed: read };
+}
+
+/**
+ * A required value of any JSON type.
+ * @param purpose completes the error message when the value is missing
+ * @param read returns undefined for a value that is not `expected`
+ */
+export function requiredValue<T>(
+  place: Place,
+  name: string,
+  purpose: string,
+  { expected, read }: { readonly expected: string; readonly read: (value: unknown) => T | undefined },
+): Param<T> {
+  const chain = start(place, name)
+    .exists({ values: 'null' })
+    .withMessage(`${name} is required: ${purpose}`)
+    .bail()
+    .custom((value) => read(value) !== undefined)
+    .withMessage(`${name} must be ${expected}`);
+  const typed = (checked: unknown) => {
+    const value = read(checked);
+    if (value === undefined) throw new TypeError('a validated value cannot be read');
+    return value;
+  };
+  return { name, place, required: true, chain, isPlain: alwaysChecked, typed };
 }
 
 function start(place: Place, name: string): ValidationChain {

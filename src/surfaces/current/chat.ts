@@ -12,10 +12,7 @@ import { sendSnapshot, sendState } from './answer.js';
 import { appEndpoint, endpoint } from './endpoint.js';
 import * as input from './input.js';
 import { requireEventStream } from '../shared/stream-request.js';
-import { snapshotAfter, waitForTurn } from '../shared/waiting.js';
-
-/** Maximum delay of a response by `Prefer: wait`, in seconds. */
-const MAX_WAIT = 60;
+import { MAX_WAIT, snapshotAfter, waitForTurn } from '../shared/waiting.js';
 
 /** The routes of messages, state, interrupt and updates. */
 export function chatRoutes(core: ChatApi & StreamApi, streams: Streams): readonly Route[] {

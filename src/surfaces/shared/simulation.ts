@@ -20,17 +20,21 @@ type GivenTransaction = SimulationRequest['transactions'][number] & { readonly c
 const isAddress = (text: string): boolean => text.trim() !== '' && text.length <= MAX_ADDRESS;
 const expectedChain = 'a chain id: a positive integer, as a number, or as text in decimal or 0x digits';
 
-/** The parameters of the request, all in the body. */
-export const simulationParams = {
-  transactions: requiredItems('body', 'transactions', 'the transactions to simulate, in order', {
-    max: MAX_TRANSACTIONS,
-    read: readTransaction,
-  }),
-  from: optionalText('body', 'from', (chain) =>
-    chain.custom(isAddress).withMessage(`from must be an address of 1 to ${String(MAX_ADDRESS)} characters`),
-  ),
-  chainId: optionalValue('body', 'chain_id', { expected: expectedChain, read: chainIdOf }),
-};
+/** The parameters of the request. The transactions are always in the body, because a list has no form in a query. */
+export function simulationParams(place: 'query' | 'body') {
+  return {
+    transactions: requiredItems('body', 'transactions', 'the transactions to simulate, in order', {
+      max: MAX_TRANSACTIONS,
+      read: readTransaction,
+    }),
+    from: optionalText(place, 'from', (chain) =>
+      chain
+        .custom(isAddress)
+        .withMessage(`from must be an address of 1 to ${String(MAX_ADDRESS)} characters`),
+    ),
+    chainId: optionalValue(place, 'chain_id', { expected: expectedChain, read: chainIdOf }),
+  };
+}
 
 /**
  * Returns the request for the core.
