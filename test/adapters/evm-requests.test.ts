@@ -1,7 +1,18 @@
 import { EventEmitter, once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { encodeFunctionData, hashTypedData, parseAbi, type Abi, type Address } from 'viem';
+import {
+  concat,
+  encodeDeployData,
+  encodeFunctionData,
+  getContractAddress,
+  hashTypedData,
+  parseAbi,
+  serializeErc6492Signature,
+  type Abi,
+  type Address,
+  type Hex,
+} from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { ChainError } from '../../src/adapters/tools/evm/chain-error.js';
 import { createChains } from '../../src/adapters/tools/evm/requests/create-chains.js';
@@ -10,7 +21,7 @@ import type { JsonObject, JsonValue } from '../../src/core/model/json.js';
 import type { Chains, SignedPayload, SimulatedCall } from '../../src/core/ports/chains.js';
 import { startAnvil, type Anvil } from '../support/anvil.js';
 import { answering, closeAnswering } from '../support/answering.js';
-import { compileContracts } from '../support/contracts.js';
+import { compileContracts, type Artefact } from '../support/contracts.js';
 import { objectOf } from '../support/house.js';
 
 jest.setTimeout(30_000);
@@ -36,6 +47,7 @@ let anvil: Anvil;
 let rich: string;
 let token: Address;
 let wallet: Address;
+let walletCode: Artefact;
 
 function settings(
   url: string,
@@ -52,8 +64,9 @@ beforeAll(async () => {
   ]);
   anvil = node;
   rich = (anvil.accounts[0] ?? '').toLowerCase();
-  const [tokenCode, walletCode] = [contracts.get('Token'), contracts.get('Wallet')];
-  if (tokenCode === undefined || walletCode === undefined) throw new Error('no contract');
+  const [tokenCode, found] = [contracts.get('Token'), contracts.get('Wallet')];
+  if (tokenCode === undefined || found === undefined) throw new Error('no contract');
+  walletCode = found;
   token = await anvil.deploy(tokenCode, ['MUSH', 1_000_000n]);
   wallet = await anvil.deploy(walletCode, [account.address]);
 });
@@ -358,6 +371,21 @@ describe('isSignedBy', () => {
     await expect(isSigned(text, await signedData())).resolves.toBe(false);
     await expect(isSigned(typed, await signedText())).resolves.toBe(false);
     await expect(isSigned(text, await signedText(), rich)).resolves.toBe(false);
+  });
+
+  it('verifies the signature of a contract that is not deployed yet', async () => {
+    const chains = createChains(settings(anvil.url));
+    // The factory that anvil has from the start: it deploys what follows the salt.
+    const factory = '0x4e59b44847b379578588920cA78FbF26c0B4956C';
+    const salt = `0x${'00'.repeat(32)}` as const;
+    const bytecode = encodeDeployData({ ...walletCode, args: [account.address] });
+    const address = getContractAddress({ opcode: 'CREATE2', from: factory, salt, bytecode }).toLowerCase();
+    const data = concat([salt, bytecode]);
+    const wrapped = async (payload: Promise<Hex>) =>
+      serializeErc6492Signature({ address: factory, data, signature: await payload });
+    const isSigned = (signature: string) => chains.isSignedBy(CHAIN, address, text, signature, NEVER);
+    await expect(isSigned(await wrapped(signedText()))).resolves.toBe(true);
+    await expect(isSigned(await wrapped(signedData()))).resolves.toBe(false);
   });
 
   it('takes no malformed signature', async () => {
