@@ -14,12 +14,10 @@ import { ConfigError, refuseMistakes, type Mistake } from './config/mistakes.js'
 import * as network from './config/network.js';
 import { tracesOf } from './config/traces.js';
 import * as settings from './config/settings.js';
+import { surfaceMistakes, surfacesOf } from './config/surfaces.js';
 import type { FileContents } from './config/schema.js';
 import type { App, BusyStrategy } from './core/model/app.js';
 import { isJsonObject } from './core/model/json.js';
-
-/** A surface that can be enabled. */
-export type SurfaceName = 'current' | 'legacy';
 
 const DEFAULT_FILE = 'diptych.yaml';
 
@@ -75,11 +73,7 @@ export async function readConfig(sources: ConfigSources) {
     host: reader.read('HOST', '127.0.0.1', settings.text),
     /** 0: any free port. */
     port: reader.read('PORT', 8080, integer(0, 65_535)),
-    surfaces: reader.read<readonly SurfaceName[]>(
-      'SURFACES',
-      ['current', 'legacy'],
-      settings.someOf(['current', 'legacy']),
-    ),
+    ...surfacesOf(reader),
     /** Whether the chat page is served at `/`. */
     page: reader.read('PAGE', true, settings.onOff),
     database: located(database, cwd),
@@ -181,6 +175,7 @@ export async function readConfig(sources: ConfigSources) {
     ...unsealed,
     ...settings.endMistakes(read.legacy),
     ...siteless,
+    ...surfaceMistakes(read),
     ...file.mistakes,
     ...unknown,
   ]);

@@ -106,7 +106,7 @@ function parametersOf({ operationId, parameters = [] }: Operation): readonly Par
 function bodyOf({ requestBody }: Operation, parameters: readonly Parameter[]): Operation['requestBody'] {
   const media = requestBody?.content['application/json'];
   const described: unknown = media?.schema.properties;
-  const given = isProperties(described) ? described : {};
+  const given: Readonly<Record<string, Schema>> = isProperties(described) ? described : {};
   const queried = parameters.filter((one) => one.in === 'query');
   const shared = queried.map((one) => [one.name, given[one.name] ?? { description: one.description }]);
   const properties = { ...given, ...Object.fromEntries(shared) };
