@@ -92,6 +92,8 @@ describe('a transaction', () => {
       ['agent', 'I see.'],
     ]);
     expect(said.filter(([sender]) => sender === 'user')).toHaveLength(1);
+    // The response is the record, as the snapshots show it.
+    expect(messagesOf(after)).toContainEqual(res);
     // The log names nothing of it.
     expect(house.log()).toContain('/current/api/system');
     for (const word of [txHash, wallet, friend, friend.toLowerCase(), 'Send a cent', String(CENT)])

@@ -1,5 +1,6 @@
 import type { Secrets } from '../access/secrets.js';
 import { DEFAULT_APP } from '../model/app.js';
+import type { Message } from '../model/message.js';
 import { serviceRestarting, threadFull } from '../model/refusal.js';
 import { messageText, type SystemMessage } from '../model/send-request.js';
 import type { SessionRef } from '../model/session.js';
@@ -48,48 +49,48 @@ export class WalletReports {
     const text = messageText(given, settings.maxMessageBytes);
     if (this.turns.claim === null) throw serviceRestarting();
     const report = readReport(text);
-    let content = text;
+    let taken: SystemMessage | undefined;
     switch (report.kind) {
       case 'wallet_changed':
         await this.sessions.mergeState(ref, report.patch);
         break;
       case 'outcome':
-        content = (await this.#settle(ref, report)) ?? text;
+        taken = await this.#settle(ref, report);
         break;
       case 'note':
         if (text.trim() === '') await this.sessions.touch(ref);
-        else await this.#note(ref, text);
+        else taken = await this.#note(ref, text);
         break;
       case 'nothing':
         await this.sessions.touch(ref);
         break;
     }
-    return { content, at: clock.now() };
+    return taken ?? { content: text, at: clock.now() };
   }
 
   /** Stores an outcome and starts the turn for it. Undefined: it concerns no pending request of the session. */
-  async #settle(ref: SessionRef, outcome: Outcome): Promise<string | undefined> {
+  async #settle(ref: SessionRef, outcome: Outcome): Promise<SystemMessage | undefined> {
     const { threads } = this.parts;
     await this.sessions.touch(ref);
     const reported = new Set<number>();
-    const words: string[] = [];
+    const messages: Message[] = [];
     for (;;) {
       const thread = await threads.openForWrite(ref);
       const pending = thread.session.pending.filter(
         ({ id, payload }) => payload.kind === outcome.of && outcome.ids.includes(id) && !reported.has(id),
       );
       const [first] = pending;
-      if (first === undefined) return words.length === 0 ? undefined : words.join(' ');
+      if (first === undefined) return shownAs(messages);
       // A turn belongs to one App.
       const together = pending.filter(({ app }) => app === first.app);
       const text = claimWords(together, outcome);
       const ids = together.map(({ id }) => id);
-      const isStored = await threads.hold(thread, () =>
+      const stored = await threads.hold(thread, () =>
         this.#store(thread, { outcome, ids, app: first.app, text }),
       );
-      if (isStored) {
+      if (stored !== undefined) {
         for (const id of ids) reported.add(id);
-        words.push(text);
+        messages.push(stored);
       } else {
         // Another report was faster, or the requests have expired: read the session again.
         thread.stale = true;
@@ -97,7 +98,7 @@ export class WalletReports {
     }
   }
 
-  /** False: one of the requests is no longer pending, and nothing was written. */
+  /** Undefined: one of the requests is no longer pending, and nothing was written. */
   async #store(
     thread: CachedSession,
     report: {
@@ -106,7 +107,7 @@ export class WalletReports {
       readonly app: string;
       readonly text: string;
     },
-  ): Promise<boolean> {
+  ): Promise<Message | undefined> {
     const { store, clock, secrets } = this.parts;
     const { outcome, ids, app, text } = report;
     const isRejected = outcome.claim.status === 'failed' && outcome.claim.proof === null;
@@ -118,13 +119,13 @@ export class WalletReports {
       claimTurn: this.turns.claim,
       at: clock.now(),
     });
-    if (stored.kind === 'stale') return false;
+    if (stored.kind === 'stale') return undefined;
     this.turns.begin(thread, stored);
-    return true;
+    return stored.message;
   }
 
   /** Stores a `system` message that starts no turn. */
-  async #note(ref: SessionRef, text: string): Promise<void> {
+  async #note(ref: SessionRef, text: string): Promise<SystemMessage | undefined> {
     const { store, clock, threads, settings, bus } = this.parts;
     const thread = await threads.openForWrite(ref);
     const { maxSessionBytes } = settings;
@@ -143,5 +144,12 @@ export class WalletReports {
     });
     threads.adopt(thread);
     announce(bus, thread.id, noted.commit);
+    return shownAs([noted.message]);
   }
+}
+
+/** Returns stored records as one message, with the time of the last. Undefined: there are none. */
+function shownAs(messages: readonly Message[]): SystemMessage | undefined {
+  const last = messages.at(-1);
+  return last && { content: messages.map(({ content }) => content).join(' '), at: last.createdAt };
 }
