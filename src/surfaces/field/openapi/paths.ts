@@ -108,7 +108,9 @@ function bodyOf({ requestBody }: Operation, parameters: readonly Parameter[]): O
   const described: unknown = media?.schema.properties;
   const given: Readonly<Record<string, Schema>> = isProperties(described) ? described : {};
   const queried = parameters.filter((one) => one.in === 'query');
-  const shared = queried.map((one) => [one.name, given[one.name] ?? { description: one.description }]);
+  const shared = queried.map((one): [string, Schema] => {
+    return [one.name, given[one.name] ?? { description: one.description }];
+  });
   const properties = { ...given, ...Object.fromEntries(shared) };
   const needed = media?.schema.required;
   const required = (Array.isArray(needed) ? needed.map(String) : []).filter(
