@@ -86,6 +86,23 @@ describe('the statements of the SQLite store', () => {
     }
   });
 
+  it('find wallet requests by the index made for it', () => {
+    const indexes = {
+      open_wallet_requests: /AND r\.expires_at <= \?/,
+      open_wallet_requests_of_session: /FROM wallet_requests WHERE session = \? AND state IN/,
+      wallet_requests_by_wallet: /SELECT value FROM wallet_requests/,
+      wallet_requests_by_proof: /r\.proof = \?/,
+      wallet_requests_by_turn: /WHERE turn_id = \?/,
+    };
+    for (const [index, pattern] of Object.entries(indexes)) {
+      const found = [...all].filter(([source]) => pattern.test(source));
+      expect([index, found.length > 0]).toEqual([index, true]);
+      for (const [, { details }] of found) {
+        expect(details.join(', ')).toMatch(new RegExp(`USING (COVERING )?INDEX ${index} `));
+      }
+    }
+  });
+
   it('write without a table of their own, which checks of three values and more would make', () => {
     const writes = [...all].filter(
       ([source]) => /^\s*(INSERT|UPDATE)/.test(source) && !source.includes('RETURNING'),

@@ -36,7 +36,7 @@ WHERE requested_at IS NOT NULL;
 -- Finds the request that a transaction has confirmed.
 CREATE INDEX wallet_requests_by_proof ON wallet_requests (chain_id, proof) WHERE proof IS NOT NULL;
 -- Finds the requests whose outcome a turn learns.
-CREATE INDEX wallet_requests_by_turn ON wallet_requests (turn_id) WHERE turn_id IS NOT NULL;
+CREATE INDEX wallet_requests_by_turn ON wallet_requests (turn_id, id) WHERE turn_id IS NOT NULL;
 
 -- pending: what the pending rows of wallet_requests show, written together with them; NULL: none is pending.
 -- last_wallet_no: the highest id of a wallet request, which goes on after the session was deleted.

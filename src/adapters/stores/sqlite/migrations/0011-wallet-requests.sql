@@ -37,7 +37,7 @@ WHERE requested_at IS NOT NULL;
 -- Finds the request that a transaction has confirmed.
 CREATE INDEX wallet_requests_by_proof ON wallet_requests (chain_id, proof) WHERE proof IS NOT NULL;
 -- Finds the requests whose outcome a turn learns.
-CREATE INDEX wallet_requests_by_turn ON wallet_requests (turn_id) WHERE turn_id IS NOT NULL;
+CREATE INDEX wallet_requests_by_turn ON wallet_requests (turn_id, id) WHERE turn_id IS NOT NULL;
 
 ALTER TABLE sessions ADD COLUMN archived INTEGER NOT NULL DEFAULT 0;
 -- What the pending rows of wallet_requests show, as JSON, written together with them; NULL: none is pending.

@@ -16,7 +16,8 @@ export function createWalletReads(db: Database) {
     .prepare<[string], number>('SELECT ref FROM sessions WHERE id = ? AND deleted_at IS NULL')
     .pluck();
   const selectOfTurn = db.prepare<[turnId: string, session: number], WalletRow>(
-    'SELECT * FROM wallet_requests WHERE turn_id = ? AND session = ? ORDER BY id',
+    `SELECT * FROM wallet_requests INDEXED BY wallet_requests_by_turn
+     WHERE turn_id = ? AND session = ? ORDER BY id`,
   );
   const select = db.prepare<[session: number, id: number], WalletRow>(
     'SELECT * FROM wallet_requests WHERE session = ? AND id = ?',
