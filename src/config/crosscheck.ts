@@ -1,9 +1,16 @@
 import { parseUnits } from '../core/model/amount.js';
 import { isJsonObject } from '../core/model/json.js';
+import { EFFORTS_OF, REASONING_EFFORTS } from '../core/model/rig-options.js';
 import type { Mistake } from './mistakes.js';
 
 /** The decimals of a native currency that does not state them. */
 const DECIMALS = 18;
+
+/** The keys of `RigOptions`. */
+const RIG_OPTIONS = ['headers', 'temperature', 'maxOutputTokens', 'tools', 'reasoning'];
+
+/** The context window of a rig that does not state it, in tokens. */
+export const CONTEXT_TOKENS = 128_000;
 
 /** The id of the built-in rig. */
 export const DEMO_RIG = 'demo';
@@ -120,12 +127,25 @@ export function crossCheck(
         `is needed with ${keyed}, here or as ${PROVIDER_KEYS[keyed]} in the environment`,
       );
     }
+    checkOptions(rig, where);
     if (provider === 'demo') {
-      for (const key of ['model', 'baseUrl', 'apiKey']) {
+      for (const key of ['model', 'baseUrl', 'apiKey', ...RIG_OPTIONS]) {
         if (has(key)) add(`${where}.${key}`, 'has no meaning with the provider demo; leave it out');
       }
     } else if (typeof provider === 'string' && field(rig, 'id') === DEMO_RIG) {
       add(`${where}.id`, `${DEMO_RIG} is the built-in rig's id; choose another`);
+    }
+  }
+
+  function checkOptions(rig: unknown, where: string): void {
+    const provider = Object.entries(EFFORTS_OF).find(([name]) => name === field(rig, 'provider'));
+    const effort = REASONING_EFFORTS.find((known) => known === field(rig, 'reasoning'));
+    if (provider !== undefined && effort !== undefined && !provider[1].includes(effort)) {
+      add(`${where}.reasoning`, `must be one of ${provider[1].join(', ')} with ${provider[0]}`);
+    }
+    const most = Number(field(rig, 'contextTokens') ?? CONTEXT_TOKENS) / 2;
+    if (Number(field(rig, 'maxOutputTokens')) > most) {
+      add(`${where}.maxOutputTokens`, `must be at most half of contextTokens, ${String(Math.floor(most))}`);
     }
   }
 

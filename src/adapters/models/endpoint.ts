@@ -1,3 +1,4 @@
+import type { RigOptions } from '../../core/model/rig-options.js';
 import type { RigRequest } from '../../core/ports/rig.js';
 import { UpstreamFault } from './upstream-fault.js';
 
@@ -11,6 +12,7 @@ export interface Endpoint {
   readonly baseUrl: string;
   /** Undefined: the request carries no key, which only `openai-compatible` allows. */
   readonly apiKey: string | undefined;
+  readonly options: RigOptions;
   readonly fetch: typeof globalThis.fetch;
 }
 
@@ -19,14 +21,6 @@ export const BASE_URLS: Record<Exclude<Provider, 'openai-compatible'>, string> =
   openai: 'https://api.openai.com/v1',
   anthropic: 'https://api.anthropic.com/v1',
   google: 'https://generativelanguage.googleapis.com/v1beta',
-};
-
-/** The output limit of a title, in tokens. It includes the reasoning tokens of models that reason. */
-export const TITLE_TOKENS: Record<Provider, number> = {
-  'openai-compatible': 256,
-  openai: 1024,
-  anthropic: 2048,
-  google: 2048,
 };
 
 /** Returns the endpoint with the key of a request, if the request has one of its own. */

@@ -30,13 +30,13 @@ export function createPackaged(provider: PackagedProvider, endpoint: Endpoint): 
       const model = await (used === endpoint
         ? (opened ??= openModel(provider, endpoint))
         : openModel(provider, used));
-      const outline = outlineOf(request);
+      const outline = outlineOf(request, endpoint.options);
       const prompt = buildPrompt(request.instructions, outline, memory);
       const { stream, response } = await model.doStream({
         prompt: prompt.messages,
         ...(prompt.tools.length === 0 ? {} : { tools: prompt.tools }),
         ...(outline.toolsAreHistory ? { toolChoice: { type: 'none' } } : {}),
-        ...callSettings(provider, request.purpose),
+        ...callSettings(request.purpose, endpoint),
         abortSignal: call.signal,
       });
       if (isWebPage(response?.headers?.['content-type'])) throw new UpstreamFault('endpoint');

@@ -3,7 +3,8 @@ import type { Rig, RigError, RigPart } from '../../../core/ports/rig.js';
 import type { ModelHttpClient } from '../http/client.js';
 import type { OpenResponse, ResponseHead, ResponseListener } from '../http/exchange.js';
 import { MAX_EVENT, MAX_REFUSAL } from '../http/limits.js';
-import { isWebPage, requireKey, TITLE_TOKENS, withKeyOf, type Endpoint } from '../endpoint.js';
+import { optionsFor } from '../call-options.js';
+import { isWebPage, requireKey, withKeyOf, type Endpoint } from '../endpoint.js';
 import { endParts } from '../ending.js';
 import { UpstreamFault } from '../upstream-fault.js';
 import { outlineOf, type Outline } from '../request-outline.js';
@@ -19,7 +20,7 @@ const BODILESS = new Set([204, 205]);
  * because the package passes each token through four web streams (docs/decisions/016-chat-completions.md).
  */
 export function createCompletions(endpoint: Endpoint, client: Pick<ModelHttpClient, 'open'>): Rig['respond'] {
-  const { model, baseUrl } = endpoint;
+  const { model, baseUrl, options } = endpoint;
   const url = new URL(`${baseUrl}/chat/completions`);
   const configured = headersFor(endpoint);
 
@@ -30,9 +31,9 @@ export function createCompletions(endpoint: Endpoint, client: Pick<ModelHttpClie
         const used = withKeyOf(request, endpoint);
         requireKey(used);
         const headers = used === endpoint ? configured : headersFor(used);
-        const outline = outlineOf(request);
-        const maxTokens = request.purpose === 'title' ? TITLE_TOKENS['openai-compatible'] : undefined;
-        const body = requestBody({ model, maxTokens }, request.instructions, outline);
+        const outline = outlineOf(request, options);
+        const call = { model, ...optionsFor(request.purpose, endpoint) };
+        const body = requestBody(call, request.instructions, outline);
         const reader = new CompletionReader(signal, outline, { take, resolve, reject, keyOf });
         client.open({ url, method: 'POST', headers, body, signal }, reader);
       } catch (error) {
@@ -41,11 +42,12 @@ export function createCompletions(endpoint: Endpoint, client: Pick<ModelHttpClie
     });
 }
 
-function headersFor({ apiKey }: Endpoint): Readonly<Record<string, string>> {
+function headersFor({ apiKey, options }: Endpoint): Readonly<Record<string, string>> {
   return {
     'content-type': 'application/json',
     accept: 'text/event-stream',
     'user-agent': 'diptych',
+    ...options.headers,
     ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
   };
 }
