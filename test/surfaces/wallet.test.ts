@@ -47,7 +47,13 @@ beforeEach(async () => {
   house = await open({ walletConfirmMs: 10_000 });
   person = await new WalletSession(house, house.rig, wallet).begin();
 });
-afterEach(() => house.close());
+afterEach(async () => {
+  const log = house.log();
+  await house.close();
+  // It names no address, no calldata, no hash and no signature, whatever happened.
+  expect(log).toContain('/current/api/sessions');
+  expect(log.match(/0x[\da-f]{20,}/gi)).toBeNull();
+});
 
 const open = (settings: { readonly walletConfirmMs: number }): Promise<House> =>
   openHouse({ apps: [testApp({ wallet: ANY })], chains: chainsAt(node.url), settings });
@@ -94,10 +100,7 @@ describe('a transaction', () => {
     expect(said.filter(([sender]) => sender === 'user')).toHaveLength(1);
     // The response is the record, as the snapshots show it.
     expect(messagesOf(after)).toContainEqual(res);
-    // The log names nothing of it.
-    expect(house.log()).toContain('/current/api/system');
-    for (const word of [txHash, wallet, friend, friend.toLowerCase(), 'Send a cent', String(CENT)])
-      expect(house.log()).not.toContain(word);
+    for (const word of ['Send a cent', String(CENT)]) expect(house.log()).not.toContain(word);
   });
 
   it('is rejected by the wallet', async () => {
