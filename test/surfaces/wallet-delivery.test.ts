@@ -6,6 +6,7 @@ import type { Store } from '../../src/core/ports/store.js';
 import { startAnvil, type Anvil } from '../support/anvil.js';
 import { testApp } from '../support/core.js';
 import { objectOf, openHouse, type House } from '../support/house.js';
+import { startNodeProxy } from '../support/node-proxy.js';
 import { testDatabase } from '../support/postgres.js';
 import { listOf, messagesOf } from '../support/snapshot.js';
 import {
@@ -178,6 +179,53 @@ describe('the legacy surface', () => {
         ['agent', 'I see.'],
       ],
     ]);
+  });
+});
+
+describe('a node that is lost while it verifies an outcome', () => {
+  it('leaves the turn to another one, which verifies it once', async () => {
+    const { id } = await person.request(payment());
+    const proxy = await startNodeProxy(anvil.url);
+    const apps = [testApp({ wallet: ANY })];
+    // Not started, it does not renew its lease.
+    const dying = await openHouse({ apps, chains: chainsAt(proxy.url), store, settings: { leaseMs: 1 } });
+    const txHash = await sendFrom(anvil.url, { from: wallet, to: friend, value: WEI });
+    const hold = proxy.hold('eth_getTransactionByHash');
+    const reporter = new WalletSession(dying, dying.rig, wallet, person.id);
+    await reporter.complete([id], { status: 'success', txHash });
+    await hold.asked;
+    await house.core.start();
+    const words = await person.learn();
+    expect(words).toContain('confirmed');
+    hold.release();
+    await dying.close();
+    await proxy.close();
+    expect(dying.rig.asked).toEqual([]);
+    const stream = await house.watch('/api/updates?include=turns&since=0', person.id);
+    const { is_processing } = await person.state();
+    if (is_processing === true) await stream.until(({ bytes }) => bytes.includes('"type":"turn_ended"'));
+    stream.close();
+    const said = messagesOf(await person.state()).map(({ content }) => content);
+    expect(said.slice(-3)).toEqual([expect.stringContaining('not verified yet'), words, 'I see.']);
+  });
+});
+
+describe('racing reports', () => {
+  it('are one outcome and one turn', async () => {
+    const { id } = await person.request(payment());
+    const txHash = await sendFrom(anvil.url, { from: wallet, to: friend, value: WEI });
+    const outcomes = [{ status: 'failed' }, { status: 'success', txHash }];
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, (_, n) => person.complete([id], outcomes[n % 2] ?? {})),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+    const first = await person.learn();
+    const ended = person.say('And now?');
+    const { request } = (await house.rig.next()).text('Nothing.').end();
+    await ended;
+    // The model has read one outcome.
+    const read = JSON.stringify(request.messages).match(/"name":"wallet_report","result"/g);
+    expect([read?.length, first]).toEqual([1, expect.stringMatching(/confirmed|rejected/)]);
   });
 });
 
