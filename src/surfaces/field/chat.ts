@@ -23,7 +23,7 @@ export function chatRoutes(parts: FieldParts): readonly Route[] {
       'POST',
       '/api/chat',
       inSession(parts, input.sendMessage, async (asked, named, req, res) => {
-        const { session, sentId } = named;
+        const { session } = named;
         if (session === undefined || asked.message.trim() === '') {
           snapshots.send(req, res, await snapshotOf(named));
           return;
@@ -32,7 +32,7 @@ export function chatRoutes(parts: FieldParts): readonly Route[] {
         const app = input.appOf(asked) ?? DEFAULT_APP;
         const request = { session, text, app, key, clientId, idempotencyKey };
         const sent = await core.send({ ...request, ...walletOf(named, asked) });
-        const answer = await unlessDeleted(answerTo(session, sent, req, res), () => emptySnapshot(sentId));
+        const answer = await unlessDeleted(answerTo(session, sent, req, res), emptySnapshot);
         res.setHeader('X-Turn-Id', sent.turnId);
         snapshots.send(req, res, answer);
       }),
@@ -41,12 +41,12 @@ export function chatRoutes(parts: FieldParts): readonly Route[] {
       'GET',
       '/api/state',
       inSession(parts, input.readState, async ({ tail, userState, clientId }, named, req, res) => {
-        const { session, sentId } = named;
+        const { session } = named;
         const hasChange = userState !== undefined || clientId !== undefined;
         const snapshot =
           session === undefined || !hasChange
             ? snapshotOf(named)
-            : unlessDeleted(changed(session, { userState, clientId }), () => emptySnapshot(sentId));
+            : unlessDeleted(changed(session, { userState, clientId }), emptySnapshot);
         snapshots.sendState(req, res, await snapshot, tail);
       }),
     ),
@@ -76,9 +76,9 @@ export function chatRoutes(parts: FieldParts): readonly Route[] {
     ),
   ];
 
-  async function snapshotOf({ session, sentId }: NamedSession): Promise<Snapshot> {
-    if (session === undefined) return emptySnapshot(sentId);
-    return unlessDeleted(core.snapshot(session), () => emptySnapshot(sentId));
+  async function snapshotOf({ session }: NamedSession): Promise<Snapshot> {
+    if (session === undefined) return emptySnapshot();
+    return unlessDeleted(core.snapshot(session), emptySnapshot);
   }
 
   /** Returns the snapshot after a message was accepted, or after its turn has ended if the client prefers to wait. */

@@ -1,7 +1,7 @@
 import type { App } from '../../core/model/app.js';
 import type { JsonObject } from '../../core/model/json.js';
 import type { Message } from '../../core/model/message.js';
-import type { ProviderKey } from '../../core/model/provider-key.js';
+import type { ProviderKey } from '../../core/access/provider-keys.js';
 import { newSession, type ThreadSummary } from '../../core/model/session.js';
 import type { Snapshot } from '../../core/model/snapshot.js';
 import type { Update } from '../../core/model/update.js';
@@ -21,11 +21,14 @@ export const snapshots = new SnapshotSender({
   tagMark: 'f',
 });
 
+/** The nil UUID (RFC 9562, section 5.9), which stands for no session. */
+const NIL_ID = '00000000-0000-0000-0000-000000000000';
+
 /** The snapshot of an id that names no session, or a deleted one. */
-export function emptySnapshot(sentId: string): Snapshot {
+export function emptySnapshot(): Snapshot {
   const nothing = (): void => undefined;
   return {
-    session: newSession(sentId, 0),
+    session: newSession(NIL_ID, 0),
     status: 'idle',
     ...{ skipped: 0, settled: [], settledCount: 0, open: [] },
     faults: { events: [], confirm: nothing, release: nothing },
