@@ -13,6 +13,7 @@ import { openBus, openStore } from './composition/data.js';
 import { createRigs } from './composition/rigs.js';
 import { openTelemetry } from './composition/telemetry.js';
 import { createTools } from './composition/tools.js';
+import { createChainAccess } from './composition/chains.js';
 import { createWalletSignIn } from './composition/wallets.js';
 import type { Metrics } from './adapters/telemetry/prometheus/metrics.js';
 import { systemClock } from './adapters/platform/uuid/clock.js';
@@ -64,6 +65,7 @@ export async function createApp(config: Config): Promise<Application> {
   const [
     { createLog },
     { createCore },
+    { WALLET_TOOLS },
     { createSchemas },
     { nodeDigests },
     { createSealer },
@@ -78,6 +80,7 @@ export async function createApp(config: Config): Promise<Application> {
   ] = await Promise.all([
     import('./adapters/telemetry/pino/log.js'),
     import('./core/create-core.js'),
+    import('./core/wallet/wallet-tools.js'),
     import('./adapters/tools/schema/schemas.js'),
     import('./adapters/platform/node/digests.js'),
     import('./adapters/platform/node/sealer.js'),
@@ -94,13 +97,13 @@ export async function createApp(config: Config): Promise<Application> {
   const version = readVersion();
   const schemas = createSchemas();
   const walletSignIn = await createWalletSignIn(config);
-  const [rigs, tools] = await Promise.all([
+  const [rigs, tools, chains] = await Promise.all([
     createRigs(config),
     createTools(config, { schemas, log, version }),
+    createChainAccess(config),
   ]);
-  refuseMistakes(
-    findDangling(config, { rigs: rigs.map(({ id }) => id), tools: tools.own.map(({ name }) => name) }),
-  );
+  const toolNames = [...tools.own.map(({ name }) => name), ...(chains.list().length > 0 ? WALLET_TOOLS : [])];
+  refuseMistakes(findDangling(config, { rigs: rigs.map(({ id }) => id), tools: toolNames }));
   const closing = new Closing();
   closing.add(() => tools.close());
   try {
@@ -115,7 +118,7 @@ export async function createApp(config: Config): Promise<Application> {
     const { store } = telemetry;
     const admin = await createAdmin(config, { store, clock: systemClock, digests: nodeDigests });
     const core = createCore({
-      ...{ store, bus, rigs, tools, schemas, log, seedPhrases, walletSignIn },
+      ...{ store, bus, rigs, tools, chains, schemas, log, seedPhrases, walletSignIn },
       observer: observers([telemetry.observer, ...(admin === null ? [] : [admin.observer])]),
       apps: config.apps,
       digests: nodeDigests,
@@ -136,13 +139,17 @@ export async function createApp(config: Config): Promise<Application> {
       version,
     };
     const requests = requestObservers(telemetry.requests);
-    const described = surfaces.listDescriptions({ version, surfaces: config.surfaces });
+    const described = surfaces.listDescriptions({
+      ...{ version, surfaces: config.surfaces, root: config.rootSurface },
+    });
     const pages = createPages(config, {
       ...{ metrics: telemetry.page, admin: admin?.pages(core) ?? null, described },
     });
     const routed = surfaces.createRouter({
       ...{ core, surfaces: config.surfaces, http: httpSettings, observer: requests, pages: pages.routes },
       legacy: config.legacy,
+      root: config.rootSurface,
+      field: { keyHeaders: config.appKeyHeaders },
     });
     const httpServer = http.createHttpServer({ ...routed, log, http: httpSettings, observer: requests });
     const { server } = httpServer;
@@ -198,6 +205,8 @@ function coreSettings(config: Config): CoreSettings {
     eventsKept: config.eventsKept,
     eventsKeptMs: EVENTS_MS,
     idempotencyMs: DAY_MS,
+    walletRequestMs: config.walletRequestMs,
+    walletConfirmMs: config.walletConfirmMs,
     retentionMs: config.retentionMs,
     leaseMs: LEASE_MS,
     renewMs: RENEW_MS,

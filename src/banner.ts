@@ -28,6 +28,7 @@ export function describeStart(
   const session = '-H "X-Session-Id: $S"';
   const commands = {
     current: `curl -s ${session} ${json} -H 'Prefer: wait=30' -d '{"message":"Hello"}' '${reachable}/api/chat'`,
+    field: `curl -s ${session} ${json} -H 'Prefer: wait=30' -d '{"message":"Hello"}' '${reachable}/field/api/chat'`,
     legacy: `curl -sN ${session} ${json} -d '{"text":"Hello"}' '${reachable}/api/thread/chat'`,
   };
   return [

@@ -14,12 +14,10 @@ import { ConfigError, refuseMistakes, type Mistake } from './config/mistakes.js'
 import * as network from './config/network.js';
 import { tracesOf } from './config/traces.js';
 import * as settings from './config/settings.js';
+import { surfaceMistakes, surfacesOf } from './config/surfaces.js';
 import type { FileContents } from './config/schema.js';
 import type { App, BusyStrategy } from './core/model/app.js';
 import { isJsonObject } from './core/model/json.js';
-
-/** A surface that can be enabled. */
-export type SurfaceName = 'current' | 'legacy';
 
 const DEFAULT_FILE = 'diptych.yaml';
 
@@ -75,11 +73,7 @@ export async function readConfig(sources: ConfigSources) {
     host: reader.read('HOST', '127.0.0.1', settings.text),
     /** 0: any free port. */
     port: reader.read('PORT', 8080, integer(0, 65_535)),
-    surfaces: reader.read<readonly SurfaceName[]>(
-      'SURFACES',
-      ['current', 'legacy'],
-      settings.someOf(['current', 'legacy']),
-    ),
+    ...surfacesOf(reader),
     /** Whether the chat page is served at `/`. */
     page: reader.read('PAGE', true, settings.onOff),
     database: located(database, cwd),
@@ -132,6 +126,10 @@ export async function readConfig(sources: ConfigSources) {
     walletProofDomains: reader.read('WALLET_PROOF_DOMAINS', null, network.siteNames),
     /** The chains whose contract wallets may sign in, home chain first; null: the first configured chain. */
     walletProofChains: reader.read('WALLET_PROOF_CHAINS', null, network.chainIds),
+    /** How long a wallet request waits for its outcome. */
+    walletRequestMs: reader.read('WALLET_REQUEST_TTL', 86_400_000, seconds),
+    /** How long the service looks for a reported transaction on its chain. */
+    walletConfirmMs: reader.read('WALLET_CONFIRM_TIMEOUT', 90_000, seconds),
     legacy: {
       deprecatedAt: reader.read('LEGACY_DEPRECATED_AT', null, isoDate),
       sunsetAt: reader.read('LEGACY_SUNSET_AT', null, isoDate),
@@ -177,11 +175,12 @@ export async function readConfig(sources: ConfigSources) {
     ...unsealed,
     ...settings.endMistakes(read.legacy),
     ...siteless,
+    ...surfaceMistakes(read),
     ...file.mistakes,
     ...unknown,
   ]);
 
-  const apps: readonly App[] = appsOf(file.contents?.apps ?? []);
+  const apps: readonly App[] = appsOf(file.contents?.apps ?? [], configured.length > 0);
   const rigs: readonly RigConfig[] = rigsOf(file.contents?.rigs ?? [], env);
   const tools: ToolConfig = toolsOf(file.contents);
   const limits = limitsOf(file.contents?.limits);

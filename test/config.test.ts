@@ -61,6 +61,8 @@ describe('defaults', () => {
       walletProof: 'off',
       walletProofDomains: null,
       walletProofChains: null,
+      walletRequestMs: 86_400_000,
+      walletConfirmMs: 90_000,
       logLevel: 'info',
       maxMessageBytes: 65_536,
       maxSessionBytes: 33_554_432,
@@ -85,6 +87,7 @@ describe('defaults', () => {
           tools: null,
           secrets: [],
           busyStrategy: null,
+          wallet: null,
         },
       ],
       rigs: [],
@@ -377,6 +380,7 @@ apps:
       tools: [],
       secrets: [{ name: 'API_KEY', description: 'Vendor API key', required: true }],
       busyStrategy: 'reject',
+      wallet: null,
     });
   });
 
@@ -465,7 +469,7 @@ describe('mistakes', () => {
 colour: red
 settings: { PROT: 1, MAX_QUEUED: many, MAX_STEPS: '\${UNSET_TOO}' }
 rigs:
-  - { id: a, provider: openai-compatible, model: m, apiKey: sk-hunter2, temperature: 1 }
+  - { id: a, provider: openai-compatible, model: m, apiKey: sk-hunter2, temp: 1 }
   - { id: a, provider: open-ai, model: m }
   - { id: b, provider: openai, apiKey: '\${NOT_SET}' }
   - { id: c, provider: google, contextTokens: 5 }
@@ -486,7 +490,7 @@ apps:
       'diptych.yaml: settings.PROT: is not a setting; there are DATABASE_URL, HOST, PORT, ',
       'diptych.yaml: settings.MAX_STEPS: the environment variable UNSET_TOO is not set',
       'diptych.yaml: settings.MAX_QUEUED: must be a whole number from 0 to 10000',
-      'diptych.yaml: rigs[0]: has unknown keys: temperature; known are id, name, provider, model, baseUrl, apiKey, contextTokens',
+      'diptych.yaml: rigs[0]: has unknown keys: temp; known are id, name, provider, model, baseUrl, apiKey, contextTokens, headers, temperature, maxOutputTokens, tools, reasoning',
       'diptych.yaml: rigs[0].baseUrl: is needed with openai-compatible: the URL that ends before /chat/completions',
       'diptych.yaml: rigs[1].id: is the same as rigs[0].id',
       'diptych.yaml: rigs[1].provider: must be one of openai-compatible, openai, anthropic, google, demo',
@@ -507,7 +511,7 @@ apps:
       'diptych.yaml: apps[2].busyStrategy: must be one of enqueue, interrupt, reject',
       'diptych.yaml: apps[2].secrets[0].name: must have 1 to 64',
       'diptych.yaml: apps[2].secrets[0].required: must be true or false',
-      'diptych.yaml: apps[3]: must have the keys name, instructions, rigs, tools, mcp, secrets, busyStrategy',
+      'diptych.yaml: apps[3]: must have the keys name, instructions, rigs, tools, mcp, secrets, busyStrategy, wallet',
     ].toSorted();
     // Some are given by their beginnings.
     const found = mistakes.toSorted().map((mistake, index) => {

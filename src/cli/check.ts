@@ -8,6 +8,7 @@ import { describeDatabase } from '../config/network.js';
 import { findDangling } from '../config/references.js';
 import type { Config } from '../config.js';
 import type { Store } from '../core/ports/store.js';
+import { WALLET_TOOLS } from '../core/wallet/wallet-tools.js';
 import { missingKeys } from '../core/access/secret-rotation.js';
 import { sealerOf } from './secrets.js';
 import { configOf, withConfig, type ConfigFlags } from './configured.js';
@@ -59,9 +60,11 @@ async function findAll(flags: ConfigFlags): Promise<readonly Finding[]> {
   const data = Promise.all([checkData(config), checkBus(config)]).then((found) => found.flat());
   try {
     const [rigs, tools] = await Promise.all([createRigs(config), createOwnTools(config, createSchemas())]);
-    refuseMistakes(
-      findDangling(config, { rigs: rigs.map(({ id }) => id), tools: tools.map(({ name }) => name) }),
-    );
+    const toolNames = [
+      ...tools.map(({ name }) => name),
+      ...(config.tools.chains.length > 0 ? WALLET_TOOLS : []),
+    ];
+    refuseMistakes(findDangling(config, { rigs: rigs.map(({ id }) => id), tools: toolNames }));
     const answers = rigs.map((rig) =>
       attempt(`rig ${rig.id}`, 'answers', () => rig.check(AbortSignal.timeout(ENDPOINT_MS))),
     );

@@ -6,7 +6,7 @@ import { serve } from '../main.js';
 const FLAGS = [
   ['HOST', '--host <address>', 'address to listen on'],
   ['PORT', '--port <number>', 'port to listen on; 0: any free one'],
-  ['SURFACES', '--surfaces <names>', 'current, legacy, or both, separated by a comma'],
+  ['SURFACES', '--surfaces <names>', 'current, legacy and field, or some of them, separated by commas'],
   ['DATABASE_URL', '--database-url <url>', 'the database, such as sqlite:./data/diptych.db'],
   ['CONFIG_FILE', '--config <file>', 'configuration file'],
   ['LOG_LEVEL', '--log-level <level>', 'trace, debug, info, warn, error, fatal or silent'],

@@ -4,6 +4,7 @@ import { randomId } from './random-id.js';
 import type { Client, ClientOptions } from './types.js';
 import { Wire } from './wire.js';
 
+export { pendingRequests, type PendingRequest } from './pending.js';
 export { ClientError, type ClientErrorKind, type ErrorDetail } from './error.js';
 export type {
   ChatMessage,
@@ -18,6 +19,8 @@ export type {
   SurfaceName,
   ThreadSummary,
   ToolProgress,
+  WalletProof,
+  WalletReport,
   WireEvent,
 } from './types.js';
 

@@ -1,5 +1,6 @@
 import { objectsIn, textOf } from './json.js';
 import type { ChatMessage, JsonObject, SessionState } from './types.js';
+import { beginsTurn, isOfWallet } from './wallet-words.js';
 
 /** Reads the messages of a response body, whose format is the same on both surfaces. */
 export function messagesOf(body: JsonObject): readonly ChatMessage[] {
@@ -39,10 +40,10 @@ export function replyTo({ messages }: SessionState, text: string): Reply | undef
 
 function replyAt(messages: readonly ChatMessage[], index: number): Reply {
   const rest = messages.slice(index + 1);
-  const end = rest.findIndex(({ sender }) => sender === 'user');
+  const end = rest.findIndex(beginsTurn);
   const own = end === -1 ? rest : rest.slice(0, end);
   const said = own.filter(({ sender }) => sender === 'agent').map(({ content }) => content);
-  const failure = own.findLast(({ sender }) => sender === 'system')?.content;
+  const failure = own.findLast(isFailure)?.content;
   return { text: said.join(''), failure, hasBegun: own.length > 0 };
 }
 
@@ -52,18 +53,22 @@ function replyAt(messages: readonly ChatMessage[], index: number): Reply {
  */
 export function textInFlight({ status, messages }: SessionState): string {
   if (status !== 'processing') return '';
-  const last = messages.findLastIndex(({ sender }) => sender !== 'user');
+  const last = messages.findLastIndex((message) => !beginsTurn(message));
   if (last === -1) return '';
   const isOpen =
     last === messages.length - 1 ||
     messages.some(({ isStreaming }) => isStreaming) ||
     messages[last]?.toolResult !== null;
   if (!isOpen) return '';
-  const asked = messages.findLastIndex(({ sender }, index) => sender === 'user' && index < last);
+  const asked = messages.findLastIndex((message, index) => beginsTurn(message) && index < last);
   return replyAt(messages, asked).text;
 }
 
 /** Returns the error of the most recent failed turn. */
 export function lastFailure({ messages }: SessionState): string | undefined {
-  return messages.findLast(({ sender }) => sender === 'system')?.content;
+  return messages.findLast(isFailure)?.content;
+}
+
+function isFailure({ sender, content }: ChatMessage): boolean {
+  return sender === 'system' && !isOfWallet(content);
 }

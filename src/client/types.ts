@@ -1,3 +1,5 @@
+import type { PendingRequest } from './pending.js';
+
 /** The API surface that a client uses: the current one or the earlier revision. */
 export type SurfaceName = 'current' | 'legacy';
 
@@ -20,6 +22,8 @@ export interface ClientOptions {
   readonly key?: string;
   /** The id of the client whose stored secrets tools may use. */
   readonly clientId?: string;
+  /** Returns the proof that the caller owns its wallet; sent with the requests that name a wallet. */
+  readonly walletProof?: () => string | undefined;
   /** Default: the platform's `fetch`. */
   readonly fetch?: typeof fetch;
   /** Called for each request when its response headers have arrived, or when it failed. */
@@ -123,6 +127,21 @@ export interface ThreadSummary {
   readonly title: string;
 }
 
+/** The proof that a wallet belongs to the caller. A bearer credential. */
+export interface WalletProof {
+  readonly proof: string;
+  /** The wallet that it proves: an address, or chain and address (CAIP-10). */
+  readonly wallet: string;
+  /** ISO 8601. */
+  readonly expiresAt: string;
+}
+
+/** What a wallet reports to its session. */
+export interface WalletReport {
+  readonly type: 'wallet:state_changed' | 'wallet:tx_complete' | 'wallet_eip712_response';
+  readonly payload: JsonObject;
+}
+
 /** A client for one session of one service over one surface. Methods reject with a `ClientError`. */
 export interface Client {
   readonly surface: SurfaceName;
@@ -146,12 +165,25 @@ export interface Client {
   /** Lists the threads of a wallet, newest first. */
   threads(wallet: string): Promise<readonly ThreadSummary[]>;
   rename(sessionId: string, title: string): Promise<void>;
+  /** Puts a thread into the archive, or takes it out again. It stays readable and usable. */
+  archive(sessionId: string, archived: boolean): Promise<void>;
   delete(sessionId: string): Promise<void>;
   /** Lists the Apps that the key covers. */
   apps(): Promise<readonly string[]>;
   /** Lists the rigs, the session's first. */
   rigs(): Promise<readonly string[]>;
   selectRig(rig: string): Promise<void>;
+  /** Returns the requests that wait for the person's wallet. */
+  pending(): Promise<readonly PendingRequest[]>;
+  /**
+   * Reports the state of a wallet or the outcome of wallet requests, in one attempt. Repeating a report changes
+   * nothing.
+   */
+  reportSystem(report: WalletReport): Promise<void>;
+  /** Returns a nonce for a sign-in message (EIP-4361), usable once. */
+  walletNonce(): Promise<string>;
+  /** Exchanges a signed message for a proof. */
+  proveWallet(message: string, signature: string): Promise<WalletProof>;
   /** Ends all streams. Later calls reject. */
   close(): void;
 }

@@ -68,9 +68,13 @@ export async function createOwnTools(config: Config, schemas: Schemas): Promise<
     tools.push(...priceTools(settings, systemClock));
   }
   if (modules.length === 0) return tools;
-  const { loadToolModules, ToolModuleError } = await import('../adapters/tools/modules/modules.js');
+  const [{ loadToolModules, ToolModuleError }, { WALLET_TOOLS }, { WALLET_REPORT }] = await Promise.all([
+    import('../adapters/tools/modules/modules.js'),
+    import('../core/wallet/wallet-tools.js'),
+    import('../core/rigs/context-window.js'),
+  ]);
   const folder = folderOf(config.file);
-  const taken = tools.map(({ name }) => name);
+  const taken = [...tools.map(({ name }) => name), ...WALLET_TOOLS, WALLET_REPORT];
   try {
     return [...tools, ...(await loadToolModules(modules, { folder, schemas, taken }))];
   } catch (error) {

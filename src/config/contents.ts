@@ -1,11 +1,13 @@
 import { DEFAULT_APP, type App } from '../core/model/app.js';
-import { DEMO_RIG, isSet, PROVIDER_KEYS } from './crosscheck.js';
+import { CONTEXT_TOKENS, DEMO_RIG, isSet, PROVIDER_KEYS } from './crosscheck.js';
 import type { LimitSettings, Limits } from '../core/model/quota.js';
+import type { WalletPolicy } from '../core/model/wallet-request.js';
+import type { RigOptions } from '../core/model/rig-options.js';
 import type { FileApp, FileLimits, FileRig } from './schema.js';
 
 /** The configuration of a rig. */
 export type RigConfig =
-  | {
+  | ({
       readonly provider: 'openai-compatible' | 'openai' | 'anthropic' | 'google';
       /** The id that clients use. */
       readonly id: string;
@@ -15,18 +17,18 @@ export type RigConfig =
       readonly baseUrl: string | null;
       readonly apiKey: string | null;
       readonly contextTokens: number;
-    }
+    } & RigOptions)
   | { readonly provider: 'demo'; readonly id: string; readonly name: string };
 
 const INSTRUCTIONS = 'You are a helpful assistant.';
-const CONTEXT_TOKENS = 128_000;
 
 /** The configured rigs, in order. A rig without an API key uses the provider's key from the environment. */
 export function rigsOf(
   rigs: readonly FileRig[],
   env: Readonly<Record<string, string | undefined>>,
 ): readonly RigConfig[] {
-  return rigs.map(({ id, name = id, provider, model = id, baseUrl = null, apiKey, contextTokens }) => {
+  return rigs.map((rig) => {
+    const { id, name = id, provider, model = id, baseUrl = null, apiKey, contextTokens } = rig;
     if (provider === 'demo') return { provider, id, name: name === DEMO_RIG ? 'Demo' : name };
     const fallback = provider === 'openai-compatible' ? undefined : env[PROVIDER_KEYS[provider]];
     return {
@@ -37,12 +39,30 @@ export function rigsOf(
       baseUrl,
       apiKey: apiKey ?? (isSet(fallback) ? fallback : null),
       contextTokens: contextTokens ?? CONTEXT_TOKENS,
+      ...optionsOf(rig),
     };
   });
 }
 
-/** The configured Apps, in order. `default` comes first unless the file lists it. */
-export function appsOf(apps: readonly FileApp[]): readonly App[] {
+/** Returns the options that a rig sets. Header names are in lower case, as no two may differ in case alone. */
+function optionsOf({ headers, temperature, maxOutputTokens, tools, reasoning }: FileRig): RigOptions {
+  const lowerCase = Object.entries(headers ?? {}).map(
+    ([name, value]) => [name.toLowerCase(), value] as const,
+  );
+  return {
+    ...(headers !== undefined && { headers: Object.fromEntries(lowerCase) }),
+    ...(temperature !== undefined && { temperature }),
+    ...(maxOutputTokens !== undefined && { maxOutputTokens }),
+    ...(tools !== undefined && { tools }),
+    ...(reasoning !== undefined && { reasoning }),
+  };
+}
+
+/**
+ * The configured Apps, in order. `default` comes first unless the file lists it.
+ * @param hasChains whether chains are configured: without any there are no wallet requests
+ */
+export function appsOf(apps: readonly FileApp[], hasChains: boolean): readonly App[] {
   const named = apps.map((app): App => ({
     name: app.name,
     instructions: app.instructions ?? INSTRUCTIONS,
@@ -55,10 +75,19 @@ export function appsOf(apps: readonly FileApp[]): readonly App[] {
       required,
     })),
     busyStrategy: app.busyStrategy ?? null,
+    wallet: hasChains ? policyOf(app.wallet) : null,
   }));
   return named.some(({ name }) => name === DEFAULT_APP)
     ? named
-    : [...appsOf([{ name: DEFAULT_APP }]), ...named];
+    : [...appsOf([{ name: DEFAULT_APP }], hasChains), ...named];
+}
+
+/** An App that the file does not restrict may make any wallet request; null: none. */
+function policyOf(given: FileApp['wallet']): WalletPolicy | null {
+  if (given === null) return null;
+  const { chains = null, recipients, maxValue = null, maxDailyValue = null } = given ?? {};
+  const lowerCase = recipients?.map((recipient) => recipient.toLowerCase()) ?? null;
+  return { chains, recipients: lowerCase, maxValue, maxDailyValue };
 }
 
 /** The configured limits per session and per App key. Null: no limit. */

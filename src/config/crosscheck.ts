@@ -1,5 +1,16 @@
+import { parseUnits } from '../core/model/amount.js';
 import { isJsonObject } from '../core/model/json.js';
+import { EFFORTS_OF, REASONING_EFFORTS } from '../core/model/rig-options.js';
 import type { Mistake } from './mistakes.js';
+
+/** The decimals of a native currency that does not state them. */
+const DECIMALS = 18;
+
+/** The keys of `RigOptions`. */
+const RIG_OPTIONS = ['headers', 'temperature', 'maxOutputTokens', 'tools', 'reasoning'];
+
+/** The context window of a rig that does not state it, in tokens. */
+export const CONTEXT_TOKENS = 128_000;
 
 /** The id of the built-in rig. */
 export const DEMO_RIG = 'demo';
@@ -41,11 +52,11 @@ export function crossCheck(
   twice(servers, 'mcp', 'name');
   const serverNames = new Set(servers.map((server) => field(server, 'name')));
   const chains = entries(tree, 'chains').map((chain) => field(chain, 'id'));
+  const knownChains = chains.length === 0 ? 'there are none' : `there are ${chains.join(', ')}`;
   entries(field(tree, 'prices'), 'feeds').forEach((feed, index) => {
     const id = field(feed, 'chainId');
     if (typeof id !== 'number' || chains.includes(id)) return;
-    const known = chains.length === 0 ? 'are none' : `are ${chains.join(', ')}`;
-    add(`prices.feeds[${String(index)}].chainId`, `there is no chain ${String(id)}; there ${known}`);
+    add(`prices.feeds[${String(index)}].chainId`, `there is no chain ${String(id)}; ${knownChains}`);
   });
   apps.forEach((app, index) => {
     const where = `apps[${String(index)}]`;
@@ -57,6 +68,7 @@ export function crossCheck(
         add(`${where}.mcp[${String(at)}]`, what);
       }
     });
+    checkWallet(field(app, 'wallet'), `${where}.wallet`);
     if (open) return;
     entries(app, 'rigs').forEach((id, at) => {
       if (typeof id === 'string' && !known.has(id)) {
@@ -68,6 +80,38 @@ export function crossCheck(
     });
   });
   return mistakes;
+
+  function checkWallet(wallet: unknown, where: string): void {
+    if (!isJsonObject(wallet)) return;
+    const named = entries(wallet, 'chains');
+    if (chains.length === 0 && named.length === 0) {
+      add(where, 'is for chains, and none is configured; leave it out');
+    }
+    named.forEach((id, at) => {
+      if (typeof id !== 'number' || chains.includes(id)) return;
+      add(`${where}.chains[${String(at)}]`, `there is no chain ${String(id)}; ${knownChains}`);
+    });
+    for (const key of ['maxValue', 'maxDailyValue'] as const)
+      checkAmount(wallet[key], named, `${where}.${key}`);
+  }
+
+  /** Checks an amount against the currency of each chain for which it holds. */
+  function checkAmount(amount: unknown, named: readonly unknown[], where: string): void {
+    if (typeof amount !== 'string' && typeof amount !== 'number') return;
+    // Other text does not match the schema.
+    if (!/^\d+(?:\.\d+)?$/.test(String(amount))) return;
+    for (const chain of entries(tree, 'chains')) {
+      const id = field(chain, 'id');
+      const decimals = field(chain, 'decimals') ?? DECIMALS;
+      if ((named.length > 0 && !named.includes(id)) || !isCount(decimals)) continue;
+      if (parseUnits(String(amount), decimals) !== undefined) continue;
+      add(
+        where,
+        `is no amount of the currency of chain ${String(id)}, which has ${String(decimals)} decimals`,
+      );
+      return;
+    }
+  }
 
   function checkRig(rig: unknown, index: number): void {
     const where = `rigs[${String(index)}]`;
@@ -83,12 +127,25 @@ export function crossCheck(
         `is needed with ${keyed}, here or as ${PROVIDER_KEYS[keyed]} in the environment`,
       );
     }
+    checkOptions(rig, where);
     if (provider === 'demo') {
-      for (const key of ['model', 'baseUrl', 'apiKey']) {
+      for (const key of ['model', 'baseUrl', 'apiKey', ...RIG_OPTIONS]) {
         if (has(key)) add(`${where}.${key}`, 'has no meaning with the provider demo; leave it out');
       }
     } else if (typeof provider === 'string' && field(rig, 'id') === DEMO_RIG) {
       add(`${where}.id`, `${DEMO_RIG} is the built-in rig's id; choose another`);
+    }
+  }
+
+  function checkOptions(rig: unknown, where: string): void {
+    const provider = Object.entries(EFFORTS_OF).find(([name]) => name === field(rig, 'provider'));
+    const effort = REASONING_EFFORTS.find((known) => known === field(rig, 'reasoning'));
+    if (provider !== undefined && effort !== undefined && !provider[1].includes(effort)) {
+      add(`${where}.reasoning`, `must be one of ${provider[1].join(', ')} with ${provider[0]}`);
+    }
+    const most = Number(field(rig, 'contextTokens') ?? CONTEXT_TOKENS) / 2;
+    if (Number(field(rig, 'maxOutputTokens')) > most) {
+      add(`${where}.maxOutputTokens`, `must be at most half of contextTokens, ${String(Math.floor(most))}`);
     }
   }
 
@@ -130,4 +187,8 @@ function entries(tree: unknown, key: string): readonly unknown[] {
 
 function field(item: unknown, key: string): unknown {
   return isJsonObject(item) ? item[key] : undefined;
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= 77;
 }

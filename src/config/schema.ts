@@ -1,16 +1,13 @@
 import { z } from 'zod';
 import { pathText } from './file.js';
 import type { Mistake } from './mistakes.js';
-import { isWebUrl } from './settings.js';
+import { rig, rigId } from './rig-schema.js';
 import { list, table, text } from './shapes.js';
 import { toolFileShape } from './tool-schema.js';
+import { wallet } from './wallet-schema.js';
 
 const anyText = z.string({ error: 'must be text' });
 const filledText = text(/\S/, 'must be text that is not blank');
-const rigId = text(
-  /^[\x21-\x2b\x2d-\x7e]{1,128}$/,
-  'must have 1 to 128 printable characters, no blanks, no commas',
-);
 const appName = text(
   /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/,
   'must have 1 to 64 letters, digits, dots, dashes or underscores and begin with a letter or a digit',
@@ -23,29 +20,6 @@ const slotName = text(
   /^[A-Za-z_][A-Za-z0-9_]{0,63}$/,
   'must have 1 to 64 letters, digits or underscores and not begin with a digit',
 );
-
-const contextTokens = z.preprocess(
-  // A value from an environment variable is text.
-  (value) => (typeof value === 'string' && /^\d{1,12}$/.test(value) ? Number(value) : value),
-  z
-    .int({ error: 'must be a whole number of tokens, 512 or more' })
-    .min(512, 'must be a whole number of tokens, 512 or more'),
-);
-
-const PROVIDERS = ['openai-compatible', 'openai', 'anthropic', 'google', 'demo'] as const;
-
-const rig = table({
-  id: rigId,
-  name: filledText.optional(),
-  provider: z.enum(PROVIDERS, { error: `must be one of ${PROVIDERS.join(', ')}` }),
-  model: filledText.optional(),
-  baseUrl: z
-    .string({ error: 'must be an http or https URL' })
-    .refine(isWebUrl, 'must be an http or https URL')
-    .optional(),
-  apiKey: filledText.optional(),
-  contextTokens: contextTokens.optional(),
-});
 
 const secret = table({
   name: slotName,
@@ -63,6 +37,7 @@ const app = table({
   mcp: list(filledText).optional(),
   secrets: list(secret).optional(),
   busyStrategy: z.enum(BUSY, { error: `must be one of ${BUSY.join(', ')}` }).optional(),
+  wallet,
 });
 
 const scalar = z.union([z.string(), z.number(), z.boolean()], {

@@ -1,26 +1,26 @@
 import { z } from 'zod';
 import { isWebUrl } from './settings.js';
 import { list, table, text } from './shapes.js';
+import { address, chainId, fee } from './wallet-schema.js';
 
 const filled = text(/\S/, 'must be text that is not blank');
-const address = text(/^0x[0-9a-fA-F]{40}$/, 'must be an address: 0x and 40 hex digits');
 const webUrl = z
   .string({ error: 'must be an http or https URL' })
   .refine(isWebUrl, 'must be an http or https URL');
 const seconds = z.number({ error: 'must be a number of seconds' }).positive('must be more than 0');
-const chainId = z
-  .int({ error: 'must be a chain id: a whole number' })
-  .min(1, 'must be a chain id: 1 or more');
 const names = z.record(z.string(), z.string({ error: 'must be text' }), { error: 'must map names to text' });
+
+const DECIMALS = 'must be a whole number from 0 to 77';
 
 const chain = table({
   id: chainId,
   name: filled,
   rpcUrls: list(webUrl).min(1, 'must have at least one URL'),
   symbol: filled.optional(),
-  decimals: z.int({ error: 'must be a whole number' }).min(0, 'must be 0 or more').optional(),
+  decimals: z.int({ error: DECIMALS }).min(0, DECIMALS).max(77, DECIMALS).optional(),
   tokens: list(table({ symbol: filled, address })).optional(),
   ens: table({ universalResolver: address }).nullable().optional(),
+  fee: fee.nullish(),
 });
 
 const prices = table({

@@ -10,6 +10,8 @@ export interface ChainConfig {
   readonly decimals?: number;
   readonly tokens?: readonly { readonly symbol: string; readonly address: string }[];
   readonly ens?: { readonly universalResolver: string } | null;
+  /** What clients add to a batch of transactions. Absent: nothing. */
+  readonly fee?: { readonly recipient: string; readonly amountWei: string };
 }
 
 /** The sources of prices. */
@@ -66,12 +68,13 @@ export function toolsOf(file: FileTools | undefined): ToolConfig {
   const { tools, chains, prices, mcp, allowHosts } = file ?? {};
   return {
     modules: typeof tools === 'string' ? [tools] : (tools ?? []),
-    chains: (chains ?? []).map(({ symbol, decimals, tokens, ens, ...chain }) => ({
+    chains: (chains ?? []).map(({ symbol, decimals, tokens, ens, fee, ...chain }) => ({
       ...chain,
       ...(symbol !== undefined && { symbol }),
       ...(decimals !== undefined && { decimals }),
       ...(tokens !== undefined && { tokens }),
       ...(ens !== undefined && { ens }),
+      ...(fee !== undefined && fee !== null && { fee }),
     })),
     prices: pricesOf(prices ?? undefined),
     servers: (mcp ?? []).map(serverOf),

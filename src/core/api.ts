@@ -7,6 +7,7 @@ import type { App } from './model/app.js';
 import type { SystemEvent } from './model/event.js';
 import type { HealthStatus } from './operations/health.js';
 import type { JsonObject } from './model/json.js';
+import type { SecretValues } from './access/secrets.js';
 import type { KeyOwner, ProviderKey } from './model/provider-key.js';
 import type { SimulationReport, SimulationRequest } from './model/simulation.js';
 import type { Message } from './model/message.js';
@@ -36,9 +37,12 @@ export interface SessionApi {
    * @throws RefusedError `not_found`
    */
   getThreads(sessionId: string, walletProof?: string): Promise<readonly ThreadSummary[]>;
-  /** Lists the threads of a wallet, latest activity first. Creates `session` if it is unknown, as any request does. */
+  /**
+   * Lists the threads of a wallet, latest activity first. Creates `session`, if given, when it is unknown, as any request
+   * does.
+   */
   listThreads(request: {
-    session: SessionRef;
+    session: SessionRef | undefined;
     wallet: string;
     walletProof?: string | undefined;
     limit: number;
@@ -147,19 +151,18 @@ export interface SecretApi {
    * Seals and stores the values of a client for an App. Binds `session` to the client if given.
    * @returns the handle of each value, by name
    */
-  storeSecrets(request: {
-    session: SessionRef | undefined;
-    clientId: string;
-    values: JsonObject;
-    app: string | undefined;
-    key: string | undefined;
-  }): Promise<Readonly<Record<string, string>>>;
-  /** Binds a session to the client whose secrets its tools use. */
-  bindClient(session: SessionRef, clientId: string): Promise<void>;
-  /** Lists the names of a client's secrets, by App. */
-  listSecrets(clientId: string): Promise<Readonly<Record<string, readonly string[]>>>;
+  storeSecrets(
+    request: SecretValues & { readonly session: SessionRef | undefined },
+  ): Promise<Readonly<Record<string, string>>>;
   /**
-   * Removes secrets of a client; null: of every App, of every name.
+   * Binds a session to the client whose secrets and provider keys it uses. An id that is too short to store anything
+   * under it binds nothing.
+   */
+  bindClient(session: SessionRef, clientId: string): Promise<void>;
+  /** Lists the names of a client's secrets, by App: none when the owner names no client. */
+  listSecrets(owner: KeyOwner): Promise<Readonly<Record<string, readonly string[]>>>;
+  /**
+   * Removes secrets of a client, never provider keys; null: of every App, of every name.
    * @returns how many were removed
    */
   deleteSecrets(clientId: string, which: { app: string | null; name: string | null }): Promise<number>;
@@ -197,8 +200,10 @@ export interface ProviderKeyApi {
   /** @throws RefusedError `invalid` when neither names a client */
   listProviderKeys(owner: KeyOwner): Promise<readonly ProviderKey[]>;
   /**
-   * Seals and stores a key. The turns of this client on rigs of this provider use it.
-   * @throws RefusedError `invalid` for an unknown provider or a malformed key
+   * Seals and stores a key. The turns of this client on rigs of this provider use it. Binds the session, if the owner
+   * names both a client and a session.
+   * @throws RefusedError `invalid` for an unknown provider, a malformed key, or an owner without a client; `too_many`
+   * when there is no room
    */
   storeProviderKey(
     owner: KeyOwner,

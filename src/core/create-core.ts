@@ -1,6 +1,7 @@
 import { linkSignals } from './model/abort.js';
 import type { App } from './model/app.js';
 import { createAccess } from './access/app-access.js';
+import { AcceptedTurns } from './turns/accepted-turns.js';
 import { MessageIntake } from './turns/accept-message.js';
 import { RigSelection } from './sessions/rig-selection.js';
 import type { Core } from './api.js';
@@ -12,6 +13,7 @@ import { Retention } from './sessions/retention.js';
 import { Leases } from './turns/leases.js';
 import { UNOBSERVED, type Observer } from './ports/observer.js';
 import type { Bus } from './ports/bus.js';
+import type { Chains } from './ports/chains.js';
 import type { Clock } from './ports/clock.js';
 import type { Digests } from './ports/digests.js';
 import type { Log } from './ports/log.js';
@@ -25,7 +27,9 @@ import { describeRig, RigRegistry } from './rigs/rig-registry.js';
 import { missingKeys } from './access/secret-rotation.js';
 import { Runner } from './turns/runner.js';
 import type { Sealer } from './ports/secret-store.js';
+import { ProviderKeys } from './access/provider-keys.js';
 import { Secrets } from './access/secrets.js';
+import { ClientValues } from './sessions/client-values.js';
 import { Sessions } from './sessions/sessions.js';
 import type { CoreSettings } from './model/settings.js';
 import { Snapshots } from './sessions/snapshots.js';
@@ -40,7 +44,12 @@ import { TurnLoop } from './turns/turn-loop.js';
 import { TurnWriter } from './turns/turn-writer.js';
 import { Usage } from './operations/usage.js';
 import type { UsageReport } from './operations/usage-report.js';
+import { OutcomeVerification } from './wallet/outcome-verification.js';
+import { Simulations } from './wallet/simulations.js';
+import { WalletOutcomes } from './turns/wallet-outcomes.js';
 import { WalletProofs, type WalletSignIn } from './wallet/wallet-proofs.js';
+import { WalletReports } from './wallet/wallet-reports.js';
+import { createWalletTools, withWalletTools } from './wallet/wallet-tools.js';
 
 /** The ports and the configuration of the core. */
 export interface CorePorts {
@@ -51,6 +60,8 @@ export interface CorePorts {
   /** Must include `default`. */
   readonly apps: readonly App[];
   readonly tools: ToolSource;
+  /** The chains of wallet requests. Without any, no wallet is asked. */
+  readonly chains: Chains;
   readonly seedPhrases: SeedPhrases;
   /** Null: clients may claim any wallet without a proof. */
   readonly walletSignIn: WalletSignIn | null;
@@ -85,39 +96,60 @@ export interface RunningCore extends Core {
 }
 
 export function createCore(ports: CorePorts): RunningCore {
-  const { store, bus, clock, log, settings, digests, observer = UNOBSERVED } = ports;
+  const { store, bus, chains, clock, log, settings, digests, observer = UNOBSERVED } = ports;
   const access = createAccess({
     apps: ports.apps,
     findKey: (digest) => store.findKey(digest),
     digests,
     clock,
   });
-  const secrets = new Secrets({
-    ...{ secretStore: store, sealer: ports.sealer, digests, access, clock, log },
-    maxAppBytes: settings.maxSecretsBytes,
-  });
+  const sealed = { secretStore: store, sealer: ports.sealer, maxAppBytes: settings.maxSecretsBytes };
+  const secrets = new Secrets({ ...sealed, digests, access, clock, log });
+  const providerKeys = new ProviderKeys({ ...sealed, digests, clock, log });
   const threads = new SessionCache(store, clock, settings.mirrorMs);
   const rigs = new RigRegistry(ports.rigs);
   const walletProofs = new WalletProofs({
     ...{ digests, clock, sealer: ports.sealer, signIn: ports.walletSignIn },
     countRequest: (quotas) => store.countRequest(quotas),
   });
+  const apps = new Map(ports.apps.map((app) => [app.name, app]));
+  const verification = new OutcomeVerification({ store, chains, clock, log, settings });
+  const walletTools = createWalletTools({ store, bus, clock, threads, chains, apps, settings }, verification);
+  const tools = withWalletTools(ports.tools, walletTools);
   const parts = {
-    ...{ store, bus, clock, log, observer, settings, access, secrets, threads, rigs },
-    apps: new Map(ports.apps.map((app) => [app.name, app])),
-    toolRunner: new ToolRunner(ports.tools, ports.schemas, settings, clock, log),
+    ...{
+      store,
+      bus,
+      clock,
+      log,
+      observer,
+      settings,
+      access,
+      secrets,
+      providerKeys,
+      threads,
+      rigs,
+      apps,
+      chains,
+    },
+    toolRunner: new ToolRunner(tools, ports.schemas, settings, clock, log),
     walletOwners: walletProofs,
   };
   const writer = new TurnWriter(parts);
-  const steps = new TurnLoop(parts, writer, new ToolCalls(parts, writer));
+  const outcomes = new WalletOutcomes(clock, verification, writer);
+  const steps = new TurnLoop(parts, writer, new ToolCalls(parts, writer), outcomes);
   const titles = new Titles(parts);
   const runner = new Runner(parts, steps, titles, clock.newId());
   const sessions = new Sessions(parts, (id) => {
     runner.inSession(id)?.stop('deleted');
   });
+  const clientValues = new ClientValues(parts, sessions);
   const faults = new SystemErrorDelivery(parts, runner.lease, settings.renewMs);
   const snapshots = new Snapshots(threads, runner, faults);
-  const chat = new MessageIntake(parts, digests, runner);
+  const accepted = new AcceptedTurns(parts, runner);
+  const chat = new MessageIntake(parts, digests, accepted);
+  const walletReports = new WalletReports(parts, sessions, accepted);
+  const simulations = new Simulations(parts);
   const interrupts = new Interrupts(parts, runner);
   const streams = new Streams(parts, runner);
   const control = new RigSelection(parts, sessions);
@@ -137,6 +169,7 @@ export function createCore(ports: CorePorts): RunningCore {
     getThreads: (id, walletProof) => sessions.threadsOf(id, walletProof),
     listThreads: (request) => sessions.list(request),
     renameSession: (id, title) => sessions.rename(id, title),
+    archiveSession: (id, archived) => sessions.archive(id, archived),
     deleteSession: (id) => sessions.delete(id),
     readMessages: (id, page) => sessions.readMessages(id, page),
 
@@ -167,17 +200,18 @@ export function createCore(ports: CorePorts): RunningCore {
 
     listTools: (app, key) => invocations.list(app, key),
     invokeTool: (request) => invocations.invoke(request),
-    async storeSecrets({ session, ...request }) {
-      const handles = await secrets.store(request);
-      if (session !== undefined) await sessions.bindClient(session, secrets.clientOf(request.clientId));
-      return handles;
-    },
-    bindClient: (session, clientId) => sessions.bindClient(session, secrets.clientOf(clientId)),
-    listSecrets: (clientId) => secrets.names(clientId),
-    deleteSecrets: (clientId, which) => secrets.delete(clientId, which),
+    storeSecrets: (request) => clientValues.storeSecrets(request),
+    bindClient: (session, clientId) => clientValues.bind(session, clientId),
+    listSecrets: (owner) => clientValues.listSecrets(owner),
+    deleteSecrets: (clientId, which) => clientValues.deleteSecrets(clientId, which),
+    listProviderKeys: (owner) => clientValues.listKeys(owner),
+    storeProviderKey: (owner, key) => clientValues.storeKey(owner, key),
+    deleteProviderKey: (owner, provider) => clientValues.deleteKey(owner, provider),
 
     walletChallenge: () => walletProofs.challenge(),
     proveWallet: (request) => walletProofs.prove(request),
+    report: (ref, message) => walletReports.report(ref, message),
+    simulate: (request) => simulations.run(request),
 
     countsRequests: requestLimits.isNeeded,
     async admit({ sessionId, key }) {

@@ -11,6 +11,7 @@ import * as legacyInput from './legacy/input.js';
 import * as legacyOutput from './legacy/output.js';
 import { legacyRoutes } from './legacy/router.js';
 import type { SurfaceContext } from './shared/context.js';
+import { selection } from './shared/shapes.js';
 import { sentByHeader, sentByQuery } from './shared/session.js';
 import { walletProofOf } from './shared/wallet-proof.js';
 
@@ -37,12 +38,12 @@ function sharedRoutes({ core }: Pick<SurfaceContext, 'core'>): readonly Route[] 
     async ({ sessionId, rig, baml, app, appKey }, _req, res) => {
       const session = sentByHeader(sessionId);
       const { created } = await core.selectRig({ session, rig, app, key: appKey });
-      res.json(currentOutput.selection(rig, baml, created));
+      res.json(selection(rig, baml, created));
     },
   );
   const selectAsLegacy = handle(legacyInput.selectModel, async ({ sessionId, model }, _req, res) => {
     const { created } = await core.selectRig({ session: sentByQuery(sessionId), rig: model, key: undefined });
-    res.json(currentOutput.selection(model, undefined, created));
+    res.json(selection(model, undefined, created));
   });
   return [
     endpoint(

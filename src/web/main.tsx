@@ -3,11 +3,13 @@ import './styles/base.css';
 import './styles/layout.css';
 import './styles/thread.css';
 import './styles/panels.css';
+import './styles/wallet.css';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { SettingsStore } from './chat/settings.js';
 import { Traffic } from './chat/conversation/traffic.js';
 import { Page } from './chat/page.js';
+import { createWallets } from './chat/wallet/wallets.js';
 import { applyTheme } from './parts/theme.js';
 
 const root = document.getElementById('root');
@@ -15,6 +17,6 @@ if (root === null) throw new Error('The page has no root');
 applyTheme();
 createRoot(root).render(
   <StrictMode>
-    <Page settings={new SettingsStore()} traffic={new Traffic()} />
+    <Page settings={new SettingsStore()} traffic={new Traffic()} wallets={createWallets()} />
   </StrictMode>,
 );

@@ -82,6 +82,7 @@ describe.each(dialects)('checking a $provider rig', (dialect) => {
       model: name,
       baseUrl,
       apiKey: KEY,
+      options: {},
       fetch: (input: string | URL | Request, init?: RequestInit) => {
         if (typeof input !== 'string') throw new Error('a URL as text is expected');
         return fetch(input.replace(baseUrl, upstream.url), init);

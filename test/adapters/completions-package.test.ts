@@ -33,6 +33,7 @@ interface Outcome {
 const never = new AbortController().signal;
 const endpoint: Endpoint = {
   ...{ provider: 'openai-compatible', model: 'local', baseUrl: 'http://127.0.0.1:9/v1', apiKey: 'sk-1' },
+  options: {},
   fetch: () => Promise.reject(new Error('not to be used')),
 };
 

@@ -19,6 +19,8 @@ jest.setTimeout(20_000);
 const schemas = createSchemas();
 const UNKNOWN_HASH = `0x${'ab'.repeat(32)}`;
 const context: ToolContext = {
+  callId: 'call-1',
+  app: 'default',
   sessionId: '00000000-0000-4000-8000-000000000000',
   wallet: null,
   userState: null,
@@ -335,9 +337,7 @@ describe('names', () => {
     const host = await listen(gateway);
     const url = `http://${host}/{sender}/{data}`;
     await anvil.write(names, contract('Names'), 'setGateway', [dnsName('far.eth'), url]);
-    await expect(run('resolve_name', { name: 'far.eth' })).rejects.toThrow(
-      'The gateway that answers for far.eth',
-    );
+    await expect(run('resolve_name', { name: 'far.eth' })).rejects.toThrow('The gateway for far.eth');
     expect(asked).toBe(0);
     const settings = { chains: [chain], allowHosts: [host] };
     await expect(run('resolve_name', { name: 'far.eth' }, {}, settings)).resolves.toMatchObject({
@@ -409,7 +409,9 @@ describe('calls', () => {
       `There is no contract with the function balanceOf at ${bob ?? ''} on Local.`,
     );
     const wrong = { contract: token, function: 'decimals() view returns (string)' };
-    await expect(run('call_view_function', wrong)).rejects.toThrow('returned something else');
+    await expect(run('call_view_function', wrong)).rejects.toThrow(
+      'returned data that does not match the function',
+    );
   });
 
   it.each([
@@ -472,7 +474,7 @@ describe('calls', () => {
     });
     await expect(run('simulate_call', send)).resolves.toMatchObject({
       success: false,
-      reason: expect.stringContaining('not enough ETH'),
+      reason: expect.stringContaining('does not have enough ETH'),
     });
     await expect(run('simulate_call', { ...send, value_wei: '1.5' })).rejects.toThrow('value_wei');
     await expect(run('simulate_call', { ...send, data: 'xyz' })).rejects.toThrow('data: must be hex');

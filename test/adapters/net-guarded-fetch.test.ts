@@ -311,7 +311,7 @@ describe('fetching', () => {
     await expect(allowed({ headersMs: 50 })(site.url)).rejects.toThrow('too long to answer');
     handle = (_req, res) => res.write('half');
     const response = await allowed({ idleMs: 50 })(site.url);
-    await expect(response.text()).rejects.toThrow('stopped in the middle');
+    await expect(response.text()).rejects.toThrow('stopped sending in the middle');
   });
 
   it('bounds the size of an answer, announced or not', async () => {

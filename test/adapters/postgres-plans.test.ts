@@ -3,6 +3,7 @@ import { expect, it } from '@jest/globals';
 import type { Bindable, Run, Statement } from '../../src/adapters/stores/postgres/connections.js';
 import { createReads } from '../../src/adapters/stores/postgres/queries/reads.js';
 import { createSecrets } from '../../src/adapters/stores/postgres/queries/secrets.js';
+import { createWallet } from '../../src/adapters/stores/postgres/queries/wallet.js';
 import { createThreadReads } from '../../src/adapters/stores/postgres/queries/threads.js';
 import { isJsonObject, type JsonValue } from '../../src/core/model/json.js';
 import { end, record, sendAndClaim } from '../contracts/store-fixtures.js';
@@ -89,6 +90,61 @@ describeWithPostgres('the statements of the PostgreSQL store', () => {
       expect(nodesOf(plan?.['QUERY PLAN']).map(({ index }) => index)).toContain('secrets_by_use');
       const totals = await plansOf(url, (run) => createSecrets(run).secretTotals());
       expect(totals.map(({ relation }) => relation)).not.toContain('secrets');
+    } finally {
+      await store.close();
+    }
+  });
+
+  it('find wallet requests by their indexes', async () => {
+    const url = await database.newUrl();
+    const store = await database.open({ url });
+    try {
+      await runSql(
+        url,
+        `INSERT INTO sessions (id, title, title_source, created_at, active_at)
+         SELECT 's' || n, 't', 'placeholder', n, n FROM generate_series(1, 2000) AS n`,
+      );
+      await runSql(
+        url,
+        `INSERT INTO wallet_requests (session, id, call_id, app, wallet, chain_id, label, kind, payload, value, sound,
+           state, staged_at, requested_at, expires_at, proof, turn_id)
+         SELECT ref, n, n, 'default', 'w' || ref % 50, 1, 'l', 'transaction', '{}', '1', true,
+           CASE WHEN n > 3 THEN 'confirmed' ELSE 'pending' END, n, ref, ref, 'h' || ref || ':' || n, 't' || ref || ':' || n
+         FROM sessions, generate_series(1, 10) AS n`,
+      );
+      await runSql(url, 'ANALYZE');
+      const indexesOf = async (sql: string): Promise<(string | null)[]> => {
+        const [row] = await runSql<{ 'QUERY PLAN': JsonValue }>(url, `EXPLAIN (FORMAT JSON) ${sql}`);
+        return nodesOf(row?.['QUERY PLAN'])
+          .map(({ index }) => index)
+          .filter((index) => index?.includes('wallet_requests') === true);
+      };
+      const ofTurn = await plansOf(url, (run) =>
+        createWallet(run).readWalletRequests('s1', { turnId: 't1:4' }),
+      );
+      expect(ofTurn.map(({ index }) => index)).toContain('wallet_requests_by_turn');
+      const settled = await plansOf(url, (run) => createWallet(run).findSettledBy(1, 'h1:4'));
+      expect(settled.map(({ index }) => index)).toContain('wallet_requests_by_proof');
+      const last = await plansOf(url, (run) => createWallet(run).readWalletRequests('s1', { limit: 5 }));
+      const read = last.filter(({ relation }) => relation === 'wallet_requests');
+      expect(read).toMatchObject([{ index: 'wallet_requests_pkey', rows: 5 }]);
+      // The queries inside of functions, which EXPLAIN does not show.
+      const open = "state IN ('staged', 'pending')";
+      expect(await indexesOf(`SELECT count(*) FROM wallet_requests WHERE session = 7 AND ${open}`)).toEqual([
+        'open_wallet_requests_of_session',
+      ]);
+      expect(
+        await indexesOf(
+          `SELECT r.session, r.id FROM wallet_requests r JOIN sessions l ON l.ref = r.session
+           WHERE r.${open} AND r.expires_at <= 5 ORDER BY r.expires_at LIMIT 9`,
+        ),
+      ).toEqual(['open_wallet_requests']);
+      expect(
+        await indexesOf(
+          `SELECT sum(value::numeric) FROM wallet_requests
+           WHERE app = 'default' AND wallet = 'w7' AND chain_id = 1 AND requested_at >= 1990 AND state <> 'rejected'`,
+        ),
+      ).toEqual(['wallet_requests_by_wallet']);
     } finally {
       await store.close();
     }

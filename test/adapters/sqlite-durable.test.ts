@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { describe, expect, it } from '@jest/globals';
 import type { Store } from '../../src/core/ports/store.js';
-import { acceptance, contents, loaded, send } from '../contracts/store-fixtures.js';
+import { acceptance, change, contents, loaded, send } from '../contracts/store-fixtures.js';
+import { transfer } from '../contracts/wallet-fixtures.js';
 import { withFolder } from '../support/folder.js';
 import { openTestSqlite } from '../support/sqlite.js';
 
@@ -17,12 +18,9 @@ const STORE_MODULE = new URL('../../dist/adapters/stores/sqlite/store.js', impor
  * acknowledged.
  */
 function startSender(path: string, sessionId: string, count: number) {
-  const script = `
-    import { randomUUID } from 'node:crypto';
-    import { writeSync } from 'node:fs';
-    import { openSqliteStore } from ${JSON.stringify(STORE_MODULE.href)};
-    const store = await openSqliteStore({ path: ${JSON.stringify(path)} });
-    let left = ${String(count)};
+  return startWriter(
+    path,
+    `let left = ${String(count)};
     await Promise.all(Array.from({ length: 8 }, async () => {
       while (left-- > 0) {
         const turnId = randomUUID();
@@ -33,7 +31,44 @@ function startSender(path: string, sessionId: string, count: number) {
         if (sent.kind !== 'accepted') throw new Error(sent.kind);
         writeSync(1, turnId + '\\n');
       }
-    }));
+    }));`,
+  );
+}
+
+/** A process that makes wallet requests in one session and reports them, and prints each turn id once it is acknowledged. */
+function startReporter(path: string, sessionId: string) {
+  const [session, payload] = [JSON.stringify(sessionId), JSON.stringify(transfer())];
+  return startWriter(
+    path,
+    `await Promise.all(Array.from({ length: 8 }, async () => {
+      for (;;) {
+        const turnId = randomUUID();
+        const staged = await store.stageWalletRequest({
+          sessionId: ${session}, callId: turnId, app: 'default', wallet: 'w', chainId: 1, label: 'l',
+          payload: ${payload}, isSound: true, stagedAt: 1, expiresAt: 9e12,
+        });
+        const ids = [staged.request.id];
+        const asked = await store.requestWallet({ sessionId: ${session}, ids, event: '{}', daily: null, expiresAt: 9e12, at: 2 });
+        if (asked.kind !== 'requested') throw new Error(asked.kind);
+        const reported = await store.reportWalletOutcome({
+          sessionId: ${session}, ids, state: 'reported', claim: { status: 'success', proof: turnId, error: null }, turnId,
+          messageId: randomUUID(), text: turnId, app: 'default', clientId: null, claimTurn: null, at: 3,
+        });
+        if (reported.kind !== 'accepted') throw new Error(reported.kind);
+        writeSync(1, turnId + '\\n');
+      }
+    }));`,
+  );
+}
+
+/** A process that opens the store and runs a script on it. */
+function startWriter(path: string, body: string) {
+  const script = `
+    import { randomUUID } from 'node:crypto';
+    import { writeSync } from 'node:fs';
+    import { openSqliteStore } from ${JSON.stringify(STORE_MODULE.href)};
+    const store = await openSqliteStore({ path: ${JSON.stringify(path)} });
+    ${body}
     await store.close();`;
   const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -76,6 +111,39 @@ describe('durability of the SQLite store', () => {
         const stored = new Map(turns.map((turn) => [turn.id, turn.texts]));
         expect(acknowledged.length).toBeGreaterThanOrEqual(300);
         for (const turnId of acknowledged) expect(stored.get(turnId)).toEqual([turnId]);
+        await store.close();
+      }),
+    20_000,
+  );
+
+  it(
+    'keeps every acknowledged report of a wallet, with its turn, when the process is killed',
+    () =>
+      withFolder(async (folder) => {
+        const path = join(folder, 'a.db');
+        const id = randomUUID();
+        const first = await openTestSqlite({ path });
+        await first.saveSession(change(id));
+        await first.close();
+
+        const { child, exited, lines } = startReporter(path, id);
+        const acknowledged: string[] = [];
+        for await (const line of lines) {
+          acknowledged.push(line);
+          if (acknowledged.length === 100) child.kill('SIGKILL');
+        }
+        expect(await exited).toEqual([null, 'SIGKILL']);
+
+        const store = await openTestSqlite({ path });
+        const turns = await turnsOf(store, id);
+        const requests = await store.readWalletRequests(id, { limit: 1_000_000 });
+        const reported = requests.flatMap(({ state, turnId }) => (state === 'reported' ? [turnId] : []));
+        expect(reported).toEqual(expect.arrayContaining(acknowledged));
+        // Whatever was cut off: what is reported has its turn, and what is pending is shown.
+        expect(turns.map((turn) => turn.id).sort()).toEqual(reported.sort());
+        for (const turn of turns) expect(turn.texts).toEqual([turn.id]);
+        const pending = requests.filter(({ state }) => state === 'pending').map((request) => request.id);
+        expect((await loaded(store, id)).session.pending.map((request) => request.id)).toEqual(pending);
         await store.close();
       }),
     20_000,

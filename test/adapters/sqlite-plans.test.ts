@@ -4,6 +4,7 @@ import { createReads } from '../../src/adapters/stores/sqlite/reads/reads.js';
 import { migrate, readMigrations } from '../../src/adapters/stores/sqlite/migrate.js';
 import { createTailReader } from '../../src/adapters/stores/sqlite/reads/tails.js';
 import { createThreadReader } from '../../src/adapters/stores/sqlite/reads/threads.js';
+import { createWalletReads } from '../../src/adapters/stores/sqlite/reads/wallet.js';
 import { createWrites } from '../../src/adapters/stores/sqlite/writes/writes.js';
 
 /** Statements that walk a whole table, and may: it is small, or the walk is bounded by a LIMIT along a key. */
@@ -38,6 +39,7 @@ function plans(): Map<string, Plan> {
   createReads(recorder);
   createThreadReader(recorder);
   createTailReader(recorder);
+  createWalletReads(recorder);
   createWrites(recorder);
   const found = new Map<string, Plan>();
   for (const source of sources) {
@@ -81,6 +83,23 @@ describe('the statements of the SQLite store', () => {
     expect(lists).toHaveLength(2);
     for (const [, { details }] of lists) {
       expect(details).toEqual([expect.stringMatching(/^SEARCH sessions USING INDEX threads_of_wallet/)]);
+    }
+  });
+
+  it('find wallet requests by the index made for it', () => {
+    const indexes = {
+      open_wallet_requests: /AND r\.expires_at <= \?/,
+      open_wallet_requests_of_session: /FROM wallet_requests WHERE session = \? AND state IN/,
+      wallet_requests_by_wallet: /SELECT value FROM wallet_requests/,
+      wallet_requests_by_proof: /r\.proof = \?/,
+      wallet_requests_by_turn: /WHERE turn_id = \?/,
+    };
+    for (const [index, pattern] of Object.entries(indexes)) {
+      const found = [...all].filter(([source]) => pattern.test(source));
+      expect([index, found.length > 0]).toEqual([index, true]);
+      for (const [, { details }] of found) {
+        expect(details.join(', ')).toMatch(new RegExp(`USING (COVERING )?INDEX ${index} `));
+      }
     }
   });
 

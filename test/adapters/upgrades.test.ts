@@ -8,6 +8,7 @@ import * as sqlite from '../../src/adapters/stores/sqlite/migrate.js';
 import type { Store } from '../../src/core/ports/store.js';
 import {
   acceptance,
+  change,
   contents,
   end,
   loaded,
@@ -17,6 +18,7 @@ import {
   T0,
   WIDE,
 } from '../contracts/store-fixtures.js';
+import { inlineCall, pend, report } from '../contracts/wallet-fixtures.js';
 import { withFolder } from '../support/folder.js';
 import { describeWithPostgres, runSql, testDatabase } from '../support/postgres.js';
 import { openTestSqlite } from '../support/sqlite.js';
@@ -51,9 +53,16 @@ async function expectUpgraded(store: Store, before: Awaited<ReturnType<typeof sh
   const third = await sendAndClaim(store, ID, { text: 'after' });
   await end(store, third, { messages: [record(third, 1, { content: 'as ever' })] });
   expect((await contents(store, ID)).slice(-2)).toEqual(['after', 'as ever']);
-  const row = { day: 0, surface: 'legacy', endpoint: 'GET /a', keyId: null, client: 'a' } as const;
+  const row = { day: 0, surface: 'field', endpoint: 'GET /a', keyId: null, client: 'a' } as const;
   await store.addUsage([{ ...row, requests: 1, firstAt: 1, lastAt: 1 }]);
   expect((await store.readUsage(0)).rows).toMatchObject([row]);
+  await pend(store, RUNNING, {});
+  expect(await store.readSystemEvents(RUNNING, 1)).toEqual([{ kind: 'InlineCall', text: inlineCall([1]) }]);
+  const { turn } = await report(store, RUNNING, [1]);
+  await store.saveSession(change(RUNNING, { set: { archived: true } }));
+  const { session, open } = await loaded(store, RUNNING);
+  expect(session).toMatchObject({ archived: true, pending: [] });
+  expect(open.at(-1)).toMatchObject({ turn, messages: [{ role: 'system', origin: 'wallet' }] });
   expect(await store.deleteSession(ID, T0)).toBe(true);
   expect(await store.loadThread(ID)).toBe('deleted');
 }
@@ -84,7 +93,12 @@ const FIRST_POSTGRES = 6;
 function expectChecks(path: string): void {
   const db = new Database(path);
   expect(db.pragma('integrity_check', { simple: true })).toBe('ok');
-  const words = { 'sessions.title_source': 'person', 'turns.status': 'failed', 'messages.role': 'system' };
+  const words = {
+    'sessions.title_source': 'person',
+    'turns.status': 'failed',
+    'messages.role': 'system',
+    'system_events.kind': 'InlineCall',
+  };
   for (const [column, word] of Object.entries(words)) {
     const [table = '', name = ''] = column.split('.');
     const set = db.prepare(`UPDATE ${table} SET ${name} = ?`);

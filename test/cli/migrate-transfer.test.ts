@@ -8,7 +8,8 @@ import { copyAll, summarize, type Transfer } from '../../src/core/ports/transfer
 import { TRANSFER_TABLES } from '../../src/core/ports/transfer-tables.js';
 import { claimFree, LEASE, sendAndClaim } from '../contracts/store-fixtures.js';
 import { withFolder } from '../support/folder.js';
-import { describeStore, fillStore, SESSIONS } from '../support/full-store.js';
+import { stage } from '../contracts/wallet-fixtures.js';
+import { describeStore, fillStore, REVIVED, SESSIONS } from '../support/full-store.js';
 import { describeWithPostgres, runSql, testDatabase } from '../support/postgres.js';
 import { openTestSqlite } from '../support/sqlite.js';
 
@@ -99,6 +100,7 @@ function copies(from: Kind, to: Kind): void {
         const commit = await store.appendEvents(first, [{ type: 'system_notice', message: 'here' }], 1);
         expect(commit?.events).toMatchObject([{ id: before.lastId + 1 }]);
         expect((await sendAndClaim(store, first)).no).toBe(2);
+        expect((await stage(store, REVIVED)).id).toBe(3);
       });
     }));
 

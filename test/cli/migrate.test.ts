@@ -75,7 +75,7 @@ describe('diptych migrate', () => {
     expect(again.code).toBe(0);
     const { complete, tables } = parsed(again.out);
     expect(complete).toBe(true);
-    expect(tables).toHaveLength(10);
+    expect(tables).toHaveLength(11);
     const [sessions = {}] = tables;
     expect(sessions).toMatchObject({ table: 'sessions', copied: 0, present: 16, rows: 16, source_rows: 16 });
     expect(sessions.digest).toMatch(/^[0-9a-f]{64}$/);

@@ -102,7 +102,7 @@ export function eventContract(withStore: WithStore): void {
         if (one === undefined || two === undefined) throw new Error('there are no faults');
         expect(two).toBeGreaterThan(one);
         await expectRevision(store, id, 0, () => store.markFaultsShown(id, one));
-        expect((await loaded(store, id)).faults).toEqual([{ n: two, text: 'two' }]);
+        expect((await loaded(store, id)).faults).toEqual([{ n: two, kind: 'SystemError', text: 'two' }]);
         await store.markFaultsShown(id, two);
         await store.markFaultsShown(id, one);
         expect((await loaded(store, id)).faults).toEqual([]);
@@ -119,7 +119,7 @@ export function eventContract(withStore: WithStore): void {
         expect(await store.claimFaults(id, LEASE, null)).toEqual({ faults: [], shown: 0, held: null });
         await end(store, await sendAndClaim(store, id), { outcome: 'failed', error: 'one' });
         const n = (await loaded(store, id)).faults[0]?.n ?? 0;
-        const one = { faults: [{ n, text: 'one' }], shown: 0, held: null };
+        const one = { faults: [{ n, kind: 'SystemError', text: 'one' }], shown: 0, held: null };
         const none = { faults: [], shown: 0, held: expect.any(String) };
         await expectRevision(store, id, 0, async () => {
           const claims = await Promise.all([

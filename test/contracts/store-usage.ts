@@ -38,6 +38,7 @@ export function usageContract(withStore: WithStore): void {
         const rows = [
           row({ day: TODAY - DAY, firstAt: TODAY - 5, lastAt: TODAY - 5 }),
           row({ surface: 'current', endpoint: 'GET /api/state' }),
+          row({ surface: 'field', endpoint: 'GET /api/state' }),
           row({ endpoint: 'GET /api/thread/state' }),
           row({ client: 'A' }),
           row({ client: 'WalletApp' }),

@@ -23,7 +23,10 @@ import { overviewContract } from './store-overview.js';
 import { secretContract } from './store-secrets.js';
 import { sizeContract } from './store-size.js';
 import { pruneContract } from './store-prune.js';
+import { noteContract } from './store-notes.js';
 import { usageContract } from './store-usage.js';
+import { walletOutcomeContract } from './store-wallet-outcomes.js';
+import { walletContract } from './store-wallet.js';
 import { turnContract } from './store-turns.js';
 
 /** What every store must do. `open` gives one that no other test uses. */
@@ -49,6 +52,9 @@ export function storeContract(name: string, open: OpenStore): void {
     secretContract(withStore);
     sizeContract(withStore);
     callContract(withStore);
+    walletContract(withStore);
+    walletOutcomeContract(withStore);
+    noteContract(withStore);
 
     it('answers a check, and nothing once it is closed', async () => {
       const opened = await open();
@@ -353,7 +359,7 @@ function listContract(withStore: WithStore): void {
         expect(seen).toEqual(expected);
         const [newest] = await store.listThreads('w', { limit: 1, after: null });
         const id = ids[6] ?? '';
-        expect(newest).toEqual({ id, title: id, createdAt: T0 + 6, activeAt: T0 + 6 });
+        expect(newest).toEqual({ id, title: id, archived: false, createdAt: T0 + 6, activeAt: T0 + 6 });
       }),
     );
 

@@ -3,6 +3,7 @@ import { createSchemas } from '../../src/adapters/tools/schema/schemas.js';
 import { createMemoryBus } from '../../src/adapters/bus/memory/bus.js';
 import { FakeClock } from './fake-clock.js';
 import { createMemoryStore } from './memory-store/store.js';
+import { ScriptedChains } from './scripted-chains.js';
 import { createSealer } from '../../src/adapters/platform/node/sealer.js';
 import { nodeDigests } from '../../src/adapters/platform/node/digests.js';
 import { systemClock } from '../../src/adapters/platform/uuid/clock.js';
@@ -12,6 +13,7 @@ import type { SendRequest } from '../../src/core/model/send-request.js';
 import type { SessionRef } from '../../src/core/model/session.js';
 import type { Observer } from '../../src/core/ports/observer.js';
 import type { Bus } from '../../src/core/ports/bus.js';
+import type { Chains } from '../../src/core/ports/chains.js';
 import type { Clock } from '../../src/core/ports/clock.js';
 import type { Log } from '../../src/core/ports/log.js';
 import type { Rig } from '../../src/core/ports/rig.js';
@@ -36,6 +38,8 @@ export const TEST_SETTINGS: CoreSettings = {
   eventsKept: 1000,
   eventsKeptMs: 1_800_000,
   idempotencyMs: 86_400_000,
+  walletRequestMs: 86_400_000,
+  walletConfirmMs: 30_000,
   retentionMs: null,
   leaseMs: 6_000,
   renewMs: 2_000,
@@ -52,6 +56,7 @@ export function testApp(fields: Partial<App> = {}): App {
     toolServers: [],
     secrets: [],
     busyStrategy: null,
+    wallet: null,
     ...fields,
   };
 }
@@ -92,6 +97,8 @@ export function testCore(options: {
   clock?: Clock;
   observer?: Observer;
   walletSignIn?: WalletSignIn;
+  /** Absent: no chain is configured. */
+  chains?: Chains;
 }): TestCore {
   const store = options.store ?? createMemoryStore();
   const bus = options.bus ?? createMemoryBus();
@@ -109,6 +116,7 @@ export function testCore(options: {
     ...{ seedPhrases: { isSeedPhrase: () => false }, sealer: createSealer([randomBytes(32)]) },
     ...{ schemas: createSchemas(), digests: nodeDigests, clock: options.clock ?? systemClock },
     walletSignIn: options.walletSignIn ?? null,
+    chains: options.chains ?? new ScriptedChains([]),
     settings: { ...TEST_SETTINGS, ...options.settings },
     ...(options.observer && { observer: options.observer }),
   });

@@ -1,6 +1,17 @@
 import type { EventBody } from '../../src/core/model/event.js';
 import type { Store } from '../../src/core/ports/store.js';
-import { end, LOST, record, send, sendAndClaim, T0, WIDE, change } from '../contracts/store-fixtures.js';
+import {
+  end,
+  LEASE,
+  LOST,
+  record,
+  send,
+  sendAndClaim,
+  T0,
+  WIDE,
+  change,
+} from '../contracts/store-fixtures.js';
+import { claimOf, hashOf, pend, report, stage, transfer, verdict } from '../contracts/wallet-fixtures.js';
 
 const id = (n: number) => `6f1ff4a2-1f0a-4a53-9a3c-${String(n).padStart(12, '0')}`;
 
@@ -9,7 +20,7 @@ export const SESSIONS = Array.from({ length: 12 }, (_, n) => id(n));
 const WORKING = id(20);
 const RENAMED = id(21);
 const DELETED = id(22);
-const REVIVED = id(23);
+export const REVIVED = id(23);
 const WALLET = '0x00000000000000000000000000000000000000aa';
 const CLIENT = 'c'.repeat(64);
 
@@ -69,6 +80,35 @@ async function talk(store: Store, sessionId: string, turns: number): Promise<voi
   }
 }
 
+/** Wallet requests in every state that one can be left in, an archived session, and a note. */
+async function signAll(store: Store, sessionId: string): Promise<void> {
+  const payload = transfer(String(10n ** 77n));
+  const message = { kind: 'signature', typedData: { note: ODD, more: [null, {}] }, text: null } as const;
+  await pend(store, sessionId, { payload, label: ODD }, { payload: message }, {}, {});
+  for (const [id, state] of [
+    [1, 'reported'],
+    [3, 'rejected'],
+    [4, 'reported'],
+  ] as const) {
+    const claim = claimOf(state === 'rejected' ? null : hashOf(id), { error: ODD });
+    const { claimed } = await report(store, sessionId, [id], { state, claim, text: ODD, claimTurn: LEASE });
+    if (claimed === null) throw new Error('the turn was not claimed');
+    if (id === 1) await store.verifyWalletRequest(sessionId, id, claimed.id, verdict({ detail: ODD }));
+    await end(store, claimed, { messages: [record(claimed, 1, { role: 'system', origin: 'wallet' })] });
+  }
+  await stage(store, sessionId, { isSound: false });
+  await store.addNote({
+    sessionId,
+    text: ODD,
+    messageId: `note of ${sessionId}`,
+    turnId: `turn of the note of ${sessionId}`,
+    app: 'default',
+    maxSessionBytes: 1_000_000,
+    at: T0 + 8,
+  });
+  await store.saveSession(change(sessionId, { set: { archived: true } }));
+}
+
 /** Puts something of every kind that a store keeps into it. */
 export async function fillStore(store: Store): Promise<void> {
   for (const [n, sessionId] of SESSIONS.entries()) await talk(store, sessionId, (n % 3) + 1);
@@ -88,8 +128,10 @@ export async function fillStore(store: Store): Promise<void> {
       at: T0 + 9,
     }),
   );
+  await signAll(store, RENAMED);
   for (const sessionId of [DELETED, REVIVED]) {
     await talk(store, sessionId, 2);
+    await pend(store, sessionId, {}, {});
     await store.deleteSession(sessionId, T0 + 10);
   }
   await store.saveSession(change(REVIVED, { set: { title: 'Again' }, isActivity: true, at: T0 + 11 }));
@@ -132,6 +174,7 @@ export async function describeStore(store: Store): Promise<unknown> {
         events: await store.readEvents(sessionId, 0, 1_000),
         systemEvents: await store.readSystemEvents(sessionId, 1_000),
         flight: await store.readFlight(sessionId),
+        requests: await store.readWalletRequests(sessionId, { limit: 1_000 }),
       };
     }),
   );
@@ -143,5 +186,6 @@ export async function describeStore(store: Store): Promise<unknown> {
     keys: (await store.listKeys()).sort((a, b) => (a.id < b.id ? -1 : 1)),
     secrets: await store.readSecrets(CLIENT, null),
     usage: await store.readUsage(0),
+    value: await store.walletValueSince({ app: 'default', wallet: WALLET, chainId: 1, since: 0 }),
   };
 }

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { openTelemetry, type Telemetry } from '../../src/composition/telemetry.js';
+import { createChains } from '../../src/adapters/tools/evm/requests/create-chains.js';
 import { createSchemas } from '../../src/adapters/tools/schema/schemas.js';
 import { seedPhrases } from '../../src/adapters/tools/seed-phrases/seed-phrases.js';
 import { createMemoryBus } from '../../src/adapters/bus/memory/bus.js';
@@ -12,13 +13,14 @@ import { createPages } from '../../src/composition/pages.js';
 import { observers } from '../../src/core/ports/observers.js';
 import type { App } from '../../src/core/model/app.js';
 import { isJsonObject, type JsonObject } from '../../src/core/model/json.js';
+import type { Chains } from '../../src/core/ports/chains.js';
 import type { Rig } from '../../src/core/ports/rig.js';
 import type { Tool } from '../../src/core/ports/tool.js';
 import { createCore, type RunningCore } from '../../src/core/create-core.js';
 import type { CoreSettings } from '../../src/core/model/settings.js';
 import type { Store } from '../../src/core/ports/store.js';
 import type { WalletSignIn } from '../../src/core/wallet/wallet-proofs.js';
-import type { SurfaceName } from '../../src/surfaces/index.js';
+import type { RootSurface, SurfaceName } from '../../src/surfaces/index.js';
 import { testApp, TEST_SETTINGS } from './core.js';
 import { openStore, serveCore, type Answer, type AskOptions, type TestServer } from './http.js';
 import { ScriptedRig } from './scripted-rig.js';
@@ -54,12 +56,15 @@ export async function openHouse(
     readonly store?: Store;
     readonly keys?: readonly Buffer[];
     readonly surfaces?: readonly SurfaceName[];
+    readonly root?: RootSurface;
     readonly settings?: Partial<CoreSettings>;
     /** Who may read the metrics; absent: there are none. */
     readonly metrics?: { readonly token: string | null };
     /** Where traces go; absent: nowhere. */
     readonly collector?: string;
     readonly walletSignIn?: WalletSignIn;
+    /** The chains of wallet requests; absent: there are none. */
+    readonly chains?: Chains;
     /** Opens the operator's view. */
     readonly adminToken?: string;
   } = {},
@@ -103,6 +108,7 @@ export async function openHouse(
     sealer: createSealer(options.keys ?? [randomBytes(32)]),
     ...{ schemas: createSchemas(), digests: nodeDigests, clock: systemClock },
     walletSignIn: options.walletSignIn ?? null,
+    chains: options.chains ?? createChains({ chains: [] }),
   });
   const { routes: pages } = createPages(
     { page: false, adminToken: null },
@@ -111,6 +117,7 @@ export async function openHouse(
   const server = await serveCore(core, {
     ...{ log, pages, requests: telemetry.requests },
     ...(options.surfaces && { surfaces: options.surfaces }),
+    ...(options.root && { root: options.root }),
   });
   const answers: string[] = [];
   return {

@@ -15,6 +15,7 @@ import {
   createRouter,
   listDescriptions,
   type RootPages,
+  type RootSurface,
   type SurfaceName,
 } from '../../src/surfaces/index.js';
 import { createMemoryStore } from './memory-store/store.js';
@@ -67,21 +68,31 @@ export async function serveCore(
     http?: Partial<HttpSettings>;
     pages?: readonly RootPages[];
     legacy?: LegacySettings;
+    root?: RootSurface;
+    field?: Parameters<typeof createRouter>[0]['field'];
     requests?: readonly RequestObserver[];
     log: Log;
   },
 ): Promise<TestServer> {
   const settings = { ...TEST_HTTP, ...options.http };
-  const { surfaces = ['current', 'legacy'], pages = [], legacy, requests = [] } = options;
+  const {
+    surfaces = ['current', 'legacy'],
+    pages = [],
+    legacy,
+    root = 'merged',
+    field,
+    requests = [],
+  } = options;
   const observer = requestObservers(requests);
-  const reference = referencePages(listDescriptions({ version: settings.version, surfaces }));
+  const reference = referencePages(listDescriptions({ version: settings.version, surfaces, root }));
   const routed = createRouter({
-    ...{ core, surfaces, http: settings, observer },
+    ...{ core, surfaces, root, http: settings, observer },
     pages: [(dialect) => pageRoutes(reference, dialect), ...pages],
     ...(legacy && { legacy }),
+    ...(field && { field }),
   });
   const http = createHttpServer({ ...routed, log: options.log, http: settings, observer });
-  const tap = tapAnswers(http.server, surfaces);
+  const tap = tapAnswers(http.server, surfaces, root);
   const url = await listen(http.server);
   return {
     url,
@@ -117,6 +128,8 @@ export async function serveScripted(
     surfaces?: readonly SurfaceName[];
     http?: Partial<HttpSettings>;
     legacy?: LegacySettings;
+    root?: RootSurface;
+    field?: Parameters<typeof createRouter>[0]['field'];
     apps?: readonly App[];
     tools?: readonly Tool[];
     rigs?: readonly Rig[];

@@ -113,6 +113,8 @@ export function startMcp(settings: readonly McpServerSettings[], timing: Partial
 export function toolContext(fields: Partial<ToolContext> = {}): ToolContext {
   return {
     sessionId: '00000000-0000-4000-8000-000000000000',
+    callId: 'call',
+    app: 'default',
     wallet: null,
     userState: null,
     secrets: new Map(),

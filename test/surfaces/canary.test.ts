@@ -32,6 +32,9 @@ const SECRETS = {
   SHORT: 'qZ7',
 };
 
+/** The client's own key for the provider, with characters that encodings change. */
+const OWN_KEY = 'sk-own-canary-Zx81+/?&"q"\\e';
+
 /** Everything that it was lent, in every place where a tool can say something. */
 function gossip(context: ToolContext): string {
   const all = [...context.secrets.values()];
@@ -76,17 +79,18 @@ const tools: readonly Tool[] = [
   },
 ];
 
-/** A model that calls every tool once, then says again all that it was sent. */
+/** A model that calls every tool once, then says again all that it was sent, its key too. */
 function model(reply: Reply, request: UpstreamRequest): void | Promise<void> {
   const { messages, tools: offered } = objectOf(request.body);
   if (offered === undefined) return sayScript('A title of all this')(reply, request);
   reply.open();
   if (objectOf(listOf(messages).at(-1)).role === 'tool') {
     reply.event(textChunk(`I was told ${JSON.stringify(messages)}`));
+    for (const piece of [' by ', OWN_KEY.slice(0, 5), OWN_KEY.slice(5)]) reply.event(textChunk(piece));
     reply.event(endChunk());
   } else {
     ['echo', 'fail', 'hang'].forEach((name, index) => {
-      reply.event(toolChunk(index, { id: `${name}-${randomUUID()}`, name, arguments: '{}' }));
+      reply.event(toolChunk(index, { id: `${name}-${OWN_KEY}-${randomUUID()}`, name, arguments: '{}' }));
     });
     reply.event(endChunk('tool_calls'));
   }
@@ -134,7 +138,10 @@ it('no secret, client or App key is in any answer, event, log line, prompt, metr
         log: house.log(),
         metrics: (await house.ask('GET', '/metrics')).text,
         upstream: JSON.stringify(
-          upstream.requests.map(({ path, body, headers }) => ({ path, body, headers })),
+          upstream.requests.map(({ path, body, headers: { authorization, ...headers } }) => ({
+            ...{ path, body, headers },
+            isOwn: authorization === `Bearer ${OWN_KEY}`,
+          })),
         ),
       };
       for (const file of readdirSync(folder))
@@ -151,13 +158,15 @@ it('no secret, client or App key is in any answer, event, log line, prompt, metr
         for (const name of ['TOKEN', 'PIN', 'SHORT'])
           expect([place, places[place]?.includes(`$SECRET:${name}`)]).toEqual([place, true]);
       }
+      expect(places.upstream).toContain('"isOwn":true');
+      expect(places.answers).toContain('by $PROVIDER_KEY');
       expect(places.log).toContain('tool failed');
       for (const tool of ['echo', 'fail', 'hang']) {
         expect(places.metrics).toContain(`tool="${tool}"`);
         expect(places.spans).toContain(`execute_tool ${tool}`);
       }
 
-      const planted = { ...SECRETS, CLIENT, KEY: key };
+      const planted = { ...SECRETS, CLIENT, OWN_KEY, KEY: key };
       const found = Object.entries(places).flatMap(([place, bytes]) =>
         Object.entries(planted).flatMap(([name, value]) =>
           formsOf(value)
@@ -206,6 +215,10 @@ async function converse(
     });
   for (const app of ['default', 'vault']) expect((await keep({ app, secrets: SECRETS })).status).toBe(200);
   await keep({ app: 'vault', secrets: SECRETS }, bound);
+
+  const keyPath = '/api/control/provider-keys';
+  const ownKey = { client_id: CLIENT, provider: 'openai-compatible', api_key: OWN_KEY };
+  expect((await house.ask('POST', keyPath, { body: ownKey })).status).toBe(200);
 
   const streams = await Promise.all([
     house.watch('/api/updates?include=turns', current),
@@ -269,17 +282,31 @@ async function converse(
     body: { name: 'echo', args: { mnemonic: SECRETS.TOKEN } },
   });
   await house.ask('DELETE', `/api/secrets/%ff?client_id=${CLIENT}`, { headers });
+  await house.ask('GET', `${keyPath}?client_id=${CLIENT}`, { session: bound });
+  for (const over of [{ provider: OWN_KEY }, { api_key: [OWN_KEY] }, { api_key: `${OWN_KEY}\n` + OWN_KEY }])
+    expect((await house.ask('POST', keyPath, { body: { ...ownKey, ...over } })).status).toBe(400);
+  await house.ask('POST', `${keyPath}?api_key=${encodeURIComponent(OWN_KEY)}`, {
+    body: { client_id: CLIENT },
+  });
   const raw = await sendRaw(
     house.url,
     `GET /api/state?client_id=${CLIENT} HTTP/9.9\r\nX-API-Key: ${key}\r\n\r\n`,
   );
   expect(raw).toContain('400');
   expect(raw).not.toContain(CLIENT);
-  // A turn that fails.
-  upstream.next((reply) => {
-    reply.json(401, { error: { message: 'your key sk-upstream-canary is bad' } });
-  });
-  await house.ask('POST', `/api/chat?message=again&${query}`, { session: current, headers: wait });
+  // Turns that fail, with the key of the client and with the configured one.
+  for (const [asked, bad] of [
+    [query, OWN_KEY],
+    ['app=default', 'sk-upstream-canary'],
+  ] as const) {
+    upstream.next((reply) => {
+      reply.json(401, { error: { message: `your key ${bad} is bad`, code: bad } }, { 'x-request-id': bad });
+    });
+    const failed = await house.ask('POST', `/api/chat?message=again&${asked}`, {
+      ...{ session: asked === query ? current : legacy, headers: wait },
+    });
+    expect(failed.text).toContain('SystemError');
+  }
   const toolCalls = (stream: OpenStream | undefined, count: number) =>
     stream?.until(({ bytes }) => bytes.split('"tool_complete"').length > count);
   await toolCalls(streams[0], 3);

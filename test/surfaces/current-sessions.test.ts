@@ -49,6 +49,41 @@ describe('a deleted session', () => {
   });
 });
 
+describe('the archive', () => {
+  it('takes a thread in and gives it back, again and again', async () => {
+    await create('w', session);
+    const other = await create('w');
+    for (const [path, is_archived] of [
+      ['archive', true],
+      ['archive', true],
+      ['unarchive', false],
+      ['unarchive', false],
+      ['archive', true],
+    ] as const) {
+      const { status, json } = await server.ask('POST', `/api/sessions/${session}/${path}`);
+      expect([path, status, json]).toEqual([path, 200, { session_id: session, is_archived }]);
+      expect(await server.store.loadThread(session)).toMatchObject({ session: { archived: is_archived } });
+    }
+    expect(await server.store.loadThread(other)).toMatchObject({ session: { archived: false } });
+    // It stays readable and usable, and other surfaces' documented responses do not change.
+    const listed = await server.ask('GET', '/api/sessions?public_key=w', { session });
+    expect(listed.json).toHaveLength(2);
+    expect(listed.json).toContainEqual({ session_id: session, title: 'New Chat' });
+    expect((await server.ask('GET', `/api/sessions/${session}`)).status).toBe(200);
+    expect((await server.ask('POST', '/api/chat?message=Hi', { session })).status).toBe(200);
+    (await server.rig.next()).text('Hi').end();
+  });
+
+  it.each(['archive', 'unarchive'])('knows no session that is unknown or deleted: %s', async (path) => {
+    const ask = () => server.ask('POST', `/api/sessions/${session}/${path}`);
+    const unknown = await ask();
+    expect([unknown.status, unknown.json]).toMatchObject([404, { code: 'not_found' }]);
+    await create(undefined, session);
+    await server.ask('DELETE', `/api/sessions/${session}`);
+    expect((await ask()).status).toBe(404);
+  });
+});
+
 describe('POST /api/sessions', () => {
   it('answers with the session, again and again', async () => {
     for (let i = 0; i < 2; i++) {

@@ -135,7 +135,10 @@ describe('failures', () => {
           });
         });
       },
-      snapshot: () => Promise.resolve(fakeSnapshot({ faults: { texts: ['Oh'], confirm, release } })),
+      snapshot: () =>
+        Promise.resolve(
+          fakeSnapshot({ faults: { events: [{ n: 1, kind: 'SystemError', text: 'Oh' }], confirm, release } }),
+        ),
     });
     const url = `${server.url}/api/chat?message=Hi`;
     const headers = { 'X-Session-Id': session, Prefer: 'wait=60' };
@@ -147,8 +150,8 @@ describe('failures', () => {
   it('confirms the faults of an answer that was sent', async () => {
     const confirm = jest.fn();
     const release = jest.fn();
-    const texts = ['Oh'];
-    await serve({ snapshot: () => Promise.resolve(fakeSnapshot({ faults: { texts, confirm, release } })) });
+    const events = [{ n: 1, kind: 'SystemError', text: 'Oh' }] as const;
+    await serve({ snapshot: () => Promise.resolve(fakeSnapshot({ faults: { events, confirm, release } })) });
     const { json } = await server.ask('GET', '/api/state', { session, headers: { 'If-None-Match': '*' } });
     expect(json).toMatchObject({ system_events: [{ SystemError: 'Oh' }] });
     expect([confirm.mock.calls.length, release.mock.calls.length]).toEqual([1, 0]);

@@ -12,14 +12,14 @@ const parts = { core: fakeCore({}), streams: createStreams({ keepAliveMs: 0 }), 
 /** Every path that there is, with its parameters still in it. */
 const patterns = [
   ...new Set(
-    listMounts(parts, ['current', 'legacy']).flatMap(({ base, routes }) =>
+    listMounts(parts, ['current', 'legacy', 'field']).flatMap(({ base, routes }) =>
       routes.map(({ path }) => base + path),
     ),
   ),
 ];
 
 let server: Awaited<ReturnType<typeof serveScripted>>;
-beforeAll(async () => (server = await serveScripted()));
+beforeAll(async () => (server = await serveScripted({ surfaces: ['current', 'legacy', 'field'] })));
 afterAll(() => server.close());
 
 interface Sent {
@@ -77,6 +77,7 @@ const names = [
     'model',
     'text',
   ],
+  ...['transactions', 'from', 'chain_id'],
   ...['title', 'tail', 'limit', 'cursor', 'before', 'count', 'since', 'include', '__proto__', 'a[b]', ''],
 ];
 const value = fc.oneof(
@@ -87,6 +88,9 @@ const value = fc.oneof(
     'null',
     '{}',
     '{"evm":{}}',
+    '{"type":"wallet:tx_complete","payload":{"status":"failed","pending_tx_ids":[1,"2",-1]}}',
+    '{"type":"wallet_eip712_response","payload":{"pending_eip712_id":1}}',
+    '{"type":"wallet:state_changed","payload":{"address":"0x1","isConnected":true}}',
     '[]',
     '0',
     '1',
@@ -160,6 +164,8 @@ const body = fc.oneof(
     '[[[[[[',
     '{"text":"\\ud800"}',
     '{"message":"\\u0000"}',
+    '{"transactions":[{"to":"a","value":"0x1","data":"0x00"}],"from":"b","chain_id":"1"}',
+    '{"transactions":[null,[],{"to":{},"value":-1,"data":"0x0","label":[],"chain_id":0.5}]}',
     '['.repeat(50_000),
     'x'.repeat(1_100_000),
   ),

@@ -18,7 +18,7 @@ let afterPage: () => Promise<unknown>;
 function others(count: number): ThreadSummary[] {
   return Array.from({ length: count }, (_, n) => ({
     ...{ id: `6f1ff4a2-1f0a-4a53-9a3c-${String(n).padStart(12, '0')}`, title: `thread ${String(n)}` },
-    ...{ createdAt: T0, activeAt: T0 + 1_000_000 - n },
+    ...{ archived: false, createdAt: T0, activeAt: T0 + 1_000_000 - n },
   }));
 }
 

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import type { Input } from '../../src/http/validation/input.js';
 import { createStreams } from '../../src/http/sse/streams.js';
 import * as currentInput from '../../src/surfaces/current/input.js';
+import * as fieldInput from '../../src/surfaces/field/input.js';
 import { listMounts, type SurfaceName } from '../../src/surfaces/index.js';
 import * as legacyInput from '../../src/surfaces/legacy/input.js';
 import type {
@@ -17,7 +18,7 @@ import { fakeCore } from '../support/fake-core.js';
 import { serveScripted, TEST_HTTP } from '../support/http.js';
 import { documents, findMistake } from '../support/openapi/documents.js';
 
-const NAMES = ['current', 'legacy'] as const;
+const NAMES = ['current', 'legacy', 'field'] as const;
 const METHODS = ['get', 'post', 'patch', 'delete'] as const;
 
 interface Documented {
@@ -85,43 +86,59 @@ describe('paths and methods', () => {
   const parts = { core: fakeCore({}), streams: createStreams(TEST_HTTP), about };
   const inOpenapi = (path: string) => path.replace(/:(\w+)/g, '{$1}');
 
-  it.each([[['current']], [['legacy']], [['current', 'legacy']]] as const)(
-    'are those that are served with %j',
-    (exposed) => {
-      for (const { base, routes } of listMounts(parts, exposed)) {
-        const served = routes.map(({ method, path }) => `${method} ${inOpenapi(path)}`);
-        const documented = all
-          .filter(({ surface }) =>
-            base === '' ? exposed.some((name) => name === surface) : base === `/${surface}`,
-          )
-          .filter(({ atRootAlone }) => base === '' || !atRootAlone)
-          .map(({ method, path }) => `${method.toUpperCase()} ${path}`);
-        expect([base, ...new Set(served)].sort()).toEqual([base, ...new Set(documented)].sort());
-        expect(served.length).toBeGreaterThan(5);
-      }
-    },
-  );
+  it.each([
+    [['current'], 'merged', ['current']],
+    [['legacy'], 'merged', ['legacy']],
+    [['field'], 'merged', ['field']],
+    [['current', 'legacy'], 'merged', ['current', 'legacy']],
+    [['legacy', 'field'], 'merged', ['legacy']],
+    [['current', 'legacy', 'field'], 'merged', ['current', 'legacy']],
+    [['current', 'legacy', 'field'], 'field', ['field']],
+  ] as const)('are those that are served with %j and %s at the root', (exposed, root, atRoot) => {
+    for (const { base, routes } of listMounts(parts, exposed, root)) {
+      const served = routes.map(({ method, path }) => `${method} ${inOpenapi(path)}`);
+      const documented = all
+        .filter(({ surface }) =>
+          base === '' ? atRoot.some((name) => name === surface) : base === `/${surface}`,
+        )
+        .filter(({ atRootAlone }) => base === '' || !atRootAlone)
+        .map(({ method, path }) => `${method.toUpperCase()} ${path}`);
+      expect([base, ...new Set(served)].sort()).toEqual([base, ...new Set(documented)].sort());
+      expect(served.length).toBeGreaterThan(5);
+    }
+  });
 });
 
 describe('parameters', () => {
   type Asked = Pick<Input<Record<string, unknown>>, 'params' | 'body'>;
-  const ids = { 'current getSession': 'nameSession', 'current deleteSession': 'nameSession' };
+  const ids = {
+    'current getSession': 'nameSession',
+    'current deleteSession': 'nameSession',
+    'current archiveSession': 'nameSession',
+    'current unarchiveSession': 'nameSession',
+  };
   const aliases: Readonly<Record<string, string>> = {
     ...ids,
     'current listSecrets': 'clientSecrets',
     'current clearSecrets': 'clientSecrets',
     'current deleteSecret': 'oneSecret',
+    'field getSession': 'nameSession',
+    'field deleteSession': 'nameSession',
+    'field unarchiveSession': 'archiveSession',
     'legacy readState': 'querySession',
     'legacy interrupt': 'querySession',
   };
   /** Operations that check nothing. */
-  const free = ['readHealth', 'readHealthWord', 'readNonce', 'refuseAction'];
+  const free = ['readHealth', 'readHealthWord', 'readNonce', 'refuseAction', 'readAccount', 'readSettings'];
   const inputs: Readonly<Record<SurfaceName, Readonly<Record<string, Asked>>>> = {
     current: { ...currentInput },
     legacy: { ...legacyInput },
+    field: onlyInputs(fieldInput),
   };
   /** What a handler reads beside its input. */
   const beside = ['Prefer', 'If-None-Match', 'X-Wallet-Proof'];
+  /** The key of the field surface comes in one of several headers. */
+  const schemesBeside = { current: [], legacy: [], field: ['appKey'] } as const;
 
   const checked = all.filter(
     ({ surface, operation: { operationId } }) =>
@@ -145,6 +162,7 @@ describe('parameters', () => {
       const header = ({ name }: Schema) => String(name);
       const credentials = Object.entries(document.components.securitySchemes)
         .filter(([scheme]) => operation.security.some((one) => scheme in one))
+        .filter(([scheme]) => !schemesBeside[surface].some((name) => name === scheme))
         .map(([scheme, about]) => {
           const required = scheme === 'session' && operation.security.every((one) => scheme in one);
           return line('header', header(about), required);
@@ -168,6 +186,19 @@ describe('parameters', () => {
     },
   );
 });
+
+/** The inputs of a module, without its other members. */
+function onlyInputs(
+  module: object,
+): Readonly<Record<string, Pick<Input<Record<string, unknown>>, 'params' | 'body'>>> {
+  const isInput = (member: unknown): member is Input<Record<string, unknown>> =>
+    typeof member === 'object' && member !== null && 'params' in member && 'body' in member;
+  return Object.fromEntries(
+    Object.entries(module).flatMap(([name, member]: [string, unknown]) =>
+      isInput(member) ? [[name, member]] : [],
+    ),
+  );
+}
 
 /** The names of a schema's properties, sorted. */
 function namesIn(properties: unknown): string[] {
@@ -231,7 +262,7 @@ describe('examples', () => {
 
 describe('served', () => {
   let server: Awaited<ReturnType<typeof serveScripted>>;
-  beforeAll(async () => (server = await serveScripted()));
+  beforeAll(async () => (server = await serveScripted({ surfaces: NAMES })));
   afterAll(() => server.close());
 
   it.each(NAMES)('the document of %s is JSON with a tag', async (name) => {

@@ -5,8 +5,10 @@ import { createSiweMessage } from 'viem/siwe';
 import { walletSignatures } from '../../src/adapters/tools/evm/wallets/wallet-signatures.js';
 import type { Tool } from '../../src/core/ports/tool.js';
 import type { WalletSignatures } from '../../src/core/ports/wallet-signatures.js';
+import { testApp } from '../support/core.js';
 import { objectOf, openHouse, type House } from '../support/house.js';
 import { getTime } from '../support/tools.js';
+import { ANY, chainsAt } from '../support/wallet-house.js';
 
 const DOMAIN = 'app.example.org';
 const alice = privateKeyToAccount(generatePrivateKey());
@@ -97,6 +99,23 @@ describe('where wallets have to sign in', () => {
     expect(made.status).toBe(200);
     const listed = await house.ask('GET', listing, { session: randomUUID(), ...proven(proof) });
     expect(listed.json).toEqual([{ session_id: session, title: 'New Chat' }]);
+  });
+
+  it('offers wallet requests for a wallet with a proof, not for one that a client claims', async () => {
+    await house.close();
+    const walletSignIn = { signatures: walletSignatures([]), domains: [DOMAIN], homeChain: null };
+    const apps = [testApp({ wallet: ANY })];
+    house = await openHouse({ walletSignIn, apps, chains: chainsAt('http://127.0.0.1:9') });
+    const offered = async (path: string, session: string, headers = {}) => {
+      expect((await house.ask('POST', path, { session, headers })).status).toBe(200);
+      const { request } = (await house.rig.next()).text('Hello').end();
+      return request.tools.map(({ name }) => name);
+    };
+    const claimed = encodeURIComponent(JSON.stringify({ address: alice.address, is_connected: true }));
+    expect(await offered(`/api/chat?message=Hello&user_state=${claimed}`, randomUUID())).toEqual([]);
+    const { headers } = proven(await proofOf());
+    const path = `/api/chat?message=Hello&public_key=${alice.address}`;
+    expect(await offered(path, randomUUID(), headers)).toContain('request_transactions');
   });
 
   it('needs no proof for what the session is bound to, nor for a session without a wallet', async () => {

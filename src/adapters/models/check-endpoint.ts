@@ -14,7 +14,10 @@ export async function checkEndpoint(rigId: string, endpoint: Endpoint, signal: A
   let listed: unknown;
   try {
     const { path, headers } = listRequest(endpoint);
-    const response = await endpoint.fetch(`${endpoint.baseUrl}${path}`, { headers, signal });
+    const response = await endpoint.fetch(`${endpoint.baseUrl}${path}`, {
+      headers: { ...endpoint.options.headers, ...headers },
+      signal,
+    });
     const body = await response.text();
     if (!response.ok) {
       throw faultOfAnswer({ status: response.status, headers: Object.fromEntries(response.headers), body });

@@ -1,3 +1,4 @@
+import type { RigOptions } from '../../core/model/rig-options.js';
 import type { Rig } from '../../core/ports/rig.js';
 import { ModelHttpClient } from './http/client.js';
 import { createFetch } from './http/fetch.js';
@@ -9,7 +10,7 @@ import { operatorError } from './upstream-fault.js';
 import { createPackaged } from './ai-sdk/packaged.js';
 
 /** The configuration of a rig. */
-export interface RigSettings {
+export interface RigSettings extends RigOptions {
   readonly id: string;
   readonly name: string;
   readonly provider: Provider;
@@ -27,7 +28,7 @@ export interface RigSettings {
  * @throws Error when an `openai-compatible` rig has no `baseUrl`
  */
 export function createModelRig(settings: RigSettings): Rig {
-  const { id, name, provider, contextTokens } = settings;
+  const { id, name, provider, contextTokens, maxOutputTokens } = settings;
   const client = new ModelHttpClient();
   const endpoint = endpointOf(settings, createFetch(client));
   return {
@@ -35,6 +36,7 @@ export function createModelRig(settings: RigSettings): Rig {
     name,
     provider,
     contextTokens,
+    ...(maxOutputTokens !== undefined && { maxOutputTokens }),
     respond:
       provider === 'openai-compatible'
         ? createCompletions(endpoint, client)
@@ -50,10 +52,8 @@ export function createModelRig(settings: RigSettings): Rig {
   };
 }
 
-function endpointOf(
-  { id, provider, model, baseUrl, apiKey }: RigSettings,
-  fetch: Endpoint['fetch'],
-): Endpoint {
+function endpointOf(settings: RigSettings, fetch: Endpoint['fetch']): Endpoint {
+  const { id, provider, model, baseUrl, apiKey } = settings;
   const base = baseUrl ?? (provider === 'openai-compatible' ? null : BASE_URLS[provider]);
   if (base === null) throw new Error(`Rig "${id}": an openai-compatible rig needs a baseUrl`);
   const key = apiKey?.trim() ?? '';
@@ -62,6 +62,7 @@ function endpointOf(
     model,
     baseUrl: base.replace(/\/+$/, ''),
     apiKey: key === '' ? undefined : key,
+    options: settings,
     fetch,
   };
 }

@@ -1,3 +1,5 @@
+import type { RigOptions } from '../../core/model/rig-options.js';
+import type { RigRequest } from '../../core/ports/rig.js';
 import { UpstreamFault } from './upstream-fault.js';
 
 /** The API that a rig uses. */
@@ -10,6 +12,7 @@ export interface Endpoint {
   readonly baseUrl: string;
   /** Undefined: the request carries no key, which only `openai-compatible` allows. */
   readonly apiKey: string | undefined;
+  readonly options: RigOptions;
   readonly fetch: typeof globalThis.fetch;
 }
 
@@ -20,13 +23,10 @@ export const BASE_URLS: Record<Exclude<Provider, 'openai-compatible'>, string> =
   google: 'https://generativelanguage.googleapis.com/v1beta',
 };
 
-/** The output limit of a title, in tokens. It includes the reasoning tokens of models that reason. */
-export const TITLE_TOKENS: Record<Provider, number> = {
-  'openai-compatible': 256,
-  openai: 1024,
-  anthropic: 2048,
-  google: 2048,
-};
+/** Returns the endpoint with the key of a request, if the request has one of its own. */
+export function withKeyOf({ apiKey }: RigRequest, endpoint: Endpoint): Endpoint {
+  return apiKey === undefined ? endpoint : { ...endpoint, apiKey };
+}
 
 /** True for HTML, which means that the base URL is not that of a model API. */
 export function isWebPage(contentType: string | undefined): boolean {

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../core/model/json.js';
-import type { ToolCall } from '../../core/model/message.js';
+import { resultText, type ToolCall } from '../../core/model/message.js';
+import type { RigOptions } from '../../core/model/rig-options.js';
 import type { PromptMessage, RigRequest } from '../../core/ports/rig.js';
 import type { ToolDescription } from '../../core/ports/tool.js';
 import { wireCallIds, wireToolNames, type WireNames } from './wire-names.js';
@@ -10,7 +11,7 @@ import { wireCallIds, wireToolNames, type WireNames } from './wire-names.js';
 export interface Outline {
   /** The first one is always a user message. */
   readonly messages: readonly PromptMessage[];
-  /** False for a title, which omits tools and tool calls. */
+  /** False for a title and for a model without tools: the request then omits tools and tool calls. */
   readonly withTools: boolean;
   /** The tools that the request declares. */
   readonly tools: readonly ToolDescription[];
@@ -28,16 +29,20 @@ const CUT_NOTE: PromptMessage = {
   content: '(The beginning of this conversation was left out.)',
 };
 
-/** Prepares a request for a provider. */
-export function outlineOf(request: RigRequest): Outline {
-  const withTools = request.purpose === 'answer';
+/**
+ * Prepares a request for a provider.
+ * @param options.tools false: the model gets neither tools nor the calls of the history
+ */
+export function outlineOf(request: RigRequest, { tools = true }: Pick<RigOptions, 'tools'> = {}): Outline {
+  const withTools = request.purpose === 'answer' && tools;
   const calls = withTools ? request.messages.flatMap(callsOf) : [];
   const offered = withTools ? request.tools : [];
   const { usedCallIds, callIds } = idsOf(calls);
   const toolsAreHistory = offered.length === 0 && calls.length > 0;
-  const isCut = request.messages[0]?.role === 'assistant';
+  const messages = tools ? request.messages : [...request.messages, ...reportsOf(request.messages)];
+  const isCut = messages[0]?.role === 'assistant';
   return {
-    messages: isCut ? [CUT_NOTE, ...request.messages] : request.messages,
+    messages: isCut ? [CUT_NOTE, ...messages] : messages,
     withTools,
     tools: toolsAreHistory ? formerTools(calls) : offered,
     toolsAreHistory,
@@ -45,6 +50,17 @@ export function outlineOf(request: RigRequest): Outline {
     callIds,
     usedCallIds,
   };
+}
+
+/**
+ * Returns the results at the end of a history as a message, for a model without tools. Such a turn has no message of the
+ * user: the service reports what has become of a wallet request.
+ */
+function reportsOf(messages: readonly PromptMessage[]): readonly PromptMessage[] {
+  const last = messages.at(-1);
+  if (last?.role !== 'assistant' || last.toolResults.length === 0) return [];
+  const results = last.toolResults.map(({ result }) => resultText(result));
+  return [{ role: 'user', content: `(The service reports: ${results.join('; ')})` }];
 }
 
 /** The schema of a tool's arguments in the form that providers accept. */

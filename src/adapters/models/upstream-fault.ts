@@ -100,6 +100,16 @@ const WORDS: Record<Fault, Words> = {
   },
 };
 
+/** What the user reads instead when the request carried the client's own key. */
+const OWN_KEY_WORDS: Partial<Record<Fault, (provider: string) => string>> = {
+  credentials: (provider) =>
+    `Your key for ${provider} was refused. Store another one, or delete it to use the service's own.`,
+  credit: (provider) =>
+    `Your account for the key for ${provider} has no credit left. Top it up, store another key, or delete it to use the service's own.`,
+  model: (provider) =>
+    `The model's provider does not know this model, or your key for ${provider} may not use it. Choose another model, or store another key.`,
+};
+
 /** A failed model call, safe to log: its message contains nothing that the provider or a user wrote. */
 export class UpstreamFault extends Error {
   override readonly name = 'UpstreamFault';
@@ -114,11 +124,21 @@ export class UpstreamFault extends Error {
   }
 }
 
-/** The error with a message for the user. */
-export function rigError(cause: UpstreamFault, retryAfterMs?: number): RigError {
+/**
+ * The error with a message for the user.
+ * @param keyOf the provider, if the request carried the client's own key
+ */
+export function rigError(
+  cause: UpstreamFault,
+  {
+    retryAfterMs,
+    keyOf,
+  }: { readonly retryAfterMs?: number | undefined; readonly keyOf?: string | undefined },
+): RigError {
   const { user, retryable } = WORDS[cause.fault];
+  const words = keyOf === undefined ? undefined : OWN_KEY_WORDS[cause.fault]?.(keyOf);
   return new RigError(
-    user,
+    words ?? user,
     { retryable, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) },
     { cause },
   );

@@ -1,7 +1,18 @@
 import { deliver } from '../delivery.js';
 import { isObject, objectsIn, textOf } from '../json.js';
 import { messagesOf } from '../messages.js';
-import type { JsonObject, JsonValue, SendOptions, SessionState, ThreadSummary, WireEvent } from '../types.js';
+import { pendingRequests, type PendingRequest } from '../pending.js';
+import type {
+  ClientOptions,
+  JsonObject,
+  JsonValue,
+  SendOptions,
+  SessionState,
+  ThreadSummary,
+  WalletProof,
+  WalletReport,
+  WireEvent,
+} from '../types.js';
 import type { Answer, Call, Wire } from '../wire.js';
 
 /** A state with its cursor and entity tag. */
@@ -20,12 +31,13 @@ const RECENT = '20';
 export class CurrentCalls {
   constructor(
     private readonly wire: Wire,
-    private readonly options: { readonly app?: string; readonly key?: string; readonly clientId?: string },
+    private readonly options: Pick<ClientOptions, 'app' | 'key' | 'clientId' | 'walletProof'>,
   ) {}
 
   async create(wallet?: string): Promise<ThreadSummary> {
     const body = wallet === undefined ? {} : { public_key: wallet };
-    const answer = await this.wire.askObject(call('POST', '/sessions', { body }));
+    const headers = this.#proofHeader(wallet);
+    const answer = await this.wire.askObject(call('POST', '/sessions', { headers, body }));
     return threadOf(answer.body);
   }
 
@@ -69,7 +81,7 @@ export class CurrentCalls {
       user_state: userState,
       client_id: clientId,
     });
-    const headers = { 'Idempotency-Key': idempotencyKey, ...this.#keyHeader() };
+    const headers = { 'Idempotency-Key': idempotencyKey, ...this.#keyHeader(), ...this.#proofHeader(wallet) };
     const { outcome, repeated } = await deliver(this.wire, signal, (either) =>
       this.wire.ask(call('POST', '/chat', { headers, body, signal: either })),
     );
@@ -94,12 +106,20 @@ export class CurrentCalls {
   }
 
   async threads(wallet: string): Promise<readonly ThreadSummary[]> {
-    const { body } = await this.wire.ask(call('GET', '/sessions', { query: { public_key: wallet } }));
+    const query = { public_key: wallet };
+    const { body } = await this.wire.ask(
+      call('GET', '/sessions', { query, headers: this.#proofHeader(wallet) }),
+    );
     return objectsIn(body).map(threadOf);
   }
 
   async rename(sessionId: string, title: string): Promise<void> {
     await this.wire.ask(call('PATCH', `/sessions/${encodeURIComponent(sessionId)}`, { body: { title } }));
+  }
+
+  async archive(sessionId: string, archived: boolean): Promise<void> {
+    const action = archived ? 'archive' : 'unarchive';
+    await this.wire.ask(call('POST', `/sessions/${encodeURIComponent(sessionId)}/${action}`));
   }
 
   async delete(sessionId: string): Promise<void> {
@@ -123,6 +143,35 @@ export class CurrentCalls {
   async selectRig(rig: string): Promise<void> {
     const query = { rig, app: this.options.app };
     await this.wire.ask(call('POST', '/control/model', { query, headers: this.#keyHeader() }));
+  }
+
+  async pending(): Promise<readonly PendingRequest[]> {
+    const { body } = await this.wire.askObject(call('GET', '/state', { query: { tail: '0' } }));
+    return pendingRequests(isObject(body.user_state) ? body.user_state : null);
+  }
+
+  async reportSystem(report: WalletReport): Promise<void> {
+    await this.wire.ask(call('POST', '/system', { body: { message: JSON.stringify(report) } }));
+  }
+
+  async walletNonce(): Promise<string> {
+    const { body } = await this.wire.askObject(call('GET', '/wallet/nonce'));
+    return textOf(body, 'nonce');
+  }
+
+  async proveWallet(message: string, signature: string): Promise<WalletProof> {
+    const { body } = await this.wire.askObject(
+      call('POST', '/wallet/proof', { body: { message, signature } }),
+    );
+    return {
+      ...{ proof: textOf(body, 'proof'), wallet: textOf(body, 'public_key') },
+      expiresAt: textOf(body, 'expires_at'),
+    };
+  }
+
+  /** Returns the header of requests that name a wallet. */
+  #proofHeader(wallet: string | undefined): { 'X-Wallet-Proof'?: string | undefined } {
+    return wallet === undefined ? {} : { 'X-Wallet-Proof': this.options.walletProof?.() };
   }
 
   #keyHeader(): { 'SERVICE-APP-KEY'?: string | undefined } {

@@ -30,10 +30,18 @@ export function currentClient(wire: Wire, options: ClientOptions): Client {
     setUserState: (patch) => calls.setUserState(patch),
     threads: (wallet) => calls.threads(wallet),
     rename: (sessionId, title) => calls.rename(sessionId, title),
+    archive: (sessionId, archived) => calls.archive(sessionId, archived),
     delete: (sessionId) => calls.delete(sessionId),
     apps: () => calls.apps(),
     rigs: () => calls.rigs(),
     selectRig: (rig) => calls.selectRig(rig),
+    pending: () => calls.pending(),
+    async reportSystem(report) {
+      await calls.reportSystem(report);
+      nudge();
+    },
+    walletNonce: () => calls.walletNonce(),
+    proveWallet: (message, signature) => calls.proveWallet(message, signature),
     close: () => {
       wire.close();
     },

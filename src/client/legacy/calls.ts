@@ -1,7 +1,7 @@
 import { ClientError, unsupported } from '../error.js';
 import { isObject, objectsIn, textOf } from '../json.js';
 import { messagesOf } from '../messages.js';
-import type { JsonObject, SessionState, ThreadSummary, WireEvent } from '../types.js';
+import type { ClientOptions, JsonObject, SessionState, ThreadSummary, WireEvent } from '../types.js';
 import type { Call, Wire } from '../wire.js';
 
 const BASE = '/legacy/api';
@@ -23,7 +23,7 @@ export class LegacyCalls {
 
   constructor(
     private readonly wire: Wire,
-    private readonly options: { readonly app?: string; readonly key?: string; readonly clientId?: string },
+    private readonly options: Pick<ClientOptions, 'app' | 'key' | 'clientId' | 'walletProof'>,
   ) {}
 
   async create(wallet?: string): Promise<ThreadSummary> {
@@ -154,7 +154,9 @@ export class LegacyCalls {
     signal?: AbortSignal,
   ): Promise<readonly { id: string; title: string; updatedAt: string }[]> {
     try {
-      const { body } = await this.wire.askObject(call('GET', `/sessions/${this.wire.sessionId}`, { signal }));
+      const headers = { 'X-Wallet-Proof': this.options.walletProof?.() };
+      const path = `/sessions/${this.wire.sessionId}`;
+      const { body } = await this.wire.askObject(call('GET', path, { headers, signal }));
       return objectsIn(body.threads).map((thread) => ({
         id: textOf(thread, 'id'),
         title: textOf(thread, 'title'),

@@ -28,10 +28,15 @@ export function legacyClient(wire: Wire, options: ClientOptions): Client {
     setUserState: () => Promise.reject(unsupported('set the user state')),
     threads: () => calls.threads(),
     rename: () => Promise.reject(unsupported('rename a thread')),
+    archive: () => Promise.reject(unsupported('archive a thread')),
     delete: () => Promise.reject(unsupported('delete a thread')),
     apps: () => calls.apps(),
     rigs: () => calls.rigs(),
     selectRig: (rig) => calls.selectRig(rig),
+    pending: () => Promise.reject(unsupported('list wallet requests')),
+    reportSystem: () => Promise.reject(unsupported('report for a wallet')),
+    walletNonce: () => Promise.reject(unsupported('sign in with a wallet')),
+    proveWallet: () => Promise.reject(unsupported('sign in with a wallet')),
     close: () => {
       wire.close();
     },

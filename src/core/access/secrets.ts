@@ -1,6 +1,7 @@
 import { DEFAULT_APP, type App, type SecretSlot } from '../model/app.js';
 import type { Access } from './app-access.js';
 import { LentSecrets } from './lent-secrets.js';
+import { SecretUse } from './secret-use.js';
 import type { Clock } from '../ports/clock.js';
 import type { Digests } from '../ports/digests.js';
 import type { Log } from '../ports/log.js';
@@ -18,11 +19,27 @@ const MAX_KEPT = 256;
 const MAX_CLIENT_BYTES = 1_048_576;
 /** `Retry-After` for a client whose App has no room for more secrets, in seconds. */
 const APP_FULL_RETRY = 3_600;
-/** The use of a client's secrets is recorded at most once per this interval. */
-const NOTE_MS = 86_400_000;
-/** Upper bound of the clients whose last recorded use is kept in memory. */
-const MAX_NOTED = 10_000;
+/** The name under which the store holds values for any App. No App can have it: names begin with a letter or a digit. */
+const ANY_APP = '@any';
 const NAME = /^[A-Za-z_][A-Za-z0-9_.-]{0,127}$/;
+const NAME_WITH_COLONS = /^[A-Za-z_][A-Za-z0-9_.:-]{0,127}$/;
+
+/** Values to store for a client. */
+export interface SecretValues {
+  readonly clientId: string;
+  readonly values: Readonly<Record<string, unknown>>;
+  /** Absent: `default`, or with `forAnyApp` any App. */
+  readonly app: string | undefined;
+  /** The App key. */
+  readonly key: string | undefined;
+  /**
+   * Stores values without an `app` for any App: they serve an App's slots of their names where the App has no value of
+   * its own, and are listed and deleted as those of `default`.
+   */
+  readonly forAnyApp?: boolean | undefined;
+  /** Allows `:` in names. */
+  readonly allowsColons?: boolean | undefined;
+}
 
 /** Returns the placeholder that stands for a secret's value in text: `$SECRET:NAME`. */
 export function secretHandle(name: string): string {
@@ -34,8 +51,7 @@ export function secretHandle(name: string): string {
  * client is identified by the digest of its id; the id itself is a bearer credential and is not stored.
  */
 export class Secrets {
-  /** When this process last recorded a use of each client's secrets, by the monotonic clock. */
-  readonly #noted = new Map<string, number>();
+  readonly #use: SecretUse;
 
   constructor(
     private readonly parts: {
@@ -48,7 +64,9 @@ export class Secrets {
       /** As `CoreSettings.maxSecretsBytes`. */
       readonly maxAppBytes: number;
     },
-  ) {}
+  ) {
+    this.#use = new SecretUse(parts);
+  }
 
   /** Returns the digest that identifies a client. */
   clientOf(clientId: string): string {
@@ -64,19 +82,17 @@ export class Secrets {
   }
 
   /**
-   * Stores values of a client for an App (by default `default`).
+   * Stores values of a client.
    * @returns the handle of each value, by name
    * @throws RefusedError also if the App key does not authorize the App
    */
-  async store(request: {
-    clientId: string;
-    values: Readonly<Record<string, unknown>>;
-    app: string | undefined;
-    key: string | undefined;
-  }): Promise<Readonly<Record<string, string>>> {
-    const client = this.clientOf(longEnough(request.clientId));
-    const values = checkedValues(request.values);
-    const { name: app } = await this.parts.access.authorize(request.app ?? DEFAULT_APP, request.key);
+  async store(request: SecretValues): Promise<Readonly<Record<string, string>>> {
+    const client = this.clientOf(requireLongId(request.clientId));
+    const values = checkedValues(request.values, request.allowsColons === true ? NAME_WITH_COLONS : NAME);
+    const app =
+      request.forAnyApp === true && request.app === undefined
+        ? ANY_APP
+        : (await this.parts.access.authorize(request.app ?? DEFAULT_APP, request.key)).name;
     const sealed = values.map(([name, value]): SealedSecret => {
       return { app, name, ...this.parts.sealer.seal(value, sealContext(client, app, name)) };
     });
@@ -84,39 +100,58 @@ export class Secrets {
     return Object.fromEntries(values.map(([name]) => [name, secretHandle(name)]));
   }
 
-  /** Returns the names of a client's secrets, by App. */
-  async names(clientId: string): Promise<Readonly<Record<string, readonly string[]>>> {
-    const byApp = new Map<string, string[]>();
-    for (const { app, name } of await this.parts.secretStore.readSecrets(this.clientOf(clientId), null)) {
+  /**
+   * Returns the names of a client's secrets, by App.
+   * @param client the digest of its id
+   */
+  async names(client: string): Promise<Readonly<Record<string, readonly string[]>>> {
+    const byApp = new Map<string, Set<string>>();
+    for (const row of await this.parts.secretStore.readSecrets(client, null)) {
+      const app = row.app === ANY_APP ? DEFAULT_APP : row.app;
       const names = byApp.get(app);
-      if (names === undefined) byApp.set(app, [name]);
-      else names.push(name);
+      if (names === undefined) byApp.set(app, new Set([row.name]));
+      else names.add(row.name);
     }
-    return Object.fromEntries(byApp);
+    return Object.fromEntries([...byApp].map(([app, names]) => [app, [...names].sort()]));
   }
 
   /**
    * Deletes a client's secrets.
+   * @param client the digest of its id
    * @param which the App and the name; null: any
    * @returns how many were deleted
    */
-  delete(clientId: string, which: { app: string | null; name: string | null }): Promise<number> {
-    return this.parts.secretStore.deleteSecrets(this.clientOf(clientId), which);
+  async delete(client: string, which: { app: string | null; name: string | null }): Promise<number> {
+    const { secretStore } = this.parts;
+    const removed = await secretStore.deleteSecrets(client, which);
+    if (which.app !== DEFAULT_APP) return removed;
+    return removed + (await secretStore.deleteSecrets(client, { ...which, app: ANY_APP }));
   }
 
-  /** Decrypts a client's values in an App for a tool call. A value that cannot be decrypted fails when it is read. */
-  async open(client: string | null, app: string): Promise<LentSecrets> {
+  /**
+   * Decrypts a client's values in an App for a tool call. A value that cannot be decrypted fails when it is read.
+   * Values for any App are lent to those Apps that declare a slot of their name, and to `default`.
+   */
+  async open(client: string | null, app: Pick<App, 'name' | 'secrets'>): Promise<LentSecrets> {
     if (client === null) return new LentSecrets();
+    const { secretStore } = this.parts;
+    const [own, shared] = await Promise.all([
+      secretStore.readSecrets(client, app.name),
+      secretStore.readSecrets(client, ANY_APP),
+    ]);
+    const isLent = ({ name }: SealedSecret): boolean =>
+      app.name === DEFAULT_APP || app.secrets.some((slot) => slot.name === name);
+    // The App's own value comes last, so that it takes precedence.
+    const rows = new Map([...shared.filter(isLent), ...own].map((row) => [row.name, row]));
+    if (rows.size > 0) this.#use.note(client);
     const open: [string, string][] = [];
     const closed: string[] = [];
-    const rows = await this.parts.secretStore.readSecrets(client, app);
-    if (rows.length > 0) this.#noteUse(client);
-    for (const row of rows) {
+    for (const [name, row] of rows) {
       try {
-        open.push([row.name, this.parts.sealer.open(row, sealContext(client, app, row.name))]);
+        open.push([name, this.parts.sealer.open(row, sealContext(client, row.app, name))]);
       } catch {
         // `LentSecrets.get` reports it by name. The cause has no information that a user could act on.
-        closed.push(row.name);
+        closed.push(name);
       }
     }
     return new LentSecrets(open, closed);
@@ -129,7 +164,7 @@ export class Secrets {
   async requireSlots(app: App, client: string | null): Promise<void> {
     const required = app.secrets.filter((slot) => slot.required);
     if (required.length === 0) return;
-    const lent = await this.open(client, app.name);
+    const lent = await this.open(client, app);
     const empty = required.filter(({ name }) => !lent.has(name));
     if (empty.length > 0) {
       const message = `The App ${app.name} needs a secret in: ${namesOf(empty)}. Store it with POST /api/secrets and send its client_id`;
@@ -162,32 +197,19 @@ export class Secrets {
           `The client would exceed ${String(MAX_CLIENT_BYTES)} bytes of sealed secrets: delete some first`,
         );
       case 'app':
-        throw new RefusedError(
-          'too_many',
-          `The App ${app} has no room for more secrets now. Unused ones are removed later: try again then`,
-          [],
-          APP_FULL_RETRY,
+        throw noRoom(
+          app === ANY_APP
+            ? 'The service has no room for more secrets without an App now'
+            : `The App ${app} has no room for more secrets now`,
         );
     }
   }
+}
 
-  /**
-   * Records in the background that a session uses a client's secrets. Secrets that have not been used for a long time
-   * are pruned.
-   */
-  #noteUse(client: string): void {
-    const { secretStore, clock, log } = this.parts;
-    const now = clock.monotonic();
-    const noted = this.#noted.get(client);
-    if (noted !== undefined && now - noted < NOTE_MS) return;
-    if (this.#noted.size >= MAX_NOTED) this.#noted.clear();
-    this.#noted.set(client, now);
-    const at = clock.now();
-    secretStore.noteSecretUse(client, at, at - NOTE_MS).catch((error: unknown) => {
-      this.#noted.delete(client);
-      log.warn({ err: error }, 'failed to record the use of secrets');
-    });
-  }
+/** Refuses a value because the storage that its App may use is full. */
+export function noRoom(problem: string): RefusedError {
+  const message = `${problem}. Unused ones are removed later: try again then`;
+  return new RefusedError('too_many', message, [], APP_FULL_RETRY);
 }
 
 function namesOf(slots: readonly SecretSlot[]): string {
@@ -206,24 +228,32 @@ export function sealContext(client: string, app: string, name: string): string {
   return JSON.stringify([client, app, name]);
 }
 
-function longEnough(clientId: string): string {
+/** True if values may be stored under a client's id: if it can be long enough to be hard to guess. */
+export function isLongId(clientId: string): boolean {
   // Ids with lone surrogates would share a digest: each of them encodes as U+FFFD.
-  const fits =
-    clientId.length >= MIN_CLIENT_ID && clientId.length <= MAX_CLIENT_ID && clientId.isWellFormed();
-  if (fits) return clientId;
+  return clientId.length >= MIN_CLIENT_ID && clientId.length <= MAX_CLIENT_ID && clientId.isWellFormed();
+}
+
+/** @throws RefusedError `invalid` unless values may be stored under the id */
+export function requireLongId(clientId: string): string {
+  if (isLongId(clientId)) return clientId;
   const message = `client_id must have ${String(MIN_CLIENT_ID)} to ${String(MAX_CLIENT_ID)} characters: it is all that protects the secrets`;
   throw new RefusedError('invalid', message, [{ path: 'client_id', message }]);
 }
 
-function checkedValues(values: Readonly<Record<string, unknown>>): readonly (readonly [string, string])[] {
+function checkedValues(
+  values: Readonly<Record<string, unknown>>,
+  validName: RegExp,
+): readonly (readonly [string, string])[] {
   const entries = Object.entries(values);
   if (entries.length < 1 || entries.length > MAX_VALUES)
     throw bad('secrets', `must have 1 to ${String(MAX_VALUES)} entries`);
   return entries.map(([name, value]) => {
-    if (!NAME.test(name)) {
+    if (!validName.test(name)) {
+      const marks = validName === NAME ? '_, . and -' : '_, ., : and -';
       throw bad(
         'secrets',
-        'must have names of 1 to 128 letters, digits, _, . and - that begin with a letter or _',
+        `must have names of 1 to 128 letters, digits, ${marks} that begin with a letter or _`,
       );
     }
     const isText = typeof value === 'string' && value !== '' && value.isWellFormed();

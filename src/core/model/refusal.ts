@@ -35,3 +35,18 @@ export class RefusedError extends Error {
     super(message, options);
   }
 }
+
+/** The service drains: it takes no messages. */
+export function serviceRestarting(): RefusedError {
+  const message = 'The service is restarting; send the message again in a moment';
+  return new RefusedError('unavailable', message, [], 2);
+}
+
+/** A message would make the thread larger than the limit. Sizes are in bytes. */
+export function threadFull(bytes: number, limit: number): RefusedError {
+  return new RefusedError(
+    'full',
+    `The thread holds ${String(bytes)} bytes of text, and with this message it would hold more than ` +
+      `${String(limit)}: go on in another session, or delete this one`,
+  );
+}

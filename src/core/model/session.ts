@@ -113,6 +113,11 @@ export interface SessionRef {
 /** The prefix of EVM accounts in CAIP-10: `eip155:10:0x…`. */
 export const CHAIN_PREFIX = 'eip155:';
 
+/** True for an address of an EVM chain, without the chain. */
+export function isEvmAddress(text: string | null): text is string {
+  return text !== null && /^0x[0-9a-f]{40}$/i.test(text);
+}
+
 /** Returns the address of an owner without its chain. */
 export function addressOf(owner: string): string {
   return owner.startsWith(CHAIN_PREFIX) ? owner.slice(owner.lastIndexOf(':') + 1) : owner;

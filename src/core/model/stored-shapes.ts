@@ -20,7 +20,8 @@ export function isEventBody(value: unknown): value is EventBody {
       return (
         areTexts(value.callId, value.toolName) &&
         typeof value.failed === 'boolean' &&
-        value.result !== undefined
+        value.result !== undefined &&
+        (value.multiStep === undefined || typeof value.multiStep === 'boolean')
       );
     default:
       return false;

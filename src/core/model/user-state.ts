@@ -1,5 +1,7 @@
 import { isDeeperThan, isJsonObject, type JsonObject, type JsonValue } from './json.js';
+import { flatPending, nestedPending } from './pending-state.js';
 import { RefusedError, type Problem } from './refusal.js';
+import type { PendingRequest } from './wallet-request.js';
 
 /** The user state of a session: nested, with every key that a client has sent. */
 export interface UserState {
@@ -21,6 +23,7 @@ const MAX_DEPTH = 32;
 const FLAT_KEYS = new Set(['address', 'chain_id', 'is_connected']);
 /** Keys that are reserved for the server: the merge ignores them in a patch. */
 const SERVER_KEYS = new Set(['pending_txs', 'pending_eip712s', 'pending']);
+const NOTHING: readonly PendingRequest[] = [];
 
 /**
  * Merges a client's patch into the state, as a JSON merge patch (RFC 7396). Flat keys take precedence over nested ones.
@@ -55,8 +58,31 @@ export function patchedUserState(state: UserState | null, patch: JsonObject): Us
   return isSilent ? null : merged;
 }
 
-/** Returns the state as the current surface shows it: all keys, plus the flat ones once any was received. */
-export function shownUserState(state: UserState): JsonObject {
+/**
+ * Returns the state as the current surface shows it: all keys, plus the flat ones once any was received.
+ * @param pending what the wallet is asked to sign, which the state shows beside what the client has sent: in `pending`,
+ * and at the top level unless the client has sent nested keys only
+ */
+export function shownUserState(state: UserState, pending?: readonly PendingRequest[]): JsonObject;
+/** @returns null without a state and without pending requests */
+export function shownUserState(
+  state: UserState | null,
+  pending: readonly PendingRequest[],
+): JsonObject | null;
+export function shownUserState(
+  state: UserState | null,
+  pending: readonly PendingRequest[] = NOTHING,
+): JsonObject | null {
+  if (pending.length === 0) return state === null ? null : sentState(state);
+  const isFlat = state === null || state.flat || Object.keys(state.tree).length === 0;
+  return {
+    ...(state !== null && sentState(state)),
+    ...(isFlat && flatPending(pending)),
+    ...nestedPending(pending),
+  };
+}
+
+function sentState(state: UserState): JsonObject {
   if (!state.flat) return state.tree;
   return {
     ...state.tree,

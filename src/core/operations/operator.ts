@@ -36,7 +36,7 @@ export type Span = 'hour' | 'day';
 /** What a subject has used of its quota; `limit` null: unlimited. */
 export type SpentUse = Use & { readonly limit: number | null };
 
-/** The operations of the operator's console. */
+/** The operations of the operator's view. */
 export interface Operator {
   overview(span: Span): Promise<Overview>;
   /** Lists all sessions, latest activity first. */
@@ -63,7 +63,7 @@ export interface Operator {
   revokeKey(id: string): Promise<void>;
 }
 
-/** The dependencies of the operator's console. */
+/** The dependencies of the operator's view. */
 export interface OperatorParts {
   readonly store: Store;
   readonly apps: readonly App[];

@@ -122,7 +122,7 @@ function historyOf(rows: readonly UsageRow[], since: number, at: number): UsageD
   }
   for (const { day, surface, requests } of rows) {
     const sum = sums.get(day);
-    if (sum !== undefined) sum[surface] += requests;
+    if (sum !== undefined && surface !== 'field') sum[surface] += requests;
   }
   return [...sums.values()];
 }

@@ -37,6 +37,8 @@ export interface Rig {
   readonly provider: string;
   /** The context window: how many tokens a request and its response may have together. */
   readonly contextTokens: number;
+  /** How many tokens a response may have; absent: the provider's limit. */
+  readonly maxOutputTokens?: number;
   /**
    * Sends one request to the model and streams the response. Resolves after the last part.
    * @param signal closes the upstream connection; the promise then rejects with the signal's reason

@@ -30,7 +30,7 @@ export interface ToolContext {
 export interface Tool extends ToolDescription {
   /** After a crash, a call may be repeated with `none` and `idempotent`, never with `yes`. */
   readonly sideEffects: 'none' | 'idempotent' | 'yes';
-  /** True: the tool is offered only to sessions that have a wallet. */
+  /** True: the tool is offered only in Apps that may ask wallets, and only to sessions that have a wallet. */
   readonly needsWallet?: boolean;
   /** The timeout of a call in milliseconds; null: the service's `TOOL_TIMEOUT`. */
   readonly timeoutMs: number | null;

@@ -28,6 +28,7 @@ const SHAPES = {
       ...{ revision: 'integer', version: 'integer', last_event_id: 'integer', last_turn_no: 'integer' },
       ...{ last_system_no: 'integer', faults_shown: 'integer', deleted_at: 'integer' },
       ...{ text_bytes: 'integer', shown_messages: 'integer' },
+      ...{ archived: 'flag', pending: 'json', last_wallet_no: 'integer' },
     },
   },
   turns: {
@@ -57,6 +58,7 @@ const SHAPES = {
         role: 'text',
       },
       ...{ content: 'text', tool_calls: 'json', tool_results: 'json', created_at: 'integer' },
+      origin: 'text',
     },
   },
   events: { keys: 2, columns: { session: 'text', id: 'integer', at: 'integer', body: 'json' } },
@@ -67,6 +69,28 @@ const SHAPES = {
   idempotency_keys: {
     keys: 2,
     columns: { session: 'text', key: 'text', fingerprint: 'text', turn_id: 'text', created_at: 'integer' },
+  },
+  wallet_requests: {
+    keys: 2,
+    columns: {
+      ...{
+        session: 'text',
+        id: 'integer',
+        call_id: 'text',
+        app: 'text',
+        wallet: 'text',
+        chain_id: 'integer',
+      },
+      ...{ label: 'text', kind: 'text', payload: 'json', value: 'text', sound: 'flag', state: 'text' },
+      ...{
+        staged_at: 'integer',
+        requested_at: 'integer',
+        expires_at: 'integer',
+        claim: 'json',
+        proof: 'text',
+      },
+      ...{ verification: 'json', turn_id: 'text' },
+    },
   },
   app_keys: {
     keys: 1,

@@ -1,5 +1,5 @@
 /** The API revisions whose requests are counted. */
-export type CountedSurface = 'current' | 'legacy';
+export type CountedSurface = 'current' | 'legacy' | 'field';
 
 /** The number of requests of one day (UTC) with the same surface, endpoint, key and client. */
 export interface UsageRow {

@@ -114,6 +114,12 @@ export type StoredNote =
     }
   | { readonly kind: 'full'; readonly bytes: number };
 
+/** What replaces the verdict `confirmed` when the transaction has confirmed another request. */
+export const SETTLED_ANOTHER = {
+  verdict: 'differs',
+  detail: 'the transaction has already confirmed another request',
+} as const satisfies Omit<WalletVerification, 'at'>;
+
 /** Wallet requests of sessions. `Session.pending` always holds the pending ones, in order of their ids. */
 export interface WalletStore {
   /** Stores a request as `staged` unless its call has stored one. No revision is counted: no snapshot shows it. */
@@ -124,7 +130,8 @@ export interface WalletStore {
   reportWalletOutcome(report: WalletReport): Promise<ReportedOutcome>;
   /**
    * Stores the verification of a `reported` request of this turn. The first one holds. Returns the request as it is
-   * then; undefined: there is no such request of this turn.
+   * then; undefined: there is no such request of this turn. A transaction confirms one request: when it has confirmed
+   * another one, the verdict is stored as `SETTLED_ANOTHER`.
    */
   verifyWalletRequest(
     sessionId: string,

@@ -15,7 +15,7 @@ export function buildRequest(
   history: readonly Message[],
 ): RigRequest {
   const instructions = instructionsFor(app.instructions, userState?.tree ?? null, wallet);
-  const answer = Math.min(4096, Math.floor(rig.contextTokens / 4));
+  const answer = rig.maxOutputTokens ?? Math.min(4096, Math.floor(rig.contextTokens / 4));
   const reserved = answer + estimateTokens(instructions) + toolTokens(tools);
   const messages = promptMessages(history, rig.contextTokens, reserved);
   return { purpose: 'answer', instructions, messages, tools };

@@ -7,10 +7,14 @@ const TOKENS_PER_MESSAGE = 4;
 /** In UTF-16 units of JSON. */
 const MAX_SHOWN_STATE = 16_384;
 const NONE: readonly never[] = [];
+/** The tool whose results state the outcomes of wallet requests. No rig can call it. */
+export const WALLET_REPORT = 'wallet_report';
 
 interface Entry {
   readonly prompt: PromptMessage;
   readonly tokens: number;
+  /** True for a call of `wallet_report`, which no model has made. */
+  readonly isReport: boolean;
 }
 
 /** Caches the prompt of each record, since records are immutable. Null: the record is not part of the prompt. */
@@ -19,7 +23,8 @@ const entries = new WeakMap<Message, Entry | null>();
 /**
  * Selects the history for a model request: the newest records whose estimate fits `contextTokens - reservedTokens`, in
  * order. Includes a record as a whole or not at all, so that no tool call loses its result. Always includes the newest
- * user message and what follows it, and starts with a user message if there is one. Omits system records.
+ * user message and what follows it, and starts with a user message if there is one. Omits system records, except those
+ * that state the outcome of wallet requests: these become tool results, which no text of a user can imitate.
  *
  * Walks backwards from the newest record, so that the run time depends on the context window, not on the length of the
  * thread.
@@ -35,6 +40,7 @@ export function promptMessages(
   let spent = 0;
   let fitting = 0; // how many prompts are within the budget
   let fromUser = 0; // how many prompts there are up to the oldest user message, inclusive
+  let hasReports = false;
   for (let at = messages.length - 1; at >= 0; at--) {
     const message = messages[at];
     const entry = message === undefined ? null : entryOf(message);
@@ -42,17 +48,39 @@ export function promptMessages(
     spent += entry.tokens;
     if (spent > budget && fromUser > 0) break;
     newestFirst.push(entry.prompt);
+    hasReports ||= entry.isReport;
     if (spent <= budget) fitting = newestFirst.length;
     if (entry.prompt.role === 'user') fromUser = newestFirst.length;
   }
-  return newestFirst.slice(0, fromUser > 0 ? fromUser : fitting).reverse();
+  const selected = newestFirst.slice(0, fromUser > 0 ? fromUser : fitting).reverse();
+  return hasReports ? withReportsJoined(selected) : selected;
+}
+
+/**
+ * Appends each call of `wallet_report` to the assistant's text before it, because some providers refuse a call that
+ * follows a text of the assistant in a message of its own.
+ */
+function withReportsJoined(messages: readonly PromptMessage[]): PromptMessage[] {
+  const joined: PromptMessage[] = [];
+  for (const message of messages) {
+    const before = joined.at(-1);
+    const isJoined =
+      message.role === 'assistant' &&
+      message.toolCalls[0]?.name === WALLET_REPORT &&
+      before?.role === 'assistant' &&
+      before.toolCalls.length === 0;
+    if (isJoined) joined[joined.length - 1] = { ...message, content: before.content };
+    else joined.push(message);
+  }
+  return joined;
 }
 
 function entryOf(message: Message): Entry | null {
   const known = entries.get(message);
   if (known !== undefined) return known;
   const prompt = asPrompt(message);
-  const entry = prompt && { prompt, tokens: promptTokens(prompt) };
+  const isReport = message.role === 'system';
+  const entry = prompt && { prompt, tokens: promptTokens(prompt), isReport };
   entries.set(message, entry);
   return entry;
 }
@@ -60,7 +88,7 @@ function entryOf(message: Message): Entry | null {
 function asPrompt(message: Message): PromptMessage | null {
   switch (message.role) {
     case 'system':
-      return null;
+      return message.origin === 'wallet' ? walletReport(message) : null;
     case 'user':
       return { role: 'user', content: message.content };
     case 'assistant': {
@@ -69,6 +97,15 @@ function asPrompt(message: Message): PromptMessage | null {
       return { role: 'assistant', content, toolCalls: toolCalls ?? NONE, toolResults: toolResults ?? NONE };
     }
   }
+}
+
+function walletReport({ id, content }: Message): PromptMessage {
+  const call = { callId: id, name: WALLET_REPORT };
+  return {
+    ...{ role: 'assistant', content: '' },
+    toolCalls: [{ ...call, args: {} }],
+    toolResults: [{ ...call, result: content, failed: false, multiStep: false }],
+  };
 }
 
 /** Estimates the tokens of a message, including its tool calls and results. */

@@ -1,5 +1,5 @@
 import type { Store } from '../ports/store.js';
-import type { Bus } from '../ports/bus.js';
+import { announce, type Bus } from '../ports/bus.js';
 import type { Clock } from '../ports/clock.js';
 import type { Log } from '../ports/log.js';
 import type { CoreSettings } from '../model/settings.js';
@@ -14,6 +14,7 @@ const USAGE_MS = 400 * 86_400_000;
 /** Unused secrets are kept for 30 days plus one: their last use is recorded by the day only. */
 const SECRETS_MS = 31 * 86_400_000;
 const SECRETS_A_STEP = 500;
+const REQUESTS_A_STEP = 200;
 
 /** The dependencies of `Retention`. */
 export interface RetentionParts {
@@ -26,8 +27,8 @@ export interface RetentionParts {
 }
 
 /**
- * Periodically removes expired data: old events, idempotency keys, counters and unused secrets, and idle threads where
- * retention is configured.
+ * Periodically removes expired data: old events, idempotency keys, counters, unused secrets and wallet requests, and
+ * idle threads where retention is configured.
  */
 export class Retention {
   #cancel: (() => void) | undefined;
@@ -72,16 +73,15 @@ export class Retention {
       }
       if (deleted.length > 0) log.info({ threads: deleted.length }, 'deleted idle threads');
       await this.#pruneSecrets();
+      await this.#expireWalletRequests();
     } catch (error) {
       log.warn({ err: error }, 'failed to prune old data');
     }
   }
 
   async #pruneSecrets(): Promise<void> {
-    const { store, clock, log } = this.parts;
-    // Bounded by the monotonic clock: a wall clock that is set forward must not remove secrets in use.
-    const passed = clock.monotonic() - this.#startedMonotonic;
-    const before = Math.min(clock.now(), this.#startedAt + passed) - SECRETS_MS;
+    const { store, log } = this.parts;
+    const before = this.#steadyNow() - SECRETS_MS;
     let removed = 0;
     let some: number;
     do {
@@ -89,5 +89,25 @@ export class Retention {
       removed += some;
     } while (some === SECRETS_A_STEP);
     if (removed > 0) log.info({ secrets: removed }, 'removed unused secrets');
+  }
+
+  async #expireWalletRequests(): Promise<void> {
+    const { store, threads, bus } = this.parts;
+    const now = this.#steadyNow();
+    let changed: Awaited<ReturnType<Store['expireWalletRequests']>>;
+    do {
+      changed = await store.expireWalletRequests(now, REQUESTS_A_STEP);
+      for (const { sessionId, commit } of changed) {
+        if (commit === null) continue;
+        threads.heard(sessionId, commit.revision);
+        announce(bus, sessionId, commit);
+      }
+    } while (changed.length > 0);
+  }
+
+  /** The wall clock, but never ahead of the time that has passed: one that is set forward must not expire anything. */
+  #steadyNow(): number {
+    const { clock } = this.parts;
+    return Math.min(clock.now(), this.#startedAt + clock.monotonic() - this.#startedMonotonic);
   }
 }

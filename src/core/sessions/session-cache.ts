@@ -17,10 +17,7 @@ const EVICTION_MS = 1_000;
 const UNSTORED_MS = 3_600_000;
 /** How long ago a session may have been checked for a write that the store rejects if the session has changed. */
 const LATELY_MS = 1_000;
-/**
- * How long text in flight of a turn on another node is served before it is read again. Its owner's checkpoint interval
- * comes on top.
- */
+/** How long the text in flight of another node's turn is served before it is read again. */
 const FLIGHT_MS = 250;
 
 /** A load of a whole session that is in progress. */

@@ -110,7 +110,7 @@ export class Sessions {
   }
 
   async list(request: {
-    session: SessionRef;
+    session: SessionRef | undefined;
     wallet: string;
     walletProof?: string | undefined;
     limit: number;
@@ -118,7 +118,7 @@ export class Sessions {
   }): Promise<{ threads: readonly ThreadSummary[]; next: ThreadCursor | null }> {
     const asked = walletAddress(request.wallet);
     const wallet = this.parts.walletOwners.ownerOf(asked, request.walletProof, null);
-    await this.touch(request.session);
+    if (request.session !== undefined) await this.touch(request.session);
     // The extra row shows whether there is another page.
     const page = { limit: request.limit + 1, after: request.after };
     const found = await this.parts.store.listThreads(wallet, page);
@@ -138,6 +138,16 @@ export class Sessions {
       set: { title, titleSource: 'person' },
       events: present.title === title ? [] : [{ type: 'title_changed', title }],
       isActivity: true,
+    }));
+    return session;
+  }
+
+  async archive(id: string, archived: boolean): Promise<ThreadSummary> {
+    const present = await this.get(id);
+    if (present.archived === archived) return present;
+    const { session } = await this.write({ id, ifUnknown: 'refuse' }, () => ({
+      set: { archived },
+      isActivity: false,
     }));
     return session;
   }

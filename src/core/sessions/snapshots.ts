@@ -133,7 +133,7 @@ export class Snapshots {
     // The text of an earlier attempt and its replacement may have the same length.
     const isLeft = running?.text === '' && running.leftover !== '';
     const attempt = running === undefined ? '' : `.${String(running.turn.attempt)}${isLeft ? 'l' : ''}`;
-    const faultTag = faults.texts.length === 0 ? '' : `.f${String(thread.faults.at(-1)?.n ?? 0)}`;
+    const faultTag = faults.events.length === 0 ? '' : `.f${String(thread.faults.at(-1)?.n ?? 0)}`;
     return `${String(thread.session.revision)}.${flight}${attempt}${faultTag}`;
   }
 }

@@ -17,7 +17,8 @@ interface UnderWay {
 }
 
 /**
- * Delivers each system error in exactly one snapshot, across all nodes. A node claims a session's system errors in the
+ * Delivers each system event that snapshots carry once (a system error, or a call to the client) in exactly one
+ * snapshot, across all nodes. A node claims a session's system errors in the
  * store and marks them as shown once they were sent. A claim that expires frees what was not sent for other nodes. A
  * claim also counts as lost when this node has seen it without renewal for the length of a lease, whatever its stored
  * expiry says.
@@ -58,7 +59,7 @@ export class SystemErrorDelivery {
     }
     for (const { n } of mine) underWay.taken.add(n);
     return {
-      texts: mine.map(({ text }) => text),
+      events: mine,
       confirm: () => {
         void this.#remember(
           thread,
@@ -131,4 +132,4 @@ export class SystemErrorDelivery {
 }
 
 /** For a response without system errors. */
-export const NO_FAULTS: FaultDelivery = { texts: [], confirm: () => undefined, release: () => undefined };
+export const NO_FAULTS: FaultDelivery = { events: [], confirm: () => undefined, release: () => undefined };

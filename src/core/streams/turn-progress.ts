@@ -135,7 +135,12 @@ export class TurnProgress {
   }
 
   #readRecord({ role, position, content, toolCalls, toolResults }: Message): TurnEvent[] {
-    if (role !== 'assistant' || position < this.#step) return [];
+    if (position < this.#step) return [];
+    if (role !== 'assistant') {
+      // A record without text to show, such as the verdict on a wallet request: the next step follows it.
+      if (position === this.#step && this.#shown.length === 0) this.#moveTo(position + 1);
+      return [];
+    }
     if (position > this.#step) this.#moveTo(position);
     const { turnId } = this;
     const text = this.#advance(content.slice(this.#shown.length));

@@ -66,9 +66,10 @@ export class DirectCalls {
     private readonly seedPhrases: SeedPhrases,
   ) {}
 
-  /** Lists the tools of an App. */
+  /** Lists the tools of an App, including those that need a wallet. */
   async list(app: string | undefined, key: string | undefined): Promise<readonly ToolDescription[]> {
-    return this.parts.toolRunner.describe(await this.parts.access.authorize(app ?? DEFAULT_APP, key));
+    const authorized = await this.parts.access.authorize(app ?? DEFAULT_APP, key);
+    return this.parts.toolRunner.describe(authorized, { hasWallet: true });
   }
 
   /**
@@ -93,33 +94,36 @@ export class DirectCalls {
     let isOver = false;
     const logEvent = (event: EventBody): Promise<void> =>
       (lastLogged = lastLogged.then(() => this.openCalls.log(open, event)));
+    let isMultiStep = false;
     const report = (message: string): void => {
       // A tool may still report progress after its call was aborted.
       if (isOver) return;
+      isMultiStep = true;
       logEvent({ type: 'tool_update', ...announced, message }).catch((error: unknown) => {
         this.parts.log.warn({ err: error, tool: call.name }, 'failed to store the progress of a tool call');
         lastLogged = Promise.resolve();
       });
     };
+    const completed = (outcome: { failed: boolean; result: JsonValue }): EventBody => ({
+      type: 'tool_complete',
+      ...announced,
+      ...outcome,
+      ...(isMultiStep && { multiStep: true }),
+    });
     try {
-      const context = await toolContext(this.parts, session, { app, client, signal });
+      const context = await toolContext(this.parts, session, { app, client, signal, callId: call.callId });
       const { toolRunner, observer } = this.parts;
       const { result, failed } = await toolRunner.run(app, call, context, report, observer);
       isOver = true;
       await lastLogged.catch(() => undefined);
-      await this.openCalls.end(call.callId, { type: 'tool_complete', ...announced, failed, result });
+      await this.openCalls.end(call.callId, completed({ failed, result }));
       const { callId, name } = call;
       return failed ? { callId, name, error: resultText(result) } : { callId, name, result };
     } catch (error) {
       isOver = true;
       // The client disconnected, the service is stopping, or the store failed: streams must still receive the end of
       // the call.
-      const end: EventBody = {
-        type: 'tool_complete',
-        ...announced,
-        failed: true,
-        result: INTERRUPTED_RESULT,
-      };
+      const end = completed({ failed: true, result: INTERRUPTED_RESULT });
       await this.openCalls.end(call.callId, end).catch((reason: unknown) => {
         this.parts.log.warn({ err: reason, tool: call.name }, 'failed to store the end of a tool call');
       });

@@ -6,20 +6,32 @@ import { flatUserState } from '../model/user-state.js';
 import type { ToolContext } from '../ports/tool.js';
 
 /**
- * Builds the context of a tool call: the session's wallet, else the connected one, and the secrets that the client has
- * stored for the App. Where wallets have to sign in, a wallet that the client merely claims to be connected is ignored.
+ * Returns the address that the tools of a session act for: the session's wallet, else the connected one. Where wallets
+ * have to sign in, a wallet that the client merely claims to be connected is ignored.
+ */
+export function actingWallet(
+  walletOwners: WalletOwners,
+  { wallet, userState }: Pick<Session, 'wallet' | 'userState'>,
+): string | null {
+  if (wallet !== null) return addressOf(wallet);
+  return walletOwners.areRequired ? null : flatUserState(userState).address;
+}
+
+/**
+ * Builds the context of a tool call: the wallet, and the secrets that the client has stored for the App.
+ * @param call.callId identifies the call in its session
  */
 export async function toolContext(
   { secrets, walletOwners }: { readonly secrets: Secrets; readonly walletOwners: WalletOwners },
-  { id, wallet, userState }: Session,
-  { app, client, signal }: { app: App; client: string | null; signal: AbortSignal },
+  session: Session,
+  call: { app: App; client: string | null; signal: AbortSignal; callId: string },
 ): Promise<Omit<ToolContext, 'progress'>> {
-  const connected = walletOwners.areRequired ? null : flatUserState(userState).address;
+  const { app, client, signal, callId } = call;
   return {
-    sessionId: id,
-    wallet: wallet === null ? connected : addressOf(wallet),
-    userState,
-    secrets: await secrets.open(client, app.name),
+    ...{ sessionId: session.id, callId, app: app.name },
+    wallet: actingWallet(walletOwners, session),
+    userState: session.userState,
+    secrets: await secrets.open(client, app),
     signal,
   };
 }

@@ -21,13 +21,14 @@ const MAX_DEPTH = 200;
 const MAX_PROGRESS = 200;
 
 type Check = (value: JsonValue) => readonly Problem[];
+type Described = readonly ToolDescription[];
 
 /** Selects the tools of an App, and runs single tool calls. */
 export class ToolRunner {
   #listed: readonly Tool[] | null = null;
   #byName: ReadonlyMap<string, Tool> = new Map();
-  /** Results of `describe`, reset when the list of tools changes. */
-  #described = new WeakMap<App, readonly ToolDescription[]>();
+  /** Results of `describe`, with and without a wallet, reset when the list of tools changes. */
+  #described = { withWallet: new WeakMap<App, Described>(), withoutWallet: new WeakMap<App, Described>() };
   readonly #checks = new WeakMap<Tool, Check>();
 
   constructor(
@@ -38,24 +39,29 @@ export class ToolRunner {
     private readonly log: Log,
   ) {}
 
-  /** Lists the tools of an App for rigs and clients, in the order of the App's own list if it has one. */
-  describe(app: App): readonly ToolDescription[] {
+  /**
+   * Lists the tools of an App for rigs and clients, in the order of the App's own list if it has one.
+   * @param session.hasWallet false: without the tools that need a wallet
+   */
+  describe(app: App, { hasWallet }: { readonly hasWallet: boolean }): Described {
     const tools = [...this.#tools().values()];
-    const known = this.#described.get(app);
+    const cached = hasWallet ? this.#described.withWallet : this.#described.withoutWallet;
+    const known = cached.get(app);
     if (known !== undefined) return known;
     const order = new Map(app.tools?.map((name, index) => [name, index]));
     const place = (name: string): number => order.get(name) ?? order.size;
     const described = tools
-      .filter(({ name }) => isOffered(app, name))
+      .filter((tool) => isOffered(app, tool) && (hasWallet || tool.needsWallet !== true))
       .sort((one, other) => place(one.name) - place(other.name))
       .map(({ name, description, parameters }) => ({ name, description, parameters }));
-    this.#described.set(app, described);
+    cached.set(app, described);
     return described;
   }
 
   /** Finds a tool of an App by name. */
   find(app: App, name: string): Tool | undefined {
-    return isOffered(app, name) ? this.#tools().get(name) : undefined;
+    const tool = this.#tools().get(name);
+    return tool !== undefined && isOffered(app, tool) ? tool : undefined;
   }
 
   /** Validates the arguments of a call. Paths begin with `args`. */
@@ -151,15 +157,16 @@ export class ToolRunner {
     const listed = this.source.list();
     if (listed !== this.#listed) {
       this.#listed = listed;
-      this.#described = new WeakMap();
+      this.#described = { withWallet: new WeakMap(), withoutWallet: new WeakMap() };
       this.#byName = new Map(listed.map((tool) => [tool.name, tool]));
     }
     return this.#byName;
   }
 }
 
-/** True if an App may use the tool of this name, whether or not it exists. */
-function isOffered(app: App, name: string): boolean {
+/** True if an App may use a tool. */
+function isOffered(app: App, { name, needsWallet }: Tool): boolean {
+  if (needsWallet === true && app.wallet === null) return false;
   const server = app.toolServers.find((candidate) => name.startsWith(`${candidate}.`));
   if (server !== undefined) {
     const chosen = app.tools?.filter((tool) => tool.startsWith(`${server}.`)) ?? [];

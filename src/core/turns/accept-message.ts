@@ -1,29 +1,24 @@
 import type { Clock } from '../ports/clock.js';
-import type { Observer } from '../ports/observer.js';
 import type { CoreSettings } from '../model/settings.js';
 import type { Access } from '../access/app-access.js';
 import type { Secrets } from '../access/secrets.js';
 import type { WalletOwners } from '../access/wallet-owners.js';
 import type { SessionCache } from '../sessions/session-cache.js';
 import type { App } from '../model/app.js';
-import type { Sent, SendRequest } from '../model/send-request.js';
-import { announce, type Bus } from '../ports/bus.js';
+import { messageText, type Sent, type SendRequest } from '../model/send-request.js';
 import type { Digests } from '../ports/digests.js';
 import { overQuota, turnQuotas } from '../model/quota.js';
-import { RefusedError } from '../model/refusal.js';
-import type { Runner } from './runner.js';
+import { RefusedError, serviceRestarting, threadFull } from '../model/refusal.js';
+import type { AcceptedTurns } from './accepted-turns.js';
 import { walletAddress, type Session, type SessionFields } from '../model/session.js';
 import type { Acceptance, Store } from '../ports/store.js';
-import { wellFormed } from '../model/text.js';
 import type { CachedSession } from '../sessions/cached-session.js';
 import { patchedUserState } from '../model/user-state.js';
 
 /** The dependencies of `MessageIntake`. */
 export interface AcceptanceParts {
   readonly store: Store;
-  readonly bus: Bus;
   readonly clock: Clock;
-  readonly observer: Observer;
   readonly settings: CoreSettings;
   readonly access: Access;
   readonly secrets: Secrets;
@@ -36,14 +31,14 @@ export class MessageIntake {
   constructor(
     private readonly parts: AcceptanceParts,
     private readonly digests: Digests,
-    private readonly runner: Runner,
+    private readonly turns: AcceptedTurns,
   ) {}
 
   /** Stores a message and queues its turn. Both are durable when the promise resolves. */
   async send(request: SendRequest): Promise<Sent> {
     const text = this.#text(request.text);
     const app = await this.parts.access.authorize(request.app, request.key);
-    if (this.runner.claim === null) throw unavailable();
+    if (this.turns.claim === null) throw serviceRestarting();
     const idempotency = this.#idempotency(request, text);
     const { threads } = this.parts;
     for (;;) {
@@ -67,7 +62,7 @@ export class MessageIntake {
     request: SendRequest,
     { text, app, idempotency }: { text: string; app: App; idempotency: Acceptance['idempotency'] },
   ): Promise<Sent | undefined> {
-    const { store, clock, settings, threads, secrets, access } = this.parts;
+    const { store, clock, settings, secrets, access } = this.parts;
     const sessionId = thread.id;
     const client = secrets.clientFor(request.clientId, thread.session);
     await secrets.requireSlots(app, client);
@@ -88,7 +83,7 @@ export class MessageIntake {
       busy,
       maxQueued: settings.maxQueued,
       maxSessionBytes: settings.maxSessionBytes,
-      claim: this.runner.claim,
+      claim: this.turns.claim,
       at: clock.now(),
     });
     switch (accepted.kind) {
@@ -106,11 +101,7 @@ export class MessageIntake {
         throw new RefusedError('too_many', `${limit} messages are waiting in this thread already`, [], 5);
       }
       case 'full':
-        throw new RefusedError(
-          'full',
-          `The thread holds ${String(accepted.bytes)} bytes of text, and with this message it would hold more than ` +
-            `${String(settings.maxSessionBytes)}: go on in another session, or delete this one`,
-        );
+        throw threadFull(accepted.bytes, settings.maxSessionBytes);
       case 'over_quota':
         throw overQuota(accepted.quota, clock.now());
       case 'key_reused':
@@ -118,23 +109,8 @@ export class MessageIntake {
       case 'accepted':
         break;
     }
-    const { turn, message, claimed, commit, interruption } = accepted;
-    thread.apply(commit, () => {
-      thread.session = accepted.session;
-      thread.endTurns(interruption.cancelled);
-      thread.addTurn(claimed ?? turn, message);
-      thread.session = { ...thread.session, interrupted: false };
-    });
-    threads.adopt(thread);
-    for (const cancelled of interruption.cancelled) this.parts.observer.cancelled(cancelled);
-    this.parts.observer.accepted(turn);
-    announce(this.parts.bus, sessionId, commit);
-    for (const { id: turnId } of interruption.cancelled) {
-      this.parts.bus.publish(sessionId, { type: 'turn_ended', turnId, outcome: 'interrupted', error: null });
-    }
-    if (interruption.running !== null) this.runner.interrupt(sessionId, interruption.running.id);
-    if (claimed !== null) this.runner.start(claimed);
-    return { sessionId, turnId: turn.id, repeated: false };
+    this.turns.begin(thread, accepted);
+    return { sessionId, turnId: accepted.turn.id, repeated: false };
   }
 
   /** Returns the fields of the session that the message changes. */
@@ -157,22 +133,11 @@ export class MessageIntake {
   }
 
   #text(given: string): string {
-    if (given.includes('\0'))
-      throw new RefusedError('invalid', 'The message has a NUL character, which cannot be stored', [
-        { path: 'message', message: 'must not have NUL characters' },
-      ]);
-    const text = wellFormed(given);
-    if (text.trim() === '')
-      throw new RefusedError('invalid', 'The message is empty', [
-        { path: 'message', message: 'must not be blank' },
-      ]);
-    const bytes = Buffer.byteLength(text);
-    const { maxMessageBytes } = this.parts.settings;
-    if (bytes > maxMessageBytes) {
-      const message = `The message has ${String(bytes)} bytes; at most ${String(maxMessageBytes)} are taken`;
-      throw new RefusedError('invalid', message, [{ path: 'message', message: 'is too long' }]);
-    }
-    return text;
+    const text = messageText(given, this.parts.settings.maxMessageBytes);
+    if (text.trim() !== '') return text;
+    throw new RefusedError('invalid', 'The message is empty', [
+      { path: 'message', message: 'must not be blank' },
+    ]);
   }
 
   #idempotency({ idempotencyKey, app }: SendRequest, text: string): Acceptance['idempotency'] {
@@ -181,13 +146,4 @@ export class MessageIntake {
     const fingerprint = this.digests.sha256(JSON.stringify([app, text]));
     return { key: idempotencyKey, fingerprint, notBefore: clock.now() - settings.idempotencyMs };
   }
-}
-
-function unavailable(): RefusedError {
-  return new RefusedError(
-    'unavailable',
-    'The service is restarting; send the message again in a moment',
-    [],
-    2,
-  );
 }

@@ -29,12 +29,13 @@ export function closeTurn(
   const last = records.at(-1);
   const dangling = last === undefined ? [] : danglingCalls(last);
   if (last !== undefined && dangling.length > 0) messages.push(closeCalls(last, words, clock.now()));
-  const events = dangling.map(({ callId, name }): EventBody => ({
+  const events = dangling.map(({ callId, name, multiStep }): EventBody => ({
     type: 'tool_complete',
     callId,
     toolName: name,
     failed: true,
     result: words,
+    ...(multiStep === true && { multiStep }),
   }));
   const position = (last?.position ?? -1) + 1;
   const record = (

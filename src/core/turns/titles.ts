@@ -1,10 +1,12 @@
 import type { Store } from '../ports/store.js';
 import type { Clock } from '../ports/clock.js';
 import type { Log } from '../ports/log.js';
+import type { ProviderKeys } from '../access/provider-keys.js';
 import type { RigRegistry } from '../rigs/rig-registry.js';
 import type { SessionCache } from '../sessions/session-cache.js';
 import type { Message } from '../model/message.js';
-import type { AnswerObserver, AnswerOutcome } from '../ports/observer.js';
+import type { AnswerOutcome } from '../ports/observer.js';
+import { respond } from './masked-response.js';
 import { announce, type Bus } from '../ports/bus.js';
 import type { PromptMessage, Rig, RigRequest } from '../ports/rig.js';
 import type { RunningTurn } from './running-turn.js';
@@ -39,6 +41,7 @@ export interface TitleParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly rigs: RigRegistry;
+  readonly providerKeys: ProviderKeys;
   readonly threads: SessionCache;
 }
 
@@ -80,8 +83,7 @@ export class Titles {
     const first = thread.settled.find(isUsers) ?? records.find(isUsers);
     if (first === undefined) return;
     const rig = asksRig ? this.parts.rigs.all.find(({ id }) => id === running.rigId) : undefined;
-    const asked =
-      rig === undefined ? '' : await this.#ask(rig, running.observed.asked(rig, 'title'), records);
+    const asked = rig === undefined ? '' : await this.#ask(rig, running, records);
     const title = cleanTitle(asked) ?? fallbackTitle(first.content);
     if (title === undefined) return;
     while (!(await this.#save(thread.id, running.turn.id, title)));
@@ -114,7 +116,9 @@ export class Titles {
   }
 
   /** Requests a title from the rig. Returns an empty text on failure: a missing title is not worth an error. */
-  async #ask(rig: Rig, observed: AnswerObserver, records: readonly Message[]): Promise<string> {
+  async #ask(rig: Rig, running: RunningTurn, records: readonly Message[]): Promise<string> {
+    const observed = running.observed.asked(rig, 'title');
+    const { clientId } = running.turn;
     const messages: PromptMessage[] = [];
     for (const { role, content } of records) {
       const excerpt = content.slice(0, MAX_EXCERPT).toWellFormed();
@@ -132,8 +136,16 @@ export class Titles {
     let usage = NO_USAGE;
     let outcome: AnswerOutcome = 'failed';
     try {
-      const request: RigRequest = { purpose: 'title', instructions: INSTRUCTIONS, messages, tools: [] };
-      await rig.respond(request, asked.signal, (part) => {
+      const apiKey =
+        clientId === null ? undefined : await this.parts.providerKeys.keyFor(clientId, rig.provider);
+      const request: RigRequest = {
+        purpose: 'title',
+        instructions: INSTRUCTIONS,
+        messages,
+        tools: [],
+        ...(apiKey !== undefined && { apiKey }),
+      };
+      await respond(rig, request, asked.signal, (part) => {
         if (part.type === 'text') {
           if (text === '') observed.spoke();
           text += part.text;

@@ -72,7 +72,11 @@ export class ToolCalls {
     const { sessionId, id: turnId } = running.turn;
     const run = async (call: ToolCall): Promise<void> => {
       const { signal, turn } = running;
-      const context = await toolContext(this.parts, thread.session, { app, client: turn.clientId, signal });
+      const context = await toolContext(this.parts, thread.session, {
+        ...{ app, client: turn.clientId, signal },
+        // The id that a model gives to a call is unique in its turn only.
+        callId: `${record.id}:${String(record.toolCalls?.findIndex(({ callId }) => callId === call.callId))}`,
+      });
       let isMultiStep = call.multiStep === true;
       const report = (message: string): void => {
         const update: EventBody = { type: 'tool_update', callId: call.callId, toolName: call.name, message };
@@ -87,13 +91,14 @@ export class ToolCalls {
       const outcome = await this.parts.toolRunner.run(app, call, context, report, running.observed);
       const result: ToolResult = { ...outcome, at: this.parts.clock.now() };
       latest = { ...latest, toolResults: [...(latest.toolResults ?? []), result] };
-      const { failed } = result;
+      const { failed, multiStep } = result;
       const done: EventBody = {
         type: 'tool_complete',
         callId: call.callId,
         toolName: call.name,
         failed,
         result: result.result,
+        ...(multiStep && { multiStep }),
       };
       await this.writer.save(running, thread, [latest], [done]);
       this.parts.bus.publish(sessionId, { type: 'tool_returned', turnId, result });

@@ -3,10 +3,15 @@ import type { Bus } from '../ports/bus.js';
 import { pause, type Clock } from '../ports/clock.js';
 import type { Log } from '../ports/log.js';
 import type { CoreSettings } from '../model/settings.js';
+import type { ProviderKeys } from '../access/provider-keys.js';
 import type { RigRegistry } from '../rigs/rig-registry.js';
 import type { ToolRunner } from '../tools/tool-runner.js';
+import { actingWallet } from '../tools/tool-context.js';
+import type { WalletOwners } from '../access/wallet-owners.js';
 import { TurnStopped } from '../model/abort.js';
 import type { App } from '../model/app.js';
+import { isEvmAddress } from '../model/session.js';
+import { respond } from './masked-response.js';
 import { ModelResponse } from './model-response.js';
 import {
   danglingCalls,
@@ -22,6 +27,7 @@ import type { RunningTurn } from './running-turn.js';
 import type { CachedSession } from '../sessions/cached-session.js';
 import type { ToolCalls } from './tool-calls.js';
 import type { TurnWriter } from './turn-writer.js';
+import type { WalletOutcomes } from './wallet-outcomes.js';
 import type { TurnOutcome } from '../model/turn.js';
 
 /** The outcome of a turn, before it is stored. */
@@ -50,7 +56,9 @@ export interface TurnLoopParts {
   readonly settings: CoreSettings;
   readonly apps: ReadonlyMap<string, App>;
   readonly rigs: RigRegistry;
+  readonly providerKeys: ProviderKeys;
   readonly toolRunner: ToolRunner;
+  readonly walletOwners: WalletOwners;
 }
 
 /**
@@ -62,6 +70,7 @@ export class TurnLoop {
     private readonly parts: TurnLoopParts,
     private readonly writer: TurnWriter,
     private readonly calls: ToolCalls,
+    private readonly walletOutcomes: WalletOutcomes,
   ) {}
 
   /**
@@ -104,18 +113,22 @@ export class TurnLoop {
   }
 
   async #converse(running: RunningTurn, thread: CachedSession, app: App): Promise<Ending> {
+    if (this.walletOutcomes.areDue(running)) await this.walletOutcomes.settle(running, thread);
     const chosen = this.parts.rigs.choose(app, thread.session.rig);
     if (chosen === undefined)
       return { outcome: 'failed', error: `The App ${app.name} has no model to answer with` };
     const { rig } = chosen;
     running.rigId = rig.id;
-    if (chosen.replaced && running.messages.length === 1) {
+    const { clientId } = running.turn;
+    const apiKey =
+      clientId === null ? undefined : await this.parts.providerKeys.keyFor(clientId, rig.provider);
+    const taken = running.messages.filter(({ role }) => role === 'assistant').length;
+    if (chosen.replaced && taken === 0) {
       const message = `The selected model is not available in the App ${app.name}; ${rig.id} answers instead.`;
       await this.writer.save(running, thread, [], [{ type: 'system_notice', message }]);
     }
-    const taken = running.messages.filter(({ role }) => role === 'assistant').length;
     for (let step = taken; step < this.parts.settings.maxSteps; step++) {
-      const calls = await this.#ask(running, rig, this.#request(running, thread, app, rig));
+      const calls = await this.#ask(running, rig, withKey(this.#request(running, thread, app, rig), apiKey));
       if (calls.length === 0) {
         const isEmpty =
           running.text === '' &&
@@ -137,7 +150,8 @@ export class TurnLoop {
   }
 
   #request(running: RunningTurn, thread: CachedSession, app: App, rig: Rig): RigRequest {
-    const tools = this.parts.toolRunner.describe(app);
+    const hasWallet = isEvmAddress(actingWallet(this.parts.walletOwners, thread.session));
+    const tools = this.parts.toolRunner.describe(app, { hasWallet });
     const history = [...thread.settled, ...running.messages];
     return buildRequest({ app, rig, tools }, thread.session, history);
   }
@@ -153,7 +167,7 @@ export class TurnLoop {
       signal.throwIfAborted();
       const listening = new ModelResponse(this.parts, running, rig, request);
       try {
-        await running.unlessStopped(rig.respond(request, signal, listening.take));
+        await running.unlessStopped(respond(rig, request, signal, listening.take));
       } catch (error) {
         listening.end(outcomeOf(error, signal));
         await this.#beforeNext(running, rig, { error, tries });
@@ -182,6 +196,10 @@ export class TurnLoop {
     this.parts.log.warn({ err: error, rig: rig.id, tries, wait_ms: wait }, 'rig failed, retrying');
     await pause(this.parts.clock, wait, running.signal);
   }
+}
+
+function withKey(request: RigRequest, apiKey: string | undefined): RigRequest {
+  return apiKey === undefined ? request : { ...request, apiKey };
 }
 
 function isLong({ messages }: RunningTurn): boolean {

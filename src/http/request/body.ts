@@ -72,7 +72,7 @@ function readPlain(req: Request, limit: number): Promise<Body> {
       resolve(bodyOf(raw, req.headers['content-type']));
     });
     req.on('error', fail).on('close', () => {
-      if (!req.complete) fail(new Error('the request broke off'));
+      if (!req.complete) fail(new Error('the connection closed before the request body was complete'));
     });
   });
 }

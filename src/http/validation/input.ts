@@ -140,7 +140,7 @@ async function readChecked<T>(asked: Asked<T>, req: Request, res: Response): Pro
       const outcome = await param.chain.run(seen, { dryRun: true });
       const [failure] = outcome.array();
       if (failure !== undefined) {
-        problems.push({ path: param.name, message: String(failure.msg) });
+        problems.push(...problemsOf(param, failure.msg));
         continue;
       }
       checked = outcome.context.getData()[0]?.value;
@@ -151,6 +151,15 @@ async function readChecked<T>(asked: Asked<T>, req: Request, res: Response): Pro
   if (first !== undefined) throw new RefusedError('invalid', first.message, problems);
   if (!isComplete(asked, values)) throw new TypeError('a parameter was not read');
   return values;
+}
+
+/** Returns the problems of a parameter: a list of them, where its parts have paths of their own, or one message. */
+function problemsOf({ name }: Param<unknown>, message: unknown): readonly Problem[] {
+  return isProblems(message) ? message : [{ path: name, message: String(message) }];
+}
+
+function isProblems(message: unknown): message is readonly Problem[] {
+  return Array.isArray(message);
 }
 
 /**

@@ -3,7 +3,8 @@
  * `isPlain` recognizes them, as it does nearly always.
  */
 import { buildCheckFunction, type ValidationChain } from 'express-validator';
-import { isJsonObject, type JsonObject } from '../../core/model/json.js';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../core/model/json.js';
+import type { Problem } from '../../core/model/refusal.js';
 import { JsonBudgetError, parseJson } from '../request/json-budget.js';
 
 /**
@@ -159,19 +160,96 @@ export function optionalObject(place: Place, name: string): Param<JsonObject | u
   return { name, place, required: false, chain, isPlain, typed };
 }
 
-/** A required JSON object. */
+/** A required JSON object. In a query it is encoded as text. */
 export function requiredObject(place: Place, name: string, purpose: string): Param<JsonObject> {
+  const isEncoded = place === 'query';
   const chain = start(place, name)
+    .customSanitizer((value: unknown) => (isEncoded ? parsedJson(value) : value))
     .exists({ values: 'null' })
     .withMessage(`${name} is required: ${purpose}`)
     .bail()
-    .custom(isJsonObject)
+    .custom((value) => isJsonObject(value) && !(value instanceof JsonBudgetError))
     .withMessage(`${name} must be a JSON object`);
   const typed = (checked: unknown) => {
     if (!isJsonObject(checked)) throw new TypeError('a validated value is not an object');
     return checked;
   };
   return { name, place, required: true, chain, isPlain: isJsonObject, typed };
+}
+
+/** The value of a part of a body, or what is wrong with it. */
+export type ReadPart<T> =
+  { readonly value: T; readonly problems?: undefined } | { readonly problems: readonly Problem[] };
+
+/**
+ * A required list of 1 to `max` items. `read` checks one item; its problems carry paths such as `items[0].name`.
+ * @param purpose completes the error message when the list is missing
+ */
+export function requiredItems<T>(
+  place: Place,
+  name: string,
+  purpose: string,
+  { max, read }: { readonly max: number; readonly read: (item: JsonValue, path: string) => ReadPart<T> },
+): Param<readonly T[]> {
+  const readAll = (items: readonly JsonValue[]) =>
+    items.map((item, index) => read(item, `${name}[${String(index)}]`));
+  const problemsOf = (value: unknown) =>
+    isList(value) ? readAll(value).flatMap(({ problems }) => problems ?? []) : [];
+  const chain = start(place, name)
+    .exists({ values: 'null' })
+    .withMessage(`${name} is required: ${purpose}`)
+    .bail()
+    .custom((value) => isList(value) && value.length >= 1 && value.length <= max)
+    .withMessage(`${name} must be a list of 1 to ${String(max)} items`)
+    .bail()
+    .custom((value) => problemsOf(value).length === 0)
+    .withMessage(problemsOf);
+  const typed = (checked: unknown) =>
+    (isList(checked) ? readAll(checked) : []).flatMap((part) =>
+      part.problems === undefined ? [part.value] : [],
+    );
+  return { name, place, required: true, chain, isPlain: alwaysChecked, typed };
+}
+
+/**
+ * An optional value of any JSON type. JSON `null` counts as absent.
+ * @param read returns undefined for a value that is not `expected`
+ */
+export function optionalValue<T>(
+  place: Place,
+  name: string,
+  { expected, read }: { readonly expected: string; readonly read: (value: unknown) => T | undefined },
+): Param<T | undefined> {
+  const chain = start(place, name)
+    .optional({ values: 'null' })
+    .custom((value) => read(value) !== undefined)
+    .withMessage(`${name} must be ${expected}`);
+  return { name, place, required: false, chain, isPlain: alwaysChecked, typed: read };
+}
+
+/**
+ * A required value of any JSON type.
+ * @param purpose completes the error message when the value is missing
+ * @param read returns undefined for a value that is not `expected`
+ */
+export function requiredValue<T>(
+  place: Place,
+  name: string,
+  purpose: string,
+  { expected, read }: { readonly expected: string; readonly read: (value: unknown) => T | undefined },
+): Param<T> {
+  const chain = start(place, name)
+    .exists({ values: 'null' })
+    .withMessage(`${name} is required: ${purpose}`)
+    .bail()
+    .custom((value) => read(value) !== undefined)
+    .withMessage(`${name} must be ${expected}`);
+  const typed = (checked: unknown) => {
+    const value = read(checked);
+    if (value === undefined) throw new TypeError('a validated value cannot be read');
+    return value;
+  };
+  return { name, place, required: true, chain, isPlain: alwaysChecked, typed };
 }
 
 function start(place: Place, name: string): ValidationChain {
@@ -184,6 +262,10 @@ function isText(value: unknown): boolean {
 
 function isTexts(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every(isText);
+}
+
+function isList(value: unknown): value is readonly JsonValue[] {
+  return Array.isArray(value);
 }
 
 function asText(checked: unknown): string {

@@ -1,105 +1,16 @@
 import type { Request, Response } from 'express';
-import type { Session } from '../../core/model/session.js';
 import type { Snapshot } from '../../core/model/snapshot.js';
-import { matchesTag } from '../../http/response/etag.js';
-import { isClosed, onClosed } from '../../http/connections/pending-responses.js';
-import { addHeaders, replaceHeader, type HeaderList } from '../../http/response/header-list.js';
-import { JSON_TYPE } from '../../http/response/json.js';
-import { snapshotJson, type SnapshotJson } from './output.js';
-import { sessionMark } from '../shared/session.js';
+import { encodeMessages } from '../shared/messages.js';
+import { SnapshotSender } from '../shared/snapshot-response.js';
 
-/** A client may cache a state, but must revalidate it on each request. */
-const ASK_EACH_TIME = 'private, no-cache';
+const sender = new SnapshotSender({ encodeMessages, tagMark: '' });
 
-/** Bodies of at most this many bytes are copied into one buffer; longer ones are written in pieces. */
-const SHORT_BYTES = 16_384;
-
-/**
- * Sends a snapshot with `X-Event-Cursor`, and confirms or releases its faults depending on whether they were sent.
- * @param tail number of last messages to include; absent: all
- */
+/** @param tail number of last messages to include; absent: all */
 export function sendSnapshot(req: Request, res: Response, snapshot: Snapshot, tail?: number): void {
-  send(req, res, snapshot, encode(snapshot, tail));
+  sender.send(req, res, snapshot, tail);
 }
 
-/** Encodes a snapshot. If that fails, releases its faults for another response. */
-function encode(snapshot: Snapshot, tail: number | undefined): SnapshotJson {
-  try {
-    return snapshotJson(snapshot, tail);
-  } catch (error) {
-    snapshot.faults.release();
-    throw error;
-  }
-}
-
-function send(req: Request, res: Response, { session, faults }: Snapshot, answer: SnapshotJson): void {
-  const isSent = req.method !== 'HEAD' && !isClosed(res);
-  if (!isSent) faults.release();
-  else if (faults.texts.length > 0) {
-    onClosed(res, () => {
-      if (res.writableFinished) faults.confirm();
-      else faults.release();
-    });
-  }
-  addHeaders(res, JSON_TYPE);
-  addHeaders(res, [...cursorHeader(session), 'X-Total-Messages', String(answer.total)]);
-  endWith(res, answer.body);
-}
-
-/**
- * Ends a response with a body in pieces. Does not copy a long body, which may have hundreds of KiB. Node drops the body
- * for HEAD.
- */
-function endWith(res: Response, pieces: readonly Buffer[]): void {
-  const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
-  if (length <= SHORT_BYTES && res.req.method !== 'HEAD') {
-    res.end(Buffer.concat(pieces, length));
-    return;
-  }
-  addHeaders(res, ['Content-Length', String(length)]);
-  res.writeHead(res.statusCode);
-  res.cork();
-  for (const piece of joinShort(pieces)) res.write(piece);
-  res.end();
-  res.uncork();
-}
-
-/** Joins short neighboring pieces, because a write is slower than copying them. */
-function joinShort(pieces: readonly Buffer[]): Buffer[] {
-  const joined: Buffer[] = [];
-  for (const piece of pieces) {
-    const last = joined.at(-1);
-    if (last !== undefined && last.length + piece.length <= SHORT_BYTES)
-      joined[joined.length - 1] = Buffer.concat([last, piece]);
-    else joined.push(piece);
-  }
-  return joined;
-}
-
-/** Sends a snapshot with an `ETag` in response to a poll, or 304 when the client has the current version. */
+/** Sends a snapshot in response to a poll, or 304 when the client has the current version. */
 export function sendState(req: Request, res: Response, snapshot: Snapshot, tail: number | undefined): void {
-  const { session, faults } = snapshot;
-  const etag = tagOf(snapshot, tail);
-  const hasChanged = faults.texts.length > 0 || !matchesTag(req.headers['if-none-match'], etag);
-  // Encodes first, because an error response must not have the tag of a state.
-  const answer = hasChanged ? encode(snapshot, tail) : undefined;
-  replaceHeader(res, 'Cache-Control', ASK_EACH_TIME);
-  addHeaders(res, ['ETag', etag, 'Vary', 'X-Session-Id']);
-  if (answer !== undefined) {
-    send(req, res, snapshot, answer);
-    return;
-  }
-  faults.release();
-  addHeaders(res, cursorHeader(session));
-  res.writeHead(304).end();
-}
-
-/** Returns the entity tag of a snapshot, or of its last `tail` messages. */
-function tagOf({ session, tag }: Snapshot, tail: number | undefined): string {
-  const part = tail === undefined ? '' : `-${String(tail)}`;
-  return `W/"${sessionMark(session.id)}-${tag}${part}"`;
-}
-
-function cursorHeader({ lastEventId }: Session): HeaderList {
-  return ['X-Event-Cursor', String(lastEventId)];
+  sender.sendState(req, res, snapshot, tail);
 }

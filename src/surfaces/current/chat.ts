@@ -1,6 +1,3 @@
-import type { Request } from 'express';
-import { RefusedError } from '../../core/model/refusal.js';
-import { accepts } from '../../http/request/accept.js';
 import { handle } from '../../http/validation/input.js';
 import { preferredWait } from '../../http/request/prefer.js';
 import type { Route } from '../../http/routing/route.js';
@@ -9,15 +6,13 @@ import { updateFrame } from '../shared/events.js';
 import type { ChatApi, StreamApi } from '../../core/api.js';
 import type { Streams } from '../../http/sse/streams.js';
 import { sentByHeader } from '../shared/session.js';
+import { systemEvent } from '../shared/system-messages.js';
 import { walletProofOf } from '../shared/wallet-proof.js';
 import { sendSnapshot, sendState } from './answer.js';
 import { appEndpoint, endpoint } from './endpoint.js';
 import * as input from './input.js';
-import * as output from './output.js';
-import { snapshotAfter, waitForTurn } from './waiting.js';
-
-/** Maximum delay of a response by `Prefer: wait`, in seconds. */
-const MAX_WAIT = 60;
+import { requireEventStream } from '../shared/stream-request.js';
+import { MAX_WAIT, snapshotAfter, waitForTurn } from '../shared/waiting.js';
 
 /** The routes of messages, state, interrupt and updates. */
 export function chatRoutes(core: ChatApi & StreamApi, streams: Streams): readonly Route[] {
@@ -73,17 +68,10 @@ export function chatRoutes(core: ChatApi & StreamApi, streams: Streams): readonl
       '/api/events',
       handle(input.listEvents, async ({ sessionId, count }, _req, res) => {
         const events = await core.systemEvents(sentByHeader(sessionId), count);
-        res.json(events.map(output.systemEvent));
+        res.json(events.map(systemEvent));
       }),
     ),
   ];
-}
-
-/** @throws RefusedError `invalid` when the `Accept` header excludes event streams */
-function requireEventStream(req: Request): void {
-  if (accepts(req.headers.accept, 'text/event-stream')) return;
-  const message = 'this is an event stream: Accept must allow text/event-stream';
-  throw new RefusedError('invalid', message, [{ path: 'Accept', message }]);
 }
 
 /** Passes a value on, synchronously if it is not a promise, as in nearly every poll. */

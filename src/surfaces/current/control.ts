@@ -4,7 +4,8 @@ import type { ControlApi, SessionApi } from '../../core/api.js';
 import { sentByHeader } from '../shared/session.js';
 import { appEndpoint, endpoint } from './endpoint.js';
 import * as input from './input.js';
-import * as output from './output.js';
+import { selection } from '../shared/shapes.js';
+import { appDescriptor } from './output.js';
 
 /** The routes of models and Apps. */
 export function controlRoutes(core: ControlApi & Pick<SessionApi, 'touch'>): readonly Route[] {
@@ -15,7 +16,7 @@ export function controlRoutes(core: ControlApi & Pick<SessionApi, 'touch'>): rea
       handle(input.selectModel, async ({ sessionId, rig, baml, app, appKey }, _req, res) => {
         const session = sentByHeader(sessionId);
         const { created } = await core.selectRig({ session, rig, app, key: appKey });
-        res.json(output.selection(rig, baml, created));
+        res.json(selection(rig, baml, created));
       }),
     ),
     appEndpoint(
@@ -33,7 +34,7 @@ export function controlRoutes(core: ControlApi & Pick<SessionApi, 'touch'>): rea
       handle(input.listApps, async ({ sessionId, appKey }, _req, res) => {
         const apps = await core.listApps(appKey, { keyRequired: false });
         await core.touch(sentByHeader(sessionId));
-        res.json(apps.map(output.appDescriptor));
+        res.json(apps.map(appDescriptor));
       }),
     ),
   ];

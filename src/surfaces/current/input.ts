@@ -12,6 +12,7 @@ import {
 import { cursorParams } from '../shared/cursor.js';
 import { idempotencyKey } from '../shared/idempotency.js';
 import { optionalSessionHeader, sessionHeader, sessionPath } from '../shared/session.js';
+import { simulationParams } from '../shared/simulation.js';
 import { decodeCursor } from '../shared/page-cursor.js';
 
 const app = optionalText('query', 'app');
@@ -49,7 +50,7 @@ export const proveWallet = input('needed', {
   signature: requiredText('body', 'signature', 'the signature of the message, in hex'),
 });
 
-/** `GET` and `DELETE /api/sessions/{id}`. */
+/** `GET` and `DELETE /api/sessions/{id}`, and the archiving of a session. */
 export const nameSession = input('ignored', { sessionId: sessionPath });
 
 /** `GET /api/sessions`. */
@@ -94,6 +95,21 @@ export const readState = input('ignored', {
   clientId,
   tail: optionalInteger('query', 'tail', { min: 0 }),
 });
+
+/** `POST /api/system`. */
+export const reportSystem = input('fills', {
+  sessionId: sessionHeader,
+  message: requiredText(
+    'query',
+    'message',
+    'text, or the JSON of a report {type, payload}',
+    (chain) => chain.custom(isSaid).withMessage('message must not be blank'),
+    isSaid,
+  ),
+});
+
+/** `POST /api/simulate`. */
+export const simulate = input('needed', { sessionId: sessionHeader, ...simulationParams('body') });
 
 /** `POST /api/interrupt`. */
 export const interrupt = input('ignored', { sessionId: sessionHeader });
@@ -168,4 +184,24 @@ export const oneSecret = input('ignored', {
   name: requiredText('params', 'name', 'the secret to remove'),
   clientId: requiredClient,
   app,
+});
+
+/** `GET /api/control/provider-keys`. */
+export const listProviderKeys = input('ignored', { sessionId: optionalSessionHeader, clientId });
+
+/** `POST /api/control/provider-keys`. The key is read from the body alone, because URLs are logged on their way. */
+export const storeProviderKey = input('needed', {
+  sessionId: optionalSessionHeader,
+  clientId,
+  provider: requiredText('body', 'provider', 'the model provider that the key is for'),
+  apiKey: optionalText('body', 'api_key'),
+  byokKey: optionalText('body', 'byok_key'),
+  label: optionalText('body', 'label'),
+});
+
+/** `DELETE /api/control/provider-keys/{provider}`. */
+export const deleteProviderKey = input('ignored', {
+  sessionId: optionalSessionHeader,
+  provider: requiredText('params', 'provider', 'the model provider whose key is to be removed'),
+  clientId,
 });

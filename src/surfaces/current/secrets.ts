@@ -21,7 +21,7 @@ export function secretRoutes(core: SecretApi): readonly Route[] {
       '/api/secrets',
       handle(input.clientSecrets, async ({ sessionId, clientId }, _req, res) => {
         await bind(sessionId, clientId);
-        res.json({ by_app: await core.listSecrets(clientId) });
+        res.json({ by_app: await core.listSecrets({ clientId, sessionId: undefined }) });
       }),
     ),
     endpoint(

@@ -102,6 +102,8 @@ export interface Deployment {
   readonly version: string;
   /** The exposed surfaces. */
   readonly surfaces: readonly string[];
+  /** Who serves `/api`; absent: the merged surfaces. */
+  readonly root?: 'merged' | 'field';
 }
 
 /** The default schema dialect of OpenAPI 3.1. */

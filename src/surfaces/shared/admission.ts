@@ -1,6 +1,7 @@
 import type { Request, RequestHandler } from 'express';
 import type { AdmissionApi } from '../../core/api.js';
 import { readQuery } from '../../http/validation/query.js';
+import { keyReader, type ReadKey } from './app-key.js';
 import { isFree } from '../../http/guards/rate-limit.js';
 
 const SESSION_ID = new Set(['session_id']);
@@ -10,14 +11,16 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
  * Counts every request against the limits of its session and App key, before any other work. Counts every session and
  * key that the request names anywhere: the route is not known yet, and a name that the route ignores must not hide the
  * one that it uses.
+ * @param keyHeaders the headers that may carry an App key
  */
-export function admit(core: AdmissionApi): RequestHandler {
+export function admit(core: AdmissionApi, keyHeaders: readonly string[]): RequestHandler {
+  const readKeys = keyHeaders.map((name) => keyReader([name]));
   return async (req, _res, next) => {
     if (isFree(req)) {
       next();
       return;
     }
-    const [sessions, keys] = [sessionsOf(req), keysOf(req)];
+    const [sessions, keys] = [sessionsOf(req), keysOf(req, readKeys)];
     for (let n = 0; n < Math.max(sessions.length, keys.length); n++) {
       await core.admit({ sessionId: sessions[n], key: keys[n] });
     }
@@ -37,9 +40,9 @@ function sessionsOf(req: Request): readonly string[] {
   return [...new Set(ids.map((id) => id.toLowerCase()))];
 }
 
-function keysOf(req: Request): readonly string[] {
-  const given = [req.get('service-app-key'), req.get('x-api-key')].filter((key) => key !== undefined);
-  return [...new Set(given.filter((key) => key.trim() !== ''))];
+function keysOf({ headers }: Request, readKeys: readonly ReadKey[]): readonly string[] {
+  const given = readKeys.map((read) => read(headers)).filter((key) => key !== undefined);
+  return [...new Set(given)];
 }
 
 /** Returns the decoded path, or an empty path when it cannot be decoded. */

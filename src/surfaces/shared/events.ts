@@ -23,11 +23,22 @@ export function updateFrame(sessionId: string, update: Update, { ids }: { readon
   let encoded = encodings.get(key);
   if (encoded === undefined) {
     const data = dataFrame(show(sessionId, update));
-    const id = update.type === 'logged' ? `id: ${String(update.event.id)}\n` : '';
-    encoded = { bare: Buffer.from(data), withId: Buffer.from(id + data) };
+    encoded = { bare: Buffer.from(data), withId: Buffer.from(idLine(update) + data) };
     encodings.set(key, encoded);
   }
   return ids ? encoded.withId : encoded.bare;
+}
+
+/**
+ * Returns the frame of a session's update, with an `id:` line if it is a logged event, for a client that knows the
+ * session by another id. Not shared, because few streams have the same one.
+ */
+export function frameFor(sentId: string, update: Update): string {
+  return idLine(update) + dataFrame(show(sentId, update));
+}
+
+function idLine(update: Update): string {
+  return update.type === 'logged' ? `id: ${String(update.event.id)}\n` : '';
 }
 
 /** Returns one `data:` line and the blank line that ends an event. */

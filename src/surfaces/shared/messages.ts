@@ -9,23 +9,34 @@ interface Encoded {
   readonly total: number;
 }
 
-const encodings = new WeakMap<readonly Message[], SettledMessages>();
+/**
+ * Encodes the messages of a snapshot.
+ * @param tail number of last messages to include; absent: all
+ */
+export type EncodeMessages = (snapshot: Snapshot, tail?: number) => Encoded;
+
+/** Yields the messages that a snapshot shows of a record, each as JSON. */
+export type EncodeRecord = (record: Message) => Iterable<string>;
+
 const COMMA = Buffer.from(',');
 
-/** @param tail number of last messages to include; absent: all */
-export function encodeMessages({ skipped, settled, settledCount, open }: Snapshot, tail = Infinity): Encoded {
-  let kept = encodings.get(settled);
-  if (kept === undefined) encodings.set(settled, (kept = new SettledMessages()));
-  kept.follow(settled);
+/** Creates an encoder with a cache of its own. */
+export function createMessageEncoder(encodeOne: EncodeRecord): EncodeMessages {
+  const encodings = new WeakMap<readonly Message[], SettledMessages>();
+  return ({ skipped, settled, settledCount, open }, tail = Infinity) => {
+    let kept = encodings.get(settled);
+    if (kept === undefined) encodings.set(settled, (kept = new SettledMessages(encodeOne)));
+    kept.follow(settled);
 
-  const fresh = open.flatMap(encodeOpenTurn);
-  const before = kept.messagesOf(settledCount);
-  const total = skipped + before + fresh.length;
-  const shown = fresh.slice(Math.max(fresh.length - tail, 0)).join(',');
-  const old = kept.slice(Math.max(before - Math.max(tail - fresh.length, 0), 0), before);
-  const needsComma = old.length > 0 && shown !== '';
-  const parts = [Buffer.from('['), old, ...(needsComma ? [COMMA] : []), Buffer.from(`${shown}]`)];
-  return { json: parts, total };
+    const fresh = open.flatMap((turn) => encodeOpenTurn(turn, encodeOne));
+    const before = kept.messagesOf(settledCount);
+    const total = skipped + before + fresh.length;
+    const shown = fresh.slice(Math.max(fresh.length - tail, 0)).join(',');
+    const old = kept.slice(Math.max(before - Math.max(tail - fresh.length, 0), 0), before);
+    const needsComma = old.length > 0 && shown !== '';
+    const parts = [Buffer.from('['), old, ...(needsComma ? [COMMA] : []), Buffer.from(`${shown}]`)];
+    return { json: parts, total };
+  };
 }
 
 /** The encoding of a growing array of records: messages joined by commas. */
@@ -37,6 +48,8 @@ class SettledMessages {
   /** The number of messages up to and including each record. */
   private readonly counts: number[] = [];
 
+  constructor(private readonly encodeOne: EncodeRecord) {}
+
   /** Returns the number of messages in the first `records` records. */
   messagesOf(records: number): number {
     return this.counts[records - 1] ?? 0;
@@ -46,7 +59,7 @@ class SettledMessages {
   follow(settled: readonly Message[]): void {
     if (this.counts.length === settled.length) return;
     for (const record of settled.slice(this.counts.length)) {
-      for (const message of encodeRecord(record)) this.append(Buffer.from(message));
+      for (const message of this.encodeOne(record)) this.append(Buffer.from(message));
       this.counts.push(this.ends.length);
     }
   }
@@ -72,28 +85,35 @@ class SettledMessages {
   }
 }
 
-function encodeOpenTurn({ messages, streaming }: OpenTurnView): string[] {
-  const fragments = messages.flatMap((record) => [...encodeRecord(record)]);
+function encodeOpenTurn({ messages, streaming }: OpenTurnView, encodeOne: EncodeRecord): string[] {
+  const fragments = messages.flatMap((record) => [...encodeOne(record)]);
   if (streaming !== null)
-    fragments.push(encode('agent', streaming.text, streaming.since, { isStreaming: true }));
+    fragments.push(encodeMessage('agent', streaming.text, streaming.since, { isStreaming: true }));
   return fragments;
 }
 
 /** Yields the text of a record, if any, and then one message for each tool result. */
-function* encodeRecord({ role, content, createdAt, toolResults }: Message): Generator<string> {
+export function* encodeRecord({ role, content, createdAt, toolResults }: Message): Generator<string> {
   const sender = role === 'assistant' ? 'agent' : role;
-  if (content !== '' || role !== 'assistant') yield encode(sender, content, createdAt, {});
+  if (content !== '' || role !== 'assistant') yield encodeMessage(sender, content, createdAt);
   for (const { name, result, at = createdAt } of toolResults ?? []) {
-    yield encode('agent', '', at, { toolResult: [name, resultText(result)] });
+    yield encodeMessage('agent', '', at, { toolResult: [name, resultText(result)] });
   }
 }
 
-function encode(
+/** Encodes one message. */
+export function encodeMessage(
   sender: 'user' | 'agent' | 'system',
   content: string,
   at: number,
-  { isStreaming = false, toolResult = null }: { isStreaming?: boolean; toolResult?: [string, string] | null },
+  {
+    isStreaming = false,
+    toolResult = null,
+  }: { isStreaming?: boolean; toolResult?: [string, string] | null } = {},
 ): string {
   const timestamp = new Date(at).toISOString();
   return JSON.stringify({ sender, content, timestamp, is_streaming: isStreaming, tool_result: toolResult });
 }
+
+/** Encodes the messages of a snapshot, one for each text and each tool result. */
+export const encodeMessages = createMessageEncoder(encodeRecord);

@@ -1,3 +1,4 @@
+import type { Request, Response } from 'express';
 import type { ThreadCursor } from '../../core/ports/store.js';
 
 /** The opaque `cursor` of a list of threads, as sent in its `Link` header. */
@@ -11,4 +12,15 @@ export function encodeCursor({ activeAt, id }: ThreadCursor): string {
 export function decodeCursor(text: string): ThreadCursor | undefined {
   const [, activeAt, id] = /^(\d{1,15}) (\S{1,64})$/.exec(Buffer.from(text, 'base64url').toString()) ?? [];
   return activeAt === undefined || id === undefined ? undefined : { activeAt: Number(activeAt), id };
+}
+
+/** Adds the `Link` header with the URL of the next page of a wallet's threads (RFC 8288). */
+export function linkNextPage(
+  req: Request,
+  res: Response,
+  { wallet, limit, next }: { readonly wallet: string; readonly limit: number; readonly next: ThreadCursor },
+): void {
+  const query = new URLSearchParams({ public_key: wallet, limit: String(limit), cursor: encodeCursor(next) });
+  // Appends, so that a link set earlier is kept.
+  res.append('Link', `<${req.baseUrl}${req.path}?${query.toString()}>; rel="next"`);
 }

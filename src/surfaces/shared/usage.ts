@@ -1,38 +1,40 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import type { RequestHandler } from 'express';
 import type { UsageApi } from '../../core/api.js';
 import type { CountedSurface } from '../../core/ports/usage-store.js';
 import { isProbe, type Route } from '../../http/routing/route.js';
+import type { ReadKey } from './app-key.js';
 import type { Notice } from './deprecation.js';
 
-/** The header that carries the App key on each surface. */
-const KEY_HEADER = { current: 'service-app-key', legacy: 'x-api-key' } as const;
+/** The dependencies of the counting handlers. */
+interface UsageOptions {
+  readonly core: UsageApi;
+  readonly notice: Notice | undefined;
+  /** How requests of each surface carry the App key. */
+  readonly readKeys: Readonly<Record<CountedSurface, ReadKey>>;
+}
 
 /**
  * Returns the routes with a handler that counts each request under its surface. For routes that serve both surfaces, it
  * also adds the notice to responses to legacy requests. Health probes are not counted.
  */
-export function countRoutes(
-  routes: readonly Route[],
-  { core, notice }: { readonly core: UsageApi; readonly notice: Notice | undefined },
-): readonly Route[] {
+export function countRoutes(routes: readonly Route[], options: UsageOptions): readonly Route[] {
   return routes.map((route) => {
     if (isProbe(route.path)) return route;
-    return { ...route, handlers: [counting(route, core, notice), ...route.handlers] };
+    return { ...route, handlers: [counting(route, options), ...route.handlers] };
   });
 }
 
 function counting(
   { method, path, dialect, spoken }: Route,
-  core: UsageApi,
-  notice: Notice | undefined,
+  { core, notice, readKeys }: UsageOptions,
 ): RequestHandler {
   const endpoint = `${method} ${path}`;
   if (spoken === undefined) {
-    const surface = dialect.name === 'legacy' ? 'legacy' : 'current';
+    const surface = surfaceOf(dialect.name);
     const count = core.usageCounter(surface, endpoint);
+    const keyOf = readKeys[surface];
     return ({ headers }, _res, next) => {
-      count(headers['user-agent'], keyOf(headers, surface));
+      count(headers['user-agent'], keyOf(headers));
       next();
     };
   }
@@ -43,7 +45,7 @@ function counting(
   return (req, res, next) => {
     const count = (spokenDialect: string): void => {
       const surface = spokenDialect === 'legacy' ? 'legacy' : 'current';
-      counters[surface](req.headers['user-agent'], keyOf(req.headers, surface));
+      counters[surface](req.headers['user-agent'], readKeys[surface](req.headers));
       if (surface === 'legacy') notice?.(res);
       next();
     };
@@ -55,7 +57,6 @@ function counting(
   };
 }
 
-function keyOf(headers: IncomingHttpHeaders, surface: CountedSurface): string | undefined {
-  const value = headers[KEY_HEADER[surface]];
-  return typeof value === 'string' ? value : undefined;
+function surfaceOf(dialect: string): CountedSurface {
+  return dialect === 'legacy' || dialect === 'field' ? dialect : 'current';
 }

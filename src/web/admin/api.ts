@@ -66,7 +66,7 @@ export class AdminApi {
       headers: { Authorization: `Bearer ${this.token}`, 'Content-Type': 'application/json' },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     }).catch(() => {
-      throw new AdminError('The service does not answer', null);
+      throw new AdminError('The service does not respond', null);
     });
     const json: unknown = await response.json().catch(() => null);
     if (!response.ok) throw new AdminError(wordsOf(json) ?? response.statusText, response.status);

@@ -12,6 +12,7 @@ import { Side } from './sidebar/side.js';
 import { Sidebar } from './sidebar/sidebar.js';
 import { SurfaceSwitch } from './sidebar/surface-switch.js';
 import type { Traffic } from './conversation/traffic.js';
+import type { Wallets } from './wallet/wallets.js';
 
 /** Below these widths, a side panel is a drawer over the conversation. */
 const NARROW = '(max-width: 52rem)';
@@ -23,9 +24,10 @@ export function Desk(props: {
   readonly settings: Settings;
   readonly surfaces: readonly SurfaceName[];
   readonly traffic: Traffic;
+  readonly wallets: Wallets;
   readonly onChange: (some: Partial<Settings>) => void;
 }): ReactNode {
-  const { conversation, settings, surfaces, traffic, onChange } = props;
+  const { conversation, settings, surfaces, traffic, wallets, onChange } = props;
   const view = useObservable(conversation.view);
   const isNarrow = useMedia(NARROW);
   const isMedium = useMedia(MEDIUM);
@@ -60,7 +62,7 @@ export function Desk(props: {
         isOpen={threadsOver}
         onClose={close}
       >
-        <Sidebar {...{ conversation, settings, onChange }} onOpen={close} />
+        <Sidebar {...{ conversation, settings, wallets, onChange }} onOpen={close} />
       </Side>
       <main inert={threadsOver || inspectorOver}>
         <header className="bar">
@@ -89,7 +91,7 @@ export function Desk(props: {
             </button>
           )}
         </header>
-        <Pane key={paneKey(conversation)} conversation={conversation} wallet={settings.wallet} />
+        <Pane key={paneKey(conversation)} {...{ conversation, wallets }} wallet={settings.wallet} />
       </main>
       <Side name="inspector" label="Inspector" isOver={isMedium} isOpen={inspectorOver} onClose={close}>
         <Inspector conversation={conversation} traffic={traffic} />

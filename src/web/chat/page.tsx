@@ -1,14 +1,20 @@
-import { useEffect, useState, type ReactNode } from 'react';
+import { useCallback, useEffect, useRef, useState, type ReactNode } from 'react';
 import { useObservable } from '../parts/observable.js';
-import { Conversation } from './conversation/conversation.js';
+import { Conversation, type Surroundings } from './conversation/conversation.js';
 import { Desk } from './desk.js';
 import { serviceBase, useSurfaces } from './service.js';
 import type { Settings, SettingsStore } from './settings.js';
 import type { Traffic } from './conversation/traffic.js';
+import { isSameAddress } from './wallet/address.js';
+import { requestService, type Wallets } from './wallet/wallets.js';
 
 /** The page at `/`: one conversation at a time, on either surface. */
-export function Page(props: { readonly settings: SettingsStore; readonly traffic: Traffic }): ReactNode {
-  const { settings: store, traffic } = props;
+export function Page(props: {
+  readonly settings: SettingsStore;
+  readonly traffic: Traffic;
+  readonly wallets: Wallets;
+}): ReactNode {
+  const { settings: store, traffic, wallets } = props;
   const settings = useObservable(store);
   const [base] = useState(serviceBase);
   const surfaces = useSurfaces(base);
@@ -17,16 +23,23 @@ export function Page(props: { readonly settings: SettingsStore; readonly traffic
   useEffect(() => {
     if (only !== undefined && !isExposed) store.change({ surface: only });
   }, [only, isExposed, store]);
+  const hasHistory = surfaces?.includes('current') ?? false;
+  const walletProof = useCallback(() => wallets.signIn.proofOf(store.get().wallet), [wallets, store]);
   const conversation = useConversation(
     isExposed ? settings : null,
-    { base, hasHistory: surfaces?.includes('current') ?? false },
+    { base, hasHistory, walletProof },
     traffic,
   );
+  useEffect(
+    () => (hasHistory ? wallets.desk.start(requestService(base, traffic.addExchange)) : undefined),
+    [hasHistory, wallets, base, traffic],
+  );
+  useAccount(wallets, store);
   if (conversation === null || surfaces === null)
     return <p className="waiting">Connecting to the service…</p>;
   return (
     <Desk
-      {...{ conversation, settings, surfaces, traffic }}
+      {...{ conversation, settings, surfaces, traffic, wallets }}
       onChange={(some) => {
         store.change(some);
       }}
@@ -37,11 +50,11 @@ export function Page(props: { readonly settings: SettingsStore; readonly traffic
 /** Returns the conversation of the current settings, and creates a new one when they name another. */
 function useConversation(
   settings: Settings | null,
-  around: { readonly base: string; readonly hasHistory: boolean },
+  around: Pick<Surroundings, 'base' | 'hasHistory' | 'walletProof'>,
   traffic: Traffic,
 ): Conversation | null {
   const [conversation, setConversation] = useState<Conversation | null>(null);
-  const { base, hasHistory } = around;
+  const { base, hasHistory, walletProof } = around;
   const identity =
     settings === null
       ? ''
@@ -50,7 +63,7 @@ function useConversation(
     if (settings === null) return;
     const { addExchange, addEvent } = traffic;
     const next = new Conversation(settings, {
-      ...{ base, hasHistory, onExchange: addExchange, onWireEvent: addEvent },
+      ...{ base, hasHistory, walletProof, onExchange: addExchange, onWireEvent: addEvent },
     });
     next.start();
     setConversation(next);
@@ -58,6 +71,19 @@ function useConversation(
       next.close();
     };
     // A change of the wallet does not start a new conversation.
-  }, [identity, base, hasHistory, traffic]);
+  }, [identity, base, hasHistory, walletProof, traffic]);
   return conversation;
+}
+
+/** Takes the account of the connected wallet as the wallet of the settings, whenever it changes. */
+function useAccount(wallets: Wallets, store: SettingsStore): void {
+  const { connected } = useObservable(wallets.connection);
+  const account = connected?.account ?? null;
+  const before = useRef<string | null>(null);
+  useEffect(() => {
+    const last = before.current;
+    before.current = account;
+    if (account !== null) store.change({ wallet: account });
+    else if (isSameAddress(last, store.get().wallet)) store.change({ wallet: '' });
+  }, [account, store]);
 }

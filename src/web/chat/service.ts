@@ -39,6 +39,6 @@ async function readSurfaces(base: string, signal: AbortSignal): Promise<readonly
   const listed = typeof body === 'object' && body !== null && 'surfaces' in body ? body.surfaces : [];
   const names = Array.isArray(listed) ? listed : [];
   const exposed = (['current', 'legacy'] as const).filter((name) => names.includes(name));
-  if (exposed.length === 0) throw new Error('The service does not say what it exposes');
+  if (exposed.length === 0) throw new Error('The service did not list its surfaces');
   return exposed;
 }

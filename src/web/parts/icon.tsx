@@ -18,6 +18,7 @@ const PATHS = {
   remove: 'M5 7h14M10 7V4h4v3M7 7l1 13h8l1-13',
   tool: 'M14.5 6.5a4 4 0 0 1 5-2l-2.5 2.5 2 2 2.5-2.5a4 4 0 0 1-5.5 5L8 20l-4-4 8.5-8a4 4 0 0 1 2-1.5',
   down: 'M12 5v14M6 13l6 6 6-6',
+  wallet: 'M4 7h15v12H4zM4 7l11-3v3M15 13h4',
   chevron: 'M9 6l6 6-6 6',
 } as const;
 

@@ -5,6 +5,7 @@ import { nodeDigests } from '../../../src/adapters/platform/node/digests.js';
 import { createSealer } from '../../../src/adapters/platform/node/sealer.js';
 import { systemClock } from '../../../src/adapters/platform/uuid/clock.js';
 import { createAccess } from '../../../src/core/access/app-access.js';
+import type { App } from '../../../src/core/model/app.js';
 import { rotateSecrets } from '../../../src/core/access/secret-rotation.js';
 import type { SealedSecret, Sealer } from '../../../src/core/ports/secret-store.js';
 import { Secrets } from '../../../src/core/access/secrets.js';
@@ -21,6 +22,8 @@ const paid = testApp({
   name: 'paid',
   secrets: [slot, { name: 'OPTIONAL', description: '', required: false }],
 });
+/** An App without slots, `default`. */
+const plain = testApp();
 const never = new AbortController().signal;
 
 let store: Store;
@@ -59,13 +62,13 @@ describe('what is stored', () => {
     expect(await keep(secrets, { A: 'value-a', B: 'value-b' })).toEqual({ A: '$SECRET:A', B: '$SECRET:B' });
     await keep(secrets, { A: 'another' }, { app: 'paid' });
     const client = secrets.clientOf(CLIENT);
-    expect([...(await secrets.open(client, 'default'))]).toEqual([
+    expect([...(await secrets.open(client, plain))]).toEqual([
       ['A', 'value-a'],
       ['B', 'value-b'],
     ]);
-    expect([...(await secrets.open(client, 'paid'))]).toEqual([['A', 'another']]);
-    expect((await secrets.open(secrets.clientOf(`${CLIENT}x`), 'default')).size).toBe(0);
-    expect((await secrets.open(null, 'default')).size).toBe(0);
+    expect([...(await secrets.open(client, paid))]).toEqual([['A', 'another']]);
+    expect((await secrets.open(secrets.clientOf(`${CLIENT}x`), plain)).size).toBe(0);
+    expect((await secrets.open(null, plain)).size).toBe(0);
     const rows = JSON.stringify(await store.readSecrets(client, null));
     for (const hidden of [CLIENT, 'value-a', 'another']) expect(rows).not.toContain(hidden);
   });
@@ -82,7 +85,7 @@ describe('what is stored', () => {
     ];
     for (const [client, taken] of moved) {
       await store.putSecrets(client, [taken], WIDE, 0);
-      const lent = await secrets.open(client, taken.app);
+      const lent = await secrets.open(client, testApp({ name: taken.app }));
       expect(() => lent.get(taken.name)).toThrow('can no longer be opened');
     }
   });
@@ -92,16 +95,22 @@ describe('what is stored', () => {
     await keep(secrets, { B: '1', A: '2' });
     await keep(secrets, { A: '3' });
     await keep(secrets, { A: '4', __proto__x: '5' }, { app: 'paid' });
-    expect(await secrets.names(CLIENT)).toEqual({ default: ['A', 'B'], paid: ['A', '__proto__x'] });
+    expect(await secrets.names(secrets.clientOf(CLIENT))).toEqual({
+      default: ['A', 'B'],
+      paid: ['A', '__proto__x'],
+    });
     const client = secrets.clientOf(CLIENT);
-    expect((await secrets.open(client, 'default')).get('A')).toBe('3');
-    expect(await secrets.delete(CLIENT, { app: 'default', name: 'A' })).toBe(1);
-    expect(await secrets.delete(CLIENT, { app: 'none', name: null })).toBe(0);
-    expect(await secrets.names(CLIENT)).toEqual({ default: ['B'], paid: ['A', '__proto__x'] });
-    expect(await secrets.delete(CLIENT, { app: null, name: 'A' })).toBe(1);
-    expect(await secrets.delete(`${CLIENT}x`, { app: null, name: null })).toBe(0);
-    expect(await secrets.delete(CLIENT, { app: null, name: null })).toBe(2);
-    expect(await secrets.names(CLIENT)).toEqual({});
+    expect((await secrets.open(client, plain)).get('A')).toBe('3');
+    expect(await secrets.delete(secrets.clientOf(CLIENT), { app: 'default', name: 'A' })).toBe(1);
+    expect(await secrets.delete(secrets.clientOf(CLIENT), { app: 'none', name: null })).toBe(0);
+    expect(await secrets.names(secrets.clientOf(CLIENT))).toEqual({
+      default: ['B'],
+      paid: ['A', '__proto__x'],
+    });
+    expect(await secrets.delete(secrets.clientOf(CLIENT), { app: null, name: 'A' })).toBe(1);
+    expect(await secrets.delete(secrets.clientOf(`${CLIENT}x`), { app: null, name: null })).toBe(0);
+    expect(await secrets.delete(secrets.clientOf(CLIENT), { app: null, name: null })).toBe(2);
+    expect(await secrets.names(secrets.clientOf(CLIENT))).toEqual({});
   });
 
   it.each<readonly [string, Record<string, unknown>, string]>([
@@ -120,7 +129,7 @@ describe('what is stored', () => {
     const secrets = secretsUnder(older);
     const refused = keep(secrets, { ...values });
     await expect(refused).rejects.toMatchObject({ reason: 'invalid', details: [{ path }] });
-    expect(await secrets.names(CLIENT)).toEqual({});
+    expect(await secrets.names(secrets.clientOf(CLIENT))).toEqual({});
   });
 
   it('may have names that objects have', async () => {
@@ -130,8 +139,8 @@ describe('what is stored', () => {
     expect(JSON.stringify(handles)).toBe(
       '{"__proto__":"$SECRET:__proto__","constructor":"$SECRET:constructor"}',
     );
-    expect((await secrets.open(secrets.clientOf(CLIENT), 'default')).get('__proto__')).toBe('p');
-    expect(await secrets.names(CLIENT)).toEqual({ default: ['__proto__', 'constructor'] });
+    expect((await secrets.open(secrets.clientOf(CLIENT), plain)).get('__proto__')).toBe('p');
+    expect(await secrets.names(secrets.clientOf(CLIENT))).toEqual({ default: ['__proto__', 'constructor'] });
   });
 
   it.each(['', 'x'.repeat(15), 'x'.repeat(257), `${'x'.repeat(16)}\ud800`])(
@@ -151,7 +160,7 @@ describe('what is stored', () => {
     await expect(secrets.store({ ...asked, app: 'other', key })).rejects.toMatchObject({
       reason: 'forbidden',
     });
-    expect(await secrets.names(CLIENT)).toEqual({});
+    expect(await secrets.names(secrets.clientOf(CLIENT))).toEqual({});
   });
 
   it('is bounded for each client and App, also in a burst', async () => {
@@ -160,7 +169,7 @@ describe('what is stored', () => {
       Object.fromEntries(Array.from({ length: 64 }, (_, at) => [`N${String(n)}_${String(at)}`, 'v']));
     const outcomes = await Promise.allSettled(Array.from({ length: 8 }, (_, n) => keep(secrets, some(n))));
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(4);
-    expect((await secrets.names(CLIENT)).default).toHaveLength(256);
+    expect((await secrets.names(secrets.clientOf(CLIENT))).default).toHaveLength(256);
     // Replacing is no more; another App or client has its own.
     await keep(secrets, some(0));
     await keep(secrets, some(9), { app: 'paid' });
@@ -182,9 +191,74 @@ describe('what is stored', () => {
       reason: 'too_many',
       retryAfter: 3600,
     });
-    expect(await secrets.names(third.clientId)).toEqual({});
-    await secrets.delete(CLIENT, { app: null, name: null });
+    expect(await secrets.names(secrets.clientOf(third.clientId))).toEqual({});
+    await secrets.delete(secrets.clientOf(CLIENT), { app: null, name: null });
     await keep(secrets, large(0), third);
+  });
+});
+
+describe('a value for any App', () => {
+  const asked = { forAnyApp: true, app: undefined, key: undefined, clientId: CLIENT };
+  let secrets: Secrets;
+  let client: string;
+  const lentTo = async (app: App) => Object.fromEntries(await secrets.open(client, app));
+  beforeEach(() => {
+    secrets = secretsUnder(older);
+    client = secrets.clientOf(CLIENT);
+  });
+
+  it('serves the slot of its name of any App, after the value of the App, and needs no key', async () => {
+    const handles = await secrets.store({ ...asked, values: { API_KEY: 'any', OTHER: 'any' } });
+    expect(handles).toEqual({ API_KEY: '$SECRET:API_KEY', OTHER: '$SECRET:OTHER' });
+    expect(await lentTo(paid)).toEqual({ API_KEY: 'any' });
+    expect(await lentTo(testApp({ name: 'other' }))).toEqual({});
+    expect(await lentTo(plain)).toEqual({ API_KEY: 'any', OTHER: 'any' });
+    await secrets.requireSlots(paid, client);
+    await keep(secrets, { API_KEY: 'own' }, { app: 'paid' });
+    expect(await lentTo(paid)).toEqual({ API_KEY: 'own' });
+    expect(await lentTo(plain)).toEqual({ API_KEY: 'any', OTHER: 'any' });
+  });
+
+  it('does not take the place of the value of an App that can no longer be decrypted', async () => {
+    await keep(secretsUnder(newer), { API_KEY: 'own' }, { app: 'paid' });
+    await secrets.store({ ...asked, values: { API_KEY: 'any' } });
+    expect((await secrets.open(client, paid)).isClosed('API_KEY')).toBe(true);
+  });
+
+  it('is stored for an App that is named, with its key', async () => {
+    await secrets.store({ ...asked, app: 'default', values: { API_KEY: 'v' } });
+    expect(await lentTo(paid)).toEqual({});
+    const named = secrets.store({ ...asked, app: 'paid', values: { API_KEY: 'v' } });
+    await expect(named).rejects.toMatchObject({ reason: 'unauthenticated' });
+  });
+
+  it('is listed and deleted as one of default', async () => {
+    await keep(secrets, { A: 'own', B: 'own' });
+    await secrets.store({ ...asked, values: { A: 'any', Z: 'any' } });
+    await keep(secrets, { A: 'paid' }, { app: 'paid' });
+    expect(await secrets.names(client)).toEqual({ default: ['A', 'B', 'Z'], paid: ['A'] });
+    expect(await secrets.delete(client, { app: 'paid', name: 'Z' })).toBe(0);
+    expect(await secrets.delete(client, { app: 'default', name: 'A' })).toBe(2);
+    expect(await secrets.names(client)).toEqual({ default: ['B', 'Z'], paid: ['A'] });
+    expect(await secrets.delete(client, { app: null, name: null })).toBe(3);
+    expect(await secrets.names(client)).toEqual({});
+  });
+});
+
+describe('names with a colon', () => {
+  it('are accepted where the caller allows them', async () => {
+    const secrets = secretsUnder(older);
+    const asked = { clientId: CLIENT, values: { 'vendor:key': 'v' }, app: undefined, key: undefined };
+    await expect(secrets.store(asked)).rejects.toThrow(
+      'secrets must have names of 1 to 128 letters, digits, _, . and - that begin with a letter or _',
+    );
+    expect(await secrets.store({ ...asked, allowsColons: true })).toEqual({
+      'vendor:key': '$SECRET:vendor:key',
+    });
+    for (const name of [':key', 'a b', 'a/b']) {
+      const bad = secrets.store({ ...asked, values: { [name]: 'v' }, allowsColons: true });
+      await expect(bad).rejects.toMatchObject({ reason: 'invalid', details: [{ path: 'secrets' }] });
+    }
   });
 });
 
@@ -194,11 +268,11 @@ describe('the use of secrets', () => {
     const client = secrets.clientOf(CLIENT);
     const usedAt = async () => (await store.listSecretClients(1))[0]?.usedAt;
     await keep(secrets, { A: 'v' });
-    await secrets.names(CLIENT);
+    await secrets.names(secrets.clientOf(CLIENT));
     expect(await usedAt()).toBeNull();
-    await secrets.open(client, 'paid');
+    await secrets.open(client, paid);
     expect(await usedAt()).toBeNull();
-    await secrets.open(client, 'default');
+    await secrets.open(client, plain);
     expect(await usedAt()).toBeGreaterThan(0);
     const noted: number[] = [];
     const spied = {
@@ -207,7 +281,7 @@ describe('the use of secrets', () => {
     };
     store = spied;
     const others = secretsUnder(older);
-    for (let n = 0; n < 3; n++) await others.open(client, 'default');
+    for (let n = 0; n < 3; n++) await others.open(client, plain);
     expect(noted).toHaveLength(1);
   });
 });
@@ -236,7 +310,7 @@ describe('a value whose key is gone', () => {
     await keep(secretsUnder(older), { OLD: 'old-value' });
     const secrets = secretsUnder(newer);
     await keep(secrets, { NEW: 'new-value' });
-    const lent = await secrets.open(secrets.clientOf(CLIENT), 'default');
+    const lent = await secrets.open(secrets.clientOf(CLIENT), plain);
     expect([...lent]).toEqual([['NEW', 'new-value']]);
     expect([lent.get('NEW'), lent.get('NONE'), lent.has('OLD'), lent.has('NONE')]).toEqual([
       'new-value',
@@ -246,9 +320,9 @@ describe('a value whose key is gone', () => {
     ]);
     expect(() => lent.get('OLD')).toThrow(/^The secret OLD can no longer be opened.*Store it again/);
     // It can be listed, replaced and removed.
-    expect(await secrets.names(CLIENT)).toEqual({ default: ['NEW', 'OLD'] });
+    expect(await secrets.names(secrets.clientOf(CLIENT))).toEqual({ default: ['NEW', 'OLD'] });
     await keep(secrets, { OLD: 'again' });
-    expect((await secrets.open(secrets.clientOf(CLIENT), 'default')).get('OLD')).toBe('again');
+    expect((await secrets.open(secrets.clientOf(CLIENT), plain)).get('OLD')).toBe('again');
   });
 
   it('leaves a required slot as good as empty', async () => {
@@ -278,7 +352,7 @@ describe('rotation', () => {
     });
     expect(progress).toEqual([200, 300]);
     const secrets = secretsUnder(newer);
-    expect((await secrets.open(secrets.clientOf(`${CLIENT}149`), 'default')).get('A')).toBe('a149');
+    expect((await secrets.open(secrets.clientOf(`${CLIENT}149`), plain)).get('A')).toBe('a149');
     expect(await rotateSecrets({ store, sealer }, never)).toEqual({ rotated: 0, unopened: [] });
   });
 
@@ -308,13 +382,13 @@ describe('rotation', () => {
         if (++reads === 1) {
           await keep(secretsUnder(newer), { A: 'new' });
           await keep(before, { B: 'new' });
-          await before.delete(CLIENT, { app: null, name: 'C' });
+          await before.delete(before.clientOf(CLIENT), { app: null, name: 'C' });
         }
         return page;
       },
     };
     expect(await rotateSecrets({ store: meddled, sealer }, never)).toEqual({ rotated: 1, unopened: [] });
-    const lent = await secretsUnder(newer).open(before.clientOf(CLIENT), 'default');
+    const lent = await secretsUnder(newer).open(before.clientOf(CLIENT), plain);
     expect([...lent]).toEqual([
       ['A', 'new'],
       ['B', 'new'],

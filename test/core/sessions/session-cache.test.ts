@@ -354,18 +354,18 @@ describe('a fault', () => {
     await core.turnEnded(sent, never);
     door.shut();
     const first = await core.snapshot(created(id));
-    expect(first.faults.texts).toHaveLength(1);
+    expect(first.faults.events).toHaveLength(1);
     first.faults.confirm();
     const next = await core.send(message(id, 'Again'));
     (await rig.next()).fail(new Error('boom'));
     await core.turnEnded(next, never);
     const second = await core.snapshot(created(id));
-    expect(second.faults.texts).toHaveLength(1);
+    expect(second.faults.events).toHaveLength(1);
     second.faults.release();
     door.open();
     await new Promise((resolve) => setImmediate(resolve));
     const third = await core.snapshot(created(id));
-    expect(third.faults.texts).toHaveLength(1);
+    expect(third.faults.events).toHaveLength(1);
   });
 });
 

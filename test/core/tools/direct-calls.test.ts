@@ -64,7 +64,7 @@ describe('a call by a client', () => {
     expect(await eventsOf(store, id)).toEqual([
       { type: 'tool_update', ...tool },
       { type: 'tool_update', ...tool, message: 'half way' },
-      { type: 'tool_complete', ...tool, failed: false, result: 'on top' },
+      { type: 'tool_complete', ...tool, failed: false, result: 'on top', multiStep: true },
     ]);
   });
 

@@ -3,7 +3,7 @@ import { systemClock } from '../../../src/adapters/platform/uuid/clock.js';
 import { createSchemas } from '../../../src/adapters/tools/schema/schemas.js';
 import type { App } from '../../../src/core/model/app.js';
 import type { JsonObject } from '../../../src/core/model/json.js';
-import type { Tool, ToolContext } from '../../../src/core/ports/tool.js';
+import type { Tool, ToolContext, ToolDescription } from '../../../src/core/ports/tool.js';
 import { MAX_RESULT_BYTES, ToolRunner } from '../../../src/core/tools/tool-runner.js';
 import { keptLog, testApp } from '../../support/core.js';
 
@@ -51,7 +51,7 @@ async function run(
   const reports: string[] = [];
   const { args = {}, secrets = {}, signal = never, app = testApp() } = options;
   const context: Omit<ToolContext, 'progress'> = {
-    ...{ sessionId: 's', wallet: null, userState: null, signal },
+    ...{ sessionId: 's', callId: 'c', app: 'default', wallet: null, userState: null, signal },
     secrets: new Map(Object.entries(secrets)),
   };
   const result = await toolbox.run(app, { callId: 'c', name, args }, context, (message) =>
@@ -73,18 +73,41 @@ describe('which tools an App has', () => {
   ])('%j: %j', (fields, names) => {
     const { toolbox } = box(...all);
     const app = testApp(fields);
-    expect(toolbox.describe(app).map(({ name }) => name)).toEqual(names);
+    expect(toolbox.describe(app, { hasWallet: false }).map(({ name }) => name)).toEqual(names);
     for (const { name } of all) expect(toolbox.find(app, name) !== undefined).toBe(names.includes(name));
   });
 
   it('follows the source as it changes', async () => {
     const { toolbox, change } = box(say('one'));
     const app = testApp();
-    expect(toolbox.describe(app)).toBe(toolbox.describe(app));
+    expect(toolbox.describe(app, { hasWallet: false })).toBe(toolbox.describe(app, { hasWallet: false }));
     change(say('two'));
-    expect(toolbox.describe(app).map(({ name }) => name)).toEqual(['two']);
+    expect(toolbox.describe(app, { hasWallet: false }).map(({ name }) => name)).toEqual(['two']);
     expect(await run(toolbox, 'one')).toMatchObject({ failed: true, result: 'There is no tool named one' });
     expect([toolbox.isRepeatable('two'), toolbox.isRepeatable('one')]).toEqual([true, false]);
+  });
+});
+
+describe('the tools that need a wallet', () => {
+  const unrestricted = { chains: null, recipients: null, maxValue: null, maxDailyValue: null };
+  const names = (tools: readonly ToolDescription[]) => tools.map(({ name }) => name);
+
+  it('are offered to Apps that may ask wallets, and to sessions that have one', () => {
+    const { toolbox } = box(say('time'), { ...say('ask'), needsWallet: true });
+    const app = testApp({ wallet: unrestricted });
+    expect(names(toolbox.describe(app, { hasWallet: true }))).toEqual(['time', 'ask']);
+    expect(names(toolbox.describe(app, { hasWallet: false }))).toEqual(['time']);
+    expect(names(toolbox.describe(testApp(), { hasWallet: true }))).toEqual(['time']);
+    expect(toolbox.find(app, 'ask')?.name).toBe('ask');
+    expect(toolbox.find(testApp(), 'ask')).toBeUndefined();
+  });
+
+  it('are described once for sessions with a wallet, and once for those without', () => {
+    const { toolbox } = box(say('time'), { ...say('ask'), needsWallet: true });
+    const app = testApp({ wallet: unrestricted });
+    for (const hasWallet of [true, false]) {
+      expect(toolbox.describe(app, { hasWallet })).toBe(toolbox.describe(app, { hasWallet }));
+    }
   });
 });
 

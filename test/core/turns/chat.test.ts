@@ -192,14 +192,17 @@ describe('a turn', () => {
     await core.turnEnded(sent, never);
     const first = await core.snapshot(created(id));
     expect(spoken(first)).toEqual(['user: Hi', 'assistant: Well', 'system: The model went away. Try again.']);
-    expect([first.status, first.faults.texts]).toEqual(['idle', ['The model went away. Try again.']]);
+    expect([first.status, first.faults.events.map(({ text }) => text)]).toEqual([
+      'idle',
+      ['The model went away. Try again.'],
+    ]);
     // On its way in one answer: no other carries it, until that one turns out not to have been sent.
-    expect((await core.snapshot(created(id))).faults.texts).toEqual([]);
+    expect((await core.snapshot(created(id))).faults.events).toEqual([]);
     first.faults.release();
     const second = await core.snapshot(created(id));
-    expect(second.faults.texts).toHaveLength(1);
+    expect(second.faults.events).toHaveLength(1);
     second.faults.confirm();
-    expect((await core.snapshot(created(id))).faults.texts).toEqual([]);
+    expect((await core.snapshot(created(id))).faults.events).toEqual([]);
     expect(await core.systemEvents(created(id), 10)).toEqual([
       { kind: 'SystemError', text: 'The model went away. Try again.' },
     ]);
@@ -214,7 +217,7 @@ describe('a turn', () => {
     (await rig.next()).fail(new Error('secret stack'));
     await core.turnEnded(sent, never);
     const { faults } = await core.snapshot(created(id));
-    expect(faults.texts).toEqual([
+    expect(faults.events.map(({ text }) => text)).toEqual([
       'Something went wrong inside the service while answering. Send the message again.',
     ]);
   });
@@ -227,7 +230,10 @@ describe('a turn', () => {
     const sent = await core.send(message(id, 'Hi'));
     await core.turnEnded(sent, never);
     const snapshot = await core.snapshot(created(id));
-    expect([snapshot.status, snapshot.faults.texts[0]]).toEqual(['idle', expect.stringContaining('0.02 s')]);
+    expect([snapshot.status, snapshot.faults.events[0]?.text]).toEqual([
+      'idle',
+      expect.stringContaining('0.02 s'),
+    ]);
   });
 
   it('ends when its answer grows beyond all measure, with what was shown', async () => {
@@ -248,7 +254,7 @@ describe('a turn', () => {
     await core.turnEnded(sent, never);
     const { settled, faults } = await core.snapshot(created(id));
     const answer = settled[1]?.content ?? '';
-    expect([answer.length, answer.at(-1), faults.texts]).toEqual([
+    expect([answer.length, answer.at(-1), faults.events.map(({ text }) => text)]).toEqual([
       megabyte,
       'b',
       ['The answer grew too long and was stopped. Ask for less at once.'],
@@ -259,7 +265,9 @@ describe('a turn', () => {
     const calls = await rig.next();
     for (let n = 0; n < 129; n++) calls.call(`c${String(n)}`, 'look');
     await core.turnEnded(again, never);
-    expect((await core.snapshot(created(id))).faults.texts).toEqual([expect.stringContaining('too long')]);
+    expect((await core.snapshot(created(id))).faults.events.map(({ text }) => text)).toEqual([
+      expect.stringContaining('too long'),
+    ]);
   });
 
   it('is titled in the background by its rig, or from its first words, but never over a title of a person', async () => {

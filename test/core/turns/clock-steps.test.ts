@@ -130,11 +130,11 @@ describe('a system error that a dead node has claimed', () => {
       ...{ usage: { inputTokens: 0, outputTokens: 0 }, uses: [], claimNext: null, at: 0 },
     });
     await store.claimFaults(id, { owner: 'dead', milliseconds: HOUR_MS }, null);
-    expect((await node.snapshot(created(id))).faults.texts).toEqual([]);
+    expect((await node.snapshot(created(id))).faults.events).toEqual([]);
     clock.pass(leaseMs - 1);
-    expect((await node.snapshot(created(id))).faults.texts).toEqual([]);
+    expect((await node.snapshot(created(id))).faults.events).toEqual([]);
     clock.pass(1);
-    expect((await node.snapshot(created(id))).faults.texts).toEqual(['It failed.']);
+    expect((await node.snapshot(created(id))).faults.events.map(({ text }) => text)).toEqual(['It failed.']);
   });
 });
 

@@ -374,12 +374,12 @@ describe('a system error', () => {
     const taken = await Promise.all(
       [owner, other, owner, other, other].map(async (core) => core.snapshot(created(id))),
     );
-    expect(taken.flatMap(({ faults }) => faults.texts)).toHaveLength(1);
-    expect((await owner.snapshot(created(id))).faults.texts).toEqual([]);
-    expect((await other.snapshot(created(id))).faults.texts).toEqual([]);
+    expect(taken.flatMap(({ faults }) => faults.events)).toHaveLength(1);
+    expect((await owner.snapshot(created(id))).faults.events).toEqual([]);
+    expect((await other.snapshot(created(id))).faults.events).toEqual([]);
     for (const { faults } of taken) faults.confirm();
     for (const core of [owner, other]) {
-      expect((await core.snapshot(created(id))).faults.texts).toEqual([]);
+      expect((await core.snapshot(created(id))).faults.events).toEqual([]);
     }
   });
 
@@ -387,25 +387,25 @@ describe('a system error', () => {
     const { owner, other, id } = await failed();
     await other.snapshot(created(id), { leavesFaults: true });
     const first = await owner.snapshot(created(id));
-    expect(first.faults.texts).toHaveLength(1);
+    expect(first.faults.events).toHaveLength(1);
     first.faults.confirm();
-    expect((await other.snapshot(created(id))).faults.texts).toEqual([]);
+    expect((await other.snapshot(created(id))).faults.events).toEqual([]);
   });
 
   it('is carried by another node when the answer that had it was not sent', async () => {
     const { owner, other, id } = await failed();
     const first = await owner.snapshot(created(id));
-    expect(first.faults.texts).toHaveLength(1);
+    expect(first.faults.events).toHaveLength(1);
     first.faults.release();
-    expect((await other.snapshot(created(id))).faults.texts).toHaveLength(1);
+    expect((await other.snapshot(created(id))).faults.events).toHaveLength(1);
   });
 
   it('is carried by another node when the one that had it died with it', async () => {
     const { owner, other, id, store } = await failed();
     // As by a node that claimed it and is no more.
     expect((await store.claimFaults(id, { owner: 'dead', milliseconds: -1 }, null)).faults).toHaveLength(1);
-    expect((await other.snapshot(created(id))).faults.texts).toHaveLength(1);
-    expect((await owner.snapshot(created(id))).faults.texts).toEqual([]);
+    expect((await other.snapshot(created(id))).faults.events).toHaveLength(1);
+    expect((await owner.snapshot(created(id))).faults.events).toEqual([]);
   });
 
   it('costs snapshots without one no question to the store', async () => {

@@ -223,7 +223,7 @@ describe('a turn whose process died', () => {
       'counted = "outcome unknown"',
     ]);
     expect([tool.runs, rig.asked.length, end.status]).toEqual([0, 0, 'interrupted']);
-    expect(end.faults.texts).toEqual([expect.stringContaining('counted')]);
+    expect(end.faults.events.map(({ text }) => text)).toEqual([expect.stringContaining('counted')]);
   });
 
   it('is given up after three losses, with what was shown', async () => {

@@ -3,11 +3,11 @@ import type { ClaimedFaults } from '../../../src/core/ports/fault-store.js';
 import type { Lease } from '../../../src/core/model/turn.js';
 import { findLive, type KeptSession, type State } from './state.js';
 
-/** What no snapshot has carried yet. */
+/** The system events that exactly one snapshot carries and none has carried yet. */
 export function unshownFaults(kept: KeptSession): SystemFault[] {
   return kept.systemEvents
-    .filter(({ kind, n }) => kind === 'SystemError' && n > kept.faultsShown)
-    .map(({ n, text }) => ({ n, text }));
+    .filter(({ n }) => n > kept.faultsShown)
+    .flatMap(({ n, kind, text }) => (kind === 'SystemNotice' ? [] : [{ n, kind, text }]));
 }
 
 /** See `Store`. */

@@ -7,6 +7,7 @@ import type { Quota, Use } from '../../../src/core/model/quota.js';
 import type { SealedSecret } from '../../../src/core/ports/secret-store.js';
 import type { StoredKey } from '../../../src/core/ports/store.js';
 import type { Lease, ClaimedTurn, Turn } from '../../../src/core/model/turn.js';
+import type { WalletRequest } from '../../../src/core/model/wallet-request.js';
 
 /** A turn as it is kept. */
 export interface KeptTurn {
@@ -39,6 +40,9 @@ export interface KeptSession {
   systemEvents: (SystemEvent & { readonly n: number; readonly at: number })[];
   lastSystemNo: number;
   faultsShown: number;
+  /** In order of their ids. */
+  requests: WalletRequest[];
+  lastWalletNo: number;
   /** Who has the faults above, and until when. */
   faultsClaim: { readonly owner: string; readonly until: number } | null;
   readonly keys: Map<
@@ -88,6 +92,8 @@ export function ensureLive(state: State, id: string, at: number): { kept: KeptSe
     systemEvents: [],
     lastSystemNo: 0,
     faultsShown: 0,
+    requests: [],
+    lastWalletNo: 0,
     faultsClaim: null,
     keys: new Map(),
   };
@@ -102,6 +108,7 @@ export function bury(state: State, kept: KeptSession): void {
   kept.turns = [];
   kept.events = [];
   kept.systemEvents = [];
+  kept.requests = [];
   kept.faultsClaim = null;
   kept.keys.clear();
 }
@@ -114,8 +121,8 @@ export function setFields(kept: KeptSession, set: SessionFields): boolean {
   return changed;
 }
 
-function shown({ title, titleSource, wallet, rig, client, app, userState }: Session): string {
-  return JSON.stringify([title, titleSource, wallet, rig, client, app, userState]);
+function shown({ title, titleSource, wallet, rig, client, app, userState, archived }: Session): string {
+  return JSON.stringify([title, titleSource, wallet, rig, client, app, userState, archived]);
 }
 
 /** Logs events, counts a change of the session, and says what came of it. */

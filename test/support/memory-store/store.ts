@@ -18,7 +18,25 @@ import {
 } from './secrets.js';
 import { addUse, bury, commit, findExhausted, findLive, type State } from './state.js';
 import { addUsage, readUsage, readUsageClients } from './usage.js';
-import { acceptMessage, endTurn, findTurn, interruptTurns, readFlight, saveProgress } from './turns.js';
+import {
+  expireWalletRequests,
+  findSettledBy,
+  readWalletRequests,
+  reportWalletOutcome,
+  requestWallet,
+  stageWalletRequest,
+  verifyWalletRequest,
+  walletValueSince,
+} from './wallet.js';
+import {
+  acceptMessage,
+  addNote,
+  endTurn,
+  findTurn,
+  interruptTurns,
+  readFlight,
+  saveProgress,
+} from './turns.js';
 
 /** A store in the memory of this process: what the contract means in plain words, and a fast one for tests. */
 export function createMemoryStore(): Store {
@@ -64,7 +82,7 @@ export function createMemoryStore(): Store {
     listThreads: (wallet, page) =>
       step(() =>
         listSessions(state, (session) => session.wallet === wallet, page).map(
-          ({ id, title, createdAt, activeAt }) => ({ id, title, createdAt, activeAt }),
+          ({ id, title, archived, createdAt, activeAt }) => ({ id, title, archived, createdAt, activeAt }),
         ),
       ),
     listSessions: (page) =>
@@ -155,6 +173,17 @@ export function createMemoryStore(): Store {
       step(() => [...state.secrets.values()].filter((secret) => secret.keyId !== keyId).slice(0, limit)),
     resealSecret: (client, from, to) => step(() => resealSecret(state, client, from, to)),
 
+    stageWalletRequest: (request) => step(() => stageWalletRequest(state, request)),
+    requestWallet: (ask) => step(() => requestWallet(state, ask)),
+    reportWalletOutcome: (report) => step(() => reportWalletOutcome(state, report)),
+    verifyWalletRequest: (sessionId, id, turnId, verification) =>
+      step(() => verifyWalletRequest(state, { sessionId, id, turnId }, verification)),
+    readWalletRequests: (sessionId, which) => step(() => readWalletRequests(state, sessionId, which)),
+    walletValueSince: (use) => step(() => walletValueSince(state, use)),
+    findSettledBy: (chainId, hash) => step(() => findSettledBy(state, chainId, hash)),
+    expireWalletRequests: (now, limit) => step(() => expireWalletRequests(state, now, limit)),
+    addNote: (note) => step(() => addNote(state, note)),
+
     countRequest: (quotas) =>
       step(() => {
         const exhausted = findExhausted(state, quotas);
@@ -215,7 +244,7 @@ function pruneState(state: State, prune: Prune): string[] {
     kept.events = kept.events.filter(({ id, at }) => stays(at, kept.session.lastEventId - id));
     kept.systemEvents = kept.systemEvents.filter(
       ({ kind, n, at }) =>
-        (kind === 'SystemError' && n > kept.faultsShown) || stays(at, kept.lastSystemNo - n),
+        (kind !== 'SystemNotice' && n > kept.faultsShown) || stays(at, kept.lastSystemNo - n),
     );
     for (const [key, { createdAt }] of kept.keys) {
       if (createdAt < prune.idempotencyBefore) kept.keys.delete(key);

@@ -1,8 +1,9 @@
 import { flightOf, type Flight } from '../../../src/core/model/flight.js';
-import { textBytes } from '../../../src/core/model/message.js';
+import { textBytes, type Message } from '../../../src/core/model/message.js';
 import type { Acceptance, Accepted, Progress, TurnEnding } from '../../../src/core/ports/store.js';
 import type { Commit } from '../../../src/core/model/event.js';
-import { isOpen, type ClaimedTurn, type Turn } from '../../../src/core/model/turn.js';
+import { isOpen, type ClaimedTurn, type Lease, type Turn } from '../../../src/core/model/turn.js';
+import type { Note, StoredNote } from '../../../src/core/ports/wallet-store.js';
 import {
   addSystemEvent,
   addUse,
@@ -38,8 +39,7 @@ function refuse(live: KeptSession | undefined, asked: Acceptance): Accepted | un
       : { kind: 'key_reused' };
   }
   if (asked.ifVersion !== (live?.session.version ?? 0)) return { kind: 'stale' };
-  const bytes =
-    live?.turns.flatMap(({ messages }) => messages).reduce((sum, one) => sum + textBytes(one), 0) ?? 0;
+  const bytes = textBytesOf(live);
   if (bytes + Buffer.byteLength(asked.text) > asked.maxSessionBytes) return { kind: 'full', bytes };
   if (live?.turns.some(({ turn }) => isOpen(turn.status)) === true) {
     if (asked.busy === 'reject') return { kind: 'busy' };
@@ -69,37 +69,96 @@ export function acceptMessage(state: State, asked: Acceptance): Accepted {
     activeAt: Math.max(activeAt, at),
     version: changed || created ? version + 1 : version,
   };
-  const no = (kept.turns.at(-1)?.turn.no ?? 0) + 1;
-  const message = {
-    ...{ id: asked.messageId, turnId, turnNo: no, position: 0, role: 'user' as const, content: text },
-    ...{ toolCalls: null, toolResults: null, createdAt: at },
-  };
-  const turn: Turn = {
-    ...{ id: turnId, sessionId, no, app, clientId, keyId, status: 'queued', createdAt: at, error: null },
-  };
-  const added: KeptTurn = {
-    ...{ turn, messages: [message], owner: null, attempt: 0, losses: 0, leaseUntil: 0 },
-    ...{ cancelRequested: false, partialText: '', partialSince: 0, partialAttempt: 0 },
-  };
-  kept.turns.push(added);
+  const message: FirstRecord = { id: asked.messageId, role: 'user', content: text };
+  const added = addTurn(kept, { id: turnId, app, clientId, keyId, status: 'queued', createdAt: at }, message);
   if (idempotency !== null) {
     const { key, fingerprint } = idempotency;
     kept.keys.set(key, { fingerprint, turnId, createdAt: at });
   }
-  // Not when others wait before it: a turn never overtakes.
-  const isNext = runningTurn(kept) === undefined && queuedTurns(kept)[0] === added;
-  const claimed = isNext && asked.claim !== null ? claim(added, asked.claim) : null;
+  const claimed = claimIfNext(kept, added, asked.claim);
   const committed = commit(kept, [], at);
   return {
     kind: 'accepted',
     session: kept.session,
     created,
     turn: added.turn,
-    message,
+    message: firstOf(added),
     claimed,
     interruption,
     commit: committed,
   };
+}
+
+/** What a turn begins with. */
+export type FirstRecord = Pick<Message, 'id' | 'role' | 'origin' | 'content'>;
+
+/** Adds a turn behind the others of its session. */
+export function addTurn(
+  kept: KeptSession,
+  asked: Omit<Turn, 'sessionId' | 'no' | 'error'>,
+  first: FirstRecord,
+): KeptTurn {
+  const no = (kept.turns.at(-1)?.turn.no ?? 0) + 1;
+  const turn: Turn = { ...asked, sessionId: kept.session.id, no, error: null };
+  const message: Message = {
+    ...first,
+    turnId: turn.id,
+    turnNo: no,
+    position: 0,
+    toolCalls: null,
+    toolResults: null,
+    createdAt: turn.createdAt,
+  };
+  const added: KeptTurn = {
+    turn,
+    messages: [message],
+    owner: null,
+    attempt: 0,
+    losses: 0,
+    leaseUntil: 0,
+    cancelRequested: false,
+    partialText: '',
+    partialSince: 0,
+    partialAttempt: 0,
+  };
+  kept.turns.push(added);
+  return added;
+}
+
+/** The record that a turn began with. */
+export function firstOf({ turn, messages: [first] }: KeptTurn): Message {
+  if (first === undefined) throw new Error(`turn ${turn.id} has no record`);
+  return first;
+}
+
+/** Claims a new turn unless another one runs or waits before it: a turn never overtakes. */
+export function claimIfNext(kept: KeptSession, added: KeptTurn, lease: Lease | null): ClaimedTurn | null {
+  const isNext = runningTurn(kept) === undefined && queuedTurns(kept)[0] === added;
+  return isNext && lease !== null ? claim(added, lease) : null;
+}
+
+/** See `WalletStore`. */
+export function addNote(state: State, note: Note): StoredNote {
+  const { sessionId, turnId, messageId, app, text, at } = note;
+  const bytes = textBytesOf(findLive(state, sessionId));
+  if (bytes + Buffer.byteLength(text) > note.maxSessionBytes) return { kind: 'full', bytes };
+  const { kept, created } = ensureLive(state, sessionId, at);
+  const asked = { id: turnId, app, clientId: null, keyId: null, status: 'complete', createdAt: at } as const;
+  const added = addTurn(kept, asked, { id: messageId, role: 'system', content: text });
+  const { version, activeAt } = kept.session;
+  kept.session = {
+    ...kept.session,
+    activeAt: Math.max(activeAt, at),
+    version: created ? version + 1 : version,
+  };
+  const committed = commit(kept, [], at);
+  const { turn } = added;
+  return { kind: 'noted', session: kept.session, created, turn, message: firstOf(added), commit: committed };
+}
+
+function textBytesOf(live: KeptSession | undefined): number {
+  const messages = live?.turns.flatMap((turn) => turn.messages) ?? [];
+  return messages.reduce((sum, one) => sum + textBytes(one), 0);
 }
 
 function cancelTurns(kept: KeptSession): { cancelled: Turn[]; running: Turn | null } {

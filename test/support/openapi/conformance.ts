@@ -1,5 +1,5 @@
 import type { MediaType, Response, Schema } from '../../../src/surfaces/openapi/document.js';
-import type { SurfaceName } from '../../../src/surfaces/index.js';
+import type { RootSurface, SurfaceName } from '../../../src/surfaces/index.js';
 import { findMistake, resolveHeader, resolveSchema } from './documents.js';
 import { findStreamMistakes } from './frames.js';
 import { pathOf, promisedAnswers, promisedToBroken, type Promised } from './operations.js';
@@ -23,13 +23,17 @@ const GENERAL =
   /^(content-(type|length|security-policy)|date|connection|keep-alive|transfer-encoding|cache-control|vary|x-accel-buffering|cross-origin-.*|referrer-policy|x-content-type-options|x-frame-options|access-control-.*)$/;
 
 /** What an answer says that the documents do not, and what it does not say that they promise. */
-export function findViolations(exposed: readonly SurfaceName[], exchange: Exchange): readonly string[] {
+export function findViolations(
+  exposed: readonly SurfaceName[],
+  exchange: Exchange,
+  root: RootSurface = 'merged',
+): readonly string[] {
   const { request, status } = exchange;
   if (request !== undefined && isPage(request.url, status)) return [];
   const promised =
     request === undefined
-      ? promisedToBroken(exposed, status)
-      : promisedAnswers(exposed, { ...request, status });
+      ? promisedToBroken(exposed, { status, root })
+      : promisedAnswers(exposed, { ...request, status, root });
   const violations =
     promised.length === 0
       ? ['the status is not documented']

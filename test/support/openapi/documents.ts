@@ -2,6 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { ValidateFunction } from 'ajv/dist/2020.js';
 import { describeCurrent } from '../../../src/surfaces/current/openapi/document.js';
 import { describeLegacy } from '../../../src/surfaces/legacy/openapi/document.js';
+import { describeField } from '../../../src/surfaces/field/openapi/document.js';
 import type {
   Document,
   Header,
@@ -13,8 +14,10 @@ import type { SurfaceName } from '../../../src/surfaces/index.js';
 
 /** The documents as they are served where both surfaces are exposed. */
 const deployment = { version: '1.2.3', surfaces: ['current', 'legacy'] };
+const current = describeCurrent(deployment);
 export const documents: Readonly<Record<SurfaceName, Document>> = {
-  current: describeCurrent(deployment),
+  current,
+  field: describeField(deployment, current),
   legacy: describeLegacy(deployment),
 };
 
@@ -26,7 +29,7 @@ const ajv = new Ajv2020({ strict: true, strictTypes: false, strictRequired: fals
 ajv.addFormat('uuid', /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i);
 ajv.addFormat('date-time', (text: string) => !Number.isNaN(Date.parse(text)));
 
-for (const name of ['current', 'legacy'] as const) {
+for (const name of ['current', 'legacy', 'field'] as const) {
   for (const [key, schema] of Object.entries(documents[name].components.schemas)) {
     ajv.addSchema(relocated(name, schema), `http://${name}/${key}`);
   }

@@ -7,7 +7,7 @@ import type {
   PathItem,
   Response,
 } from '../../../src/surfaces/openapi/document.js';
-import type { SurfaceName } from '../../../src/surfaces/index.js';
+import type { RootSurface, SurfaceName } from '../../../src/surfaces/index.js';
 import { documents, resolveHeader, resolveResponse } from './documents.js';
 
 /** An answer that a document promises. */
@@ -33,11 +33,16 @@ interface Target {
  */
 export function promisedAnswers(
   exposed: readonly SurfaceName[],
-  { method, url, status }: { readonly method: string; readonly url: string; readonly status: number },
+  {
+    method,
+    url,
+    status,
+    root,
+  }: { readonly method: string; readonly url: string; readonly status: number; readonly root: RootSurface },
 ): readonly Promised[] {
   const path = pathOf(url);
   const own = exposed.find((name) => new RegExp(`^/${name}(/|$)`, 'i').test(path));
-  const names = own === undefined ? exposed : [own];
+  const names = own === undefined ? surfacesAtRoot(exposed, root) : [own];
   const verb = operationMethod(method);
   const local = own === undefined ? path : path.slice(own.length + 1);
   const targets = findTargets(names, local, { atRoot: own === undefined, verb });
@@ -74,8 +79,17 @@ function headersOf({ document, response }: Promised): readonly (readonly [string
 }
 
 /** The same for a request that never became one. */
-export function promisedToBroken(exposed: readonly SurfaceName[], status: number): readonly Promised[] {
-  return shared(exposed, status);
+export function promisedToBroken(
+  exposed: readonly SurfaceName[],
+  { status, root }: { readonly status: number; readonly root: RootSurface },
+): readonly Promised[] {
+  return shared(surfacesAtRoot(exposed, root), status);
+}
+
+/** The surfaces that `/api` is merged from. */
+function surfacesAtRoot(exposed: readonly SurfaceName[], root: RootSurface): readonly SurfaceName[] {
+  const merged = exposed.filter((name) => name !== 'field');
+  return root === 'field' || merged.length === 0 ? ['field'] : merged;
 }
 
 /** What is shared by all requests of these surfaces, in the shape of their errors. */
@@ -87,7 +101,8 @@ function shared(names: readonly SurfaceName[], status: number): readonly Promise
 }
 
 function errorSurface(names: readonly SurfaceName[]): SurfaceName {
-  return names.includes('current') ? 'current' : 'legacy';
+  if (names.includes('current')) return 'current';
+  return names[0] ?? 'legacy';
 }
 
 function responseOf({ responses }: Operation, status: number) {

@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { SurfaceName } from '../../../src/surfaces/index.js';
+import type { RootSurface, SurfaceName } from '../../../src/surfaces/index.js';
 import { findViolations } from './conformance.js';
 
 /** All that a server answers, held against the documents. */
@@ -14,8 +14,13 @@ export interface Tap {
 /**
  * Looks at everything that a server writes, whatever client it is for.
  * @param exposed the surfaces that it serves
+ * @param root who serves `/api`
  */
-export function tapAnswers(server: Server, exposed: readonly SurfaceName[]): Tap {
+export function tapAnswers(
+  server: Server,
+  exposed: readonly SurfaceName[],
+  root: RootSurface = 'merged',
+): Tap {
   const violations: string[] = [];
   const open = new Map<ServerResponse, () => void>();
   let count = 0;
@@ -26,13 +31,17 @@ export function tapAnswers(server: Server, exposed: readonly SurfaceName[]): Tap
       if (!open.delete(res) || !res.headersSent) return;
       count++;
       violations.push(
-        ...findViolations(exposed, {
-          request: { method, url, headers },
-          status: res.statusCode,
-          headers: headersOf(Reflect.get(res, '_header')),
-          body: chunks.join(''),
-          isWhole: res.writableEnded,
-        }),
+        ...findViolations(
+          exposed,
+          {
+            request: { method, url, headers },
+            status: res.statusCode,
+            headers: headersOf(Reflect.get(res, '_header')),
+            body: chunks.join(''),
+            isWhole: res.writableEnded,
+          },
+          root,
+        ),
       );
     };
     open.set(res, look);
@@ -44,7 +53,7 @@ export function tapAnswers(server: Server, exposed: readonly SurfaceName[]): Tap
     queueMicrotask(() => {
       if (chunks.length === 0) return;
       count++;
-      violations.push(...findViolations(exposed, parse(chunks.join(''))));
+      violations.push(...findViolations(exposed, parse(chunks.join('')), root));
     });
   });
   return {

@@ -1,7 +1,7 @@
 import type { LanguageModelV3 } from '@ai-sdk/provider';
 import type { Rig } from '../../../core/ports/rig.js';
 import { createCallMemory } from './call-memory.js';
-import { isWebPage, requireKey, type Endpoint } from '../endpoint.js';
+import { isWebPage, requireKey, withKeyOf, type Endpoint } from '../endpoint.js';
 import { UpstreamFault } from '../upstream-fault.js';
 import { callSettings, openModel, type PackagedProvider } from './model.js';
 import { outlineOf } from '../request-outline.js';
@@ -24,16 +24,19 @@ export function createPackaged(provider: PackagedProvider, endpoint: Endpoint): 
     signal.addEventListener('abort', abort, { once: true });
     let isOver = false;
     try {
-      requireKey(endpoint);
-      opened ??= openModel(provider, endpoint);
-      const model = await opened;
-      const outline = outlineOf(request);
+      const used = withKeyOf(request, endpoint);
+      requireKey(used);
+      // A model with the key of a client is never kept.
+      const model = await (used === endpoint
+        ? (opened ??= openModel(provider, endpoint))
+        : openModel(provider, used));
+      const outline = outlineOf(request, endpoint.options);
       const prompt = buildPrompt(request.instructions, outline, memory);
       const { stream, response } = await model.doStream({
         prompt: prompt.messages,
         ...(prompt.tools.length === 0 ? {} : { tools: prompt.tools }),
         ...(outline.toolsAreHistory ? { toolChoice: { type: 'none' } } : {}),
-        ...callSettings(provider, request.purpose),
+        ...callSettings(request.purpose, endpoint),
         abortSignal: call.signal,
       });
       if (isWebPage(response?.headers?.['content-type'])) throw new UpstreamFault('endpoint');
@@ -44,7 +47,7 @@ export function createPackaged(provider: PackagedProvider, endpoint: Endpoint): 
       }
     } catch (error) {
       signal.throwIfAborted();
-      throw asRigError(error);
+      throw asRigError(error, request.apiKey === undefined ? undefined : provider);
     } finally {
       signal.removeEventListener('abort', abort);
       // A complete response has no connection to close, and creating the abort reason is expensive.

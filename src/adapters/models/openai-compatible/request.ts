@@ -1,12 +1,17 @@
+import type { RigOptions } from '../../../core/model/rig-options.js';
 import type { PromptMessage, RigRequest } from '../../../core/ports/rig.js';
 import type { ToolDescription } from '../../../core/ports/tool.js';
 import type { WireNames } from '../wire-names.js';
 import { argumentsSchema, type Outline } from '../request-outline.js';
 import { outputText } from '../ai-sdk/prompt.js';
 
+interface CompletionOptions extends Pick<RigOptions, 'maxOutputTokens' | 'temperature' | 'reasoning'> {
+  readonly model: string;
+}
+
 /** Builds the JSON body of a request for a streamed chat completion. */
 export function requestBody(
-  { model, maxTokens }: { readonly model: string; readonly maxTokens: number | undefined },
+  { model, maxOutputTokens, temperature, reasoning }: CompletionOptions,
   instructions: RigRequest['instructions'],
   outline: Outline,
 ): string {
@@ -16,10 +21,16 @@ export function requestBody(
     if (message.role === 'user') messages.push({ role: 'user', content: message.content });
     else addAssistant(messages, message, outline);
   }
-  const limit = maxTokens === undefined ? '' : `,"max_tokens":${String(maxTokens)}`;
+  const limit = field('max_tokens', maxOutputTokens);
+  const options = `${limit}${field('temperature', temperature)}${field('reasoning_effort', reasoning)}`;
   const tools = outline.tools.length === 0 ? '' : `,"tools":${toolsJson(outline.tools, outline.toolNames)}`;
   const choice = outline.toolsAreHistory ? ',"tool_choice":"none"' : '';
-  return `{"model":${JSON.stringify(model)}${limit},"messages":${JSON.stringify(messages)}${tools}${choice},"stream":true,"stream_options":{"include_usage":true}}`;
+  return `{"model":${JSON.stringify(model)}${options},"messages":${JSON.stringify(messages)}${tools}${choice},"stream":true,"stream_options":{"include_usage":true}}`;
+}
+
+/** Returns an optional field of the JSON body. */
+function field(name: string, value: string | number | undefined): string {
+  return value === undefined ? '' : `,"${name}":${JSON.stringify(value)}`;
 }
 
 type WireMessage =

@@ -3,11 +3,13 @@ import type { Rig, RigError, RigPart } from '../../../core/ports/rig.js';
 import type { ModelHttpClient } from '../http/client.js';
 import type { OpenResponse, ResponseHead, ResponseListener } from '../http/exchange.js';
 import { MAX_EVENT, MAX_REFUSAL } from '../http/limits.js';
-import { isWebPage, requireKey, TITLE_TOKENS, type Endpoint } from '../endpoint.js';
+import { optionsFor } from '../call-options.js';
+import { isWebPage, requireKey, withKeyOf, type Endpoint } from '../endpoint.js';
 import { endParts } from '../ending.js';
 import { UpstreamFault } from '../upstream-fault.js';
 import { outlineOf, type Outline } from '../request-outline.js';
 import { asRigError, refusalError } from '../rig-error.js';
+import type { UpstreamAnswer } from '../classify.js';
 import { Chunks } from './chunks.js';
 import { requestBody } from './request.js';
 
@@ -18,34 +20,44 @@ const BODILESS = new Set([204, 205]);
  * because the package passes each token through four web streams (docs/decisions/016-chat-completions.md).
  */
 export function createCompletions(endpoint: Endpoint, client: Pick<ModelHttpClient, 'open'>): Rig['respond'] {
-  const { model, baseUrl, apiKey } = endpoint;
+  const { model, baseUrl, options } = endpoint;
   const url = new URL(`${baseUrl}/chat/completions`);
-  const headers = {
-    'content-type': 'application/json',
-    accept: 'text/event-stream',
-    'user-agent': 'diptych',
-    ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
-  };
+  const configured = headersFor(endpoint);
 
   return (request, signal, take) =>
     new Promise((resolve, reject) => {
+      const keyOf = request.apiKey === undefined ? undefined : endpoint.provider;
       try {
-        requireKey(endpoint);
-        const outline = outlineOf(request);
-        const maxTokens = request.purpose === 'title' ? TITLE_TOKENS['openai-compatible'] : undefined;
-        const body = requestBody({ model, maxTokens }, request.instructions, outline);
-        const reader = new CompletionReader(signal, outline, { take, resolve, reject });
+        const used = withKeyOf(request, endpoint);
+        requireKey(used);
+        const headers = used === endpoint ? configured : headersFor(used);
+        const outline = outlineOf(request, options);
+        const call = { model, ...optionsFor(request.purpose, endpoint) };
+        const body = requestBody(call, request.instructions, outline);
+        const reader = new CompletionReader(signal, outline, { take, resolve, reject, keyOf });
         client.open({ url, method: 'POST', headers, body, signal }, reader);
       } catch (error) {
-        reject(failureOf(signal, asRigError(error)));
+        reject(failureOf(signal, asRigError(error, keyOf)));
       }
     });
+}
+
+function headersFor({ apiKey, options }: Endpoint): Readonly<Record<string, string>> {
+  return {
+    'content-type': 'application/json',
+    accept: 'text/event-stream',
+    'user-agent': 'diptych',
+    ...options.headers,
+    ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
+  };
 }
 
 interface Consumer {
   readonly take: (part: RigPart) => void;
   readonly resolve: () => void;
   readonly reject: (error: Error) => void;
+  /** The provider, if the request carries the client's own key. */
+  readonly keyOf: string | undefined;
 }
 
 /** Reads one response: an event stream or the body of an error. */
@@ -98,7 +110,7 @@ class CompletionReader implements ResponseListener {
     try {
       this.#takeText(this.#decoder.decode());
       if (this.#refusal !== undefined) {
-        this.#reject(refusalOf(this.#refusal));
+        this.#refuse(this.#refusal);
         return;
       }
       for (const part of endParts(this.#chunks.end(), this.outline)) this.consumer.take(part);
@@ -110,7 +122,11 @@ class CompletionReader implements ResponseListener {
   }
 
   onFail(reason: unknown): void {
-    if (!this.#isOver) this.#reject(asRigError(reason));
+    if (!this.#isOver) this.#reject(asRigError(reason, this.consumer.keyOf));
+  }
+
+  #refuse(refusal: { readonly head: ResponseHead; readonly body: string }): void {
+    this.#reject(refusalError(answerOf(refusal), this.consumer.keyOf));
   }
 
   /** Ends the call with an error and closes the connection, unless the response is complete. */
@@ -124,7 +140,7 @@ class CompletionReader implements ResponseListener {
     if (this.#refusal === undefined) this.#events.feed(text);
     else {
       this.#refusal.body += text;
-      if (this.#refusal.body.length > MAX_REFUSAL) this.#reject(refusalOf(this.#refusal));
+      if (this.#refusal.body.length > MAX_REFUSAL) this.#refuse(this.#refusal);
     }
   }
 }
@@ -134,13 +150,13 @@ function failureOf(signal: AbortSignal, error: RigError): Error {
   return signal.aborted ? (signal.reason as Error) : error;
 }
 
-function refusalOf({ head, body }: { readonly head: ResponseHead; readonly body: string }): RigError {
+function answerOf({ head, body }: { readonly head: ResponseHead; readonly body: string }): UpstreamAnswer {
   const headers = Object.keys(head.headers).map((name) => [name, headerOf(head, name) ?? ''] as const);
-  return refusalError({
+  return {
     status: head.status <= 599 ? head.status : 502,
     headers: Object.fromEntries(headers),
     body,
-  });
+  };
 }
 
 function headerOf({ headers }: ResponseHead, name: string): string | undefined {

@@ -1,7 +1,12 @@
 import type { EventBody, LoggedEvent, SystemEvent } from '../../../core/model/event.js';
 import type { Message } from '../../../core/model/message.js';
 import type { Quota, Use } from '../../../core/model/quota.js';
-import type { Session, SessionFields, TitleSource } from '../../../core/model/session.js';
+import {
+  NOTHING_PENDING,
+  type Session,
+  type SessionFields,
+  type TitleSource,
+} from '../../../core/model/session.js';
 import type { StoredKey } from '../../../core/ports/store.js';
 import { wellFormed } from '../../../core/model/text.js';
 import type { ClaimedTurn, Turn, TurnStatus } from '../../../core/model/turn.js';
@@ -26,6 +31,8 @@ export interface SessionRow {
   readonly last_turn_no: number;
   readonly faults_shown: number;
   readonly deleted_at: number | null;
+  readonly archived: boolean;
+  readonly pending: Session['pending'] | null;
 }
 
 /** A turn as the SQL function `turn_json` returns it. */
@@ -57,6 +64,7 @@ export interface MessageRow {
   readonly tool_calls: Message['toolCalls'];
   readonly tool_results: Message['toolResults'];
   readonly created_at: number;
+  readonly origin: 'wallet' | null;
 }
 
 /** A row of `system_events`. */
@@ -80,10 +88,10 @@ export interface KeyRow {
 /** Lists the columns by name: a prepared `SELECT *` fails after a newer version of the program adds a column. */
 export const SESSION_COLUMNS =
   'ref, id, title, title_source, wallet, rig, client, app, user_state, interrupted, created_at, active_at, revision, version, ' +
-  'last_event_id, last_turn_no, faults_shown, deleted_at';
+  'last_event_id, last_turn_no, faults_shown, deleted_at, archived, pending';
 /** Columns of `messages m`. */
 export const MESSAGE_COLUMNS =
-  'm.id, m.turn_id, m.turn_no, m.position, m.role, m.content, m.tool_calls, m.tool_results, m.created_at';
+  'm.id, m.turn_id, m.turn_no, m.position, m.role, m.content, m.tool_calls, m.tool_results, m.created_at, m.origin';
 
 export function toSession(row: SessionRow): Session {
   return {
@@ -96,6 +104,8 @@ export function toSession(row: SessionRow): Session {
     app: row.app,
     userState: row.user_state,
     interrupted: row.interrupted,
+    archived: row.archived,
+    pending: row.pending ?? NOTHING_PENDING,
     createdAt: row.created_at,
     activeAt: row.active_at,
     lastEventId: row.last_event_id,
@@ -139,6 +149,7 @@ export function toMessage(row: MessageRow): Message {
     turnNo: row.turn_no,
     position: row.position,
     role: row.role,
+    ...(row.origin !== null && { origin: row.origin }),
     content: row.content,
     toolCalls: row.tool_calls,
     toolResults: row.tool_results,
@@ -183,8 +194,8 @@ export function toFields(set: SessionFields): readonly [columns: string, state: 
 export function toRecords(messages: readonly Message[]): string {
   const last = new Map(messages.map((message) => [message.id, message]));
   return toJson(
-    [...last.values()].map(({ id, position, role, content, toolCalls, toolResults, createdAt }) => ({
-      ...{ id, position, role, content, created_at: createdAt },
+    [...last.values()].map(({ id, position, role, origin, content, toolCalls, toolResults, createdAt }) => ({
+      ...{ id, position, role, origin, content, created_at: createdAt },
       tool_calls: toolCalls === null ? null : JSON.stringify(toolCalls),
       tool_results: toolResults === null ? null : JSON.stringify(toolResults),
     })),

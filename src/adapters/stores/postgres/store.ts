@@ -11,6 +11,7 @@ import { createRemoval } from './queries/removal.js';
 import { createSecrets } from './queries/secrets.js';
 import { createThreadReads } from './queries/threads.js';
 import { createUsage } from './queries/usage.js';
+import { createWallet } from './queries/wallet.js';
 import { createWrites } from './queries/writes.js';
 
 /**
@@ -34,6 +35,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
     ...createSecrets(run),
     ...createOverview(run),
     ...createUsage(run),
+    ...createWallet(run),
     ...createRemoval(run, options.log),
     close: () => connections.close(),
   };

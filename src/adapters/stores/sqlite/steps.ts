@@ -16,6 +16,17 @@ import type { ClaimedFaults } from '../../../core/ports/fault-store.js';
 import type { Quota } from '../../../core/model/quota.js';
 import type { SealedSecret, SecretBounds, StoredSecrets } from '../../../core/ports/secret-store.js';
 import type { UsageRow } from '../../../core/ports/usage-store.js';
+import type { WalletRequest, WalletVerification } from '../../../core/model/wallet-request.js';
+import type {
+  AskedWallet,
+  NewWalletRequest,
+  Note,
+  ReportedOutcome,
+  StagedRequest,
+  StoredNote,
+  WalletAsk,
+  WalletReport,
+} from '../../../core/ports/wallet-store.js';
 
 /** A position in a prune: rows of `stage` after `after` are still to be checked. */
 export interface PruneCursor {
@@ -28,6 +39,9 @@ export interface Pruned {
   readonly deleted: readonly string[];
   readonly next: PruneCursor | null;
 }
+
+/** The sessions whose requests one step has expired. */
+export type ExpiredRequests = readonly { readonly sessionId: string; readonly commit: Commit | null }[];
 
 interface Step<A extends readonly unknown[], R> {
   readonly args: A;
@@ -76,6 +90,15 @@ export interface Steps {
   pruneSecrets: Step<[before: number, limit: number], number>;
   deleteSecrets: Step<[client: string, which: { app: string | null; name: string | null }], number>;
   resealSecret: Step<[client: string, from: SealedSecret, to: SealedSecret], boolean>;
+  stageWalletRequest: Step<[request: NewWalletRequest], StagedRequest>;
+  requestWallet: Step<[ask: WalletAsk], AskedWallet>;
+  reportWalletOutcome: Step<[report: WalletReport], ReportedOutcome>;
+  verifyWalletRequest: Step<
+    [sessionId: string, id: number, turnId: string, verification: WalletVerification],
+    WalletRequest | undefined
+  >;
+  expireWalletRequests: Step<[now: number, limit: number], ExpiredRequests>;
+  addNote: Step<[note: Note], StoredNote>;
   addUsage: Step<[rows: readonly UsageRow[]], undefined>;
   countRequest: Step<[quotas: readonly Quota[]], Quota | undefined>;
   pruneSome: Step<[prune: Prune, from: PruneCursor], Pruned>;

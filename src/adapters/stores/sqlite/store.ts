@@ -188,6 +188,20 @@ function createStore(place: Place, writer: Writer, reader: Reader): SqliteStore 
     pruneSecrets: (before, limit) => writer.run('pruneSecrets', before, limit),
     deleteSecrets: (client, which) => writer.run('deleteSecrets', client, which),
     resealSecret: (client, from, to) => writer.run('resealSecret', client, from, to),
+    stageWalletRequest: (request) => writer.run('stageWalletRequest', request),
+    requestWallet: (ask) => writer.run('requestWallet', ask),
+    reportWalletOutcome: (report) => writer.run('reportWalletOutcome', report),
+    verifyWalletRequest: (sessionId, id, turnId, verification) =>
+      writer.run('verifyWalletRequest', sessionId, id, turnId, verification),
+    readWalletRequests: (sessionId, which) => read((reads) => reads.readWalletRequests(sessionId, which)),
+    walletValueSince: (use) => read((reads) => reads.walletValueSince(use)),
+    findSettledBy: (chainId, hash) => read((reads) => reads.findSettledBy(chainId, hash)),
+    async expireWalletRequests(now, limit) {
+      // Reads first, as `claimAbandoned` does.
+      const some = await read((reads) => reads.hasOverdueRequests(now));
+      return some ? writer.run('expireWalletRequests', now, limit) : [];
+    },
+    addNote: (note) => writer.run('addNote', note),
     countRequest: (quotas) =>
       quotas.length === 0 ? Promise.resolve(undefined) : writer.run('countRequest', quotas),
     addUsage: async (rows) => {

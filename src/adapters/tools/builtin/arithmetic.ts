@@ -51,9 +51,9 @@ export function createArithmetic(math: MathJsInstance): Arithmetic {
       if (math.isParenthesisNode(node)) return valueOf(node.content);
       if (math.isConstantNode(node)) return constant(node.value);
       if (math.isSymbolNode(node)) return named(node.name);
-      if (math.isOperatorNode(node)) return call(node.fn, node.args, `the operator ${node.op}`);
+      if (math.isOperatorNode(node)) return call(node.fn, node.args, `operator ${node.op}`);
       if (math.isFunctionNode(node) && math.isSymbolNode(node.fn)) {
-        return call(node.fn.name, node.args, `a function ${node.fn.name}`);
+        return call(node.fn.name, node.args, `function ${node.fn.name}`);
       }
       throw new Error('Only arithmetic is allowed: numbers, operators, parentheses and functions.');
     }
@@ -66,19 +66,19 @@ export function createArithmetic(math: MathJsInstance): Arithmetic {
 
     function named(name: string): BigNumber {
       const value = constants.get(name);
-      if (value === undefined) throw new Error(`I don't know what "${name}" is.`);
+      if (value === undefined) throw new Error(`The name "${name}" is unknown.`);
       return value;
     }
 
     function call(name: string, args: readonly MathNode[], label: string): BigNumber {
       const found = functions.get(name);
-      if (found === undefined) throw new Error(`I don't know ${label}.`);
+      if (found === undefined) throw new Error(`There is no ${label}.`);
       if (args.length < found.least || args.length > found.most) {
-        throw new Error(`${name} takes another number of arguments than ${args.length.toString()}.`);
+        throw new Error(`${name} does not take ${args.length.toString()} arguments.`);
       }
       const given = args.map(valueOf);
       spent += found.cost(given);
-      if (spent > MAX_COST) throw new Error('The expression has too many functions and broken powers.');
+      if (spent > MAX_COST) throw new Error('The expression has too many functions and fractional powers.');
       return found.of(given);
     }
   };
@@ -97,8 +97,7 @@ function parse(math: MathJsInstance, expression: string): MathNode {
   if (/%\s*[-+]/.test(text)) {
     throw new Error('Percent or remainder? Before + or -, write (5%) in brackets, or mod for a remainder.');
   }
-  if (bracketDepth(text) > MAX_BRACKETS)
-    throw new Error('The expression has too many brackets within brackets.');
+  if (bracketDepth(text) > MAX_BRACKETS) throw new Error('The expression has too many nested brackets.');
   try {
     return math.parse(text);
   } catch (error) {

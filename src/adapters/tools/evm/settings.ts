@@ -25,6 +25,8 @@ export interface ChainSettings {
    * other chains.
    */
   readonly ens?: { readonly universalResolver: string } | null;
+  /** A fee that clients add to a batch of transactions, in wei as a decimal string. Default null: none. */
+  readonly fee?: { readonly recipient: string; readonly amountWei: string } | null;
 }
 
 /** Settings of the chain tools. */

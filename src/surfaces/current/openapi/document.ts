@@ -7,10 +7,12 @@ import { named } from '../../openapi/schemas.js';
 import { chatPaths } from './chat.js';
 import { controlPaths } from './control.js';
 import { schemas } from './schemas.js';
+import { providerKeyPaths } from './provider-keys.js';
 import { secretPaths } from './secrets.js';
 import { sessionPaths } from './sessions.js';
 import { toolPaths } from './tools.js';
 import { walletPaths } from './wallet.js';
+import { walletRequestPaths } from './wallet-requests.js';
 
 const DESCRIPTION = `A client generates a UUID, sends it as \`X-Session-Id\`, and talks to the assistant in that session.
 
@@ -36,16 +38,18 @@ export function describeCurrent({ version, surfaces }: Deployment): Document {
       { name: 'Models and Apps', description: 'The models and Apps that generate replies.' },
       { name: 'Tools', description: 'Tools that the assistant and the client can call.' },
       { name: 'Secrets', description: 'Values that tools need. No response contains them.' },
-      { name: 'Wallets', description: 'Sign-in of wallets, if the service requires it.' },
+      { name: 'Wallets', description: 'Wallets that sign transactions and messages, and their sign-in.' },
       { name: 'Health', description: 'Probes for deployments.' },
     ],
     paths: {
       ...chatPaths,
       ...sessionPaths,
       ...controlPaths,
+      ...providerKeyPaths,
       ...toolPaths,
       ...secretPaths,
       ...walletPaths,
+      ...walletRequestPaths,
       ...healthPaths({ ownBase: true }),
     },
     components: {

@@ -3,6 +3,7 @@ import { anyEvent, turnEvents, updateEvents } from '../../openapi/events.js';
 import { health } from '../../openapi/health.js';
 import { message } from '../../openapi/messages.js';
 import { flag, list, map, named, record, text, timestamp, uuid, words } from '../../openapi/schemas.js';
+import { pendingRequests, walletRequestSchemas } from './wallet-requests.js';
 
 const call = { call_id: text(), name: text('The name of the tool.') };
 
@@ -25,6 +26,7 @@ const userState: Schema = {
     address: { type: ['string', 'null'], description: 'Equals `evm.address`.' },
     chain_id: { type: ['integer', 'string', 'null'], description: 'Equals `evm.chain_id`.' },
     is_connected: { type: ['boolean', 'null'], description: 'Equals `connection.is_connected`.' },
+    ...pendingRequests,
   },
 };
 
@@ -56,18 +58,20 @@ export const schemas: Readonly<Record<string, Schema>> = {
     },
     { description: 'A session and its thread.' },
   ),
+  Archiving: record({ session_id: uuid('The session.'), is_archived: flag() }),
   Deletion: record({ session_id: uuid('The deleted session.'), deleted: { const: true } }),
   Message: message,
   ErrorEntry: record({ SystemError: text() }, { description: 'The reason of a failure.' }),
   NoticeEntry: record({ SystemNotice: text() }, { description: 'A notice from the service to the session.' }),
-  SystemEvent: { oneOf: [named('ErrorEntry'), named('NoticeEntry')] },
+  SystemEvent: { oneOf: [named('ErrorEntry'), named('NoticeEntry'), named('InlineCallEntry')] },
+  DeliveredEvent: { oneOf: [named('ErrorEntry'), named('InlineCallEntry')] },
   UserState: userState,
   Snapshot: record(
     {
       messages: list(named('Message'), 'All messages in order of their turns, or the last ones with `tail`.'),
       system_events: list(
-        named('ErrorEntry'),
-        'Errors that no earlier response has delivered. Each is delivered once per session.',
+        named('DeliveredEvent'),
+        'Errors and wallet requests that no earlier response has delivered. Each is delivered once per session.',
       ),
       title: text(),
       is_processing: flag('True while a turn is running or queued.'),
@@ -122,6 +126,17 @@ export const schemas: Readonly<Record<string, Schema>> = {
     handles: map({ type: 'string', pattern: '^\\$SECRET:' }, 'Placeholders for the values, by name.'),
   }),
   SecretNames: record({ by_app: map(list(text()), 'The names of the stored values, by App.') }),
+  ProviderKey: record({
+    provider: words(['openai', 'anthropic', 'google', 'openai-compatible']),
+    key_prefix: { type: 'string', maxLength: 7, description: 'The first characters of the key.' },
+    label: { type: ['string', 'null'] },
+    is_active: flag('False if the service can no longer decrypt the key.'),
+  }),
+  ProviderKeys: record({
+    provider_keys: list(named('ProviderKey')),
+    byok_keys: list(named('ProviderKey'), 'Equals `provider_keys`.'),
+  }),
+  StoredProviderKey: record({ key: named('ProviderKey') }),
   Cleared: record({ cleared: flag('Whether there were any values.') }),
   Deleted: record({ deleted: flag('Whether the value existed.') }),
   Nonce: record({ nonce: text('Letters and digits.'), expires_at: timestamp }),
@@ -130,6 +145,7 @@ export const schemas: Readonly<Record<string, Schema>> = {
     public_key: text('The wallet that has signed in: an address, or chain and address (CAIP-10).'),
     expires_at: timestamp,
   }),
+  ...walletRequestSchemas,
   Health: health,
   ...updateEvents,
   ...turnEvents,

@@ -9,6 +9,27 @@ const thread = { session_id: SESSION_EXAMPLE, title: 'New Chat' };
 const wallet = { type: 'string', minLength: 1, maxLength: 128 };
 const limit = { type: 'integer', minimum: 1, maximum: 1000 };
 
+/** Describes one of the two paths that archive a session. */
+function archiving(operationId: string, summary: string, is_archived: boolean): Paths[string] {
+  return {
+    post: {
+      operationId,
+      summary,
+      description:
+        'Has no effect on a session that is in this state already. An archived thread stays readable and usable.',
+      tags,
+      security: [{}],
+      parameters: [sessionInPath],
+      responses: {
+        200: json('The session.', named('Archiving'), {
+          example: { session_id: SESSION_EXAMPLE, is_archived },
+        }),
+        ...refusals('NotFound'),
+      },
+    },
+  };
+}
+
 export const sessionPaths: Paths = {
   '/api/sessions': {
     post: {
@@ -107,6 +128,8 @@ export const sessionPaths: Paths = {
       },
     },
   },
+  '/api/sessions/{id}/archive': archiving('archiveSession', 'Archive a thread', true),
+  '/api/sessions/{id}/unarchive': archiving('unarchiveSession', 'Take a thread out of the archive', false),
   '/api/sessions/{id}/messages': {
     get: {
       operationId: 'readMessages',

@@ -1,6 +1,6 @@
 import type { SessionEvent, SessionState, ToolProgress } from '../../../client/types.js';
 import { reused } from './reuse.js';
-import { readState } from './stated.js';
+import { readState, turnsOf } from './stated.js';
 import { noted, withArguments, withProgress } from './tools.js';
 import type { Block, RecordedCall, Unseen, View, ViewMessage } from './view.js';
 
@@ -47,14 +47,13 @@ export function changed(view: View, change: Change): View {
 
 /** Applies a state, which replaces everything; sent messages that it does not contain yet stay at the end. */
 function stated(view: View, state: SessionState): View {
-  const { messages, queued, users } = readState(state);
+  const { messages, queued, users, turns: ordinal } = readState(state);
   const fresh = users.slice(view.statedUsers);
   const unseen = view.unseen.filter(({ text }) => {
     const index = fresh.indexOf(text);
     if (index !== -1) fresh.splice(index, 1);
     return index === -1;
   });
-  const ordinal = users.length - queued.length;
   const id = view.turn?.ordinal === ordinal ? view.turn.id : null;
   const before = view.turn?.ordinal === ordinal ? view.turn.before : (view.turn?.id ?? null);
   const next: View = {
@@ -77,8 +76,7 @@ function started(view: View, turnId: string): View {
   }
   if (turn?.id === null) return { ...view, turn: { ...turn, id: turnId } };
   const next = promoted(view);
-  const ordinal = next.messages.filter(({ role }) => role === 'user').length;
-  return { ...next, turn: { ordinal, id: turnId, before: turn?.id ?? null } };
+  return { ...next, turn: { ordinal: turnsOf(next.messages), id: turnId, before: turn?.id ?? null } };
 }
 
 function ended(view: View, turnId: string): View {
@@ -97,8 +95,7 @@ function promoted(view: View): View {
 function opened(view: View): View {
   if (view.turn !== null) return view;
   const next = promoted(view);
-  const ordinal = next.messages.filter(({ role }) => role === 'user').length;
-  return { ...next, turn: { ordinal, id: null, before: null } };
+  return { ...next, turn: { ordinal: turnsOf(next.messages), id: null, before: null } };
 }
 
 /** Places a sent message: it starts a turn, or is queued. */

@@ -2,11 +2,13 @@ import { createClient } from '../../../client/index.js';
 import type { Client, Exchange, JsonObject, WireEvent } from '../../../client/types.js';
 import { randomId } from '../../../client/random-id.js';
 import { Observable } from '../../parts/observable.js';
+import { pendingRequests, type PendingRequest } from '../../../client/pending.js';
 import { changed, type Change } from './changes.js';
 import { readCalls } from './history.js';
 import type { Settings } from '../settings.js';
 import { countUnknown } from './tools.js';
 import { EMPTY_VIEW, type View } from './view.js';
+import { isTold, type WalletState } from './wallet-state.js';
 
 /** The environment of a conversation. */
 export interface Surroundings {
@@ -16,6 +18,8 @@ export interface Surroundings {
   readonly hasHistory: boolean;
   readonly onExchange: (exchange: Exchange) => void;
   readonly onWireEvent: (event: WireEvent) => void;
+  /** Returns the proof of the wallet in the settings. */
+  readonly walletProof: () => string | undefined;
 }
 
 /** Maximum delay before text is rendered, in milliseconds. */
@@ -24,6 +28,8 @@ const FRAME_MS = 40;
 /** One session over one surface: its view and the user's actions. */
 export class Conversation {
   readonly view = new Observable<View>(EMPTY_VIEW);
+  /** The requests that wait for the person's wallet. */
+  readonly pending = new Observable<readonly PendingRequest[]>([]);
   /** The reason why the conversation cannot continue; null while it can. */
   readonly failure = new Observable<string | null>(null);
   readonly client: Client;
@@ -45,9 +51,9 @@ export class Conversation {
     private readonly around: Surroundings,
   ) {
     const { surface, sessionId, app, key } = settings;
-    const { base, onExchange, onWireEvent } = around;
+    const { base, onExchange, onWireEvent, walletProof } = around;
     const options = {
-      ...{ url: base, sessionId, onExchange, onWireEvent },
+      ...{ url: base, sessionId, onExchange, onWireEvent, walletProof },
       ...(app !== 'default' && { app }),
       ...(key !== '' && { key }),
     };
@@ -71,13 +77,15 @@ export class Conversation {
 
   /**
    * Sends a message. Shows it immediately, and removes it when the service refuses it.
+   * @param tellFirst tells the session what the assistant has to know before it reads the message; never rejects
    * @throws the error of the refusal
    */
-  async send(text: string, wallet: string): Promise<void> {
+  async send(text: string, wallet: string, tellFirst: () => Promise<void>): Promise<void> {
     const key = randomId();
     this.#apply({ type: 'sending', message: { key, text } });
     try {
       const { signal } = this.#stop;
+      await tellFirst();
       const binding = await this.#bind(wallet);
       await this.client.send(text, { signal, idempotencyKey: key, ...binding });
     } catch (error) {
@@ -91,9 +99,23 @@ export class Conversation {
   }
 
   async setUserState(patch: JsonObject): Promise<void> {
-    if (this.keeper === null) throw new Error('No surface that is exposed can set the user state');
+    if (this.keeper === null) throw new Error('No exposed surface can set the user state');
     await this.keeper.setUserState(patch);
     this.#apply({ type: 'state', state: await this.client.state() });
+  }
+
+  /** Reports the connected wallet to the session, so that the assistant knows account and chain. */
+  async tellWallet(wallet: WalletState): Promise<void> {
+    if (this.keeper === null || isTold(this.#newest.userState, wallet)) return;
+    const { address, chainId, isConnected } = wallet;
+    const payload = { address, chain_id: chainId, is_connected: isConnected };
+    await this.keeper.reportSystem({ type: 'wallet:state_changed', payload });
+  }
+
+  /** Reads the state now. */
+  async refresh(): Promise<void> {
+    this.#apply({ type: 'state', state: await this.client.state() });
+    this.#readPending();
   }
 
   dismissNotices(): void {
@@ -115,7 +137,26 @@ export class Conversation {
     for await (const event of this.client.watch(signal)) {
       this.#apply(event);
       if (event.type === 'state') this.#readArguments(signal);
+      // The legacy surface does not show the requests, and the current one not before the end of a turn.
+      const isAsked =
+        event.type === 'tool' && event.status === 'complete' && event.name.startsWith('request_');
+      if (event.type === 'state' && this.keeper === this.client)
+        this.#showPending(pendingRequests(event.state.userState));
+      else if (isAsked || event.type === 'state') this.#readPending();
     }
+  }
+
+  #readPending(): void {
+    const showPending = (pending: readonly PendingRequest[]): void => {
+      this.#showPending(pending);
+    };
+    // The connection status reports an unreachable service; the next state shows the requests.
+    this.keeper?.pending().then(showPending, () => undefined);
+  }
+
+  #showPending(pending: readonly PendingRequest[]): void {
+    const isEmpty = pending.length === 0 && this.pending.get().length === 0;
+    if (!isEmpty && !this.#stop.signal.aborted) this.pending.set(pending);
   }
 
   /** Creates the session, because the legacy surface responds with 404 for an unknown one. */

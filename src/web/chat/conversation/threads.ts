@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useState } from 'react';
 import type { ThreadSummary } from '../../../client/types.js';
+import { ClientError } from '../../../client/error.js';
 import { reasonOf, type Conversation } from './conversation.js';
 
 /** The threads of a wallet, if they can be listed. */
@@ -10,8 +11,16 @@ export interface Threads {
   reload(): void;
 }
 
-/** Reads the threads of a wallet, again whenever `version` changes. */
-export function useThreads(conversation: Conversation, wallet: string, version: string): Threads {
+/**
+ * Reads the threads of a wallet, again whenever `version` changes.
+ * @param onUnproven called when the service requires a proof of the wallet
+ */
+export function useThreads(
+  conversation: Conversation,
+  wallet: string,
+  version: string,
+  onUnproven: () => void,
+): Threads {
   const [list, setList] = useState<readonly ThreadSummary[]>([]);
   const [problem, setProblem] = useState<string | null>(null);
   const [asked, setAsked] = useState(0);
@@ -29,13 +38,17 @@ export function useThreads(conversation: Conversation, wallet: string, version: 
         setProblem(null);
       },
       (error: unknown) => {
-        if (!isOver) setProblem(reasonOf(error));
+        if (isOver) return;
+        const isUnproven = error instanceof ClientError && (error.status === 401 || error.status === 403);
+        setList([]);
+        setProblem(isUnproven ? null : reasonOf(error));
+        if (isUnproven) onUnproven();
       },
     );
     return () => {
       isOver = true;
     };
-  }, [conversation, wallet, version, asked]);
+  }, [conversation, wallet, version, asked, onUnproven]);
   const reload = useCallback(() => {
     setAsked((count) => count + 1);
   }, []);

@@ -37,9 +37,9 @@ export interface Unseen {
   readonly text: string;
 }
 
-/** The running turn, identified by the user message that it replies to. */
+/** The running turn, identified by the message that began it: the user's, or the report of a wallet. */
 export interface OpenTurn {
-  /** The number of user messages up to and including the turn's own. */
+  /** The number of such messages up to and including the turn's own. */
   readonly ordinal: number;
   /** Null: not known yet, or not available. */
   readonly id: string | null;

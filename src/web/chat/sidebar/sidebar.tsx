@@ -1,4 +1,4 @@
-import { useState, type ReactNode } from 'react';
+import { useCallback, useState, type ReactNode } from 'react';
 import { randomId } from '../../../client/random-id.js';
 import { useObservable } from '../../parts/observable.js';
 import logo from '../../icon.svg';
@@ -10,21 +10,30 @@ import type { Settings } from '../settings.js';
 import { Setup } from './setup.js';
 import { ThreadItem } from './thread-item.js';
 import { useThreads } from '../conversation/threads.js';
+import { WalletPanel } from '../wallet/wallet-panel.js';
+import type { Wallets } from '../wallet/wallets.js';
 
 /** The threads of a wallet, and the assistant's settings. */
 export function Sidebar(props: {
   readonly conversation: Conversation;
   readonly settings: Settings;
+  readonly wallets: Wallets;
   readonly onChange: (some: Partial<Settings>) => void;
   readonly onOpen: () => void;
 }): ReactNode {
-  const { conversation, settings, onChange, onOpen } = props;
+  const { conversation, settings, wallets, onChange, onOpen } = props;
+  const { signIn } = wallets;
   const { sessionId, wallet } = settings;
   const view = useObservable(conversation.view);
   const [problem, setProblem] = useState<string | null>(null);
   // A finished turn may have created a thread or moved it up.
   const version = `${view.title ?? ''} ${String(view.statedUsers)} ${String(view.turn === null)}`;
-  const threads = useThreads(conversation, wallet, version);
+  useObservable(signIn);
+  const isUnproven = signIn.lacks(wallet);
+  const requireSignIn = useCallback(() => {
+    signIn.require();
+  }, [signIn]);
+  const threads = useThreads(conversation, isUnproven ? '' : wallet, version, requireSignIn);
   const { keeper } = conversation;
 
   const open = (id: string): void => {
@@ -60,6 +69,7 @@ export function Sidebar(props: {
       </button>
       <section className="threads" aria-labelledby="threads-heading">
         <h2 id="threads-heading">Threads</h2>
+        <WalletPanel {...{ wallets, conversation }} />
         <Field
           label="Wallet address"
           value={wallet}
@@ -98,7 +108,7 @@ export function Sidebar(props: {
             ))}
           </ul>
         )}
-        {wallet !== '' && threads.list.length === 0 && threads.problem === null && (
+        {wallet !== '' && !isUnproven && threads.list.length === 0 && threads.problem === null && (
           <p className="hint">No threads yet. The next message binds its thread to this wallet.</p>
         )}
       </section>

@@ -1,5 +1,6 @@
 import { MessagePrimitive } from '@assistant-ui/react';
 import type { ReactNode } from 'react';
+import { isOfWallet } from '../../../client/wallet-words.js';
 import { MarkdownText } from './markdown.js';
 import { ToolCall } from './tool-call.js';
 
@@ -27,14 +28,18 @@ export function AssistantMessage(): ReactNode {
   );
 }
 
-/** A message of the service about a turn, such as an error. */
+/** A message of the service: an error of a turn, or what a wallet has reported. */
 export function SystemMessage(): ReactNode {
   return (
     <MessagePrimitive.Root className="message system" data-role="system">
       <h2 className="visually-hidden">Service</h2>
-      <MessagePrimitive.Parts components={{ Text: ({ text }) => <p className="plain">{text}</p> }} />
+      <MessagePrimitive.Parts components={{ Text: SystemText }} />
     </MessagePrimitive.Root>
   );
+}
+
+function SystemText({ text }: { readonly text: string }): ReactNode {
+  return <p className={isOfWallet(text) ? 'plain of-wallet' : 'plain'}>{text}</p>;
 }
 
 function Working({ status }: { readonly status: { readonly type: string } }): ReactNode {

@@ -9,26 +9,37 @@ import { useRuntime } from './runtime.js';
 import { Thread } from './thread.js';
 import { isBusy } from '../conversation/view.js';
 import { useWindow } from './window.js';
+import { RequestList } from '../wallet/requests/request-list.js';
+import { useReportedOutcomes, useToldWallet } from '../wallet/told.js';
+import type { Wallets } from '../wallet/wallets.js';
 
 /** A conversation: its thread and the message input. */
-export function Pane(props: { readonly conversation: Conversation; readonly wallet: string }): ReactNode {
-  const { conversation, wallet } = props;
+export function Pane(props: {
+  readonly conversation: Conversation;
+  readonly wallets: Wallets;
+  readonly wallet: string;
+}): ReactNode {
+  const { conversation, wallets, wallet } = props;
   const view = useObservable(conversation.view);
   const failure = useObservable(conversation.failure);
   const [problem, setProblem] = useState<string | null>(null);
   const [refused, setRefused] = useState<string | null>(null);
 
+  const { signIn } = wallets;
+  const tellWallet = useToldWallet(conversation, wallets);
+  useReportedOutcomes(conversation, wallets);
   const send = useCallback(
     async (text: string) => {
       setProblem(null);
       try {
-        await conversation.send(text, wallet);
+        // A wallet without the proof that the service requires would be refused.
+        await conversation.send(text, signIn.lacks(wallet) ? '' : wallet, tellWallet);
       } catch (error) {
         setProblem(reasonOf(error));
         setRefused(text);
       }
     },
-    [conversation, wallet],
+    [conversation, signIn, tellWallet, wallet],
   );
   const interrupt = useCallback(async () => {
     try {
@@ -63,7 +74,11 @@ export function Pane(props: { readonly conversation: Conversation; readonly wall
   return (
     <AssistantRuntimeProvider runtime={runtime}>
       <ThreadPrimitive.Root className="pane">
-        <Thread view={view} shown={shown} />
+        <Thread
+          view={view}
+          shown={shown}
+          requests={<RequestList messages={view.messages} {...{ conversation, wallets }} />}
+        />
         <Problems
           problem={problem ?? failure}
           notices={view.notices}

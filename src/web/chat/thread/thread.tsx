@@ -9,7 +9,13 @@ const MESSAGES = { user: UserMessage, assistant: AssistantMessage, system: Syste
 const EXAMPLES = ['What is 12 * (3 + 4)?', 'What time is it in Tokyo?', 'Count from 1 to 50'] as const;
 
 /** The messages of a session, followed by the queued ones. */
-export function Thread({ view, shown }: { readonly view: View; readonly shown: Shown }): ReactNode {
+export function Thread(props: {
+  readonly view: View;
+  readonly shown: Shown;
+  /** Shown after the messages. */
+  readonly requests: ReactNode;
+}): ReactNode {
+  const { view, shown, requests } = props;
   return (
     <ThreadPrimitive.Viewport className="viewport" role="region" aria-label="Conversation" tabIndex={0}>
       {view.isLoaded && view.messages.length === 0 && <Welcome />}
@@ -25,6 +31,7 @@ export function Thread({ view, shown }: { readonly view: View; readonly shown: S
             return <Message />;
           }}
         </ThreadPrimitive.Messages>
+        {requests}
         {view.queued.length > 0 && <Queue texts={view.queued} />}
       </div>
       <ThreadPrimitive.ScrollToBottom className="to-bottom" aria-label="To the end" title="To the end">

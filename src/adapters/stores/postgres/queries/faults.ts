@@ -3,7 +3,7 @@ import type { Store } from '../../../../core/ports/store.js';
 import type { Run, Statement } from '../connections.js';
 import { callOf } from './writes.js';
 
-const CLAIM = callOf('claim_unshown_faults', 4);
+const CLAIM = callOf('claim_system_faults', 4);
 const RELEASE: Statement = {
   name: 'release_faults',
   text: `UPDATE sessions SET faults_claimed_by = NULL, faults_claimed_until = NULL
@@ -14,7 +14,7 @@ const MARK_SHOWN: Statement = {
   text: 'UPDATE sessions SET faults_shown = $2 WHERE id = $1 AND deleted_at IS NULL AND faults_shown < $2',
 };
 
-/** Tracks which errors of a session have been delivered in a snapshot. */
+/** Tracks which faults of a session have been delivered in a snapshot. */
 export function createFaults(run: Run): Pick<Store, 'claimFaults' | 'releaseFaults' | 'markFaultsShown'> {
   return {
     async claimFaults(id, { owner, milliseconds }, lost) {

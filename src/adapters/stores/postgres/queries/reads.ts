@@ -27,7 +27,7 @@ const HEADS: Statement = {
 };
 const LIST_THREADS: Statement = {
   name: 'list_threads',
-  text: `SELECT id, title, created_at AS "createdAt", active_at AS "activeAt" FROM sessions
+  text: `SELECT id, title, archived, created_at AS "createdAt", active_at AS "activeAt" FROM sessions
     WHERE deleted_at IS NULL AND wallet = $1 AND (active_at, id) < ($2, $3)
     ORDER BY active_at DESC, id DESC LIMIT $4`,
 };

@@ -32,8 +32,8 @@ type Head = SessionRow & { readonly open: readonly OpenTurn[]; readonly faults: 
 const RECORDS = `(SELECT coalesce(json_agg(r ORDER BY r.position), '[]') FROM (
   SELECT ${MESSAGE_COLUMNS} FROM messages m WHERE m.session = t.session AND m.turn_no = t.no) r)`;
 
-const FAULTS = `(SELECT coalesce(json_agg(json_build_object('n', e.n, 'text', e.text) ORDER BY e.n), '[]')
-  FROM system_events e WHERE e.session = s.ref AND e.n > s.faults_shown AND e.kind = 'SystemError')`;
+const FAULTS = `(SELECT coalesce(json_agg(json_build_object('n', e.n, 'kind', e.kind, 'text', e.text) ORDER BY e.n), '[]')
+  FROM system_events e WHERE e.session = s.ref AND e.n > s.faults_shown AND e.kind <> 'SystemNotice')`;
 
 const HEAD: Statement = {
   name: 'thread_head',

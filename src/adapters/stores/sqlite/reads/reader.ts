@@ -6,6 +6,7 @@ import { createReads } from './reads.js';
 import { createSecretReads } from './sealed-values.js';
 import { createTailReader } from './tails.js';
 import { createThreadReader } from './threads.js';
+import { createWalletReads } from './wallet.js';
 import { createUsageReads } from '../rows/usage-table.js';
 
 /** All reads on one connection, with their statements prepared. */
@@ -17,6 +18,7 @@ function createAllReads(db: Database) {
     ...createSecretReads(db),
     ...createOverviewReads(db),
     ...createUsageReads(db),
+    ...createWalletReads(db),
     loadThread: createThreadReader(db),
     loadTail: createTailReader(db),
   };

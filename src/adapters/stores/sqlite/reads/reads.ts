@@ -61,9 +61,9 @@ export function createReads(db: Database): Reads {
   const selectThreads = db
     .prepare<
       [string, number, string, number],
-      [id: string, title: string, createdAt: number, activeAt: number]
+      [id: string, title: string, archived: number, createdAt: number, activeAt: number]
     >(
-      `SELECT id, title, created_at, active_at FROM sessions
+      `SELECT id, title, archived, created_at, active_at FROM sessions
        WHERE deleted_at IS NULL AND wallet = ? AND (active_at, id) < (?, ?)
        ORDER BY active_at DESC, id DESC ${LIMIT}`,
     )
@@ -151,7 +151,13 @@ export function createReads(db: Database): Reads {
     listThreads(wallet, { limit, after }) {
       const { activeAt: before, id: beforeId } = after ?? FIRST;
       const rows = selectThreads.all(wallet, before, beforeId, limit);
-      return rows.map(([id, title, createdAt, activeAt]) => ({ id, title, createdAt, activeAt }));
+      return rows.map(([id, title, archived, createdAt, activeAt]) => ({
+        id,
+        title,
+        archived: archived === 1,
+        createdAt,
+        activeAt,
+      }));
     },
 
     listSessions({ limit, after, wallet }) {

@@ -1,5 +1,5 @@
-import type { Session, TitleSource } from '../../../../core/model/session.js';
-import { parseUserState } from './json-columns.js';
+import { NOTHING_PENDING, type Session, type TitleSource } from '../../../../core/model/session.js';
+import { parsePending, parseUserState } from './json-columns.js';
 
 /** A row of `sessions`. Write steps change it in memory, then save it with `SessionTable`. */
 export interface SessionRow {
@@ -30,6 +30,11 @@ export interface SessionRow {
   text_bytes: number;
   /** How many messages a snapshot shows for them. */
   shown_messages: number;
+  archived: number;
+  /** JSON; null: no wallet request is pending. */
+  pending: string | null;
+  /** The highest id of a wallet request. */
+  last_wallet_no: number;
 }
 
 /** The columns of a row that the core reads, without the id. */
@@ -47,6 +52,8 @@ const CORE_FIELDS = [
   'revision',
   'version',
   'last_event_id',
+  'archived',
+  'pending',
 ] as const;
 
 /** The columns of a row that can change, in the order in which they are read and written. */
@@ -61,6 +68,7 @@ const FIELDS = [
   'deleted_at',
   'text_bytes',
   'shown_messages',
+  'last_wallet_no',
 ] as const;
 
 /** The names in `FIELDS`, as an SQL column list. */
@@ -94,9 +102,10 @@ export function toSessionRow(values: SessionValues): SessionRow {
     created_at,
     ...rest
   ] = values;
-  const [active_at, revision, version, last_event_id, last_turn_no, last_system_no, faults_shown, ...last] =
-    rest;
-  const [faults_claimed_by, faults_claimed_until, incarnation, deleted_at, text_bytes, shown_messages] = last;
+  const [active_at, revision, version, last_event_id, archived, pending, last_turn_no, ...others] = rest;
+  const [last_system_no, faults_shown, faults_claimed_by, faults_claimed_until, incarnation, ...last] =
+    others;
+  const [deleted_at, text_bytes, shown_messages, last_wallet_no] = last;
   return {
     ref,
     id,
@@ -122,6 +131,9 @@ export function toSessionRow(values: SessionValues): SessionRow {
     deleted_at,
     text_bytes,
     shown_messages,
+    archived,
+    pending,
+    last_wallet_no,
   };
 }
 
@@ -144,6 +156,8 @@ export function coreValues(row: SessionRow): CoreValues {
     row.revision,
     row.version,
     row.last_event_id,
+    row.archived,
+    row.pending,
   ];
 }
 
@@ -160,6 +174,7 @@ export function fieldValues(row: SessionRow): ValuesOf<typeof FIELDS> {
     row.deleted_at,
     row.text_bytes,
     row.shown_messages,
+    row.last_wallet_no,
   ];
 }
 
@@ -170,7 +185,7 @@ export function toSession(row: SessionRow): Session {
 /** @param values as `coreValues` lists them */
 export function sessionOf(id: string, values: CoreValues): Session {
   const [title, titleSource, wallet, rig, client, app, userState, interrupted, ...last] = values;
-  const [createdAt, activeAt, revision, version, lastEventId] = last;
+  const [createdAt, activeAt, revision, version, lastEventId, archived, pending] = last;
   return {
     id,
     title,
@@ -181,6 +196,8 @@ export function sessionOf(id: string, values: CoreValues): Session {
     app,
     userState: userState === null ? null : parseUserState(userState),
     interrupted: interrupted === 1,
+    archived: archived === 1,
+    pending: pending === null ? NOTHING_PENDING : parsePending(pending),
     createdAt,
     activeAt,
     lastEventId,

@@ -118,6 +118,9 @@ function newRow(id: string, at: number): SessionRow {
     deleted_at: null,
     text_bytes: 0,
     shown_messages: 0,
+    archived: 0,
+    pending: null,
+    last_wallet_no: 0,
   };
 }
 
@@ -126,19 +129,27 @@ function broughtBack(tombstone: SessionRow, at: number): SessionRow {
   const { ref, revision, version, last_event_id, last_system_no, faults_shown, incarnation } = tombstone;
   return {
     ...newRow(tombstone.id, at),
-    ...{ ref, revision, version, last_event_id, last_system_no, faults_shown, incarnation },
+    ref,
+    revision,
+    version,
+    last_event_id,
+    last_system_no,
+    faults_shown,
+    incarnation,
+    last_wallet_no: tombstone.last_wallet_no,
   };
 }
 
 /** Sets fields on a row. Returns whether a value changed. */
 export function setFields(row: SessionRow, set: SessionFields): boolean {
-  const { title, title_source, wallet, rig, client, app, user_state } = row;
+  const { title, title_source, wallet, rig, client, app, user_state, archived } = row;
   if (set.title !== undefined) row.title = set.title;
   if (set.titleSource !== undefined) row.title_source = set.titleSource;
   if (set.wallet !== undefined) row.wallet = set.wallet;
   if (set.rig !== undefined) row.rig = set.rig;
   if (set.client !== undefined) row.client = set.client;
   if (set.app !== undefined) row.app = set.app;
+  if (set.archived !== undefined) row.archived = set.archived ? 1 : 0;
   if (set.userState !== undefined) {
     row.user_state = set.userState === null ? null : JSON.stringify(set.userState);
   }
@@ -149,6 +160,7 @@ export function setFields(row: SessionRow, set: SessionFields): boolean {
     rig !== row.rig ||
     client !== row.client ||
     app !== row.app ||
-    user_state !== row.user_state
+    user_state !== row.user_state ||
+    archived !== row.archived
   );
 }

@@ -30,14 +30,17 @@ export interface TurnRow {
  * The columns of a message `m`. Read as an array, which is faster than an object, with the id of its turn first.
  */
 export const MESSAGE_COLUMNS =
-  'm.id, m.turn_no, m.position, m.role, m.content, m.tool_calls, m.tool_results, m.created_at';
+  'm.id, m.turn_no, m.position, m.role, m.content, m.tool_calls, m.tool_results, m.created_at, m.origin';
 
 /** Selects the messages of a turn in order. Parameters: the turn's id, session and number. */
 export const TURN_MESSAGES = `SELECT ?, ${MESSAGE_COLUMNS} FROM messages m WHERE m.session = ? AND m.turn_no = ? ORDER BY m.position`;
 
-/** Selects the errors of a session that no snapshot has delivered, in order. Parameters: session, `faults_shown`. */
+/**
+ * Selects the system events of a session that exactly one snapshot delivers and none has delivered, in order.
+ * Parameters: session, `faults_shown`.
+ */
 export const SESSION_FAULTS =
-  "SELECT n, text FROM system_events WHERE session = ? AND n > ? AND kind = 'SystemError' ORDER BY n";
+  "SELECT n, kind, text FROM system_events WHERE session = ? AND n > ? AND kind <> 'SystemNotice' ORDER BY n";
 
 /** The id of the turn, then the values of `MESSAGE_COLUMNS`. */
 export type MessageValues = [
@@ -50,6 +53,7 @@ export type MessageValues = [
   toolCalls: string | null,
   toolResults: string | null,
   createdAt: number,
+  origin: 'wallet' | null,
 ];
 
 /** A row of `events`. */
@@ -107,13 +111,14 @@ export function toClaimedTurn(row: TurnRow, owner: string): ClaimedTurn {
 
 /** @throws StoreUnavailableError when the file is damaged */
 export function toMessage(values: MessageValues): Message {
-  const [turnId, id, turnNo, position, role, content, toolCalls, toolResults, createdAt] = values;
+  const [turnId, id, turnNo, position, role, content, toolCalls, toolResults, createdAt, origin] = values;
   return {
     id,
     turnId,
     turnNo,
     position,
     role,
+    ...(origin !== null && { origin }),
     content,
     toolCalls: toolCalls === null ? null : parseToolCalls(toolCalls),
     toolResults: toolResults === null ? null : parseToolResults(toolResults),

@@ -40,6 +40,8 @@ export interface TurnTable {
   /** Counts the queued turns of a session, and checks whether one runs. */
   countOpen(session: number): { readonly queued: number; readonly isRunning: boolean };
   insertQueued(session: number, turn: NewTurn): Turn;
+  /** Stores a turn that has ended when it was created. */
+  insertComplete(session: number, turn: NewTurn): Turn;
   /** Stores a running turn that is claimed by its owner from the start. */
   insertClaimed(session: number, turn: NewTurn, lease: Lease): ClaimedTurn;
   /** Assigns a turn to an owner. @param losses added to the turn's losses */
@@ -90,11 +92,12 @@ export function createTurnTable(db: Database): TurnTable {
         keyId: string | null,
       ],
       ...[createdAt: number, status: TurnStatus, attempt: number, owner: string | null, leaseUntil: number],
+      endedAt: number | null,
     ]
   >(
-    `INSERT INTO turns (session, id, no, app, client_id, key_id, created_at, status, attempt, owner, lease_until, losses,
-       cancel_requested, input_tokens, output_tokens, shown_tokens, partial_text)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0, 0, 0, '')`,
+    `INSERT INTO turns (session, id, no, app, client_id, key_id, created_at, status, attempt, owner, lease_until, ended_at,
+       losses, cancel_requested, input_tokens, output_tokens, shown_tokens, partial_text)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0, 0, 0, '')`,
   );
   const claim = db.prepare<[owner: string, leaseUntil: number, attempt: number, losses: number, ref: number]>(
     "UPDATE turns SET status = 'running', owner = ?, lease_until = ?, attempt = ?, losses = ? WHERE ref = ?",
@@ -113,12 +116,16 @@ export function createTurnTable(db: Database): TurnTable {
        input_tokens = ?, output_tokens = ?, shown_tokens = ?, partial_text = '' WHERE ref = ?`,
   );
   const putMessage = db.prepare<
-    [number, number, string, number, string, string, string | null, string | null, number]
+    [
+      ...[session: number, turnNo: number, id: string, position: number, role: string, content: string],
+      ...[toolCalls: string | null, toolResults: string | null, createdAt: number, origin: string | null],
+    ]
   >(
-    `INSERT INTO messages (session, turn_no, id, position, role, content, tool_calls, tool_results, created_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+    `INSERT INTO messages (session, turn_no, id, position, role, content, tool_calls, tool_results, created_at, origin)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT (id) DO UPDATE SET position = excluded.position, role = excluded.role, content = excluded.content,
-       tool_calls = excluded.tool_calls, tool_results = excluded.tool_results, created_at = excluded.created_at
+       tool_calls = excluded.tool_calls, tool_results = excluded.tool_results, created_at = excluded.created_at,
+       origin = excluded.origin
      WHERE messages.session = excluded.session AND messages.turn_no = excluded.turn_no`,
   );
   const selectSize = db
@@ -131,11 +138,11 @@ export function createTurnTable(db: Database): TurnTable {
 
   /** Inserts or replaces a message. Returns its size, in bytes of text. */
   function put(session: number, turnNo: number, message: Message): number {
-    const { id, position, role, content, toolCalls, toolResults, createdAt } = message;
+    const { id, position, role, content, toolCalls, toolResults, createdAt, origin = null } = message;
     const calls = toolCalls === null ? null : JSON.stringify(toolCalls);
     const results = toolResults === null ? null : JSON.stringify(toolResults);
     const { changes } = putMessage.run(
-      ...([session, turnNo, id, position, role, content, calls, results, createdAt] as const),
+      ...([session, turnNo, id, position, role, content, calls, results, createdAt, origin] as const),
     );
     if (changes === 0) throw new Error(`message ${id} belongs to another turn`);
     return Buffer.byteLength(content) + Buffer.byteLength(calls ?? '') + Buffer.byteLength(results ?? '');
@@ -156,13 +163,31 @@ export function createTurnTable(db: Database): TurnTable {
     },
     insertQueued(session, turn) {
       const { id, no, app, clientId, keyId, createdAt } = turn;
-      insert.run(session, id, no, app, clientId, keyId, createdAt, 'queued', 0, null, 0);
+      insert.run(session, id, no, app, clientId, keyId, createdAt, 'queued', 0, null, 0, null);
       return { ...turn, status: 'queued', error: null };
+    },
+    insertComplete(session, turn) {
+      const { id, no, app, clientId, keyId, createdAt } = turn;
+      insert.run(session, id, no, app, clientId, keyId, createdAt, 'complete', 0, null, 0, createdAt);
+      return { ...turn, status: 'complete', error: null };
     },
     insertClaimed(session, turn, lease) {
       const { id, no, app, clientId, keyId, createdAt } = turn;
       const { owner } = lease;
-      insert.run(session, id, no, app, clientId, keyId, createdAt, 'running', 1, owner, leaseEnd(lease));
+      insert.run(
+        session,
+        id,
+        no,
+        app,
+        clientId,
+        keyId,
+        createdAt,
+        'running',
+        1,
+        owner,
+        leaseEnd(lease),
+        null,
+      );
       return {
         ...turn,
         status: 'running',

@@ -1,13 +1,12 @@
 import type { Database } from 'better-sqlite3';
 import type { Acceptance, Accepted, Interruption } from '../../../../core/ports/store.js';
-import type { Message } from '../../../../core/model/message.js';
-import type { Turn } from '../../../../core/model/turn.js';
 import type { EventTable } from '../rows/event-table.js';
 import { toTurn } from '../rows/turn-rows.js';
 import { toSession, type SessionRow } from '../rows/session-row.js';
 import { setFields, type SessionTable } from '../rows/session-table.js';
 import type { Handlers } from '../steps.js';
-import type { NewTurn, TurnTable } from '../rows/turn-table.js';
+import type { TurnTable } from '../rows/turn-table.js';
+import { countTurn, insertTurn } from './new-turn.js';
 import type { QuotaTable } from '../rows/quota-table.js';
 
 /** The tables that accepting a message writes to. */
@@ -100,41 +99,20 @@ export function createAccept(
     const changed = setFields(row, { ...asked.set, app }) || created;
     if (changed) row.version += 1;
     row.interrupted = 0;
-    row.active_at = Math.max(row.active_at, at);
-    row.last_turn_no += 1;
-    row.text_bytes += size;
-    row.shown_messages += 1;
+    countTurn(row, size, at);
     const commit = events.commit(row, [], at);
     if (changed) sessions.save(row);
     else sessions.saveCounters(row);
 
-    const asNew: NewTurn = {
-      id: turnId,
-      sessionId: row.id,
-      no: row.last_turn_no,
-      app,
-      clientId,
-      keyId,
-      createdAt: at,
-    };
     // The turn starts now only if no turn runs and none is queued before it.
     const isNext = !open.isRunning && (open.queued === 0 || makesRoom);
-    const claimed = isNext && asked.claim !== null ? turns.insertClaimed(row.ref, asNew, asked.claim) : null;
-    const turn: Turn =
-      claimed === null ? turns.insertQueued(row.ref, asNew) : { ...asNew, status: 'running', error: null };
+    const { turn, message, claimed } = insertTurn(
+      turns,
+      row,
+      { id: turnId, app, clientId, keyId, createdAt: at },
+      { first: { id: messageId, role: 'user', content: text }, lease: isNext ? asked.claim : null },
+    );
     for (const quota of asked.quotas) if (quota.measure === 'turns') uses.add({ ...quota, amount: 1 });
-    const message: Message = {
-      id: messageId,
-      turnId,
-      turnNo: turn.no,
-      position: 0,
-      role: 'user',
-      content: text,
-      toolCalls: null,
-      toolResults: null,
-      createdAt: at,
-    };
-    turns.addMessage(row.ref, message);
     if (idempotency !== null) putKey.run(row.ref, idempotency.key, idempotency.fingerprint, turnId, at);
     const session = toSession(row);
     return { kind: 'accepted', session, created, turn, message, claimed, interruption, commit };

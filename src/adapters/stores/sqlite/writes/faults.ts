@@ -1,16 +1,15 @@
 import type { Database } from 'better-sqlite3';
 import type { SystemFault } from '../../../../core/model/event.js';
+import { SESSION_FAULTS } from '../rows/turn-rows.js';
 import type { SessionTable } from '../rows/session-table.js';
 import type { Handlers } from '../steps.js';
 
-/** The write steps that track which errors of a session have been delivered in a snapshot. */
+/** The write steps that track which faults of a session have been delivered in a snapshot. */
 export function createFaultWrites(
   db: Database,
   sessions: SessionTable,
 ): Pick<Handlers, 'claimFaults' | 'releaseFaults' | 'markFaultsShown'> {
-  const select = db.prepare<[session: number, after: number], SystemFault>(
-    "SELECT n, text FROM system_events WHERE session = ? AND n > ? AND kind = 'SystemError' ORDER BY n",
-  );
+  const select = db.prepare<[session: number, after: number], SystemFault>(SESSION_FAULTS);
   return {
     claimFaults(id, { owner, milliseconds }, lost) {
       const row = sessions.findLive(id);

@@ -35,7 +35,7 @@ export function createPruneSome(db: Database, bury: Bury): Handlers['pruneSome']
   );
   const removeSystemEvents = db.prepare<[session: number, upTo: number, before: number, shown: number]>(
     `DELETE FROM system_events
-     WHERE session = ? AND n <= ? AND at < ? AND (kind <> 'SystemError' OR n <= ?)`,
+     WHERE session = ? AND n <= ? AND at < ? AND (kind = 'SystemNotice' OR n <= ?)`,
   );
   const removeKeys = db.prepare<[before: number, limit: number]>(
     `DELETE FROM idempotency_keys WHERE (session, key) IN

@@ -5,18 +5,28 @@ import type { SessionRow } from '../rows/session-row.js';
 import { setFields, type SessionTable } from '../rows/session-table.js';
 import type { Handlers } from '../steps.js';
 
+const TABLES_OF_SESSION = [
+  'messages',
+  'turns',
+  'events',
+  'system_events',
+  'idempotency_keys',
+  'open_calls',
+  'wallet_requests',
+];
+
 /** Deletes all rows of a session and turns its own row into a tombstone. */
 export type Bury = (row: SessionRow, at: number) => void;
 
 export function createBury(db: Database, sessions: SessionTable): Bury {
-  const removals = ['messages', 'turns', 'events', 'system_events', 'idempotency_keys', 'open_calls'].map(
-    (table) => db.prepare<[number]>(`DELETE FROM ${table} WHERE session = ?`),
+  const removals = TABLES_OF_SESSION.map((table) =>
+    db.prepare<[number]>(`DELETE FROM ${table} WHERE session = ?`),
   );
   return (row, at) => {
     for (const removal of removals) removal.run(row.ref);
     const forgotten = {
       ...{ title: '', wallet: null, rig: null, app: null, user_state: null },
-      ...{ text_bytes: 0, shown_messages: 0 },
+      ...{ text_bytes: 0, shown_messages: 0, archived: 0, pending: null },
     };
     sessions.save({ ...row, ...forgotten, incarnation: row.incarnation + 1, deleted_at: at });
   };

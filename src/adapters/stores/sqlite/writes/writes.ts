@@ -10,6 +10,10 @@ import { createSessionTable } from '../rows/session-table.js';
 import { createBury, createSessionWrites } from './sessions.js';
 import type { Handlers } from '../steps.js';
 import { createSecretWrites } from './secrets.js';
+import { createAddNote } from './notes.js';
+import { createOutcomeWrites } from './wallet-outcomes.js';
+import { createWalletWrites } from './wallet.js';
+import { createWalletTable } from '../rows/wallet-table.js';
 import { createTurnTable } from '../rows/turn-table.js';
 import { createTurnWrites } from './turns.js';
 import { createAddUsage } from '../rows/usage-table.js';
@@ -21,6 +25,7 @@ export function createWrites(db: Database): Handlers {
   const turns = createTurnTable(db);
   const events = createEventTable(db);
   const uses = createQuotaTable(db);
+  const requests = createWalletTable(db);
   const bury = createBury(db, sessions);
   return {
     ...createSessionWrites(sessions, events, bury),
@@ -34,6 +39,9 @@ export function createWrites(db: Database): Handlers {
     ...createTurnWrites({ sessions, turns, events, uses }),
     ...createLeaseWrites(db, turns),
     ...createCallWrites(db, { sessions, events }),
+    ...createWalletWrites({ sessions, events, requests }),
+    ...createOutcomeWrites({ sessions, turns, events, requests }),
+    addNote: createAddNote({ sessions, turns, events }),
     ...createKeyWrites(db),
     ...createSecretWrites(db),
     addUsage: createAddUsage(db),

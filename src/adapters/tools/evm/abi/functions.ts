@@ -2,8 +2,9 @@ import { encodeFunctionData, type AbiFunction, type AbiParameter, type Hex } fro
 import { isJsonObject, type JsonValue } from '../../../../core/model/json.js';
 import { isLiteralAddress, literalAddress, namedAccount } from '../lookups/addresses.js';
 import { ChainError } from '../chain-error.js';
-import type { Scope } from '../scope.js';
+import type { ChainScope } from '../scope.js';
 import { shown } from '../words.js';
+import { fitsInteger, integerOf } from './integers.js';
 
 /** Maximum number of values in one call, including lists and tuples. */
 const MAX_VALUES = 2_048;
@@ -21,7 +22,7 @@ const BYTES = /^bytes(?<size>\d*)$/;
  * 16 names
  */
 export async function encodeCall(
-  scope: Scope,
+  scope: ChainScope,
   item: AbiFunction,
   given: JsonValue | undefined,
 ): Promise<Hex> {
@@ -49,7 +50,7 @@ class Arguments {
   #values = 0;
   readonly #addresses = new Map<string, string>();
 
-  constructor(private readonly scope: Scope) {}
+  constructor(private readonly scope: ChainScope) {}
 
   async list(parameters: readonly AbiParameter[], given: JsonValue, path: string): Promise<unknown[]> {
     const values = itemsOf(given, parameters.length, path);
@@ -126,27 +127,14 @@ function plainValue(type: string, given: JsonValue, path: string): unknown {
   const integer = INTEGER.exec(type)?.groups;
   if (integer !== undefined) {
     const value = integerOf(given);
-    const bits = Number(integer.bits);
-    const wrapped = value === undefined ? undefined : wrap(value, bits, integer.unsigned === 'u');
-    if (value !== undefined && value === wrapped) return value;
+    const fits = value !== undefined && fitsInteger(value, Number(integer.bits), integer.unsigned === 'u');
+    if (fits) return value;
   }
   const size = BYTES.exec(type)?.groups?.size;
   if (size !== undefined && typeof given === 'string' && /^0x(?:[0-9a-f]{2})*$/i.test(given)) {
     if (size === '' || given.length === 2 + 2 * Number(size)) return given;
   }
   throw new ChainError(`${path}: must be ${kindOf(type)}, not ${shown(given)}.`);
-}
-
-function integerOf(given: JsonValue): bigint | undefined {
-  if (typeof given === 'number') return Number.isSafeInteger(given) ? BigInt(given) : undefined;
-  if (typeof given !== 'string' || given.length > 100) return undefined;
-  const text = given.trim();
-  if (/^-\d+$/.test(text)) return -BigInt(text.slice(1));
-  return /^(?:\d+|0x[0-9a-f]+)$/i.test(text) ? BigInt(text) : undefined;
-}
-
-function wrap(value: bigint, bits: number, isUnsigned: boolean): bigint {
-  return isUnsigned ? BigInt.asUintN(bits, value) : BigInt.asIntN(bits, value);
 }
 
 function kindOf(type: string): string {

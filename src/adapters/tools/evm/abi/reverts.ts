@@ -27,6 +27,8 @@ const PANICS: ReadonlyMap<bigint, string> = new Map([
 ]);
 /** Characters of unknown revert data that are shown: `0x`, a selector and two words. */
 const MAX_DATA = 2 + 8 + 128;
+/** Characters of revert data that are decoded: 16 KiB in hex. */
+const MAX_DECODED = 2 + 2 * 16_384;
 const REVERTED = /revert/i;
 const WITH_REASON = /execution reverted:? +(?<reason>.+)/s;
 
@@ -65,7 +67,8 @@ export interface Revert {
 export function revertOf(error: unknown): Revert | undefined {
   const errors = chainOf(error);
   const data = errors.map(dataOf).find((found) => found !== undefined);
-  const details = errors.find((found) => found instanceof BaseError)?.details ?? '';
+  const given: unknown = errors.find((found) => found instanceof BaseError)?.details;
+  const details = typeof given === 'string' ? given : '';
   if (data !== undefined || REVERTED.test(details)) {
     return { data: data ?? null, words: WITH_REASON.exec(details)?.groups?.reason ?? null };
   }
@@ -74,8 +77,19 @@ export function revertOf(error: unknown): Revert | undefined {
   return undefined;
 }
 
+/**
+ * Extracts the revert from a node's message and from data that may be the revert's: the first that is hex counts.
+ * @returns undefined when neither says that a contract reverted
+ */
+export function revertFrom(message: string, data: readonly unknown[]): Revert | undefined {
+  const found = data.find((candidate) => isHex(candidate) && candidate !== '0x');
+  if (!isHex(found) && !REVERTED.test(message)) return undefined;
+  return { data: isHex(found) ? found : null, words: WITH_REASON.exec(message)?.groups?.reason ?? null };
+}
+
 /** Describes a revert's reason: its text, the meaning of a panic, or a known error with its fields. */
 export function describeRevert({ data, words }: Revert): string {
+  if (data !== null && data.length > MAX_DECODED) return 'an error that is too large to read';
   if (data !== null && data !== '0x') return decode(data) ?? `an unknown error, ${tamed(data, MAX_DATA)}`;
   return words === null ? 'without a reason' : tamed(words);
 }

@@ -3,7 +3,7 @@ import type { JsonValue } from '../../../../core/model/json.js';
 import { flatUserState } from '../../../../core/model/user-state.js';
 import { ChainError } from '../chain-error.js';
 import { resolveName } from './names.js';
-import type { Scope } from '../scope.js';
+import type { ChainScope, Scope } from '../scope.js';
 import { shown } from '../words.js';
 
 /** An address, and the name that it was resolved from. */
@@ -19,12 +19,12 @@ export async function accountOf(scope: Scope, given: JsonValue | undefined): Pro
 }
 
 /** Resolves an argument (address, name, or symbol of a configured token) to a contract. @throws ChainError */
-export async function contractOf(scope: Scope, given: JsonValue | undefined): Promise<Account> {
+export async function contractOf(scope: ChainScope, given: JsonValue | undefined): Promise<Account> {
   return namedAccount(scope, tokenAddress(scope, given) ?? given);
 }
 
 /** Resolves a value, an address or a name, to an account. @throws ChainError */
-export async function namedAccount(scope: Scope, given: JsonValue | undefined): Promise<Account> {
+export async function namedAccount(scope: ChainScope, given: JsonValue | undefined): Promise<Account> {
   const text = typeof given === 'string' ? given.trim() : '';
   if (isLiteralAddress(text)) return { address: getAddress(literalAddress(text)) };
   if (/^[^\s.:/]+(?:\.[^\s.:/]+)+$/u.test(text)) {
@@ -37,7 +37,7 @@ export async function namedAccount(scope: Scope, given: JsonValue | undefined): 
 }
 
 /** Looks up the address of a configured token by its symbol, ignoring case. */
-export function tokenAddress({ chain }: Scope, symbol: JsonValue | undefined): string | undefined {
+export function tokenAddress({ chain }: ChainScope, symbol: JsonValue | undefined): string | undefined {
   if (typeof symbol !== 'string') return undefined;
   const wanted = symbol.trim().toLowerCase();
   return chain.tokens?.find((token) => token.symbol.toLowerCase() === wanted)?.address;

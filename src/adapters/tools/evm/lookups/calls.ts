@@ -1,17 +1,8 @@
-import {
-  InsufficientFundsError,
-  isHex,
-  size,
-  slice,
-  toFunctionSignature,
-  type AbiFunction,
-  type Hex,
-} from 'viem';
+import { isHex, size, slice, toFunctionSignature, type AbiFunction, type Hex } from 'viem';
 import type { JsonObject, JsonValue } from '../../../../core/model/json.js';
 import { accountOf, contractOf } from './addresses.js';
 import { ChainError } from '../chain-error.js';
-import { chainFields, unitOf } from '../chains.js';
-import { chainOf } from '../rpc/faults.js';
+import { chainFields } from '../chains.js';
 import { encodeCall } from '../abi/functions.js';
 import { decodeData, ReturnDataError } from '../abi/return-data.js';
 import { describeRevert, revertOf } from '../abi/reverts.js';
@@ -19,6 +10,7 @@ import type { Action, Scope } from '../scope.js';
 import { parseFunction } from '../abi/signatures.js';
 import { resultOf } from '../abi/values.js';
 import { shown } from '../words.js';
+import { tryCall } from './trials.js';
 
 /** `{contract, function, args?}` → the return value of a contract's function. */
 export const callViewFunction: Action = async (args, scope) => {
@@ -47,7 +39,7 @@ export const encodeFunctionCall: Action = async (args, scope) => {
 
 /** `{contract, function | data, args?, value_wei?, from?}` → the outcome of a simulated transaction. Sends nothing. */
 export const simulateCall: Action = async (args, scope) => {
-  const { client, chain } = scope;
+  const { chain } = scope;
   const from = await accountOf(scope, args.from);
   const to = await contractOf(scope, args.contract);
   const item = args.function === undefined ? undefined : parseFunction(args.function);
@@ -55,18 +47,10 @@ export const simulateCall: Action = async (args, scope) => {
   const value = weiOf(args.value_wei);
   const call = { account: from.address, to: to.address, data, value };
   const facts = { from: from.address, to: to.address, data, value_wei: String(value), ...chainFields(chain) };
-  try {
-    const answer = await client.call(call);
-    const gas = await client.estimateGas(call);
-    return {
-      success: true,
-      ...shownAnswer(item, answer.data, scope, to.address),
-      gas: String(gas),
-      ...facts,
-    };
-  } catch (error) {
-    return { success: false, reason: failureOf(error, scope), ...facts };
-  }
+  const trial = await tryCall(scope, call);
+  if (!trial.success) return { success: false, reason: trial.reason, ...facts };
+  const { returned, gas } = trial;
+  return { success: true, ...shownAnswer(item, returned, scope, to.address), gas: String(gas), ...facts };
 };
 
 function shownAnswer(
@@ -94,15 +78,6 @@ function decoded(item: AbiFunction, data: Hex | undefined, where: string): { rea
     const what = isTooLarge ? 'more values than can be read' : 'data that does not match the function';
     throw new ChainError(`The contract at ${where} returned ${what}.`, { cause: error });
   }
-}
-
-/** Describes why a call would fail. @throws the error itself when the call is not its cause */
-function failureOf(error: unknown, { chain }: Scope): string {
-  const revert = revertOf(error);
-  if (revert !== undefined) return describeRevert(revert);
-  const isPoor = chainOf(error).some((cause) => cause instanceof InsufficientFundsError);
-  if (isPoor) return `The sender does not have enough ${unitOf(chain)} for the value and the gas.`;
-  throw error;
 }
 
 function dataOf(given: JsonValue | undefined): Hex {

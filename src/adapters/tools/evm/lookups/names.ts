@@ -3,7 +3,7 @@ import { normalize } from 'viem/ens';
 import { ChainError } from '../chain-error.js';
 import { resolverOf } from '../chains.js';
 import { chainOf } from '../rpc/faults.js';
-import type { Scope } from '../scope.js';
+import type { ChainScope } from '../scope.js';
 import type { ChainSettings } from '../settings.js';
 import { shown } from '../words.js';
 
@@ -30,7 +30,7 @@ export interface ResolvedName {
  * with one.
  * @throws ChainError when the name has no address, or no configured chain has a resolver
  */
-export async function resolveName(scope: Scope, text: string): Promise<ResolvedName> {
+export async function resolveName(scope: ChainScope, text: string): Promise<ResolvedName> {
   const { home, client, universalResolverAddress } = openNames(scope);
   const name = normalized(text);
   const lookUp = (coinType?: bigint): Promise<Address | null> =>
@@ -55,7 +55,7 @@ export async function resolveName(scope: Scope, text: string): Promise<ResolvedN
  * @returns null when there is none, or when it is not normalized (ENSIP-15), since anybody can set such a name
  * @throws ChainError
  */
-export async function primaryName(scope: Scope, address: Address): Promise<string | null> {
+export async function primaryName(scope: ChainScope, address: Address): Promise<string | null> {
   const { home, client, universalResolverAddress } = openNames(scope);
   const coinType = home.id === scope.chain.id ? 60n : toCoinType(scope.chain.id);
   const name = await unlessAbsent(address, () =>
@@ -72,7 +72,7 @@ function isNormalized(name: string): boolean {
   }
 }
 
-function openNames(scope: Scope) {
+function openNames(scope: ChainScope) {
   const { chain, chains } = scope;
   const home = [chain, ...chains].find((candidate) => resolverOf(candidate) !== null);
   const universalResolver = home === undefined ? null : resolverOf(home);

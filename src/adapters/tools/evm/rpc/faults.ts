@@ -8,6 +8,7 @@ import {
 } from 'viem';
 import { ChainError } from '../chain-error.js';
 import type { ChainSettings } from '../settings.js';
+import { ResponseFieldError } from './response-fields.js';
 
 const MAX_DEPTH = 10;
 
@@ -31,6 +32,25 @@ export function chainOf(error: unknown): readonly unknown[] {
   return errors;
 }
 
+/** The error that a node responded with. */
+export interface Refusal {
+  /** Null: the node gives no integer. */
+  readonly code: number | null;
+  /** The node's own words, not for users; empty when it gives no text. */
+  readonly message: string;
+}
+
+/** Finds a node's error response among an error and its causes; both of its fields may be anything. */
+export function refusalIn(errors: readonly unknown[]): Refusal | undefined {
+  const found = errors.find((error) => error instanceof RpcRequestError);
+  if (found === undefined) return undefined;
+  const { code, details: message }: { readonly code: unknown; readonly details: unknown } = found;
+  return {
+    code: typeof code === 'number' && Number.isSafeInteger(code) ? code : null,
+    message: typeof message === 'string' ? message : '',
+  };
+}
+
 function describe(errors: readonly unknown[], { name }: ChainSettings, timeoutMs: number): string {
   const node = `The node of ${name}`;
   if (errors.some((error) => nameOf(error) === 'TimeoutError')) {
@@ -39,7 +59,7 @@ function describe(errors: readonly unknown[], { name }: ChainSettings, timeoutMs
   if (errors.some((error) => error instanceof RangeError))
     return `${node} returned a response that is too large.`;
   const status = errors.find((error) => error instanceof HttpRequestError)?.status;
-  const code = errors.find((error) => error instanceof RpcRequestError)?.code;
+  const code = refusalIn(errors)?.code ?? undefined;
   const limited = errors.some((error) => error instanceof LimitExceededRpcError);
   if (limited || status === 429 || code === 429) return `${node} limits requests. Try again in a moment.`;
   if (status === 401 || status === 403) return `${node} refuses this service's key.`;
@@ -53,7 +73,8 @@ function describe(errors: readonly unknown[], { name }: ChainSettings, timeoutMs
   if (errors.some((error) => unknown.some((kind) => error instanceof kind)))
     return `${node} does not support this request.`;
   if (code !== undefined) return `${node} refused the request (code ${String(code)}).`;
-  if (errors.some((error) => error instanceof BaseError)) return `${node} returned an invalid response.`;
+  if (errors.some((error) => error instanceof BaseError || error instanceof ResponseFieldError))
+    return `${node} returned an invalid response.`;
   return `The request to ${name} failed.`;
 }
 

@@ -14,6 +14,15 @@ const RETURN_BYTES: ReadonlySet<string> = new Set(['eth_call', 'eth_getCode']);
 /** Byte fields of transactions, blocks and logs; only the size of the response bounds them. */
 const BYTES_FIELDS: ReadonlySet<string> = new Set(['data', 'extraData', 'input', 'logsBloom']);
 
+/**
+ * Maximum lengths of fields of simulated calls, in characters. `data` of their reverts is among the byte fields: who
+ * decodes it, checks its size.
+ */
+const CALL_FIELDS: ReadonlyMap<string, number> = new Map([
+  ['returnData', hexLength(MAX_RETURNED)],
+  ['message', hexLength(MAX_REVERT)],
+]);
+
 /** A node's response contains a value that is too large to process, even if the response itself is not. */
 export class RpcResponseError extends RangeError {
   override readonly name = 'RpcResponseError';
@@ -50,7 +59,7 @@ function checkError({ message, data }: JsonObject): void {
 /** Recursive; `BOUNDS` in `endpoints.ts` limits the depth. */
 function checkFields(value: unknown, key = ''): void {
   if (typeof value === 'string') {
-    if (!BYTES_FIELDS.has(key)) bound(value, MAX_STRING);
+    if (!BYTES_FIELDS.has(key)) bound(value, CALL_FIELDS.get(key) ?? MAX_STRING);
   } else if (typeof value === 'object' && value !== null) {
     for (const [name, inner] of Object.entries(value)) checkFields(inner, Array.isArray(value) ? key : name);
   }

@@ -6,6 +6,9 @@ import { RefusedError } from '../../core/model/refusal.js';
 import type { Snapshot } from '../../core/model/snapshot.js';
 import { onClosed } from '../../http/connections/pending-responses.js';
 
+/** Maximum delay of a response by `Prefer: wait`, in seconds. */
+export const MAX_WAIT = 60;
+
 /**
  * Waits until the turn ends, for at most `seconds`, or until the client disconnects.
  * @throws RefusedError `gone` when the thread was deleted before its turn ended
@@ -37,8 +40,5 @@ export async function snapshotAfter(core: ChatApi, session: SessionRef): Promise
 }
 
 function deletedSince(): RefusedError {
-  return new RefusedError(
-    'gone',
-    'The message was accepted, but its thread was deleted before the response',
-  );
+  return new RefusedError('gone', 'The message was accepted, but its thread was deleted before the response');
 }

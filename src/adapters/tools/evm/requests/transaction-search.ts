@@ -1,0 +1,69 @@
+import type { JsonValue } from '../../../../core/model/json.js';
+import type { ChainTransaction } from '../../../../core/ports/chains.js';
+import {
+  readAddress,
+  readBytes,
+  readCount,
+  readHash,
+  readObject,
+  readQuantity,
+  ResponseFieldError,
+} from '../rpc/response-fields.js';
+import type { ChainScope } from '../scope.js';
+
+/**
+ * Finds a transaction and its receipt; undefined: the chain does not know the hash, or the text is no hash.
+ * @throws ResponseFieldError when what the node returns is malformed, or about another transaction or chain
+ */
+export async function findTransaction(
+  { client, chain }: ChainScope,
+  text: string,
+): Promise<ChainTransaction | undefined> {
+  if (!/^0x[0-9a-f]{64}$/i.test(text)) return undefined;
+  const hash = readHash(text);
+  const [transaction, receipt]: readonly unknown[] = await Promise.all([
+    client.request({ method: 'eth_getTransactionByHash', params: [hash] }),
+    client.request({ method: 'eth_getTransactionReceipt', params: [hash] }),
+  ]);
+  if (transaction === null || transaction === undefined) return undefined;
+  const fields = readObject(transaction);
+  checkHash(fields.hash, hash);
+  checkChain(fields.chainId, chain.id);
+  const from = readAddress(fields.from);
+  return {
+    from,
+    to: fields.to === null || fields.to === undefined ? null : readAddress(fields.to),
+    value: String(readQuantity(fields.value)),
+    data: readBytes(fields.input ?? fields.data),
+    nonce: readCount(fields.nonce),
+    receipt: readReceipt(receipt, hash, from),
+  };
+}
+
+/** Null: there is none, or it is one of a block that is not mined yet. */
+function readReceipt(receipt: unknown, hash: string, from: string): ChainTransaction['receipt'] {
+  if (receipt === null || receipt === undefined) return null;
+  const { transactionHash, blockNumber, status, gasUsed, ...fields } = readObject(receipt);
+  checkHash(transactionHash, hash);
+  if (readAddress(fields.from) !== from) throw new ResponseFieldError('The receipt is of another sender');
+  if (blockNumber === null || blockNumber === undefined) return null;
+  const outcome = readQuantity(status);
+  if (outcome > 1n) throw new ResponseFieldError('The status is neither 0 nor 1');
+  return {
+    succeeded: outcome === 1n,
+    blockNumber: String(readCount(blockNumber)),
+    gasUsed: String(readCount(gasUsed)),
+  };
+}
+
+function checkHash(value: unknown, hash: string): void {
+  if (readHash(value) !== hash) throw new ResponseFieldError('The response is about another transaction');
+}
+
+/** Old transactions name no chain (before EIP-155), which some nodes write as 0. */
+function checkChain(value: JsonValue | undefined, id: number): void {
+  if (value === null || value === undefined) return;
+  const named = readQuantity(value);
+  if (named !== 0n && named !== BigInt(id))
+    throw new ResponseFieldError('The transaction is of another chain');
+}

@@ -1,0 +1,155 @@
+import type { Secrets } from '../access/secrets.js';
+import { DEFAULT_APP } from '../model/app.js';
+import type { Message } from '../model/message.js';
+import { serviceRestarting, threadFull } from '../model/refusal.js';
+import { messageText, type SystemMessage } from '../model/send-request.js';
+import type { SessionRef } from '../model/session.js';
+import type { CoreSettings } from '../model/settings.js';
+import type { Lease } from '../model/turn.js';
+import { announce, type Bus } from '../ports/bus.js';
+import type { Clock } from '../ports/clock.js';
+import type { ReportedOutcome, WalletStore } from '../ports/wallet-store.js';
+import type { CachedSession } from '../sessions/cached-session.js';
+import type { SessionCache } from '../sessions/session-cache.js';
+import type { Sessions } from '../sessions/sessions.js';
+import { readReport, type ReportMessage } from './report-message.js';
+import { claimWords } from './request-words.js';
+
+/** Starts turns that a write has queued or claimed. Implemented by `turns/accepted-turns.ts`. */
+export interface TurnStarter {
+  /** The lease to claim turns with; null while the service drains. */
+  readonly claim: Lease | null;
+  /** Shows and announces an accepted turn, and runs it if this process has claimed it. */
+  begin(thread: CachedSession, accepted: Extract<ReportedOutcome, { kind: 'accepted' }>): void;
+}
+
+/** The dependencies of `WalletReports`. */
+export interface WalletReportParts {
+  readonly store: WalletStore;
+  readonly bus: Bus;
+  readonly clock: Clock;
+  readonly settings: Pick<CoreSettings, 'maxMessageBytes' | 'maxSessionBytes'>;
+  readonly secrets: Secrets;
+  readonly threads: SessionCache;
+}
+
+type Outcome = Extract<ReportMessage, { kind: 'outcome' }>;
+
+/** Takes what clients and their wallets report outside the conversation. Waits for no model and no chain. */
+export class WalletReports {
+  constructor(
+    private readonly parts: WalletReportParts,
+    private readonly sessions: Sessions,
+    private readonly turns: TurnStarter,
+  ) {}
+
+  /** See `WalletRequestApi.report`. */
+  async report(ref: SessionRef, given: string): Promise<SystemMessage> {
+    const { clock, settings } = this.parts;
+    const text = messageText(given, settings.maxMessageBytes);
+    if (this.turns.claim === null) throw serviceRestarting();
+    const report = readReport(text);
+    let taken: SystemMessage | undefined;
+    switch (report.kind) {
+      case 'wallet_changed':
+        await this.sessions.mergeState(ref, report.patch);
+        break;
+      case 'outcome':
+        taken = await this.#settle(ref, report);
+        break;
+      case 'note':
+        if (text.trim() === '') await this.sessions.touch(ref);
+        else taken = await this.#note(ref, text);
+        break;
+      case 'nothing':
+        await this.sessions.touch(ref);
+        break;
+    }
+    return taken ?? { content: text, at: clock.now() };
+  }
+
+  /** Stores an outcome and starts the turn for it. Undefined: it concerns no pending request of the session. */
+  async #settle(ref: SessionRef, outcome: Outcome): Promise<SystemMessage | undefined> {
+    const { threads } = this.parts;
+    await this.sessions.touch(ref);
+    const reported = new Set<number>();
+    const messages: Message[] = [];
+    for (;;) {
+      const thread = await threads.openForWrite(ref);
+      const pending = thread.session.pending.filter(
+        ({ id, payload }) => payload.kind === outcome.of && outcome.ids.includes(id) && !reported.has(id),
+      );
+      const [first] = pending;
+      if (first === undefined) return shownAs(messages);
+      // A turn belongs to one App.
+      const together = pending.filter(({ app }) => app === first.app);
+      const text = claimWords(together, outcome);
+      const ids = together.map(({ id }) => id);
+      const stored = await threads.hold(thread, () =>
+        this.#store(thread, { outcome, ids, app: first.app, text }),
+      );
+      if (stored !== undefined) {
+        for (const id of ids) reported.add(id);
+        messages.push(stored);
+      } else {
+        // Another report was faster, or the requests have expired: read the session again.
+        thread.stale = true;
+      }
+    }
+  }
+
+  /** Undefined: one of the requests is no longer pending, and nothing was written. */
+  async #store(
+    thread: CachedSession,
+    report: {
+      readonly outcome: Outcome;
+      readonly ids: readonly number[];
+      readonly app: string;
+      readonly text: string;
+    },
+  ): Promise<Message | undefined> {
+    const { store, clock, secrets } = this.parts;
+    const { outcome, ids, app, text } = report;
+    const isRejected = outcome.claim.status === 'failed' && outcome.claim.proof === null;
+    const stored = await store.reportWalletOutcome({
+      ...{ sessionId: thread.id, ids, app, text, claim: outcome.claim },
+      state: isRejected ? 'rejected' : 'reported',
+      ...{ turnId: clock.newId(), messageId: clock.newId() },
+      clientId: secrets.clientFor(undefined, thread.session),
+      claimTurn: this.turns.claim,
+      at: clock.now(),
+    });
+    if (stored.kind === 'stale') return undefined;
+    this.turns.begin(thread, stored);
+    return stored.message;
+  }
+
+  /** Stores a `system` message that starts no turn. */
+  async #note(ref: SessionRef, text: string): Promise<SystemMessage | undefined> {
+    const { store, clock, threads, settings, bus } = this.parts;
+    const thread = await threads.openForWrite(ref);
+    const { maxSessionBytes } = settings;
+    const noted = await threads.hold(thread, () =>
+      store.addNote({
+        ...{ sessionId: thread.id, text, maxSessionBytes },
+        ...{ turnId: clock.newId(), messageId: clock.newId() },
+        app: thread.session.app ?? DEFAULT_APP,
+        at: clock.now(),
+      }),
+    );
+    if (noted.kind === 'full') throw threadFull(noted.bytes, maxSessionBytes);
+    thread.apply(noted.commit, () => {
+      thread.session = noted.session;
+      thread.addTurn(noted.turn, noted.message);
+    });
+    threads.adopt(thread);
+    announce(bus, thread.id, noted.commit);
+    return shownAs([noted.message]);
+  }
+}
+
+/** Returns stored records as one message, with the time of the last. Undefined: there are none. */
+function shownAs(messages: readonly Message[]): SystemMessage | undefined {
+  const last = messages.at(-1);
+  return last && { content: messages.map(({ content }) => content).join(' '), at: last.createdAt };
+}

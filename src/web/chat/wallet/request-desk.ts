@@ -1,0 +1,227 @@
+import { ClientError } from '../../../client/error.js';
+import { Backoff } from '../../../client/pacing.js';
+import type { PendingRequest } from '../../../client/pending.js';
+import type { WalletReport } from '../../../client/types.js';
+import { Observable } from '../../parts/observable.js';
+import type { WalletConnection } from './connection.js';
+import { LockWatch, withLock } from './locks.js';
+import { CODES, WalletError } from './provider.js';
+import { keyOf, type KeptRequest, type Outcome, type Records } from './records.js';
+import { prepare, reportOf, sign } from './signing.js';
+
+/** What happens to a request in this tab. */
+export interface Progress {
+  /** `asking`: this tab waits for the wallet. `reporting`: it sends the outcome to the service. */
+  readonly act: 'asking' | 'reporting' | null;
+  /** In words for the user. */
+  readonly problem: string | null;
+}
+
+/** A request as the person sees it. */
+export interface Asked {
+  readonly sessionId: string;
+  readonly request: PendingRequest;
+  readonly title: string;
+}
+
+/** The calls of the service. They reject with a `ClientError`. */
+export interface RequestService {
+  report(sessionId: string, report: WalletReport): Promise<void>;
+  pending(sessionId: string): Promise<readonly PendingRequest[]>;
+}
+
+/** A kept request with its outcome. */
+type Due = KeptRequest & { readonly outcome: Outcome };
+
+const IDLE: Progress = { act: null, problem: null };
+
+/**
+ * Takes wallet requests from the person's decision to the report of the outcome. A request is signed at most once: what
+ * a wallet was asked is kept before the wallet is asked, and the outcome before it is reported, so that a closed tab, a
+ * second tab or a service that is away change nothing.
+ */
+export class RequestDesk extends Observable<ReadonlyMap<string, Progress>> {
+  /** The requests whose wallet is asked by another tab. */
+  readonly elsewhere: LockWatch;
+  #service: RequestService | null = null;
+  #stop = new AbortController();
+
+  constructor(
+    private readonly records: Records,
+    private readonly connection: WalletConnection,
+  ) {
+    super(new Map());
+    this.elsewhere = new LockWatch();
+    const look = (): void => {
+      this.elsewhere.watch(this.#unanswered());
+    };
+    records.subscribe(look);
+    look();
+  }
+
+  /** Starts to report: first the outcomes that an earlier visit could not report. Returns a function that stops. */
+  start(service: RequestService): () => void {
+    this.#service = service;
+    this.#stop = new AbortController();
+    for (const [key, { outcome, reportedAt }] of this.records.get()) {
+      if (outcome !== null && reportedAt === null) void this.#deliver(key);
+    }
+    return () => {
+      this.#stop.abort();
+      this.#service = null;
+    };
+  }
+
+  /**
+   * Asks the wallet to sign a request, and reports the outcome.
+   * @param isRepeat the wallet was asked before, and the person knows that it signed nothing
+   */
+  async approve(asked: Asked, isRepeat = false): Promise<void> {
+    const key = keyOf(asked.sessionId, asked.request.id);
+    if (this.#of(key).act !== null) return;
+    this.#tell(key, { act: 'asking', problem: null });
+    const problem = await withLock(key, () => this.#ask(key, asked, isRepeat)).catch(wordsOf);
+    this.#tell(key, { act: null, problem });
+    await this.#deliver(key);
+  }
+
+  /** Reports that the person does not want a request. */
+  async reject(asked: Asked): Promise<void> {
+    await this.#settle(asked, { status: 'failed', error: 'The person rejected the request.' });
+  }
+
+  /** Reports the hash of a transaction that the wallet has sent although its response was lost. */
+  async tellHash(asked: Asked, hash: string): Promise<void> {
+    await this.#settle(asked, { status: 'success', proof: hash.toLowerCase() });
+  }
+
+  /** Reports a kept outcome again after a refusal. */
+  async reportAgain(sessionId: string, id: number): Promise<void> {
+    await this.#deliver(keyOf(sessionId, id));
+  }
+
+  async #settle(asked: Asked, outcome: Outcome): Promise<void> {
+    const key = keyOf(asked.sessionId, asked.request.id);
+    if (this.#of(key).act !== null) return;
+    const problem = await withLock(key, () => {
+      const kept = this.records.read(key);
+      if ((kept?.outcome ?? null) === null) this.#keep(key, asked, outcome);
+      return Promise.resolve(null);
+    }).catch(wordsOf);
+    this.#tell(key, { act: null, problem });
+    await this.#deliver(key);
+  }
+
+  /** @returns the problem in words; null: there is an outcome */
+  async #ask(key: string, asked: Asked, isRepeat: boolean): Promise<string | null> {
+    const { connected } = this.connection.get();
+    if (connected === null) return 'Connect a wallet first.';
+    const before = this.records.read(key);
+    if (before !== null && (before.outcome !== null || !isRepeat)) return null;
+    const gone = await this.#isGone(asked);
+    if (gone !== null) return gone;
+    const signer = await prepare(connected, asked.request);
+    this.#keep(key, asked, null);
+    try {
+      const proof = await sign(connected.wallet.provider, signer, asked.request);
+      this.#keep(key, asked, { status: 'success', proof });
+      return null;
+    } catch (error) {
+      if (!(error instanceof WalletError)) throw error;
+      if (error.code === CODES.rejected) {
+        this.#keep(key, asked, { status: 'failed', error: 'The person declined in the wallet.' });
+        return null;
+      }
+      // Otherwise the wallet may have signed: the card then says so.
+      if (error.isHarmless && before === null) this.records.remove(key);
+      return error.message;
+    }
+  }
+
+  /**
+   * Looks whether a request still waits: another device may have taken it, or it may have expired.
+   * @returns why it must not be signed now; null: it waits, as it is shown
+   */
+  async #isGone({ sessionId, request }: Asked): Promise<string | null> {
+    let pending: readonly PendingRequest[] | undefined;
+    try {
+      pending = await this.#service?.pending(sessionId);
+    } catch (error) {
+      return `The service did not confirm that this request still waits: ${wordsOf(error)}.`;
+    }
+    const now = pending?.find(({ id }) => id === request.id);
+    if (now === undefined) return 'This request does not wait any more.';
+    return textOf(now) === textOf(request) ? null : 'This request has changed: read it again.';
+  }
+
+  #keep(key: string, { sessionId, request, title }: Asked, outcome: Outcome | null): void {
+    const { id, kind, chainId } = request;
+    const record = { sessionId, id, kind, chainId, title, outcome, reportedAt: null, at: Date.now() };
+    this.records.put(key, record);
+  }
+
+  /** Reports a kept outcome, and retries while the service is away. */
+  async #deliver(key: string): Promise<void> {
+    const backoff = new Backoff();
+    for (;;) {
+      const { signal } = this.#stop;
+      const due = this.#due(key);
+      if (due === undefined || this.#service === null || this.#of(key).act !== null) return;
+      this.#tell(key, { act: 'reporting', problem: this.#of(key).problem });
+      const failure = await this.#sendOnce(key, due);
+      if (failure?.retryable !== true) {
+        const problem = failure === null ? null : `The service refused the outcome: ${failure.message}.`;
+        this.#tell(key, { act: null, problem });
+        return;
+      }
+      const problem = 'The service is away. The outcome is kept here and reported when the service is back.';
+      this.#tell(key, { act: 'reporting', problem });
+      await backoff.pause(signal, failure.retryAfterMs);
+      this.#tell(key, { act: null, problem });
+    }
+  }
+
+  /** Returns a kept outcome that the service does not have; undefined: none. */
+  #due(key: string): Due | undefined {
+    const kept = this.records.read(key);
+    return kept?.reportedAt === null && kept.outcome !== null
+      ? { ...kept, outcome: kept.outcome }
+      : undefined;
+  }
+
+  /** @returns the error; null: the service has the outcome */
+  async #sendOnce(key: string, due: Due): Promise<ClientError | null> {
+    try {
+      await this.#service?.report(due.sessionId, reportOf(due, due.outcome));
+      this.records.put(key, { ...due, reportedAt: Date.now() });
+      return null;
+    } catch (error) {
+      if (error instanceof ClientError) return error;
+      throw error;
+    }
+  }
+
+  /** Returns the requests that a wallet was asked to sign, by another tab or by one that was closed. */
+  #unanswered(): readonly string[] {
+    const kept = [...this.records.get()].filter(([, { outcome }]) => outcome === null);
+    return kept.map(([key]) => key).filter((key) => this.#of(key).act !== 'asking');
+  }
+
+  #of(key: string): Progress {
+    return this.get().get(key) ?? IDLE;
+  }
+
+  #tell(key: string, progress: Progress): void {
+    this.set(new Map(this.get()).set(key, progress));
+  }
+}
+
+function textOf(request: PendingRequest): string {
+  return JSON.stringify(request, (_name, value: unknown) =>
+    typeof value === 'bigint' ? String(value) : value,
+  );
+}
+
+function wordsOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

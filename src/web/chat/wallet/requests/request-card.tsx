@@ -1,0 +1,201 @@
+import { useEffect, useId, useRef, useState, type ReactNode } from 'react';
+import type { PendingRequest } from '../../../../client/pending.js';
+import { Icon } from '../../../parts/icon.js';
+import { useObservable } from '../../../parts/observable.js';
+import type { ViewMessage } from '../../conversation/view.js';
+import { isSameAddress, shortAddress } from '../address.js';
+import { chainName } from '../chains.js';
+import type { Connected } from '../connection.js';
+import { isHash, needsOtherChain } from '../signing.js';
+import { visibleLine } from '../visible.js';
+import { WalletChoice } from '../wallet-panel.js';
+import type { Wallets } from '../wallets.js';
+import type { Phase } from './phase.js';
+import { RequestDetails, RequestFacts } from './request-facts.js';
+import { simulationOf } from './simulation.js';
+import { titleOf, warningsOf } from './summary.js';
+
+/** A request that waits for the wallet, with what it does and the person's decision. */
+export function RequestCard(props: {
+  readonly request: PendingRequest;
+  readonly sessionId: string;
+  readonly phase: Phase;
+  readonly problem: string | null;
+  readonly isReporting: boolean;
+  /** The id of the request that comes first; null: none. */
+  readonly before: number | null;
+  readonly messages: readonly ViewMessage[];
+  readonly wallets: Wallets;
+}): ReactNode {
+  const { request, sessionId, phase, problem, isReporting, before, messages, wallets } = props;
+  const { id, label } = request;
+  const { connected } = useObservable(wallets.connection);
+  const simulation = request.kind === 'transaction' ? simulationOf(request, messages) : null;
+  const title = titleOf(request, simulation?.amount ?? null);
+  const asked = { sessionId, request, title };
+  const card = useRef<HTMLElement>(null);
+  const heading = useId();
+  const keepFocus = useFocusOf(card, phase);
+  const { desk } = wallets;
+  const approve = (isRepeat: boolean) => () => {
+    keepFocus();
+    void desk.approve(asked, isRepeat);
+  };
+  const reject = (): void => {
+    keepFocus();
+    void desk.reject(asked);
+  };
+
+  return (
+    <article ref={card} className="request" data-phase={phase} aria-labelledby={heading} tabIndex={-1}>
+      <header>
+        <Icon name="wallet" />
+        <h3 id={heading}>
+          <span className="request-id">Request {id}</span> {title}
+        </h3>
+      </header>
+      {label !== '' && (
+        <p className="request-label">
+          The assistant’s words: <q>{visibleLine(label, 200)}</q>
+        </p>
+      )}
+      <RequestFacts request={request} simulation={simulation} />
+      <details className="request-details">
+        <summary>Details</summary>
+        <RequestDetails request={request} />
+      </details>
+      {warningsOf(request).map((words) => (
+        <p key={words} className="warning">
+          {words}
+        </p>
+      ))}
+      {phase === 'open' && connected !== null && (
+        <Differences {...{ request, connected }} chain={simulation?.chain} />
+      )}
+      {phase === 'open' && before !== null && <p className="hint">Request {before} comes before this one.</p>}
+      <p aria-live="polite" className={phase === 'unclear' ? 'warning' : 'hint'}>
+        {isReporting && phase === 'kept' ? 'Telling the service…' : STATUS[phase]}
+      </p>
+      {problem !== null && (
+        <p role="alert" className="problem">
+          {problem}
+        </p>
+      )}
+      {phase === 'unclear' && request.kind === 'transaction' && (
+        <HashForm onTell={(hash) => void desk.tellHash(asked, hash)} />
+      )}
+      {phase === 'open' && connected === null && <WalletChoice connection={wallets.connection} />}
+      {(phase === 'open' || phase === 'unclear') && (
+        <div className="request-actions">
+          {connected !== null && (
+            <button
+              type="button"
+              className={phase === 'open' ? 'button primary small' : 'button small'}
+              aria-describedby={heading}
+              onClick={approve(phase === 'unclear')}
+            >
+              {phase === 'open' ? approveWords(request, connected) : `Ask ${connected.wallet.name} again`}
+            </button>
+          )}
+          <button type="button" className="button small" aria-describedby={heading} onClick={reject}>
+            Reject
+          </button>
+        </div>
+      )}
+      {phase === 'kept' && !isReporting && (
+        <div className="request-actions">
+          <button type="button" className="button small" onClick={() => void desk.reportAgain(sessionId, id)}>
+            Tell the service again
+          </button>
+        </div>
+      )}
+    </article>
+  );
+}
+
+const STATUS = {
+  open: '',
+  asking: 'Answer in your wallet.',
+  elsewhere: 'Another tab of this page is asking the wallet for this request.',
+  unclear:
+    'The wallet was asked before, and its response was lost. It may have signed: look at its activity before you ask it again.',
+  kept: 'The wallet has responded. The service does not know it yet.',
+  reported: '',
+} as const satisfies Record<Phase, string>;
+
+function approveWords(request: PendingRequest, { wallet, chainId }: Connected): string {
+  const name = wallet.name === 'Browser wallet' ? 'the wallet' : wallet.name;
+  return needsOtherChain(request, chainId) ? `Change chain and approve in ${name}` : `Approve in ${name}`;
+}
+
+/** Warns where the wallet has selected another account or chain than the request is for. */
+function Differences(props: {
+  readonly request: PendingRequest;
+  readonly connected: Connected;
+  readonly chain: string | null | undefined;
+}): ReactNode {
+  const { request, connected, chain } = props;
+  const { account, chainId } = connected;
+  const { from } = request;
+  return (
+    <>
+      {from !== null && !isSameAddress(from, account) && (
+        <p className="warning">
+          The request is for {shortAddress(from)}; the wallet has selected {shortAddress(account)}.
+        </p>
+      )}
+      {needsOtherChain(request, chainId) && (
+        <p className="warning">
+          Your wallet is on {chainId === null ? 'an unknown chain' : chainName(chainId)}; the request is for{' '}
+          {chainName(request.chainId, chain)}. To approve, the wallet has to change its chain.
+        </p>
+      )}
+    </>
+  );
+}
+
+/** Takes the hash of a transaction that the wallet has sent although its response was lost. */
+function HashForm({ onTell }: { readonly onTell: (hash: string) => void }): ReactNode {
+  const [hash, setHash] = useState('');
+  const id = useId();
+  return (
+    <form
+      className="hash-form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (isHash(hash.trim())) onTell(hash.trim());
+      }}
+    >
+      <label htmlFor={id}>If the wallet has sent it: the transaction’s hash</label>
+      <span>
+        <input
+          id={id}
+          value={hash}
+          placeholder="0x…"
+          autoComplete="off"
+          spellCheck={false}
+          onChange={(event) => {
+            setHash(event.target.value);
+          }}
+        />
+        <button type="submit" className="button small" disabled={!isHash(hash.trim())}>
+          Report it
+        </button>
+      </span>
+    </form>
+  );
+}
+
+/**
+ * Keeps the focus within a card when the button that had it disappears.
+ * @returns a function to call when such a button is pressed
+ */
+function useFocusOf(card: React.RefObject<HTMLElement | null>, phase: Phase): () => void {
+  const isWanted = useRef(false);
+  useEffect(() => {
+    if (isWanted.current && document.activeElement === document.body) card.current?.focus();
+  }, [card, phase]);
+  return () => {
+    isWanted.current = true;
+  };
+}

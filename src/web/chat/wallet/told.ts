@@ -1,0 +1,42 @@
+import { useCallback, useEffect, useRef } from 'react';
+import { useObservable } from '../../parts/observable.js';
+import type { Conversation } from '../conversation/conversation.js';
+import type { Wallets } from './wallets.js';
+
+/**
+ * Tells the session of the connected wallet when account or chain change, once the thread has begun.
+ * @returns a function that tells it now, for the first message; it never rejects, because a message is worth more
+ */
+export function useToldWallet(conversation: Conversation, { connection }: Wallets): () => Promise<void> {
+  const { connected } = useObservable(connection);
+  const view = useObservable(conversation.view);
+  const hasBegun = view.isLoaded && view.messages.length > 0;
+  const wasConnected = useRef(false);
+  const account = connected?.account ?? null;
+  const chainId = connected?.chainId ?? null;
+  const tell = useCallback(async () => {
+    wasConnected.current ||= account !== null;
+    // A page without a wallet says nothing about one that another page has.
+    if (!wasConnected.current) return;
+    const wallet = { address: account, chainId, isConnected: account !== null };
+    await conversation.tellWallet(wallet).catch(() => undefined);
+  }, [conversation, account, chainId]);
+  useEffect(() => {
+    if (hasBegun) void tell();
+  }, [hasBegun, tell]);
+  return tell;
+}
+
+/** Reads the state again when an outcome was reported, because the legacy surface does not say that a turn begins. */
+export function useReportedOutcomes(conversation: Conversation, { records }: Wallets): void {
+  const { client } = conversation;
+  const kept = useObservable(records);
+  const reported = [...kept.values()].filter(
+    ({ sessionId, reportedAt }) => sessionId === client.sessionId && reportedAt !== null,
+  ).length;
+  const before = useRef(reported);
+  useEffect(() => {
+    if (reported > before.current && client.surface === 'legacy') void conversation.refresh();
+    before.current = reported;
+  }, [conversation, client, reported]);
+}

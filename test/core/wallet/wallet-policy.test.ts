@@ -1,0 +1,130 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { formatUnits } from '../../../src/core/model/amount.js';
+import {
+  dailyLimit,
+  overDaily,
+  signatureProblem,
+  startOfDay,
+  transactionProblem,
+} from '../../../src/core/wallet/wallet-policy.js';
+import { TEST_CHAINS } from '../../support/scripted-chains.js';
+import { NO_LIMITS, SHOP } from '../../support/wallet-core.js';
+
+const [ether, six] = TEST_CHAINS as [(typeof TEST_CHAINS)[0], (typeof TEST_CHAINS)[0]];
+const STRANGER = `0x${'c'.repeat(40)}`;
+const word = (hex: string) => hex.replace('0x', '').padStart(64, '0');
+const MAX = 2n ** 256n - 1n;
+const plain = { to: SHOP, value: 1n, data: '0x' };
+
+describe('transactionProblem', () => {
+  it('finds none without limits, whatever the value', () => {
+    for (const value of [0n, 1n, 10n ** 77n, MAX])
+      expect(transactionProblem(NO_LIMITS, ether, { ...plain, value })).toBeUndefined();
+  });
+
+  it('refuses chains that are not allowed', () => {
+    expect(transactionProblem({ ...NO_LIMITS, chains: [1] }, six, plain)).toContain('Sixnet');
+    expect(transactionProblem({ ...NO_LIMITS, chains: [1] }, ether, plain)).toBeUndefined();
+    expect(transactionProblem({ ...NO_LIMITS, chains: [] }, ether, plain)).toContain('Testnet');
+  });
+
+  it('compares values exactly', () => {
+    const decimals = fc.constantFrom(0, 6, 18, 77);
+    const amount = fc.bigInt({ min: 0n, max: MAX });
+    fc.assert(
+      fc.property(amount, amount, decimals, (limit, value, places) => {
+        const chain = { ...ether, decimals: places };
+        const policy = { ...NO_LIMITS, maxValue: formatUnits(limit, places) };
+        const problem = transactionProblem(policy, chain, { ...plain, value });
+        expect(problem === undefined).toBe(value <= limit);
+      }),
+    );
+  });
+
+  it('allows no value by a limit that the currency cannot express', () => {
+    for (const maxValue of ['1e-19', '0.0000000000000000001', 'much', '']) {
+      const policy = { ...NO_LIMITS, maxValue };
+      expect(transactionProblem(policy, ether, plain)).toContain('more than');
+      expect(transactionProblem(policy, ether, { ...plain, value: 0n })).toBeUndefined();
+    }
+  });
+
+  describe('with recipients', () => {
+    const policy = { ...NO_LIMITS, recipients: [SHOP] };
+    const problemOf = (data: string, to = SHOP) => transactionProblem(policy, ether, { ...plain, to, data });
+
+    it('refuses others', () => {
+      expect(problemOf('0x')).toBeUndefined();
+      expect(problemOf('0x', STRANGER)).toContain(STRANGER);
+    });
+
+    it.each([
+      ['transfer', `0xa9059cbb${word(STRANGER)}${word('0x1')}`],
+      ['transferFrom', `0x23b872dd${word(SHOP)}${word(STRANGER)}${word('0x1')}`],
+      ['approve', `0x095ea7b3${word(STRANGER)}${word('0x1')}`],
+      ['increaseAllowance', `0x39509351${word(STRANGER)}${word('0x1')}`],
+      ['approve in capitals', `0x095EA7B3${word(STRANGER).toUpperCase()}${word('0x1')}`],
+    ])('refuses a %s that favors others', (_, data) => {
+      expect(problemOf(data)).toContain(STRANGER);
+    });
+
+    it('takes one that favors them', () => {
+      expect(problemOf(`0xa9059cbb${word(SHOP)}${word('0x1')}`)).toBeUndefined();
+      expect(problemOf(`0x23b872dd${word(STRANGER)}${word(SHOP)}${word('0x1')}`)).toBeUndefined();
+    });
+
+    it.each([
+      ['no arguments', '0xa9059cbb'],
+      ['half an address', `0x095ea7b3${word(SHOP).slice(0, 40)}`],
+      ['bytes above the address', `0xa9059cbb${'1'.padEnd(24, '0')}${SHOP.slice(2)}${word('0x1')}`],
+      ['one argument of two', `0x23b872dd${word(SHOP)}`],
+    ])('refuses a call of a token with %s', (_, data) => {
+      expect(problemOf(data)).toContain('well-formed');
+    });
+
+    it('does not inspect other calldata', () => {
+      expect(problemOf(`0x12345678${word(STRANGER)}`)).toBeUndefined();
+    });
+  });
+});
+
+describe('signatureProblem', () => {
+  const policy = { ...NO_LIMITS, chains: [1], recipients: [SHOP] };
+  const permit = (spender: string, verifyingContract = SHOP) => ({
+    domain: { verifyingContract },
+    message: { details: [{ amount: '1' }, { spender }] },
+  });
+
+  it('refuses chains, contracts and spenders that are not allowed', () => {
+    expect(signatureProblem(policy, ether, permit(SHOP.toUpperCase().replace('0X', '0x')))).toBeUndefined();
+    expect(signatureProblem(policy, six, permit(SHOP))).toContain('Sixnet');
+    expect(signatureProblem(policy, ether, permit(STRANGER))).toContain(STRANGER);
+    expect(signatureProblem(policy, ether, permit(SHOP, STRANGER))).toContain(STRANGER);
+    expect(signatureProblem({ ...policy, recipients: null }, ether, permit(STRANGER))).toBeUndefined();
+    expect(signatureProblem(policy, ether, null)).toBeUndefined();
+  });
+
+  it('takes typed data of any shape', () => {
+    for (const odd of [{}, { domain: null, message: null }, { domain: [], message: [[[]]] }])
+      expect(signatureProblem(policy, ether, odd)).toBeUndefined();
+  });
+});
+
+describe('the limit of a day', () => {
+  it('is in wei of the chain', () => {
+    const policy = { ...NO_LIMITS, maxDailyValue: '2.5' };
+    expect(dailyLimit(policy, ether)).toBe(2_500_000_000_000_000_000n);
+    expect(dailyLimit(policy, six)).toBe(2_500_000n);
+    expect(dailyLimit(NO_LIMITS, ether)).toBeUndefined();
+    expect(overDaily(policy, six, 1_500_000n)).toBe(
+      'This App may ask a wallet for 2.5 SIX a day on Sixnet, and has asked for 1.5 SIX today',
+    );
+  });
+
+  it('begins at midnight UTC', () => {
+    const midnight = Date.UTC(2026, 0, 31);
+    for (const at of [midnight, midnight + 1, midnight + 86_399_999]) expect(startOfDay(at)).toBe(midnight);
+    expect(startOfDay(midnight - 1)).toBe(Date.UTC(2026, 0, 30));
+  });
+});
