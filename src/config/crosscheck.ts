@@ -1,6 +1,6 @@
 import { parseUnits } from '../core/model/amount.js';
 import { isJsonObject } from '../core/model/json.js';
-import { EFFORTS_OF, REASONING_EFFORTS } from '../core/model/rig-options.js';
+import { EFFORTS_OF, REASONING_EFFORTS } from '../core/rigs/rig-options.js';
 import type { Mistake } from './mistakes.js';
 
 /** The decimals of a native currency that does not state them. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { REASONING_EFFORTS } from '../core/model/rig-options.js';
+import { REASONING_EFFORTS } from '../core/rigs/rig-options.js';
 import { isWebUrl } from './settings.js';
 import { table, text } from './shapes.js';
 

@@ -8,7 +8,7 @@ import type { SystemEvent } from './model/event.js';
 import type { HealthStatus } from './operations/health.js';
 import type { JsonObject } from './model/json.js';
 import type { SecretValues } from './access/secrets.js';
-import type { KeyOwner, ProviderKey } from './model/provider-key.js';
+import type { KeyOwner, ProviderKey } from './access/provider-keys.js';
 import type { SimulationReport, SimulationRequest } from './model/simulation.js';
 import type { Message } from './model/message.js';
 import type { ThreadCursor } from './ports/store.js';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import type { RigOptions } from '../../src/core/model/rig-options.js';
+import type { RigOptions } from '../../src/core/rigs/rig-options.js';
 import { RigError, type RigRequest } from '../../src/core/ports/rig.js';
 import { objectOf } from '../support/house.js';
 import { startUpstream, type Upstream } from '../support/upstream.js';

@@ -1,4 +1,4 @@
-import { REASONING_EFFORTS, type ReasoningEffort, type RigOptions } from '../../core/model/rig-options.js';
+import { REASONING_EFFORTS, type ReasoningEffort, type RigOptions } from '../../core/rigs/rig-options.js';
 import type { RigRequest } from '../../core/ports/rig.js';
 import type { Endpoint, Provider } from './endpoint.js';
 

@@ -1,4 +1,4 @@
-import type { RigOptions } from '../../core/model/rig-options.js';
+import type { RigOptions } from '../../core/rigs/rig-options.js';
 import type { Rig } from '../../core/ports/rig.js';
 import { ModelHttpClient } from './http/client.js';
 import { createFetch } from './http/fetch.js';

@@ -1,4 +1,4 @@
-import type { RigOptions } from '../../core/model/rig-options.js';
+import type { RigOptions } from '../../core/rigs/rig-options.js';
 import type { RigRequest } from '../../core/ports/rig.js';
 import { UpstreamFault } from './upstream-fault.js';
 

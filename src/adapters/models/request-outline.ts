@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../core/model/json.js';
 import { resultText, type ToolCall } from '../../core/model/message.js';
-import type { RigOptions } from '../../core/model/rig-options.js';
+import type { RigOptions } from '../../core/rigs/rig-options.js';
 import type { PromptMessage, RigRequest } from '../../core/ports/rig.js';
 import type { ToolDescription } from '../../core/ports/tool.js';
 import { wireCallIds, wireToolNames, type WireNames } from './wire-names.js';

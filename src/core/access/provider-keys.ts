@@ -1,5 +1,4 @@
 import { isJsonObject } from '../model/json.js';
-import type { ProviderKey } from '../model/provider-key.js';
 import { RefusedError } from '../model/refusal.js';
 import type { Clock } from '../ports/clock.js';
 import type { Digests } from '../ports/digests.js';
@@ -11,6 +10,22 @@ import { noRoom, sealContext } from './secrets.js';
 
 /** The providers that a client can store a key for. */
 export const KEY_PROVIDERS = ['openai', 'anthropic', 'google', 'openai-compatible'] as const;
+
+/** Names the client of a request: its id, or a session that is bound to a client. */
+export interface KeyOwner {
+  readonly clientId: string | undefined;
+  readonly sessionId: string | undefined;
+}
+
+/** A stored key for a model provider, without the key itself. */
+export interface ProviderKey {
+  readonly provider: string;
+  /** The first characters of the key, for people to tell keys apart. */
+  readonly keyPrefix: string;
+  readonly label: string | null;
+  /** False if the service can no longer decrypt the key. */
+  readonly isActive: boolean;
+}
 
 /** The App under which the store holds provider keys. No App can have it: names begin with a letter or a digit. */
 const KEYS_APP = '@provider-keys';

@@ -1,6 +1,5 @@
-import type { ProviderKeys } from '../access/provider-keys.js';
+import type { KeyOwner, ProviderKey, ProviderKeys } from '../access/provider-keys.js';
 import { isLongId, requireLongId, type Secrets, type SecretValues } from '../access/secrets.js';
-import type { KeyOwner, ProviderKey } from '../model/provider-key.js';
 import { RefusedError } from '../model/refusal.js';
 import type { SessionRef } from '../model/session.js';
 import type { SessionCache } from './session-cache.js';

@@ -1,6 +1,6 @@
 import type { ProviderKeyApi } from '../../core/api.js';
 import type { JsonObject } from '../../core/model/json.js';
-import type { ProviderKey } from '../../core/model/provider-key.js';
+import type { ProviderKey } from '../../core/access/provider-keys.js';
 import { RefusedError } from '../../core/model/refusal.js';
 import type { Route } from '../../http/routing/route.js';
 import { handle } from '../../http/validation/input.js';

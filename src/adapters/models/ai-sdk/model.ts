@@ -1,5 +1,5 @@
 import type { LanguageModelV3, SharedV3ProviderOptions } from '@ai-sdk/provider';
-import type { ReasoningEffort } from '../../../core/model/rig-options.js';
+import type { ReasoningEffort } from '../../../core/rigs/rig-options.js';
 import type { RigRequest } from '../../../core/ports/rig.js';
 import { optionsFor } from '../call-options.js';
 import type { Endpoint, Provider } from '../endpoint.js';

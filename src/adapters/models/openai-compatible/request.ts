@@ -1,4 +1,4 @@
-import type { RigOptions } from '../../../core/model/rig-options.js';
+import type { RigOptions } from '../../../core/rigs/rig-options.js';
 import type { PromptMessage, RigRequest } from '../../../core/ports/rig.js';
 import type { ToolDescription } from '../../../core/ports/tool.js';
 import type { WireNames } from '../wire-names.js';
