@@ -9,7 +9,6 @@ CREATE TABLE wallet_requests (
   chain_id INTEGER NOT NULL,
   label TEXT NOT NULL,
   kind TEXT NOT NULL CHECK (kind IN ('transaction', 'signature')),
-  payload TEXT NOT NULL, -- JSON
   value TEXT NOT NULL, -- in wei, a decimal number of any length; '0' for a message
   sound INTEGER NOT NULL CHECK (sound IN (0, 1)),
   state TEXT NOT NULL CHECK (
@@ -23,6 +22,7 @@ CREATE TABLE wallet_requests (
   proof TEXT, -- the hash in it
   verification TEXT, -- JSON
   turn_id TEXT, -- the turn in which the assistant learns the outcome
+  payload TEXT NOT NULL, -- JSON; last, because SQLite reads the columns before it without its pages
   PRIMARY KEY (session, id),
   UNIQUE (session, call_id)
 ) STRICT;

@@ -10,6 +10,9 @@ import {
   type WalletUse,
 } from '../rows/wallet-table.js';
 
+type Which = Parameters<WalletStore['readWalletRequests']>[1];
+type Last = Extract<Which, { limit: number }>;
+
 /** The reads of wallet requests. */
 export function createWalletReads(db: Database) {
   const selectSession = db
@@ -22,35 +25,37 @@ export function createWalletReads(db: Database) {
   const select = db.prepare<[session: number, id: number], WalletRow>(
     'SELECT * FROM wallet_requests WHERE session = ? AND id = ?',
   );
-  const selectLast = db.prepare<[session: number], WalletRow>(
-    'SELECT * FROM wallet_requests WHERE session = ? ORDER BY id DESC',
+  const selectLast = db.prepare<[session: number], Pick<WalletRow, 'id' | 'state'>>(
+    'SELECT id, state FROM wallet_requests WHERE session = ? ORDER BY id DESC',
   );
   const selectConfirmed = db.prepare<[number, string], Pick<WalletRequest, 'sessionId' | 'id'>>(CONFIRMED_BY);
   const selectOverdue = db.prepare<[now: number, limit: number]>(OVERDUE);
   const sum = createValueSum(db);
 
-  function rowsOf(session: number, which: Parameters<WalletStore['readWalletRequests']>[1]): WalletRow[] {
+  function rowsOf(session: number, which: Which): WalletRow[] {
     if ('turnId' in which) return selectOfTurn.all(which.turnId, session);
     if ('ids' in which) {
       const ids = [...new Set(which.ids)].sort((a, b) => a - b);
       return ids.flatMap((id) => select.get(session, id) ?? []);
     }
-    const last: WalletRow[] = [];
-    if (which.limit <= 0) return last;
-    for (const row of selectLast.iterate(session)) {
-      if (which.states?.includes(row.state) ?? true) last.unshift(row);
-      if (last.length >= which.limit) break;
+    return lastIds(session, which).flatMap((id) => select.get(session, id) ?? []);
+  }
+
+  function lastIds(session: number, { limit, states }: Last): number[] {
+    const last: number[] = [];
+    if (limit <= 0) return last;
+    for (const { id, state } of selectLast.iterate(session)) {
+      if (states?.includes(state) ?? true) last.unshift(id);
+      if (last.length >= limit) break;
     }
     return last;
   }
 
   return {
-    readWalletRequests: db.transaction(
-      (sessionId: string, which: Parameters<WalletStore['readWalletRequests']>[1]): WalletRequest[] => {
-        const session = selectSession.get(sessionId);
-        return session === undefined ? [] : rowsOf(session, which).map((row) => toRequest(row, sessionId));
-      },
-    ),
+    readWalletRequests: db.transaction((sessionId: string, which: Which): WalletRequest[] => {
+      const session = selectSession.get(sessionId);
+      return session === undefined ? [] : rowsOf(session, which).map((row) => toRequest(row, sessionId));
+    }),
     walletValueSince: (use: WalletUse): string => String(sum(use)),
     findSettledBy: (chainId: number, hash: string) => selectConfirmed.get(chainId, hash),
     /** True when an open request is past its time. */
