@@ -9,6 +9,8 @@ import type { ToolContext } from '../../src/core/ports/tool.js';
 const NEW_YEAR = Date.UTC(2026, 0, 1);
 const context: ToolContext = {
   sessionId: '00000000-0000-4000-8000-000000000000',
+  callId: 'call',
+  app: 'default',
   wallet: null,
   userState: null,
   secrets: new Map(),

@@ -172,10 +172,10 @@ describeWithRedis('two nodes', () => {
         const taken = await Promise.all(
           [owner, other, other, owner].map(async (core) => core.snapshot(created(id))),
         );
-        expect(taken.flatMap(({ faults }) => faults.texts)).toHaveLength(1);
+        expect(taken.flatMap(({ faults }) => faults.events)).toHaveLength(1);
         for (const { faults } of taken) faults.confirm();
         const later = await Promise.all([owner, other].map(async (core) => core.snapshot(created(id))));
-        expect(later.flatMap(({ faults }) => faults.texts)).toEqual([]);
+        expect(later.flatMap(({ faults }) => faults.events)).toEqual([]);
       }
     });
 

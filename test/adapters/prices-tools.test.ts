@@ -18,6 +18,8 @@ const NOW = 1_800_000_000;
 const KEY = 'CG-secret-key';
 const context: ToolContext = {
   sessionId: '00000000-0000-4000-8000-000000000000',
+  callId: 'call',
+  app: 'default',
   wallet: null,
   userState: null,
   secrets: new Map(),

@@ -2,8 +2,9 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { createMemoryStore } from '../../support/memory-store/store.js';
 import { systemClock } from '../../../src/adapters/platform/uuid/clock.js';
 import { T0, WIDE } from '../../contracts/store-fixtures.js';
-import { closeTestCores, testCore } from '../../support/core.js';
+import { closeTestCores, created, testCore } from '../../support/core.js';
 import { ScriptedRig } from '../../support/scripted-rig.js';
+import { walletCore } from '../../support/wallet-core.js';
 
 const DAY_MS = 86_400_000;
 const SECRET = { app: 'default', name: 'A', keyId: 'k', sealed: 'c2VhbGVk' };
@@ -45,5 +46,38 @@ describe('Housekeeping', () => {
     ahead = 3_650 * DAY_MS;
     await jest.advanceTimersByTimeAsync(120_000);
     expect(await store.listSecretClients(9)).toHaveLength(1);
+  });
+
+  it('expires wallet requests, and shows that', async () => {
+    let passed = 0;
+    const clock = { ...systemClock, now: () => T0 + passed, monotonic: () => passed };
+    const settings = { walletRequestMs: 3_600_000 };
+    const { core, id, request, stage, call, bus } = await walletCore({ clock, settings });
+    await request();
+    await stage();
+    await core.start();
+    const { tag } = await core.snapshot(created(id));
+    const signals: string[] = [];
+    await bus.subscribe(id, ({ type }) => signals.push(type));
+    await jest.advanceTimersByTimeAsync(60_000);
+    expect((await core.snapshot(created(id))).session.pending).toHaveLength(1);
+    passed += 3_600_000;
+    await jest.advanceTimersByTimeAsync(60_000);
+    const after = await core.snapshot(created(id));
+    expect([after.session.pending, after.tag === tag, signals]).toEqual([[], false, ['session_changed']]);
+    expect(await call('list_wallet_requests', {})).toMatchObject({
+      requests: [{ state: 'expired' }, { state: 'expired' }],
+    });
+  });
+
+  it('expires none because the wall clock was set forward', async () => {
+    let ahead = 0;
+    const clock = { ...systemClock, now: () => T0 + ahead, monotonic: () => 0 };
+    const { core, id, request } = await walletCore({ clock });
+    await request();
+    await core.start();
+    ahead = 30 * DAY_MS;
+    await jest.advanceTimersByTimeAsync(120_000);
+    expect((await core.snapshot(created(id))).session.pending).toHaveLength(1);
   });
 });

@@ -43,6 +43,18 @@ function read(progress: TurnProgress, ...records: Message[]): string[] {
 }
 
 describe('TurnProgress', () => {
+  it('shows the text after the verdict on a wallet request, which is no step', () => {
+    const progress = new TurnProgress(turnId);
+    const claim = record(0, { role: 'system', origin: 'wallet', content: 'reported' });
+    const verdict = record(1, { role: 'system', origin: 'wallet', content: 'confirmed' });
+    expect(take(progress, text(2, 0, 'Pa'))).toEqual([]);
+    expect(progress.hasHole).toBe(true);
+    expect(read(progress, claim, verdict)).toEqual(['Pa']);
+    expect(progress.hasHole).toBe(false);
+    expect(take(progress, text(2, 2, 'id.'))).toEqual(['id.']);
+    expect(read(progress, claim, verdict, record(2, { content: 'Paid. Bye.' }))).toEqual([' Bye.']);
+  });
+
   it('returns live events as they come, the very objects where all of them is new', () => {
     const progress = new TurnProgress(turnId);
     const live = [text(1, 0, 'Wait. '), called, returned, text(2, 0, 'There.')];

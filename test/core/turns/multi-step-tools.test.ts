@@ -38,6 +38,12 @@ async function resultsOf(feed: Awaited<ReturnType<typeof climbs>>['feed']): Prom
   return updates.flatMap((update) => (update.type === 'tool_returned' ? [update.result] : []));
 }
 
+/** Whether the logged end of each call says that the call had several steps. */
+async function logged(store: Store, id: string): Promise<readonly unknown[]> {
+  const { events } = await store.readEvents(id, 0, 99);
+  return events.flatMap(({ body }) => (body.type === 'tool_complete' ? [body.multiStep] : []));
+}
+
 const half = (context: ToolContext): void => {
   context.progress('half way');
 };
@@ -51,17 +57,20 @@ describe('a tool that has reported progress', () => {
       'The tool did not answer within 0.01 s',
     ],
   ])('ends as a multi-step call when it %s', async (_, tool, words) => {
-    const { rig, feed } = await climbs(tool);
+    const { rig, feed, store, id } = await climbs(tool);
     (await rig.next()).text('Oh.').end();
     expect(await resultsOf(feed)).toMatchObject([
       { ...{ callId: 'c1', name: 'climb', result: words }, failed: true, multiStep: true },
     ]);
+    expect(await logged(store, id)).toEqual([true]);
   });
 
   it('ends as a multi-step call when its turn is interrupted', async () => {
-    const { core, id, feed } = await climbs(climbing((to) => (half(to), new Promise(() => undefined))));
+    const waits = climbing((to) => (half(to), new Promise(() => undefined)));
+    const { core, id, feed, store } = await climbs(waits);
     await core.interrupt(created(id));
     expect(await resultsOf(feed)).toMatchObject([{ result: 'interrupted', failed: true, multiStep: true }]);
+    expect(await logged(store, id)).toEqual([true]);
   });
 
   it('ends as a multi-step call when its process dies and its outcome is unknown', async () => {
@@ -86,5 +95,19 @@ describe('a tool that has reported progress', () => {
     await core.turnEnded(sent, never);
     const results = await resultsOf(await core.watchTurn(sent));
     expect(results).toMatchObject([{ result: 'on top', failed: false, multiStep: true }]);
+  });
+});
+
+describe('a tool without progress', () => {
+  it('ends as a plain call', async () => {
+    const rig = new ScriptedRig();
+    const store = createMemoryStore();
+    const { core } = testCore({ rigs: [rig], tools: [climbing(() => Promise.resolve('on top'))], store });
+    const id = uuid();
+    const sent = await core.send(message(id, 'Climb'));
+    (await rig.next()).call('c1', 'climb').end();
+    (await rig.next()).text('Well.').end();
+    await core.turnEnded(sent, never);
+    expect(await logged(store, id)).toEqual([undefined]);
   });
 });

@@ -97,7 +97,8 @@ describe('verdictWords', () => {
 
   it('says that there is nothing to verify', () => {
     const verification = {
-      ...{ verdict: 'not_found', at: 0 },
+      verdict: 'not_found',
+      at: 0,
       detail: 'the wallet reported no valid transaction hash',
     } as const;
     expect(verdictWords({ ...request, claim: claim({ proof: null }), verification })).toBe(

@@ -199,15 +199,13 @@ describe('request_transactions', () => {
     ]);
   });
 
-  it.each([
-    [{ ids: [] }, 'ids'],
-    [{ ids: [1], value: '1' }, 'value'],
-    [{ ids: [1], to: SHOP, data: '0x' }, 'to'],
-    [{ ids: ['1'] }, 'ids'],
-  ])('takes ids alone: refuses %j', async (args) => {
-    const { call } = await walletCore();
-    await expect(call('request_transactions', args)).rejects.toThrow('do not fit');
-  });
+  it.each([{ ids: [] }, { ids: [1], value: '1' }, { ids: [1], to: SHOP, data: '0x' }, { ids: ['1'] }])(
+    'takes ids alone: refuses %j',
+    async (args) => {
+      const { call } = await walletCore();
+      await expect(call('request_transactions', args)).rejects.toThrow('do not fit');
+    },
+  );
 
   it('refuses unknown ids, other Apps, other wallets and messages', async () => {
     const { call, stage, core, id } = await walletCore();
