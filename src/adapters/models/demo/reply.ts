@@ -1,3 +1,5 @@
+import { resultText } from '../../../core/model/message.js';
+import { WALLET_REPORT } from '../../../core/rigs/context-window.js';
 import type { RigRequest } from '../../../core/ports/rig.js';
 import { readCommand } from './command.js';
 import { countAsAsked } from './counting.js';
@@ -6,6 +8,8 @@ import { describeResults } from './results.js';
 import { bewilderment, greet } from './small-talk.js';
 import type { Reply } from './reply-shape.js';
 import { findRequests } from './requests.js';
+import { outcomeSentence } from './wallet-verdicts.js';
+import { walletStep } from './wallet-steps.js';
 
 /** How much of a message is parsed, in UTF-16 code units. */
 const MAX_HEARD = 1_000;
@@ -13,10 +17,15 @@ const MAX_HEARD = 1_000;
 /** Builds the reply to the last message of the history. */
 export function makeReply({ messages, tools }: RigRequest): Reply {
   const last = messages.at(-1);
-  if (last?.role === 'assistant' && last.toolResults.length > 0) return says(describeResults(last));
-
   const said = messages.filter(({ role }) => role === 'user').map(({ content }) => content);
-  const command = readCommand((said.at(-1) ?? '').trim(), tools);
+  const raw = said.at(-1) ?? '';
+  if (last?.role === 'assistant' && last.toolResults.length > 0) {
+    const report = last.toolResults.find(({ name }) => name === WALLET_REPORT);
+    if (report !== undefined) return says(outcomeSentence(resultText(report.result)));
+    const steps = messages.slice(messages.findLastIndex(({ role }) => role === 'user') + 1);
+    return walletStep({ raw, heard: listen(raw) }, steps, tools) ?? says(describeResults(last));
+  }
+  const command = readCommand(raw.trim(), tools);
   if (command !== undefined) return command;
 
   const heard = said.map(listen);
@@ -24,6 +33,8 @@ export function makeReply({ messages, tools }: RigRequest): Reply {
   const earlier = heard.slice(0, -1);
   const ready = rememberAsAsked(text) ?? countAsAsked(text) ?? greet(text, tools);
   if (ready !== undefined) return says(ready);
+  const payment = walletStep({ raw, heard: text }, [], tools);
+  if (payment !== undefined) return payment;
 
   const requests = findRequests(text, tools);
   if (requests.calls.length > 0) return { text: '', calls: requests.calls };

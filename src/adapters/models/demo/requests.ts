@@ -38,7 +38,16 @@ const PHRASES: readonly { readonly tool: string; readonly asksFor: (text: string
     asksFor: (text) =>
       ensNameIn(text) !== undefined && /\bresolve\b|\baddress\b|\bwho (?:is|owns)\b|\blook ?up\b/i.test(text),
   },
+  {
+    tool: 'list_wallet_requests',
+    asksFor: (text) =>
+      /\b(?:wallet|pending|open) requests?\b|\bwhat is pending\b|\bpending transactions?\b|\bmy (?:transaction|payment|transfer|signature)s?\b/i.test(
+        text,
+      ),
+  },
 ];
+/** Tools that are called by phrases of their own, or by their exact names. */
+const WALLET_TOOLS = ['stage_transaction', 'request_transactions', 'request_signature'];
 const VERBS = new Set([
   'get',
   'fetch',
@@ -62,7 +71,7 @@ export function findRequests(
 ): { readonly calls: Reply['calls']; readonly obstacle?: string } {
   const phrased = PHRASES.filter(({ asksFor }) => asksFor(text)).map(({ tool }) => tool);
   const absent = phrased.find((name) => !tools.some((tool) => tool.name === name));
-  const known = new Set(PHRASES.map(({ tool }) => tool));
+  const known = new Set([...PHRASES.map(({ tool }) => tool), ...WALLET_TOOLS]);
   const wanted = tools.filter((tool) =>
     known.has(tool.name) ? phrased.includes(tool.name) || text.includes(tool.name) : isNamed(tool, text),
   );

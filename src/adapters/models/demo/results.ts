@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/model/json.js';
 import { resultText, type ToolResult } from '../../../core/model/message.js';
+import { listedRequests } from './wallet-verdicts.js';
 
 const MAX_SHOWN = 2_000;
 /** The fields in which tools return text for people. */
@@ -17,6 +18,8 @@ function describeResult({ name, result, failed }: ToolResult): string {
   if (name === 'calculate' && result.expression !== undefined && result.result !== undefined) {
     return ended(`${inWords(result.expression)} = ${inWords(result.result)}`);
   }
+  const listed = name === 'list_wallet_requests' ? listedRequests(result) : undefined;
+  if (listed !== undefined) return listed;
   const spoken = SPOKEN_KEYS.map((key) => result[key]).find((value) => typeof value === 'string');
   return ended(spoken ?? `The tool ${name} answered: ${shortened(fieldsInWords(result))}`);
 }

@@ -35,6 +35,7 @@ function hints(tools: readonly ToolDescription[]): string {
     ...(offered('calculate') ? ['“what is 12*(3+4)?”'] : []),
     ...(offered('get_token_price') ? ['“price of ETH and BTC”'] : []),
     ...(offered('get_balance') ? ['“what is my balance?”'] : []),
+    ...(offered('stage_transaction') ? ['“send 0.01 ETH to vitalik.eth”'] : []),
     '“remember 42”, and later “what number did I ask you to remember?”',
     '“count from 1 to 100”',
   ];
