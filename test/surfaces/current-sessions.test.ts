@@ -49,6 +49,23 @@ describe('a deleted session', () => {
   });
 });
 
+describe('POST /api/system for a deleted session', () => {
+  it.each(['Hello', '{"type":"wallet:state_changed","payload":{"address":"0x1"}}'])(
+    'creates a new one, as a message does: %s',
+    async (message) => {
+      await server.ask('POST', '/api/chat?message=Hi', { session });
+      (await server.rig.next()).text('Hi').end();
+      await server.ask('DELETE', `/api/sessions/${session}`);
+      expect((await server.ask('POST', '/api/system', { session, body: { message } })).status).toBe(200);
+      const { status, json } = await server.ask('GET', '/api/state', { session });
+      expect([status, messagesOf(json).map(({ content }) => content)]).toEqual([
+        200,
+        message === 'Hello' ? ['Hello'] : [],
+      ]);
+    },
+  );
+});
+
 describe('the archive', () => {
   it('takes a thread in and gives it back, again and again', async () => {
     await create('w', session);
