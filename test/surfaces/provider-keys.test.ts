@@ -185,10 +185,12 @@ describe('/api/control/provider-keys', () => {
     ...{ provider, key_prefix: 'sk-own-', label, is_active: true },
   });
 
-  it('lists, replaces and deletes the keys of the client, or of the client of the session', async () => {
+  it('lists, replaces and deletes the keys of the client, and lists those of the client of a session', async () => {
     const session = randomUUID();
     expect((await keep({ provider: 'openai', byok_key: OWN, client_id: A }, session)).status).toBe(200);
-    expect((await keep({ provider: 'google', api_key: OWN, label: 'g' }, session)).status).toBe(200);
+    expect((await keep({ provider: 'google', api_key: OWN, label: 'g', client_id: A }, session)).status).toBe(
+      200,
+    );
     await house.ask('POST', `${PATH}?client_id=${A}`, { body: { provider: 'openai', api_key: `${OWN}2` } });
     const keys = [key('google', 'g'), key('openai', null)];
     for (const answer of [
@@ -205,7 +207,7 @@ describe('/api/control/provider-keys', () => {
     expect((await house.ask('GET', `/api/secrets?client_id=${A}`)).json).toEqual({ by_app: {} });
     for (const query of ['', '&app=%40provider-keys'])
       await house.ask('DELETE', `/api/secrets?client_id=${A}${query}`);
-    const remove = (provider: string) => house.ask('DELETE', `${PATH}/${provider}`, { session });
+    const remove = (provider: string) => house.ask('DELETE', `${PATH}/${provider}?client_id=${A}`);
     expect((await remove('google')).json).toEqual({ deleted: true });
     expect((await remove('google')).json).toEqual({ deleted: false });
     expect((await remove('nothing')).json).toEqual({ deleted: false });
@@ -260,7 +262,20 @@ describe('/api/control/provider-keys', () => {
     }
     // An id that others can guess binds nothing: the session would share with them what it stores.
     await house.ask('GET', '/api/secrets?client_id=guessable', { session });
-    expect((await keep({ provider: 'openai', api_key: OWN }, session)).status).toBe(400);
+    expect((await house.ask('GET', PATH, { session })).status).toBe(400);
+  });
+
+  it('lets nobody with only a session id replace or delete the keys of its client', async () => {
+    const session = randomUUID();
+    expect((await keep({ provider: 'openai', api_key: OWN, client_id: A }, session)).status).toBe(200);
+    for (const refused of [
+      await keep({ provider: 'openai', api_key: `${OWN}2` }, session),
+      await house.ask('DELETE', `${PATH}/openai`, { session }),
+    ])
+      expect([refused.status, refused.json]).toMatchObject([400, { details: [{ path: 'client_id' }] }]);
+    expect((await house.ask('GET', PATH, { session })).json).toMatchObject({
+      provider_keys: [{ provider: 'openai' }],
+    });
   });
 
   it('is found before the actions of the legacy surface, which has no such path', async () => {

@@ -189,10 +189,13 @@ export const oneSecret = input('ignored', {
 /** `GET /api/control/provider-keys`. */
 export const listProviderKeys = input('ignored', { sessionId: optionalSessionHeader, clientId });
 
-/** `POST /api/control/provider-keys`. The key is read from the body alone, because URLs are logged on their way. */
+/**
+ * `POST /api/control/provider-keys`. The key is read from the body alone, because URLs are logged on their way. The
+ * client is required: whoever has only a session id must not replace the key that the client's prompts are sent with.
+ */
 export const storeProviderKey = input('needed', {
   sessionId: optionalSessionHeader,
-  clientId,
+  clientId: requiredText('query', 'client_id', 'the client that the key belongs to'),
   provider: requiredText('body', 'provider', 'the model provider that the key is for'),
   apiKey: optionalText('body', 'api_key'),
   byokKey: optionalText('body', 'byok_key'),
@@ -203,5 +206,5 @@ export const storeProviderKey = input('needed', {
 export const deleteProviderKey = input('ignored', {
   sessionId: optionalSessionHeader,
   provider: requiredText('params', 'provider', 'the model provider whose key is to be removed'),
-  clientId,
+  clientId: requiredText('query', 'client_id', 'the client whose key is to be removed'),
 });

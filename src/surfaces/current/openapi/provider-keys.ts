@@ -10,6 +10,9 @@ const client = query(
   'The id of the client. Absent: the client that the session of `X-Session-Id` is bound to.',
   { example: 'k3v9-long-and-random-8d1f' },
 );
+const required = query('client_id', 'The id of the client. `POST` takes it in the body, too.', {
+  example: 'k3v9-long-and-random-8d1f',
+});
 const key = { provider: 'openai', key_prefix: 'sk-proj', label: 'team', is_active: true };
 
 export const providerKeyPaths: Paths = {
@@ -31,10 +34,10 @@ export const providerKeyPaths: Paths = {
       operationId: 'storeProviderKey',
       summary: "Store a client's own key for a model provider",
       description:
-        "The turns of this client on models of this provider use the key in place of the service's own, at the address that the service has configured. A later key replaces an earlier one. With both `client_id` and `X-Session-Id`, the session is bound to the client.",
+        "The turns of this client on models of this provider use the key in place of the service's own, at the address that the service has configured. A later key replaces an earlier one. With `X-Session-Id`, the session is bound to the client.",
       tags,
       security: credentials('optional', 'none'),
-      parameters: [client],
+      parameters: [required],
       requestBody: jsonBody(
         fields(
           {
@@ -68,7 +71,7 @@ export const providerKeyPaths: Paths = {
       summary: "Remove a client's key for a model provider",
       tags,
       security: credentials('optional', 'none'),
-      parameters: [inPath('provider', 'The provider.', { type: 'string' }), client],
+      parameters: [inPath('provider', 'The provider.', { type: 'string' }), required],
       responses: {
         200: json('The key was removed.', named('Deleted'), { example: { deleted: true } }),
         ...refusals(),
