@@ -35,7 +35,12 @@ for (const name of ['current', 'legacy', 'field'] as const) {
   }
 }
 
-const compiled = new WeakMap<object, ValidateFunction>();
+/** By surface, because documents share schemas, whose references are then those of each. */
+const compiled = {
+  current: new WeakMap<object, ValidateFunction>(),
+  legacy: new WeakMap<object, ValidateFunction>(),
+  field: new WeakMap<object, ValidateFunction>(),
+} satisfies Record<SurfaceName, unknown>;
 
 /** What is wrong with a value; undefined: nothing. References in the schema are those of the surface's document. */
 export function findMistake(
@@ -43,8 +48,9 @@ export function findMistake(
   schema: Schema | Reference,
   value: unknown,
 ): string | undefined {
-  let validate = compiled.get(schema);
-  if (validate === undefined) compiled.set(schema, (validate = ajv.compile(relocated(name, schema))));
+  const known = compiled[name];
+  let validate = known.get(schema);
+  if (validate === undefined) known.set(schema, (validate = ajv.compile(relocated(name, schema))));
   return validate(value) ? undefined : ajv.errorsText(validate.errors, { dataVar: '' });
 }
 
