@@ -4,7 +4,7 @@ import { createReads } from '../../src/adapters/stores/sqlite/reads/reads.js';
 import { migrate, readMigrations } from '../../src/adapters/stores/sqlite/migrate.js';
 import { createTailReader } from '../../src/adapters/stores/sqlite/reads/tails.js';
 import { createThreadReader } from '../../src/adapters/stores/sqlite/reads/threads.js';
-import { createWalletReads } from '../../src/adapters/stores/sqlite/reads/wallet.js';
+import { createWalletReads } from '../../src/adapters/stores/sqlite/reads/wallet-reads.js';
 import { createWrites } from '../../src/adapters/stores/sqlite/writes/writes.js';
 
 /** Statements that walk a whole table, and may: it is small, or the walk is bounded by a LIMIT along a key. */

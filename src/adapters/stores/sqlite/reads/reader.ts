@@ -6,7 +6,7 @@ import { createReads } from './reads.js';
 import { createSecretReads } from './sealed-values.js';
 import { createTailReader } from './tails.js';
 import { createThreadReader } from './threads.js';
-import { createWalletReads } from './wallet.js';
+import { createWalletReads } from './wallet-reads.js';
 import { createUsageReads } from '../rows/usage-table.js';
 
 /** All reads on one connection, with their statements prepared. */

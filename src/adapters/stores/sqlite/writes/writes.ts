@@ -12,7 +12,7 @@ import type { Handlers } from '../steps.js';
 import { createSecretWrites } from './secrets.js';
 import { createAddNote } from './notes.js';
 import { createOutcomeWrites } from './wallet-outcomes.js';
-import { createWalletWrites } from './wallet.js';
+import { createWalletWrites } from './wallet-staging.js';
 import { createWalletTable } from '../rows/wallet-table.js';
 import { createTurnTable } from '../rows/turn-table.js';
 import { createTurnWrites } from './turns.js';
