@@ -32,12 +32,14 @@ export class Gate {
 export class ScriptedService {
   url = '';
   #running: Running | undefined;
+  #env: Readonly<Record<string, string>> = {};
   readonly #place = new Place();
   readonly #scripts = new Map<string, Script[]>();
 
   private constructor(private readonly upstream: Upstream) {}
 
-  static async start(env: Readonly<Record<string, string>> = {}): Promise<ScriptedService> {
+  /** @param more lines that the configuration file has besides */
+  static async start(env: Readonly<Record<string, string>> = {}, more = ''): Promise<ScriptedService> {
     const upstream = await startUpstream();
     const service = new ScriptedService(upstream);
     upstream.always((reply, request) => {
@@ -48,7 +50,7 @@ export class ScriptedService {
       const script = service.#scripts.get(asked)?.shift() ?? says(`You said: ${asked}`);
       return script(reply, request);
     });
-    writeFileSync(join(service.#place.directory, 'diptych.yaml'), configuration(upstream.url));
+    writeFileSync(join(service.#place.directory, 'diptych.yaml'), configuration(upstream.url) + more);
     await service.#serve(env);
     return service;
   }
@@ -75,7 +77,7 @@ export class ScriptedService {
 
   /** Starts it again: the same port and the same data. */
   async restart(): Promise<void> {
-    await this.#serve({ PORT: new URL(this.url).port });
+    await this.#serve({ ...this.#env, PORT: new URL(this.url).port });
   }
 
   async close(): Promise<void> {
@@ -84,6 +86,7 @@ export class ScriptedService {
   }
 
   async #serve(env: Readonly<Record<string, string>>): Promise<void> {
+    this.#env = env;
     const { running, url } = await this.#place.serve({ LOG_LEVEL: 'info', ...env });
     this.#running = running;
     this.url = url;
@@ -103,11 +106,11 @@ export function says(...pieces: readonly (string | Gate)[]): Script {
   };
 }
 
-/** A script that calls a tool. */
-export function calls(name: string, args: object): Script {
+/** A script that calls a tool. @param id of the call */
+export function calls(name: string, args: object, id = `call_${name}`): Script {
   return (reply) => {
     reply.open();
-    reply.event(toolChunk(0, { id: `call_${name}`, name, arguments: JSON.stringify(args) }));
+    reply.event(toolChunk(0, { id, name, arguments: JSON.stringify(args) }));
     reply.event(endChunk('tool_calls'));
     reply.event('[DONE]');
   };

@@ -1,5 +1,5 @@
 import axe from 'axe-core';
-import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
+import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } from 'playwright-core';
 
 /** What the browser says when a service is away; only tests that stop the service may see it. */
 const AWAY =
@@ -39,14 +39,36 @@ export class Visitor {
     readonly faults: readonly string[],
   ) {}
 
-  /** Opens the page. @param options `fragment`: of the address, such as `surface=legacy` */
+  /**
+   * Opens the page.
+   * @param options `fragment`: of the address, such as `surface=legacy`; `prepare`: changes the browser before
+   */
   static async open(
     browser: Browser,
     url: string,
-    options: BrowserContextOptions & { readonly fragment?: string; readonly mayBeAway?: boolean } = {},
+    options: BrowserContextOptions & {
+      readonly fragment?: string;
+      readonly mayBeAway?: boolean;
+      readonly prepare?: (context: BrowserContext) => Promise<unknown>;
+    } = {},
   ): Promise<Visitor> {
-    const { fragment = '', mayBeAway = false, ...context } = options;
-    const page = await browser.newPage({ viewport: { width: 1440, height: 900 }, ...context });
+    const { fragment = '', mayBeAway = false, prepare, ...settings } = options;
+    const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...settings });
+    await prepare?.(context);
+    return Visitor.#of(await context.newPage(), url, { fragment, mayBeAway });
+  }
+
+  /** Opens the same session in another tab of the same browser. */
+  async another(url: string): Promise<Visitor> {
+    const fragment = new URL(this.page.url()).hash.slice(1);
+    return Visitor.#of(await this.page.context().newPage(), url, { fragment, mayBeAway: false });
+  }
+
+  static async #of(
+    page: Page,
+    url: string,
+    { fragment, mayBeAway }: { readonly fragment: string; readonly mayBeAway: boolean },
+  ): Promise<Visitor> {
     const visitor = new Visitor(page, faultsOf(page, url, mayBeAway));
     await page.goto(`${url}/#${fragment}`);
     await visitor.composer.waitFor();

@@ -1,0 +1,175 @@
+import { describe, expect, it } from '@jest/globals';
+import {
+  encodeFunctionData,
+  erc20Abi,
+  formatUnits,
+  getAddress,
+  hexToBytes,
+  keccak256 as reference,
+  toHex,
+} from 'viem';
+import { pendingRequests, type PendingTransaction } from '../../src/client/pending.js';
+import type { JsonObject } from '../../src/client/types.js';
+import { beginsTurn, isOfWallet, verdictsIn } from '../../src/client/wallet-words.js';
+import { checksummed, shortAddress } from '../../src/web/chat/wallet/address.js';
+import { grouped, hexOf, hexText, inUnits } from '../../src/web/chat/wallet/amounts.js';
+import { keccak256 } from '../../src/web/chat/wallet/keccak.js';
+import { readTokenCall } from '../../src/web/chat/wallet/requests/calldata.js';
+import { titleOf, warningsOf } from '../../src/web/chat/wallet/requests/summary.js';
+import { visible, visibleLine } from '../../src/web/chat/wallet/visible.js';
+
+const TO = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8';
+const HUGE = 2n ** 256n - 1n;
+
+const transaction = (more: Partial<PendingTransaction> = {}): PendingTransaction => ({
+  ...{
+    kind: 'transaction',
+    id: 1,
+    chainId: 1,
+    from: null,
+    to: TO,
+    value: 0n,
+    data: '0x',
+    gas: null,
+    label: '',
+  },
+  ...more,
+});
+
+describe('pendingRequests', () => {
+  const entry = { to: TO, value: '5', data: '0x', chain_id: 1, from: TO, gas: '21000', label: 'Lunch' };
+
+  it('reads flat and nested entries by id', () => {
+    const sign = { typed_data: { message: {} }, description: 'An order', chain_id: 1 };
+    const flat = { pending_txs: { '2': entry }, pending_eip712s: { '1': sign } };
+    const nested = { pending: { evm_txs: { '2': entry }, evm_sigs: { '1': sign } } };
+    const read = pendingRequests(flat);
+    expect(pendingRequests(nested)).toEqual(read);
+    expect(read).toMatchObject([
+      { kind: 'signature', id: 1, label: 'An order', text: null },
+      { kind: 'transaction', id: 2, value: 5n, label: 'Lunch', gas: '21000' },
+    ]);
+    expect(pendingRequests(null)).toEqual([]);
+  });
+
+  it.each<[string, JsonObject]>([
+    ['a short address', { to: '0x12' }],
+    ['no address', { to: null }],
+    ['half a byte of data', { data: '0x1' }],
+    ['a negative value', { value: '-1' }],
+    ['a fraction', { value: '0.5' }],
+    ['a number that may be rounded', { value: 1e21 }],
+    ['no chain', { chain_id: '1' }],
+  ])('leaves out an entry with %s', (_name, wrong) => {
+    expect(pendingRequests({ pending_txs: { '1': { ...entry, ...wrong } } })).toEqual([]);
+  });
+
+  it('leaves out what has no id, or nothing to sign', () => {
+    const state = {
+      pending_txs: { x: entry, '0': entry, '-1': entry },
+      pending_eip712s: { '1': { chain_id: 1 } },
+    };
+    expect(pendingRequests(state)).toEqual([]);
+    expect(pendingRequests({ pending_txs: [entry], pending: 'x' })).toEqual([]);
+  });
+});
+
+describe('The words of the service about requests', () => {
+  const report = 'The wallet reported success for request 1 (Lunch), transaction 0x12; not verified yet.';
+  const verdict = 'Wallet request 1 (Lunch): confirmed. Transaction 0x12 in block 5.';
+
+  it('begin a turn as reports, and not as verdicts or from others', () => {
+    expect(beginsTurn({ sender: 'system', content: report })).toBe(true);
+    expect(beginsTurn({ sender: 'agent', content: report })).toBe(false);
+    expect(beginsTurn({ sender: 'system', content: verdict })).toBe(false);
+    expect([isOfWallet(report), isOfWallet(verdict), isOfWallet('The model failed')]).toEqual([
+      true,
+      true,
+      false,
+    ]);
+  });
+
+  it('have a verdict a line', () => {
+    const words = `${verdict}\nWallet request 2 (a [b]): differs from what was staged. It: no.\nWallet request 3 (a) b): confirmed.`;
+    expect(verdictsIn(words)).toEqual([
+      { id: 1, words: 'confirmed. Transaction 0x12 in block 5.' },
+      { id: 2, words: 'differs from what was staged. It: no.' },
+    ]);
+  });
+});
+
+describe('Addresses', () => {
+  it.each([0, 1, 40, 135, 136, 137, 272, 300])('have the digest of Ethereum, of %i bytes', (length) => {
+    const bytes = Uint8Array.from({ length }, (_, index) => (index * 7 + length) % 256);
+    expect(`0x${keccak256(bytes)}`).toBe(reference(bytes));
+  });
+
+  it('have the checksum of EIP-55', () => {
+    for (let n = 0; n < 200; n++) {
+      const address = reference(toHex(n)).slice(0, 42);
+      expect(checksummed(address)).toBe(getAddress(address));
+    }
+    expect(checksummed('eip155:1:0x12')).toBe('eip155:1:0x12');
+    expect(shortAddress(TO)).toBe('0x7099…79C8');
+  });
+});
+
+describe('Amounts', () => {
+  it.each([0, 1, 6, 18, 77])('are exact with %i decimals', (decimals) => {
+    for (const amount of [0n, 1n, 10n, 123_456_789n, 10n ** 77n, HUGE])
+      expect(inUnits(amount, decimals)).toBe(formatUnits(amount, decimals));
+  });
+
+  it('are hex without leading zeros for wallets, and grouped for people', () => {
+    expect([hexOf(0n), hexOf(10n ** 16n), hexOf(31_337)]).toEqual(['0x0', '0x2386f26fc10000', '0x7a69']);
+    expect(grouped(1_234_567n).replaceAll('\u202f', ' ')).toBe('1 234 567');
+    expect(new TextDecoder().decode(hexToBytes(`0x${hexText('Grüße ✓').slice(2)}`))).toBe('Grüße ✓');
+  });
+});
+
+describe('What a request says', () => {
+  const spender = getAddress(`0x${'12'.repeat(20)}`);
+  const data = (name: 'approve' | 'transfer', amount: bigint) =>
+    encodeFunctionData({ abi: erc20Abi, functionName: name, args: [spender, amount] });
+
+  it('is made of facts, never of the label', () => {
+    const label = 'Send 0 ETH to yourself';
+    expect(titleOf(transaction({ value: 10n ** 18n, label }), null)).toBe('Send 1 ETH to 0x7099…79C8');
+    expect(titleOf(transaction({ value: 5n, chainId: 999, label }), null)).toBe('Send 5 wei to 0x7099…79C8');
+    expect(titleOf(transaction({ data: '0x12345678', value: 1n, chainId: 999 }), '7 XYZ')).toBe(
+      'Call the contract 0x7099…79C8 and send 7 XYZ',
+    );
+    expect(titleOf(transaction({ data: data('transfer', 7n) }), null)).toBe(
+      'Transfer 7 smallest units to 0x1212…1212 of token 0x7099…79C8',
+    );
+  });
+
+  it('warns of approvals without a limit, and of typed data for another chain', () => {
+    expect(warningsOf(transaction({ data: data('approve', HUGE) }))).toHaveLength(1);
+    expect(warningsOf(transaction({ data: data('approve', 7n) }))).toEqual([]);
+    const signature = (chainId: string | number) => ({
+      ...{ kind: 'signature' as const, id: 1, chainId: 1, from: null, label: '', text: null },
+      typedData: { domain: { chainId } },
+    });
+    expect(warningsOf(signature('0x2'))).toHaveLength(1);
+    expect(warningsOf(signature('0x1'))).toEqual([]);
+  });
+
+  it('takes calldata of other lengths and dirty addresses for other calls', () => {
+    const call = data('approve', 7n);
+    expect(readTokenCall(call)).toEqual({
+      action: 'approve',
+      to: spender.toLowerCase(),
+      from: null,
+      amount: 7n,
+    });
+    expect(readTokenCall(`${call}00`)).toBeNull();
+    expect(readTokenCall(call.replace('0x095ea7b300', '0x095ea7b301'))).toBeNull();
+  });
+
+  it('shows unseen characters of strangers', () => {
+    expect(visible('a\u202eb\u200bc\nd\u{e0041}')).toBe('a\\u202eb\\u200bc\nd\\ue0041');
+    expect(visible('x'.repeat(12), 10)).toBe(`${'x'.repeat(10)}… (2 more)`);
+    expect(visibleLine(' a\n\n b ')).toBe('a b');
+  });
+});

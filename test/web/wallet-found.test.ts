@@ -1,0 +1,166 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import type { Browser } from 'playwright-core';
+import { startAnvil, type Anvil } from '../support/anvil.js';
+import { describeWithBrowser, launchBrowser } from '../support/browser.js';
+import { freePort } from '../support/server-process.js';
+import { ScriptedService } from './scripted-service.js';
+import { Visitor } from './visitor.js';
+import { TestWallet } from './wallet-browser.js';
+import { cardOf, chainLines, connect, pays, visitWith } from './wallet-page.js';
+
+jest.setTimeout(60_000);
+
+const CHAIN = 31_337;
+const FRIEND = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
+
+let anvil: Anvil;
+let nodes: ReadonlyMap<number, string>;
+let browser: Browser;
+let service: ScriptedService;
+let visitor: Visitor;
+
+function walletOf(name: string, account: number): TestWallet {
+  return new TestWallet(name, nodes, anvil.accounts.slice(account, account + 1));
+}
+
+beforeAll(async () => {
+  anvil = await startAnvil(CHAIN);
+  nodes = new Map([[CHAIN, anvil.url]]);
+});
+afterAll(() => anvil.close());
+
+describeWithBrowser('The wallets of a browser', () => {
+  beforeAll(async () => {
+    [service, browser] = await Promise.all([ScriptedService.start({}, chainLines(nodes)), launchBrowser()]);
+  });
+  afterEach(async () => {
+    await visitor.leave();
+    expect(visitor.faults).toEqual([]);
+  });
+  afterAll(() => service.close());
+
+  const panel = () => visitor.page.getByRole('group', { name: 'Browser wallet' });
+
+  it('are all offered, and the one of the last visit is connected again without a prompt', async () => {
+    const [fox, rabbit] = [walletOf('Fox', 0), walletOf('Rabbit', 1)];
+    visitor = await visitWith(browser, service.url, [fox, rabbit]);
+    expect(await panel().getByRole('listitem').allInnerTexts()).toEqual(['Connect Fox', 'Connect Rabbit']);
+    await connect(visitor, 'Rabbit');
+    await panel().getByText('0x7099…79C8').waitFor();
+    await visitor.page.reload();
+    await panel().getByText('0x7099…79C8').waitFor();
+    expect(rabbit.count('eth_requestAccounts')).toBe(1);
+    expect(fox.calls).toEqual([]);
+    await visitor.button('Disconnect').click();
+    await visitor.page.reload();
+    await panel().getByRole('button', { name: 'Connect Fox' }).waitFor();
+    expect(await visitor.page.getByLabel('Wallet address').inputValue()).toBe('');
+  });
+
+  it('are found at window.ethereum where none announces itself', async () => {
+    visitor = await visitWith(browser, service.url, [walletOf('Fox', 0)], { how: 'injected' });
+    await connect(visitor, 'Browser wallet');
+    await panel().getByText('0xf39F…2266').waitFor();
+  });
+
+  it('may decline, and may have no account', async () => {
+    const fox = walletOf('Fox', 0);
+    fox.answers.push({ code: 4001 }, { result: [] }, { result: 'nonsense' });
+    visitor = await visitWith(browser, service.url, [fox]);
+    const problem = panel().getByRole('alert');
+    for (const words of [
+      'You declined to connect the wallet.',
+      ...Array<string>(2).fill('The wallet has no account'),
+    ]) {
+      await panel().getByRole('button', { name: 'Connect Fox' }).click();
+      await problem.filter({ hasText: words }).waitFor();
+    }
+    await connect(visitor, 'Fox');
+    expect(await problem.count()).toBe(0);
+  });
+
+  it('are offered in a request, too, and none means that only Reject is left', async () => {
+    service.when('Pay', ...pays({ to: FRIEND, value: '1 wei' }));
+    const fox = walletOf('Fox', 0);
+    visitor = await visitWith(browser, service.url, [fox]);
+    await visitor.page.getByLabel('Wallet address').fill(anvil.accounts[0] ?? '');
+    await visitor.page.getByLabel('Wallet address').press('Enter');
+    await visitor.say('Pay');
+    const card = cardOf(visitor, 1);
+    await card.waitFor();
+    expect(await card.getByRole('button').allInnerTexts()).toEqual(['Connect Fox', 'Reject']);
+    await card.getByRole('button', { name: 'Connect Fox' }).click();
+    await card.getByRole('button', { name: /^Approve in Fox/ }).click();
+    await card.getByText('Verified by the service: confirmed.').waitFor();
+  });
+
+  it('cannot be asked by a page that reaches the legacy surface alone, which it says', async () => {
+    service.when('Pay', ...pays({ to: FRIEND, value: '1 wei' }));
+    const session = randomUUID();
+    await fetch(`${service.url}/current/api/sessions`, {
+      method: 'POST',
+      headers: { 'X-Session-Id': session, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ public_key: anvil.accounts[0] }),
+    });
+    visitor = await Visitor.open(browser, service.url, {
+      fragment: `session=${session}&surface=legacy`,
+      prepare: (context) =>
+        context.route('**/api/health', (route) =>
+          route.fulfill({ json: { status: 'ok', surfaces: ['legacy'] } }),
+        ),
+    });
+    await visitor.say('Pay');
+    await visitor.page.getByText('Only the current surface shows such requests').waitFor();
+    expect(await cardOf(visitor, 1).count()).toBe(0);
+  });
+});
+
+describeWithBrowser('A service that asks wallets to sign in', () => {
+  let proven: ScriptedService;
+  beforeAll(async () => {
+    const port = String(await freePort());
+    const env = { PORT: port, WALLET_PROOF: 'required', WALLET_PROOF_DOMAINS: `127.0.0.1:${port}` };
+    [proven, browser] = await Promise.all([ScriptedService.start(env, chainLines(nodes)), launchBrowser()]);
+  });
+  afterAll(() => proven.close());
+
+  describe.each(['current', 'legacy'])('on the %s surface', (surface) => {
+    it('gets a proof of the connected account, binds threads with it and lists them', async () => {
+      const fox = walletOf('Fox', surface === 'current' ? 2 : 3);
+      proven.when('Pay', ...pays({ to: FRIEND, value: '1 wei' }));
+      visitor = await visitWith(browser, proven.url, [fox], { fragment: `surface=${surface}` });
+      const { page } = visitor;
+      await connect(visitor, 'Fox');
+      fox.answers.push({ code: 4001 });
+      await visitor.button('Sign in').click();
+      await page.getByRole('alert').filter({ hasText: 'You declined in the wallet.' }).waitFor();
+      await visitor.button('Sign in').click();
+      await page.getByText('No threads yet.').waitFor();
+      await visitor.say('Pay');
+      await cardOf(visitor, 1)
+        .getByRole('button', { name: /^Approve/ })
+        .click();
+      await cardOf(visitor, 1).getByText('Verified by the service: confirmed.').waitFor();
+      await visitor.button('Rename A made-up title').waitFor();
+
+      const proof: unknown = await page.evaluate(
+        "JSON.parse(sessionStorage.getItem('diptych.wallet-proof')).proof",
+      );
+      const requests = await visitor.openTab('Requests');
+      await requests.getByText('X-Wallet-Proof: $WALLET_PROOF').first().waitFor();
+      expect(await page.locator('body').innerText()).not.toContain(proof);
+      await page.reload();
+      await visitor.button('Rename A made-up title').waitFor();
+      expect(fox.count('personal_sign')).toBe(2);
+
+      fox.accounts = anvil.accounts.slice(5, 6);
+      await page.evaluate(`testProviders.Fox.emit('accountsChanged', ['${anvil.accounts[5] ?? ''}'])`);
+      await visitor.button('Sign in').waitFor();
+      expect(await page.getByRole('button', { name: /^Rename/ }).count()).toBe(0);
+      await visitor.leave();
+      // The browser itself reports the one request without a proof.
+      expect(visitor.faults).toEqual([expect.stringContaining('status of 401')]);
+    });
+  });
+});
