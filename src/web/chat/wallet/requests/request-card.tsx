@@ -72,7 +72,9 @@ export function RequestCard(props: {
       {phase === 'open' && connected !== null && (
         <Differences {...{ request, connected }} chain={simulation?.chain} />
       )}
-      {phase === 'open' && before !== null && <p className="hint">Request {before} comes before this one.</p>}
+      {phase === 'open' && before !== null && (
+        <p className="hint">Request {before} was made before this one.</p>
+      )}
       <p aria-live="polite" className={phase === 'unclear' ? 'warning' : 'hint'}>
         {isReporting && phase === 'kept' ? 'Telling the service…' : STATUS[phase]}
       </p>

@@ -108,6 +108,8 @@ function verdictsOf(messages: readonly ViewMessage[]): ReadonlyMap<number, strin
 function isAsking(messages: readonly ViewMessage[]): boolean {
   const tools = ['request_transactions', 'request_signature'];
   return messages.some(({ blocks }) =>
-    blocks.some((block) => block.kind === 'tool' && tools.includes(block.name)),
+    blocks.some(
+      (block) => block.kind === 'tool' && block.status === 'complete' && tools.includes(block.name),
+    ),
   );
 }

@@ -27,7 +27,7 @@ export function TypedData({ data }: { readonly data: JsonObject }): ReactNode {
     </section>
   ));
   return (
-    <div className="typed-data">
+    <div className="typed-data" tabIndex={0} role="group" aria-label="Typed data">
       {trees}
       {budget.left <= 0 && (
         <p className="warning">The message is longer. Read all of it as JSON in the details.</p>
