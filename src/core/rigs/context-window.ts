@@ -67,6 +67,7 @@ function withReportsJoined(messages: readonly PromptMessage[]): PromptMessage[] 
     const isJoined =
       message.role === 'assistant' &&
       message.toolCalls[0]?.name === WALLET_REPORT &&
+      message.content === '' &&
       before?.role === 'assistant' &&
       before.toolCalls.length === 0;
     if (isJoined) joined[joined.length - 1] = { ...message, content: before.content };

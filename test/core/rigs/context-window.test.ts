@@ -59,6 +59,9 @@ describe('the history of a prompt', () => {
       report('w1', 'success', 'Please sign.'),
       report('w2', 'confirmed'),
     ]);
+    const own = record({ content: 'My own.', toolCalls: [{ ...call('1'), name: 'wallet_report' }] });
+    const contradicted = promptMessages([user('pay'), agent('a'), own, verdict('w1', 'success')], 1000, 0);
+    expect(contents(contradicted)).toEqual(['pay', 'a', 'My own.', '']);
     // The record of the text stays as it is.
     expect(promptMessages(thread.slice(0, 2), 1000, 0)[1]).toMatchObject({ toolCalls: [] });
   });
