@@ -102,8 +102,13 @@ export function listDescriptions(
 ): readonly { readonly name: SurfaceName; describe(): Promise<Document> }[] {
   const names = [...new Set(deployment.surfaces)];
   const surfaces = names.filter((name) => SURFACES[name].isMerged);
-  const described = (name: SurfaceName) => SURFACES[name].describe({ ...deployment, surfaces });
-  return names.map((name) => ({ name, describe: () => described(name) }));
+  const describe = async (name: SurfaceName): Promise<Document> => {
+    const { isMerged, describe: describeOne } = SURFACES[name];
+    const document = await describeOne({ ...deployment, surfaces });
+    if (!isMerged || deployment.root !== 'field') return document;
+    return { ...document, servers: document.servers.filter(({ url }) => url !== '/') };
+  };
+  return names.map((name) => ({ name, describe: () => describe(name) }));
 }
 
 async function describeCurrent(deployment: Deployment): Promise<Document> {

@@ -13,9 +13,11 @@ export function allowFieldHeaders(keyHeaders: readonly string[]): RequestHandler
   return ({ method }, res, next) => {
     const allowed = method === 'OPTIONS' ? res.getHeader(ALLOWED) : undefined;
     if (typeof allowed === 'string') {
-      const present = new Set(allowed.toLowerCase().split(','));
-      const added = [...FIELD_HEADERS, ...keyHeaders].filter((name) => !present.has(name.toLowerCase()));
-      res.setHeader(ALLOWED, [allowed, ...new Set(added)].join(','));
+      // Header names are case-insensitive; the first spelling stays.
+      const names = new Map<string, string>();
+      for (const name of [...allowed.split(','), ...FIELD_HEADERS, ...keyHeaders])
+        if (!names.has(name.toLowerCase())) names.set(name.toLowerCase(), name);
+      res.setHeader(ALLOWED, [...names.values()].join(','));
     }
     next();
   };
