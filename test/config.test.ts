@@ -46,6 +46,8 @@ describe('defaults', () => {
       host: '127.0.0.1',
       port: 8080,
       surfaces: ['current', 'legacy'],
+      rootSurface: 'merged',
+      appKeyHeaders: [],
       database: { kind: 'sqlite', path: '/srv/diptych/data/diptych.db' },
       redisUrl: null,
       secretsKeys: null,
