@@ -158,6 +158,8 @@ export interface Client {
   /** Yields the state and then all events of the session. Reconnects until `signal` aborts. */
   watch(signal: AbortSignal): AsyncIterable<SessionEvent>;
   state(): Promise<SessionState>;
+  /** Lets `watch` read the state now, after a change that the surface does not announce. */
+  refresh(): void;
   /** Cancels the running and the queued turns. */
   interrupt(): Promise<SessionState>;
   /** Merges a patch into the user state. */

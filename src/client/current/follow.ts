@@ -1,4 +1,4 @@
-import { coveredTurns, type Untold } from '../covered-turns.js';
+import { coveredTurns, untold, type Untold } from '../covered-turns.js';
 import { passes } from '../delivery.js';
 import type { ClientError } from '../error.js';
 import type { InnerEvent } from '../inner-event.js';
@@ -244,10 +244,7 @@ export class CurrentFollower {
 }
 
 function turnFrame(item: WireEvent | 'nudge'): readonly Untold[] {
-  if (item === 'nudge') return [];
-  const type = textOf(item.data, 'type');
-  const turnId = textOf(item.data, 'turn_id');
-  return type === 'turn_started' || type === 'turn_ended' ? [{ type, turnId }] : [];
+  return item === 'nudge' ? [] : untold(textOf(item.data, 'turn_id'), textOf(item.data, 'type'));
 }
 
 function outcomeOf(data: JsonObject): TurnEnded['status'] {

@@ -6,12 +6,13 @@ import type { Client, ClientOptions, SendOptions, SessionEvent } from '../types.
 import type { Wire } from '../wire.js';
 import { LegacyCalls } from './calls.js';
 import { LegacyTurn, type TurnStep } from './turn.js';
-import { watchLegacy, type Listeners } from './watch.js';
+import { watchLegacy, type Listeners, type Nudges } from './watch.js';
 
 /** Creates a client for the legacy surface. */
 export function legacyClient(wire: Wire, options: ClientOptions): Client {
   const calls = new LegacyCalls(wire, options);
   const listeners: Listeners = new Set();
+  const nudges: Nudges = new Set();
   const tell = (turnId: string, step: TurnStep): void => {
     for (const listen of listeners) listen(turnId, step);
   };
@@ -22,8 +23,11 @@ export function legacyClient(wire: Wire, options: ClientOptions): Client {
     create: (wallet) => calls.create(wallet),
     send: (text, sending = {}) => send(text, sending),
     ask: (text, sending = {}) => ask(text, sending),
-    watch: (signal) => watchLegacy(wire, calls, listeners, signal),
+    watch: (signal) => watchLegacy(wire, calls, { listeners, nudges }, signal),
     state: () => calls.state(),
+    refresh: () => {
+      for (const nudge of nudges) nudge();
+    },
     interrupt: () => calls.interrupt(),
     setUserState: () => Promise.reject(unsupported('set the user state')),
     threads: () => calls.threads(),

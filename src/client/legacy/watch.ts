@@ -1,46 +1,39 @@
-import { coveredTurns, type Untold } from '../covered-turns.js';
-import { passes } from '../delivery.js';
 import { shown, type InnerEvent } from '../inner-event.js';
-import { textOf } from '../json.js';
-import { LiveText } from '../live-text.js';
-import { textInFlight } from '../messages.js';
-import { Backoff, isAborted, linked, pause } from '../pacing.js';
+import { linked } from '../pacing.js';
 import { Queue } from '../queue.js';
-import { showTool } from '../tool-event.js';
-import type { JsonObject, SessionEvent, SessionState, ToolProgress, WireEvent } from '../types.js';
+import type { SessionEvent } from '../types.js';
 import type { Wire } from '../wire.js';
 import type { LegacyCalls } from './calls.js';
+import { LegacyFollower } from './follow.js';
 import type { TurnStep } from './turn.js';
 
 /** Callbacks that receive the steps of turns that this client has started. */
 export type Listeners = Set<(turnId: string, step: TurnStep) => void>;
 
-/**
- * Intervals in milliseconds for polling the state: while a turn runs that this client does not stream, and otherwise.
- */
-const BUSY_MS = 700;
-const IDLE_MS = 5_000;
+/** Callbacks that read the state now. */
+export type Nudges = Set<() => void>;
 
-/**
- * Watches a session over the legacy surface: the updates stream for titles, notices and tools; the chat streams for
- * this client's own turns; polling of the state for all other turns.
- */
+/** Yields the events of a session over the legacy surface. */
 export async function* watchLegacy(
   wire: Wire,
   calls: LegacyCalls,
-  listeners: Listeners,
+  { listeners, nudges }: { readonly listeners: Listeners; readonly nudges: Nudges },
   signal: AbortSignal,
 ): AsyncGenerator<SessionEvent, void, undefined> {
   const life = linked(wire.closed, signal);
   const queue = new Queue<InnerEvent>();
-  const watch = new LegacyWatch(calls, life.signal, queue);
+  const watch = new LegacyFollower(calls, life.signal, queue);
   const listen = (turnId: string, step: TurnStep): void => {
     watch.hearOwn(turnId, step);
   };
   const close = (): void => {
     queue.close();
   };
+  const nudge = (): void => {
+    watch.pollNow();
+  };
   listeners.add(listen);
+  nudges.add(nudge);
   life.signal.addEventListener('abort', close);
   if (life.signal.aborted) close();
   try {
@@ -48,250 +41,8 @@ export async function* watchLegacy(
     for await (const event of queue) yield shown(event);
   } finally {
     listeners.delete(listen);
+    nudges.delete(nudge);
     life.abort();
     life.release();
   }
-}
-
-class LegacyWatch {
-  #cursor: number | undefined;
-  #last: SessionState | undefined;
-  /** The body of the last emitted state, to skip unchanged states. */
-  #shownBody = '';
-  /** This client's turn that is being streamed. */
-  #own: string | undefined;
-  /** The turn of another client that runs according to the state. */
-  #foreign: string | undefined;
-  #foreignCount = 0;
-  readonly #text = new LiveText();
-  /** This client's turns that were accepted and have not started. */
-  readonly #waiting = new Set<string>();
-  /** Steps of this client's later turns, held back until the current one is finished. */
-  readonly #later: { readonly turnId: string; readonly step: TurnStep }[] = [];
-  /** The statuses of tool calls that were already emitted. */
-  readonly #tools = new Set<string>();
-  /** The turns that the last state contains completely. */
-  #covered: ReadonlySet<string> = new Set();
-  #poll = linked();
-  #onFirst: () => void = () => undefined;
-  /** Resolves after the first attempt to read the state. */
-  readonly #first = new Promise<void>((resolve) => {
-    this.#onFirst = resolve;
-  });
-
-  constructor(
-    private readonly calls: LegacyCalls,
-    private readonly signal: AbortSignal,
-    private readonly queue: Queue<InnerEvent>,
-  ) {}
-
-  start(): void {
-    const fail = (error: unknown): void => {
-      this.queue.close(error instanceof Error ? error : new Error(String(error)));
-    };
-    this.#follow().catch(fail);
-    this.#readStates().catch(fail);
-  }
-
-  /** Processes a step of a turn that this client has started. */
-  hearOwn(turnId: string, step: TurnStep): void {
-    const isTelling = !['accepted', 'connection', 'left'].includes(step.type);
-    // The previous turn has ended, too, but its final state is still being read.
-    if (isTelling && this.#own !== undefined && this.#own !== turnId) this.#later.push({ turnId, step });
-    else this.#hearNow(turnId, step);
-  }
-
-  #hearNow(turnId: string, step: TurnStep): void {
-    switch (step.type) {
-      case 'accepted':
-        this.#waiting.add(turnId);
-        this.#pollNow();
-        return;
-      case 'connection':
-        // The updates stream reports the connection.
-        return;
-      case 'turn_started':
-        this.#endForeign('complete');
-        this.#waiting.delete(turnId);
-        this.#own = turnId;
-        if (this.#text.turnId === turnId) this.#text.cover('');
-        this.#text.begin(turnId);
-        if (this.#covered.has(turnId)) this.#text.mute();
-        this.queue.push(step);
-        return;
-      case 'text':
-        this.#text.hear(step.content);
-        this.#more();
-        return;
-      case 'turn_ended':
-        this.queue.push(step);
-        this.#leave(turnId);
-        return;
-      case 'left':
-        // The polled state will show the rest of a turn that has started.
-        if (this.#own === turnId) this.#foreign = turnId;
-        this.#leave(turnId);
-        return;
-      case 'state':
-        // Also when this state was already emitted.
-        this.#text.end(textInFlight(step.state));
-        this.#show(step.state);
-        return;
-      case 'tool':
-        this.#hearOwnTool(step);
-        return;
-      case 'title':
-      case 'notice':
-        this.queue.push(step);
-    }
-  }
-
-  #leave(turnId: string): void {
-    this.#waiting.delete(turnId);
-    if (this.#own !== turnId) return;
-    this.#own = undefined;
-    // Skipped after a state, which ends the turn and may already have text of the next one that must stay known.
-    if (this.#text.turnId === turnId) this.#text.end();
-    this.#pollNow();
-    for (const held of this.#later.splice(0)) this.hearOwn(held.turnId, held.step);
-  }
-
-  #hearOwnTool(tool: ToolProgress): void {
-    const once = `${tool.status} ${tool.callId}`;
-    // Already emitted from the updates stream; emitted again only to add the arguments.
-    if (this.#tools.has(once) && tool.args === undefined) return;
-    // The chat stream shows a failed call as complete; the updates stream has reported the failure.
-    if (tool.status === 'complete' && this.#tools.has(`failed ${tool.callId}`)) return;
-    this.#tools.add(once);
-    this.queue.push(tool);
-  }
-
-  #more(): void {
-    const { turnId } = this.#text;
-    const piece = this.#text.take();
-    if (turnId !== undefined && piece !== undefined) this.queue.push({ type: 'text', turnId, ...piece });
-  }
-
-  async #follow(): Promise<void> {
-    const backoff = new Backoff();
-    let isLost = false;
-    await this.#first;
-    while (!isAborted(this.signal)) {
-      let wait: number | null = null;
-      try {
-        const stream = await this.calls.updates(this.#cursor, this.signal);
-        isLost = false;
-        this.queue.push({ type: 'connection', state: 'open' });
-        this.#shownBody = '';
-        this.#pollNow();
-        for await (const event of stream) {
-          backoff.reset();
-          this.#hear(event);
-        }
-      } catch (error) {
-        if (isAborted(this.signal)) return;
-        if (!passes(error)) throw error;
-        wait = error.retryAfterMs;
-      }
-      if (!isLost) this.queue.push({ type: 'connection', state: 'lost' });
-      isLost = true;
-      await backoff.pause(this.signal, wait);
-    }
-  }
-
-  #hear({ id, data }: WireEvent): void {
-    if (id !== undefined) {
-      if (Number(id) <= (this.#cursor ?? 0)) return;
-      this.#cursor = Number(id);
-    }
-    switch (textOf(data, 'type')) {
-      case 'gap':
-        this.#cursor =
-          this.#cursor !== undefined && data.from === this.#cursor + 1
-            ? Number(data.to)
-            : Math.max(Number(data.from) - 1, 0);
-        this.#pollNow();
-        return;
-      case 'title_changed':
-        this.calls.title = textOf(data, 'new_title');
-        this.queue.push({ type: 'title', title: this.calls.title });
-        return;
-      case 'system_notice':
-        this.queue.push({ type: 'notice', message: textOf(data, 'message') });
-        return;
-      case 'tool_update':
-      case 'tool_complete':
-        this.#hearTool(data);
-    }
-  }
-
-  /**
-   * Processes a tool event of the updates stream. Skips events of this client's own turns except failures: the chat
-   * streams also have the arguments, but do not report failures.
-   */
-  #hearTool(data: JsonObject): void {
-    const tool = showTool(data, undefined);
-    const isOwn = this.#own !== undefined || (this.#waiting.size > 0 && this.#foreign === undefined);
-    const isTold = (isOwn && tool.status !== 'failed') || this.#tools.has(`${tool.status} ${tool.callId}`);
-    if (tool.message === undefined && isTold) return;
-    if (tool.message === undefined) this.#tools.add(`${tool.status} ${tool.callId}`);
-    this.queue.push(tool);
-  }
-
-  async #readStates(): Promise<void> {
-    while (!isAborted(this.signal)) {
-      this.#poll = linked(this.signal);
-      try {
-        this.#show(await this.calls.state(this.signal));
-      } catch (error) {
-        if (isAborted(this.signal)) return;
-        // The updates stream reports the lost connection.
-        if (!passes(error)) throw error;
-      }
-      this.#onFirst();
-      const isBusy = this.#last?.status === 'processing' && this.#own === undefined;
-      await pause(isBusy ? BUSY_MS : IDLE_MS, this.#poll.signal);
-      this.#poll.release();
-    }
-  }
-
-  /** Reads the state now, or again if it is being read. */
-  #pollNow(): void {
-    this.#poll.abort();
-  }
-
-  #show(state: SessionState): void {
-    this.#last = state;
-    const body = JSON.stringify(state.raw);
-    if (body !== this.#shownBody) {
-      this.#shownBody = body;
-      this.#text.cover(textInFlight(state));
-      this.#covered = this.#coveredBy(state);
-      if (this.#covered.has(this.#own ?? '')) this.#text.mute();
-      this.queue.push({ type: 'state', state });
-      this.#more();
-    }
-    const isBusy = state.status === 'processing';
-    if (isBusy && this.#own === undefined && this.#foreign === undefined && this.#waiting.size === 0) {
-      this.#foreign = `turn-${String(++this.#foreignCount)}`;
-      this.queue.push({ type: 'turn_started', turnId: this.#foreign });
-    }
-    if (!isBusy) this.#endForeign(state.status === 'interrupted' ? 'interrupted' : 'complete');
-  }
-
-  #coveredBy(state: SessionState): ReadonlySet<string> {
-    const isBusy = state.status === 'processing';
-    const told = coveredTurns(isBusy, this.#own, this.#later.flatMap(turnFrame));
-    // If no turn is running, all accepted turns have ended, including those whose streams have not sent it yet.
-    return isBusy ? told : new Set([...told, ...this.calls.knownIn(state)]);
-  }
-
-  #endForeign(status: 'complete' | 'interrupted'): void {
-    if (this.#foreign !== undefined) this.queue.push({ type: 'turn_ended', turnId: this.#foreign, status });
-    this.#foreign = undefined;
-  }
-}
-
-function turnFrame({ turnId, step: { type } }: { turnId: string; step: TurnStep }): readonly Untold[] {
-  return type === 'turn_started' || type === 'turn_ended' ? [{ type, turnId }] : [];
 }
