@@ -112,12 +112,6 @@ export class Conversation {
     await this.keeper.reportSystem({ type: 'wallet:state_changed', payload });
   }
 
-  /** Reads the state now. */
-  async refresh(): Promise<void> {
-    this.#apply({ type: 'state', state: await this.client.state() });
-    this.#readPending();
-  }
-
   dismissNotices(): void {
     this.#apply({ type: 'notices_read' });
   }

@@ -40,8 +40,8 @@ export class WalletConnection extends Observable<ConnectionState> {
     this.#isResumed = true;
     this.set({ ...this.get(), asked: wallet, problem: null });
     try {
-      const accounts = await callWallet(wallet.provider, 'eth_requestAccounts');
-      await this.#use(wallet, accounts);
+      await callWallet(wallet.provider, 'eth_requestAccounts');
+      await this.#use(wallet);
       localStorage.setItem(LAST, wallet.maker);
       if (this.get().connected === null) throw new WalletError('The wallet has no account for this page.');
     } catch (error) {
@@ -65,15 +65,14 @@ export class WalletConnection extends Observable<ConnectionState> {
     const wallet = this.discovery.get().find(({ maker }) => maker === last);
     if (wallet === undefined || this.#isResumed) return;
     this.#isResumed = true;
-    callWallet(wallet.provider, 'eth_accounts').then(
-      (accounts) => this.#use(wallet, accounts),
-      // A wallet that does not respond stays disconnected.
-      () => undefined,
-    );
+    // A wallet that does not respond stays disconnected.
+    this.#use(wallet).catch(() => undefined);
   };
 
-  async #use(wallet: FoundWallet, accounts: unknown): Promise<void> {
+  /** Reads account and chain after it listens to their changes, so that it misses none. */
+  async #use(wallet: FoundWallet): Promise<void> {
     this.#leave();
+    this.#last = null;
     const { provider } = wallet;
     const stops = [
       listen(provider, 'accountsChanged', (now) => {
@@ -86,7 +85,10 @@ export class WalletConnection extends Observable<ConnectionState> {
     this.#leave = () => {
       for (const stop of stops) stop();
     };
-    const chainId = await chainIdOf(provider);
+    const [chainId, accounts] = await Promise.all([
+      chainIdOf(provider),
+      callWallet(provider, 'eth_accounts'),
+    ]);
     const account = firstOf(accounts);
     this.set({ ...this.get(), connected: account === null ? null : { wallet, account, chainId } });
     this.#last = { wallet, chainId };

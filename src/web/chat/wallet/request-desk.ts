@@ -170,6 +170,8 @@ export class RequestDesk extends Observable<ReadonlyMap<string, Progress>> {
       this.#tell(key, { act: 'reporting', problem: this.#of(key).problem });
       const failure = await this.#sendOnce(key, due);
       if (failure?.retryable !== true) {
+        // A deleted thread has nobody to tell: the outcome is not reported again.
+        if (failure?.status === 404) this.records.put(key, { ...due, reportedAt: Date.now() });
         const problem = failure === null ? null : `The service refused the outcome: ${failure.message}.`;
         this.#tell(key, { act: null, problem });
         return;

@@ -27,7 +27,7 @@ export function useToldWallet(conversation: Conversation, { connection }: Wallet
   return tell;
 }
 
-/** Reads the state again when an outcome was reported, because the legacy surface does not say that a turn begins. */
+/** Reads the state when an outcome was reported, because the legacy surface does not announce the turn that begins. */
 export function useReportedOutcomes(conversation: Conversation, { records }: Wallets): void {
   const { client } = conversation;
   const kept = useObservable(records);
@@ -36,7 +36,7 @@ export function useReportedOutcomes(conversation: Conversation, { records }: Wal
   ).length;
   const before = useRef(reported);
   useEffect(() => {
-    if (reported > before.current && client.surface === 'legacy') void conversation.refresh();
+    if (reported > before.current) client.refresh();
     before.current = reported;
-  }, [conversation, client, reported]);
+  }, [client, reported]);
 }

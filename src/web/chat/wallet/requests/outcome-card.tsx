@@ -26,6 +26,7 @@ export function OutcomeCard(props: {
   const heading = useId();
   if (outcome === null) return null;
   const isReported = reportedAt !== null;
+  const problem = progress?.problem ?? null;
   return (
     <article className="request" data-phase={isReported ? 'reported' : 'kept'} aria-labelledby={heading}>
       <header>
@@ -55,15 +56,15 @@ export function OutcomeCard(props: {
             )}
           </>
         )}
-        {isReported && outcome.status === 'success' && <Verdict words={verdict} />}
-        {isReported && outcome.status === 'failed' && <p className="hint">The assistant was told.</p>}
-        {!isReported && progress?.act === 'reporting' && progress.problem === null && (
-          <p className="hint">Telling the service…</p>
+        {isReported && problem === null && outcome.status === 'success' && <Verdict words={verdict} />}
+        {isReported && problem === null && outcome.status === 'failed' && (
+          <p className="hint">The assistant was told.</p>
         )}
+        {progress?.act === 'reporting' && problem === null && <p className="hint">Telling the service…</p>}
       </div>
-      {progress?.problem != null && !isReported && (
+      {problem !== null && (
         <p role="alert" className="problem">
-          {progress.problem}
+          {problem}
         </p>
       )}
       {!isReported && progress?.act !== 'reporting' && (
