@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
 import { toolsOf, type ToolConfig } from './config/tools.js';
 import { appsOf, limitsOf, rigsOf, type RigConfig } from './config/contents.js';
+import { modelMistakes, modelRigs, openaiBaseUrl } from './config/model-variables.js';
 import {
   crossCheck,
   isSet,
@@ -176,6 +177,7 @@ export async function readConfig(sources: ConfigSources) {
     ...settings.endMistakes(read.legacy),
     ...siteless,
     ...surfaceMistakes(read),
+    ...modelMistakes(env, file),
     ...file.mistakes,
     ...unknown,
   ]);
@@ -188,6 +190,8 @@ export async function readConfig(sources: ConfigSources) {
     ...read,
     apps,
     rigs,
+    /** The rigs that `MODEL` names. Registered when no rig is configured. */
+    modelRigs: modelRigs(env),
     tools,
     limits,
     providerKeys: providerKeys(env),
@@ -202,9 +206,15 @@ function located(database: network.DatabaseLocation, cwd: string): network.Datab
   return { kind: 'sqlite', path: resolve(cwd, database.path) };
 }
 
-/** The API keys in the environment. They register a provider's default models when no rig is configured. */
+/**
+ * The API keys in the environment. They register a provider's default models when no rig is configured. The key of
+ * OpenAI registers none beside `MODEL` or `OPENAI_BASE_URL`: it is then the key of another address, or of other models.
+ */
 function providerKeys(env: ConfigSources['env']): Readonly<Partial<Record<KeyedProvider, string>>> {
-  const set = KEYED_PROVIDERS.map((provider) => [provider, env[PROVIDER_KEYS[provider]]] as const);
+  const hasModels = isSet(env.MODEL) || openaiBaseUrl(env) !== undefined;
+  const set = KEYED_PROVIDERS.filter((provider) => provider !== 'openai' || !hasModels).map(
+    (provider) => [provider, env[PROVIDER_KEYS[provider]]] as const,
+  );
   return Object.fromEntries(set.filter(([, key]) => isSet(key)));
 }
 
@@ -216,10 +226,12 @@ interface ReadFile {
   /** The section `settings`, even when other sections are invalid. */
   readonly settings: Readonly<Record<string, string>>;
   readonly contents: FileContents | undefined;
+  /** Whether the file lists rigs, valid or not. */
+  readonly hasRigs: boolean;
   readonly mistakes: readonly Mistake[];
 }
 
-const NOTHING = { settings: {}, contents: undefined } as const;
+const NOTHING = { settings: {}, contents: undefined, hasRigs: false } as const;
 
 async function readContents({ env, overrides, cwd, readFile }: ConfigSources): Promise<ReadFile> {
   const flag = overrides?.CONFIG_FILE;
@@ -252,7 +264,8 @@ async function readContents({ env, overrides, cwd, readFile }: ConfigSources): P
     );
     const mistakes = [...missing, ...checked.mistakes, ...crossCheck(tree, name, env)];
     const given = settingsIn(tree, new Set(unset.map(({ path: at }) => pathText(at))));
-    return { name, path, settings: given, contents: checked.contents, mistakes };
+    const hasRigs = isJsonObject(tree) && Array.isArray(tree.rigs) && tree.rigs.length > 0;
+    return { name, path, settings: given, contents: checked.contents, hasRigs, mistakes };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     return { name, path, ...NOTHING, mistakes: error.mistakes };

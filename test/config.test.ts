@@ -94,6 +94,7 @@ describe('defaults', () => {
       ],
       rigs: [],
       providerKeys: {},
+      modelRigs: [],
       file: null,
     });
   });

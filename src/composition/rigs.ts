@@ -3,8 +3,8 @@ import { DEMO_RIG, KEYED_PROVIDERS } from '../config/crosscheck.js';
 import type { Rig } from '../core/ports/rig.js';
 
 /**
- * Creates the rigs, in order: the configured ones, or else the default models of each provider with an API key in the
- * environment. `demo` comes last unless it is configured.
+ * Creates the rigs, in order: the configured ones, or else those of `MODEL` and the default models of each provider with
+ * an API key in the environment. `demo` comes last unless it is configured.
  */
 export async function createRigs(config: Config): Promise<readonly Rig[]> {
   const [{ createModelRig }, { createDemoRig }, { usualModels }] = await Promise.all([
@@ -14,14 +14,19 @@ export async function createRigs(config: Config): Promise<readonly Rig[]> {
   ]);
   const demo = createDemoRig({ tokenMs: config.demoTokenMs });
   if (config.rigs.length === 0) {
+    const known = Object.values(usualModels).flat();
+    const named = config.modelRigs.map((rig) => {
+      const usual = rig.provider === 'openai' ? known.find(({ model }) => model === rig.model) : undefined;
+      return createModelRig({ ...rig, ...usual });
+    });
     const usual = KEYED_PROVIDERS.flatMap((provider) => {
       const apiKey = config.providerKeys[provider];
       const models = apiKey === undefined ? [] : usualModels[provider];
-      return models.map((model) =>
-        createModelRig({ ...model, provider, baseUrl: null, apiKey: apiKey ?? null }),
-      );
+      return models
+        .filter(({ id }) => !named.some((rig) => rig.id === id))
+        .map((model) => createModelRig({ ...model, provider, baseUrl: null, apiKey: apiKey ?? null }));
     });
-    return [...usual, demo];
+    return [...named, ...usual, demo];
   }
   const rigs = config.rigs.map((rig) => (rig.provider === 'demo' ? renamed(demo, rig) : createModelRig(rig)));
   return rigs.some(({ id }) => id === DEMO_RIG) ? rigs : [...rigs, demo];

@@ -1,5 +1,6 @@
 import { DEFAULT_APP, type App } from '../core/model/app.js';
 import { CONTEXT_TOKENS, DEMO_RIG, isSet, PROVIDER_KEYS } from './crosscheck.js';
+import { openaiBaseUrl } from './model-variables.js';
 import type { LimitSettings, Limits } from '../core/model/quota.js';
 import type { WalletPolicy } from '../core/model/wallet-request.js';
 import type { RigOptions } from '../core/rigs/rig-options.js';
@@ -22,15 +23,23 @@ export type RigConfig =
 
 const INSTRUCTIONS = 'You are a helpful assistant.';
 
-/** The configured rigs, in order. A rig without an API key uses the provider's key from the environment. */
+/**
+ * The configured rigs, in order. A rig without an API key uses the provider's key from the environment, and a rig of
+ * OpenAI's format without an address uses `OPENAI_BASE_URL`.
+ */
 export function rigsOf(
   rigs: readonly FileRig[],
   env: Readonly<Record<string, string | undefined>>,
 ): readonly RigConfig[] {
   return rigs.map((rig) => {
-    const { id, name = id, provider, model = id, baseUrl = null, apiKey, contextTokens } = rig;
+    const { id, name = id, provider, model = id, apiKey, contextTokens } = rig;
     if (provider === 'demo') return { provider, id, name: name === DEMO_RIG ? 'Demo' : name };
-    const fallback = provider === 'openai-compatible' ? undefined : env[PROVIDER_KEYS[provider]];
+    const isOpenai = provider === 'openai' || provider === 'openai-compatible';
+    const baseUrl = rig.baseUrl ?? (isOpenai ? openaiBaseUrl(env) : undefined) ?? null;
+    // With an address of its own, an openai-compatible rig takes no key that is for another address.
+    const keyed = provider === 'openai-compatible' ? ('openai' as const) : provider;
+    const fallback =
+      provider === 'openai-compatible' && rig.baseUrl !== undefined ? undefined : env[PROVIDER_KEYS[keyed]];
     return {
       provider,
       id,

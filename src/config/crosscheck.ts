@@ -46,8 +46,9 @@ export function crossCheck(
   rigs.forEach(checkRig);
 
   const known = new Set([...rigs.map((rig) => field(rig, 'id')), DEMO_RIG]);
-  // Without rigs in the file, the API keys in the environment determine which rigs exist: the check runs later.
-  const open = rigs.length === 0 && KEYED_PROVIDERS.some((provider) => isSet(env[PROVIDER_KEYS[provider]]));
+  // Without rigs in the file, the environment determines which rigs exist: the check runs later.
+  const variables = [...Object.values(PROVIDER_KEYS), 'MODEL'];
+  const open = rigs.length === 0 && variables.some((name) => isSet(env[name]));
   const servers = entries(tree, 'mcp');
   twice(servers, 'mcp', 'name');
   const serverNames = new Set(servers.map((server) => field(server, 'name')));
@@ -117,8 +118,16 @@ export function crossCheck(
     const where = `rigs[${String(index)}]`;
     const provider = field(rig, 'provider');
     const has = (key: string): boolean => isJsonObject(rig) && rig[key] !== undefined;
-    if (provider === 'openai-compatible' && !has('baseUrl')) {
+    const { OPENAI_BASE_URL: openaiUrl } = env;
+    if (provider === 'openai-compatible' && !has('baseUrl') && !isSet(openaiUrl)) {
       add(`${where}.baseUrl`, 'is needed with openai-compatible: the URL that ends before /chat/completions');
+    }
+    if (provider === 'openai' && has('baseUrl') && !has('apiKey') && isSet(openaiUrl)) {
+      if (!isSameUrl(field(rig, 'baseUrl'), openaiUrl)) {
+        const what =
+          'is needed here: OPENAI_API_KEY is for OPENAI_BASE_URL, and this rig has another address';
+        add(`${where}.apiKey`, what);
+      }
     }
     const keyed = KEYED_PROVIDERS.find((candidate) => candidate === provider);
     if (keyed !== undefined && !has('apiKey') && !isSet(env[PROVIDER_KEYS[keyed]])) {
@@ -173,6 +182,11 @@ export function crossCheck(
 /** True when a variable has a value. A blank one, as in `PORT=`, counts as not set. */
 export function isSet(value: string | undefined): value is string {
   return value !== undefined && value.trim() !== '';
+}
+
+function isSameUrl(one: unknown, other: string): boolean {
+  const plain = (url: string): string => url.trim().replace(/\/+$/, '');
+  return typeof one === 'string' && plain(one) === plain(other);
 }
 
 /** Joins names for a message. */

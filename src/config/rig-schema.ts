@@ -1,14 +1,12 @@
 import { z } from 'zod';
 import { REASONING_EFFORTS } from '../core/rigs/rig-options.js';
+import { RIG_ID } from './model-variables.js';
 import { isWebUrl } from './settings.js';
 import { table, text } from './shapes.js';
 
 const filledText = text(/\S/, 'must be text that is not blank');
 
-export const rigId = text(
-  /^[\x21-\x2b\x2d-\x7e]{1,128}$/,
-  'must have 1 to 128 printable characters, no blanks, no commas',
-);
+export const rigId = text(RIG_ID, 'must have 1 to 128 printable characters, no blanks, no commas');
 
 /** A whole number of tokens, of at least `min`. */
 function tokens(min: number) {
