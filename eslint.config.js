@@ -16,11 +16,15 @@ const boundaries = [
   { files: ['src/surfaces/**'], forbid: '/(adapters|pages|cli)/|\\.\\./(app|config|main)\\.js$' },
   {
     files: ['src/surfaces/current/**'],
-    forbid: '/(adapters|pages|cli|legacy)/|\\.\\./(app|config|main)\\.js$',
+    forbid: '/(adapters|pages|cli|legacy|field)/|\\.\\./(app|config|main)\\.js$',
   },
   {
     files: ['src/surfaces/legacy/**'],
-    forbid: '/(adapters|pages|cli|current)/|\\.\\./(app|config|main)\\.js$',
+    forbid: '/(adapters|pages|cli|current|field)/|\\.\\./(app|config|main)\\.js$',
+  },
+  {
+    files: ['src/surfaces/field/**'],
+    forbid: '/(adapters|pages|cli|current|legacy)/|\\.\\./(app|config|main)\\.js$',
   },
   // The pages run in browsers: of the house they know the client alone.
   {

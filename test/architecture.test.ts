@@ -97,7 +97,7 @@ describe('the layers', () => {
 
   it('a surface imports the core, http, what surfaces share, and never another surface', () => {
     const isShared = (imported: string) => /^src\/surfaces\/(shared|openapi)\/[\w-]+\.ts$/.test(imported);
-    for (const name of ['current', 'legacy', 'admin']) {
+    for (const name of ['current', 'legacy', 'field', 'admin']) {
       const isAllowed = (imported: string) =>
         isPackage(imported) ||
         ['src/core/', 'src/http/', `src/surfaces/${name}/`].some((folder) => imported.startsWith(folder)) ||
