@@ -9,6 +9,8 @@ import { ROOT } from '../support/server-process.js';
 const PRINTED = [
   /^running calculate \{ expression: '12\*\(3\+4\)' \} undefined\ncomplete calculate .*\n[^]*ended: complete\n$/,
   /^Remember the number 7\n.*7.*\n$/,
+  // Nothing is pending in a new session.
+  /^$/,
   /^refused 401 unauthenticated false true\n$/,
 ];
 
