@@ -7,6 +7,7 @@ import { ConfigError, refuseMistakes } from '../config/mistakes.js';
 import { describeDatabase } from '../config/network.js';
 import { findDangling } from '../config/references.js';
 import type { Config } from '../config.js';
+import type { Rig } from '../core/ports/rig.js';
 import type { Store } from '../core/ports/store.js';
 import { WALLET_TOOLS } from '../core/wallet/wallet-tools.js';
 import { missingKeys } from '../core/access/secret-rotation.js';
@@ -16,11 +17,18 @@ import { colourful, printable, printJson, styled, type Terminal } from './termin
 
 /** Timeout of an endpoint, in milliseconds. */
 const ENDPOINT_MS = 15_000;
+/** Timeout of a model request, in milliseconds: a server may have to load the model. */
+const ASK_MS = 120_000;
 
 interface Finding {
   readonly name: string;
   readonly ok: boolean;
   readonly message: string;
+}
+
+interface CheckFlags extends ConfigFlags {
+  readonly ask?: boolean;
+  readonly json?: boolean;
 }
 
 /** `check`: reports whether the service can start and reach what it depends on. */
@@ -29,8 +37,9 @@ export function checkCommand(terminal: Terminal): Command {
     .description(
       'check the configuration, the store, Redis, and the endpoint of each rig and chain; report all problems',
     )
+    .option('--ask', 'send each rig one small request with a tool, which may be billed')
     .option('--json', 'print JSON')
-    .action(async (flags: ConfigFlags & { json?: boolean }) => {
+    .action(async (flags: CheckFlags) => {
       const findings = await findAll(flags);
       const ok = findings.every((finding) => finding.ok);
       if (flags.json === true) printJson(terminal, { ok, checks: findings });
@@ -45,7 +54,7 @@ export function checkCommand(terminal: Terminal): Command {
     });
 }
 
-async function findAll(flags: ConfigFlags): Promise<readonly Finding[]> {
+async function findAll(flags: CheckFlags): Promise<readonly Finding[]> {
   let config: Config;
   try {
     config = await configOf(flags);
@@ -65,14 +74,19 @@ async function findAll(flags: ConfigFlags): Promise<readonly Finding[]> {
       ...(config.tools.chains.length > 0 ? WALLET_TOOLS : []),
     ];
     refuseMistakes(findDangling(config, { rigs: rigs.map(({ id }) => id), tools: toolNames }));
-    const answers = rigs.map((rig) =>
-      attempt(`rig ${rig.id}`, 'answers', () => rig.check(AbortSignal.timeout(ENDPOINT_MS))),
-    );
+    const answers = rigs.map((rig) => checkRig(rig, flags.ask === true));
     const chains = checkChains(config);
     return [configuration, ...(await data), ...(await chains), ...(await Promise.all(answers))];
   } catch (error) {
     return [...mistakes(error), ...(await data)];
   }
+}
+
+/** @param ask whether to send a request to the model */
+function checkRig(rig: Rig, ask: boolean): Promise<Finding> {
+  const limit = ask ? ASK_MS : ENDPOINT_MS;
+  const fine = ask && rig.provider !== 'demo' ? 'answers a request' : 'answers';
+  return attempt(`rig ${rig.id}`, fine, () => rig.check(AbortSignal.timeout(limit), { ask }), limit);
 }
 
 /** Checks the store, and that the keys of its secrets are configured. */
@@ -129,17 +143,23 @@ function mistakes(error: unknown): Finding[] {
   }));
 }
 
-async function attempt(name: string, fine: string, work: () => Promise<void>): Promise<Finding> {
+/** @param limit the timeout of the work, in milliseconds */
+async function attempt(
+  name: string,
+  fine: string,
+  work: () => Promise<void>,
+  limit = ENDPOINT_MS,
+): Promise<Finding> {
   try {
     await work();
     return { name, ok: true, message: fine };
   } catch (error) {
-    return { name, ok: false, message: messageOf(error) };
+    return { name, ok: false, message: messageOf(error, limit) };
   }
 }
 
-function messageOf(error: unknown): string {
+function messageOf(error: unknown, limit: number): string {
   if (!(error instanceof Error)) return String(error);
-  if (error.name === 'TimeoutError') return `did not answer within ${String(ENDPOINT_MS / 1000)} s`;
+  if (error.name === 'TimeoutError') return `did not answer within ${String(limit / 1000)} s`;
   return error.message;
 }

@@ -40,6 +40,6 @@ function renamed(rig: Rig, { id, name }: { readonly id: string; readonly name: s
     provider: rig.provider,
     contextTokens: rig.contextTokens,
     respond: (request, signal, take) => rig.respond(request, signal, take),
-    check: (signal) => rig.check(signal),
+    check: (signal, options) => rig.check(signal, options),
   };
 }

@@ -21,7 +21,10 @@ beforeEach(async () => {
 });
 afterEach(() => upstream.close());
 
-/** The error is one for who chats: nothing in it, and nothing in its causes, gives the key or what was said away. */
+/**
+ * The error is one for who chats: nothing in it, and nothing in its causes, gives the key or what was said away. The
+ * provider's words are for the operator alone, in one line without the key.
+ */
 function rigErrorOf(error: unknown): RigError {
   if (!(error instanceof RigError)) throw new Error('not a RigError', { cause: error });
   expect(error.message).not.toMatch(/https?:|127\.0\.0\.1|localhost|sk-|\/v1|at .*\.[jt]s|[{}]/);
@@ -29,9 +32,12 @@ function rigErrorOf(error: unknown): RigError {
   const causes: string[] = [];
   for (let cause = error.cause; cause instanceof Error; cause = cause.cause) {
     causes.push(cause.name, cause.message, JSON.stringify(cause));
+    expect(cause.message).not.toMatch(/upstream says/);
   }
   expect(causes.length).toBeGreaterThan(0);
-  expect(causes.join(' ')).not.toMatch(/sk-very-secret|my question|upstream says/);
+  expect(causes.join(' ')).not.toMatch(/sk-very-secret|my question/);
+  expect(error.reason).toMatch(/^[^\n]{10,600}$/);
+  expect(error.reason).not.toMatch(/sk-very|my question|\/\/127/);
   return error;
 }
 
@@ -97,6 +103,7 @@ describe.each(dialects)('the $provider rig, when the provider fails', (dialect) 
     const error = await fail();
     expect(error.message).toMatch(words);
     expect(error.info).toEqual({ retryable });
+    expect(error.reason).toContain(`(HTTP ${String(status)}: upstream says [key])`);
     expect(upstream.requests).toHaveLength(1);
   });
 

@@ -97,7 +97,7 @@ function byPackage(request: RigRequest, { status = 200, headers = {}, pieces }: 
       });
       for await (const part of readParts(stream, outline, createCallMemory())) take(part);
     } catch (error) {
-      throw asRigError(error);
+      throw asRigError(error, { endpoint });
     }
   }
   return outcome(() => sent, respond);

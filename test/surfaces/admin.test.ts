@@ -98,14 +98,15 @@ describe('the overview', () => {
     ]);
   });
 
-  it('shows what failed, in the words that the user got', async () => {
+  it('shows what failed, in the words that the user got, and why', async () => {
     const session = randomUUID();
     const ended = house.ask('POST', '/api/chat?message=Hello', { session, headers: { Prefer: 'wait=30' } });
-    (await house.rig.next()).fail(new RigError('The model is on strike', { retryable: false }));
-    await ended;
+    const reason = 'no such model (HTTP 404)';
+    (await house.rig.next()).fail(new RigError('The model is on strike', { retryable: false }, { reason }));
+    expect((await ended).text).not.toContain(reason);
     expect((await get('/overview')).failures).toEqual([
       {
-        ...{ session_id: session, app: 'default', error: 'The model is on strike' },
+        ...{ session_id: session, app: 'default', error: 'The model is on strike', reason },
         ...{ at: expect.stringMatching(ISO), turn_id: expect.any(String), rig: expect.any(String) },
       },
     ]);

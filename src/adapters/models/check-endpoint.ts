@@ -1,9 +1,13 @@
 import { isJsonObject } from '../../core/model/json.js';
 import { classify, faultOfAnswer } from './classify.js';
+import { cleanLine, secretsOf } from './provider-words.js';
 import { operatorError, UpstreamFault } from './upstream-fault.js';
 import { BASE_URLS, type Endpoint } from './endpoint.js';
 
 const ANTHROPIC_VERSION = '2023-06-01';
+/** How many models a message names, and how long a name may be, in characters. */
+const MAX_NAMED = 12;
+const MAX_NAME = 80;
 
 /**
  * Checks an endpoint by requesting its list of models, which is free. The model must be in the list if the list is the
@@ -11,23 +15,71 @@ const ANTHROPIC_VERSION = '2023-06-01';
  * @throws RigError with a message for the operator, or the reason of `signal`
  */
 export async function checkEndpoint(rigId: string, endpoint: Endpoint, signal: AbortSignal): Promise<void> {
-  let listed: unknown;
+  let models: readonly string[];
   try {
-    const { path, headers } = listRequest(endpoint);
-    const response = await endpoint.fetch(`${endpoint.baseUrl}${path}`, {
-      headers: { ...endpoint.options.headers, ...headers },
-      signal,
-    });
-    const body = await response.text();
-    if (!response.ok) {
-      throw faultOfAnswer({ status: response.status, headers: Object.fromEntries(response.headers), body });
-    }
-    listed = parseList(body);
+    models = await listModels(endpoint, signal);
   } catch (error) {
     signal.throwIfAborted();
-    throw operatorError(rigId, classify(error).fault);
+    throw operatorError(rigId, classify(error, secretsOf(endpoint)).fault);
   }
-  if (lacksModel(listed, endpoint)) throw operatorError(rigId, new UpstreamFault('model'));
+  if (isOwnList(endpoint) && models.length > 0 && !hasModel(models, endpoint.model)) {
+    throw unknownModel(rigId, new UpstreamFault('model'), { endpoint, models });
+  }
+}
+
+/**
+ * Returns the error for a model that the provider does not know. Lists the models that it has, if its list can be read
+ * and lacks the model.
+ */
+export async function explainUnknownModel(
+  rigId: string,
+  fault: UpstreamFault,
+  { endpoint, signal }: { readonly endpoint: Endpoint; readonly signal: AbortSignal },
+): Promise<Error> {
+  const models = await listModels(endpoint, signal).catch(() => []);
+  return models.length === 0 || hasModel(models, endpoint.model)
+    ? operatorError(rigId, fault)
+    : unknownModel(rigId, fault, { endpoint, models });
+}
+
+function unknownModel(
+  rigId: string,
+  fault: UpstreamFault,
+  { endpoint, models }: { readonly endpoint: Endpoint; readonly models: readonly string[] },
+): Error {
+  const { model } = endpoint;
+  // Those that begin like the configured one come first.
+  const sorted = models.toSorted((a, b) => sharedLength(b, model) - sharedLength(a, model));
+  const secrets = secretsOf(endpoint);
+  const named = sorted.slice(0, MAX_NAMED).map((name) => cleanLine(name, secrets, MAX_NAME));
+  const more = models.length > MAX_NAMED ? ` and ${String(models.length - MAX_NAMED)} more` : '';
+  return operatorError(rigId, fault, `no model of the name ${model}; there are ${named.join(', ')}${more}`);
+}
+
+/**
+ * Requests the names of the models that a provider has; empty if its list has another form.
+ * @throws UpstreamFault, or the error of the request
+ */
+async function listModels(endpoint: Endpoint, signal: AbortSignal): Promise<readonly string[]> {
+  const { path, headers } = listRequest(endpoint);
+  const response = await endpoint.fetch(`${endpoint.baseUrl}${path}`, {
+    headers: { ...endpoint.options.headers, ...headers },
+    signal,
+  });
+  const body = await response.text();
+  if (!response.ok) {
+    const answer = { status: response.status, headers: Object.fromEntries(response.headers), body };
+    throw faultOfAnswer(answer, secretsOf(endpoint));
+  }
+  const listed = parseList(body);
+  if (!isJsonObject(listed)) return [];
+  const entries = endpoint.provider === 'google' ? listed.models : listed.data;
+  if (!Array.isArray(entries)) return [];
+  return entries.flatMap((entry: unknown) => {
+    if (!isJsonObject(entry)) return [];
+    const id = entry.id ?? entry.name;
+    return typeof id === 'string' ? [id.replace(/^models\//, '')] : [];
+  });
 }
 
 function listRequest({ provider, apiKey }: Endpoint): { path: string; headers: Record<string, string> } {
@@ -54,19 +106,18 @@ function parseList(body: string): unknown {
   }
 }
 
-/**
- * True when the provider's own list lacks the model. Lists of proxies are not trusted. An alias counts as listed when
- * the list has the longer name that it stands for.
- */
-function lacksModel(listed: unknown, { provider, model, baseUrl }: Endpoint): boolean {
-  if (provider === 'openai-compatible' || baseUrl !== BASE_URLS[provider] || !isJsonObject(listed))
-    return false;
-  const entries = provider === 'google' ? listed.models : listed.data;
-  if (!Array.isArray(entries) || entries.length === 0) return false;
-  const ids = entries.flatMap((entry: unknown) => {
-    if (!isJsonObject(entry)) return [];
-    const id = entry.id ?? entry.name;
-    return typeof id === 'string' ? [id.replace(/^models\//, '')] : [];
-  });
-  return !ids.some((id) => id === model || id.startsWith(`${model}-`));
+/** True if a list is the provider's own. Lists of proxies may lack models that they pass on. */
+function isOwnList({ provider, baseUrl }: Endpoint): boolean {
+  return provider !== 'openai-compatible' && baseUrl === BASE_URLS[provider];
+}
+
+/** True if a list has the model, or a longer name that it stands for, such as `llama3.2:latest`. */
+function hasModel(models: readonly string[], model: string): boolean {
+  return models.some((id) => id === model || id.startsWith(`${model}-`) || id === `${model}:latest`);
+}
+
+function sharedLength(one: string, other: string): number {
+  let length = 0;
+  while (length < one.length && one[length] === other[length]) length++;
+  return length;
 }

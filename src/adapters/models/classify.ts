@@ -1,6 +1,7 @@
 import { AISDKError, APICallError, InvalidResponseDataError } from '@ai-sdk/provider';
 import { isJsonObject } from '../../core/model/json.js';
 import { findConnectionError, type ConnectionError } from './http/connection-error.js';
+import { cleanLine, providerWords, type Secrets } from './provider-words.js';
 import { UpstreamFault, type Fault } from './upstream-fault.js';
 
 /** A failed HTTP response, or an error in a stream. */
@@ -30,6 +31,17 @@ const CODE_FAULTS: readonly (readonly [RegExp, Fault])[] = [
   [/invalid_request/i, 'refused'],
 ];
 
+/** Statuses of a model, or of a server of models, that takes no tools. */
+const NO_TOOLS_STATUSES: readonly (number | undefined)[] = [undefined, 400, 404, 405, 422, 500, 501];
+
+/** The messages of Ollama, OpenRouter, vLLM, llama.cpp, Google, Groq and OpenAI about a model that takes no tools. */
+const NO_TOOLS =
+  /(?:not|endpoints found that) support '?(?:the use of )?(?:tools?|functions?)\b|enable-auto-tool-choice|\btools? param(?:eter)? requires|\b(?:tools?|functions?)(?:[ _-](?:use|choice|call(?:s|ing)?))?['"`]? (?:is|are) (?:not (?:enabled|supported|available)|unsupported|disabled)|unsupported (?:parameter|value)[^.]{0,20}\btools?\b/i;
+
+/** Messages about a model that does not exist, without a code that says so. */
+const NO_MODEL =
+  /\bmodel\b[^.]{0,120}\b(?:not found|not exist|is not available)|(?:not a valid|invalid|unknown|no such) model\b/i;
+
 const CONNECTION_FAULTS: Record<ConnectionError['fault'], Fault> = {
   unreachable: 'unreachable',
   connect_timeout: 'unreachable',
@@ -37,20 +49,31 @@ const CONNECTION_FAULTS: Record<ConnectionError['fault'], Fault> = {
   cut: 'cut',
 };
 
-/** Classifies a failed HTTP response. */
-export function faultOfAnswer(answer: UpstreamAnswer): UpstreamFault {
+/**
+ * Classifies a failed HTTP response.
+ * @param secrets what the provider's words must not show
+ */
+export function faultOfAnswer(answer: UpstreamAnswer, secrets: Secrets): UpstreamFault {
   const { status, body, headers } = answer;
   const requestId = headers['x-request-id'] ?? headers['request-id'];
-  const code = codeIn(body);
-  return new UpstreamFault(faultOf(status, body), {
+  const code = codeIn(body, secrets);
+  const words = providerWords(body, secrets);
+  return new UpstreamFault(faultOf(status, body, words), {
     ...(status === undefined ? {} : { status }),
     ...(code === undefined ? {} : { code }),
     ...(requestId !== undefined && /^[\w-]{1,100}$/.test(requestId) ? { requestId } : {}),
+    ...(words === undefined ? {} : { words }),
   });
 }
 
-/** Classifies an error that a provider package threw or put into its stream. */
-export function classify(error: unknown): { fault: UpstreamFault; answer?: UpstreamAnswer } {
+/**
+ * Classifies an error that a provider package threw or put into its stream.
+ * @param secrets what the provider's words must not show
+ */
+export function classify(
+  error: unknown,
+  secrets: Secrets,
+): { fault: UpstreamFault; answer?: UpstreamAnswer } {
   if (error instanceof UpstreamFault) return { fault: error };
   const connection = findConnectionError(error);
   if (connection !== undefined) {
@@ -64,7 +87,7 @@ export function classify(error: unknown): { fault: UpstreamFault; answer?: Upstr
       headers: error.responseHeaders ?? {},
       body: error.responseBody ?? '',
     };
-    return { fault: faultOfAnswer(answer), answer };
+    return { fault: faultOfAnswer(answer, secrets), answer };
   }
   // The packages report a stream that closed without a finish reason in this way.
   if (InvalidResponseDataError.isInstance(error) && error.data === undefined) {
@@ -73,12 +96,13 @@ export function classify(error: unknown): { fault: UpstreamFault; answer?: Upstr
   if (AISDKError.isInstance(error)) return { fault: new UpstreamFault('unreadable', { code: error.name }) };
   if (isJsonObject(error) && !(error instanceof Error)) {
     const answer = { status: statusIn(error), headers: {}, body: JSON.stringify({ error }) };
-    return { fault: faultOfAnswer(answer), answer };
+    return { fault: faultOfAnswer(answer, secrets), answer };
   }
   return { fault: new UpstreamFault('unreadable', {}, { cause: error }) };
 }
 
-function faultOf(status: number | undefined, body: string): Fault {
+function faultOf(status: number | undefined, body: string, words = ''): Fault {
+  if (NO_TOOLS_STATUSES.includes(status) && NO_TOOLS.test(words)) return 'tools';
   if (status === 401 || status === 403) return 'credentials';
   if (status === 402) return 'credit';
   if (status === 404) return 'model';
@@ -87,18 +111,18 @@ function faultOf(status: number | undefined, body: string): Fault {
   if (status !== undefined && (status >= 500 || status === 408 || status === 409 || status === 425))
     return 'broken';
   if (status !== undefined && status >= 300 && status < 400) return 'endpoint';
-  const known = CODE_FAULTS.find(([pattern]) => pattern.test(body))?.[1];
+  const named = CODE_FAULTS.find(([pattern]) => pattern.test(body))?.[1];
+  const known = (named === undefined || named === 'refused') && NO_MODEL.test(words) ? 'model' : named;
   if (status === undefined) return known ?? 'broken';
   // A 4xx status is not retryable, even if the body matches a retryable pattern.
   return known === undefined || known === 'broken' || known === 'busy' ? 'refused' : known;
 }
 
-/**
- * The provider's error code, if it is a single word. Sentences are never used, because they may quote the request or
- * the key.
- */
-function codeIn(body: string): string | undefined {
-  return codesIn(body).find((code) => /^[a-zA-Z0-9_.-]{1,64}$/.test(code));
+/** The provider's error code, if it is a single word that shows no secret. */
+function codeIn(body: string, secrets: Secrets): string | undefined {
+  return codesIn(body).find(
+    (code) => /^[a-zA-Z0-9_.-]{1,64}$/.test(code) && cleanLine(code, secrets) === code,
+  );
 }
 
 function codesIn(body: string): string[] {

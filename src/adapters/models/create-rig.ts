@@ -2,10 +2,12 @@ import type { RigOptions } from '../../core/rigs/rig-options.js';
 import type { Rig } from '../../core/ports/rig.js';
 import { ModelHttpClient } from './http/client.js';
 import { createFetch } from './http/fetch.js';
+import { askModel } from './ask-model.js';
 import { checkEndpoint } from './check-endpoint.js';
 import { classify } from './classify.js';
 import { createCompletions } from './openai-compatible/respond.js';
 import { BASE_URLS, requireKey, type Endpoint, type Provider } from './endpoint.js';
+import { NO_SECRETS } from './provider-words.js';
 import { operatorError } from './upstream-fault.js';
 import { createPackaged } from './ai-sdk/packaged.js';
 
@@ -31,23 +33,25 @@ export function createModelRig(settings: RigSettings): Rig {
   const { id, name, provider, contextTokens, maxOutputTokens } = settings;
   const client = new ModelHttpClient();
   const endpoint = endpointOf(settings, createFetch(client));
+  const respond =
+    provider === 'openai-compatible'
+      ? createCompletions(endpoint, client)
+      : createPackaged(provider, endpoint);
   return {
     id,
     name,
     provider,
     contextTokens,
     ...(maxOutputTokens !== undefined && { maxOutputTokens }),
-    respond:
-      provider === 'openai-compatible'
-        ? createCompletions(endpoint, client)
-        : createPackaged(provider, endpoint),
-    async check(signal) {
+    respond,
+    async check(signal, { ask = false } = {}) {
       try {
         requireKey(endpoint);
       } catch (error) {
-        throw operatorError(id, classify(error).fault);
+        throw operatorError(id, classify(error, NO_SECRETS).fault);
       }
-      await checkEndpoint(id, endpoint, signal);
+      // A gateway may lack the list of models, so the request alone decides.
+      await (ask ? askModel(id, { endpoint, respond }, signal) : checkEndpoint(id, endpoint, signal));
     },
   };
 }

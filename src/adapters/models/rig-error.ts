@@ -1,21 +1,25 @@
-import type { RigError } from '../../core/ports/rig.js';
+import type { RigError, RigRequest } from '../../core/ports/rig.js';
 import { classify, faultOfAnswer, type UpstreamAnswer } from './classify.js';
+import type { Endpoint } from './endpoint.js';
+import { secretsOf } from './provider-words.js';
 import { rigError } from './upstream-fault.js';
 import { retryAfter } from './retry-after.js';
 
-/**
- * Converts any failure of a model call to an error for the user.
- * @param keyOf the provider, if the request carried the client's own key
- */
-export function asRigError(error: unknown, keyOf?: string): RigError {
-  const { fault, answer } = classify(error);
+/** A model call that failed: its endpoint, and the client's own key if the request carried one. */
+export interface FailedCall extends Pick<RigRequest, 'apiKey'> {
+  readonly endpoint: Endpoint;
+}
+
+/** Converts any failure of a model call to an error for the user. */
+export function asRigError(error: unknown, { endpoint, apiKey }: FailedCall): RigError {
+  const { fault, answer } = classify(error, secretsOf(endpoint, apiKey));
+  const keyOf = apiKey === undefined ? undefined : endpoint.provider;
   return rigError(fault, { keyOf, retryAfterMs: answer && retryAfter(answer, Date.now()) });
 }
 
-/**
- * Converts a failed HTTP response to an error for the user.
- * @param keyOf the provider, if the request carried the client's own key
- */
-export function refusalError(answer: UpstreamAnswer, keyOf?: string): RigError {
-  return rigError(faultOfAnswer(answer), { keyOf, retryAfterMs: retryAfter(answer, Date.now()) });
+/** Converts a failed HTTP response to an error for the user. */
+export function refusalError(answer: UpstreamAnswer, { endpoint, apiKey }: FailedCall): RigError {
+  const keyOf = apiKey === undefined ? undefined : endpoint.provider;
+  const fault = faultOfAnswer(answer, secretsOf(endpoint, apiKey));
+  return rigError(fault, { keyOf, retryAfterMs: retryAfter(answer, Date.now()) });
 }

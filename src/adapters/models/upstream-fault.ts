@@ -5,6 +5,7 @@ export type Fault =
   | 'credentials'
   | 'credit'
   | 'model'
+  | 'tools'
   | 'context'
   | 'refused'
   | 'declined'
@@ -42,6 +43,11 @@ const WORDS: Record<Fault, Words> = {
     user: "The model's provider does not know this model. Choose another one, or ask the operator to check its configuration.",
     operator:
       'the provider does not know this model or path. Check model and baseUrl (it usually ends in /v1).',
+  },
+  tools: {
+    retryable: false,
+    user: 'This model cannot use tools, and the service offered it some. Choose another model, or ask the operator to turn its tools off.',
+    operator: 'this model takes no tools: set `tools: false` for its rig in the configuration file.',
   },
   context: {
     retryable: false,
@@ -110,17 +116,31 @@ const OWN_KEY_WORDS: Partial<Record<Fault, (provider: string) => string>> = {
     `The model's provider does not know this model, or your key for ${provider} may not use it. Choose another model, or store another key.`,
 };
 
-/** A failed model call, safe to log: its message contains nothing that the provider or a user wrote. */
+interface FaultDetails {
+  readonly status?: number;
+  readonly code?: string;
+  readonly requestId?: string;
+  /** The provider's message, for the operator: one line of bounded length without credentials. */
+  readonly words?: string;
+}
+
+/** A failed model call. Its message contains nothing that the provider or a user wrote, except an error code. */
 export class UpstreamFault extends Error {
   override readonly name = 'UpstreamFault';
+  readonly status: number | undefined;
+  readonly code: string | undefined;
+  readonly words: string | undefined;
 
   constructor(
     readonly fault: Fault,
-    readonly details: { readonly status?: number; readonly code?: string; readonly requestId?: string } = {},
+    { words, ...details }: FaultDetails = {},
     options?: ErrorOptions,
   ) {
     const known = Object.entries(details).map(([name, value]) => `${name} ${String(value)}`);
     super([`provider: ${fault}`, ...known].join(', '), options);
+    this.status = details.status;
+    this.code = details.code;
+    this.words = words;
   }
 }
 
@@ -137,18 +157,26 @@ export function rigError(
 ): RigError {
   const { user, retryable } = WORDS[cause.fault];
   const words = keyOf === undefined ? undefined : OWN_KEY_WORDS[cause.fault]?.(keyOf);
+  const whose = keyOf === undefined ? '' : "with the client's own key: ";
   return new RigError(
     words ?? user,
     { retryable, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) },
-    { cause },
+    { cause, reason: `${whose}${operatorWords(cause)}` },
   );
 }
 
-/** The error with a message for the operator, which names the rig and the HTTP status. */
-export function operatorError(rigId: string, cause: UpstreamFault): RigError {
-  const { operator, retryable } = WORDS[cause.fault];
-  const { status, code } = cause.details;
-  const known = [status === undefined ? [] : `HTTP ${String(status)}`, code ?? []].flat();
-  const suffix = known.length === 0 ? '' : ` (${known.join(', ')})`;
-  return new RigError(`Rig "${rigId}": ${operator}${suffix}`, { retryable }, { cause });
+/**
+ * The error with a message for the operator, which names the rig, the HTTP status and the provider's words.
+ * @param words what to say instead of the usual words for the fault
+ */
+export function operatorError(rigId: string, cause: UpstreamFault, words?: string): RigError {
+  const { retryable } = WORDS[cause.fault];
+  return new RigError(`Rig "${rigId}": ${operatorWords(cause, words)}`, { retryable }, { cause });
+}
+
+/** What the operator reads of a fault: `words (HTTP 404, code: the provider's message)`. */
+function operatorWords({ fault, status, code, words }: UpstreamFault, own = WORDS[fault].operator): string {
+  const known = [status === undefined ? [] : `HTTP ${String(status)}`, code ?? []].flat().join(', ');
+  const details = [known, words ?? ''].filter((part) => part !== '').join(': ');
+  return details === '' ? own : `${own} (${details})`;
 }

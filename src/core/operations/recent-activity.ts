@@ -37,6 +37,8 @@ export interface RecentFailure {
   readonly sessionId: string;
   readonly app: string;
   readonly rig: string | null;
+  /** Why the last model request failed, with the provider's words. Null: the turn failed for another reason. */
+  readonly reason: string | null;
 }
 
 interface Minute {
@@ -67,8 +69,8 @@ export class Recent {
     const notes: Notes = {
       clock,
       minute: () => this.#now(),
-      failed: (turn, rig) => {
-        this.#fail(turn, rig);
+      failed: (turn, rig, reason) => {
+        this.#fail(turn, rig, reason);
       },
     };
     this.observer = { ...UNOBSERVED, started: (turn) => new Attempt(notes, turn) };
@@ -91,8 +93,8 @@ export class Recent {
     return this.#failures.toReversed();
   }
 
-  #fail({ id, sessionId, app }: ClaimedTurn, rig: string | null): void {
-    this.#failures.push({ at: this.clock.now(), turnId: id, sessionId, app, rig });
+  #fail({ id, sessionId, app }: ClaimedTurn, rig: string | null, reason: string | null): void {
+    this.#failures.push({ at: this.clock.now(), turnId: id, sessionId, app, rig, reason });
     if (this.#failures.length > FAILURES) this.#failures.shift();
   }
 
@@ -132,12 +134,14 @@ export class Recent {
 interface Notes {
   readonly clock: Clock;
   readonly minute: () => Minute;
-  readonly failed: (turn: ClaimedTurn, rig: string | null) => void;
+  readonly failed: (turn: ClaimedTurn, rig: string | null, reason: string | null) => void;
 }
 
 class Attempt implements TurnObserver {
   readonly #begun: number;
   #hasSpoken = false;
+  /** Why the last model request failed. */
+  #reason: string | null = null;
 
   constructor(
     private readonly notes: Notes,
@@ -161,11 +165,16 @@ class Attempt implements TurnObserver {
     this.notes.minute().firstText.add(this.notes.clock.monotonic() - this.#begun);
   }
 
+  /** Records the end of a model request. */
+  answered(reason: string | undefined): void {
+    this.#reason = reason ?? null;
+  }
+
   ended(outcome: TurnOutcome, rigId: string | null): void {
     const minute = this.notes.minute();
     minute.outcomes[outcome] += 1;
     minute.duration.add(this.notes.clock.monotonic() - this.#begun);
-    if (outcome === 'failed') this.notes.failed(this.turn, rigId);
+    if (outcome === 'failed') this.notes.failed(this.turn, rigId, this.#reason);
   }
 
   left(): void {
@@ -185,7 +194,8 @@ class Answer implements AnswerObserver {
     this.attempt?.spoke();
   }
 
-  ended(_outcome: AnswerOutcome, usage: Usage): void {
+  ended(_outcome: AnswerOutcome, usage: Usage, _calls: number, reason?: string): void {
+    this.attempt?.answered(reason);
     const minute = this.notes.minute();
     minute.inputTokens += usage.inputTokens;
     minute.outputTokens += usage.outputTokens;

@@ -1,5 +1,6 @@
 /**
- * Hooks for metrics and traces. They receive no content: no text, no arguments, no results. Methods must not throw and
+ * Hooks for metrics and traces. They receive no content: no text, no arguments, no results; only the reason of a failed
+ * model request may quote some. Methods must not throw and
  * must return quickly, because they are called synchronously while a turn runs.
  */
 import type { StopReason } from '../model/abort.js';
@@ -34,8 +35,11 @@ export interface ToolObserver {
 export interface AnswerObserver {
   /** The first text has arrived. */
   spoke(): void;
-  /** @param calls the number of tool calls in the response */
-  ended(outcome: AnswerOutcome, usage: Usage, calls: number): void;
+  /**
+   * @param calls the number of tool calls in the response
+   * @param reason why the request failed, for the operator alone (`RigError.reason`)
+   */
+  ended(outcome: AnswerOutcome, usage: Usage, calls: number, reason?: string): void;
 }
 
 /** Observes one attempt at a turn. Only the first call of `ended` or `left` counts. */

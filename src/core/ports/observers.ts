@@ -58,8 +58,8 @@ class Answers implements AnswerObserver {
     for (const answer of this.all) answer.spoke();
   }
 
-  ended(outcome: AnswerOutcome, usage: Usage, calls: number): void {
-    for (const answer of this.all) answer.ended(outcome, usage, calls);
+  ended(outcome: AnswerOutcome, usage: Usage, calls: number, reason?: string): void {
+    for (const answer of this.all) answer.ended(outcome, usage, calls, reason);
   }
 }
 

@@ -47,10 +47,10 @@ export interface Rig {
    */
   respond(request: RigRequest, signal: AbortSignal, take: (part: RigPart) => void): Promise<void>;
   /**
-   * Checks the endpoint without a billed request.
+   * Checks the endpoint without a billed request, or with `ask` by a small request with a tool.
    * @throws RigError with a message for the operator
    */
-  check(signal: AbortSignal): Promise<void>;
+  check(signal: AbortSignal, options?: { readonly ask?: boolean }): Promise<void>;
 }
 
 /**
@@ -59,6 +59,11 @@ export interface Rig {
  */
 export class RigError extends Error {
   override readonly name = 'RigError';
+  /**
+   * Why it failed, for the operator alone: the status, the code and the words of the provider. One line of bounded length
+   * without credentials. The provider may quote what the user wrote.
+   */
+  readonly reason: string | undefined;
 
   constructor(
     message: string,
@@ -68,8 +73,9 @@ export class RigError extends Error {
       /** How long the upstream asked to wait, in milliseconds. */
       readonly retryAfterMs?: number;
     },
-    options?: ErrorOptions,
+    { reason, ...options }: ErrorOptions & { readonly reason?: string } = {},
   ) {
     super(message, options);
+    this.reason = reason;
   }
 }

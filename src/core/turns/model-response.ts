@@ -7,7 +7,7 @@ import { estimateTokens } from '../rigs/context-window.js';
 import { isDeeperThan, isJsonObject } from '../model/json.js';
 import type { ToolCall } from '../model/message.js';
 import type { AnswerObserver, AnswerOutcome } from '../ports/observer.js';
-import type { Rig, RigPart, RigRequest } from '../ports/rig.js';
+import { RigError, type Rig, type RigPart, type RigRequest } from '../ports/rig.js';
 import { requestTokens } from '../rigs/build-request.js';
 import type { RunningTurn } from './running-turn.js';
 import { cutText, wellFormed, wellFormedJson, WellFormedPieces } from '../model/text.js';
@@ -58,8 +58,11 @@ export class ModelResponse {
     else this.running.stop('overlong');
   };
 
-  /** Ends the response: flushes its text and records its usage. */
-  end(outcome: AnswerOutcome): void {
+  /**
+   * Ends the response: flushes its text and records its usage.
+   * @param error the error of a failed request
+   */
+  end(outcome: AnswerOutcome, error?: unknown): void {
     if (outcome === 'complete') this.#show(this.#pieces.end());
     this.#checkpoints.stop();
     const shown = estimateTokens(this.running.text);
@@ -67,7 +70,8 @@ export class ModelResponse {
     // The provider bills a response that was cut short without reporting its usage: estimate it.
     if (outcome !== 'complete' && shown > 0)
       this.#bill({ inputTokens: requestTokens(this.request), outputTokens: shown });
-    this.#observed.ended(outcome, this.#usage, this.calls.length);
+    const reason = error instanceof RigError ? error.reason : undefined;
+    this.#observed.ended(outcome, this.#usage, this.calls.length, reason);
   }
 
   #bill(usage: Usage): void {

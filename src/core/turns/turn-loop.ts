@@ -169,7 +169,7 @@ export class TurnLoop {
       try {
         await running.unlessStopped(respond(rig, request, signal, listening.take));
       } catch (error) {
-        listening.end(outcomeOf(error, signal));
+        listening.end(outcomeOf(error, signal), error);
         await this.#beforeNext(running, rig, { error, tries });
         continue;
       }

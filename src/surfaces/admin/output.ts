@@ -21,8 +21,8 @@ export function overview({ status, startedAt, turns, counts, sessions, points, f
     })),
     sessions,
     points: points.map(point),
-    failures: failures.map(({ at, turnId, sessionId, app, rig, error }) => ({
-      ...{ at: time(at), turn_id: turnId, session_id: sessionId, app, rig, error },
+    failures: failures.map(({ at, turnId, sessionId, app, rig, error, reason }) => ({
+      ...{ at: time(at), turn_id: turnId, session_id: sessionId, app, rig, error, reason },
     })),
   };
 }

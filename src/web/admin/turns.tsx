@@ -43,12 +43,12 @@ export function OpenTurnTable(props: {
   );
 }
 
-/** Recent failures, with the messages that users received. */
+/** Recent failures, with the messages that users received and the reasons that providers gave. */
 export function FailureTable({ failures }: { readonly failures: readonly Failure[] }): ReactNode {
   return (
     <Table
       title="Failed lately"
-      columns={['When', 'Session', 'App', 'Rig', 'What the user was told']}
+      columns={['When', 'Session', 'App', 'Rig', 'What the user was told', 'Reason']}
       empty="Nothing has failed on this node."
     >
       {failures.map((failure) => (
@@ -60,6 +60,7 @@ export function FailureTable({ failures }: { readonly failures: readonly Failure
           <td>{failure.app}</td>
           <td>{failure.rig ?? 'none'}</td>
           <td className="wide">{failure.error ?? 'the session was deleted'}</td>
+          <td className="wide">{failure.reason ?? ''}</td>
         </tr>
       ))}
     </Table>

@@ -32,7 +32,10 @@ export interface Failure {
   readonly session_id: string;
   readonly app: string;
   readonly rig: string | null;
+  /** The message that the user received. */
   readonly error: string | null;
+  /** Why the model request failed, in the provider's words. */
+  readonly reason: string | null;
 }
 
 export interface Overview {

@@ -86,6 +86,21 @@ describe('what a process remembers of its last day', () => {
     });
   });
 
+  it('keeps why the last model request of a failed turn failed', () => {
+    const fail = (id: string, reasons: readonly (string | undefined)[]): void => {
+      const turn = begin(id);
+      for (const reason of reasons) {
+        const outcome = reason === undefined ? 'complete' : 'failed';
+        turn.asked(rig, 'answer').ended(outcome, { inputTokens: 0, outputTokens: 0 }, 0, reason);
+      }
+      turn.asked(rig, 'title').ended('failed', { inputTokens: 0, outputTokens: 0 }, 0, 'of a title');
+      turn.ended('failed', 'gpt');
+    };
+    fail('a', ['busy', 'no such model']);
+    fail('b', ['busy', undefined]);
+    expect(recent.failures().map(({ reason }) => reason)).toEqual([null, 'no such model']);
+  });
+
   it('forgets what is older than a day, and stays small in a busy minute', () => {
     for (let n = 0; n < 5_000; n += 1) run(String(n), 'complete', 0, 0);
     expect(recent.points(MINUTE, MINUTE)[0]?.outcomes.complete).toBe(5_000);

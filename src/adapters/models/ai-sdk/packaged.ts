@@ -47,7 +47,8 @@ export function createPackaged(provider: PackagedProvider, endpoint: Endpoint): 
       }
     } catch (error) {
       signal.throwIfAborted();
-      throw asRigError(error, request.apiKey === undefined ? undefined : provider);
+      const { apiKey } = request;
+      throw asRigError(error, apiKey === undefined ? { endpoint } : { endpoint, apiKey });
     } finally {
       signal.removeEventListener('abort', abort);
       // A complete response has no connection to close, and creating the abort reason is expensive.

@@ -8,7 +8,7 @@ import { isWebPage, requireKey, withKeyOf, type Endpoint } from '../endpoint.js'
 import { endParts } from '../ending.js';
 import { UpstreamFault } from '../upstream-fault.js';
 import { outlineOf, type Outline } from '../request-outline.js';
-import { asRigError, refusalError } from '../rig-error.js';
+import { asRigError, refusalError, type FailedCall } from '../rig-error.js';
 import type { UpstreamAnswer } from '../classify.js';
 import { Chunks } from './chunks.js';
 import { requestBody } from './request.js';
@@ -26,18 +26,19 @@ export function createCompletions(endpoint: Endpoint, client: Pick<ModelHttpClie
 
   return (request, signal, take) =>
     new Promise((resolve, reject) => {
-      const keyOf = request.apiKey === undefined ? undefined : endpoint.provider;
+      const { apiKey } = request;
+      const call = apiKey === undefined ? { endpoint } : { endpoint, apiKey };
       try {
         const used = withKeyOf(request, endpoint);
         requireKey(used);
         const headers = used === endpoint ? configured : headersFor(used);
         const outline = outlineOf(request, options);
-        const call = { model, ...optionsFor(request.purpose, endpoint) };
-        const body = requestBody(call, request.instructions, outline);
-        const reader = new CompletionReader(signal, outline, { take, resolve, reject, keyOf });
+        const chosen = { model, ...optionsFor(request.purpose, endpoint) };
+        const body = requestBody(chosen, request.instructions, outline);
+        const reader = new CompletionReader(signal, outline, { take, resolve, reject, ...call });
         client.open({ url, method: 'POST', headers, body, signal }, reader);
       } catch (error) {
-        reject(failureOf(signal, asRigError(error, keyOf)));
+        reject(failureOf(signal, asRigError(error, call)));
       }
     });
 }
@@ -52,12 +53,10 @@ function headersFor({ apiKey, options }: Endpoint): Readonly<Record<string, stri
   };
 }
 
-interface Consumer {
+interface Consumer extends FailedCall {
   readonly take: (part: RigPart) => void;
   readonly resolve: () => void;
   readonly reject: (error: Error) => void;
-  /** The provider, if the request carries the client's own key. */
-  readonly keyOf: string | undefined;
 }
 
 /** Reads one response: an event stream or the body of an error. */
@@ -122,11 +121,11 @@ class CompletionReader implements ResponseListener {
   }
 
   onFail(reason: unknown): void {
-    if (!this.#isOver) this.#reject(asRigError(reason, this.consumer.keyOf));
+    if (!this.#isOver) this.#reject(asRigError(reason, this.consumer));
   }
 
   #refuse(refusal: { readonly head: ResponseHead; readonly body: string }): void {
-    this.#reject(refusalError(answerOf(refusal), this.consumer.keyOf));
+    this.#reject(refusalError(answerOf(refusal), this.consumer));
   }
 
   /** Ends the call with an error and closes the connection, unless the response is complete. */

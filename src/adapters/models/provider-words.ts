@@ -1,0 +1,134 @@
+import { isJsonObject } from '../../core/model/json.js';
+import { Scrubber } from '../../core/tools/redaction.js';
+import type { Endpoint } from './endpoint.js';
+
+/** The maximum length of a provider's message, in characters. */
+const MAX_WORDS = 300;
+/** How much of a message is read, in characters. */
+const MAX_READ = 4_000;
+/** Texts that a message shares with a key from this length on are masked, because providers quote parts of keys. */
+const MIN_SHARED = 8;
+/** A shorter value is a placeholder, not a secret. */
+const MIN_SECRET = 4;
+const MASK = '[key]';
+
+/** What looks like a credential, whosever it is. */
+const CREDENTIALS: readonly RegExp[] = [
+  // Keys by their prefix, also if partly masked by the provider.
+  /\b(?:sk|pk|rk|gsk|xai|hf|r8|nvapi|pplx|ya29|gh[pousr]|github_pat)[-_.][^\s"'`,;()<>]{4,}/g,
+  /\bAIza[^\s"'`,;()<>]{8,}/g,
+  // JSON Web Tokens (RFC 7519).
+  /\beyJ[\w-]{6,}(?:\.[\w-]*){0,2}/g,
+  /\b(?:Bearer|Basic) (?:(?=\S*\d)\S{8,}|\S{20,})/gi,
+  // The credentials of a URL, and values of its query.
+  /(?<=:\/\/)[^\s/@]+(?=@)/g,
+  /(?<=[?&][\w-]{1,40}=)[^\s&"'`<>]+/g,
+  // Addresses of wallets, hashes and keys, which users may have written.
+  /\b0x[\da-f]{40,}/gi,
+];
+
+/** The values that a provider's message must not show: keys, headers and the credentials of the address. */
+export interface Secrets {
+  readonly keys: readonly string[];
+  readonly values: readonly string[];
+}
+
+/** No secrets, for a response to a request that carried none. */
+export const NO_SECRETS: Secrets = { keys: [], values: [] };
+
+/** Returns the secrets of a request to an endpoint. `own`: the client's own key. */
+export function secretsOf({ apiKey, options, baseUrl }: Endpoint, own?: string): Secrets {
+  const headers = Object.values(options.headers ?? {});
+  const { username, password } = new URL(baseUrl);
+  return {
+    keys: [apiKey ?? '', own ?? ''].filter(isSecret),
+    values: [
+      ...headers,
+      ...headers.flatMap((header) => header.split(' ')),
+      ...decoded([username, password]),
+    ].filter(isSecret),
+  };
+}
+
+/**
+ * Returns the message in the body of a provider's error, for the operator: one line of at most 300 characters without
+ * credentials. Undefined if the body has none.
+ */
+export function providerWords(body: string, secrets: Secrets): string | undefined {
+  const found = messageIn(body)?.slice(0, MAX_READ);
+  if (found === undefined) return undefined;
+  const line = cleanLine(found, secrets);
+  return line === '' ? undefined : line;
+}
+
+/** Returns text of a provider as one line of at most `most` characters without credentials. */
+export function cleanLine(text: string, secrets: Secrets, most = MAX_WORDS): string {
+  const oneLine = text
+    .toWellFormed()
+    .replaceAll(/[\s\p{C}\p{Z}]+/gu, ' ')
+    .trim();
+  const values = [...secrets.keys, ...secrets.values].map((value) => ({ value, mask: MASK }));
+  const scrubbed = maskShared(new Scrubber(values).text(oneLine), secrets.keys);
+  // A word with asterisks is a key that the provider masked in part.
+  const unstarred = scrubbed.replaceAll(/[^\s"'`,;:()<>]+/g, (word) => (word.includes('***') ? MASK : word));
+  const masked = CREDENTIALS.reduce((line, pattern) => line.replaceAll(pattern, MASK), unstarred);
+  const characters = [...masked];
+  return characters.length > most ? `${characters.slice(0, most - 1).join('')}…` : masked;
+}
+
+/** Masks every run of characters that the text shares with a key. */
+function maskShared(text: string, keys: readonly string[]): string {
+  const pieces = new Set(
+    keys.flatMap((key) =>
+      Array.from({ length: Math.max(0, key.length - MIN_SHARED + 1) }, (_, at) =>
+        key.slice(at, at + MIN_SHARED),
+      ),
+    ),
+  );
+  if (pieces.size === 0) return text;
+  let clean = '';
+  let shownTo = 0;
+  for (let at = 0; at + MIN_SHARED <= text.length; at++) {
+    if (!pieces.has(text.slice(at, at + MIN_SHARED))) continue;
+    if (at >= shownTo) clean += text.slice(shownTo, at) + MASK;
+    shownTo = at + MIN_SHARED;
+  }
+  return clean + text.slice(shownTo);
+}
+
+/** The message of an error body in the forms that providers use: OpenAI's, Google's, Ollama's, FastAPI's, plain text. */
+function messageIn(body: string): string | undefined {
+  const trimmed = body.trim();
+  if (trimmed === '' || trimmed.startsWith('<')) return undefined;
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(trimmed);
+  } catch {
+    return /^[[{"]/.test(trimmed) ? undefined : trimmed;
+  }
+  const first: unknown = Array.isArray(parsed) ? parsed[0] : parsed;
+  if (typeof first === 'string') return first;
+  if (!isJsonObject(first)) return undefined;
+  const inner = isJsonObject(first.error) ? first.error : first;
+  const texts = [inner.message, inner.error, inner.detail, inner.title].filter(
+    (text) => typeof text === 'string',
+  );
+  const { metadata } = inner;
+  // OpenRouter puts the words of the provider behind it here.
+  const raw = isJsonObject(metadata) && typeof metadata.raw === 'string' ? [metadata.raw] : [];
+  return [...texts.slice(0, 1), ...raw].join(': ');
+}
+
+function decoded(parts: readonly string[]): readonly string[] {
+  return parts.flatMap((part) => {
+    try {
+      return [part, decodeURIComponent(part)];
+    } catch {
+      return [part];
+    }
+  });
+}
+
+function isSecret(value: string): boolean {
+  return value.length >= MIN_SECRET;
+}
