@@ -2,13 +2,27 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { HostileChain } from './hostile-chain.js';
 import type { ScriptedUpstream } from './upstream.js';
+import { BANK_CHAIN, type Bank } from './wallets/bank.js';
 
-/** Writes what the servers are configured with: the scripted model, a tool that must never run twice, and a chain. */
+/**
+ * Writes what the servers are configured with: the scripted model, a tool that must never run twice, and chains.
+ * @param bank the chain of wallets; null: there is none
+ */
 export function writeConfiguration(
   directory: string,
   { url, bookUrl }: ScriptedUpstream,
   chain: HostileChain,
+  bank: Bank | null,
 ): void {
+  const hosts = [chain.host, ...(bank === null ? [] : [bank.host])];
+  const bankChain =
+    bank === null
+      ? ''
+      : `
+  - id: ${String(BANK_CHAIN)}
+    name: Bank
+    rpcUrls: [${bank.url}]
+    ens: null`;
   writeFileSync(
     join(directory, 'diptych.yaml'),
     `rigs:
@@ -22,8 +36,8 @@ chains:
   - id: 1337
     name: Scripted
     rpcUrls: [${chain.url}]
-    ens: null
-allowHosts: ["${chain.host}"]
+    ens: null${bankChain}
+allowHosts: ${JSON.stringify(hosts)}
 tools: ./tools/*.mjs
 `,
   );

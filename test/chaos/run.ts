@@ -20,12 +20,18 @@ import { startScriptedUpstream } from './upstream.js';
 import { verify } from './verify.js';
 import type { WeatherActor } from './weather/actor.js';
 import { WEATHER } from './weather/all.js';
+import { startBank } from './wallets/bank.js';
+import { judgePayments } from './wallets/judge-payments.js';
+import { Payer, readWallet } from './wallets/payer.js';
+import { PayingModel } from './wallets/paying-model.js';
 import { watchLiveness } from './watchdog.js';
 import { closeConnections } from './wire.js';
 import { sleep, type World } from './world.js';
 
 const END_MS = 60_000;
 const PROGRESS_MS = 30_000;
+/** People who pay, beside those who chat. */
+const PAYERS = 3;
 
 process.exit(await start());
 
@@ -54,9 +60,11 @@ async function main(options: RunOptions): Promise<number> {
     hostileProvider: has('provider'),
     hostileContracts: has('contracts'),
   });
-  const upstream = await startScriptedUpstream(script, figures, { isHostile: has('provider') });
+  const paying = new PayingModel();
+  const upstream = await startScriptedUpstream(script, figures, { isHostile: has('provider'), paying });
   const chain = await startHostileChain();
-  writeConfiguration(directory, upstream, chain);
+  const bank = has('wallets') ? await startBank(seed) : null;
+  writeConfiguration(directory, upstream, chain, bank);
   const app = freezeBuild(options.app ?? ROOT, join(directory, 'app'));
   const firstApp = options.from === undefined ? app : freezeBuild(options.from, join(directory, 'first-app'));
   const site = await Site.open({
@@ -95,9 +103,12 @@ async function main(options: RunOptions): Promise<number> {
     await site.startAll();
     const clients = Array.from({ length: options.clients }, (_, index) => new Client(world, index + 1));
     const conversations = () => clients.flatMap((client) => client.conversations);
+    const payers =
+      bank === null ? [] : Array.from({ length: PAYERS }, (_, index) => new Payer(world, bank, index + 1));
     const stranger = new Stranger(world);
     const running = Promise.all([
       ...clients.map((client) => client.run()),
+      ...payers.map((payer) => payer.run()),
       ...(has('contracts') ? [stranger.run()] : []),
       ...site.nodes.map((node) =>
         watchLiveness(node, { figures, isOver: () => isEnding, busy: () => stranger.underway }),
@@ -106,8 +117,12 @@ async function main(options: RunOptions): Promise<number> {
     await Promise.race([operator.run(world, options, conversations), running]);
     isEnding = true;
     upstream.calmDown();
+    bank?.calmDown();
     await running;
     await settle(world, conversations());
+    const paid = payers.flatMap(({ sessions }) => sessions);
+    await settlePayments(world, paid);
+    if (bank !== null) await judgePayments(world, paid, { bank, model: paying });
     for (const followed of conversations()) await verify(world, followed);
     await Promise.all(
       conversations().flatMap(({ followers }) => followers.map((follower) => follower.stop())),
@@ -121,6 +136,7 @@ async function main(options: RunOptions): Promise<number> {
     await site.close();
     await upstream.close();
     await chain.close();
+    await bank?.close();
   }
   closeConnections();
   const logs = readLogs(
@@ -174,6 +190,17 @@ async function settle(world: World, conversations: Client['conversations']): Pro
   }
   // Titles are made behind the first answer.
   await sleep(1000);
+}
+
+/** Waits until no outcome is being verified. */
+async function settlePayments(world: World, sessions: Payer['sessions']): Promise<void> {
+  const random = new Random(world.seed, 'settle payments');
+  const until = Date.now() + END_MS;
+  for (const session of sessions) {
+    const isIdle = async (): Promise<boolean> =>
+      (await readWallet(world, session, random))?.is_processing === false;
+    while (Date.now() < until && !(await isIdle())) await sleep(200);
+  }
 }
 
 function seconds(begun: number): string {

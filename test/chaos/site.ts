@@ -21,6 +21,8 @@ const PAUSE_MS = 200;
 /** On SQLite another service's writes are seen so long after; it looks once a second. */
 const STALE_MS = 5_000;
 const CLI_TIMEOUT_MS = 30_000;
+/** So long a turn waits for a reported transaction, which is mined after a second. */
+const CONFIRM_SECONDS = 6;
 
 /** What a run is played on. */
 export interface SiteOptions extends Pick<ServerOptions, 'app' | 'cwd'> {
@@ -65,6 +67,7 @@ export class Site {
       RATE_LIMIT: '0',
       STREAM_LIMIT: '0',
       DRAIN_TIMEOUT: String(DRAIN_SECONDS),
+      WALLET_CONFIRM_TIMEOUT: String(CONFIRM_SECONDS),
       SECRETS_KEY: randomBytes(32).toString('base64'),
       ...(redis !== null && { REDIS_URL: redis.url, REDIS_PREFIX: PREFIX }),
     };

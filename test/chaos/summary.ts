@@ -7,6 +7,8 @@ const ZEROS: readonly (readonly [string, readonly Fault[]])[] = [
   ['mixed attempts', ['mixed']],
   ['sessions left processing', ['neverEnded', 'stuck']],
   ['wrong ends', ['wrongEnd', 'cutShort', 'legacyEnd']],
+  ['wallet requests or outcomes lost or doubled', ['walletTwice', 'outcomeLost', 'outcomeTwice']],
+  ['wallet outcomes told wrong', ['walletLie', 'outcomeWrong']],
   ['5xx that no fault explains', ['status']],
   ['exits that were not ours', ['crash']],
 ];

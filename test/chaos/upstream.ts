@@ -1,9 +1,17 @@
 import { z } from 'zod';
-import { endChunk, startUpstream, textChunk, toolChunk, type Reply } from '../support/upstream.js';
+import {
+  endChunk,
+  startUpstream,
+  textChunk,
+  toolChunk,
+  type Reply,
+  type UpstreamRequest,
+} from '../support/upstream.js';
 import type { Figures } from './figures.js';
 import { beHostile, garbageOf, HOSTILITIES, type Hostility } from './hostile-response.js';
 import { Random } from './random.js';
 import { markerIn, sessionOf, type PlannedStep, type Script } from './script.js';
+import type { PayingModel } from './wallets/paying-model.js';
 import { sleep } from './world.js';
 
 /** A model provider that says what the script says, unless one of its faults comes between. */
@@ -15,7 +23,10 @@ export interface ScriptedUpstream {
   lastAsked(session: string): number;
   /** True while an answer for this session is being given to somebody. */
   isAnswering(session: string): boolean;
-  /** What it did to the requests for a message that may fail its turn: `500`, `drop` … */
+  /**
+   * What it did to the requests for a message, or for the session of a person who pays, that may fail a turn: `500`,
+   * `drop` …
+   */
   troublesOf(marker: string): readonly string[];
   /** The session was deleted: its messages may be sent again, and then its tools are called again. */
   forget(session: string): void;
@@ -43,11 +54,14 @@ const BOOK_PATH = '/book';
 
 type Trouble = 'none' | 'drop' | '429' | '500' | 'slow' | 'late' | Hostility;
 
-/** @param isHostile whether it also sends what no good provider sends */
+/**
+ * @param options.isHostile whether it also sends what no good provider sends
+ * @param options.paying the model of people who pay
+ */
 export async function startScriptedUpstream(
   script: Script,
   figures: Figures,
-  { isHostile }: { readonly isHostile: boolean },
+  { isHostile, paying }: { readonly isHostile: boolean; readonly paying: PayingModel },
 ): Promise<ScriptedUpstream> {
   const { seed } = script;
   const upstream = await startUpstream();
@@ -69,12 +83,28 @@ export async function startScriptedUpstream(
     reply.json(200, {});
   }
 
+  /** False: the request is not about a payment. */
+  async function answerPayer(reply: Reply, { body, closed }: UpstreamRequest): Promise<boolean> {
+    const payment = paying.read(body);
+    if (payment === undefined) return false;
+    const { name, session, isTitle } = payment;
+    const ordinal = times.get(name) ?? 0;
+    times.set(name, ordinal + 1);
+    const random = new Random(seed, 'upstream', name, ordinal);
+    const trouble = isCalm ? 'none' : troubleOf(random, isHostile);
+    if (!isTitle && !['none', 'slow', 'late'].includes(trouble))
+      troubles.set(session, [...(troubles.get(session) ?? []), trouble]);
+    await answer(reply, payment.plan(ordinal + 1), { trouble, random, isCalm, figures, gone: closed });
+    return true;
+  }
+
   upstream.always(async (reply, request) => {
     if (request.path === BOOK_PATH) {
       await book(reply, request.body);
       return;
     }
     figures.count('upstream');
+    if (await answerPayer(reply, request)) return;
     const parsed = Body.safeParse(request.body);
     if (!parsed.success) {
       figures.fault('history', `unreadable request: ${parsed.error.message}`);

@@ -72,8 +72,12 @@ function verifyRemoved(
   }
 }
 
-/** All records, by pages of a random size. */
-async function readRecords(world: World, id: string, random: Random): Promise<readonly StoredRecord[]> {
+/** All records of a session, by pages of a random size. */
+export async function readRecords(
+  world: World,
+  id: string,
+  random: Random,
+): Promise<readonly StoredRecord[]> {
   const records: StoredRecord[] = [];
   for (;;) {
     const first = records[0];
