@@ -363,6 +363,19 @@ describe('provider keys of the field surface', () => {
   });
 });
 
+describe('provider keys of a session', () => {
+  it('belong to the client that a poll has bound it to', async () => {
+    const path = '/api/control/provider-keys';
+    const body = { provider: 'openai', api_key: 'sk-proj-0123456789abcdef' };
+    expect((await ask('POST', path, { body })).status).toBe(400);
+    await ask('GET', `/api/state?client_id=${CLIENT}`);
+    expect((await ask('POST', path, { body })).status).toBe(200);
+    const { json } = await house.ask('GET', `/field${path}?client_id=${CLIENT}`);
+    expect(listOf(objectOf(json).provider_keys)).toMatchObject([{ provider: 'openai' }]);
+    expect((await ask('DELETE', `${path}/openai`)).json).toEqual({ deleted: true });
+  });
+});
+
 describe('accounts on the field surface', () => {
   it.each(['/api/settings/account', '/api/account'])(
     '%s is 401 in the format of the current surface',

@@ -65,7 +65,7 @@ export function controlRoutes(parts: FieldParts): readonly Route[] {
   ];
 }
 
-/** Returns the owner of keys: the client, else the client of the session. */
+/** Returns the owner of keys and secrets: the client, else the client of the session, as the published clients send. */
 export function ownerOf(clientId: string | undefined, named: NamedSession | undefined) {
   return { clientId, sessionId: named?.session?.id };
 }

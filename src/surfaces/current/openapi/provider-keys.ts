@@ -11,6 +11,7 @@ const client = query(
   { example: 'k3v9-long-and-random-8d1f' },
 );
 const required = query('client_id', 'The id of the client. `POST` takes it in the body, too.', {
+  required: true,
   example: 'k3v9-long-and-random-8d1f',
 });
 const key = { provider: 'openai', key_prefix: 'sk-proj', label: 'team', is_active: true };

@@ -28,7 +28,9 @@ const sessionInPath = inPath('id', 'The id of the session.', {
 const clientId = query('client_id', 'The client. A session id that is no UUID belongs to it.');
 const namespace = query('namespace', 'Another name of `app`, used if that is absent.');
 
-/** What the current surface takes from the body alone, as query parameters. */
+const owner = query('client_id', 'The client. Absent: the client that the session is bound to.');
+
+/** Query parameters that the current surface takes from the body alone, or requires. */
 const FROM_BODY: Readonly<Record<string, readonly Parameter[]>> = {
   reportSystem: [],
   invokeTool: [query('name', 'The name of the tool.', { required: true }), encoded('args', 'The arguments.')],
@@ -41,7 +43,9 @@ const FROM_BODY: Readonly<Record<string, readonly Parameter[]>> = {
     query('api_key', 'The key.'),
     query('byok_key', 'Another name of `api_key`.'),
     query('label', 'A name for people.'),
+    owner,
   ],
+  deleteProviderKey: [owner],
   simulate: [
     query('from', 'The sender. Absent: the wallet of the session.'),
     query('chain_id', 'The chain.', { schema: { type: ['integer', 'string'] } }),
