@@ -2,10 +2,11 @@ import { readFileSync } from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
 import { toolsOf, type ToolConfig } from './config/tools.js';
 import { appsOf, limitsOf, rigsOf, type RigConfig } from './config/contents.js';
-import { modelMistakes, modelRigs, openaiBaseUrl } from './config/model-variables.js';
+import { modelMistakes, modelRigs } from './config/model-variables.js';
 import {
   crossCheck,
   isSet,
+  openaiBaseUrl,
   KEYED_PROVIDERS,
   PROVIDER_KEYS,
   type KeyedProvider,

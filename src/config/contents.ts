@@ -1,6 +1,5 @@
 import { DEFAULT_APP, type App } from '../core/model/app.js';
-import { CONTEXT_TOKENS, DEMO_RIG, isSet, PROVIDER_KEYS } from './crosscheck.js';
-import { openaiBaseUrl } from './model-variables.js';
+import { CONTEXT_TOKENS, DEMO_RIG, isSet, openaiBaseUrl, PROVIDER_KEYS } from './crosscheck.js';
 import type { LimitSettings, Limits } from '../core/model/quota.js';
 import type { WalletPolicy } from '../core/model/wallet-request.js';
 import type { RigOptions } from '../core/rigs/rig-options.js';

@@ -118,8 +118,8 @@ export function crossCheck(
     const where = `rigs[${String(index)}]`;
     const provider = field(rig, 'provider');
     const has = (key: string): boolean => isJsonObject(rig) && rig[key] !== undefined;
-    const { OPENAI_BASE_URL: openaiUrl } = env;
-    if (provider === 'openai-compatible' && !has('baseUrl') && !isSet(openaiUrl)) {
+    const openaiUrl = openaiBaseUrl(env);
+    if (provider === 'openai-compatible' && !has('baseUrl') && openaiUrl === undefined) {
       add(`${where}.baseUrl`, 'is needed with openai-compatible: the URL that ends before /chat/completions');
     }
     if (provider === 'openai' && has('baseUrl') && !has('apiKey') && isSet(openaiUrl)) {
@@ -187,6 +187,12 @@ export function isSet(value: string | undefined): value is string {
 function isSameUrl(one: unknown, other: string): boolean {
   const plain = (url: string): string => url.trim().replace(/\/+$/, '');
   return typeof one === 'string' && plain(one) === plain(other);
+}
+
+/** Returns the value of `OPENAI_BASE_URL`, the address of rigs of OpenAI's format that state none. */
+export function openaiBaseUrl(env: Readonly<Record<string, string | undefined>>): string | undefined {
+  const { OPENAI_BASE_URL: given } = env;
+  return isSet(given) ? given.trim() : undefined;
 }
 
 /** Joins names for a message. */
