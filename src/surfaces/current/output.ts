@@ -25,21 +25,23 @@ export interface SnapshotJson {
   readonly total: number;
 }
 
+const MESSAGES = Buffer.from('{"messages":[');
+
 /**
  * Encodes a session snapshot, its fields in the documented order.
  * @param tail number of last messages to include; absent: all
  */
 export function snapshotJson(snapshot: Snapshot, tail?: number): SnapshotJson {
   const { session, status, faults } = snapshot;
-  const { json, total } = encodeMessages(snapshot, tail);
   const rest = {
     system_events: faults.texts.map((text) => ({ SystemError: text })),
     title: session.title,
     is_processing: status === 'processing',
     user_state: session.userState === null ? null : shownUserState(session.userState),
   };
-  const end = `,${JSON.stringify(rest).slice(1)}`;
-  return { body: [Buffer.from('{"messages":'), ...json, Buffer.from(end)], total };
+  const end = `],${JSON.stringify(rest).slice(1)}`;
+  const { json: body, total } = encodeMessages(snapshot, { start: MESSAGES, end }, tail);
+  return { body, total };
 }
 
 /** A thread. */

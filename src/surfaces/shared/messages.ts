@@ -3,17 +3,30 @@ import { resultText, type Message } from '../../core/model/message.js';
 import type { OpenTurnView, Snapshot } from '../../core/model/snapshot.js';
 
 interface Encoded {
-  /** A JSON array in pieces, so that settled messages are not copied. */
+  /** JSON in pieces, so that settled messages are not copied. */
   readonly json: readonly Buffer[];
   /** The number of messages in the thread. */
   readonly total: number;
 }
 
+/** The JSON around an array of messages. */
+interface Surroundings {
+  readonly start: Buffer;
+  readonly end: string;
+}
+
 const encodings = new WeakMap<readonly Message[], SettledMessages>();
 const COMMA = Buffer.from(',');
 
-/** @param tail number of last messages to include; absent: all */
-export function encodeMessages({ skipped, settled, settledCount, open }: Snapshot, tail = Infinity): Encoded {
+/**
+ * Encodes the messages of a snapshot as a comma-separated list, between `start` and `end`.
+ * @param tail number of last messages to include; absent: all
+ */
+export function encodeMessages(
+  { skipped, settled, settledCount, open }: Snapshot,
+  { start, end }: Surroundings,
+  tail = Infinity,
+): Encoded {
   let kept = encodings.get(settled);
   if (kept === undefined) encodings.set(settled, (kept = new SettledMessages()));
   kept.follow(settled);
@@ -23,9 +36,8 @@ export function encodeMessages({ skipped, settled, settledCount, open }: Snapsho
   const total = skipped + before + fresh.length;
   const shown = fresh.slice(Math.max(fresh.length - tail, 0)).join(',');
   const old = kept.slice(Math.max(before - Math.max(tail - fresh.length, 0), 0), before);
-  const needsComma = old.length > 0 && shown !== '';
-  const parts = [Buffer.from('['), old, ...(needsComma ? [COMMA] : []), Buffer.from(`${shown}]`)];
-  return { json: parts, total };
+  const comma = old.length > 0 && shown !== '' ? ',' : '';
+  return { json: [start, old, Buffer.from(comma + shown + end)], total };
 }
 
 /** The encoding of a growing array of records: messages joined by commas. */
