@@ -1,6 +1,7 @@
 import type { Request } from 'express';
 import { RefusedError } from '../../core/model/refusal.js';
 import { accepts } from '../../http/request/accept.js';
+import { addHeaders } from '../../http/response/header-list.js';
 import { handle } from '../../http/validation/input.js';
 import { preferredWait } from '../../http/request/prefer.js';
 import type { Route } from '../../http/routing/route.js';
@@ -35,7 +36,7 @@ export function chatRoutes(core: ChatApi & StreamApi, streams: Streams): readonl
           res.setHeader('Preference-Applied', `wait=${String(seconds)}`);
         }
         const snapshot = await snapshotAfter(core, session);
-        res.setHeader('X-Turn-Id', sent.turnId);
+        addHeaders(res, ['X-Turn-Id', sent.turnId]);
         sendSnapshot(req, res, snapshot);
       }),
     ),
