@@ -23,6 +23,15 @@ export const PROFILES: Readonly<Record<string, { readonly workers: number; work(
       };
     },
   },
+  paced: {
+    workers: 256,
+    work() {
+      const threads = new Conversations();
+      return async (lane, worker, count) => {
+        await streamTurn(lane, { sessionId: threads.next(worker), tokens: 50, pace: 20 }, count);
+      };
+    },
+  },
   poll: { workers: 64, work: () => chatAndPoll(50) },
   health: { workers: 64, work: () => repeat(requestBytes('GET', '/api/health')) },
   models: {

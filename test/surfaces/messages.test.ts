@@ -5,6 +5,8 @@ import type { Snapshot } from '../../src/core/model/snapshot.js';
 import { encodeMessages } from '../../src/surfaces/shared/messages.js';
 import { fakeSnapshot } from '../support/fake-core.js';
 
+const ARRAY = { start: Buffer.from('['), end: ']' };
+
 let n = 0;
 function record(fields: Partial<Message>): Message {
   n++;
@@ -74,11 +76,11 @@ describe('the messages of a snapshot', () => {
           const snapshot = fakeSnapshot({ settled, open: turns });
           // What settles between the taking of a snapshot and its encoding is not in it.
           settled.push(...later);
-          const whole = encodeMessages(snapshot);
+          const whole = encodeMessages(snapshot, ARRAY);
           const expected = plainly(snapshot);
           expect(JSON.parse(textOf(whole.json))).toEqual(expected);
           expect(whole.total).toBe(expected.length);
-          const last = encodeMessages(snapshot, tail);
+          const last = encodeMessages(snapshot, ARRAY, tail);
           expect(JSON.parse(textOf(last.json))).toEqual(tail === 0 ? [] : expected.slice(-tail));
           expect(last.total).toBe(expected.length);
         }
@@ -97,22 +99,22 @@ describe('the messages of a snapshot', () => {
       },
     });
     const settled = [counted(), counted()];
-    encodeMessages(fakeSnapshot({ settled }));
+    encodeMessages(fakeSnapshot({ settled }), ARRAY);
     const once = reads;
-    encodeMessages(fakeSnapshot({ settled }));
+    encodeMessages(fakeSnapshot({ settled }), ARRAY);
     expect(reads).toBe(once);
     settled.push(counted());
-    encodeMessages(fakeSnapshot({ settled }));
+    encodeMessages(fakeSnapshot({ settled }), ARRAY);
     expect(reads).toBe(once * 1.5);
   });
 
   it('leaves earlier answers as they were when the thread grows', () => {
     const settled = [record({ content: 'one' })];
-    const { json } = encodeMessages(fakeSnapshot({ settled }));
+    const { json } = encodeMessages(fakeSnapshot({ settled }), ARRAY);
     const before = textOf(json);
     for (let i = 0; i < 50; i++) {
       settled.push(record({ content: `more ${String(i)}` }));
-      encodeMessages(fakeSnapshot({ settled }));
+      encodeMessages(fakeSnapshot({ settled }), ARRAY);
     }
     expect(textOf(json)).toBe(before);
   });

@@ -26,8 +26,8 @@ export class EventSubscription implements Watch {
   #hasBegun = false;
   /** True once the replay is complete and turns are shown. */
   #showsTurns = false;
-  /** Turns that ended during the replay. */
-  readonly #endedBefore = new Set<string>();
+  /** Turns that ended during the replay. An array, because there are few. */
+  #endedBefore: string[] = [];
 
   constructor(
     readonly sessionId: string,
@@ -52,7 +52,7 @@ export class EventSubscription implements Watch {
     if (signal.type === 'logged') this.#logged(signal);
     else if (!isTurnEvent(signal)) return;
     else if (this.#showsTurns) this.turns?.hear(signal);
-    else if (this.#hasBegun && signal.type === 'turn_ended') this.#endedBefore.add(signal.turnId);
+    else if (this.#hasBegun && signal.type === 'turn_ended') this.#endedBefore.push(signal.turnId);
   }
 
   compare(head: SessionHead): void {
@@ -74,7 +74,7 @@ export class EventSubscription implements Watch {
     if (this.#showsTurns) return;
     this.#showsTurns = true;
     this.turns?.begin(this.#endedBefore);
-    this.#endedBefore.clear();
+    this.#endedBefore = [];
   }
 
   #logged(signal: Extract<Signal, { type: 'logged' }>): void {

@@ -22,6 +22,8 @@ const BLANK = /^[ \t\r\n]*$/;
 
 const readers = new Map<number, RequestHandler>();
 
+const NO_BODY: Promise<Body> = Promise.resolve({ kind: 'none' });
+
 const bodies = new WeakMap<IncomingMessage, Promise<Body>>();
 
 /**
@@ -31,6 +33,7 @@ const bodies = new WeakMap<IncomingMessage, Promise<Body>>();
 export function readBody(req: Request, res: Response, limit = MAX_BODY_BYTES): Promise<Body> {
   let body = bodies.get(req);
   if (body === undefined) {
+    if (isBodiless(req)) return NO_BODY;
     body = read(req, res, limit);
     bodies.set(req, body);
   }
@@ -46,6 +49,12 @@ function read(req: Request, res: Response, limit: number): Promise<Body> {
   // Refuses by `Content-Length`, before the client sends the body.
   if (isAnnouncedTooLarge(req, limit)) return Promise.resolve(unusable(tooLarge(limit)));
   return isPlain(req) ? readPlain(req, limit) : readAny(req, res, limit);
+}
+
+/** True for a request without a body (RFC 9112 §6.3), or with an empty one. */
+function isBodiless({ headers }: Request): boolean {
+  const length = headers['content-length'];
+  return length === '0' || (length === undefined && headers['transfer-encoding'] === undefined);
 }
 
 /** True for a body with a `Content-Length` and without a content encoding. */

@@ -15,7 +15,8 @@ const RETRY_AFTER = 5;
 
 /** Limits the number of open streams per session and per client address. */
 export class StreamPlaces {
-  readonly #taken = new Map<string, number>();
+  readonly #bySession = new Map<string, number>();
+  readonly #byAddress = new Map<string, number>();
 
   /** @param settings `streamLimit`: maximum per client address; 0: no limit */
   constructor(private readonly settings: Pick<HttpSettings, 'streamLimit' | 'trustProxy'>) {}
@@ -26,25 +27,24 @@ export class StreamPlaces {
    */
   take(req: Request, res: Response, sessionId: string): void {
     const { streamLimit, trustProxy } = this.settings;
-    const session = `session ${sessionId}`;
-    const address = `address ${clientAddress(req, trustProxy)}`;
-    if (this.#of(session) >= MAX_PER_SESSION) throw tooMany(MAX_PER_SESSION, 'of this session');
-    if (streamLimit > 0 && this.#of(address) >= streamLimit) throw tooMany(streamLimit, 'from this address');
-    for (const name of [session, address]) this.#taken.set(name, this.#of(name) + 1);
+    const address = clientAddress(req, trustProxy);
+    const ofSession = this.#bySession.get(sessionId) ?? 0;
+    const ofAddress = this.#byAddress.get(address) ?? 0;
+    if (ofSession >= MAX_PER_SESSION) throw tooMany(MAX_PER_SESSION, 'of this session');
+    if (streamLimit > 0 && ofAddress >= streamLimit) throw tooMany(streamLimit, 'from this address');
+    this.#bySession.set(sessionId, ofSession + 1);
+    this.#byAddress.set(address, ofAddress + 1);
     onClosed(res, () => {
-      for (const name of [session, address]) this.#leave(name);
+      leave(this.#bySession, sessionId);
+      leave(this.#byAddress, address);
     });
   }
+}
 
-  #of(name: string): number {
-    return this.#taken.get(name) ?? 0;
-  }
-
-  #leave(name: string): void {
-    const left = this.#of(name) - 1;
-    if (left > 0) this.#taken.set(name, left);
-    else this.#taken.delete(name);
-  }
+function leave(taken: Map<string, number>, name: string): void {
+  const left = (taken.get(name) ?? 0) - 1;
+  if (left > 0) taken.set(name, left);
+  else taken.delete(name);
 }
 
 function tooMany(limit: number, whose: string): HttpError {

@@ -1,7 +1,6 @@
 import type { Request, Response } from 'express';
 import { exchangeOf } from '../request/exchange.js';
 import { placeOf, type RequestObserver } from '../observer.js';
-import { FrameWriter } from './frame-writer.js';
 import { isClosed, onClosed } from '../connections/pending-responses.js';
 import { addHeaders, replaceHeader, type HeaderList } from '../response/header-list.js';
 import type { HttpSettings } from '../settings.js';
@@ -54,8 +53,10 @@ const KEEP_ALIVE = ': keep-alive\n\n';
 interface OpenStream {
   readonly res: Response;
   readonly feed: StreamSource<unknown>;
-  /** Time of the last write, by the monotonic clock, in milliseconds. */
-  writtenAt: number;
+  /** True when a frame was written since the last tick. */
+  hasWritten: boolean;
+  /** Time of the first tick after the last write, by the monotonic clock, in milliseconds. */
+  silentSince: number;
 }
 
 /**
@@ -85,8 +86,7 @@ export function createStreams(
         if (!isGone(res)) beginStream(req, res).end();
         return;
       }
-      const entry: OpenStream = { res, feed, writtenAt: performance.now() };
-      const frames = new FrameWriter(res);
+      const entry: OpenStream = { res, feed, hasWritten: false, silentSince: performance.now() };
       let proceed: (() => void) | undefined;
       const onClose = () => {
         feed.close();
@@ -100,8 +100,8 @@ export function createStreams(
         await feed.each((item) => {
           const bytes = frame(item);
           if (bytes === undefined || isGone(res)) return undefined;
-          entry.writtenAt = performance.now();
-          frames.write(bytes);
+          entry.hasWritten = true;
+          res.write(bytes);
           return isFull(res) ? untilDrained(res, (resolve) => (proceed = resolve)) : undefined;
         });
       } finally {
@@ -109,13 +109,8 @@ export function createStreams(
         over?.();
         stopListening();
         feed.close();
-        // Corks the socket so that the last frames and the end of the response leave in one write.
-        const { socket } = res;
-        socket?.cork();
-        frames.flush();
         if (feed.overflowed) cutOff(res);
         else if (!isGone(res)) res.end(lastWords?.());
-        socket?.uncork();
       }
     },
     endAll() {
@@ -143,8 +138,11 @@ export function createStreams(
       if (isFull(res)) {
         // `feed.each` is waiting for this client to drain, so it cannot notice that the feed has overflowed.
         if (feed.overflowed) cutOff(res);
-      } else if (keepAliveMs > 0 && now - entry.writtenAt >= keepAliveMs) {
-        entry.writtenAt = now;
+      } else if (entry.hasWritten) {
+        entry.hasWritten = false;
+        entry.silentSince = now;
+      } else if (keepAliveMs > 0 && now - entry.silentSince >= keepAliveMs) {
+        entry.silentSince = now;
         res.write(KEEP_ALIVE);
       }
     }

@@ -1,3 +1,4 @@
+import { addHeaders } from '../../http/response/header-list.js';
 import { handle } from '../../http/validation/input.js';
 import { preferredWait } from '../../http/request/prefer.js';
 import type { Route } from '../../http/routing/route.js';
@@ -30,7 +31,7 @@ export function chatRoutes(core: ChatApi & StreamApi, streams: Streams): readonl
           res.setHeader('Preference-Applied', `wait=${String(seconds)}`);
         }
         const snapshot = await snapshotAfter(core, session);
-        res.setHeader('X-Turn-Id', sent.turnId);
+        addHeaders(res, ['X-Turn-Id', sent.turnId]);
         sendSnapshot(req, res, snapshot);
       }),
     ),

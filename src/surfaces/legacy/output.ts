@@ -20,11 +20,11 @@ export function stateJson(snapshot: Snapshot): Buffer {
   const { address, chainId, isConnected } = flatUserState(session.userState);
   const start = JSON.stringify({ session_id: session.id, status });
   const end = JSON.stringify({ user_state: { address, chain_id: chainId, is_connected: isConnected } });
-  return Buffer.concat([
-    Buffer.from(`${start.slice(0, -1)},"messages":`),
-    ...encodeMessages(snapshot).json,
-    Buffer.from(`,${end.slice(1)}`),
-  ]);
+  const { json } = encodeMessages(snapshot, {
+    start: Buffer.from(`${start.slice(0, -1)},"messages":[`),
+    end: `],${end.slice(1)}`,
+  });
+  return Buffer.concat(json);
 }
 
 /** An entry of `threads`. */

@@ -3,17 +3,23 @@ import { resultText, type Message } from '../../core/model/message.js';
 import type { OpenTurnView, Snapshot } from '../../core/model/snapshot.js';
 
 interface Encoded {
-  /** A JSON array in pieces, so that settled messages are not copied. */
+  /** JSON in pieces, so that settled messages are not copied. */
   readonly json: readonly Buffer[];
   /** The number of messages in the thread. */
   readonly total: number;
 }
 
+/** The JSON around an array of messages. */
+interface Surroundings {
+  readonly start: Buffer;
+  readonly end: string;
+}
+
 /**
- * Encodes the messages of a snapshot.
+ * Encodes the messages of a snapshot as a comma-separated list, between `start` and `end`.
  * @param tail number of last messages to include; absent: all
  */
-export type EncodeMessages = (snapshot: Snapshot, tail?: number) => Encoded;
+export type EncodeMessages = (snapshot: Snapshot, around: Surroundings, tail?: number) => Encoded;
 
 /** Yields the messages that a snapshot shows of a record, each as JSON. */
 export type EncodeRecord = (record: Message) => Iterable<string>;
@@ -23,7 +29,7 @@ const COMMA = Buffer.from(',');
 /** Creates an encoder with a cache of its own. */
 export function createMessageEncoder(encodeOne: EncodeRecord): EncodeMessages {
   const encodings = new WeakMap<readonly Message[], SettledMessages>();
-  return ({ skipped, settled, settledCount, open }, tail = Infinity) => {
+  return ({ skipped, settled, settledCount, open }, { start, end }, tail = Infinity) => {
     let kept = encodings.get(settled);
     if (kept === undefined) encodings.set(settled, (kept = new SettledMessages(encodeOne)));
     kept.follow(settled);
@@ -33,9 +39,8 @@ export function createMessageEncoder(encodeOne: EncodeRecord): EncodeMessages {
     const total = skipped + before + fresh.length;
     const shown = fresh.slice(Math.max(fresh.length - tail, 0)).join(',');
     const old = kept.slice(Math.max(before - Math.max(tail - fresh.length, 0), 0), before);
-    const needsComma = old.length > 0 && shown !== '';
-    const parts = [Buffer.from('['), old, ...(needsComma ? [COMMA] : []), Buffer.from(`${shown}]`)];
-    return { json: parts, total };
+    const comma = old.length > 0 && shown !== '' ? ',' : '';
+    return { json: [start, old, Buffer.from(comma + shown + end)], total };
   };
 }
 

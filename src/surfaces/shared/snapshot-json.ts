@@ -3,6 +3,8 @@ import { shownUserState } from '../../core/model/user-state.js';
 import type { EncodeMessages } from './messages.js';
 import { systemEvent } from './system-messages.js';
 
+const MESSAGES = Buffer.from('{"messages":[');
+
 /** A session snapshot as JSON in pieces, and the number of messages in its thread. */
 export interface SnapshotJson {
   readonly body: readonly Buffer[];
@@ -19,13 +21,13 @@ export function snapshotJson(
   tail?: number,
 ): SnapshotJson {
   const { session, status, faults } = snapshot;
-  const { json, total } = encodeMessages(snapshot, tail);
   const rest = {
     system_events: faults.events.map(systemEvent),
     title: session.title,
     is_processing: status === 'processing',
     user_state: shownUserState(session.userState, session.pending),
   };
-  const end = `,${JSON.stringify(rest).slice(1)}`;
-  return { body: [Buffer.from('{"messages":'), ...json, Buffer.from(end)], total };
+  const end = `],${JSON.stringify(rest).slice(1)}`;
+  const { json: body, total } = encodeMessages(snapshot, { start: MESSAGES, end }, tail);
+  return { body, total };
 }

@@ -18,7 +18,7 @@ const never = new AbortController().signal;
 
 /** What the surfaces show of a thread: text or result, and when, in milliseconds after `from`. */
 async function shown(core: RunningCore, id: string, from: number): Promise<[said: string, after: number][]> {
-  const { json } = encodeMessages(await core.snapshot(created(id)));
+  const { json } = encodeMessages(await core.snapshot(created(id)), { start: Buffer.from('['), end: ']' });
   const messages = JSON.parse(Buffer.concat(json.flat()).toString()) as {
     content: string;
     tool_result: [string, string] | null;

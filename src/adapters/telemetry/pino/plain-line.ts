@@ -32,28 +32,30 @@ export function createPlainLines(judge: (name: string) => Verdict): PlainLines {
   }
 
   return (fields, message) => {
-    if (!SIMPLE.test(message)) return undefined;
     let line = '';
+    // All text is tested at once: a test per field is slower.
+    let texts = message;
     // Not `Object.entries`, which allocates an array per field.
     for (const name in fields) {
       const value = fields[name];
       if (value === undefined) continue;
       const { start, verdict } = known.get(name) ?? learn(name);
-      const text = plainText(value, verdict);
-      if (text === undefined) return undefined;
-      line += start + text;
+      if (typeof value === 'string' && verdict !== 'redacted') {
+        const text = verdict === 'shortened' ? value.slice(0, 8) : value;
+        texts += text;
+        line += `${start}"${text}"`;
+      } else {
+        const text = plainText(value, verdict);
+        if (text === undefined) return undefined;
+        line += start + text;
+      }
     }
-    return `${line},"msg":"${message}"}\n`;
+    return SIMPLE.test(texts) ? `${line},"msg":"${message}"}\n` : undefined;
   };
 }
 
 function plainText(value: unknown, verdict: Verdict): string | undefined {
   if (typeof value === 'boolean') return String(value);
-  if (verdict === 'redacted') return undefined;
-  if (typeof value === 'string') {
-    const text = verdict === 'shortened' ? value.slice(0, 8) : value;
-    return SIMPLE.test(text) ? `"${text}"` : undefined;
-  }
   const isShown = typeof value === 'number' && Number.isFinite(value) && verdict === 'shown';
   return isShown ? String(value) : undefined;
 }
