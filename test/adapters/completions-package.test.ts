@@ -97,7 +97,7 @@ function byPackage(request: RigRequest, { status = 200, headers = {}, pieces }: 
       });
       for await (const part of readParts(stream, outline, createCallMemory())) take(part);
     } catch (error) {
-      throw asRigError(error, { endpoint });
+      throw asRigError(error, { endpoint, request });
     }
   }
   return outcome(() => sent, respond);

@@ -271,6 +271,20 @@ describe('a response of', () => {
     expect(error.message).toMatch(/^Your key for openai-compatible was refused/);
   });
 
+  it('a provider that quotes the conversation shows none of it', async () => {
+    const said = 'My grandmother lives at 12 Elm Street\nin Springfield';
+    upstream.next((reply) => {
+      reply.json(400, { error: { message: `Invalid value at content: "${said}" (too rude). Use OK.` } });
+    });
+    const rig = rigAt(upstream.url, dialectOf('openai-compatible'));
+    const error = await failure(collect(rig, ask(said)));
+    expect(error).toMatchObject({
+      reason: expect.stringMatching(
+        /\(HTTP 400: Invalid value at content: "\[quoted\]" \(too rude\)\. Use OK\.\)$/,
+      ),
+    });
+  });
+
   it('a stream that fails is explained too', async () => {
     upstream.next((reply) => {
       reply.open();

@@ -245,6 +245,49 @@ apps:
     expect(out).not.toContain('FAIL');
   });
 
+  it('check --ask sends a request to each model, and says which takes no tools or does not exist', async () => {
+    const models = createServer((request, response) => {
+      const respond = (status: number, body: unknown): void => {
+        response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+      };
+      if (request.method === 'GET') {
+        respond(200, { data: [{ id: 'llama3.2:latest' }] });
+        return;
+      }
+      let body = '';
+      request.on('data', (piece: Buffer) => (body += piece.toString()));
+      request.on('end', () => {
+        if (body.includes('"gemma2"')) respond(400, { error: { message: 'gemma2 does not support tools' } });
+        else if (body.includes('"llama9"')) respond(404, { error: { message: 'model "llama9" not found' } });
+        else {
+          const chunk = { choices: [{ delta: { content: 'OK' }, finish_reason: 'stop' }] };
+          response.writeHead(200, { 'content-type': 'text/event-stream' });
+          response.end(`data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`);
+        }
+      });
+    });
+    await new Promise<void>((resolve) => models.listen(0, '127.0.0.1', resolve));
+    try {
+      const address = models.address();
+      if (address === null || typeof address === 'string') throw new Error('no port');
+      const env = {
+        OPENAI_BASE_URL: `http://127.0.0.1:${String(address.port)}/v1`,
+        MODEL: 'llama3.2,gemma2,llama9',
+      };
+      const { code, out } = await place.run(['check', '--ask'], { env });
+      expect(code).toBe(1);
+      expect(out).toMatch(/ok +rig llama3\.2: answers a request\n/);
+      expect(out).toMatch(
+        /FAIL +rig gemma2: .*set `tools: false`.*\(HTTP 400: gemma2 does not support tools\)\n/,
+      );
+      expect(out).toMatch(
+        /FAIL +rig llama9: .*no model of the name llama9; there are llama3\.2:latest \(HTTP 404/,
+      );
+    } finally {
+      models.close();
+    }
+  });
+
   it('check asks the nodes of chains which chain they are of, and Redis whether it is there', async () => {
     const node = createServer((req, res) => {
       req.resume().on('end', () => {

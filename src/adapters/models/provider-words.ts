@@ -1,4 +1,6 @@
 import { isJsonObject } from '../../core/model/json.js';
+import { resultText } from '../../core/model/message.js';
+import type { RigRequest } from '../../core/ports/rig.js';
 import { Scrubber } from '../../core/tools/redaction.js';
 import type { Endpoint } from './endpoint.js';
 
@@ -11,6 +13,11 @@ const MIN_SHARED = 8;
 /** A shorter value is a placeholder, not a secret. */
 const MIN_SECRET = 4;
 const MASK = '[key]';
+/** Texts that a message shares with the conversation from this length on are masked: the log has no text of users. */
+const MIN_QUOTED = 16;
+/** How much of the end of a conversation is compared, in characters. */
+const MAX_QUOTED = 65_536;
+const QUOTE = '[quoted]';
 
 /** What looks like a credential, whosever it is. */
 const CREDENTIALS: readonly RegExp[] = [
@@ -27,26 +34,32 @@ const CREDENTIALS: readonly RegExp[] = [
   /\b0x[\da-f]{40,}/gi,
 ];
 
-/** The values that a provider's message must not show: keys, headers and the credentials of the address. */
+/** What a provider's message must not show: keys, headers, the credentials of the address, and the conversation. */
 export interface Secrets {
   readonly keys: readonly string[];
   readonly values: readonly string[];
+  /** The end of the conversation. */
+  readonly said: string;
 }
 
 /** No secrets, for a response to a request that carried none. */
-export const NO_SECRETS: Secrets = { keys: [], values: [] };
+export const NO_SECRETS: Secrets = { keys: [], values: [], said: '' };
 
-/** Returns the secrets of a request to an endpoint. `own`: the client's own key. */
-export function secretsOf({ apiKey, options, baseUrl }: Endpoint, own?: string): Secrets {
+/**
+ * Returns the secrets of a request to an endpoint.
+ * @param request the model request; absent for a request that carries no conversation
+ */
+export function secretsOf({ apiKey, options, baseUrl }: Endpoint, request?: RigRequest): Secrets {
   const headers = Object.values(options.headers ?? {});
   const { username, password } = new URL(baseUrl);
   return {
-    keys: [apiKey ?? '', own ?? ''].filter(isSecret),
+    keys: [apiKey ?? '', request?.apiKey ?? ''].filter(isSecret),
     values: [
       ...headers,
       ...headers.flatMap((header) => header.split(' ')),
       ...decoded([username, password]),
     ].filter(isSecret),
+    said: request === undefined ? '' : saidIn(request),
   };
 }
 
@@ -63,37 +76,73 @@ export function providerWords(body: string, secrets: Secrets): string | undefine
 
 /** Returns text of a provider as one line of at most `most` characters without credentials. */
 export function cleanLine(text: string, secrets: Secrets, most = MAX_WORDS): string {
-  const oneLine = text
-    .toWellFormed()
-    .replaceAll(/[\s\p{C}\p{Z}]+/gu, ' ')
-    .trim();
+  const oneLine = joinLines(text);
   const values = [...secrets.keys, ...secrets.values].map((value) => ({ value, mask: MASK }));
   const scrubbed = maskShared(new Scrubber(values).text(oneLine), secrets.keys);
   // A word with asterisks is a key that the provider masked in part.
   const unstarred = scrubbed.replaceAll(/[^\s"'`,;:()<>]+/g, (word) => (word.includes('***') ? MASK : word));
   const masked = CREDENTIALS.reduce((line, pattern) => line.replaceAll(pattern, MASK), unstarred);
-  const characters = [...masked];
-  return characters.length > most ? `${characters.slice(0, most - 1).join('')}…` : masked;
+  const shown = maskQuoted(masked, secrets.said);
+  const characters = [...shown];
+  return characters.length > most ? `${characters.slice(0, most - 1).join('')}…` : shown;
+}
+
+function joinLines(text: string): string {
+  return text
+    .toWellFormed()
+    .replaceAll(/[\s\p{C}\p{Z}]+/gu, ' ')
+    .trim();
 }
 
 /** Masks every run of characters that the text shares with a key. */
 function maskShared(text: string, keys: readonly string[]): string {
-  const pieces = new Set(
-    keys.flatMap((key) =>
-      Array.from({ length: Math.max(0, key.length - MIN_SHARED + 1) }, (_, at) =>
-        key.slice(at, at + MIN_SHARED),
-      ),
-    ),
-  );
-  if (pieces.size === 0) return text;
+  return maskRuns(text, { pieces: new Set(keys.flatMap((key) => piecesOf(key, MIN_SHARED))), mask: MASK });
+}
+
+/** Masks every run of characters that the text shares with the conversation. */
+function maskQuoted(text: string, said: string): string {
+  if (said === '') return text;
+  const own = new Set(piecesOf(text, MIN_QUOTED));
+  const pieces = new Set(piecesOf(joinLines(said), MIN_QUOTED).filter((piece) => own.has(piece)));
+  return maskRuns(text, { pieces, mask: QUOTE });
+}
+
+/** @param pieces texts of one length */
+function maskRuns(
+  text: string,
+  { pieces, mask }: { readonly pieces: ReadonlySet<string>; readonly mask: string },
+): string {
+  const [{ length } = ''] = pieces;
+  if (length === 0) return text;
   let clean = '';
   let shownTo = 0;
-  for (let at = 0; at + MIN_SHARED <= text.length; at++) {
-    if (!pieces.has(text.slice(at, at + MIN_SHARED))) continue;
-    if (at >= shownTo) clean += text.slice(shownTo, at) + MASK;
-    shownTo = at + MIN_SHARED;
+  for (let at = 0; at + length <= text.length; at++) {
+    if (!pieces.has(text.slice(at, at + length))) continue;
+    if (at > shownTo || shownTo === 0) clean += text.slice(shownTo, at) + mask;
+    shownTo = at + length;
   }
   return clean + text.slice(shownTo);
+}
+
+/** The pieces of a text that have this length. */
+function piecesOf(text: string, length: number): string[] {
+  return Array.from({ length: Math.max(0, text.length - length + 1) }, (_, at) =>
+    text.slice(at, at + length),
+  );
+}
+
+/** The end of a conversation: what was said and what tools returned. */
+function saidIn({ messages }: RigRequest): string {
+  const texts: string[] = [];
+  let length = 0;
+  for (const message of messages.toReversed()) {
+    const results = message.role === 'assistant' ? message.toolResults : [];
+    const text = [message.content, ...results.map(({ result }) => resultText(result))].join(' ');
+    texts.push(text.slice(0, MAX_QUOTED - length));
+    length += text.length;
+    if (length >= MAX_QUOTED) break;
+  }
+  return texts.join('\n');
 }
 
 /** The message of an error body in the forms that providers use: OpenAI's, Google's, Ollama's, FastAPI's, plain text. */

@@ -1,7 +1,7 @@
 /**
- * Hooks for metrics and traces. They receive no content: no text, no arguments, no results; only the reason of a failed
- * model request may quote some. Methods must not throw and
- * must return quickly, because they are called synchronously while a turn runs.
+ * Hooks for metrics and traces. They receive no content: no text, no arguments, no results; only a provider's words
+ * about a failed model request. Methods must not throw and must return quickly, because they are called synchronously
+ * while a turn runs.
  */
 import type { StopReason } from '../model/abort.js';
 import type { Rig, RigRequest } from './rig.js';

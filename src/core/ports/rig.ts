@@ -61,7 +61,7 @@ export class RigError extends Error {
   override readonly name = 'RigError';
   /**
    * Why it failed, for the operator alone: the status, the code and the words of the provider. One line of bounded length
-   * without credentials. The provider may quote what the user wrote.
+   * without credentials.
    */
   readonly reason: string | undefined;
 

@@ -47,8 +47,7 @@ export function createPackaged(provider: PackagedProvider, endpoint: Endpoint): 
       }
     } catch (error) {
       signal.throwIfAborted();
-      const { apiKey } = request;
-      throw asRigError(error, apiKey === undefined ? { endpoint } : { endpoint, apiKey });
+      throw asRigError(error, { endpoint, request });
     } finally {
       signal.removeEventListener('abort', abort);
       // A complete response has no connection to close, and creating the abort reason is expensive.

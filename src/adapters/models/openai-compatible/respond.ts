@@ -28,8 +28,7 @@ export function createCompletions(endpoint: Endpoint, client: Pick<ModelHttpClie
 
   return (request, signal, take) =>
     new Promise((resolve, reject) => {
-      const { apiKey } = request;
-      const call = apiKey === undefined ? { endpoint } : { endpoint, apiKey };
+      const call = { endpoint, request };
       try {
         const used = withKeyOf(request, endpoint);
         requireKey(used);
