@@ -12,6 +12,9 @@ const RIG_OPTIONS = ['headers', 'temperature', 'maxOutputTokens', 'tools', 'reas
 /** The context window of a rig that does not state it, in tokens. */
 export const CONTEXT_TOKENS = 128_000;
 
+/** The form of a rig's id. */
+export const RIG_ID = /^[\x21-\x2b\x2d-\x7e]{1,128}$/;
+
 /** The id of the built-in rig. */
 export const DEMO_RIG = 'demo';
 

@@ -1,4 +1,4 @@
-import { CONTEXT_TOKENS, DEMO_RIG, isSet, openaiBaseUrl, PROVIDER_KEYS } from './crosscheck.js';
+import { CONTEXT_TOKENS, DEMO_RIG, isSet, openaiBaseUrl, PROVIDER_KEYS, RIG_ID } from './crosscheck.js';
 import type { RigConfig } from './contents.js';
 import type { Mistake } from './mistakes.js';
 import { isWebUrl, listed } from './settings.js';
@@ -9,9 +9,6 @@ export type ModelRig = Exclude<RigConfig, { readonly provider: 'demo' }>;
 type Environment = Readonly<Record<string, string | undefined>>;
 
 const EXAMPLE = 'such as http://127.0.0.1:11434/v1';
-
-/** The form of a rig's id. */
-export const RIG_ID = /^[\x21-\x2b\x2d-\x7e]{1,128}$/;
 
 /**
  * Returns the rigs that `MODEL` names: at `OPENAI_BASE_URL` with `OPENAI_API_KEY` or without a key, or else those of

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { REASONING_EFFORTS } from '../core/rigs/rig-options.js';
-import { RIG_ID } from './model-variables.js';
+import { RIG_ID } from './crosscheck.js';
 import { isWebUrl } from './settings.js';
 import { table, text } from './shapes.js';
 

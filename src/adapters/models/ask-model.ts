@@ -32,10 +32,10 @@ export async function askModel(
   };
   signal.throwIfAborted();
   signal.addEventListener('abort', abort, { once: true });
-  let hasBegun = false;
+  const response = { hasBegun: false };
   try {
     await respond(QUESTION, call.signal, () => {
-      hasBegun = true;
+      response.hasBegun = true;
       // Closed later, because the adapter is within a call of `take`.
       queueMicrotask(() => {
         call.abort();
@@ -43,7 +43,7 @@ export async function askModel(
     });
   } catch (error) {
     signal.throwIfAborted();
-    if (hasBegun) return;
+    if (response.hasBegun) return;
     const fault = error instanceof RigError ? error.cause : undefined;
     if (!(fault instanceof UpstreamFault)) throw error;
     // A model that reasons until its output limit did answer.

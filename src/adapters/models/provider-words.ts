@@ -1,6 +1,7 @@
 import { isJsonObject } from '../../core/model/json.js';
 import { resultText } from '../../core/model/message.js';
 import type { RigRequest } from '../../core/ports/rig.js';
+import { cutText } from '../../core/model/text.js';
 import { Scrubber } from '../../core/tools/redaction.js';
 import type { Endpoint } from './endpoint.js';
 
@@ -83,8 +84,7 @@ export function cleanLine(text: string, secrets: Secrets, most = MAX_WORDS): str
   const unstarred = scrubbed.replaceAll(/[^\s"'`,;:()<>]+/g, (word) => (word.includes('***') ? MASK : word));
   const masked = CREDENTIALS.reduce((line, pattern) => line.replaceAll(pattern, MASK), unstarred);
   const shown = maskQuoted(masked, secrets.said);
-  const characters = [...shown];
-  return characters.length > most ? `${characters.slice(0, most - 1).join('')}…` : shown;
+  return shown.length > most ? `${cutText(shown, most - 1)}…` : shown;
 }
 
 function joinLines(text: string): string {
