@@ -1,4 +1,7 @@
-import type { JsonObject, JsonValue } from './types.js';
+/** Any JSON value. */
+export type JsonValue = null | boolean | number | string | JsonValue[] | { [key: string]: JsonValue };
+/** A JSON object. */
+export type JsonObject = Record<string, JsonValue>;
 
 /** Parses JSON; undefined when the text is not JSON. */
 export function parseJson(text: string): JsonValue | undefined {

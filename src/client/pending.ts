@@ -1,5 +1,4 @@
-import { isObject } from './json.js';
-import type { JsonObject, JsonValue } from './types.js';
+import { isObject, type JsonObject, type JsonValue } from './json.js';
 
 /** A transaction that the assistant asks the person's wallet to send. */
 export interface PendingTransaction {

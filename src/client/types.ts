@@ -1,12 +1,10 @@
+import type { JsonObject } from './json.js';
 import type { PendingRequest } from './pending.js';
+
+export type { JsonObject, JsonValue } from './json.js';
 
 /** The API surface that a client uses: the current one or the earlier revision. */
 export type SurfaceName = 'current' | 'legacy';
-
-/** Any JSON value. */
-export type JsonValue = null | boolean | number | string | JsonValue[] | { [key: string]: JsonValue };
-/** A JSON object. */
-export type JsonObject = Record<string, JsonValue>;
 
 /** The options of a client. */
 export interface ClientOptions {

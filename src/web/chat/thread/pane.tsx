@@ -9,7 +9,7 @@ import { useRuntime } from './runtime.js';
 import { Thread } from './thread.js';
 import { isBusy } from '../conversation/view.js';
 import { useWindow } from './window.js';
-import { RequestList } from '../wallet/requests/request-list.js';
+import { PendingList } from '../wallet/requests/pending-list.js';
 import { useReportedOutcomes, useToldWallet } from '../wallet/told.js';
 import type { Wallets } from '../wallet/wallets.js';
 
@@ -77,7 +77,7 @@ export function Pane(props: {
         <Thread
           view={view}
           shown={shown}
-          requests={<RequestList messages={view.messages} {...{ conversation, wallets }} />}
+          requests={<PendingList messages={view.messages} {...{ conversation, wallets }} />}
         />
         <Problems
           problem={problem ?? failure}

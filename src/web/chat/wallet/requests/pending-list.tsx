@@ -16,7 +16,7 @@ const RECENT_MS = 60 * 60_000;
 const MOST = 5;
 
 /** The requests that wait for the wallet, and what came of the latest ones. */
-export function RequestList(props: {
+export function PendingList(props: {
   readonly conversation: Conversation;
   readonly messages: readonly ViewMessage[];
   readonly wallets: Wallets;
