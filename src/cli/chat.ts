@@ -1,12 +1,20 @@
 import { createInterface, type Interface } from 'node:readline';
 import { Command, Option } from 'commander';
 import { validate } from 'uuid';
-import { createClient, type Client, type ClientOptions } from '../client/index.js';
+import {
+  createClient,
+  type Client,
+  type ClientOptions,
+  type SessionEvent,
+  type WalletReport,
+} from '../client/index.js';
 import { isWebUrl } from '../config/settings.js';
 import { DEFAULT_APP } from '../core/model/app.js';
 import { commandIn, type ChatRoom } from './chat/commands.js';
 import { Display } from './chat/display.js';
 import { History, HISTORY_LINES } from './chat/history.js';
+import { reportOutcome } from './chat/report-outcome.js';
+import { showPending } from './chat/wallet-commands.js';
 import { CommandError, INTERRUPTED, type Terminal } from './terminal.js';
 
 interface Flags {
@@ -14,6 +22,7 @@ interface Flags {
   readonly surface: 'current' | 'legacy';
   readonly app: string;
   readonly session?: string;
+  readonly wallet?: string;
   readonly key?: string;
   readonly history: boolean;
 }
@@ -28,6 +37,7 @@ export function chatCommand(terminal: Terminal): Command {
     )
     .option('--app <name>', 'the App to talk to', DEFAULT_APP)
     .option('--session <uuid>', 'the session to continue (default: a new one)')
+    .option('--wallet <address>', 'the wallet of the session, which the assistant may ask to sign')
     .option('--key <key>', "the App's key; prefer DIPTYCH_APP_KEY, which process lists do not show")
     .option('--no-history', 'do not read or write the input history (XDG_STATE_HOME/diptych/history)')
     .addHelpText(
@@ -39,13 +49,12 @@ export function chatCommand(terminal: Terminal): Command {
 
 async function chat(terminal: Terminal, flags: Flags): Promise<void> {
   const options = clientOptions(terminal, flags);
-  const talk = new Talk(terminal, options);
+  const talk = new Talk(terminal, options, flags.wallet);
   try {
-    // Fails immediately when the service is unreachable. After that, the client reconnects.
-    await talk.client().state();
+    await talk.begin(flags.session !== undefined);
     await talk.run(flags.history);
   } finally {
-    talk.client().close();
+    talk.close();
   }
 }
 
@@ -62,11 +71,15 @@ function clientOptions(terminal: Terminal, flags: Flags): ClientOptions {
   };
 }
 
+/** The tools that ask the wallet. */
+const WALLET_TOOLS = new Set(['request_transactions', 'request_signature']);
+
 /** Reads lines and sends them to the service, until the input ends or the user exits. */
 class Talk implements ChatRoom {
   readonly display: Display;
   readonly #isTerminal: boolean;
   #client: Client;
+  #wallet: Client | undefined;
   #isLeaving = false;
   /** Aborts the display of the reply in progress. */
   #answer: AbortController | undefined;
@@ -75,6 +88,8 @@ class Talk implements ChatRoom {
   constructor(
     private readonly terminal: Terminal,
     private readonly options: ClientOptions,
+    /** The wallet to bind each session to. */
+    private readonly address: string | undefined,
   ) {
     this.display = new Display(terminal);
     this.#isTerminal = terminal.input.isTTY === true && terminal.output.isTTY === true;
@@ -87,10 +102,38 @@ class Talk implements ChatRoom {
     this.#isLeaving = true;
   };
 
-  renew(): void {
-    this.#client.close();
+  readonly wallet = (): Client => {
+    if (this.#client.surface === 'current') return this.#client;
+    const { sessionId } = this.#client;
+    return (this.#wallet ??= createClient({ ...this.options, surface: 'current', sessionId }));
+  };
+
+  /**
+   * Checks that the service is reachable, and binds the wallet.
+   * @param isKnown the session may have requests that wait for the wallet
+   * @throws ClientError. Later, the client reconnects by itself.
+   */
+  async begin(isKnown: boolean): Promise<void> {
+    if (this.address === undefined) await this.#client.state();
+    else await this.wallet().create(this.address);
+    if (isKnown) await this.#showPending();
+  }
+
+  async renew(): Promise<void> {
+    this.close();
     const { sessionId: _, ...rest } = this.options;
     this.#client = createClient(rest);
+    this.#wallet = undefined;
+    if (this.address !== undefined) await this.wallet().create(this.address);
+  }
+
+  close(): void {
+    this.#client.close();
+    this.#wallet?.close();
+  }
+
+  report(report: WalletReport): Promise<void> {
+    return this.#reply((signal) => reportOutcome(this.wallet(), report, { display: this.display, signal }));
   }
 
   async run(withHistory: boolean): Promise<void> {
@@ -138,19 +181,33 @@ class Talk implements ChatRoom {
   }
 
   async #ask(text: string): Promise<string> {
+    const seen = { ended: 'complete', asksWallet: false };
+    await this.#reply(async (signal) => {
+      for await (const event of this.#client.ask(text, { signal })) {
+        this.display.show(event);
+        seen.asksWallet ||= asksWallet(event);
+        if (event.type === 'turn_ended') seen.ended = event.status;
+      }
+    });
+    if (seen.asksWallet && !this.#isLeaving) await this.#showPending();
+    return seen.ended;
+  }
+
+  /** Shows a reply, which Ctrl-C interrupts. */
+  async #reply(show: (signal: AbortSignal) => Promise<void>): Promise<void> {
     this.#answer = new AbortController();
     this.#isInterrupting = false;
-    let ended = 'complete';
     try {
-      for await (const event of this.#client.ask(text, { signal: this.#answer.signal })) {
-        this.display.show(event);
-        if (event.type === 'turn_ended') ended = event.status;
-      }
+      await show(this.#answer.signal);
     } finally {
       this.#answer = undefined;
       this.display.end();
     }
-    return ended;
+  }
+
+  async #showPending(): Promise<void> {
+    const pending = await this.wallet().pending();
+    if (pending.length > 0) showPending(this.display, pending);
   }
 
   /** Handles Ctrl-C and Ctrl-D. Returns the function that removes the handlers. */
@@ -189,4 +246,8 @@ class Talk implements ChatRoom {
       lines.close();
     }
   }
+}
+
+function asksWallet(event: SessionEvent): boolean {
+  return event.type === 'tool' && event.status === 'complete' && WALLET_TOOLS.has(event.name);
 }

@@ -1,50 +1,49 @@
 import type { Client } from '../../client/index.js';
-import type { Display } from './display.js';
+import { runTx, TX_USAGE, type WalletRoom } from './wallet-commands.js';
 
 /** The part of the chat that commands can use. */
-export interface ChatRoom {
-  readonly display: Display;
+export interface ChatRoom extends WalletRoom {
   readonly client: () => Client;
   /** Continues in a new session. */
-  renew(): void;
+  renew(): Promise<void>;
   readonly leave: () => void;
 }
 
 interface ChatCommand {
-  readonly usage: string;
-  readonly does: string;
+  /** Its forms, each with what it does. */
+  readonly usage: readonly (readonly [string, string])[];
   run(room: ChatRoom, argument: string): Promise<void> | void;
 }
 
 /** The slash commands, by name. */
 const COMMANDS: Readonly<Record<string, ChatCommand>> = {
   help: {
-    usage: '/help',
-    does: 'shows this help',
+    usage: [['/help', 'shows this help']],
     run({ display }) {
-      const width = Math.max(...Object.values(COMMANDS).map(({ usage }) => usage.length));
-      for (const { usage, does } of Object.values(COMMANDS)) display.aside(`${usage.padEnd(width)}  ${does}`);
+      const forms = Object.values(COMMANDS).flatMap(({ usage }) => usage);
+      const width = Math.max(...forms.map(([form]) => form.length));
+      for (const [form, does] of forms) display.aside(`${form.padEnd(width)}  ${does}`);
+      display.aside(
+        'Never paste a private key. A hash and a key look alike: /tx done cannot tell them apart.',
+      );
       display.aside('Ctrl-C interrupts the reply, Ctrl-D exits, the arrow keys recall previous lines.');
     },
   },
   new: {
-    usage: '/new',
-    does: 'starts a new session',
-    run(room) {
-      room.renew();
+    usage: [['/new', 'starts a new session']],
+    async run(room) {
+      await room.renew();
       room.display.aside(`Session ${room.client().sessionId}.`);
     },
   },
   session: {
-    usage: '/session',
-    does: 'shows the id of this session, for --session',
+    usage: [['/session', 'shows the id of this session, for --session']],
     run({ client, display }) {
       display.aside(client().sessionId);
     },
   },
   rig: {
-    usage: '/rig [ID]',
-    does: 'lists the rigs, or selects one',
+    usage: [['/rig [ID]', 'lists the rigs, or selects one']],
     async run({ client, display }, rig) {
       if (rig === '') display.aside((await client().rigs()).join('  '));
       else {
@@ -54,16 +53,15 @@ const COMMANDS: Readonly<Record<string, ChatCommand>> = {
     },
   },
   title: {
-    usage: '/title [TEXT]',
-    does: 'shows the title of this session, or sets it',
+    usage: [['/title [TEXT]', 'shows the title of this session, or sets it']],
     async run({ client, display }, title) {
       if (title !== '') await client().rename(client().sessionId, title);
       display.aside((await client().state()).title ?? '(none)');
     },
   },
+  tx: { usage: TX_USAGE, run: runTx },
   quit: {
-    usage: '/quit',
-    does: 'exits',
+    usage: [['/quit', 'exits']],
     run({ leave }) {
       leave();
     },

@@ -2,6 +2,7 @@ import { appendFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Terminal } from '../terminal.js';
+import { mayHoldKey } from './wallet-commands.js';
 
 /** Maximum number of lines that the arrow keys recall. */
 export const HISTORY_LINES = 500;
@@ -34,8 +35,9 @@ export class History {
     }
   }
 
+  /** Adds a line, unless it may hold a private key. */
   async add(line: string): Promise<void> {
-    if (this.file === undefined || line.trim() === '') return;
+    if (this.file === undefined || line.trim() === '' || mayHoldKey(line)) return;
     try {
       await appendFile(this.file, `${line}\n`, { mode: 0o600 });
     } catch {
