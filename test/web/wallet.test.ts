@@ -145,6 +145,8 @@ describeWithBrowser('Wallets in the page', () => {
     await cardSays('Verified by the service: confirmed.');
     const call = wallet.calls.find(({ method }) => method === 'eth_signTypedData_v4');
     expect(JSON.parse(String(call?.params[1]))).toEqual(data);
+    // A signature can be worth money: it does not stay in the browser.
+    expect(await visitor.page.evaluate('JSON.stringify(localStorage)')).toContain('"proof\\":\\"\\"');
   });
 
   it('signs a text', async () => {

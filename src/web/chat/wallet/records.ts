@@ -4,7 +4,7 @@ import { isObject } from './objects.js';
 
 /** What came of a request. */
 export type Outcome =
-  /** `proof`: the hash of the transaction, or the signature. */
+  /** `proof`: the hash of the transaction, or the signature until it is reported. */
   | { readonly status: 'success'; readonly proof: string }
   /** `error`: why nothing was signed. */
   | { readonly status: 'failed'; readonly error: string };

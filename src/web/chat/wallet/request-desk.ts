@@ -171,7 +171,7 @@ export class RequestDesk extends Observable<ReadonlyMap<string, Progress>> {
       const failure = await this.#sendOnce(key, due);
       if (failure?.retryable !== true) {
         // A deleted thread has nobody to tell: the outcome is not reported again.
-        if (failure?.status === 404) this.records.put(key, { ...due, reportedAt: Date.now() });
+        if (failure?.status === 404) this.#keepReported(key, due);
         const problem = failure === null ? null : `The service refused the outcome: ${failure.message}.`;
         this.#tell(key, { act: null, problem });
         return;
@@ -181,6 +181,13 @@ export class RequestDesk extends Observable<ReadonlyMap<string, Progress>> {
       await backoff.pause(signal, failure.retryAfterMs);
       this.#tell(key, { act: null, problem });
     }
+  }
+
+  /** Keeps that an outcome was reported, without a signature, which can be worth money and is not needed any more. */
+  #keepReported(key: string, due: Due): void {
+    const isSignature = due.kind === 'signature' && due.outcome.status === 'success';
+    const outcome: Outcome = isSignature ? { status: 'success', proof: '' } : due.outcome;
+    this.records.put(key, { ...due, outcome, reportedAt: Date.now() });
   }
 
   /** Returns a kept outcome that the service does not have; undefined: none. */
@@ -195,7 +202,7 @@ export class RequestDesk extends Observable<ReadonlyMap<string, Progress>> {
   async #sendOnce(key: string, due: Due): Promise<ClientError | null> {
     try {
       await this.#service?.report(due.sessionId, reportOf(due, due.outcome));
-      this.records.put(key, { ...due, reportedAt: Date.now() });
+      this.#keepReported(key, due);
       return null;
     } catch (error) {
       if (error instanceof ClientError) return error;

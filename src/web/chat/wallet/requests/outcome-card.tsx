@@ -84,6 +84,7 @@ export function OutcomeCard(props: {
 
 function Proof({ kind, proof }: { readonly kind: KeptRequest['kind']; readonly proof: string }): ReactNode {
   const name = kind === 'transaction' ? 'Transaction' : 'Signature';
+  if (proof === '') return <p>The wallet signed it.</p>;
   return (
     <p className="whole">
       <span>
