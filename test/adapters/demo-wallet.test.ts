@@ -184,7 +184,9 @@ describe('The steps of a payment', () => {
     const two = step(second.calls, () => requested([7]));
     const third = await next([said, one, two]);
     expect(third.calls).toEqual([]);
-    expect(third.text).toContain(`Please approve in your wallet: ${label} on Desk Chain. Request 7 waits`);
+    expect(third.text).toContain(
+      `Please approve in your wallet: ${label} on Desk Chain. Request 7 is waiting`,
+    );
     expect(third.text).not.toMatch(/confirmed/i);
   });
 
@@ -265,7 +267,7 @@ describe('Signatures in plain words', () => {
     const said = user('sign this: I agree');
     const { calls } = await next([said]);
     const { text } = await next([said, step(calls, () => requested([4]))]);
-    expect(text).toContain('Please sign in your wallet. Request 4 waits');
+    expect(text).toContain('Please sign in your wallet. Request 4 is waiting');
   });
 });
 

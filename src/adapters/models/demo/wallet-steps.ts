@@ -135,7 +135,7 @@ function approvalWords(what: string, result: JsonValue): string {
   const names = `${requested.length === 1 ? 'Request' : 'Requests'} ${ids}`;
   const hasEnded = isJsonObject(result) && isJsonObject(result.outcomes);
   if (hasEnded) return `${names} ended before: ask me about my wallet requests.`;
-  return `Please ${what}. ${names} ${requested.length === 1 ? 'waits' : 'wait'} for you, and I tell you what becomes of it.`;
+  return `Please ${what}. ${names} ${requested.length === 1 ? 'is' : 'are'} waiting, and I will report the outcome.`;
 }
 
 function resultsIn(step: PromptMessage): readonly Done[] {
