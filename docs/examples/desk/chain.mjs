@@ -32,12 +32,12 @@ function findAnvil() {
   }
 }
 
-/** Deploys a token, gives some of it to a wallet, and deploys a price feed. Returns the three addresses. */
+/** Deploys a token, gives some of it to a wallet, and deploys a price feed. Returns their addresses, and those of the wallet and the desk. */
 export async function deployContracts(url) {
   const bytecode = JSON.parse(readFileSync(new URL('contracts/Desk.json', import.meta.url), 'utf8'));
   const options = { chain: foundry, transport: http(url), pollingInterval: 50 };
   const reader = createPublicClient(options);
-  const [account, wallet] = await createWalletClient(options).getAddresses();
+  const [account, wallet, payee] = await createWalletClient(options).getAddresses();
   const owner = createWalletClient({ ...options, account });
   const mined = async (hash) => reader.waitForTransactionReceipt({ hash: await hash });
   const deploy = async (name, args) => {
@@ -55,5 +55,5 @@ export async function deployContracts(url) {
     }),
   );
   const feed = await deploy('Feed', [parseUnits('3150.12', 8)]);
-  return { token, feed, wallet };
+  return { token, feed, wallet, payee };
 }

@@ -3,5 +3,5 @@ import js from '@eslint/js';
 
 export default [
   js.configs.recommended,
-  { languageOptions: { globals: { URL: 'readonly', console: 'readonly', fetch: 'readonly' } } },
+  { languageOptions: { globals: { URL: 'readonly', URLSearchParams: 'readonly', console: 'readonly', fetch: 'readonly' } } },
 ];

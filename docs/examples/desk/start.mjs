@@ -1,11 +1,12 @@
 // The App `desk` with all that it talks to, on this machine alone:  npm run example
-// It listens on PORT (8080; 0: any free one). Ctrl-C ends everything.
+// It listens on PORT (8080; 0: any free one). Ctrl-C ends everything. With --pay, it also pays the desk once.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { deployContracts, startNode } from './chain.mjs';
+import { pay } from './payment.mjs';
 import { startPriceSource } from './price-source.mjs';
 import { makeKey, startService, waitForTool } from './service.mjs';
 import { thingsToTry } from './things-to-try.mjs';
@@ -16,7 +17,9 @@ let isEnding = false;
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => end(0));
 try {
-  process.stdout.write(thingsToTry(await start()));
+  const desk = await start();
+  process.stdout.write(thingsToTry(desk));
+  if (process.argv.includes('--pay')) process.stdout.write(`\nA payment\n${await pay(desk)}`);
 } catch (error) {
   if (!isEnding) console.error(`The example cannot start: ${error.message}`);
   await end(1);
@@ -29,7 +32,7 @@ async function start() {
   ends.push(node.end);
   const prices = await startPriceSource();
   ends.push(prices.end);
-  const { token, feed, wallet } = await deployContracts(node.url);
+  const { token, feed, wallet, payee } = await deployContracts(node.url);
 
   const env = {
     ...process.env,
@@ -39,6 +42,7 @@ async function start() {
     DESK_NODE: node.url,
     DESK_TOKEN: token,
     DESK_FEED: feed,
+    DESK_PAYEE: payee,
     DESK_PRICES: prices.url,
   };
   const key = await makeKey(env);
@@ -46,7 +50,7 @@ async function start() {
   ends.push(service.end);
   for (const { ended } of [node, service]) ended.then(() => end(1));
   await waitForTool('everything.echo', { url: service.url, key });
-  return { url: service.url, node: node.url, key, wallet };
+  return { url: service.url, node: node.url, key, wallet, payee };
 }
 
 /** Ends the last thing first. */
