@@ -3,5 +3,9 @@ import js from '@eslint/js';
 
 export default [
   js.configs.recommended,
-  { languageOptions: { globals: { URL: 'readonly', URLSearchParams: 'readonly', console: 'readonly', fetch: 'readonly' } } },
+  {
+    languageOptions: {
+      globals: { URL: 'readonly', URLSearchParams: 'readonly', console: 'readonly', fetch: 'readonly' },
+    },
+  },
 ];
