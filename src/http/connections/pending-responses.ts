@@ -15,7 +15,8 @@ export function onClosed(res: ServerResponse, listener: () => void): () => void 
     listener();
     return () => undefined;
   }
-  res.once('close', listener);
+  // Not `once`, which allocates: Node emits `close` only once.
+  res.on('close', listener);
   if (res.socket === null) listenToConnection(res, listener);
   return () => {
     res.off('close', listener);
