@@ -305,7 +305,7 @@ describe('a snapshot', () => {
       ...{ to: '0xbb', value: MOST, data: '0x', chain_id: 1, from: '0xaa', gas: '21000' },
       ...{ label: 'Send', kind: 'native_transfer' },
     };
-    const signature = { typed_data: typedData, description: 'Permit', chain_id: 1 };
+    const signature = { typed_data: typedData, description: 'Permit', chain_id: 1, from: '0xaa' };
     expect([status, json]).toMatchObject([
       200,
       {

@@ -430,7 +430,8 @@ describe('a signature', () => {
 
   it('of typed data is requested exactly, and confirmed', async () => {
     const { id, snapshot } = await ask({ typed_data: typedData });
-    const shown = { typed_data: typedData, description: 'A mail', chain_id: CHAIN };
+    const from = signer.address.toLowerCase();
+    const shown = { typed_data: typedData, description: 'A mail', chain_id: CHAIN, from };
     expect(objectOf(snapshot.user_state).pending_eip712s).toEqual({ [id]: shown });
     const payload = { typed_data: typedData, description: 'A mail', pending_eip712_id: id };
     expect(callsOf(snapshot)).toEqual([{ InlineCall: { type: 'wallet_eip712_request', payload } }]);

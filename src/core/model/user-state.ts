@@ -131,7 +131,7 @@ function shownRequests(pending: readonly PendingRequest[]): ShownRequests {
     } else {
       const { typedData, text } = payload;
       signatures[String(id)] = {
-        ...{ typed_data: typedData, description: label, chain_id: chainId },
+        ...{ typed_data: typedData, description: label, chain_id: chainId, from: wallet },
         ...(text !== null && { message: text }),
       };
     }

@@ -38,8 +38,8 @@ const transactions = {
   '2': { to: TO, value: '0', data: '0xa9059cbb', chain_id: 10, from: FROM, label: 'swap' },
 };
 const signatures = {
-  '3': { typed_data: typedData, description: 'sign the mail', chain_id: 10 },
-  '4': { typed_data: null, description: 'sign in', chain_id: 10, message: 'Hello' },
+  '3': { typed_data: typedData, description: 'sign the mail', chain_id: 10, from: FROM },
+  '4': { typed_data: null, description: 'sign in', chain_id: 10, from: FROM, message: 'Hello' },
 };
 const nested = { pending: { evm_txs: transactions, evm_sigs: signatures } };
 const flat = { pending_txs: transactions, pending_eip712s: signatures };

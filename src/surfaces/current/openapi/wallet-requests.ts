@@ -255,6 +255,7 @@ const signatures = byId(
       typed_data: { type: ['object', 'null'], description: 'EIP-712 typed data; null for a text message.' },
       description: text(),
       chain_id: { type: 'integer', minimum: 1 },
+      from: hex,
       message: text('The text to sign (EIP-191), if there is no typed data.'),
     },
     { optional: ['message'] },
