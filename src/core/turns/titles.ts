@@ -83,7 +83,9 @@ export class Titles {
     const first = thread.settled.find(isUsers) ?? records.find(isUsers);
     if (first === undefined) return;
     const rig = asksRig ? this.parts.rigs.all.find(({ id }) => id === running.rigId) : undefined;
-    const asked = rig === undefined ? '' : await this.#ask(rig, running, records);
+    // A turn that a wallet's report began has no message of the user.
+    const material = records.some(isUsers) ? records : [first, ...records];
+    const asked = rig === undefined ? '' : await this.#ask(rig, running, material);
     const title = cleanTitle(asked) ?? fallbackTitle(first.content);
     if (title === undefined) return;
     while (!(await this.#save(thread.id, running.turn.id, title)));

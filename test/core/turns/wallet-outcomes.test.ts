@@ -1,9 +1,11 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { closeTestCores, collectUntil, created, message, spoken } from '../../support/core.js';
+import { RigError, type RigRequest } from '../../../src/core/ports/rig.js';
 import type { Store } from '../../../src/core/ports/store.js';
 import { StoreUnavailableError } from '../../../src/core/ports/store.js';
 import { Gate } from '../../support/gate.js';
 import { createMemoryStore } from '../../support/memory-store/store.js';
+import { ScriptedRig } from '../../support/scripted-rig.js';
 import { ScriptedChains } from '../../support/scripted-chains.js';
 import { HASH, mined, SHOP, walletCore, type WalletCore } from '../../support/wallet-core.js';
 
@@ -88,6 +90,31 @@ describe('A turn that a wallet has started', () => {
     };
     await made.core.turnEnded({ ...sent, repeated: false }, new AbortController().signal);
     expect(await linesOf(made)).toEqual([claim, verdict, 'assistant: Paid.']);
+  });
+
+  it('takes the title of its session from the first message of the user', async () => {
+    const requests: RigRequest[] = [];
+    class TitlingRig extends ScriptedRig {
+      override async respond(...given: Parameters<ScriptedRig['respond']>): Promise<void> {
+        if (given[0].purpose === 'title') requests.push(given[0]);
+        await super.respond(...given);
+      }
+    }
+    const rig = new TitlingRig();
+    rig.titles = 'A payment';
+    const { core, id, chains, request, report } = await walletCore({ rig });
+    const feed = await core.updates(created(id), { after: null, turns: false });
+    const sent = await core.send(message(id, 'Please pay the shop'));
+    (await rig.next()).fail(new RigError('no', { retryable: false }));
+    await core.turnEnded(sent, new AbortController().signal);
+    chains.transactions.set(`1:${HASH}`, () => mined());
+    await request({ label: 'pay' });
+    await report('wallet:tx_complete', outcome);
+    (await rig.next()).text('Paid.').end();
+    await collectUntil(feed, (one) => one.type === 'logged' && one.event.body.type === 'title_changed');
+    expect(requests.map(({ messages }) => messages.map(({ content }) => content))).toEqual([
+      ['Please pay the shop', 'Paid.'],
+    ]);
   });
 
   it('keeps the first verdict, whatever the chain says later', async () => {
