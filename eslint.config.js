@@ -82,7 +82,11 @@ export default tseslint.config(
   },
   { files: ['src/cli/**', 'test/**'], rules: { 'no-console': 'off' } },
   { files: ['test/**'], rules: { 'max-lines': ['error', { max: 600 }] } },
-  { files: ['test/**/*.mjs'], extends: [tseslint.configs.disableTypeChecked] },
+  {
+    files: ['test/**/*.mjs', 'tools/**', 'packages/**'],
+    extends: [tseslint.configs.disableTypeChecked],
+    languageOptions: { parserOptions: { project: false } },
+  },
   {
     files: ['*.config.js', '*.config.ts'],
     extends: [tseslint.configs.disableTypeChecked],
