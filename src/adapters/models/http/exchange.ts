@@ -17,7 +17,7 @@ export interface ResponseHead {
   readonly status: number;
   readonly statusText: string;
   /** By lower-case name; a list if the header occurred more than once. */
-  readonly headers: Readonly<Record<string, string | readonly string[]>>;
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
 }
 
 /** Controls a request in progress. */
@@ -110,10 +110,7 @@ export class Exchange implements OpenResponse, Dispatcher.DispatchHandler {
     // An informational response (RFC 9110 section 15.2) precedes the final one.
     if (this.#isOver || status < 200) return;
     this.#hasHead = true;
-    const known = Object.entries(headers).flatMap(([name, value]) =>
-      value === undefined ? [] : [[name, value] as const],
-    );
-    this.listener.onResponse({ status, statusText, headers: Object.fromEntries(known) }, this);
+    this.listener.onResponse({ status, statusText, headers }, this);
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, bytes: Buffer): void {

@@ -114,7 +114,7 @@ function asResponse(
   body: ReadableStream<Uint8Array>,
 ): Response {
   const all = new Headers();
-  for (const [name, value] of Object.entries(headers)) {
+  for (const [name, value = []] of Object.entries(headers)) {
     for (const one of typeof value === 'string' ? [value] : value) all.append(name, one);
   }
   return new Response(BODILESS.has(status) ? null : body, {
