@@ -1,11 +1,11 @@
 /** A stream event of a turn that was received but not processed yet. */
-export interface Untold {
+export interface UnreadFrame {
   readonly turnId: string;
   readonly type: 'turn_started' | 'turn_ended';
 }
 
 /** Returns an event about the start or the end of a turn; empty for other events. */
-export function untold(turnId: string, type: string): readonly Untold[] {
+export function unreadFrame(turnId: string, type: string): readonly UnreadFrame[] {
   return type === 'turn_started' || type === 'turn_ended' ? [{ type, turnId }] : [];
 }
 
@@ -18,7 +18,7 @@ export function untold(turnId: string, type: string): readonly Untold[] {
 export function coveredTurns(
   isProcessing: boolean,
   open: string | undefined,
-  waiting: readonly Untold[],
+  waiting: readonly UnreadFrame[],
 ): ReadonlySet<string> {
   const turns = new Set(open === undefined ? [] : [open]);
   for (const { turnId } of waiting) turns.add(turnId);

@@ -12,7 +12,7 @@ export interface Piece {
 export class LiveText {
   #turnId: string | undefined;
   /** The text from the stream. */
-  #told = '';
+  #received = '';
   /** The text in the last state. */
   #covered = '';
   #shown = 0;
@@ -29,7 +29,7 @@ export class LiveText {
   begin(turnId: string): void {
     if (this.#turnId !== undefined && this.#turnId !== turnId) this.#forget();
     this.#turnId = turnId;
-    this.#told = '';
+    this.#received = '';
   }
 
   /**
@@ -38,7 +38,7 @@ export class LiveText {
    */
   end(next = ''): void {
     this.#turnId = undefined;
-    this.#told = '';
+    this.#received = '';
     this.cover(next);
   }
 
@@ -46,16 +46,18 @@ export class LiveText {
    * Adds text from the stream.
    * @param offset its position in the turn's text; undefined: the end
    */
-  hear(content: string, offset = this.#told.length): void {
-    this.#told = this.#told.slice(0, offset) + content;
+  hear(content: string, offset = this.#received.length): void {
+    this.#received = this.#received.slice(0, offset) + content;
     const [shorter, longer] =
-      this.#told.length < this.#covered.length ? [this.#told, this.#covered] : [this.#covered, this.#told];
+      this.#received.length < this.#covered.length
+        ? [this.#received, this.#covered]
+        : [this.#covered, this.#received];
     if (!longer.startsWith(shorter)) this.#isMuted = true;
   }
 
   /** Records the running turn's text in a state that was just emitted. */
   cover(text: string): void {
-    this.#isMuted = !text.startsWith(this.#told) && !this.#told.startsWith(text);
+    this.#isMuted = !text.startsWith(this.#received) && !this.#received.startsWith(text);
     this.#covered = text;
     this.#shown = text.length;
   }
@@ -67,9 +69,9 @@ export class LiveText {
 
   /** Returns the text from the stream that was not emitted yet, and marks it as emitted. */
   take(): Piece | undefined {
-    if (this.#isMuted || this.#told.length <= this.#shown) return undefined;
-    const piece = { content: this.#told.slice(this.#shown), offset: this.#shown };
-    this.#shown = this.#told.length;
+    if (this.#isMuted || this.#received.length <= this.#shown) return undefined;
+    const piece = { content: this.#received.slice(this.#shown), offset: this.#shown };
+    this.#shown = this.#received.length;
     return piece;
   }
 

@@ -4,7 +4,7 @@ import type { SessionEvent } from './types.js';
 /** Emits each character of a turn's text exactly once, whatever states and streams repeat of it. */
 export class TurnText {
   #turnId: string | undefined;
-  #told = '';
+  #received = '';
 
   /** Emits `turn_started` once per turn. */
   *begin(turnId: string): Generator<SessionEvent> {
@@ -15,7 +15,7 @@ export class TurnText {
 
   /** Emits the part of a piece that was not emitted yet. */
   *add({ content, offset }: Piece): Generator<SessionEvent> {
-    yield* this.#more(content.slice(Math.max(this.#told.length - offset, 0)));
+    yield* this.#more(content.slice(Math.max(this.#received.length - offset, 0)));
   }
 
   /**
@@ -23,17 +23,17 @@ export class TurnText {
    * its beginning.
    */
   *reach(text: string): Generator<SessionEvent> {
-    if (this.#told.startsWith(text)) return;
-    if (!text.startsWith(this.#told)) {
-      this.#told = '';
+    if (this.#received.startsWith(text)) return;
+    if (!text.startsWith(this.#received)) {
+      this.#received = '';
       if (this.#turnId !== undefined) yield { type: 'turn_started', turnId: this.#turnId };
     }
-    yield* this.#more(text.slice(this.#told.length));
+    yield* this.#more(text.slice(this.#received.length));
   }
 
   *#more(content: string): Generator<SessionEvent> {
     if (content === '' || this.#turnId === undefined) return;
-    this.#told += content;
+    this.#received += content;
     yield { type: 'text', turnId: this.#turnId, content };
   }
 }

@@ -79,7 +79,7 @@ const APPS = ['default', 'vault', 'nowhere'] as const;
 const KEYS = ['none', 'malformed', 'unknown', 'revoked', 'expired', 'other', 'valid'] as const;
 type KeyState = (typeof KEYS)[number];
 
-/** §5 rules 1 to 3, and that a holder of some key cannot probe for names. */
+/** The rules of App keys, and that a holder of some key cannot probe for names. */
 function expected(app: (typeof APPS)[number], key: KeyState): number {
   if (app === 'default') return 200;
   if (key === 'valid') return app === 'vault' ? 200 : 403;

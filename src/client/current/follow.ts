@@ -1,4 +1,4 @@
-import { coveredTurns, untold, type Untold } from '../covered-turns.js';
+import { coveredTurns, unreadFrame, type UnreadFrame } from '../covered-turns.js';
 import { passes } from '../delivery.js';
 import type { ClientError } from '../error.js';
 import type { InnerEvent } from '../inner-event.js';
@@ -151,8 +151,8 @@ export class CurrentFollower {
     this.#open = undefined;
     this.#ending = undefined;
     this.#over = turnId;
-    const told = status === 'failed' && failure !== undefined ? { error: failure } : {};
-    return { type: 'turn_ended', turnId, status, ...told };
+    const failureField = status === 'failed' && failure !== undefined ? { error: failure } : {};
+    return { type: 'turn_ended', turnId, status, ...failureField };
   }
 
   *#more(): Generator<InnerEvent> {
@@ -243,8 +243,8 @@ export class CurrentFollower {
   }
 }
 
-function turnFrame(item: WireEvent | 'nudge'): readonly Untold[] {
-  return item === 'nudge' ? [] : untold(textOf(item.data, 'turn_id'), textOf(item.data, 'type'));
+function turnFrame(item: WireEvent | 'nudge'): readonly UnreadFrame[] {
+  return item === 'nudge' ? [] : unreadFrame(textOf(item.data, 'turn_id'), textOf(item.data, 'type'));
 }
 
 function outcomeOf(data: JsonObject): TurnEnded['status'] {

@@ -1,4 +1,4 @@
-import { coveredTurns, untold } from '../covered-turns.js';
+import { coveredTurns, unreadFrame } from '../covered-turns.js';
 import { passes } from '../delivery.js';
 import type { InnerEvent } from '../inner-event.js';
 import { textOf } from '../json.js';
@@ -249,13 +249,13 @@ export class LegacyFollower {
 
   #coveredBy(state: SessionState): ReadonlySet<string> {
     const isBusy = state.status === 'processing';
-    const told = coveredTurns(
+    const covered = coveredTurns(
       isBusy,
       this.#own,
-      this.#later.flatMap(({ turnId, step }) => untold(turnId, step.type)),
+      this.#later.flatMap(({ turnId, step }) => unreadFrame(turnId, step.type)),
     );
     // If no turn is running, all accepted turns have ended, including those whose streams have not sent it yet.
-    return isBusy ? told : new Set([...told, ...this.calls.knownIn(state)]);
+    return isBusy ? covered : new Set([...covered, ...this.calls.knownIn(state)]);
   }
 
   #endForeign(status: 'complete' | 'interrupted'): void {

@@ -22,7 +22,7 @@ export class LegacyTurn {
   #hasBegun = false;
   #isLost = false;
   /** The text emitted so far, over all streams. */
-  #told = '';
+  #received = '';
   /** The text from the current stream. */
   #stream = '';
   readonly #tools = new Set<string>();
@@ -131,15 +131,15 @@ export class LegacyTurn {
   *#hear(content: string): Generator<TurnStep> {
     if (!this.#hasBegun) yield* this.#begin();
     this.#stream += content;
-    if (this.#told.startsWith(this.#stream)) return;
-    if (!this.#stream.startsWith(this.#told)) {
+    if (this.#received.startsWith(this.#stream)) return;
+    if (!this.#stream.startsWith(this.#received)) {
       // The text was generated again after a crash.
-      this.#told = '';
+      this.#received = '';
       yield* this.#begin();
     }
     this.#failure = undefined;
-    const offset = this.#told.length;
-    this.#told = this.#stream;
+    const offset = this.#received.length;
+    this.#received = this.#stream;
     yield { type: 'text', turnId: this.id, content: this.#stream.slice(offset), offset };
   }
 

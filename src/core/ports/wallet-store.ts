@@ -28,7 +28,7 @@ export interface WalletAsk {
   readonly sessionId: string;
   /** In the order in which the wallet should sign. */
   readonly ids: readonly number[];
-  /** The system event that tells the client, as the JSON text of its `InlineCall`. Logged once. */
+  /** The system event for the client, as the JSON text of its `InlineCall`. Logged once. */
   readonly event: string;
   /**
    * Limits of what one wallet is asked for in one App on one chain since `since`: the most in wei, as decimal strings,

@@ -34,7 +34,7 @@ export class CachedSession {
    * The numbers of system errors that were delivered, so that a read that began before the store recorded that does not
    * bring them back.
    */
-  told: ReadonlySet<number> = NONE;
+  delivered: ReadonlySet<number> = NONE;
   /** Another node's claim on the system errors, and when it was first seen, by the monotonic clock. */
   faultsHeld: { readonly claim: string; readonly since: number } | undefined = undefined;
   stale = false;
@@ -100,9 +100,9 @@ export class CachedSession {
     this.session = stored.session;
     // The snapshot still refers to the old array of settled messages.
     this.quiet = undefined;
-    if (this.told.size > 0)
-      this.told = new Set(stored.faults.flatMap(({ n }) => (this.told.has(n) ? [n] : [])));
-    this.faults = stored.faults.filter(({ n }) => !this.told.has(n));
+    if (this.delivered.size > 0)
+      this.delivered = new Set(stored.faults.flatMap(({ n }) => (this.delivered.has(n) ? [n] : [])));
+    this.faults = stored.faults.filter(({ n }) => !this.delivered.has(n));
     this.open = stored.open.map((open) => ({ ...open, messages: [...open.messages] }));
     const first = this.open[0]?.turn;
     this.settled = [...stored.settled];
@@ -146,9 +146,9 @@ export class CachedSession {
   }
 
   /** Records that system errors were delivered. */
-  tell(numbers: readonly number[]): void {
-    this.told = new Set([...this.told, ...numbers]);
-    this.faults = this.faults.filter(({ n }) => !this.told.has(n));
+  markDelivered(numbers: readonly number[]): void {
+    this.delivered = new Set([...this.delivered, ...numbers]);
+    this.faults = this.faults.filter(({ n }) => !this.delivered.has(n));
   }
 
   /** Marks turns as ended. Their messages stay in place until `#settle` moves them. */

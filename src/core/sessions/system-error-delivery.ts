@@ -52,7 +52,7 @@ export class SystemErrorDelivery {
     }
     this.#noteHeld(thread, claimed.held);
     thread.faults = thread.faults.filter(({ n }) => n > claimed.shown);
-    const mine = claimed.faults.filter(({ n }) => !underWay.taken.has(n) && !thread.told.has(n));
+    const mine = claimed.faults.filter(({ n }) => !underWay.taken.has(n) && !thread.delivered.has(n));
     if (mine.length === 0) {
       this.#leave(thread.id, underWay);
       return NO_FAULTS;
@@ -106,7 +106,7 @@ export class SystemErrorDelivery {
 
   /** Records that system errors were sent. Never rejects. */
   async #remember(thread: CachedSession, numbers: readonly number[]): Promise<void> {
-    thread.tell(numbers);
+    thread.markDelivered(numbers);
     // An older system error may still be in delivery: only those before it are marked as shown.
     const oldestLeft = thread.faults[0]?.n;
     const shown = oldestLeft === undefined ? Math.max(...numbers) : oldestLeft - 1;

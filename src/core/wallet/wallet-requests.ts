@@ -66,7 +66,7 @@ export class WalletRequests {
 
   /**
    * Asks the wallet to sign requests that were checked.
-   * @param call what tells the client, an `InlineCall`
+   * @param call the `InlineCall` for the client
    * @throws Error in words for the assistant
    */
   async ask(

@@ -124,9 +124,9 @@ function withText(view: View, content: string): View {
   });
 }
 
-function withTool(view: View, told: ToolProgress): View {
-  const next = withBlocks(view, (blocks) => withProgress(blocks, told));
-  const calls = noted(view.calls, told);
+function withTool(view: View, reported: ToolProgress): View {
+  const next = withBlocks(view, (blocks) => withProgress(blocks, reported));
+  const calls = noted(view.calls, reported);
   return { ...next, calls, messages: withArguments(next.messages, calls) };
 }
 
@@ -134,9 +134,9 @@ function withTool(view: View, told: ToolProgress): View {
  * Applies a tool result that may arrive after the end of its turn, because the legacy surface sends them on different
  * streams.
  */
-function withOutcome(view: View, told: ToolProgress): View {
-  if (!view.calls.some(({ callId }) => callId === told.callId)) return view;
-  const calls = noted(view.calls, told);
+function withOutcome(view: View, reported: ToolProgress): View {
+  if (!view.calls.some(({ callId }) => callId === reported.callId)) return view;
+  const calls = noted(view.calls, reported);
   return { ...view, calls, messages: withArguments(view.messages, calls) };
 }
 

@@ -2,16 +2,16 @@ import type { ToolProgress } from '../../../client/types.js';
 import type { Block, RecordedCall, ToolBlock, ViewMessage } from './view.js';
 
 /** Applies the progress of a tool call to the blocks of the running reply. */
-export function withProgress(blocks: readonly Block[], told: ToolProgress): readonly Block[] {
-  const { callId, name, status } = told;
+export function withProgress(blocks: readonly Block[], reported: ToolProgress): readonly Block[] {
+  const { callId, name, status } = reported;
   const known = blocks.find((block) => block.kind === 'tool' && block.callId === callId);
   const before = known?.kind === 'tool' ? known : undefined;
   if (before !== undefined && before.status !== 'running' && status === 'running') return blocks;
   const block: ToolBlock = {
     ...{ kind: 'tool', callId, name, status },
-    args: told.args ?? before?.args ?? null,
-    progress: told.message ?? before?.progress ?? null,
-    result: told.result ?? before?.result ?? null,
+    args: reported.args ?? before?.args ?? null,
+    progress: reported.message ?? before?.progress ?? null,
+    result: reported.result ?? before?.result ?? null,
   };
   // A state may already have shown the result, without the call's id.
   const twin = blocks.find(
@@ -79,13 +79,13 @@ export function withArguments(
 }
 
 /** Adds the progress of a call to the known calls, because later states leave its arguments out. */
-export function noted(calls: readonly RecordedCall[], told: ToolProgress): readonly RecordedCall[] {
-  const { callId, name } = told;
+export function noted(calls: readonly RecordedCall[], reported: ToolProgress): readonly RecordedCall[] {
+  const { callId, name } = reported;
   const before = calls.find((call) => call.callId === callId);
-  const args = told.args ?? before?.args;
+  const args = reported.args ?? before?.args;
   if (args === undefined) return calls;
-  const failed = told.status === 'failed' || before?.failed === true;
-  const call = { callId, name, args, result: told.result ?? before?.result ?? null, failed };
+  const failed = reported.status === 'failed' || before?.failed === true;
+  const call = { callId, name, args, result: reported.result ?? before?.result ?? null, failed };
   return before === undefined ? [...calls, call] : calls.map((other) => (other === before ? call : other));
 }
 

@@ -1,7 +1,7 @@
 import { isObject } from '../../../client/json.js';
 import type { JsonObject, JsonValue } from '../../../client/types.js';
 
-/** What a session is told of the person's wallet. */
+/** What the page reports to a session about the person's wallet. */
 export interface WalletState {
   readonly address: string | null;
   readonly chainId: number | null;

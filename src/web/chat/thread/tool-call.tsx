@@ -20,7 +20,7 @@ export function ToolCall({ toolName, argsText, ...part }: ToolCallMessagePartPro
       <div className="tool-body">
         {typeof progress === 'string' && status === 'running' && <p>{progress}</p>}
         <h3>Arguments</h3>
-        <pre tabIndex={0}>{argsText === '' ? 'not told' : argsText}</pre>
+        <pre tabIndex={0}>{argsText === '' ? 'not known' : argsText}</pre>
         {result !== undefined && (
           <>
             <h3>Result</h3>

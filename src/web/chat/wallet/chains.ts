@@ -15,8 +15,8 @@ const CHAINS: Readonly<Record<number, readonly [name: string, symbol: string]>> 
 };
 
 /** Returns the name of a chain with its id. */
-export function chainName(chainId: number, told?: string | null): string {
-  const name = CHAINS[chainId]?.[0] ?? told;
+export function chainName(chainId: number, reported?: string | null): string {
+  const name = CHAINS[chainId]?.[0] ?? reported;
   return name === undefined || name === null || name === ''
     ? `chain ${String(chainId)}`
     : `${name} (chain ${String(chainId)})`;
