@@ -62,7 +62,7 @@ describeWithBrowser('the reference at /docs', () => {
         await page.waitForFunction(all);
         // Each can be opened, and shows what it answers.
         const chat = page.locator('.opblock', {
-          hasText: name === 'current' ? 'Send a message' : 'and stream the answer',
+          hasText: name === 'current' ? 'Send a message' : 'and stream the reply',
         });
         await chat.locator('.opblock-summary-control').click();
         await chat.getByText('Idempotency-Key').first().waitFor();
