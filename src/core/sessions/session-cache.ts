@@ -15,7 +15,7 @@ const KEPT_SHARE = 0.95;
 const EVICTION_MS = 1_000;
 /** How long a session that was only read, never written, stays in the cache. */
 const UNSTORED_MS = 3_600_000;
-/** How long ago a session may have been checked for a write that the store rejects if the session has changed. */
+/** The `maxAgeMs` of a write that the store rejects if the session has changed. */
 const LATELY_MS = 1_000;
 /** How long the text in flight of another node's turn is served before it is read again. */
 const FLIGHT_MS = 250;
@@ -105,9 +105,10 @@ export class SessionCache {
 
   /**
    * Returns the session for a write, which may recreate a deleted one. A new session is cached only once it is stored.
+   * @param maxAgeMs how long ago it may have been checked, in milliseconds; 0: checks it now
    */
-  async openForWrite(ref: SessionRef): Promise<CachedSession> {
-    return this.#openForWrite(ref, this.mirrorMs);
+  async openForWrite(ref: SessionRef, maxAgeMs = this.mirrorMs): Promise<CachedSession> {
+    return this.#openForWrite(ref, maxAgeMs);
   }
 
   /**

@@ -75,7 +75,8 @@ export class WalletReports {
     const reported = new Set<number>();
     const messages: Message[] = [];
     for (;;) {
-      const thread = await threads.openForWrite(ref);
+      // Checked now: another process may have requested a moment ago what the wallet reports.
+      const thread = await threads.openForWrite(ref, 0);
       const pending = thread.session.pending.filter(
         ({ id, payload }) => payload.kind === outcome.of && outcome.ids.includes(id) && !reported.has(id),
       );

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { createMemoryStore } from '../../support/memory-store/store.js';
 import { closeTestCores, created, message, spoken } from '../../support/core.js';
 import { Gate } from '../../support/gate.js';
 import { HASH, mined, SHOP, walletCore, type WalletCore } from '../../support/wallet-core.js';
@@ -38,6 +39,17 @@ describe('a report about the wallet', () => {
 });
 
 describe('a report of an outcome', () => {
+  it('counts for a request that another process made a moment ago', async () => {
+    const store = createMemoryStore();
+    const settings = { mirrorMs: 60_000 };
+    const one = await walletCore({ store, settings });
+    const other = await walletCore({ store, settings, id: one.id });
+    await other.core.snapshot(created(one.id));
+    await one.request({ label: 'pay' });
+    await other.report('wallet:tx_complete', { status: 'failed', error: 'no', pending_tx_ids: [1] });
+    expect(await store.readWalletRequests(one.id, { ids: [1] })).toMatchObject([{ state: 'rejected' }]);
+  });
+
   it('starts a turn before it is answered, and is verified in it', async () => {
     const made = await walletCore();
     const { core, id, request, report, rig, chains } = made;
