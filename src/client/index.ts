@@ -7,12 +7,16 @@ import { Wire } from './wire.js';
 export { pendingRequests, type PendingRequest } from './pending.js';
 export { ClientError, type ClientErrorKind, type ErrorDetail } from './error.js';
 export type {
+  AppDetails,
+  AppSecret,
   ChatMessage,
   Client,
   ClientOptions,
   Exchange,
   JsonObject,
   JsonValue,
+  RigDetails,
+  SecretSlot,
   SendOptions,
   SessionEvent,
   SessionState,

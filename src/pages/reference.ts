@@ -1,7 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import type { RequestHandler } from 'express';
-import { allowOwnResources, encoded, sendEncoded, type Encoded, type Page } from '../http/pages/pages.js';
+import {
+  allowOwnResources,
+  constant,
+  encoded,
+  sendEncoded,
+  type Encoded,
+  type Page,
+} from '../http/pages/pages.js';
 import { documentPath, openapiPages, type Described } from './openapi.js';
 
 /** The files of swagger-ui-dist that the page loads, and their content types. */
@@ -26,12 +33,6 @@ export function referencePages(apis: readonly Described[]): readonly Page[] {
       handlers: [asset(name, type)],
     })),
   ];
-}
-
-function constant(answer: Encoded): RequestHandler {
-  return (req, res) => {
-    sendEncoded(req, res, answer);
-  };
 }
 
 /** Serves a file of swagger-ui-dist, read on the first request. */

@@ -5,7 +5,7 @@ import { sentByHeader } from '../shared/session.js';
 import { appEndpoint, endpoint } from './endpoint.js';
 import * as input from './input.js';
 import { selection } from '../shared/shapes.js';
-import { appDescriptor } from './output.js';
+import { appDescriptor, namedRig } from './output.js';
 
 /** The routes of models and Apps. */
 export function controlRoutes(core: ControlApi & Pick<SessionApi, 'touch'>): readonly Route[] {
@@ -22,10 +22,10 @@ export function controlRoutes(core: ControlApi & Pick<SessionApi, 'touch'>): rea
     appEndpoint(
       'GET',
       '/api/control/models',
-      handle(input.listModels, async ({ sessionId, app, appKey }, _req, res) => {
+      handle(input.listModels, async ({ sessionId, app, appKey, include }, _req, res) => {
         const session = sessionId === undefined ? undefined : sentByHeader(sessionId);
         const rigs = await core.listRigs({ session, app, key: appKey });
-        res.json(rigs.map(({ id }) => id));
+        res.json(include === undefined ? rigs.map(({ id }) => id) : rigs.map(namedRig));
       }),
     ),
     endpoint(

@@ -29,6 +29,9 @@ const message = requiredText(
 const include = optionalText('query', 'include', (chain) =>
   chain.matches(/^turns(,turns)*$/).withMessage('include must be: turns'),
 );
+const names = optionalText('query', 'include', (chain) =>
+  chain.matches(/^names(,names)*$/).withMessage('include must be: names'),
+);
 const cursor = optionalText('query', 'cursor', (chain) =>
   chain
     .custom((text: string) => decodeCursor(text) !== undefined)
@@ -133,7 +136,12 @@ export const selectModel = input('fills', {
 });
 
 /** `GET /api/control/models`. */
-export const listModels = input('ignored', { sessionId: optionalSessionHeader, app, appKey });
+export const listModels = input('ignored', {
+  sessionId: optionalSessionHeader,
+  app,
+  appKey,
+  include: names,
+});
 
 /** `GET /api/control/apps`. */
 export const listApps = input('ignored', { sessionId: sessionHeader, appKey });

@@ -2,6 +2,7 @@ import type { App } from '../../core/model/app.js';
 import type { JsonObject } from '../../core/model/json.js';
 import type { ThreadSummary } from '../../core/model/session.js';
 import type { Dialect } from '../../http/response/errors.js';
+import type { RigChoice } from '../../core/model/rig-choice.js';
 import { errorShape } from '../shared/shapes.js';
 
 /** Errors have the format `{error, code, request_id, details?}`. */
@@ -15,13 +16,21 @@ export function thread({ id, title }: Pick<ThreadSummary, 'id' | 'title'>): Json
   return { session_id: id, title };
 }
 
-/** An App descriptor. `secrets` is present only if slots are declared. */
-export function appDescriptor({ name, secrets }: App): JsonObject {
-  if (secrets.length === 0) return { name };
+/** An App descriptor. `secrets` is present only if slots are declared, `prompts` only if some are configured. */
+export function appDescriptor({ name, secrets, prompts }: App): JsonObject {
   const slots = secrets.map((slot) => ({
     name: slot.name,
     description: slot.description,
     required: slot.required,
   }));
-  return { name, secrets: slots };
+  return {
+    name,
+    ...(slots.length > 0 && { secrets: slots }),
+    ...(prompts !== null && { prompts: [...prompts] }),
+  };
+}
+
+/** A rig as `GET /api/control/models?include=names` lists it. */
+export function namedRig({ id, name }: RigChoice): JsonObject {
+  return { id, name };
 }
