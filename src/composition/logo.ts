@@ -28,7 +28,8 @@ export async function readLogo({
     body = await readFile(path);
   } catch (error) {
     if (error instanceof ConfigError) throw error;
-    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
+    const hasCode = typeof error === 'object' && error !== null && 'code' in error;
+    const code = hasCode ? String(error.code) : String(error);
     throw mistake(code === 'ENOENT' ? `there is no file ${path}` : `${path} cannot be read (${code})`);
   }
   const kind = kindOf(body);
@@ -45,6 +46,6 @@ function kindOf(body: Buffer): Pick<Logo, 'type' | 'extension'> | undefined {
   if (body.subarray(0, 4).toString('latin1') === 'RIFF' && body.subarray(8, 12).toString('latin1') === 'WEBP')
     return { type: 'image/webp', extension: 'webp' };
   const text = body.toString('utf8').replace(/^\uFEFF/, '');
-  const isSvg = /^\s*(?:<\?xml[^>]*>\s*)?(?:<!--[^]*?-->\s*|<!DOCTYPE[^>[]*>\s*)*<svg[\s>]/i.test(text);
+  const isSvg = /^\s*(?:<\?xml[^>]*>\s*)?(?:<!--[^]*?-->\s*|<!DOCTYPE\s+svg[^>[]*>\s*)*<svg[\s>]/i.test(text);
   return isSvg ? { type: 'image/svg+xml', extension: 'svg' } : undefined;
 }

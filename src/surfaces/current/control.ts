@@ -4,8 +4,9 @@ import type { ControlApi, SessionApi } from '../../core/api.js';
 import { sentByHeader } from '../shared/session.js';
 import { appEndpoint, endpoint } from './endpoint.js';
 import * as input from './input.js';
+import { rigList } from '../shared/rig-list.js';
 import { selection } from '../shared/shapes.js';
-import { appDescriptor, namedRig } from './output.js';
+import { appDescriptor } from './output.js';
 
 /** The routes of models and Apps. */
 export function controlRoutes(core: ControlApi & Pick<SessionApi, 'touch'>): readonly Route[] {
@@ -25,7 +26,7 @@ export function controlRoutes(core: ControlApi & Pick<SessionApi, 'touch'>): rea
       handle(input.listModels, async ({ sessionId, app, appKey, include }, _req, res) => {
         const session = sessionId === undefined ? undefined : sentByHeader(sessionId);
         const rigs = await core.listRigs({ session, app, key: appKey });
-        res.json(include === undefined ? rigs.map(({ id }) => id) : rigs.map(namedRig));
+        res.json(rigList(rigs, include));
       }),
     ),
     endpoint(

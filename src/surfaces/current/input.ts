@@ -11,6 +11,7 @@ import {
 } from '../../http/validation/params.js';
 import { cursorParams } from '../shared/cursor.js';
 import { idempotencyKey } from '../shared/idempotency.js';
+import { rigListInclude } from '../shared/rig-list.js';
 import { optionalSessionHeader, sessionHeader, sessionPath } from '../shared/session.js';
 import { simulationParams } from '../shared/simulation.js';
 import { decodeCursor } from '../shared/page-cursor.js';
@@ -28,9 +29,6 @@ const message = requiredText(
 );
 const include = optionalText('query', 'include', (chain) =>
   chain.matches(/^turns(,turns)*$/).withMessage('include must be: turns'),
-);
-const names = optionalText('query', 'include', (chain) =>
-  chain.matches(/^names(,names)*$/).withMessage('include must be: names'),
 );
 const cursor = optionalText('query', 'cursor', (chain) =>
   chain
@@ -140,7 +138,7 @@ export const listModels = input('ignored', {
   sessionId: optionalSessionHeader,
   app,
   appKey,
-  include: names,
+  include: rigListInclude,
 });
 
 /** `GET /api/control/apps`. */

@@ -2,7 +2,6 @@ import type { App } from '../../core/model/app.js';
 import type { JsonObject } from '../../core/model/json.js';
 import type { ThreadSummary } from '../../core/model/session.js';
 import type { Dialect } from '../../http/response/errors.js';
-import type { RigChoice } from '../../core/model/rig-choice.js';
 import { errorShape } from '../shared/shapes.js';
 
 /** Errors have the format `{error, code, request_id, details?}`. */
@@ -28,9 +27,4 @@ export function appDescriptor({ name, secrets, prompts }: App): JsonObject {
     ...(slots.length > 0 && { secrets: slots }),
     ...(prompts !== null && { prompts: [...prompts] }),
   };
-}
-
-/** A rig as `GET /api/control/models?include=names` lists it. */
-export function namedRig({ id, name }: RigChoice): JsonObject {
-  return { id, name };
 }

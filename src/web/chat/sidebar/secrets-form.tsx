@@ -22,7 +22,8 @@ export function SecretsForm(props: {
   const [version, setVersion] = useState(0);
   useEffect(() => {
     let isOver = false;
-    if (keeper === null || clientId === '') {
+    // A request that names the client id would bind the session to it.
+    if (keeper === null || clientId === '' || walletUse !== 'own') {
       setStored([]);
       return;
     }
@@ -37,7 +38,7 @@ export function SecretsForm(props: {
     return () => {
       isOver = true;
     };
-  }, [keeper, clientId, app, version]);
+  }, [keeper, clientId, app, walletUse, version]);
   if (keeper === null)
     return <p className="hint">Only the current surface can store the secrets of this App.</p>;
   if (walletUse !== 'own')
