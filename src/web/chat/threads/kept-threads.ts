@@ -22,6 +22,8 @@ export interface KeptThread {
 const PREFIX = 'diptych.thread.';
 /** Maximum number of threads; the one whose last message is the oldest makes room. */
 const MAX_THREADS = 500;
+/** Maximum number of threads that make room for one in a full storage. */
+const MAX_EVICTED = 5;
 /** Maximum length of a title, in characters. */
 const MAX_TITLE = 200;
 
@@ -51,10 +53,10 @@ export class KeptThreads extends Observable<readonly KeptThread[]> {
     const { sessionId, title, ...rest } = thread;
     const text = JSON.stringify({ title: title.slice(0, MAX_TITLE), ...rest });
     for (const { sessionId: old } of this.#others(sessionId).slice(MAX_THREADS - 1)) this.#remove(old);
-    // A full storage: the oldest thread makes room.
-    while (!store('browser', PREFIX + sessionId, text)) {
+    // A full storage: the oldest threads make room, unless something else fills it.
+    for (let room = 0; !store('browser', PREFIX + sessionId, text); room++) {
       const oldest = this.#others(sessionId).at(-1);
-      if (oldest === undefined) return;
+      if (oldest === undefined || room === MAX_EVICTED) return;
       this.#remove(oldest.sessionId);
     }
     this.#reload();
