@@ -2,8 +2,11 @@ import { deliver } from '../delivery.js';
 import { isObject, objectsIn, textOf } from '../json.js';
 import { messagesOf } from '../messages.js';
 import { pendingRequests, type PendingRequest } from '../pending.js';
+import { historyOf } from './history.js';
 import type {
+  Client,
   ClientOptions,
+  History,
   JsonObject,
   JsonValue,
   SendOptions,
@@ -124,6 +127,23 @@ export class CurrentCalls {
 
   async delete(sessionId: string): Promise<void> {
     await this.wire.ask(call('DELETE', `/sessions/${encodeURIComponent(sessionId)}`));
+  }
+
+  /** Branches the thread of the session, with retries until the branch is created once. */
+  async branch(before: string | undefined, idempotencyKey: string): Promise<ThreadSummary> {
+    const headers = { 'Idempotency-Key': idempotencyKey, 'X-Wallet-Proof': this.options.walletProof?.() };
+    const path = `/sessions/${this.wire.sessionId}/branch`;
+    const body = withoutAbsent({ before });
+    const { outcome } = await deliver(this.wire, undefined, (signal) =>
+      this.wire.askObject(call('POST', path, { headers, body, signal })),
+    );
+    return threadOf(outcome.body);
+  }
+
+  async history({ limit, before, signal }: Parameters<Client['history']>[0]): Promise<History> {
+    const query = { limit: String(limit), before, include: 'turns' };
+    const path = `/sessions/${this.wire.sessionId}/messages`;
+    return historyOf((await this.wire.askObject(call('GET', path, { query, signal }))).body);
   }
 
   async apps(): Promise<readonly string[]> {

@@ -33,6 +33,8 @@ export function currentClient(wire: Wire, options: ClientOptions): Client {
     rename: (sessionId, title) => calls.rename(sessionId, title),
     archive: (sessionId, archived) => calls.archive(sessionId, archived),
     delete: (sessionId) => calls.delete(sessionId),
+    branch: (before) => calls.branch(before, randomId()),
+    history: (page) => calls.history(page),
     apps: () => calls.apps(),
     rigs: () => calls.rigs(),
     selectRig: (rig) => calls.selectRig(rig),

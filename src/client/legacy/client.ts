@@ -34,6 +34,8 @@ export function legacyClient(wire: Wire, options: ClientOptions): Client {
     rename: () => Promise.reject(unsupported('rename a thread')),
     archive: () => Promise.reject(unsupported('archive a thread')),
     delete: () => Promise.reject(unsupported('delete a thread')),
+    branch: () => Promise.reject(unsupported('branch a thread')),
+    history: () => Promise.reject(unsupported('read the stored messages')),
     apps: () => calls.apps(),
     rigs: () => calls.rigs(),
     selectRig: (rig) => calls.selectRig(rig),
