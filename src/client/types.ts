@@ -64,6 +64,26 @@ export interface ChatMessage {
   readonly toolResult: { readonly name: string; readonly result: string } | null;
 }
 
+/** A tool call with its arguments and its result. */
+export interface RecordedCall {
+  readonly callId: string;
+  readonly name: string;
+  readonly args: JsonObject;
+  /** The result as text; null while the call is running. */
+  readonly result: string | null;
+  readonly failed: boolean;
+}
+
+/** A stored message: all of a user message, or one step of a reply with the calls that it made. */
+export interface StoredMessage {
+  readonly id: string;
+  readonly sender: ChatMessage['sender'];
+  readonly content: string;
+  /** ISO 8601. */
+  readonly timestamp: string;
+  readonly calls: readonly RecordedCall[];
+}
+
 /** The state of a session on the service. */
 export interface SessionState {
   readonly title: string | null;
@@ -116,6 +136,13 @@ export interface SendOptions {
   readonly userState?: JsonObject;
   /** Default: a new one for each call, so that automatic retries send the message only once. */
   readonly idempotencyKey?: string;
+  readonly signal?: AbortSignal;
+}
+
+/** Which stored messages to read. */
+export interface HistoryOptions {
+  /** The number of messages, at most 1000; default: 200. */
+  readonly limit?: number;
   readonly signal?: AbortSignal;
 }
 
@@ -178,7 +205,7 @@ export interface HistoryTurn {
 }
 
 /** A page of the stored messages of a thread, in order, and the turns that they belong to. */
-export interface History {
+export interface HistoryPage {
   readonly messages: readonly HistoryMessage[];
   readonly turns: readonly HistoryTurn[];
   /** True if there are older messages. */
@@ -201,6 +228,8 @@ export interface Client {
   /** Yields the state and then all events of the session. Reconnects until `signal` aborts. */
   watch(signal: AbortSignal): AsyncIterable<SessionEvent>;
   state(): Promise<SessionState>;
+  /** Returns the last stored messages, oldest first. */
+  history(options?: HistoryOptions): Promise<readonly StoredMessage[]>;
   /** Lets `watch` read the state now, after a change that the surface does not announce. */
   refresh(): void;
   /** Cancels the running and the queued turns. */
@@ -219,14 +248,14 @@ export interface Client {
    */
   branch(before?: string): Promise<ThreadSummary>;
   /**
-   * Reads the last stored messages.
+   * Reads a page of the stored messages, with their ids and with how their turns went.
    * @param page `limit`: 1 to 1000; `before`: only messages before the one with this id
    */
-  history(page: {
+  historyPage(page: {
     readonly limit: number;
     readonly before?: string | undefined;
     readonly signal?: AbortSignal | undefined;
-  }): Promise<History>;
+  }): Promise<HistoryPage>;
   /** Lists the Apps that the key covers. */
   apps(): Promise<readonly string[]>;
   /** Lists the rigs, the session's first. */

@@ -406,7 +406,7 @@ describe('what the surfaces do not share', () => {
       () => client.sessionId !== '' && heard.of('state').some(({ state }) => state.status === 'idle'),
     );
     heard.stop();
-    const { messages, turns, hasMore } = await client.history({ limit: 10 });
+    const { messages, turns, hasMore } = await client.historyPage({ limit: 10 });
     expect(messages).toMatchObject([
       { role: 'user', content: 'One', toolCalls: [] },
       { role: 'assistant', content: 'First' },
@@ -423,7 +423,7 @@ describe('what the surfaces do not share', () => {
     ]);
     expect(hasMore).toBe(false);
     const before = messages[1]?.id ?? '';
-    expect((await client.history({ limit: 1, before })).messages).toEqual([messages[0]]);
+    expect((await client.historyPage({ limit: 1, before })).messages).toEqual([messages[0]]);
     const branch = await client.branch(before);
     expect(branch.sessionId).not.toBe(client.sessionId);
     const copy = createClient({ url: server.url, sessionId: branch.sessionId });
@@ -447,7 +447,7 @@ describe('what the surfaces do not share', () => {
       () => client.rename(client.sessionId, 'Mine'),
       () => client.delete(client.sessionId),
       () => client.branch(),
-      () => client.history({ limit: 1 }),
+      () => client.historyPage({ limit: 1 }),
       () => client.setUserState({}),
       () => client.send('Hello', { wallet: '0xwallet' }),
     ];

@@ -1,16 +1,18 @@
 import { deliver } from '../delivery.js';
 import { isObject, objectsIn, textOf } from '../json.js';
-import { messagesOf } from '../messages.js';
+import { messagesOf, senderOf } from '../messages.js';
 import { pendingRequests, type PendingRequest } from '../pending.js';
-import { historyOf } from './history.js';
+import { historyPageOf } from './history.js';
 import type {
   Client,
   ClientOptions,
-  History,
+  HistoryOptions,
+  HistoryPage,
   JsonObject,
   JsonValue,
   SendOptions,
   SessionState,
+  StoredMessage,
   ThreadSummary,
   WalletProof,
   WalletReport,
@@ -27,8 +29,8 @@ export interface Snapshot {
 }
 
 const BASE = '/current/api';
-/** Number of last records to search for a tool call that was just announced. */
-const RECENT = '20';
+/** Number of stored messages to read by default. */
+const HISTORY = 200;
 
 /** The requests of the current surface. */
 export class CurrentCalls {
@@ -100,12 +102,12 @@ export class CurrentCalls {
     return this.wire.stream(call('GET', '/updates', { query: { include: 'turns' }, headers, signal }));
   }
 
-  /** Returns the arguments of the latest tool calls by call id. */
-  async recentArguments(signal: AbortSignal): Promise<ReadonlyMap<string, JsonObject>> {
+  async history({ limit = HISTORY, signal }: HistoryOptions = {}): Promise<readonly StoredMessage[]> {
     const path = `/sessions/${this.wire.sessionId}/messages`;
-    const { body } = await this.wire.askObject(call('GET', path, { query: { limit: RECENT }, signal }));
-    const calls = objectsIn(body.messages).flatMap((record) => objectsIn(record.tool_calls));
-    return new Map(calls.map((made) => [textOf(made, 'call_id'), isObject(made.args) ? made.args : {}]));
+    const { body } = await this.wire.askObject(
+      call('GET', path, { query: { limit: String(limit) }, signal }),
+    );
+    return objectsIn(body.messages).map(storedMessageOf);
   }
 
   async threads(wallet: string): Promise<readonly ThreadSummary[]> {
@@ -140,10 +142,10 @@ export class CurrentCalls {
     return threadOf(outcome.body);
   }
 
-  async history({ limit, before, signal }: Parameters<Client['history']>[0]): Promise<History> {
+  async historyPage({ limit, before, signal }: Parameters<Client['historyPage']>[0]): Promise<HistoryPage> {
     const query = { limit: String(limit), before, include: 'turns' };
     const path = `/sessions/${this.wire.sessionId}/messages`;
-    return historyOf((await this.wire.askObject(call('GET', path, { query, signal }))).body);
+    return historyPageOf((await this.wire.askObject(call('GET', path, { query, signal }))).body);
   }
 
   async apps(): Promise<readonly string[]> {
@@ -215,6 +217,29 @@ function snapshotOf({ headers, body }: Answer): Snapshot {
     raw,
   };
   return { state, cursor: Number(headers.get('x-event-cursor') ?? 0), etag: headers.get('etag') };
+}
+
+function storedMessageOf(record: JsonObject): StoredMessage {
+  const results = new Map(
+    objectsIn(record.tool_results).map((result) => [textOf(result, 'call_id'), result]),
+  );
+  const calls = objectsIn(record.tool_calls).map((made) => {
+    const callId = textOf(made, 'call_id');
+    const result = results.get(callId);
+    return {
+      ...{ callId, name: textOf(made, 'name'), args: isObject(made.args) ? made.args : {} },
+      result: result === undefined ? null : resultText(result.result ?? null),
+      failed: result?.status === 'failed',
+    };
+  });
+  return {
+    ...{ id: textOf(record, 'id'), sender: senderOf(textOf(record, 'role')), calls },
+    ...{ content: textOf(record, 'content'), timestamp: textOf(record, 'created_at') },
+  };
+}
+
+function resultText(result: JsonValue): string {
+  return typeof result === 'string' ? result : JSON.stringify(result);
 }
 
 function threadOf(body: JsonObject): ThreadSummary {

@@ -1,8 +1,8 @@
 import { isObject, objectsIn, textOf } from '../json.js';
-import type { History, HistoryCall, HistoryMessage, HistoryTurn, JsonObject, JsonValue } from '../types.js';
+import type { HistoryCall, HistoryMessage, HistoryPage, HistoryTurn, JsonObject, JsonValue } from '../types.js';
 
 /** Reads a page of stored messages from a response body. */
-export function historyOf(body: JsonObject): History {
+export function historyPageOf(body: JsonObject): HistoryPage {
   return {
     messages: objectsIn(body.messages).map(messageOf),
     turns: objectsIn(body.turns).map(turnOf),

@@ -25,6 +25,7 @@ export function legacyClient(wire: Wire, options: ClientOptions): Client {
     ask: (text, sending = {}) => ask(text, sending),
     watch: (signal) => watchLegacy(wire, calls, { listeners, nudges }, signal),
     state: () => calls.state(),
+    history: () => Promise.reject(unsupported('read the stored messages')),
     refresh: () => {
       for (const nudge of nudges) nudge();
     },
@@ -35,7 +36,7 @@ export function legacyClient(wire: Wire, options: ClientOptions): Client {
     archive: () => Promise.reject(unsupported('archive a thread')),
     delete: () => Promise.reject(unsupported('delete a thread')),
     branch: () => Promise.reject(unsupported('branch a thread')),
-    history: () => Promise.reject(unsupported('read the stored messages')),
+    historyPage: () => Promise.reject(unsupported('read the stored messages')),
     apps: () => calls.apps(),
     rigs: () => calls.rigs(),
     selectRig: (rig) => calls.selectRig(rig),
