@@ -2,11 +2,14 @@ import { deliver } from '../delivery.js';
 import { isObject, objectsIn, textOf, textsIn } from '../json.js';
 import { messagesOf, senderOf } from '../messages.js';
 import { pendingRequests, type PendingRequest } from '../pending.js';
+import { historyPageOf } from './history.js';
 import type {
   AppDetails,
   AppSecret,
+  Client,
   ClientOptions,
   HistoryOptions,
+  HistoryPage,
   JsonObject,
   JsonValue,
   RigDetails,
@@ -129,6 +132,23 @@ export class CurrentCalls {
 
   async delete(sessionId: string): Promise<void> {
     await this.wire.ask(call('DELETE', `/sessions/${encodeURIComponent(sessionId)}`));
+  }
+
+  /** Branches the thread of the session, with retries until the branch is created once. */
+  async branch(before: string | undefined, idempotencyKey: string): Promise<ThreadSummary> {
+    const headers = { 'Idempotency-Key': idempotencyKey, 'X-Wallet-Proof': this.options.walletProof?.() };
+    const path = `/sessions/${this.wire.sessionId}/branch`;
+    const body = withoutAbsent({ before });
+    const { outcome } = await deliver(this.wire, undefined, (signal) =>
+      this.wire.askObject(call('POST', path, { headers, body, signal })),
+    );
+    return threadOf(outcome.body);
+  }
+
+  async historyPage({ limit, before, signal }: Parameters<Client['historyPage']>[0]): Promise<HistoryPage> {
+    const query = { limit: String(limit), before, include: 'turns' };
+    const path = `/sessions/${this.wire.sessionId}/messages`;
+    return historyPageOf((await this.wire.askObject(call('GET', path, { query, signal }))).body);
   }
 
   async appDetails(): Promise<readonly AppDetails[]> {

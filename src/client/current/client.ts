@@ -34,6 +34,8 @@ export function currentClient(wire: Wire, options: ClientOptions): Client {
     rename: (sessionId, title) => calls.rename(sessionId, title),
     archive: (sessionId, archived) => calls.archive(sessionId, archived),
     delete: (sessionId) => calls.delete(sessionId),
+    branch: (before) => calls.branch(before, randomId()),
+    historyPage: (page) => calls.historyPage(page),
     apps: async () => (await calls.appDetails()).map(({ name }) => name),
     appDetails: () => calls.appDetails(),
     rigs: () => calls.rigs(),

@@ -35,6 +35,8 @@ export function legacyClient(wire: Wire, options: ClientOptions): Client {
     rename: () => Promise.reject(unsupported('rename a thread')),
     archive: () => Promise.reject(unsupported('archive a thread')),
     delete: () => Promise.reject(unsupported('delete a thread')),
+    branch: () => Promise.reject(unsupported('branch a thread')),
+    historyPage: () => Promise.reject(unsupported('read the stored messages')),
     apps: () => calls.apps(),
     appDetails: async () => (await calls.apps()).map((name) => ({ name, secrets: [], prompts: null })),
     rigs: async () => (await calls.rigDetails()).map(({ id }) => id),

@@ -68,13 +68,23 @@ export const renameSession = input('needed', {
   title: requiredText('body', 'title', 'the new title'),
 });
 
+const beforeMessage = optionalText('query', 'before', (chain) =>
+  chain.isUUID('loose').withMessage('before must be the id of a message').toLowerCase(),
+);
+
+/** `POST /api/sessions/{id}/branch`. */
+export const branchSession = input('documented', {
+  sessionId: sessionPath,
+  before: beforeMessage,
+  idempotencyKey,
+});
+
 /** `GET /api/sessions/{id}/messages`, with pagination. */
 export const readMessages = input('ignored', {
   sessionId: sessionPath,
   limit: withDefault(optionalInteger('query', 'limit', { min: 1, max: 1000 }), 100),
-  before: optionalText('query', 'before', (chain) =>
-    chain.isUUID('loose').withMessage('before must be the id of a message').toLowerCase(),
-  ),
+  before: beforeMessage,
+  include,
 });
 
 /** `POST /api/chat`. */
