@@ -9,13 +9,13 @@ export interface Row {
   /** Its unit in the table. */
   readonly unit: string;
   /** The command of this row alone, without `--json`. */
-  readonly command: readonly string[];
+  readonly command: readonly [string, ...string[]];
   /** How much one run does; absent: the program's own measure of time. */
   readonly each?: number;
 }
 
-const CHAOS = ['npm', 'run', '--silent', 'chaos', '--', '--no-build'];
-const program = (name: string): readonly string[] => [
+const CHAOS: Row['command'] = ['npm', 'run', '--silent', 'chaos', '--', '--no-build'];
+const program = (name: string): Row['command'] => [
   'npx',
   'tsx',
   `test/proof/programs/${name}.ts`,

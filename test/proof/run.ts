@@ -60,7 +60,7 @@ async function main(): Promise<number> {
 async function run(row: Row, journal: Journal): Promise<boolean> {
   const directory = mkdtempSync(join(tmpdir(), 'diptych-proof-run-'));
   const json = join(directory, 'outcome.json');
-  const [command = '', ...args] = [...row.command, ...extentOf(row), '--json', json];
+  const [command, ...args] = [...row.command, ...extentOf(row), '--json', json];
   process.stdout.write(`\n== ${row.name}: ${[command, ...args].join(' ')}\n`);
   const began = new Date();
   const child = spawn(command, args, { cwd: ROOT, stdio: 'inherit' });

@@ -48,6 +48,6 @@ await runProgram({ about: ABOUT, count: 1_000_000 }, async (run) => {
   await upstream.close();
   const byStatus = [...statuses]
     .sort(([a], [b]) => a - b)
-    .map(([status, times]) => [`status ${String(status)}`, times]);
-  return { counts: { requests: run.count, ...Object.fromEntries(byStatus) } };
+    .map(([status, times]) => [`status ${String(status)}`, times] as const);
+  return { counts: Object.fromEntries([['requests', run.count], ...byStatus]) };
 });

@@ -83,9 +83,11 @@ async function follow(
       return;
     }
     const idle = untilIdle(base, headers);
-    let isIdle = false;
-    void idle.then(() => (isIdle = true));
-    while (seen.ended < turn && !isIdle) {
+    const over = new AbortController();
+    void idle.then(() => {
+      over.abort();
+    });
+    while (seen.ended < turn && !over.signal.aborted) {
       const url = `${base}/api/updates?include=turns`;
       const cursor = { 'Last-Event-ID': String(seen.cursor) };
       const stream = await open({ method: 'GET', url, headers: { ...headers, ...cursor } });
@@ -119,7 +121,7 @@ async function untilIdle(base: string, headers: Readonly<Record<string, string>>
 
 /** Reads a few events, or until the turn has ended, or none is left to be shown. */
 async function read(
-  { message, close }: Awaited<ReturnType<typeof open>>,
+  stream: Awaited<ReturnType<typeof open>>,
   events: number,
   { seen, turn, idle }: { readonly seen: SeenTurns; readonly turn: number; readonly idle: Promise<void> },
 ): Promise<void> {
@@ -127,10 +129,10 @@ async function read(
   seen.opened();
   void idle.then(() => {
     // A stream that has shown the beginning of the turn will show its end.
-    if (!seen.isInTurn) close();
+    if (!seen.isInTurn) stream.close();
   });
   try {
-    for await (const { id, data } of eventsOf(message)) {
+    for await (const { id, data } of eventsOf(stream.message)) {
       seen.see(id, data);
       if (--left === 0 || seen.ended >= turn) return;
     }

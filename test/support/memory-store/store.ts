@@ -5,7 +5,15 @@ import { closeCall, logCall, openCall, readCallLeases, renewCalls } from './call
 import { claimFaults, markFaultsShown, releaseFaults } from './faults.js';
 import { claimAbandoned, readLeases, releaseTurns, renewLeases, takeOver } from './leases.js';
 import { countSessions, readOpenTurns, readUses } from './overview.js';
-import { deleteSession, listSessions, loadTail, loadThread, readMessages, saveSession } from './sessions.js';
+import {
+  branchSession,
+  deleteSession,
+  listSessions,
+  loadTail,
+  loadThread,
+  readMessages,
+  saveSession,
+} from './sessions.js';
 import {
   deleteSecrets,
   listSecretClients,
@@ -35,6 +43,7 @@ import {
   findTurn,
   interruptTurns,
   readFlight,
+  readTurns,
   saveProgress,
 } from './turns.js';
 
@@ -91,6 +100,7 @@ export function createMemoryStore(): Store {
       ),
     readMessages: (id, page) => step(() => readMessages(state, id, page)),
 
+    branchSession: (branching) => step(() => branchSession(state, branching)),
     acceptMessage: (acceptance) => step(() => acceptMessage(state, acceptance)),
     readTurn: (sessionId, turnId) =>
       step(() => {
@@ -98,6 +108,7 @@ export function createMemoryStore(): Store {
         if (found?.turn.sessionId !== sessionId) return undefined;
         return { turn: found.turn, messages: [...found.messages] };
       }),
+    readTurns: (id, numbers) => step(() => readTurns(state, id, numbers)),
     readFlight: (sessionId) => step(() => readFlight(state, sessionId)),
     countTurns: () =>
       step(() => {

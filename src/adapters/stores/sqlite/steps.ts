@@ -15,6 +15,7 @@ import type { LeaseMark } from '../../../core/ports/lease-store.js';
 import type { ClaimedFaults } from '../../../core/ports/fault-store.js';
 import type { Quota } from '../../../core/model/quota.js';
 import type { SealedSecret, SecretBounds, StoredSecrets } from '../../../core/ports/secret-store.js';
+import type { Branched, Branching } from '../../../core/ports/stored-thread.js';
 import type { UsageRow } from '../../../core/ports/usage-store.js';
 import type { WalletRequest, WalletVerification } from '../../../core/model/wallet-request.js';
 import type {
@@ -55,6 +56,7 @@ interface Step<A extends readonly unknown[], R> {
 export interface Steps {
   saveSession: Step<ChangeValues, SavedValues>;
   deleteSession: Step<[id: string, at: number], boolean>;
+  branchSession: Step<[Branching], Branched>;
   acceptMessage: Step<[Acceptance], Accepted>;
   interruptTurns: Step<[sessionId: string, at: number], (Interruption & { commit: Commit }) | undefined>;
   takeOver: Step<[turnId: string, lease: Lease], ClaimedTurn | undefined>;
