@@ -10,6 +10,7 @@ import { LEASE_MS, type CoreSettings } from './core/model/settings.js';
 import { connectionsWithin, readProcessLimits } from './composition/descriptor-limit.js';
 import { createAdmin } from './composition/admin.js';
 import { openBus, openStore } from './composition/data.js';
+import { createLegacyNotices } from './composition/legacy-notices.js';
 import { createRigs } from './composition/rigs.js';
 import { openTelemetry } from './composition/telemetry.js';
 import { createTools } from './composition/tools.js';
@@ -127,6 +128,8 @@ export async function createApp(config: Config): Promise<Application> {
       settings: coreSettings(config),
     });
     closing.add(() => core.close());
+    const notices = await createLegacyNotices(config, { store, core, clock: systemClock, log, version });
+    closing.add(async () => notices?.close());
     const isLocal = isLoopbackName(config.host);
     const httpSettings: HttpSettings = {
       corsOrigins: config.corsOrigins ?? (isLocal ? 'loopback' : '*'),
@@ -169,6 +172,7 @@ export async function createApp(config: Config): Promise<Application> {
         const url = await listenOn(server, config.host, config.port);
         await core.start();
         tools.start();
+        notices?.start();
         return url;
       },
       async drain() {

@@ -26,6 +26,8 @@ async function send(session: string): Promise<void> {
   expect(status).toBe(200);
 }
 
+const post = (body: unknown) => house.ask('POST', '/admin/api/keys', { ...bearer, body });
+
 const get = async (path: string) => objectOf((await house.ask('GET', `/admin/api${path}`, bearer)).json);
 
 describe('the operator’s paths', () => {
@@ -175,13 +177,44 @@ describe('the report of the legacy API', () => {
       verdict: { kind: 'used', text: expect.stringContaining('WalletApp') },
     });
     expect(listOf(report, 'history').at(-1)).toMatchObject({ current: 1, legacy: 1 });
-    expect((await house.ask('GET', '/admin/api/report?days=0', bearer)).status).toBe(400);
+    for (const wrong of ['days=0', 'format=xml']) {
+      expect((await house.ask('GET', `/admin/api/report?${wrong}`, bearer)).status).toBe(400);
+    }
+  });
+
+  it('counts sites by their origin, and not the service’s own page', async () => {
+    const session = randomUUID();
+    const browser = { 'User-Agent': 'Mozilla/5.0 (X11; Linux x86_64)' };
+    const use = (headers: Record<string, string>, path = '/legacy/api/thread/state') =>
+      house.ask('GET', path, { session, headers: { ...browser, ...headers } });
+    await use({ Origin: 'https://App.example.org:8443' });
+    await use({ Origin: 'null' });
+    await use({ 'Diptych-Page': '1' });
+    await use({ 'Diptych-Page': '1' }, '/api/sessions');
+    await use({ 'Diptych-Page': '1' }, '/current/api/state');
+    const report = await get('/report');
+    const clients = listOf(report, 'users').map((user) => textOf(user, 'client'));
+    expect(clients.sort()).toEqual(['Mozilla', 'https://app.example.org:8443']);
+    expect(listOf(report, 'history').at(-1)).toMatchObject({ current: 0, legacy: 2 });
+  });
+
+  it('can be had as CSV', async () => {
+    const session = randomUUID();
+    const made = (await post({ apps: ['desk'], label: '=1+1, "mobile"' })).json;
+    const headers = { 'User-Agent': 'WalletApp/2.1', 'X-API-Key': keyOf(made) };
+    await house.ask('POST', '/legacy/api/sessions', { session, headers });
+    const answer = await house.ask('GET', '/admin/api/report?format=csv', bearer);
+    expect(answer.headers.get('content-type')).toBe('text/csv; charset=utf-8');
+    const [head, line = '', end] = answer.text.split('\r\n');
+    expect(head).toBe('client,key_id,key_label,endpoint,requests,first_at,last_at');
+    const start = `WalletApp,${idOf(made)},"'=1+1, ""mobile""",POST /api/sessions,1,`;
+    expect(line.slice(0, start.length)).toBe(start);
+    expect(line.slice(start.length)).toMatch(/^\d{4}-[^,]+Z,\d{4}-[^,]+Z$/);
+    expect(end).toBe('');
   });
 });
 
 describe('App keys', () => {
-  const post = (body: unknown) => house.ask('POST', '/admin/api/keys', { ...bearer, body });
-
   it('are made, shown once, used and revoked', async () => {
     const made = objectOf((await post({ apps: ['desk'], label: 'web', expires_in_days: 30 })).json);
     expect(made).toEqual({

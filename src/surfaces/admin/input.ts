@@ -47,4 +47,10 @@ export const nameKey = input('ignored', { id: requiredText('params', 'id', 'the 
 /** The report on the use of the legacy surface. */
 export const report = input('ignored', {
   days: withDefault(optionalInteger('query', 'days', { min: 1, max: 400 }), 30),
+  format: withDefault(
+    optionalText('query', 'format', (chain) =>
+      chain.isIn(['json', 'csv']).withMessage('format must be json or csv'),
+    ),
+    'json',
+  ),
 });

@@ -1,6 +1,5 @@
 import type { Operator, Overview, SpentUse } from '../../core/operations/operator.js';
 import type { RecentPoint } from '../../core/operations/recent-activity.js';
-import { nameOf, type UsageReport } from '../../core/operations/usage-report.js';
 import type { Session } from '../../core/model/session.js';
 import type { StoredKey } from '../../core/ports/store.js';
 
@@ -72,24 +71,6 @@ export function secrets({ totals, most }: Awaited<ReturnType<Operator['secrets']
   return {
     apps: totals.map(({ app, secrets: count, bytes }) => ({ app, secrets: count, bytes })),
     max_bytes: most,
-  };
-}
-
-/** The report on the use of the legacy surface. */
-export function report({ days, countingSince, lastUsedAt, users, history, verdict }: UsageReport) {
-  return {
-    days,
-    counting_since: timeOrNull(countingSince),
-    last_used_at: timeOrNull(lastUsedAt),
-    users: users.map((user) => ({
-      name: nameOf(user),
-      requests: user.requests,
-      first_at: time(user.firstAt),
-      last_at: time(user.lastAt),
-      endpoints: user.endpoints,
-    })),
-    history: history.map(({ day, current, legacy }) => ({ day: time(day), current, legacy })),
-    verdict,
   };
 }
 

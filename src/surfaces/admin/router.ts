@@ -9,6 +9,7 @@ import type { Method, Route } from '../../http/routing/route.js';
 import { decodeCursor, encodeCursor } from '../shared/page-cursor.js';
 import * as input from './input.js';
 import * as output from './output.js';
+import { reportCsv, reportJson } from './report.js';
 
 /** The dependencies of the admin API. */
 export interface AdminParts {
@@ -71,8 +72,10 @@ export function adminRoutes({ operator, core, token, apps }: AdminParts, dialect
     endpoint(
       'GET',
       '/report',
-      handle(input.report, async ({ days }, _req, res) => {
-        res.json(output.report(await core.usageReport({ days })));
+      handle(input.report, async ({ days, format }, _req, res) => {
+        const found = await core.usageReport({ days });
+        if (format === 'csv') res.type('text/csv').send(reportCsv(found));
+        else res.json(reportJson(found));
       }),
     ),
     endpoint('GET', '/secrets', async (_req, res) => {

@@ -94,6 +94,7 @@ export interface KeptSecrets {
 }
 
 export interface LegacyReport {
+  readonly at: string;
   readonly days: number;
   readonly counting_since: string | null;
   readonly last_used_at: string | null;

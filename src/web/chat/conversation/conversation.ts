@@ -5,6 +5,7 @@ import { Observable } from '../../parts/observable.js';
 import { pendingRequests, type PendingRequest } from '../../../client/pending.js';
 import { changed, type Change } from './changes.js';
 import { readCalls } from './history.js';
+import { pageFetch } from '../page-fetch.js';
 import type { Settings } from '../settings.js';
 import { countUnknown } from './tools.js';
 import { EMPTY_VIEW, type View } from './view.js';
@@ -53,7 +54,7 @@ export class Conversation {
     const { surface, sessionId, app, key } = settings;
     const { base, onExchange, onWireEvent, walletProof } = around;
     const options = {
-      ...{ url: base, sessionId, onExchange, onWireEvent, walletProof },
+      ...{ url: base, sessionId, onExchange, onWireEvent, walletProof, fetch: pageFetch },
       ...(app !== 'default' && { app }),
       ...(key !== '' && { key }),
     };

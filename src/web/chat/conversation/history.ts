@@ -1,5 +1,6 @@
 import { isObject, objectsIn, parseJson, textOf } from '../../../client/json.js';
 import type { Exchange, JsonValue } from '../../../client/types.js';
+import { pageFetch } from '../page-fetch.js';
 import type { RecordedCall } from './view.js';
 
 /** Maximum number of records to read for arguments. */
@@ -18,7 +19,7 @@ export async function readCalls(
   const { signal, onExchange } = options;
   const url = `${base}/current/api/sessions/${sessionId}/messages?limit=${String(LIMIT)}`;
   const startedAt = new Date();
-  const response = await fetch(url, { signal });
+  const response = await pageFetch(url, { signal });
   const milliseconds = Date.now() - startedAt.getTime();
   const { status } = response;
   onExchange({ method: 'GET', url, headers: {}, body: undefined, status, startedAt, milliseconds });
