@@ -114,6 +114,7 @@ export async function createApp(config: Config): Promise<Application> {
     closing.add(() => bus.close());
     const telemetry = await openTelemetry(config, {
       ...{ store: opened.store, busUp, clock: systemClock, log, version },
+      names: { rigs: rigs.map(({ id }) => id), tools: toolNames },
     });
     closing.add(() => telemetry.close());
     const { store } = telemetry;

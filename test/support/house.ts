@@ -97,7 +97,10 @@ export async function openHouse(
               ...{ serviceName: 'house', resource: {}, root: 'all', followsParent: true },
             },
     },
-    { store, busUp: null, clock: systemClock, log, version: '1.2.3' },
+    {
+      ...{ store, busUp: null, clock: systemClock, log, version: '1.2.3' },
+      names: { rigs: (options.rigs ?? [rig]).map(({ id }) => id), tools: tools.map(({ name }) => name) },
+    },
   );
   const core = createCore({
     ...{ store: telemetry.store, bus: createMemoryBus(), log, seedPhrases },
