@@ -118,7 +118,8 @@ export async function createApp(config: Config): Promise<Application> {
     });
     closing.add(() => telemetry.close());
     const { store } = telemetry;
-    const admin = await createAdmin(config, { store, clock: systemClock, digests: nodeDigests });
+    const admin = await createAdmin(config, { store, clock: systemClock, digests: nodeDigests, log });
+    closing.add(async () => admin?.close());
     const core = createCore({
       ...{ store, bus, rigs, tools, chains, schemas, log, seedPhrases, walletSignIn },
       observer: observers([telemetry.observer, ...(admin === null ? [] : [admin.observer])]),
@@ -174,6 +175,7 @@ export async function createApp(config: Config): Promise<Application> {
         await core.start();
         tools.start();
         notices?.start();
+        admin?.start();
         return url;
       },
       async drain() {

@@ -83,7 +83,7 @@ export async function openHouse(
       limits: settings.limits,
       maxSecretsBytes: settings.maxSecretsBytes,
     },
-    { store, clock: systemClock, digests: nodeDigests },
+    { store, clock: systemClock, digests: nodeDigests, log },
   );
   const { metrics, collector } = options;
   const telemetry = await openTelemetry(
@@ -144,6 +144,7 @@ export async function openHouse(
         await server.close();
       } finally {
         await core.close();
+        await admin?.close();
         await telemetry.close();
         if (options.store === undefined) await store.close();
       }
