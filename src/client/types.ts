@@ -64,6 +64,26 @@ export interface ChatMessage {
   readonly toolResult: { readonly name: string; readonly result: string } | null;
 }
 
+/** A tool call with its arguments and its result. */
+export interface RecordedCall {
+  readonly callId: string;
+  readonly name: string;
+  readonly args: JsonObject;
+  /** The result as text; null while the call is running. */
+  readonly result: string | null;
+  readonly failed: boolean;
+}
+
+/** A stored message: all of a user message, or one step of a reply with the calls that it made. */
+export interface StoredMessage {
+  readonly id: string;
+  readonly sender: ChatMessage['sender'];
+  readonly content: string;
+  /** ISO 8601. */
+  readonly timestamp: string;
+  readonly calls: readonly RecordedCall[];
+}
+
 /** The state of a session on the service. */
 export interface SessionState {
   readonly title: string | null;
@@ -119,6 +139,13 @@ export interface SendOptions {
   readonly signal?: AbortSignal;
 }
 
+/** Which stored messages to read. */
+export interface HistoryOptions {
+  /** The number of messages, at most 1000; default: 200. */
+  readonly limit?: number;
+  readonly signal?: AbortSignal;
+}
+
 /** An entry of the thread list. */
 export interface ThreadSummary {
   readonly sessionId: string;
@@ -156,6 +183,8 @@ export interface Client {
   /** Yields the state and then all events of the session. Reconnects until `signal` aborts. */
   watch(signal: AbortSignal): AsyncIterable<SessionEvent>;
   state(): Promise<SessionState>;
+  /** Returns the last stored messages, oldest first. */
+  history(options?: HistoryOptions): Promise<readonly StoredMessage[]>;
   /** Lets `watch` read the state now, after a change that the surface does not announce. */
   refresh(): void;
   /** Cancels the running and the queued turns. */

@@ -1,13 +1,15 @@
 import { deliver } from '../delivery.js';
 import { isObject, objectsIn, textOf } from '../json.js';
-import { messagesOf } from '../messages.js';
+import { messagesOf, senderOf } from '../messages.js';
 import { pendingRequests, type PendingRequest } from '../pending.js';
 import type {
   ClientOptions,
+  HistoryOptions,
   JsonObject,
   JsonValue,
   SendOptions,
   SessionState,
+  StoredMessage,
   ThreadSummary,
   WalletProof,
   WalletReport,
@@ -24,8 +26,8 @@ export interface Snapshot {
 }
 
 const BASE = '/current/api';
-/** Number of last records to search for a tool call that was just announced. */
-const RECENT = '20';
+/** Number of stored messages to read by default. */
+const HISTORY = 200;
 
 /** The requests of the current surface. */
 export class CurrentCalls {
@@ -97,12 +99,12 @@ export class CurrentCalls {
     return this.wire.stream(call('GET', '/updates', { query: { include: 'turns' }, headers, signal }));
   }
 
-  /** Returns the arguments of the latest tool calls by call id. */
-  async recentArguments(signal: AbortSignal): Promise<ReadonlyMap<string, JsonObject>> {
+  async history({ limit = HISTORY, signal }: HistoryOptions = {}): Promise<readonly StoredMessage[]> {
     const path = `/sessions/${this.wire.sessionId}/messages`;
-    const { body } = await this.wire.askObject(call('GET', path, { query: { limit: RECENT }, signal }));
-    const calls = objectsIn(body.messages).flatMap((record) => objectsIn(record.tool_calls));
-    return new Map(calls.map((made) => [textOf(made, 'call_id'), isObject(made.args) ? made.args : {}]));
+    const { body } = await this.wire.askObject(
+      call('GET', path, { query: { limit: String(limit) }, signal }),
+    );
+    return objectsIn(body.messages).map(storedMessageOf);
   }
 
   async threads(wallet: string): Promise<readonly ThreadSummary[]> {
@@ -195,6 +197,29 @@ function snapshotOf({ headers, body }: Answer): Snapshot {
     raw,
   };
   return { state, cursor: Number(headers.get('x-event-cursor') ?? 0), etag: headers.get('etag') };
+}
+
+function storedMessageOf(record: JsonObject): StoredMessage {
+  const results = new Map(
+    objectsIn(record.tool_results).map((result) => [textOf(result, 'call_id'), result]),
+  );
+  const calls = objectsIn(record.tool_calls).map((made) => {
+    const callId = textOf(made, 'call_id');
+    const result = results.get(callId);
+    return {
+      ...{ callId, name: textOf(made, 'name'), args: isObject(made.args) ? made.args : {} },
+      result: result === undefined ? null : resultText(result.result ?? null),
+      failed: result?.status === 'failed',
+    };
+  });
+  return {
+    ...{ id: textOf(record, 'id'), sender: senderOf(textOf(record, 'role')), calls },
+    ...{ content: textOf(record, 'content'), timestamp: textOf(record, 'created_at') },
+  };
+}
+
+function resultText(result: JsonValue): string {
+  return typeof result === 'string' ? result : JSON.stringify(result);
 }
 
 function threadOf(body: JsonObject): ThreadSummary {

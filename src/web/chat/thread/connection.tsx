@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import type { View } from '../conversation/view.js';
+import type { View } from '../../../client/view/view.js';
 
 const WORDS = { connecting: 'Connecting', open: 'Connected', lost: 'Reconnecting' } as const;
 

@@ -5,9 +5,9 @@ import { Announcer } from './announcer.js';
 import { Composer } from './composer.js';
 import { reasonOf, type Conversation } from '../conversation/conversation.js';
 import { Problems } from './problems.js';
-import { useRuntime } from './runtime.js';
+import { useThreadRuntime } from '../../../client/assistant-ui/thread-runtime.js';
 import { Thread } from './thread.js';
-import { isBusy } from '../conversation/view.js';
+import { isBusy } from '../../../client/view/view.js';
 import { useWindow } from './window.js';
 import { PendingList } from '../wallet/requests/pending-list.js';
 import { useReportedOutcomes, useToldWallet } from '../wallet/told.js';
@@ -49,7 +49,7 @@ export function Pane(props: {
     }
   }, [conversation]);
   const shown = useWindow(view);
-  const runtime = useRuntime(view, shown.messages, { send, interrupt });
+  const runtime = useThreadRuntime(view, shown.messages, { send, interrupt });
 
   // Restores a refused message into the input, so that the user can change it and send it again.
   useEffect(() => {

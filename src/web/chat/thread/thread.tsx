@@ -2,7 +2,7 @@ import { ThreadPrimitive } from '@assistant-ui/react';
 import type { ReactNode } from 'react';
 import { Icon } from '../../parts/icon.js';
 import { AssistantMessage, SystemMessage, UserMessage } from './messages.js';
-import type { View } from '../conversation/view.js';
+import type { View } from '../../../client/view/view.js';
 import type { Shown } from './window.js';
 
 const MESSAGES = { user: UserMessage, assistant: AssistantMessage, system: SystemMessage } as const;
