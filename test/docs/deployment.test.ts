@@ -110,9 +110,8 @@ describe('the systemd unit', () => {
   });
 
   it('lets it write to the folder of its database alone', async () => {
-    const env = Object.fromEntries(
-      (settings.get('Environment') ?? '').split(' ').map((pair) => pair.split('=', 2)),
-    );
+    const pairs = (settings.get('Environment') ?? '').matchAll(/([A-Z_]+)=(\S+)/g);
+    const env = Object.fromEntries([...pairs].map(([, name = '', value = '']) => [name, value] as const));
     const { database } = await readConfig({ env, cwd: '/', readFile: () => '' });
     expect(database).toEqual({
       kind: 'sqlite',

@@ -2,6 +2,7 @@ import { useCallback, useState, type ReactNode } from 'react';
 import type { AdminApi } from './api.js';
 import { usePolled } from './polled.js';
 import { ShortId, Table } from './table.js';
+import type { Work } from './wire.js';
 import { count, dateTime } from './words.js';
 
 const EVERY_MS = 10_000;
@@ -52,7 +53,9 @@ export function Uses({ api }: { readonly api: AdminApi }): ReactNode {
           {value.work.map((row) => (
             <tr key={`${row.app} ${row.key_id ?? ''}`}>
               <td>{row.app}</td>
-              <td>{row.key_id === null ? 'none' : row.key_label || <ShortId id={row.key_id} />}</td>
+              <td>
+                <KeyName row={row} />
+              </td>
               <td>{count(row.turns)}</td>
               <td>{count(row.input_tokens)}</td>
               <td>{count(row.output_tokens)}</td>
@@ -101,6 +104,11 @@ export function Uses({ api }: { readonly api: AdminApi }): ReactNode {
       )}
     </>
   );
+}
+
+function KeyName({ row: { key_id: id, key_label: label } }: { readonly row: Work }): ReactNode {
+  if (id === null) return 'none';
+  return label === null || label === '' ? <ShortId id={id} /> : label;
 }
 
 function Share({ amount, limit }: { readonly amount: number; readonly limit: number | null }): ReactNode {
