@@ -7,14 +7,22 @@ import { Wire } from './wire.js';
 export { pendingRequests, type PendingRequest } from './pending.js';
 export { ClientError, type ClientErrorKind, type ErrorDetail } from './error.js';
 export type {
+  AppDetails,
+  AppSecret,
   ChatMessage,
   Client,
   ClientOptions,
   Exchange,
+  HistoryCall,
+  HistoryMessage,
   HistoryOptions,
+  HistoryPage,
+  HistoryTurn,
   JsonObject,
   JsonValue,
   RecordedCall,
+  RigDetails,
+  SecretSlot,
   SendOptions,
   SessionEvent,
   SessionState,

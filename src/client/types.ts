@@ -167,6 +167,79 @@ export interface WalletReport {
   readonly payload: JsonObject;
 }
 
+/** An App with what a caller can set up. */
+export interface AppDetails {
+  readonly name: string;
+  readonly secrets: readonly SecretSlot[];
+  /** Prompts to begin a thread with; null: none are configured. */
+  readonly prompts: readonly string[] | null;
+}
+
+/** A secret that an App's tools use. */
+export interface SecretSlot {
+  readonly name: string;
+  readonly description: string;
+  readonly required: boolean;
+}
+
+/** A value for a secret slot. */
+export interface AppSecret {
+  readonly app: string;
+  readonly name: string;
+  readonly value: string;
+}
+
+/** A rig: its id, and its name for people. */
+export interface RigDetails {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** A stored message of a thread. */
+export interface HistoryMessage {
+  readonly id: string;
+  readonly turnId: string;
+  readonly role: 'user' | 'assistant' | 'system';
+  readonly content: string;
+  readonly toolCalls: readonly HistoryCall[];
+  /** ISO 8601. */
+  readonly createdAt: string;
+}
+
+/** A stored tool call. */
+export interface HistoryCall {
+  readonly callId: string;
+  readonly name: string;
+  readonly args: JsonObject;
+  /** The result as text; null while the call is running. */
+  readonly result: string | null;
+  readonly failed: boolean;
+}
+
+/** How a turn went. */
+export interface HistoryTurn {
+  readonly turnId: string;
+  readonly status: 'queued' | 'running' | 'complete' | 'interrupted' | 'failed';
+  /** The model that responded; null if none did, or not yet. */
+  readonly rig: string | null;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** The reason of a failure. */
+  readonly error: string | null;
+  /** ISO 8601. */
+  readonly createdAt: string;
+  /** ISO 8601; null: it has not ended. */
+  readonly endedAt: string | null;
+}
+
+/** A page of the stored messages of a thread, in order, and the turns that they belong to. */
+export interface HistoryPage {
+  readonly messages: readonly HistoryMessage[];
+  readonly turns: readonly HistoryTurn[];
+  /** True if there are older messages. */
+  readonly hasMore: boolean;
+}
+
 /** A client for one session of one service over one surface. Methods reject with a `ClientError`. */
 export interface Client {
   readonly surface: SurfaceName;
@@ -197,11 +270,34 @@ export interface Client {
   /** Puts a thread into the archive, or takes it out again. It stays readable and usable. */
   archive(sessionId: string, archived: boolean): Promise<void>;
   delete(sessionId: string): Promise<void>;
+  /**
+   * Creates a session with the history of this one, up to a message.
+   * @param before the id of the message that ends the history, excluded; absent: the whole history
+   */
+  branch(before?: string): Promise<ThreadSummary>;
+  /**
+   * Reads a page of the stored messages, with their ids and with how their turns went.
+   * @param page `limit`: 1 to 1000; `before`: only messages before the one with this id
+   */
+  historyPage(page: {
+    readonly limit: number;
+    readonly before?: string | undefined;
+    readonly signal?: AbortSignal | undefined;
+  }): Promise<HistoryPage>;
   /** Lists the Apps that the key covers. */
   apps(): Promise<readonly string[]>;
+  /** The same with secret slots and prompts, which the legacy surface does not list. */
+  appDetails(): Promise<readonly AppDetails[]>;
   /** Lists the rigs, the session's first. */
   rigs(): Promise<readonly string[]>;
+  /** The same with their names. */
+  rigDetails(): Promise<readonly RigDetails[]>;
   selectRig(rig: string): Promise<void>;
+  /** Returns the names of the values that a client has stored for an App. */
+  storedSecrets(clientId: string, app: string): Promise<readonly string[]>;
+  /** Stores a value for a secret slot of an App, and binds the session to the client id. */
+  storeSecret(clientId: string, secret: AppSecret): Promise<void>;
+  deleteSecret(clientId: string, secret: Omit<AppSecret, 'value'>): Promise<void>;
   /** Returns the requests that wait for the person's wallet. */
   pending(): Promise<readonly PendingRequest[]>;
   /**

@@ -11,6 +11,8 @@ import type { SecretValues } from './access/secrets.js';
 import type { KeyOwner, ProviderKey } from './access/provider-keys.js';
 import type { SimulationReport, SimulationRequest } from './model/simulation.js';
 import type { Message } from './model/message.js';
+import type { BranchRequest } from './sessions/branches.js';
+import type { TurnSummary } from './model/turn.js';
 import type { ThreadCursor } from './ports/store.js';
 import type { Invocation, InvocationRequest } from './tools/direct-calls.js';
 import type { ToolDescription } from './ports/tool.js';
@@ -59,10 +61,19 @@ export interface SessionApi {
    * @throws RefusedError `not_found`
    */
   deleteSession(sessionId: string): Promise<void>;
+  /**
+   * Creates a session with the history of another one up to a message: the records of ended turns. It has the wallet,
+   * App, rig, user state and, marked as that of a branch, the title.
+   * @throws RefusedError `not_found`; `invalid` for a message that does not exist or whose turn has not ended;
+   * `unauthenticated` and `forbidden` as `createSession` for the wallet; `key_reused`, `gone`, `full`, `too_many`
+   */
+  branchSession(request: BranchRequest): Promise<ThreadSummary>;
   readMessages(
     sessionId: string,
     page: { limit: number; before: string | null },
   ): Promise<{ messages: readonly Message[]; hasMore: boolean }>;
+  /** Returns how the turns of a page of messages went, in order. */
+  readTurns(sessionId: string, messages: readonly Message[]): Promise<readonly TurnSummary[]>;
 }
 
 /** Accepts messages, waits for turns, interrupts them, and reads the state of a session. */

@@ -29,6 +29,7 @@ import { Runner } from './turns/runner.js';
 import type { Sealer } from './ports/secret-store.js';
 import { ProviderKeys } from './access/provider-keys.js';
 import { Secrets } from './access/secrets.js';
+import { Branches } from './sessions/branches.js';
 import { ClientValues } from './sessions/client-values.js';
 import { Sessions } from './sessions/sessions.js';
 import type { CoreSettings } from './model/settings.js';
@@ -143,6 +144,7 @@ export function createCore(ports: CorePorts): RunningCore {
   const sessions = new Sessions(parts, (id) => {
     runner.inSession(id)?.stop('deleted');
   });
+  const branches = new Branches(parts, digests, sessions);
   const clientValues = new ClientValues(parts, sessions);
   const faults = new SystemErrorDelivery(parts, runner.lease, settings.renewMs);
   const snapshots = new Snapshots(threads, runner, faults);
@@ -171,7 +173,9 @@ export function createCore(ports: CorePorts): RunningCore {
     renameSession: (id, title) => sessions.rename(id, title),
     archiveSession: (id, archived) => sessions.archive(id, archived),
     deleteSession: (id) => sessions.delete(id),
+    branchSession: (request) => branches.branch(request),
     readMessages: (id, page) => sessions.readMessages(id, page),
+    readTurns: (id, messages) => sessions.readTurns(id, messages),
 
     send: (request) => chat.send(request),
     turnEnded: (sent, signal) =>

@@ -111,7 +111,10 @@ describe('the statements of the SQLite store', () => {
       ([source]) => /^\s*(INSERT|UPDATE)/.test(source) && !source.includes('RETURNING'),
     );
     expect(writes.length).toBeGreaterThan(15);
-    expect(writes.filter(([, { makesTable }]) => makesTable)).toEqual([]);
+    const made = writes.filter(([, { makesTable }]) => makesTable).map(([source]) => source);
+    // A copy of rows into their own table needs one: both of a branch.
+    const copies = made.filter((source) => /^INSERT INTO (\w+) .*SELECT .* FROM \1 /s.test(source));
+    expect([made, copies.length]).toEqual([copies, 2]);
   });
 
   it('bind no bare LIMIT, for which SQLite would compile them anew at each run', () => {

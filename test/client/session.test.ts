@@ -397,6 +397,42 @@ describe('what the surfaces do not share', () => {
     client.close();
   });
 
+  it('the current one reads the stored messages with their turns, and branches before one', async () => {
+    const client = createClient({ url: server.url });
+    await client.send('One');
+    (await server.rig.next()).text('First').end({ inputTokens: 3, outputTokens: 2 });
+    const heard = watching(client);
+    await heard.until(
+      () => client.sessionId !== '' && heard.of('state').some(({ state }) => state.status === 'idle'),
+    );
+    heard.stop();
+    const { messages, turns, hasMore } = await client.historyPage({ limit: 10 });
+    expect(messages).toMatchObject([
+      { role: 'user', content: 'One', toolCalls: [] },
+      { role: 'assistant', content: 'First' },
+    ]);
+    expect(turns).toMatchObject([
+      {
+        turnId: messages[0]?.turnId,
+        status: 'complete',
+        rig: 'scripted',
+        inputTokens: 3,
+        outputTokens: 2,
+        error: null,
+      },
+    ]);
+    expect(hasMore).toBe(false);
+    const before = messages[1]?.id ?? '';
+    expect((await client.historyPage({ limit: 1, before })).messages).toEqual([messages[0]]);
+    const branch = await client.branch(before);
+    expect(branch.sessionId).not.toBe(client.sessionId);
+    const copy = createClient({ url: server.url, sessionId: branch.sessionId });
+    expect((await copy.state()).messages).toMatchObject([{ sender: 'user', content: 'One' }]);
+    await expect(client.branch(randomUUID())).rejects.toMatchObject({ status: 400, code: 'invalid' });
+    client.close();
+    copy.close();
+  });
+
   it('the legacy one says so', async () => {
     const client = createClient({
       url: server.url,
@@ -410,6 +446,8 @@ describe('what the surfaces do not share', () => {
       () => client.create('0xwallet'),
       () => client.rename(client.sessionId, 'Mine'),
       () => client.delete(client.sessionId),
+      () => client.branch(),
+      () => client.historyPage({ limit: 1 }),
       () => client.setUserState({}),
       () => client.send('Hello', { wallet: '0xwallet' }),
     ];

@@ -3,6 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { newSession } from '../../src/core/model/session.js';
 import { StoreUnavailableError, type ThreadCursor } from '../../src/core/ports/store.js';
 import { acceptContract } from './store-accept.js';
+import { branchContract } from './store-branches.js';
 import { callContract } from './store-calls.js';
 import { eventContract } from './store-events.js';
 import {
@@ -53,6 +54,7 @@ export function storeContract(name: string, open: OpenStore): void {
     activityContract(withStore);
     secretContract(withStore);
     sizeContract(withStore);
+    branchContract(withStore);
     callContract(withStore);
     walletContract(withStore);
     walletOutcomeContract(withStore);

@@ -26,6 +26,10 @@ export class FakeClock implements Clock {
     return uuid();
   }
 
+  newSecretId(): string {
+    return uuid();
+  }
+
   after(milliseconds: number, act: () => void): () => void {
     return this.#set({ at: this.#steady + milliseconds, everyMs: null, act });
   }

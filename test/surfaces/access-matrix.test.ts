@@ -31,6 +31,7 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
   'PATCH /api/sessions/:id': { body: { title: 't' } },
   'DELETE /api/sessions/:id': {},
   'GET /api/sessions/:id/messages': {},
+  'POST /api/sessions/:id/branch': {},
   'POST /api/sessions/:id/archive': {},
   'POST /api/sessions/:id/unarchive': {},
   'POST /api/chat': { ...message, app: ['query', 'body'] },

@@ -77,6 +77,21 @@ describe('where wallets have to sign in', () => {
     ]);
   });
 
+  it('binds a branch with the proof alone', async () => {
+    const session = randomUUID();
+    const proof = await proofOf();
+    const bound = { session, body: { public_key: alice.address }, ...proven(proof) };
+    expect((await house.ask('POST', '/api/sessions', bound)).status).toBe(200);
+    const path = `/api/sessions/${session}/branch`;
+    expect((await house.ask('POST', path)).status).toBe(401);
+    const others = await proofOf({ address: bob.address }, bob);
+    expect((await house.ask('POST', path, proven(others))).status).toBe(403);
+    const { status, json } = await house.ask('POST', path, proven(proof));
+    expect(status).toBe(200);
+    const listed = await house.ask('GET', listing, { session, ...proven(proof) });
+    expect(listed.json).toContainEqual({ session_id: fieldOf(json, 'session_id'), title: 'New Chat' });
+  });
+
   it('lists and binds with the proof alone', async () => {
     const proof = await proofOf();
     const session = randomUUID();

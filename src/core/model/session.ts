@@ -73,6 +73,8 @@ export function newSession(id: string, at: number): Session {
   };
 }
 
+/** The maximum length of a title, in code points. */
+const MAX_TITLE = 200;
 const EVM_ADDRESS = /^(?:eip155:[1-9]\d{0,15}:)?0x[0-9a-f]{40}$/i;
 
 /**
@@ -94,11 +96,19 @@ export function walletAddress(text: string): string {
  */
 export function personTitle(text: string): string {
   const trimmed = wellFormed(text).trim();
-  if (trimmed.length < 1 || Array.from(trimmed).length > 200) {
+  if (trimmed.length < 1 || Array.from(trimmed).length > MAX_TITLE) {
     const message = 'title must have 1 to 200 characters';
     throw new RefusedError('invalid', message, [{ path: 'title', message }]);
   }
   return trimmed;
+}
+
+const BRANCH_OF = 'Branch of ';
+
+/** Returns the title of a branch: that of its source, marked once however often it is branched. */
+export function branchTitle(title: string): string {
+  const marked = title.startsWith(BRANCH_OF) ? title : BRANCH_OF + title;
+  return Array.from(marked).slice(0, MAX_TITLE).join('');
 }
 
 /**

@@ -43,6 +43,14 @@ export interface Usage {
   readonly outputTokens: number;
 }
 
+/** How a turn went. Rig, usage and `endedAt` are known once it has ended. */
+export interface TurnSummary extends Pick<Turn, 'id' | 'no' | 'app' | 'status' | 'error' | 'createdAt'> {
+  /** The id of the rig that responded; null if none did. */
+  readonly rig: string | null;
+  readonly usage: Usage;
+  readonly endedAt: number | null;
+}
+
 export const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0 };
 
 export function isOpen(status: TurnStatus): boolean {

@@ -24,6 +24,8 @@ export interface Clock {
   every(milliseconds: number, act: () => void): () => void;
   /** Returns a new UUID. */
   newId(): string;
+  /** Returns a new UUID that nobody can guess, for an id that grants access. */
+  newSecretId(): string;
 }
 
 /**

@@ -13,8 +13,7 @@ import type { OverviewStore } from './overview-store.js';
 import type { Quota, Use } from '../model/quota.js';
 import type { SecretStore } from './secret-store.js';
 import type { Session, SessionFields, ThreadSummary } from '../model/session.js';
-import type { StoredThread } from './stored-thread.js';
-import type { TailStore } from './stored-thread.js';
+import type { BranchStore, StoredThread, TailStore } from './stored-thread.js';
 import type { ClaimedTurn, Lease, Turn, TurnOutcome, Usage } from '../model/turn.js';
 import type { UsageStore } from './usage-store.js';
 import type { WalletStore } from './wallet-store.js';
@@ -185,7 +184,16 @@ export interface StoredKey {
 
 /** Stores sessions, messages, turns, events and keys. The source of truth: memory only caches it. */
 export interface Store
-  extends CallStore, LeaseStore, FaultStore, SecretStore, OverviewStore, TailStore, UsageStore, WalletStore {
+  extends
+    CallStore,
+    LeaseStore,
+    FaultStore,
+    SecretStore,
+    OverviewStore,
+    TailStore,
+    BranchStore,
+    UsageStore,
+    WalletStore {
   // --- sessions
 
   /** Reads a session with its thread. `deleted`: it was deleted and not created again. */

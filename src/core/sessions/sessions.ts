@@ -10,6 +10,8 @@ import {
 } from '../model/session.js';
 import type { EventBody } from '../model/event.js';
 import type { JsonObject } from '../model/json.js';
+import type { Message } from '../model/message.js';
+import type { TurnSummary } from '../model/turn.js';
 import { announce, type Bus } from '../ports/bus.js';
 import { RefusedError } from '../model/refusal.js';
 import type { ThreadCursor, Store } from '../ports/store.js';
@@ -174,6 +176,14 @@ export class Sessions {
     if (found !== 'unknown_message') return found;
     const message = 'before must be the id of a message of this session';
     throw new RefusedError('invalid', message, [{ path: 'before', message }]);
+  }
+
+  /** Reads how the turns of these records went, which are in order. */
+  async readTurns(id: string, messages: readonly Message[]): Promise<readonly TurnSummary[]> {
+    const [first] = messages;
+    const last = messages.at(-1);
+    if (first === undefined || last === undefined) return [];
+    return this.parts.store.readTurns(id, { from: first.turnNo, to: last.turnNo });
   }
 
   /** Merges a patch into the session's user state. Writes only if that changes something. */

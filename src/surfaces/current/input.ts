@@ -11,6 +11,7 @@ import {
 } from '../../http/validation/params.js';
 import { cursorParams } from '../shared/cursor.js';
 import { idempotencyKey } from '../shared/idempotency.js';
+import { rigListInclude } from '../shared/rig-list.js';
 import { optionalSessionHeader, sessionHeader, sessionPath } from '../shared/session.js';
 import { simulationParams } from '../shared/simulation.js';
 import { decodeCursor } from '../shared/page-cursor.js';
@@ -67,13 +68,23 @@ export const renameSession = input('needed', {
   title: requiredText('body', 'title', 'the new title'),
 });
 
+const beforeMessage = optionalText('query', 'before', (chain) =>
+  chain.isUUID('loose').withMessage('before must be the id of a message').toLowerCase(),
+);
+
+/** `POST /api/sessions/{id}/branch`. */
+export const branchSession = input('documented', {
+  sessionId: sessionPath,
+  before: beforeMessage,
+  idempotencyKey,
+});
+
 /** `GET /api/sessions/{id}/messages`, with pagination. */
 export const readMessages = input('ignored', {
   sessionId: sessionPath,
   limit: withDefault(optionalInteger('query', 'limit', { min: 1, max: 1000 }), 100),
-  before: optionalText('query', 'before', (chain) =>
-    chain.isUUID('loose').withMessage('before must be the id of a message').toLowerCase(),
-  ),
+  before: beforeMessage,
+  include,
 });
 
 /** `POST /api/chat`. */
@@ -133,7 +144,12 @@ export const selectModel = input('fills', {
 });
 
 /** `GET /api/control/models`. */
-export const listModels = input('ignored', { sessionId: optionalSessionHeader, app, appKey });
+export const listModels = input('ignored', {
+  sessionId: optionalSessionHeader,
+  app,
+  appKey,
+  include: rigListInclude,
+});
 
 /** `GET /api/control/apps`. */
 export const listApps = input('ignored', { sessionId: sessionHeader, appKey });

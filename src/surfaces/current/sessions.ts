@@ -5,7 +5,7 @@ import type { SessionApi } from '../../core/api.js';
 import { walletProofOf } from '../shared/wallet-proof.js';
 import { endpoint } from './endpoint.js';
 import * as input from './input.js';
-import { thread } from './output.js';
+import { thread, turnSummary } from './output.js';
 import { decodeCursor, linkNextPage } from '../shared/page-cursor.js';
 import { archived, record } from '../shared/shapes.js';
 
@@ -69,12 +69,30 @@ export function sessionRoutes(core: SessionApi): readonly Route[] {
       }),
     ),
     endpoint(
+      'POST',
+      '/api/sessions/:id/branch',
+      handle(input.branchSession, async ({ sessionId, before = null, idempotencyKey }, req, res) => {
+        const walletProof = walletProofOf(req);
+        const branch = await core.branchSession({ sessionId, before, idempotencyKey, walletProof });
+        res.json(thread(branch));
+      }),
+    ),
+    endpoint(
       'GET',
       '/api/sessions/:id/messages',
-      handle(input.readMessages, async ({ sessionId, limit, before }, _req, res) => {
-        const page = await core.readMessages(sessionId, { limit, before: before ?? null });
-        const messages = page.messages.map((message) => record(sessionId, message));
-        res.json({ messages, has_more: page.hasMore });
+      handle(input.readMessages, async ({ sessionId, limit, before = null, include }, _req, res) => {
+        const page = await core.readMessages(sessionId, { limit, before });
+        if (include === undefined) {
+          const messages = page.messages.map((message) => record(sessionId, message));
+          res.json({ messages, has_more: page.hasMore });
+          return;
+        }
+        const turns = await core.readTurns(sessionId, page.messages);
+        const messages = page.messages.map((message) => ({
+          ...record(sessionId, message),
+          turn_id: message.turnId,
+        }));
+        res.json({ messages, has_more: page.hasMore, turns: turns.map(turnSummary) });
       }),
     ),
   ];

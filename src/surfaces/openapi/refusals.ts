@@ -45,7 +45,8 @@ const REFUSALS = {
   },
   Gone: {
     status: 410,
-    description: 'The message was accepted, but its thread was deleted before the response.',
+    description:
+      'The message was accepted, or the branch created, but its thread was deleted before the response.',
     codes: ['gone'],
   },
   TooLarge: {
@@ -60,7 +61,7 @@ const REFUSALS = {
   },
   KeyReused: {
     status: 422,
-    description: 'The `Idempotency-Key` was already used for another message.',
+    description: 'The `Idempotency-Key` was already used for another request.',
     codes: ['key_reused'],
   },
   TooMany: {

@@ -1,8 +1,8 @@
-import { byOrder, shownCount, type Message } from '../../../src/core/model/message.js';
+import { randomUUID } from 'node:crypto';
+import { byOrder, shownCount, textBytes, type Message } from '../../../src/core/model/message.js';
 import type { Session } from '../../../src/core/model/session.js';
 import type { SavedSession, SessionChange, ThreadCursor } from '../../../src/core/ports/store.js';
-import type { StoredThread } from '../../../src/core/ports/stored-thread.js';
-import type { StoredTail } from '../../../src/core/ports/stored-thread.js';
+import type { Branched, Branching, StoredTail, StoredThread } from '../../../src/core/ports/stored-thread.js';
 import { isOpen } from '../../../src/core/model/turn.js';
 import { unshownFaults } from './faults.js';
 import {
@@ -125,4 +125,53 @@ export function readMessages(
 
 function recordsOf(kept: KeptSession | undefined) {
   return (kept?.turns ?? []).flatMap(({ messages }) => messages).sort(byOrder);
+}
+
+/** See `Store`. */
+export function branchSession(state: State, asked: Branching): Branched {
+  const source = findLive(state, asked.sourceId);
+  if (source === undefined) return { kind: 'missing' };
+  const { idempotency, at } = asked;
+  const used = idempotency === null ? undefined : source.keys.get(idempotency.key);
+  if (idempotency !== null && used !== undefined && used.createdAt >= idempotency.notBefore) {
+    if (used.fingerprint !== idempotency.fingerprint) return { kind: 'key_reused' };
+    return { kind: 'repeated', sessionId: used.turnId };
+  }
+  if (source.session.version !== asked.ifVersion) return { kind: 'stale' };
+  const end = recordsOf(source).find(({ id }) => id === asked.before);
+  if (end === undefined && asked.before !== null) return { kind: 'unknown_message' };
+  if (source.turns.some(({ turn }) => turn.id === end?.turnId && isOpen(turn.status)))
+    return { kind: 'open_turn' };
+  const turns = source.turns
+    .filter(({ turn }) => !isOpen(turn.status))
+    .map((kept) => ({
+      ...kept,
+      messages: kept.messages.filter((message) => end === undefined || byOrder(message, end) < 0),
+    }))
+    .filter(({ messages }) => messages.length > 0);
+  const copies = turns.flatMap(({ messages }) => messages);
+  const bytes = copies.reduce((sum, message) => sum + textBytes(message), 0);
+  if (bytes > asked.maxSessionBytes) return { kind: 'full', bytes };
+
+  const { kept } = ensureLive(state, asked.id, at);
+  setFields(kept, asked.set);
+  kept.session = {
+    ...kept.session,
+    version: 1,
+    interrupted: turns.at(-1)?.turn.status === 'interrupted',
+  };
+  kept.turns = turns.map(({ turn, messages, ...rest }) => {
+    const id = randomUUID();
+    return {
+      ...rest,
+      turn: { ...turn, id, sessionId: asked.id, clientId: null, keyId: null },
+      messages: messages.map((message) => ({ ...message, id: randomUUID(), turnId: id })),
+    };
+  });
+  commit(kept, [], at);
+  if (idempotency !== null) {
+    const { key, fingerprint } = idempotency;
+    source.keys.set(key, { fingerprint, turnId: asked.id, createdAt: at });
+  }
+  return { kind: 'branched', session: kept.session, bytes };
 }

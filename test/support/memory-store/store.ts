@@ -6,7 +6,15 @@ import { claimFaults, markFaultsShown, releaseFaults } from './faults.js';
 import { claimAbandoned, readLeases, releaseTurns, renewLeases, takeOver } from './leases.js';
 import { claimNotice, readActivity, readFailures, readWork, saveActivity, settleNotice } from './activity.js';
 import { countSessions, readOpenTurns, readUses } from './overview.js';
-import { deleteSession, listSessions, loadTail, loadThread, readMessages, saveSession } from './sessions.js';
+import {
+  branchSession,
+  deleteSession,
+  listSessions,
+  loadTail,
+  loadThread,
+  readMessages,
+  saveSession,
+} from './sessions.js';
 import {
   deleteSecrets,
   listSecretClients,
@@ -36,6 +44,7 @@ import {
   findTurn,
   interruptTurns,
   readFlight,
+  readTurns,
   saveProgress,
 } from './turns.js';
 
@@ -93,6 +102,7 @@ export function createMemoryStore(): Store {
       ),
     readMessages: (id, page) => step(() => readMessages(state, id, page)),
 
+    branchSession: (branching) => step(() => branchSession(state, branching)),
     acceptMessage: (acceptance) => step(() => acceptMessage(state, acceptance)),
     readTurn: (sessionId, turnId) =>
       step(() => {
@@ -100,6 +110,7 @@ export function createMemoryStore(): Store {
         if (found?.turn.sessionId !== sessionId) return undefined;
         return { turn: found.turn, messages: [...found.messages] };
       }),
+    readTurns: (id, numbers) => step(() => readTurns(state, id, numbers)),
     readFlight: (sessionId) => step(() => readFlight(state, sessionId)),
     countTurns: () =>
       step(() => {

@@ -2,7 +2,14 @@ import { flightOf, type Flight } from '../../../src/core/model/flight.js';
 import { textBytes, type Message } from '../../../src/core/model/message.js';
 import type { Acceptance, Accepted, Progress, TurnEnding } from '../../../src/core/ports/store.js';
 import type { Commit } from '../../../src/core/model/event.js';
-import { isOpen, type ClaimedTurn, type Lease, type Turn } from '../../../src/core/model/turn.js';
+import {
+  isOpen,
+  NO_USAGE,
+  type ClaimedTurn,
+  type Lease,
+  type Turn,
+  type TurnSummary,
+} from '../../../src/core/model/turn.js';
 import type { Note, StoredNote } from '../../../src/core/ports/wallet-store.js';
 import {
   addSystemEvent,
@@ -60,7 +67,7 @@ export function acceptMessage(state: State, asked: Acceptance): Accepted {
   if (findTurn(state, turnId) !== undefined) throw new Error(`there is a turn ${turnId} already`);
 
   const { kept, created } = ensureLive(state, sessionId, at);
-  const interruption = asked.busy === 'interrupt' ? cancelTurns(kept) : { cancelled: [], running: null };
+  const interruption = asked.busy === 'interrupt' ? cancelTurns(kept, at) : { cancelled: [], running: null };
   const changed = setFields(kept, { ...asked.set, app });
   const { version, activeAt } = kept.session;
   kept.session = {
@@ -120,6 +127,7 @@ export function addTurn(
     partialText: '',
     partialSince: 0,
     partialAttempt: 0,
+    ended: turn.status === 'complete' ? unused(turn.createdAt) : null,
   };
   kept.turns.push(added);
   return added;
@@ -161,9 +169,10 @@ function textBytesOf(live: KeptSession | undefined): number {
   return messages.reduce((sum, one) => sum + textBytes(one), 0);
 }
 
-function cancelTurns(kept: KeptSession): { cancelled: Turn[]; running: Turn | null } {
+function cancelTurns(kept: KeptSession, at: number): { cancelled: Turn[]; running: Turn | null } {
   const cancelled = queuedTurns(kept).map((queued) => {
     queued.turn = { ...queued.turn, status: 'interrupted' };
+    queued.ended = unused(at);
     return queued.turn;
   });
   const running = runningTurn(kept);
@@ -182,7 +191,7 @@ function findOwned(state: State, turn: ClaimedTurn) {
 export function interruptTurns(state: State, sessionId: string, at: number) {
   const kept = findLive(state, sessionId);
   if (kept?.turns.some(({ turn }) => isOpen(turn.status)) !== true) return undefined;
-  const interruption = cancelTurns(kept);
+  const interruption = cancelTurns(kept, at);
   if (interruption.running === null) kept.session = { ...kept.session, interrupted: true };
   return { ...interruption, commit: commit(kept, [], at) };
 }
@@ -212,10 +221,11 @@ export function endTurn(state: State, turn: ClaimedTurn, ending: TurnEnding) {
   const place = findOwned(state, turn);
   if (place === undefined) return 'lost';
   const { kept, found } = place;
-  const { outcome, error, at } = ending;
+  const { outcome, error, rig, usage, at } = ending;
   found.messages = mergeRecords(kept, found, ending.messages);
   for (const use of ending.uses) addUse(state, use);
   found.turn = { ...found.turn, status: outcome, error };
+  found.ended = { rig, usage, endedAt: at };
   found.owner = null;
   found.partialText = '';
   if (error !== null) addSystemEvent(kept, 'SystemError', error, at);
@@ -237,4 +247,23 @@ export function readFlight(state: State, sessionId: string): Flight | undefined 
   const { turn, attempt, messages, partialText, partialAttempt, partialSince: since } = running;
   const position = (messages.at(-1)?.position ?? -1) + 1;
   return flightOf({ turnId: turn.id, attempt, position, partialText, partialAttempt, since });
+}
+
+/** How a turn ends that no rig has seen. */
+function unused(at: number): KeptTurn['ended'] {
+  return { rig: null, usage: NO_USAGE, endedAt: at };
+}
+
+/** See `Store`. */
+export function readTurns(
+  state: State,
+  id: string,
+  numbers: { readonly from: number; readonly to: number },
+): TurnSummary[] {
+  return (findLive(state, id)?.turns ?? [])
+    .filter(({ turn }) => turn.no >= numbers.from && turn.no <= numbers.to)
+    .map(({ turn: { id: turnId, no, app, status, error, createdAt }, ended }) => ({
+      ...{ id: turnId, no, app, status, error, createdAt },
+      ...(ended ?? { rig: null, usage: NO_USAGE, endedAt: null }),
+    }));
 }

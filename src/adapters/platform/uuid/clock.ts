@@ -1,7 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../../core/ports/clock.js';
 import { newId } from './ids.js';
 
-/** The system clock. Its ids are UUIDs of version 7 (RFC 9562), whose order by time keeps indexes compact. */
+/**
+ * The system clock. Its ids are UUIDs of version 7 (RFC 9562), whose order by time keeps indexes compact; secret ids are
+ * of version 4, which is random throughout.
+ */
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
@@ -18,4 +22,5 @@ export const systemClock: Clock = {
     };
   },
   newId,
+  newSecretId: () => randomUUID(),
 };

@@ -1,4 +1,5 @@
 import type { Store } from '../../../core/ports/store.js';
+import { createBranches } from './queries/branches.js';
 import { createCalls } from './queries/calls.js';
 import { openConnections, type PostgresOptions } from './connections.js';
 import { createFaults } from './queries/faults.js';
@@ -28,6 +29,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
     ...createReads(run),
     ...createThreadReads(run),
     ...createWrites(run),
+    ...createBranches(run),
     ...createFaults(run),
     ...createLeases(run),
     ...createCalls(run),

@@ -41,6 +41,8 @@ export function openWriting(
     db.pragma('synchronous = FULL');
     db.pragma('wal_autocheckpoint = 8000');
     db.pragma('foreign_keys = ON');
+    // A branch copies rows of a table into the same table by way of a temporary one, for which there may be no disk.
+    db.pragma('temp_store = MEMORY');
     migrate(db, readMigrations(new URL('./migrations/', import.meta.url)));
     if (maxPages !== null) db.pragma(`max_page_count = ${String(maxPages)}`);
     return db;

@@ -16,6 +16,7 @@ import type { ClaimedFaults } from '../../../core/ports/fault-store.js';
 import type { Quota } from '../../../core/model/quota.js';
 import type { SealedSecret, SecretBounds, StoredSecrets } from '../../../core/ports/secret-store.js';
 import type { NewActivity } from '../../../core/ports/overview-store.js';
+import type { Branched, Branching } from '../../../core/ports/stored-thread.js';
 import type { NoticeClaim, UsageRow } from '../../../core/ports/usage-store.js';
 import type { WalletRequest, WalletVerification } from '../../../core/model/wallet-request.js';
 import type {
@@ -56,6 +57,7 @@ interface Step<A extends readonly unknown[], R> {
 export interface Steps {
   saveSession: Step<ChangeValues, SavedValues>;
   deleteSession: Step<[id: string, at: number], boolean>;
+  branchSession: Step<[Branching], Branched>;
   acceptMessage: Step<[Acceptance], Accepted>;
   interruptTurns: Step<[sessionId: string, at: number], (Interruption & { commit: Commit }) | undefined>;
   takeOver: Step<[turnId: string, lease: Lease], ClaimedTurn | undefined>;

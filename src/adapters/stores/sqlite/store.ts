@@ -143,6 +143,7 @@ function createStore(place: Place, writer: Writer, reader: Reader): SqliteStore 
     listSessions: (page) => read((reads) => reads.listSessions(page)),
     readMessages: (id, page) => read((reads) => reads.readMessages(id, page)),
     readTurn: (sessionId, turnId) => read((reads) => reads.readTurn(sessionId, turnId)),
+    readTurns: (id, numbers) => read((reads) => reads.readTurns(id, numbers)),
     readFlight: (sessionId) => read((reads) => reads.readFlight(sessionId)),
     countTurns: () => read((reads) => reads.countTurns()),
     readEvents: (id, after, limit) => read((reads) => reads.readEvents(id, after, limit)),
@@ -158,6 +159,7 @@ function createStore(place: Place, writer: Writer, reader: Reader): SqliteStore 
 
     saveSession: (change) => writer.run('saveSession', ...changeValues(change)).then(toSaved),
     deleteSession: (id, at) => writer.run('deleteSession', id, at),
+    branchSession: (branching) => writer.run('branchSession', branching),
     acceptMessage: (acceptance) => writer.run('acceptMessage', acceptance),
     interruptTurns: (sessionId, at) => writer.run('interruptTurns', sessionId, at),
     takeOver: (turnId, lease) => writer.run('takeOver', turnId, lease),

@@ -2,7 +2,18 @@ import type { Schema } from '../../openapi/document.js';
 import { anyEvent, turnEvents, updateEvents } from '../../openapi/events.js';
 import { health } from '../../openapi/health.js';
 import { message } from '../../openapi/messages.js';
-import { flag, list, map, named, record, text, timestamp, uuid, words } from '../../openapi/schemas.js';
+import {
+  flag,
+  integer,
+  list,
+  map,
+  named,
+  record,
+  text,
+  timestamp,
+  uuid,
+  words,
+} from '../../openapi/schemas.js';
 import { pendingRequests, walletRequestSchemas } from './wallet-requests.js';
 
 const call = { call_id: text(), name: text('The name of the tool.') };
@@ -98,10 +109,35 @@ export const schemas: Readonly<Record<string, Schema>> = {
       tool_calls: { anyOf: [list(named('ToolCall')), { type: 'null' }] },
       tool_results: { anyOf: [list(named('ToolResult')), { type: 'null' }] },
       created_at: timestamp,
+      turn_id: uuid('The turn of the message. Only with `include=turns`.'),
     },
-    { description: 'A persisted message.' },
+    { optional: ['turn_id'], description: 'A persisted message.' },
   ),
-  Records: record({ messages: list(named('Record')), has_more: flag('Whether there are older messages.') }),
+  TurnSummary: record(
+    {
+      turn_id: uuid('The id of the turn.'),
+      app: text('The App of its message.'),
+      status: words(['queued', 'running', 'complete', 'interrupted', 'failed']),
+      rig: {
+        type: ['string', 'null'],
+        description: 'The model that responded. Null if none did, or not yet.',
+      },
+      input_tokens: integer(0),
+      output_tokens: integer(0),
+      error: { type: ['string', 'null'], description: 'The reason of a failure.' },
+      created_at: timestamp,
+      ended_at: { anyOf: [timestamp, { type: 'null' }] },
+    },
+    { description: 'How a turn went. The tokens are 0 until it has ended.' },
+  ),
+  Records: record(
+    {
+      messages: list(named('Record')),
+      has_more: flag('Whether there are older messages.'),
+      turns: list(named('TurnSummary'), 'The turns of the messages. Only with `include=turns`.'),
+    },
+    { optional: ['turns'] },
+  ),
   Selection: record({
     success: { const: true },
     rig: text('The selected model.'),
@@ -110,9 +146,14 @@ export const schemas: Readonly<Record<string, Schema>> = {
   }),
   SecretSlot: record({ name: text(), description: text(), required: flag() }),
   App: record(
-    { name: text(), secrets: { ...list(named('SecretSlot')), minItems: 1 } },
-    { optional: ['secrets'], description: 'An App. `secrets` is present only if it declares secret slots.' },
+    { name: text(), secrets: { ...list(named('SecretSlot')), minItems: 1 }, prompts: list(text()) },
+    {
+      optional: ['secrets', 'prompts'],
+      description:
+        'An App. `secrets` is present only if it declares secret slots, `prompts` only if prompts to begin a thread with are configured.',
+    },
   ),
+  NamedRig: record({ id: text(), name: text('The name for people.') }),
   Tool: record({
     name: text(),
     description: text(),

@@ -1,12 +1,23 @@
 import { json } from '../../openapi/answers.js';
 import type { Paths } from '../../openapi/document.js';
 import { refusals } from '../../openapi/refusals.js';
-import { credentials, fields, jsonBody, query, sessionInPath, walletProof } from '../../openapi/requests.js';
+import {
+  credentials,
+  fields,
+  idempotencyKey,
+  jsonBody,
+  query,
+  sessionInPath,
+  walletProof,
+} from '../../openapi/requests.js';
 import { list, named, SESSION_EXAMPLE, WALLET_EXAMPLE } from '../../openapi/schemas.js';
 
 const tags = ['Sessions'];
 const thread = { session_id: SESSION_EXAMPLE, title: 'New Chat' };
 const wallet = { type: 'string', minLength: 1, maxLength: 128 };
+const messageId = { type: 'string', format: 'uuid' };
+const MESSAGE_EXAMPLE = '01a1f8f0-d681-738c-84bd-aea9acda57a2';
+const BRANCH_EXAMPLE = 'b3a6c0de-6e0f-4c8b-8d55-0e3c2f7a9b14';
 const limit = { type: 'integer', minimum: 1, maximum: 1000 };
 
 /** Describes one of the two paths that archive a session. */
@@ -130,6 +141,39 @@ export const sessionPaths: Paths = {
   },
   '/api/sessions/{id}/archive': archiving('archiveSession', 'Archive a thread', true),
   '/api/sessions/{id}/unarchive': archiving('unarchiveSession', 'Take a thread out of the archive', false),
+  '/api/sessions/{id}/branch': {
+    post: {
+      operationId: 'branchSession',
+      summary: 'Branch a thread',
+      description:
+        'Creates a session that begins with the history of this one, which stays as it is. The history is that of the turns that have ended. The branch has the App, the model, the wallet and the user state of the session; its title is marked as that of a branch. It has no wallet requests, no system events and no client: name `client_id` again.',
+      tags,
+      security: [{}],
+      parameters: [
+        sessionInPath,
+        query('before', 'End the history before the message with this id. Absent: take the whole history.', {
+          schema: messageId,
+        }),
+        {
+          ...idempotencyKey,
+          description:
+            'Makes a retry within 24 hours safe: the same key returns the same branch. Reusing a key for another request is a 422.',
+        },
+        walletProof,
+      ],
+      requestBody: jsonBody(fields({ before: messageId }), {
+        required: false,
+        description: 'The same field, used if the query lacks it.',
+        example: { before: MESSAGE_EXAMPLE },
+      }),
+      responses: {
+        200: json('The new session.', named('Thread'), {
+          example: { session_id: BRANCH_EXAMPLE, title: 'Branch of Twelve times seven' },
+        }),
+        ...refusals('Unauthenticated', 'NotFound', 'Gone', 'TooLarge', 'KeyReused'),
+      },
+    },
+  },
   '/api/sessions/{id}/messages': {
     get: {
       operationId: 'readMessages',
@@ -142,7 +186,10 @@ export const sessionPaths: Paths = {
         sessionInPath,
         query('limit', 'The maximum number of items.', { schema: { ...limit, default: 100 } }),
         query('before', 'Return only messages before the one with this id.', {
-          schema: { type: 'string', format: 'uuid' },
+          schema: messageId,
+        }),
+        query('include', '`turns` adds how the turns of these messages went.', {
+          schema: { type: 'string', enum: ['turns'] },
         }),
       ],
       responses: {
@@ -150,7 +197,7 @@ export const sessionPaths: Paths = {
           example: {
             messages: [
               {
-                id: '01a1f8f0-d681-738c-84bd-aea9acda57a2',
+                id: MESSAGE_EXAMPLE,
                 session_id: SESSION_EXAMPLE,
                 thread_id: SESSION_EXAMPLE,
                 role: 'assistant',

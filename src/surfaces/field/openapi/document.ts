@@ -11,8 +11,14 @@ const DESCRIPTION = `The current surface as its published clients use it. It dif
 - Every \`GET\` path supports \`HEAD\`. On a known path, other methods get 405 with \`Allow\`, and \`OPTIONS\` gets 204 with \`Allow\`.
 - Every response, including errors, has \`X-Request-Id\`. Every error has the format \`{error, code, request_id, details?}\`.`;
 
-/** Sign-in and what only the current surface's lists use: the field surface has none of it. */
-const UNUSED = ['Nonce', 'WalletProof', 'App', 'SecretSlot'];
+/** Schemas that only paths and parameters use which the field surface does not have. */
+const UNUSED = ['Nonce', 'WalletProof', 'App', 'SecretSlot', 'TurnSummary'];
+
+/** Properties of the current surface's schemas that only a parameter adds which the field surface does not have. */
+const ABSENT_PROPERTIES: Readonly<Record<string, readonly string[]>> = {
+  Record: ['turn_id'],
+  Records: ['turns'],
+};
 
 /**
  * The OpenAPI document of the field surface.
@@ -37,8 +43,16 @@ export function describeField({ version, root }: Deployment, current: Document):
 /** The schemas, with session ids as they were sent, and threads with whether they are archived. */
 function fieldSchemas(schemas: Document['components']['schemas']): Document['components']['schemas'] {
   const kept = Object.entries(schemas).filter(([name]) => !UNUSED.includes(name));
-  const own = Object.fromEntries(kept.map(([name, schema]) => [name, withSentId(schema)]));
+  const own = Object.fromEntries(
+    kept.map(([name, schema]) => [name, withSentId(without(schema, ABSENT_PROPERTIES[name] ?? []))]),
+  );
   return { ...own, ListedThread: listed(own.Thread ?? {}) };
+}
+
+function without(schema: Schema, names: readonly string[]): Schema {
+  if (names.length === 0 || !isObject(schema.properties)) return schema;
+  const kept = Object.entries(schema.properties).filter(([name]) => !names.includes(name));
+  return { ...schema, properties: Object.fromEntries(kept) };
 }
 
 function withSentId(schema: Schema): Schema {

@@ -14,7 +14,10 @@ import { list, named, SESSION_EXAMPLE, text } from '../../openapi/schemas.js';
 const METHODS = ['get', 'post', 'patch', 'delete'] as const satisfies readonly OperationMethod[];
 
 /** Paths of the current surface that the field surface does not have. */
-const ABSENT = ['/api/wallet/nonce', '/api/wallet/proof'];
+const ABSENT = ['/api/wallet/nonce', '/api/wallet/proof', '/api/sessions/{id}/branch'];
+
+/** Query parameters of the current surface that the field surface ignores, by operation. */
+const IGNORED: Readonly<Record<string, readonly string[]>> = { readMessages: ['include'] };
 
 /** Operations that name no session. */
 const SESSIONLESS = ['listThreads', 'readHealth', 'readHealthWord', 'readAccount', 'readSettings'];
@@ -93,7 +96,7 @@ function fieldOperation(method: OperationMethod, operation: Operation): Operatio
 
 function parametersOf({ operationId, parameters = [] }: Operation): readonly Parameter[] {
   const own = parameters
-    .filter(({ name }) => name !== 'X-Wallet-Proof')
+    .filter(({ name }) => name !== 'X-Wallet-Proof' && IGNORED[operationId]?.includes(name) !== true)
     .map((one) => (one.in === 'path' && one.name === 'id' ? sessionInPath : one));
   const moved = FROM_BODY[operationId] ?? [];
   const replaced = own.filter(({ name }) => !moved.some((one) => one.name === name));

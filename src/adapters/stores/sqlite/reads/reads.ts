@@ -8,6 +8,7 @@ import {
   toKey,
   toMessage,
   toTurn,
+  toTurnSummary,
   type EventRow,
   type KeyRow,
   MESSAGE_COLUMNS,
@@ -15,6 +16,7 @@ import {
   type MessageValues,
   type SystemEventRow,
   type TurnRow,
+  type TurnSummaryRow,
 } from '../rows/turn-rows.js';
 import { toSession, type SessionRow } from '../rows/session-row.js';
 import { CALL_LEASES } from '../writes/calls.js';
@@ -28,6 +30,7 @@ type ReadName =
   | 'listSessions'
   | 'readMessages'
   | 'readTurn'
+  | 'readTurns'
   | 'readEvents'
   | 'readSystemEvents'
   | 'readFlight'
@@ -87,6 +90,11 @@ export function createReads(db: Database): Reads {
     .raw();
   const selectTurn = db.prepare<[string, string], TurnRow>(
     `SELECT t.*, s.id AS session_id FROM turns t JOIN sessions s ON s.ref = t.session WHERE t.id = ? AND s.id = ?`,
+  );
+  const selectTurns = db.prepare<[session: string, from: number, to: number], TurnSummaryRow>(
+    `SELECT t.id, t.no, t.app, t.status, t.error, t.created_at, t.ended_at, t.rig, t.input_tokens, t.output_tokens
+     FROM sessions s JOIN turns t ON t.session = s.ref
+     WHERE s.id = ? AND s.deleted_at IS NULL AND t.no BETWEEN ? AND ? ORDER BY t.no`,
   );
   const selectTurnMessages = db
     .prepare<[turnId: string, session: number, turnNo: number], MessageValues>(TURN_MESSAGES)
@@ -184,6 +192,8 @@ export function createReads(db: Database): Reads {
       const messages = selectTurnMessages.all(turnId, row.session, row.no).map(toMessage);
       return { turn: toTurn(row), messages };
     },
+
+    readTurns: (id, { from, to }) => selectTurns.all(id, from, to).map(toTurnSummary),
 
     readEvents(id, after, limit) {
       const head = selectHead.get(id);

@@ -1,7 +1,7 @@
 import type { EventBody, LoggedEvent, SystemEvent } from '../../../../core/model/event.js';
 import type { Message } from '../../../../core/model/message.js';
 import type { StoredKey } from '../../../../core/ports/store.js';
-import type { ClaimedTurn, Turn, TurnStatus } from '../../../../core/model/turn.js';
+import type { ClaimedTurn, Turn, TurnStatus, TurnSummary } from '../../../../core/model/turn.js';
 import { parseApps, parseEventBody, parseToolCalls, parseToolResults } from './json-columns.js';
 
 /** A row of `turns`, with the id of its session. */
@@ -24,6 +24,17 @@ export interface TurnRow {
   readonly error: string | null;
   readonly partial_text: string;
   readonly partial_since: number;
+}
+
+/** The columns of `turns` that say how a turn went. */
+export interface TurnSummaryRow extends Pick<
+  TurnRow,
+  'id' | 'no' | 'app' | 'status' | 'error' | 'created_at'
+> {
+  readonly ended_at: number | null;
+  readonly rig: string | null;
+  readonly input_tokens: number;
+  readonly output_tokens: number;
 }
 
 /**
@@ -92,6 +103,14 @@ export function toTurn(row: TurnRow): Turn {
     status: row.status,
     createdAt: row.created_at,
     error: row.error,
+  };
+}
+
+export function toTurnSummary(row: TurnSummaryRow): TurnSummary {
+  const { id, no, app, status, error, rig, created_at, ended_at, input_tokens, output_tokens } = row;
+  return {
+    ...{ id, no, app, status, error, rig, createdAt: created_at, endedAt: ended_at },
+    usage: { inputTokens: input_tokens, outputTokens: output_tokens },
   };
 }
 

@@ -6,6 +6,7 @@ import { toSession, type SessionRow } from '../rows/session-row.js';
 import { setFields, type SessionTable } from '../rows/session-table.js';
 import type { Handlers } from '../steps.js';
 import type { TurnTable } from '../rows/turn-table.js';
+import { createIdempotencyKeys } from './idempotency-keys.js';
 import { countTurn, insertTurn } from './new-turn.js';
 import type { QuotaTable } from '../rows/quota-table.js';
 
@@ -15,12 +16,6 @@ export interface Tables {
   readonly turns: TurnTable;
   readonly events: EventTable;
   readonly uses: QuotaTable;
-}
-
-interface UsedKey {
-  readonly fingerprint: string;
-  readonly turn_id: string;
-  readonly created_at: number;
 }
 
 type OpenTurns = ReturnType<TurnTable['countOpen']>;
@@ -46,22 +41,14 @@ export function createAccept(
   db: Database,
   { sessions, turns, events, uses }: Tables,
 ): Handlers['acceptMessage'] {
-  const findKey = db.prepare<[number, string], UsedKey>(
-    'SELECT fingerprint, turn_id, created_at FROM idempotency_keys WHERE session = ? AND key = ?',
-  );
-  const putKey = db.prepare<[number, string, string, string, number]>(
-    'INSERT OR REPLACE INTO idempotency_keys (session, key, fingerprint, turn_id, created_at) VALUES (?, ?, ?, ?, ?)',
-  );
+  const keys = createIdempotencyKeys(db);
 
   /** Checks the idempotency key and the expected version. Undefined: neither refuses the message. */
   function refuse(live: SessionRow | undefined, asked: Acceptance): Accepted | undefined {
     if (live !== undefined && asked.idempotency !== null) {
-      const { key, fingerprint, notBefore } = asked.idempotency;
-      const used = findKey.get(live.ref, key);
-      if (used !== undefined && used.created_at >= notBefore) {
-        if (used.fingerprint === fingerprint) return { kind: 'repeated', turnId: used.turn_id };
-        return { kind: 'key_reused' };
-      }
+      const used = keys.find(live.ref, asked.idempotency);
+      if (used === 'other') return { kind: 'key_reused' };
+      if (used !== undefined) return { kind: 'repeated', turnId: used.createdId };
     }
     return asked.ifVersion === (live?.version ?? 0) ? undefined : { kind: 'stale' };
   }
@@ -113,7 +100,7 @@ export function createAccept(
       { first: { id: messageId, role: 'user', content: text }, lease: isNext ? asked.claim : null },
     );
     for (const quota of asked.quotas) if (quota.measure === 'turns') uses.add({ ...quota, amount: 1 });
-    if (idempotency !== null) putKey.run(row.ref, idempotency.key, idempotency.fingerprint, turnId, at);
+    if (idempotency !== null) keys.put(row.ref, idempotency, turnId, at);
     const session = toSession(row);
     return { kind: 'accepted', session, created, turn, message, claimed, interruption, commit };
   };

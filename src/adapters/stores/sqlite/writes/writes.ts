@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import { createAccept } from './accept-message.js';
+import { createBranchSession } from './branches.js';
 import { createCallWrites } from './calls.js';
 import { createEventTable } from '../rows/event-table.js';
 import { createFaultWrites } from './faults.js';
@@ -30,6 +31,7 @@ export function createWrites(db: Database): Handlers {
   const bury = createBury(db, sessions);
   return {
     ...createSessionWrites(sessions, events, bury),
+    branchSession: createBranchSession(db, { sessions, events }),
     acceptMessage: createAccept(db, { sessions, turns, events, uses }),
     countRequest(quotas) {
       const exhausted = uses.findExhausted(quotas);
