@@ -137,6 +137,10 @@ export async function readConfig(sources: ConfigSources) {
       deprecatedAt: reader.read('LEGACY_DEPRECATED_AT', null, isoDate),
       sunsetAt: reader.read('LEGACY_SUNSET_AT', null, isoDate),
       link: reader.read('LEGACY_LINK', null, settings.webUrl),
+      /** Called once when the legacy surface may be switched off; null: nothing is called. */
+      webhook: reader.read('LEGACY_WEBHOOK', null, settings.webUrl, secret),
+      /** How many days without a legacy request must have passed. */
+      webhookDays: reader.read('LEGACY_WEBHOOK_DAYS', 30, integer(1, 400)),
     },
   };
   const known = reader.names.join(', ');

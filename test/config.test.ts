@@ -80,7 +80,7 @@ describe('defaults', () => {
       drainTimeoutMs: 10_000,
       retentionMs: null,
       demoTokenMs: 15,
-      legacy: { deprecatedAt: null, sunsetAt: null, link: null },
+      legacy: { deprecatedAt: null, sunsetAt: null, link: null, webhook: null, webhookDays: 30 },
       apps: [
         {
           name: 'default',
@@ -172,6 +172,8 @@ describe('settings', () => {
     ['RETENTION_DAYS', '30', (c) => c.retentionMs, 30 * 86_400_000],
     ['RETENTION_DAYS', 'off', (c) => c.retentionMs, null],
     ['RATE_LIMIT', '0', (c) => c.rateLimit, 0],
+    ['LEGACY_WEBHOOK', 'https://hooks.example/x', (c) => c.legacy.webhook, 'https://hooks.example/x'],
+    ['LEGACY_WEBHOOK_DAYS', '14', (c) => c.legacy.webhookDays, 14],
     ['LEGACY_SUNSET_AT', '2027-06-30', (c) => c.legacy.sunsetAt, Date.UTC(2027, 5, 30)],
     [
       'LEGACY_DEPRECATED_AT',
@@ -231,6 +233,8 @@ describe('settings', () => {
     ['LEGACY_SUNSET_AT', '2027-02-30'],
     ['LEGACY_SUNSET_AT', 'soon'],
     ['LEGACY_LINK', 'ftp://x'],
+    ['LEGACY_WEBHOOK', 'mailto:me@example.org'],
+    ['LEGACY_WEBHOOK_DAYS', '0'],
   ])('refuses %s=%s', async (name, value) => {
     const mistakes = await mistakesOf(read({ [name]: value }));
     expect(mistakes).toHaveLength(1);

@@ -84,7 +84,7 @@ export async function openHouse(
       limits: settings.limits,
       maxSecretsBytes: settings.maxSecretsBytes,
     },
-    { store, clock: systemClock, digests: nodeDigests },
+    { store, clock: systemClock, digests: nodeDigests, log },
   );
   const { metrics, collector } = options;
   const telemetry = await openTelemetry(
@@ -98,7 +98,10 @@ export async function openHouse(
               ...{ serviceName: 'house', resource: {}, root: 'all', followsParent: true },
             },
     },
-    { store, busUp: null, clock: systemClock, log, version: '1.2.3' },
+    {
+      ...{ store, busUp: null, clock: systemClock, log, version: '1.2.3' },
+      names: { rigs: (options.rigs ?? [rig]).map(({ id }) => id), tools: tools.map(({ name }) => name) },
+    },
   );
   const core = createCore({
     ...{ store: telemetry.store, bus: createMemoryBus(), log, seedPhrases },
@@ -142,6 +145,7 @@ export async function openHouse(
         await server.close();
       } finally {
         await core.close();
+        await admin?.close();
         await telemetry.close();
         if (options.store === undefined) await store.close();
       }

@@ -211,6 +211,12 @@ function createStore(place: Place, writer: Writer, reader: Reader): SqliteStore 
     },
     readUsage: (since) => read((reads) => reads.readUsage(since)),
     readUsageClients: (since) => read((reads) => reads.readUsageClients(since)),
+    claimNotice: (claim) => writer.run('claimNotice', claim),
+    settleNotice: (name, owner, at) => writer.run('settleNotice', name, owner, at),
+    saveActivity: (added) => writer.run('saveActivity', added),
+    readActivity: (since) => read((reads) => reads.readActivity(since)),
+    readFailures: (limit) => read((reads) => reads.readFailures(limit)),
+    readWork: (since) => read((reads) => reads.readWork(since)),
     saveKey: (key) => writer.run('saveKey', key),
     revokeKey: (id, at) => writer.run('revokeKey', id, at),
 

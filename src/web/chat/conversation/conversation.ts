@@ -4,6 +4,7 @@ import type { Client, Exchange, JsonObject, WireEvent } from '../../../client/ty
 import { Observable } from '../../parts/observable.js';
 import { pendingRequests, type PendingRequest } from '../../../client/pending.js';
 import { LiveView } from '../../../client/view/live-view.js';
+import { pageFetch } from '../page-fetch.js';
 import type { Settings } from '../settings.js';
 import { isTold, type WalletState } from './wallet-state.js';
 
@@ -40,7 +41,7 @@ export class Conversation {
     const { surface, sessionId, app, key, clientId, walletUse } = settings;
     const { base, onExchange, onWireEvent, walletProof } = around;
     const options = {
-      ...{ url: base, sessionId, onExchange, onWireEvent, walletProof },
+      ...{ url: base, sessionId, onExchange, onWireEvent, walletProof, fetch: pageFetch },
       ...(app !== 'default' && { app }),
       ...(key !== '' && { key }),
       // In a thread of a link, others could use the secrets.
