@@ -1,7 +1,10 @@
+import { v7 } from 'uuid';
 import type { Clock } from '../../../core/ports/clock.js';
-import { newId } from './ids.js';
 
-/** The system clock. Its ids are UUIDs of version 7 (RFC 9562), whose order by time keeps indexes compact. */
+/**
+ * The system clock. Its ids are UUIDs of version 7 (RFC 9562), whose order by time keeps indexes compact. Each is greater
+ * than all earlier ones of this process, even if the clock goes back.
+ */
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
@@ -17,5 +20,5 @@ export const systemClock: Clock = {
       clearInterval(timer);
     };
   },
-  newId,
+  newId: () => v7(),
 };
