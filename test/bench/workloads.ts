@@ -15,7 +15,7 @@ export interface Workload {
   /** How often each worker repeats its work in a slice of `ab.ts`, so that a slice takes about 0.1 CPU seconds. */
   readonly repeats: number;
   /** Creates the work for one server. */
-  work(server: Target): Work | Promise<Work>;
+  readonly work: (server: Target) => Work | Promise<Work>;
 }
 
 /** The loads of `--profile` and of `ab.ts`, by name. */
