@@ -7,6 +7,11 @@ const boundaries = [
   { files: ['src/core/*/**'], forbid: '^(?!\\.\\.?/)|\\.\\./\\.\\./' },
   { files: ['src/client/*.ts'], forbid: '^(?!\\./|eventsource-parser$)' },
   { files: ['src/client/*/**'], forbid: '^(?!\\.\\.?/)|\\.\\./\\.\\./' },
+  { files: ['src/client/ai-sdk/**'], forbid: '^(?!\\.\\.?/|ai$)|\\.\\./\\.\\./' },
+  {
+    files: ['src/client/assistant-ui/**'],
+    forbid: '^(?!\\.\\.?/|react$|@assistant-ui/react$)|\\.\\./\\.\\./',
+  },
   {
     files: ['src/adapters/**'],
     forbid: '\\.\\./\\.\\./http/|/(surfaces|cli)/|\\.\\./(app|config|main)\\.js$',
@@ -35,7 +40,7 @@ const boundaries = [
 ];
 
 export default tseslint.config(
-  { ignores: ['dist/**', 'coverage/**', 'data/**'] },
+  { ignores: ['**/dist/**', 'coverage/**', 'data/**'] },
   js.configs.recommended,
   ...tseslint.configs.strictTypeChecked,
   ...tseslint.configs.stylisticTypeChecked,

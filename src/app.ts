@@ -142,7 +142,7 @@ export async function createApp(config: Config): Promise<Application> {
     const described = surfaces.listDescriptions({
       ...{ version, surfaces: config.surfaces, root: config.rootSurface },
     });
-    const pages = createPages(config, {
+    const pages = await createPages(config, {
       ...{ metrics: telemetry.page, admin: admin?.pages(core) ?? null, described },
     });
     const routed = surfaces.createRouter({

@@ -12,6 +12,7 @@ import {
   type KeyedProvider,
 } from './config/crosscheck.js';
 import { pathText, readYaml } from './config/file.js';
+import { pageOf, type PageSettings } from './config/page.js';
 import { ConfigError, refuseMistakes, type Mistake } from './config/mistakes.js';
 import * as network from './config/network.js';
 import { tracesOf } from './config/traces.js';
@@ -186,6 +187,7 @@ export async function readConfig(sources: ConfigSources) {
   const apps: readonly App[] = appsOf(file.contents?.apps ?? [], configured.length > 0);
   const rigs: readonly RigConfig[] = rigsOf(file.contents?.rigs ?? [], env);
   const tools: ToolConfig = toolsOf(file.contents);
+  const pageSettings: PageSettings = pageOf(file.contents?.page);
   const limits = limitsOf(file.contents?.limits);
   return {
     ...read,
@@ -195,6 +197,7 @@ export async function readConfig(sources: ConfigSources) {
     modelRigs: modelRigs(env),
     tools,
     limits,
+    pageSettings,
     providerKeys: providerKeys(env),
     childEnvironment: env,
     file: file.path,

@@ -62,9 +62,17 @@ describe('the layers', () => {
     expect(strays(/^src\/core\//, (imported) => imported.startsWith('src/core/'))).toEqual([]);
   });
 
-  it('the client imports nothing outside itself but the parser of streams', () => {
-    const isAllowed = (imported: string) =>
-      imported === 'eventsource-parser' || imported.startsWith('src/client/');
+  it('the client imports nothing outside itself but the parser of streams, and each adapter its framework', () => {
+    const frameworks: Record<string, readonly string[] | undefined> = {
+      'ai-sdk': ['ai'],
+      'assistant-ui': ['react', '@assistant-ui/react'],
+    };
+    const adapterOf = (path: string) => /^src\/client\/(ai-sdk|assistant-ui)\//.exec(path)?.[1];
+    const isAllowed = (imported: string, importer: string) => {
+      const [own, other] = [adapterOf(importer), adapterOf(imported)];
+      if (imported.startsWith('src/client/')) return other === undefined || other === own;
+      return imported === 'eventsource-parser' || frameworks[own ?? '']?.includes(imported) === true;
+    };
     expect(strays(/^src\/client\//, isAllowed)).toEqual([]);
   });
 

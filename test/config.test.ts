@@ -56,6 +56,7 @@ describe('defaults', () => {
       trustProxy: false,
       adminToken: null,
       page: true,
+      pageSettings: { title: null, logo: null, colors: {}, prompts: null },
       streamLimit: 1000,
       metrics: true,
       metricsToken: null,
@@ -89,6 +90,7 @@ describe('defaults', () => {
           tools: null,
           secrets: [],
           busyStrategy: null,
+          prompts: null,
           wallet: null,
         },
       ],
@@ -378,6 +380,7 @@ apps:
     expect(apps[1]).toEqual({
       name: 'mycoindex',
       instructions: 'Say ${NAME}: {"a": 1}',
+      prompts: null,
       rigs: ['claude', 'demo'],
       toolServers: [],
       tools: [],
@@ -448,7 +451,7 @@ apps:
   it('is taken from where CONFIG_FILE says, and named so', async () => {
     const more = { readFile: (path: string) => (path === '/etc/d.yaml' ? 'x: 1' : '') };
     expect(await mistakesOf(read({ CONFIG_FILE: '/etc/d.yaml' }, undefined, more))).toEqual([
-      '/etc/d.yaml: has unknown keys: x; known are settings, rigs, apps, tools, chains, prices, mcp, allowHosts, limits',
+      '/etc/d.yaml: has unknown keys: x; known are settings, rigs, apps, tools, chains, prices, mcp, allowHosts, page, limits',
     ]);
   });
 
@@ -489,7 +492,7 @@ apps:
     const expected = [
       'PORT: must be a whole number from 0 to 65535, not "abc"',
       'SECRETS_KEY: must be 32 bytes in base64',
-      'diptych.yaml: has unknown keys: colour; known are settings, rigs, apps, tools, chains, prices, mcp, allowHosts, limits',
+      'diptych.yaml: has unknown keys: colour; known are settings, rigs, apps, tools, chains, prices, mcp, allowHosts, page, limits',
       'diptych.yaml: settings.PROT: is not a setting; there are DATABASE_URL, HOST, PORT, ',
       'diptych.yaml: settings.MAX_STEPS: the environment variable UNSET_TOO is not set',
       'diptych.yaml: settings.MAX_QUEUED: must be a whole number from 0 to 10000',

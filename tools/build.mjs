@@ -1,5 +1,5 @@
 /**
- * Builds into dist/ what has changed since the last build, and says what it does: `node tools/build.mjs [--all]`.
+ * Builds into dist/ and packages/client/dist/ what has changed since the last build, and says what it does: `node tools/build.mjs [--all]`.
  * A part is up to date when the paths, sizes and times of its inputs are those of the last build.
  */
 import { spawnSync } from 'node:child_process';
@@ -21,7 +21,7 @@ const parts = [
   {
     name: 'service',
     inputs: [...shared, 'tsconfig.build.json', 'src'],
-    ignores: /^src\/web\//,
+    ignores: /^src\/(web|client\/(ai-sdk|assistant-ui))\//,
     output: 'dist/main.js',
     build() {
       run('typescript/bin/tsc', ['-p', 'tsconfig.build.json']);
@@ -33,10 +33,14 @@ const parts = [
     },
   },
   {
-    name: 'client types',
+    name: 'client package',
     inputs: [...shared, 'tsconfig.client.json', 'src/client'],
-    output: 'dist/client/index.d.ts',
-    build: () => run('typescript/bin/tsc', ['-p', 'tsconfig.client.json']),
+    output: 'packages/client/dist/index.d.ts',
+    build() {
+      // Files whose sources were removed must not be published.
+      rmSync(join(root, 'packages/client/dist'), { recursive: true, force: true });
+      run('typescript/bin/tsc', ['-p', 'tsconfig.client.json']);
+    },
   },
   {
     name: 'page',

@@ -7,15 +7,22 @@ import { Wire } from './wire.js';
 export { pendingRequests, type PendingRequest } from './pending.js';
 export { ClientError, type ClientErrorKind, type ErrorDetail } from './error.js';
 export type {
+  AppDetails,
+  AppSecret,
   ChatMessage,
   Client,
   ClientOptions,
   Exchange,
+  HistoryOptions,
   JsonObject,
   JsonValue,
+  RecordedCall,
+  RigDetails,
+  SecretSlot,
   SendOptions,
   SessionEvent,
   SessionState,
+  StoredMessage,
   SurfaceName,
   ThreadSummary,
   ToolProgress,

@@ -13,7 +13,8 @@ export function messagesOf(body: JsonObject): readonly ChatMessage[] {
   }));
 }
 
-function senderOf(name: string): ChatMessage['sender'] {
+/** Returns the sender of a message; `agent` for the names of the assistant. */
+export function senderOf(name: string): ChatMessage['sender'] {
   return name === 'user' || name === 'system' ? name : 'agent';
 }
 
@@ -62,6 +63,47 @@ export function textInFlight({ status, messages }: SessionState): string {
   if (!isOpen) return '';
   const asked = messages.findLastIndex((message, index) => beginsTurn(message) && index < last);
   return replyAt(messages, asked).text;
+}
+
+/**
+ * Returns the index of the first queued message in the state of a running turn. The messages at the end that begin
+ * turns are queued, except that the first of them is running if the message before them is a finished reply, whose last
+ * step is text that no longer grows.
+ */
+export function queuedFrom(messages: readonly ChatMessage[]): number {
+  const last = messages.findLastIndex((message) => !beginsTurn(message));
+  const before = messages[last];
+  return Math.min(before !== undefined && isUnfinished(before) ? last + 1 : last + 2, messages.length);
+}
+
+/** True for a message that the rest of a reply follows. */
+function isUnfinished({ sender, content, isStreaming, toolResult }: ChatMessage): boolean {
+  if (sender === 'agent') return isStreaming || toolResult !== null;
+  // The verdict on a wallet request, which the assistant reads next.
+  return sender === 'system' && isOfWallet(content);
+}
+
+/** The running turn of a state. */
+export interface RunningTurn {
+  /** The number of messages that begin turns, up to and including the turn's own. */
+  readonly ordinal: number;
+  /** The message that began it. */
+  readonly text: string;
+}
+
+/** Returns the running turn; undefined if none is running. */
+export function runningTurn({ status, messages }: SessionState): RunningTurn | undefined {
+  if (status !== 'processing') return undefined;
+  const begun = messages.slice(0, queuedFrom(messages)).filter(beginsTurn);
+  const text = begun.at(-1)?.content;
+  return text === undefined ? undefined : { ordinal: begun.length, text };
+}
+
+/** Returns the reply of the turn with this number; undefined if the state lacks the turn's message. */
+export function replyOf({ messages }: SessionState, { ordinal }: RunningTurn): Reply | undefined {
+  let count = 0;
+  const index = messages.findIndex((message) => beginsTurn(message) && ++count === ordinal);
+  return index === -1 ? undefined : replyAt(messages, index);
 }
 
 /** Returns the error of the most recent failed turn. */

@@ -64,6 +64,26 @@ export interface ChatMessage {
   readonly toolResult: { readonly name: string; readonly result: string } | null;
 }
 
+/** A tool call with its arguments and its result. */
+export interface RecordedCall {
+  readonly callId: string;
+  readonly name: string;
+  readonly args: JsonObject;
+  /** The result as text; null while the call is running. */
+  readonly result: string | null;
+  readonly failed: boolean;
+}
+
+/** A stored message: all of a user message, or one step of a reply with the calls that it made. */
+export interface StoredMessage {
+  readonly id: string;
+  readonly sender: ChatMessage['sender'];
+  readonly content: string;
+  /** ISO 8601. */
+  readonly timestamp: string;
+  readonly calls: readonly RecordedCall[];
+}
+
 /** The state of a session on the service. */
 export interface SessionState {
   readonly title: string | null;
@@ -119,6 +139,13 @@ export interface SendOptions {
   readonly signal?: AbortSignal;
 }
 
+/** Which stored messages to read. */
+export interface HistoryOptions {
+  /** The number of messages, at most 1000; default: 200. */
+  readonly limit?: number;
+  readonly signal?: AbortSignal;
+}
+
 /** An entry of the thread list. */
 export interface ThreadSummary {
   readonly sessionId: string;
@@ -140,6 +167,34 @@ export interface WalletReport {
   readonly payload: JsonObject;
 }
 
+/** An App with what a caller can set up. */
+export interface AppDetails {
+  readonly name: string;
+  readonly secrets: readonly SecretSlot[];
+  /** Prompts to begin a thread with; null: none are configured. */
+  readonly prompts: readonly string[] | null;
+}
+
+/** A secret that an App's tools use. */
+export interface SecretSlot {
+  readonly name: string;
+  readonly description: string;
+  readonly required: boolean;
+}
+
+/** A value for a secret slot. */
+export interface AppSecret {
+  readonly app: string;
+  readonly name: string;
+  readonly value: string;
+}
+
+/** A rig: its id, and its name for people. */
+export interface RigDetails {
+  readonly id: string;
+  readonly name: string;
+}
+
 /** A client for one session of one service over one surface. Methods reject with a `ClientError`. */
 export interface Client {
   readonly surface: SurfaceName;
@@ -156,6 +211,8 @@ export interface Client {
   /** Yields the state and then all events of the session. Reconnects until `signal` aborts. */
   watch(signal: AbortSignal): AsyncIterable<SessionEvent>;
   state(): Promise<SessionState>;
+  /** Returns the last stored messages, oldest first. */
+  history(options?: HistoryOptions): Promise<readonly StoredMessage[]>;
   /** Lets `watch` read the state now, after a change that the surface does not announce. */
   refresh(): void;
   /** Cancels the running and the queued turns. */
@@ -170,9 +227,18 @@ export interface Client {
   delete(sessionId: string): Promise<void>;
   /** Lists the Apps that the key covers. */
   apps(): Promise<readonly string[]>;
+  /** The same with secret slots and prompts, which the legacy surface does not list. */
+  appDetails(): Promise<readonly AppDetails[]>;
   /** Lists the rigs, the session's first. */
   rigs(): Promise<readonly string[]>;
+  /** The same with their names. */
+  rigDetails(): Promise<readonly RigDetails[]>;
   selectRig(rig: string): Promise<void>;
+  /** Returns the names of the values that a client has stored for an App. */
+  storedSecrets(clientId: string, app: string): Promise<readonly string[]>;
+  /** Stores a value for a secret slot of an App, and binds the session to the client id. */
+  storeSecret(clientId: string, secret: AppSecret): Promise<void>;
+  deleteSecret(clientId: string, secret: Omit<AppSecret, 'value'>): Promise<void>;
   /** Returns the requests that wait for the person's wallet. */
   pending(): Promise<readonly PendingRequest[]>;
   /**

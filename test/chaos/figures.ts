@@ -133,6 +133,11 @@ export class Figures {
     return this.#counts.get(kind) ?? 0;
   }
 
+  /** What was done, by kind. */
+  get counts(): Readonly<Record<string, number>> {
+    return Object.fromEntries(this.#counts);
+  }
+
   get faults(): number {
     return [...this.#faults.values()].reduce((sum, lines) => sum + lines.length, 0);
   }

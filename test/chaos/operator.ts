@@ -1,5 +1,6 @@
 import type { Followed } from './client.js';
 import type { Figures } from './figures.js';
+import type { RunOptions } from './options.js';
 import { Random } from './random.js';
 import { openAmong, watchRecovery } from './recovery.js';
 import type { Site } from './site.js';
@@ -43,15 +44,17 @@ export class Operator {
   }
 
   /**
-   * Plays whole rounds until it has killed so often; at least one, so that every kind was played. Ends with all nodes
-   * well.
+   * Plays whole rounds until it has killed so often; at least one, so that every kind was played. With a limit of time
+   * it plays until then, whatever was killed. Ends with all nodes well.
    * @param least rounds at least
    */
   async run(
     world: World,
-    { kills, rounds: least }: { readonly kills: number; readonly rounds: number },
+    { kills, rounds: least, minutes }: Pick<RunOptions, 'kills' | 'rounds' | 'minutes'>,
     conversations: () => readonly Followed[],
   ): Promise<void> {
+    const until = minutes === null ? null : performance.now() + minutes * 60_000;
+    const isOver = (): boolean => until !== null && performance.now() >= until;
     const deck = this.actors.flatMap((actor) => Array.from({ length: actor.share }, () => actor));
     if (deck.length === 0) {
       await sleep(FAIR_MS);
@@ -66,7 +69,9 @@ export class Operator {
         const share = Math.min(MOST_AT_ONCE, Math.max(1, Math.ceil(left / Math.max(1, killers))));
         if (actor.name === 'kill') killers--;
         await this.#play(actor, share, world, conversations());
+        if (isOver()) return;
       }
+      if (until !== null) continue;
       const made = this.figures.of('kills');
       if (round >= planned && (made >= kills || made === before)) return;
     }

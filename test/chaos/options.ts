@@ -10,6 +10,10 @@ export interface RunOptions {
   readonly redis: boolean;
   readonly kills: number;
   readonly rounds: number;
+  /** Ends the run after the fault during which this time is over, whatever was killed; null: no limit. */
+  readonly minutes: number | null;
+  /** Where the figures are written; null: nowhere. */
+  readonly json: string | null;
   readonly clients: number;
   readonly seed: string;
   readonly app: string | undefined;
@@ -35,6 +39,7 @@ export const HELP = `npm run chaos -- [options]
   --store NAME      sqlite | postgres (sqlite for one node, else postgres); PostgreSQL and Redis are started for the run
   --redis yes|no    whether the services have a Redis (yes on PostgreSQL, no on SQLite)
   --kills N         SIGKILLs in all, about so (100); the other weather comes on top
+  --minutes M       ends the run after so many minutes instead, in the middle of a round (no limit)
   --rounds N        rounds of all weather at least (1)
   --clients C       people who chat at once, on both surfaces and on any node (12)
   --seed WORD       replays the choices of a run (not its timing)
@@ -43,6 +48,7 @@ export const HELP = `npm run chaos -- [options]
   --no-build        use dist/ as it is
   --app DIR         use the build of another folder (dist/, package.json, node_modules)
   --from DIR        a rolling deploy: begin with the build of that folder, an earlier version, and start what was ended as the other
+  --json FILE       write what was counted as JSON
   --keep            keep the data and the logs even when all is well
 
 Weather, one kind at a time
@@ -66,6 +72,8 @@ export function optionsOf(args: readonly string[]): RunOptions | 'help' {
     ...{ nodes, store, redis: redis === 'yes' },
     kills: count('kills', values.kills, 0),
     rounds: count('rounds', values.rounds, 1),
+    minutes: values.minutes === undefined ? null : count('minutes', values.minutes, 1),
+    json: values.json ?? null,
     clients: count('clients', values.clients, 1),
     ...{ seed: values.seed, app: values.app, from: values.from, keep: values.keep },
     build: !values['no-build'] && values.app === undefined,
@@ -84,6 +92,8 @@ function parsed(args: readonly string[]) {
         redis: { type: 'string' },
         kills: { type: 'string', default: '100' },
         rounds: { type: 'string', default: '1' },
+        minutes: { type: 'string' },
+        json: { type: 'string' },
         clients: { type: 'string', default: '12' },
         seed: { type: 'string', default: randomUUID().slice(0, 8) },
         only: { type: 'string' },

@@ -1,5 +1,5 @@
 /** Proves that turns and streams lose nothing while everything that they stand on fails. See `--help` and README.md. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildCheckout, exitOnSignals, freezeBuild, ROOT } from '../support/server-process.js';
@@ -89,9 +89,9 @@ async function main(options: RunOptions): Promise<number> {
       return isEnding;
     },
   };
-  say(
-    `seed ${seed}: ${String(options.kills)} kills, ${String(options.clients)} clients, data in ${directory}`,
-  );
+  const extent =
+    options.minutes === null ? `${String(options.kills)} kills` : `${String(options.minutes)} minutes`;
+  say(`seed ${seed}: ${extent}, ${String(options.clients)} clients, data in ${directory}`);
   say(site.about);
   say(`weather: ${playable.map(({ name }) => name).join(' ')}`);
   const progress = setInterval(() => {
@@ -152,6 +152,8 @@ async function main(options: RunOptions): Promise<number> {
   const isBad = figures.faults > 0;
   if (isBad || options.keep) say(`data, logs and findings are in ${directory}`);
   else rmSync(directory, { recursive: true, force: true });
+  if (options.json !== null)
+    writeFileSync(options.json, JSON.stringify({ seed, counts: figures.counts, faults: figures.faults }));
   say(summaryOf({ seed, about: site.about, took: seconds(begun), figures, played: operator.played }));
   return isBad ? 1 : 0;
 }

@@ -20,7 +20,7 @@ export class Cut extends Error {
   }
 }
 
-/** There was no answer for half a minute. */
+/** There was no answer in time. */
 export class Hung extends Error {
   override readonly name = 'Hung';
 }
@@ -33,6 +33,8 @@ export interface Ask {
   readonly body?: string;
   /** Told as soon as the status is known: for a message, that is its acknowledgement. */
   readonly onHead?: (status: number) => void;
+  /** How long the response may take; absent: half a minute. */
+  readonly timeoutMs?: number;
 }
 
 export interface Answer {
@@ -51,13 +53,20 @@ export interface OpenAnswer {
 }
 
 /** @throws Cut | Hung */
-export function open({ method, url, headers = {}, body, onHead }: Ask): Promise<OpenAnswer> {
+export function open({
+  method,
+  url,
+  headers = {},
+  body,
+  onHead,
+  timeoutMs = TIMEOUT_MS,
+}: Ask): Promise<OpenAnswer> {
   return new Promise((resolve, reject) => {
     const asked = request(url, { method, headers: { ...headers }, agent });
     const timer = setTimeout(() => {
       reject(new Hung(`${method} ${url.slice(0, 200)}`));
       asked.destroy();
-    }, TIMEOUT_MS);
+    }, timeoutMs);
     asked.on('error', (error) => {
       clearTimeout(timer);
       reject(new Cut(error.message, asked.reusedSocket, { cause: error }));

@@ -20,8 +20,8 @@ let url = '';
 
 beforeAll(async () => {
   ({ url } = await place.serve());
-  mkdirSync(join(place.directory, 'node_modules'));
-  symlinkSync(ROOT, join(place.directory, 'node_modules', 'diptych'));
+  mkdirSync(join(place.directory, 'node_modules/@diptych'), { recursive: true });
+  symlinkSync(join(ROOT, 'packages/client'), join(place.directory, 'node_modules/@diptych/client'));
   writeFileSync(join(place.directory, 'package.json'), '{"type":"module"}');
   const page = readFileSync(join(ROOT, 'docs/client.md'), 'utf8');
   for (const [, code = ''] of page.matchAll(/```ts\n([^]*?)```/g)) {

@@ -1,5 +1,5 @@
 /** Shows that a long steady load leaks neither memory nor descriptors, with 1,000 idle streams open. See `--help`. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -16,7 +16,7 @@ import { IdleStreams } from './idle-streams.js';
 import { Load } from './load.js';
 import { collected, heapAfterCollections, median, readUsage, Sampler, settled, type Usage } from './usage.js';
 
-const HELP = `npm run soak -- [--seconds 180] [--streams 1000] [--workers 8] [--no-build] [--app DIR]
+const HELP = `npm run soak -- [--seconds 180] [--streams 1000] [--workers 8] [--json FILE] [--no-build] [--app DIR]
 `;
 /** Kept HTTP connections come and go with the load; a leak of descriptors is by the hundred. */
 const DESCRIPTORS = 16;
@@ -38,6 +38,7 @@ const { values: options } = parseArgs({
     streams: { type: 'string', default: '1000' },
     workers: { type: 'string', default: '8' },
     app: { type: 'string' },
+    json: { type: 'string' },
     'no-build': { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
@@ -47,6 +48,8 @@ const COLLECT =
   'data:text/javascript,import { isMainThread } from "node:worker_threads"; if (isMainThread) process.on("SIGUSR2", () => gc());';
 
 const problems: string[] = [];
+/** What the load did. */
+let counts: Readonly<Record<string, number>> = {};
 
 if (options.help) process.stdout.write(HELP);
 else process.exitCode = await main();
@@ -84,6 +87,8 @@ async function main(): Promise<number> {
   for (const problem of problems) say(`FAILED: ${problem}`);
   if (problems.length > 0) say(`server log and data are in ${directory}`);
   else rmSync(directory, { recursive: true, force: true });
+  if (options.json !== undefined)
+    writeFileSync(options.json, JSON.stringify({ seed: 'none', counts, faults: problems.length }));
   say(problems.length > 0 ? `${String(problems.length)} problems` : 'passed');
   return problems.length > 0 ? 1 : 0;
 }
@@ -116,6 +121,8 @@ async function soak({ pid, url }: ServerProcess, log: string): Promise<void> {
   await load.stop();
   const samples = sampler.stop();
   judgeLoad(load, 'load');
+  const { turns, polls, streams } = load;
+  counts = { seconds: Number(options.seconds), turns, polls, streams };
   say(`    ${describeLoad(load, (Date.now() - begun) / 1000)}`);
   judgeHeap(heapAfterCollections(log).slice(collections));
   if (idle.ended > 0) problems.push(`${String(idle.ended)} idle streams were ended`);

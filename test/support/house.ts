@@ -9,6 +9,7 @@ import { createSealer } from '../../src/adapters/platform/node/sealer.js';
 import { createLog } from '../../src/adapters/telemetry/pino/log.js';
 import { systemClock } from '../../src/adapters/platform/uuid/clock.js';
 import { createAdmin } from '../../src/composition/admin.js';
+import { pageOf } from '../../src/config/page.js';
 import { createPages } from '../../src/composition/pages.js';
 import { observers } from '../../src/core/ports/observers.js';
 import type { App } from '../../src/core/model/app.js';
@@ -110,8 +111,8 @@ export async function openHouse(
     walletSignIn: options.walletSignIn ?? null,
     chains: options.chains ?? createChains({ chains: [] }),
   });
-  const { routes: pages } = createPages(
-    { page: false, adminToken: null },
+  const { routes: pages } = await createPages(
+    { page: false, adminToken: null, apps, file: null, pageSettings: pageOf(null) },
     { metrics: telemetry.page, admin: admin?.pages(core) ?? null, described: [] },
   );
   const server = await serveCore(core, {

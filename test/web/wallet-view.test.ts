@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { lastFailure, replyTo, textInFlight } from '../../src/client/messages.js';
 import type { ChatMessage, SessionState } from '../../src/client/types.js';
-import { changed, type Change } from '../../src/web/chat/conversation/changes.js';
-import { EMPTY_VIEW, isBusy, type View } from '../../src/web/chat/conversation/view.js';
+import { changed, type Change } from '../../src/client/view/changes.js';
+import { EMPTY_VIEW, isBusy, type View } from '../../src/client/view/view.js';
 import { isTold } from '../../src/web/chat/conversation/wallet-state.js';
 
 function message(sender: ChatMessage['sender'], content: string, isStreaming = false): ChatMessage {

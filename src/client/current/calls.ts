@@ -1,13 +1,18 @@
 import { deliver } from '../delivery.js';
-import { isObject, objectsIn, textOf } from '../json.js';
-import { messagesOf } from '../messages.js';
+import { isObject, objectsIn, textOf, textsIn } from '../json.js';
+import { messagesOf, senderOf } from '../messages.js';
 import { pendingRequests, type PendingRequest } from '../pending.js';
 import type {
+  AppDetails,
+  AppSecret,
   ClientOptions,
+  HistoryOptions,
   JsonObject,
   JsonValue,
+  RigDetails,
   SendOptions,
   SessionState,
+  StoredMessage,
   ThreadSummary,
   WalletProof,
   WalletReport,
@@ -24,8 +29,8 @@ export interface Snapshot {
 }
 
 const BASE = '/current/api';
-/** Number of last records to search for a tool call that was just announced. */
-const RECENT = '20';
+/** Number of stored messages to read by default. */
+const HISTORY = 200;
 
 /** The requests of the current surface. */
 export class CurrentCalls {
@@ -97,12 +102,12 @@ export class CurrentCalls {
     return this.wire.stream(call('GET', '/updates', { query: { include: 'turns' }, headers, signal }));
   }
 
-  /** Returns the arguments of the latest tool calls by call id. */
-  async recentArguments(signal: AbortSignal): Promise<ReadonlyMap<string, JsonObject>> {
+  async history({ limit = HISTORY, signal }: HistoryOptions = {}): Promise<readonly StoredMessage[]> {
     const path = `/sessions/${this.wire.sessionId}/messages`;
-    const { body } = await this.wire.askObject(call('GET', path, { query: { limit: RECENT }, signal }));
-    const calls = objectsIn(body.messages).flatMap((record) => objectsIn(record.tool_calls));
-    return new Map(calls.map((made) => [textOf(made, 'call_id'), isObject(made.args) ? made.args : {}]));
+    const { body } = await this.wire.askObject(
+      call('GET', path, { query: { limit: String(limit) }, signal }),
+    );
+    return objectsIn(body.messages).map(storedMessageOf);
   }
 
   async threads(wallet: string): Promise<readonly ThreadSummary[]> {
@@ -126,10 +131,17 @@ export class CurrentCalls {
     await this.wire.ask(call('DELETE', `/sessions/${encodeURIComponent(sessionId)}`));
   }
 
-  async apps(): Promise<readonly string[]> {
+  async appDetails(): Promise<readonly AppDetails[]> {
     const headers = { 'SERVICE-APP-KEY': this.options.key };
     const { body } = await this.wire.ask(call('GET', '/control/apps', { headers }));
-    return objectsIn(body).map((app) => textOf(app, 'name'));
+    return objectsIn(body).map((app) => ({
+      name: textOf(app, 'name'),
+      secrets: objectsIn(app.secrets).map((slot) => ({
+        ...{ name: textOf(slot, 'name'), description: textOf(slot, 'description') },
+        required: slot.required === true,
+      })),
+      prompts: Array.isArray(app.prompts) ? textsIn(app.prompts) : null,
+    }));
   }
 
   async rigs(): Promise<readonly string[]> {
@@ -137,7 +149,31 @@ export class CurrentCalls {
     const { body } = await this.wire.ask(
       call('GET', '/control/models', { query, headers: this.#keyHeader() }),
     );
-    return Array.isArray(body) ? body.filter((rig) => typeof rig === 'string') : [];
+    return textsIn(body);
+  }
+
+  async rigDetails(): Promise<readonly RigDetails[]> {
+    const query = { app: this.options.app, include: 'names' };
+    const { body } = await this.wire.ask(
+      call('GET', '/control/models', { query, headers: this.#keyHeader() }),
+    );
+    return objectsIn(body).map((rig) => ({ id: textOf(rig, 'id'), name: textOf(rig, 'name') }));
+  }
+
+  async storedSecrets(clientId: string, app: string): Promise<readonly string[]> {
+    const { body } = await this.wire.askObject(call('GET', '/secrets', { query: { client_id: clientId } }));
+    return textsIn(isObject(body.by_app) ? body.by_app[app] : undefined);
+  }
+
+  async storeSecret(clientId: string, { app, name, value }: AppSecret): Promise<void> {
+    const body = { client_id: clientId, app, secrets: { [name]: value } };
+    const headers = { 'SERVICE-APP-KEY': this.options.key };
+    await this.wire.ask(call('POST', '/secrets', { headers, body }));
+  }
+
+  async deleteSecret(clientId: string, { app, name }: Omit<AppSecret, 'value'>): Promise<void> {
+    const query = { client_id: clientId, app };
+    await this.wire.ask(call('DELETE', `/secrets/${encodeURIComponent(name)}`, { query }));
   }
 
   async selectRig(rig: string): Promise<void> {
@@ -195,6 +231,29 @@ function snapshotOf({ headers, body }: Answer): Snapshot {
     raw,
   };
   return { state, cursor: Number(headers.get('x-event-cursor') ?? 0), etag: headers.get('etag') };
+}
+
+function storedMessageOf(record: JsonObject): StoredMessage {
+  const results = new Map(
+    objectsIn(record.tool_results).map((result) => [textOf(result, 'call_id'), result]),
+  );
+  const calls = objectsIn(record.tool_calls).map((made) => {
+    const callId = textOf(made, 'call_id');
+    const result = results.get(callId);
+    return {
+      ...{ callId, name: textOf(made, 'name'), args: isObject(made.args) ? made.args : {} },
+      result: result === undefined ? null : resultText(result.result ?? null),
+      failed: result?.status === 'failed',
+    };
+  });
+  return {
+    ...{ id: textOf(record, 'id'), sender: senderOf(textOf(record, 'role')), calls },
+    ...{ content: textOf(record, 'content'), timestamp: textOf(record, 'created_at') },
+  };
+}
+
+function resultText(result: JsonValue): string {
+  return typeof result === 'string' ? result : JSON.stringify(result);
 }
 
 function threadOf(body: JsonObject): ThreadSummary {

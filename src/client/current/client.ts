@@ -26,6 +26,7 @@ export function currentClient(wire: Wire, options: ClientOptions): Client {
     ask: (text, sending = {}) => askCurrent(wire, calls, text, sending, nudge),
     watch: (signal) => watch(signal),
     state: () => calls.state(),
+    history: (query) => calls.history(query),
     refresh: nudge,
     interrupt: () => calls.interrupt(),
     setUserState: (patch) => calls.setUserState(patch),
@@ -33,9 +34,14 @@ export function currentClient(wire: Wire, options: ClientOptions): Client {
     rename: (sessionId, title) => calls.rename(sessionId, title),
     archive: (sessionId, archived) => calls.archive(sessionId, archived),
     delete: (sessionId) => calls.delete(sessionId),
-    apps: () => calls.apps(),
+    apps: async () => (await calls.appDetails()).map(({ name }) => name),
+    appDetails: () => calls.appDetails(),
     rigs: () => calls.rigs(),
+    rigDetails: () => calls.rigDetails(),
     selectRig: (rig) => calls.selectRig(rig),
+    storedSecrets: (clientId, app) => calls.storedSecrets(clientId, app),
+    storeSecret: (clientId, secret) => calls.storeSecret(clientId, secret),
+    deleteSecret: (clientId, secret) => calls.deleteSecret(clientId, secret),
     pending: () => calls.pending(),
     async reportSystem(report) {
       await calls.reportSystem(report);

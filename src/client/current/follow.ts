@@ -156,8 +156,12 @@ export class CurrentFollower {
   }
 
   *#more(): Generator<InnerEvent> {
+    if (this.#held === undefined) yield* this.#takeText();
+  }
+
+  *#takeText(): Generator<InnerEvent> {
     const turnId = this.#text.turnId;
-    const piece = this.#held === undefined ? this.#text.take() : undefined;
+    const piece = this.#text.take();
     if (turnId !== undefined && piece !== undefined) yield { type: 'text', turnId, ...piece };
   }
 
@@ -185,6 +189,8 @@ export class CurrentFollower {
         return;
       case 'tool_update':
       case 'tool_complete':
+        // Also while a state is held back, so that the call comes after the text before it.
+        yield* this.#takeText();
         yield showTool(data, await this.#arguments.of(data));
         return;
       case 'system_notice':

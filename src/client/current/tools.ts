@@ -3,6 +3,9 @@ import { textOf } from '../json.js';
 import type { JsonObject } from '../types.js';
 import type { CurrentCalls } from './calls.js';
 
+/** Number of last messages to search for a call that was just announced. */
+const RECENT = 20;
+
 /** Looks up the arguments of tool calls, which the records contain but the events do not. */
 export class ToolArguments {
   /** Null: looked up, but in no record. */
@@ -25,7 +28,9 @@ export class ToolArguments {
     this.#known.set(callId, null);
     try {
       // A call is stored before it is announced. Replacing the map drops calls that are no longer recent.
-      this.#known = new Map([[callId, null], ...(await this.calls.recentArguments(this.signal))]);
+      const messages = await this.calls.history({ limit: RECENT, signal: this.signal });
+      const recent = messages.flatMap(({ calls }) => calls.map((call) => [call.callId, call.args] as const));
+      this.#known = new Map<string, JsonObject | null>([[callId, null], ...recent]);
     } catch (error) {
       // Continues without arguments. If the service is unreachable, the stream reports it.
       if (!(error instanceof ClientError) || error.kind === 'closed') throw error;

@@ -25,6 +25,7 @@ export function legacyClient(wire: Wire, options: ClientOptions): Client {
     ask: (text, sending = {}) => ask(text, sending),
     watch: (signal) => watchLegacy(wire, calls, { listeners, nudges }, signal),
     state: () => calls.state(),
+    history: () => Promise.reject(unsupported('read the stored messages')),
     refresh: () => {
       for (const nudge of nudges) nudge();
     },
@@ -35,8 +36,13 @@ export function legacyClient(wire: Wire, options: ClientOptions): Client {
     archive: () => Promise.reject(unsupported('archive a thread')),
     delete: () => Promise.reject(unsupported('delete a thread')),
     apps: () => calls.apps(),
-    rigs: () => calls.rigs(),
+    appDetails: async () => (await calls.apps()).map((name) => ({ name, secrets: [], prompts: null })),
+    rigs: async () => (await calls.rigDetails()).map(({ id }) => id),
+    rigDetails: () => calls.rigDetails(),
     selectRig: (rig) => calls.selectRig(rig),
+    storedSecrets: () => Promise.reject(unsupported('list secrets')),
+    storeSecret: () => Promise.reject(unsupported('store a secret')),
+    deleteSecret: () => Promise.reject(unsupported('delete a secret')),
     pending: () => Promise.reject(unsupported('list wallet requests')),
     reportSystem: () => Promise.reject(unsupported('report for a wallet')),
     walletNonce: () => Promise.reject(unsupported('sign in with a wallet')),

@@ -1,7 +1,13 @@
 import { useSyncExternalStore } from 'react';
 
+/** A value whose changes can be subscribed to. */
+export interface Readable<T> {
+  readonly get: () => T;
+  readonly subscribe: (listener: () => void) => () => void;
+}
+
 /** A value with change listeners. */
-export class Observable<T> {
+export class Observable<T> implements Readable<T> {
   readonly #listeners = new Set<() => void>();
   #value: T;
 
@@ -27,6 +33,6 @@ export class Observable<T> {
 }
 
 /** Returns the current value, and renders the component again when it changes. */
-export function useObservable<T>(observable: Observable<T>): T {
+export function useObservable<T>(observable: Readable<T>): T {
   return useSyncExternalStore(observable.subscribe, observable.get);
 }

@@ -20,7 +20,7 @@ const Listed = z.object({
 const CLAIM = 'The wallet reported ';
 const NAMED = /\b(\d+) \((w\d+s\d+n\d+p\d+)\)/g;
 const VERDICT =
-  /^Wallet request (\d+) \((\w+)\): (confirmed|failed on chain|differs from what was staged|reported, not found yet)\.(?: Transaction (0x[0-9a-f]{64}))?/gm;
+  /^Wallet request (\d+) \((\w+)\): (confirmed|failed on chain|differs from what was staged|reported, not found yet)\.(?: Transaction (0x[0-9a-f]{64}))?(.*)/gm;
 /** With fewer honest outcomes, it may be chance that none was confirmed. */
 const MANY = 8;
 
@@ -29,6 +29,8 @@ interface Verdict {
   readonly label: string;
   readonly words: string;
   readonly hash: string | undefined;
+  /** Why, as the record says it. */
+  readonly detail: string;
 }
 
 /** A transaction that was called confirmed, with the requests that it confirmed. */
@@ -233,7 +235,7 @@ function judgeHonesty(
   const { figures } = world;
   const verdict = verdicts.find((one) => one.id === id);
   if (verdict === undefined) return;
-  const about = `${session.name} (${session.id}): ${String(id)} (${verdict.label}), ${JSON.stringify(claim)}: ${verdict.words}`;
+  const about = `${session.name} (${session.id}): ${String(id)} (${verdict.label}), ${JSON.stringify(claim)}: ${verdict.words}${verdict.detail}`;
   if (verdict.hash !== undefined && verdict.hash !== claim.hash) figures.fault('outcomeWrong', about);
   if (verdict.words === 'confirmed') figures.count('walletConfirmed');
   else if (verdict.words === 'reported, not found yet') figures.count('walletNotFound');
@@ -256,8 +258,8 @@ function namesIn(claim: string): readonly (readonly [number, string])[] {
 }
 
 function verdictsIn(content: string): readonly Verdict[] {
-  return [...content.matchAll(VERDICT)].map(([, id = '', label = '', words = '', hash]) => {
-    return { id: Number(id), label, words, hash };
+  return [...content.matchAll(VERDICT)].map(([, id = '', label = '', words = '', hash, detail = '']) => {
+    return { id: Number(id), label, words, hash, detail };
   });
 }
 

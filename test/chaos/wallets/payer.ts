@@ -21,6 +21,7 @@ export interface Claim {
 
 type Manner =
   | 'honest'
+  | 'shares' // reports the transfer of the request that comes first in the same report
   | 'denies' // sends it, and reports a failure with its hash
   | 'rejects'
   | 'invents' // reports the hash of nothing
@@ -207,6 +208,7 @@ export class Payer {
         return success(await bank.send({ ...transfer, value: transfer.value + 1n }));
       case 'invents':
       case 'fickle':
+      case 'shares':
       case 'silent':
         return success(invented());
     }
@@ -232,7 +234,10 @@ export class Payer {
     world.figures.count('walletReports', sent.length);
     await Promise.race(sent);
     const ackedAt = Date.now();
-    for (const id of ids) if (!session.reported.has(id)) session.reported.set(id, { claim, ackedAt });
+    // The transfer was made for the first of them.
+    const claimOf = (id: number): Claim => (id === ids[0] ? claim : { ...claim, manner: 'shares' });
+    for (const id of ids)
+      if (!session.reported.has(id)) session.reported.set(id, { claim: claimOf(id), ackedAt });
     await this.#expectTaken(session, ids);
     await Promise.all(sent);
   }

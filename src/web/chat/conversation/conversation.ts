@@ -1,13 +1,10 @@
+import { ClientError } from '../../../client/error.js';
 import { createClient } from '../../../client/index.js';
 import type { Client, Exchange, JsonObject, WireEvent } from '../../../client/types.js';
-import { randomId } from '../../../client/random-id.js';
 import { Observable } from '../../parts/observable.js';
 import { pendingRequests, type PendingRequest } from '../../../client/pending.js';
-import { changed, type Change } from './changes.js';
-import { readCalls } from './history.js';
+import { LiveView } from '../../../client/view/live-view.js';
 import type { Settings } from '../settings.js';
-import { countUnknown } from './tools.js';
-import { EMPTY_VIEW, type View } from './view.js';
 import { isTold, type WalletState } from './wallet-state.js';
 
 /** The environment of a conversation. */
@@ -22,55 +19,51 @@ export interface Surroundings {
   readonly walletProof: () => string | undefined;
 }
 
-/** Maximum delay before text is rendered, in milliseconds. */
-const FRAME_MS = 40;
-
 /** One session over one surface: its view and the user's actions. */
 export class Conversation {
-  readonly view = new Observable<View>(EMPTY_VIEW);
+  readonly view: LiveView;
   /** The requests that wait for the person's wallet. */
   readonly pending = new Observable<readonly PendingRequest[]>([]);
   /** The reason why the conversation cannot continue; null while it can. */
   readonly failure = new Observable<string | null>(null);
+  /** True once the service has said that the session was deleted. */
+  readonly isGone = new Observable(false);
   readonly client: Client;
   /**
    * The client that lists, renames and deletes threads, binds wallets and sets the user state; null if the current
    * surface is not exposed.
    */
   readonly keeper: Client | null;
-  readonly #stop = new AbortController();
-  #newest = EMPTY_VIEW;
-  #timer: ReturnType<typeof setTimeout> | undefined;
-  #isReading = false;
-  /** The number of calls that are too old for the history to have their arguments. */
-  #unknowable = 0;
   #boundWallet = '';
 
-  constructor(
-    settings: Settings,
-    private readonly around: Surroundings,
-  ) {
-    const { surface, sessionId, app, key } = settings;
+  constructor(settings: Settings, around: Surroundings) {
+    const { surface, sessionId, app, key, clientId, walletUse } = settings;
     const { base, onExchange, onWireEvent, walletProof } = around;
     const options = {
       ...{ url: base, sessionId, onExchange, onWireEvent, walletProof },
       ...(app !== 'default' && { app }),
       ...(key !== '' && { key }),
+      // In a thread of a link, others could use the secrets.
+      ...(clientId !== '' && walletUse === 'own' && { clientId }),
     };
     this.client = createClient({ ...options, surface });
     const other = around.hasHistory ? createClient({ ...options, surface: 'current' }) : null;
     this.keeper = surface === 'current' ? this.client : other;
+    this.view = new LiveView(this.client, this.keeper);
   }
 
   /** Starts to follow the session. */
   start(): void {
     this.#watch().catch((error: unknown) => {
-      if (!this.#stop.signal.aborted) this.failure.set(reasonOf(error));
+      if (this.view.closed.aborted) return;
+      if (error instanceof ClientError && (error.status === 404 || error.status === 410))
+        this.isGone.set(true);
+      else this.failure.set(reasonOf(error));
     });
   }
 
   close(): void {
-    this.#stop.abort();
+    this.view.close();
     this.client.close();
     this.keeper?.close();
   }
@@ -81,39 +74,33 @@ export class Conversation {
    * @throws the error of the refusal
    */
   async send(text: string, wallet: string, tellFirst: () => Promise<void>): Promise<void> {
-    const key = randomId();
-    this.#apply({ type: 'sending', message: { key, text } });
-    try {
-      const { signal } = this.#stop;
+    await this.view.send(text, async (idempotencyKey) => {
       await tellFirst();
       const binding = await this.#bind(wallet);
-      await this.client.send(text, { signal, idempotencyKey: key, ...binding });
-    } catch (error) {
-      this.#apply({ type: 'not_sent', key });
-      throw error;
-    }
+      await this.client.send(text, { signal: this.view.closed, idempotencyKey, ...binding });
+    });
   }
 
   async interrupt(): Promise<void> {
-    this.#apply({ type: 'state', state: await this.client.interrupt() });
+    await this.view.interrupt();
   }
 
   async setUserState(patch: JsonObject): Promise<void> {
     if (this.keeper === null) throw new Error('No exposed surface can set the user state');
     await this.keeper.setUserState(patch);
-    this.#apply({ type: 'state', state: await this.client.state() });
+    this.view.apply({ type: 'state', state: await this.client.state() });
   }
 
   /** Reports the connected wallet to the session, so that the assistant knows account and chain. */
   async tellWallet(wallet: WalletState): Promise<void> {
-    if (this.keeper === null || isTold(this.#newest.userState, wallet)) return;
+    if (this.keeper === null || isTold(this.view.newest.userState, wallet)) return;
     const { address, chainId, isConnected } = wallet;
     const payload = { address, chain_id: chainId, is_connected: isConnected };
     await this.keeper.reportSystem({ type: 'wallet:state_changed', payload });
   }
 
   dismissNotices(): void {
-    this.#apply({ type: 'notices_read' });
+    this.view.apply({ type: 'notices_read' });
   }
 
   /** Binds the wallet to the session. On the current surface, the message itself carries the wallet. */
@@ -126,11 +113,8 @@ export class Conversation {
   }
 
   async #watch(): Promise<void> {
-    const { signal } = this.#stop;
     await this.#touch();
-    for await (const event of this.client.watch(signal)) {
-      this.#apply(event);
-      if (event.type === 'state') this.#readArguments(signal);
+    for await (const event of this.view.follow()) {
       // The legacy surface does not show the requests, and the current one not before the end of a turn.
       const isAsked =
         event.type === 'tool' && event.status === 'complete' && event.name.startsWith('request_');
@@ -150,7 +134,7 @@ export class Conversation {
 
   #showPending(pending: readonly PendingRequest[]): void {
     const isEmpty = pending.length === 0 && this.pending.get().length === 0;
-    if (!isEmpty && !this.#stop.signal.aborted) this.pending.set(pending);
+    if (!isEmpty && !this.view.closed.aborted) this.pending.set(pending);
   }
 
   /** Creates the session, because the legacy surface responds with 404 for an unknown one. */
@@ -162,40 +146,6 @@ export class Conversation {
       // `#watch` reports the error, and continues once the service is reachable.
     }
   }
-
-  /** Reads the arguments of tool calls from the history, because snapshots leave them out. */
-  #readArguments(signal: AbortSignal): void {
-    const { base, hasHistory, onExchange } = this.around;
-    const isNews = countUnknown(this.#newest.messages) > this.#unknowable;
-    if (!hasHistory || this.#isReading || !isNews) return;
-    this.#isReading = true;
-    readCalls(base, this.client.sessionId, { signal, onExchange })
-      .then(
-        (calls) => {
-          this.#apply({ type: 'calls', calls });
-          this.#unknowable = countUnknown(this.#newest.messages);
-        },
-        // The arguments stay unknown; the connection status reports an unreachable service.
-        () => undefined,
-      )
-      .finally(() => {
-        this.#isReading = false;
-      });
-  }
-
-  /** Applies a change to the view. Batches pieces of text, which arrive faster than the page can render. */
-  #apply(change: Change): void {
-    if (this.#stop.signal.aborted) return;
-    this.#newest = changed(this.#newest, change);
-    if (change.type === 'text') this.#timer ??= setTimeout(this.#show, FRAME_MS);
-    else this.#show();
-  }
-
-  readonly #show = (): void => {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    if (!this.#stop.signal.aborted) this.view.set(this.#newest);
-  };
 }
 
 /** Returns the message of an error. */

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState, type ReactNode } from 'react';
-import { isBusy, type View } from '../conversation/view.js';
+import { isBusy, type View } from '../../../client/view/view.js';
 
 /** Maximum length of the text that is read out, in characters. */
 const READ_OUT = 1000;

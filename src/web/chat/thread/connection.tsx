@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import type { View } from '../conversation/view.js';
+import type { View } from '../../../client/view/view.js';
 
 const WORDS = { connecting: 'Connecting', open: 'Connected', lost: 'Reconnecting' } as const;
 
@@ -8,7 +8,7 @@ export function Connection({ state }: { readonly state: View['connection'] }): R
   return (
     <p className="connection" data-state={state}>
       <i aria-hidden="true" />
-      {WORDS[state]}
+      <span>{WORDS[state]}</span>
     </p>
   );
 }

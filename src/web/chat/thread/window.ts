@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react';
-import type { View, ViewMessage } from '../conversation/view.js';
+import type { View, ViewMessage } from '../../../client/view/view.js';
 
 /** Number of messages shown at first, and added by each request for more. */
 const STEP = 100;

@@ -3,7 +3,7 @@ import type { PendingRequest } from '../../../../client/pending.js';
 import { verdictsIn } from '../../../../client/wallet-words.js';
 import { useObservable } from '../../../parts/observable.js';
 import type { Conversation } from '../../conversation/conversation.js';
-import type { ViewMessage } from '../../conversation/view.js';
+import type { ViewMessage } from '../../../../client/view/view.js';
 import { keyOf, type KeptRequest } from '../records.js';
 import type { Wallets } from '../wallets.js';
 import { OutcomeCard } from './outcome-card.js';

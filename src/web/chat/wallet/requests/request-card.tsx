@@ -2,7 +2,7 @@ import { useEffect, useId, useRef, useState, type ReactNode } from 'react';
 import type { PendingRequest } from '../../../../client/pending.js';
 import { Icon } from '../../../parts/icon.js';
 import { useObservable } from '../../../parts/observable.js';
-import type { ViewMessage } from '../../conversation/view.js';
+import type { ViewMessage } from '../../../../client/view/view.js';
 import { isSameAddress, shortAddress } from '../address.js';
 import { chainName } from '../chains.js';
 import type { Connected } from '../connection.js';

@@ -1,6 +1,6 @@
 import { isObject, parseJson, textOf } from '../../../../client/json.js';
 import type { PendingTransaction } from '../../../../client/pending.js';
-import type { ViewMessage } from '../../conversation/view.js';
+import type { ViewMessage } from '../../../../client/view/view.js';
 import { visibleLine } from '../visible.js';
 
 /** What the service's simulation of a transaction said. */

@@ -5,7 +5,7 @@ import {
   type ThreadMessageLike,
 } from '@assistant-ui/react';
 import { useMemo } from 'react';
-import { isBusy, type Block, type View, type ViewMessage } from '../conversation/view.js';
+import { isBusy, type Block, type View, type ViewMessage } from '../view/view.js';
 
 /** The user's actions in a thread. */
 export interface Actions {
@@ -14,7 +14,7 @@ export interface Actions {
 }
 
 /** Connects the chat library's components to the messages of a view and to the actions. */
-export function useRuntime(
+export function useThreadRuntime(
   view: View,
   messages: readonly ViewMessage[],
   { send, interrupt }: Actions,

@@ -1,5 +1,5 @@
-import type { ToolProgress } from '../../../client/types.js';
-import type { Block, RecordedCall, ToolBlock, ViewMessage } from './view.js';
+import type { RecordedCall, ToolProgress } from '../types.js';
+import type { Block, ToolBlock, ViewMessage } from './view.js';
 
 /** Applies the progress of a tool call to the blocks of the running reply. */
 export function withProgress(blocks: readonly Block[], reported: ToolProgress): readonly Block[] {

@@ -1,8 +1,8 @@
-import type { SessionEvent, SessionState, ToolProgress } from '../../../client/types.js';
+import type { RecordedCall, SessionEvent, SessionState, ToolProgress } from '../types.js';
 import { reused } from './reuse.js';
 import { readState, turnsOf } from './stated.js';
 import { noted, withArguments, withProgress } from './tools.js';
-import type { Block, RecordedCall, Unseen, View, ViewMessage } from './view.js';
+import type { Block, Unseen, View, ViewMessage } from './view.js';
 
 /** A change to a view: an event of the session, a message that the user sends, or calls read from the history. */
 export type Change =

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../client/types.js';
+import type { JsonObject, RecordedCall } from '../types.js';
 
 /** A tool call. */
 export interface ToolBlock {
@@ -45,16 +45,6 @@ export interface OpenTurn {
   readonly id: string | null;
   /** The previous turn, whose end may be reported late. */
   readonly before: string | null;
-}
-
-/** A tool call with its arguments, as in the history. */
-export interface RecordedCall {
-  readonly callId: string;
-  readonly name: string;
-  readonly args: JsonObject;
-  /** The result as text; null while the call is running. */
-  readonly result: string | null;
-  readonly failed: boolean;
 }
 
 /** The state of a session as shown on the page. */

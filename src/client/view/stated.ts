@@ -1,5 +1,6 @@
-import type { ChatMessage, SessionState } from '../../../client/types.js';
-import { beginsTurn, isOfWallet } from '../../../client/wallet-words.js';
+import type { ChatMessage, SessionState } from '../types.js';
+import { queuedFrom } from '../messages.js';
+import { beginsTurn } from '../wallet-words.js';
 import type { Block, ViewMessage } from './view.js';
 
 /** The thread in a state. */
@@ -15,28 +16,11 @@ export interface Stated {
 /** Reads the thread of a state: joins the steps of each reply, and separates the queued messages. */
 export function readState({ messages, status }: SessionState): Stated {
   const users = messages.filter(({ sender }) => sender === 'user').map(({ content }) => content);
-  const shown = status === 'processing' ? messages.slice(0, waitingFrom(messages)) : messages;
+  const shown = status === 'processing' ? messages.slice(0, queuedFrom(messages)) : messages;
   // The report of a wallet is shown once its turn begins.
   const waiting = messages.slice(shown.length).filter(({ sender }) => sender === 'user');
   const queued = waiting.map(({ content }) => content);
   return { messages: joined(shown), queued, users, turns: shown.filter(beginsTurn).length };
-}
-
-/**
- * Returns the index of the first queued message. The messages at the end that begin turns are queued, except that the
- * first of them is running if the message before them is a finished reply, whose last step is text that no longer grows.
- */
-function waitingFrom(messages: readonly ChatMessage[]): number {
-  const last = messages.findLastIndex((message) => !beginsTurn(message));
-  const before = messages[last];
-  return Math.min(before !== undefined && isUnfinished(before) ? last + 1 : last + 2, messages.length);
-}
-
-/** True for a message that the rest of a reply follows. */
-function isUnfinished({ sender, content, isStreaming, toolResult }: ChatMessage): boolean {
-  if (sender === 'agent') return isStreaming || toolResult !== null;
-  // The verdict on a wallet request, which the assistant reads next.
-  return sender === 'system' && isOfWallet(content);
 }
 
 /** Returns the number of turns that messages have begun. */

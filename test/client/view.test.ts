@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import type { ChatMessage, SessionState, ToolProgress } from '../../src/client/types.js';
-import { changed, type Change } from '../../src/web/chat/conversation/changes.js';
-import { withArguments } from '../../src/web/chat/conversation/tools.js';
-import { EMPTY_VIEW, isBusy, type ToolBlock, type View } from '../../src/web/chat/conversation/view.js';
+import { changed, type Change } from '../../src/client/view/changes.js';
+import { withArguments } from '../../src/client/view/tools.js';
+import { EMPTY_VIEW, isBusy, type ToolBlock, type View } from '../../src/client/view/view.js';
 
 function message(
   sender: ChatMessage['sender'],

@@ -1,0 +1,248 @@
+import type { ChatTransport, UIMessage, UIMessageChunk } from 'ai';
+import { askCurrent } from '../current/ask.js';
+import { CurrentCalls } from '../current/calls.js';
+import { resumeCurrent } from '../current/resume.js';
+import { runningTurn, type RunningTurn } from '../messages.js';
+import type { ClientOptions, SendOptions, SessionEvent, SessionState, StoredMessage } from '../types.js';
+import { Wire } from '../wire.js';
+import { uiMessagesOf } from './stored-messages.js';
+import { TurnChunks } from './turn-chunks.js';
+
+export { isDiscarded } from './turn-chunks.js';
+
+/** The options of a transport. */
+export interface DiptychChatTransportOptions extends Omit<ClientOptions, 'sessionId' | 'surface'> {
+  /** Returns what is sent with each message, such as the wallet. */
+  readonly sendOptions?: () => Pick<SendOptions, 'wallet' | 'userState'>;
+  /** Called when the service could not be told to interrupt a turn, which `useChat` does not report. */
+  readonly onInterruptError?: (error: unknown) => void;
+}
+
+/** Number of attempts to read a state and a history that belong together. */
+const READS = 3;
+/** The most stored messages that the service returns at once. */
+const HISTORY = 1000;
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/**
+ * A transport of the AI SDK over the current surface. The id of a chat is the id of its session, a UUID. The service
+ * keeps the conversation: only the text of the last message is sent.
+ */
+export class DiptychChatTransport<M extends UIMessage = UIMessage> implements ChatTransport<M> {
+  /** Tells the AI SDK that a resumed stream begins with the first character of the reply. */
+  readonly resumeStreamIsReplay = true;
+  /** The interrupts of chats that are on their way. */
+  readonly #interrupts = new Map<string, Promise<void>>();
+  /** The turns whose replies `loadMessages` has left out. */
+  readonly #left = new Map<string, RunningTurn>();
+  /** The number of the last call of `reconnectToStream` by chat. */
+  readonly #resumes = new Map<string, number>();
+
+  constructor(private readonly options: DiptychChatTransportOptions) {}
+
+  /**
+   * Sends the last message and returns the chunks of its reply. An abort interrupts the turn.
+   * @throws Error for what the service does not support: another version of a message or a reply, files
+   */
+  async sendMessages(
+    request: Pick<
+      Parameters<ChatTransport<M>['sendMessages']>[0],
+      'trigger' | 'chatId' | 'messageId' | 'messages' | 'abortSignal'
+    >,
+  ): Promise<ReadableStream<UIMessageChunk>> {
+    const { chatId, abortSignal } = request;
+    const text = textToSend(request);
+    const session = this.#open(chatId);
+    // An interrupt that arrives after the message would cancel it.
+    await this.#interrupts.get(session.id);
+    abortSignal?.throwIfAborted();
+    return this.#stream(session, {
+      events: (signal, onAccepted) =>
+        askCurrent(
+          session.wire,
+          session.calls,
+          text,
+          { ...this.options.sendOptions?.(), signal },
+          onAccepted,
+        ),
+      abortSignal,
+      isStop: () => Promise.resolve(true),
+    });
+  }
+
+  /**
+   * Returns the chunks of the running turn from its beginning; null if no turn is running.
+   * @throws ClientError when the state cannot be read
+   */
+  async reconnectToStream(request: {
+    readonly chatId: string;
+    readonly abortSignal?: AbortSignal | undefined;
+  }): Promise<ReadableStream<UIMessageChunk> | null> {
+    const { chatId, abortSignal } = request;
+    const session = this.#open(chatId);
+    const resume = (this.#resumes.get(session.id) ?? 0) + 1;
+    this.#resumes.set(session.id, resume);
+    const snapshot = await session.calls.snapshot(abortSignal && { signal: abortSignal });
+    const turn = this.#left.get(session.id) ?? (snapshot && runningTurn(snapshot.state));
+    this.#left.delete(session.id);
+    if (turn === undefined) {
+      session.wire.close();
+      return null;
+    }
+    return this.#stream(session, {
+      events: (signal, onAccepted) => {
+        onAccepted();
+        return resumeCurrent(session.wire, session.calls, turn, signal);
+      },
+      abortSignal,
+      // The AI SDK also aborts a resumed stream that it replaces, and resumes again synchronously.
+      isStop: async () => {
+        await Promise.resolve();
+        return this.#resumes.get(session.id) === resume;
+      },
+    });
+  }
+
+  /**
+   * Returns the last 1000 stored messages of a chat, for the `messages` of `useChat`. Leaves out the reply of a running
+   * turn, which `reconnectToStream` returns, and the messages that wait behind it.
+   */
+  async loadMessages(chatId: string): Promise<UIMessage[]> {
+    const { id, wire, calls } = this.#open(chatId);
+    try {
+      for (let read = 1; ; read++) {
+        const state = await calls.state();
+        const stored = await calls.history({ limit: HISTORY });
+        if (read < READS && lastAsked(state.messages) !== lastAsked(stored)) continue;
+        const running = runningTurn(state);
+        if (running !== undefined) this.#left.set(id, running);
+        return uiMessagesOf(stored, running);
+      }
+    } finally {
+      wire.close();
+    }
+  }
+
+  #open(chatId: string): Session {
+    if (!UUID.test(chatId))
+      throw new Error(
+        'The id of a chat must be a UUID: pass `id` to useChat, for example crypto.randomUUID()',
+      );
+    const id = chatId.toLowerCase();
+    const wire = new Wire(this.options, id);
+    return { id, wire, calls: new CurrentCalls(wire, this.options) };
+  }
+
+  #stream(session: Session, source: Source): ReadableStream<UIMessageChunk> {
+    const { abortSignal } = source;
+    const chunks = new TurnChunks();
+    const end = new AbortController();
+    let output: ReadableStreamDefaultController<UIMessageChunk> | undefined;
+    let accept: () => void = () => undefined;
+    const accepted = new Promise<void>((resolve) => (accept = resolve));
+
+    const close = (last?: UIMessageChunk): void => {
+      if (last !== undefined) output?.enqueue(last);
+      output?.close();
+      output = undefined;
+    };
+    const pump = async (): Promise<void> => {
+      try {
+        for await (const event of source.events(end.signal, accept)) {
+          for (const chunk of chunks.of(event)) output?.enqueue(chunk);
+        }
+        close();
+      } catch (error) {
+        output?.error(error);
+        output = undefined;
+      }
+    };
+    const stop = async (): Promise<void> => {
+      close({ type: 'abort' });
+      if (!(await source.isStop()) || chunks.isOver) {
+        end.abort();
+        return;
+      }
+      // The service may have received the message, so the interrupt waits for its acceptance.
+      const isAccepted = await Promise.race([accepted.then(() => true), pumped.then(() => false)]);
+      if (isAccepted) await this.#interrupt(session, end);
+    };
+    const onAbort = (): void => {
+      const stopped = stop().finally(() => {
+        if (this.#interrupts.get(session.id) === stopped) this.#interrupts.delete(session.id);
+      });
+      this.#interrupts.set(session.id, stopped);
+    };
+    let pumped: Promise<void> = Promise.resolve();
+    return new ReadableStream<UIMessageChunk>({
+      start: (controller) => {
+        output = controller;
+        abortSignal?.addEventListener('abort', onAbort, { once: true });
+        pumped = pump().finally(() => {
+          abortSignal?.removeEventListener('abort', onAbort);
+        });
+        void pumped.finally(async () => {
+          await this.#interrupts.get(session.id);
+          session.wire.close();
+        });
+        if (abortSignal?.aborted === true) onAbort();
+      },
+      cancel: () => {
+        output = undefined;
+        // With an abort, `stop` decides when the events end.
+        if (abortSignal?.aborted !== true) end.abort();
+      },
+    });
+  }
+
+  /** Interrupts the running turn. Never rejects: reports an error to the callback. */
+  async #interrupt({ calls }: Session, end: AbortController): Promise<void> {
+    end.abort();
+    try {
+      await calls.interrupt();
+    } catch (error) {
+      this.options.onInterruptError?.(error);
+    }
+  }
+}
+
+/** One session of the service. */
+interface Session {
+  readonly id: string;
+  readonly wire: Wire;
+  readonly calls: CurrentCalls;
+}
+
+/** Where the chunks of a stream come from. */
+interface Source {
+  /** @param onAccepted called once the service has stored the message */
+  readonly events: (signal: AbortSignal, onAccepted: () => void) => AsyncIterable<SessionEvent>;
+  readonly abortSignal: AbortSignal | undefined;
+  /** Whether an abort means that the user stops the turn. */
+  readonly isStop: () => Promise<boolean>;
+}
+
+function textToSend(
+  request: Pick<
+    Parameters<ChatTransport<UIMessage>['sendMessages']>[0],
+    'trigger' | 'messageId' | 'messages'
+  >,
+): string {
+  const { trigger, messageId, messages } = request;
+  if (trigger === 'regenerate-message') throw new Error('The service cannot generate a reply again');
+  const message = messages.at(-1);
+  if (messageId !== undefined || message?.role !== 'user')
+    throw new Error('Only a new message of the user can be sent: the service keeps the messages before it');
+  return message.parts
+    .map((part) => {
+      if (part.type !== 'text')
+        throw new Error(`The service takes text only, not a part of type ${part.type}`);
+      return part.text;
+    })
+    .join('\n');
+}
+
+function lastAsked(messages: SessionState['messages'] | readonly StoredMessage[]): string | undefined {
+  return messages.findLast(({ sender }) => sender === 'user')?.content;
+}

@@ -1,0 +1,144 @@
+import { replyOf, runningTurn, type RunningTurn } from '../messages.js';
+import { linked } from '../pacing.js';
+import type { RecordedCall, SessionEvent, StoredMessage, ToolProgress } from '../types.js';
+import { beginsTurn } from '../wallet-words.js';
+import type { Wire } from '../wire.js';
+import type { CurrentCalls } from './calls.js';
+import { CurrentFollower } from './follow.js';
+import { Question } from './question.js';
+
+/**
+ * Yields the events of a turn that is running, or was running a moment ago, from its beginning to its end: each
+ * character of its text and each tool call once, in the order of the reply.
+ */
+export async function* resumeCurrent(
+  wire: Wire,
+  calls: CurrentCalls,
+  turn: RunningTurn,
+  outer: AbortSignal,
+): AsyncGenerator<SessionEvent, void, undefined> {
+  const life = linked(wire.closed, outer);
+  const { signal } = life;
+  const question = new Question((state) => replyOf(state, turn), { isRepeat: true });
+  question.sent(undefined, true);
+  let woven: WovenTurn | undefined;
+  const early: ToolProgress[] = [];
+  try {
+    for await (const event of new CurrentFollower(calls, signal).run()) {
+      // The turn has ended before the stream was open, and the next one is running.
+      const isPassed =
+        event.type === 'state' &&
+        !question.hasBegun &&
+        (runningTurn(event.state)?.ordinal ?? turn.ordinal) > turn.ordinal;
+      for (const shown of isPassed ? question.conclude(event.state) : question.hear(event)) {
+        if (woven !== undefined) yield* woven.add(shown);
+        else if (shown.type === 'tool') early.push(shown);
+        else if (shown.type === 'turn_started') {
+          // The stream is open, so a call is either stored by now or will be announced.
+          woven = new WovenTurn(stepsOf(await calls.history({ signal }), turn));
+          yield* woven.add(shown);
+          for (const progress of early) yield* woven.add(progress);
+        } else yield shown;
+        if (shown.type === 'turn_ended') return;
+      }
+    }
+    signal.throwIfAborted();
+  } finally {
+    life.abort();
+    life.release();
+  }
+}
+
+/** A stored step of a reply. */
+interface Step {
+  /** The length of the turn's text up to the end of the step, in UTF-16 code units. */
+  readonly end: number;
+  readonly calls: readonly RecordedCall[];
+}
+
+/** Returns the stored steps of a turn that made tool calls. */
+function stepsOf(messages: readonly StoredMessage[], { text }: RunningTurn): readonly Step[] {
+  const index = messages.findLastIndex((message) => beginsTurn(message) && message.content === text);
+  const rest = index === -1 ? [] : messages.slice(index + 1);
+  const next = rest.findIndex(beginsTurn);
+  let end = 0;
+  return (next === -1 ? rest : rest.slice(0, next))
+    .filter(({ sender }) => sender === 'agent')
+    .map(({ content, calls }) => ({ end: (end += content.length), calls }))
+    .filter(({ calls }) => calls.length > 0);
+}
+
+/** Adds the stored tool calls of a turn to its events, each after the text that precedes it. */
+class WovenTurn {
+  #steps: readonly Step[];
+  #position = 0;
+  /** The outcomes of stored calls that ended since. */
+  readonly #outcomes = new Map<string, ToolProgress>();
+  readonly #emitted = new Set<string>();
+
+  constructor(steps: readonly Step[]) {
+    this.#steps = steps;
+  }
+
+  *add(event: SessionEvent): Generator<SessionEvent> {
+    switch (event.type) {
+      case 'turn_started':
+        this.#position = 0;
+        yield event;
+        yield* this.#callsUpTo(0);
+        return;
+      case 'text':
+        yield* this.#split(event);
+        return;
+      case 'tool':
+        yield* this.#tool(event);
+        return;
+      case 'turn_ended':
+        yield* this.#callsUpTo(Infinity);
+        yield event;
+        return;
+      default:
+        yield event;
+    }
+  }
+
+  *#split(event: Extract<SessionEvent, { type: 'text' }>): Generator<SessionEvent> {
+    let { content } = event;
+    for (const { end } of this.#steps) {
+      if (end <= this.#position || end > this.#position + content.length) continue;
+      const length = end - this.#position;
+      yield { ...event, content: content.slice(0, length) };
+      content = content.slice(length);
+      this.#position = end;
+      yield* this.#callsUpTo(end);
+    }
+    if (content !== '') yield { ...event, content };
+    this.#position += content.length;
+  }
+
+  *#tool(event: ToolProgress): Generator<SessionEvent> {
+    const isWaiting = this.#steps.some(({ calls }) => calls.some(({ callId }) => callId === event.callId));
+    if (isWaiting && event.status !== 'running') this.#outcomes.set(event.callId, event);
+    if (!isWaiting) yield* this.#once(event);
+  }
+
+  *#callsUpTo(position: number): Generator<SessionEvent> {
+    const due = this.#steps.filter(({ end }) => end <= position);
+    this.#steps = this.#steps.filter(({ end }) => end > position);
+    for (const { callId, name, args, result, failed } of due.flatMap(({ calls }) => calls)) {
+      const call = { type: 'tool', callId, name, args } as const;
+      yield* this.#once({ ...call, status: 'running' });
+      const outcome = this.#outcomes.get(callId);
+      if (result !== null) yield* this.#once({ ...call, status: failed ? 'failed' : 'complete', result });
+      else if (outcome !== undefined) yield* this.#once(outcome);
+    }
+  }
+
+  /** Drops the start and the end of a call that were emitted before. */
+  *#once(event: ToolProgress): Generator<SessionEvent> {
+    const once = `${event.status} ${event.callId}`;
+    if (event.message === undefined && this.#emitted.has(once)) return;
+    this.#emitted.add(once);
+    yield event;
+  }
+}

@@ -1,0 +1,123 @@
+import { randomId } from '../random-id.js';
+import type { Client, SessionEvent } from '../types.js';
+import { changed, type Change } from './changes.js';
+import { countUnknown } from './tools.js';
+import { EMPTY_VIEW, type View } from './view.js';
+
+/** Maximum delay before listeners are notified of new text, in milliseconds. */
+const FRAME_MS = 40;
+
+/** The view of a session, kept up to date from a client's events, with change listeners. */
+export class LiveView {
+  readonly #stop = new AbortController();
+  readonly #listeners = new Set<() => void>();
+  #newest = EMPTY_VIEW;
+  #shown = EMPTY_VIEW;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #isReading = false;
+  /** The number of calls that are too old for the history to have their arguments. */
+  #unknowable = 0;
+
+  /**
+   * @param client sends the messages and receives the events
+   * @param historian reads the arguments of tool calls, which snapshots leave out; null if no surface provides them
+   */
+  constructor(
+    private readonly client: Client,
+    private readonly historian: Pick<Client, 'history'> | null,
+  ) {}
+
+  readonly get = (): View => this.#shown;
+
+  /** Returns a function that unsubscribes. */
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => {
+      this.#listeners.delete(listener);
+    };
+  };
+
+  /** The view with all events so far; listeners are notified of new text up to 40 ms later. */
+  get newest(): View {
+    return this.#newest;
+  }
+
+  /** Aborts when the view is closed. */
+  get closed(): AbortSignal {
+    return this.#stop.signal;
+  }
+
+  /** Stops to follow the session; later changes are ignored. Does not close the client. */
+  close(): void {
+    clearTimeout(this.#timer);
+    this.#stop.abort();
+  }
+
+  /**
+   * Follows the session until the view is closed, and yields each event after it was applied.
+   * @throws ClientError when the service refuses a request
+   */
+  async *follow(): AsyncGenerator<SessionEvent, void, undefined> {
+    for await (const event of this.client.watch(this.closed)) {
+      this.apply(event);
+      if (event.type === 'state') this.#readArguments();
+      yield event;
+    }
+  }
+
+  /**
+   * Shows a message at once, and removes it when the service refuses it.
+   * @param deliver sends the message with this idempotency key
+   * @throws the error of the refusal
+   */
+  async send(text: string, deliver: (idempotencyKey: string) => Promise<void>): Promise<void> {
+    const key = randomId();
+    this.apply({ type: 'sending', message: { key, text } });
+    try {
+      await deliver(key);
+    } catch (error) {
+      this.apply({ type: 'not_sent', key });
+      throw error;
+    }
+  }
+
+  /** Cancels the running and the queued turns. */
+  async interrupt(): Promise<void> {
+    this.apply({ type: 'state', state: await this.client.interrupt() });
+  }
+
+  /** Applies a change. Batches pieces of text, which arrive faster than a page can render. */
+  apply(change: Change): void {
+    if (this.closed.aborted) return;
+    this.#newest = changed(this.#newest, change);
+    if (change.type === 'text') this.#timer ??= setTimeout(this.#show, FRAME_MS);
+    else this.#show();
+  }
+
+  readonly #show = (): void => {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (this.closed.aborted || this.#shown === this.#newest) return;
+    this.#shown = this.#newest;
+    for (const listener of this.#listeners) listener();
+  };
+
+  #readArguments(): void {
+    const isNews = countUnknown(this.#newest.messages) > this.#unknowable;
+    if (this.historian === null || this.#isReading || !isNews) return;
+    this.#isReading = true;
+    this.historian
+      .history({ signal: this.closed })
+      .then(
+        (messages) => {
+          this.apply({ type: 'calls', calls: messages.flatMap(({ calls }) => calls) });
+          this.#unknowable = countUnknown(this.#newest.messages);
+        },
+        // The arguments stay unknown; the connection status reports an unreachable service.
+        () => undefined,
+      )
+      .finally(() => {
+        this.#isReading = false;
+      });
+  }
+}

@@ -1,0 +1,283 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import type { UIMessage } from 'ai';
+import { DiptychChatTransport } from '../../../src/client/ai-sdk/chat-transport.js';
+import { ClientError, createClient, type Client } from '../../../src/client/index.js';
+import { RigError } from '../../../src/core/ports/rig.js';
+import type { Tool } from '../../../src/core/ports/tool.js';
+import { Gate } from '../../support/gate.js';
+import { serveScripted } from '../../support/http.js';
+import { getTime, stumble } from '../../support/tools.js';
+import { Network, watching } from '../watching.js';
+import { partsOf } from './chunks.js';
+import { TestChat, textOf } from './test-chat.js';
+
+const question = (text: string): UIMessage => ({ id: 'q', role: 'user', parts: [{ type: 'text', text }] });
+
+const pathOf = (input: Parameters<typeof fetch>[0]): string => new Request(input).url.split('?')[0] ?? '';
+
+describe('DiptychChatTransport', () => {
+  let server: Awaited<ReturnType<typeof serveScripted>>;
+  let transport: DiptychChatTransport;
+  let network: Network;
+  let id: string;
+  let other: Client;
+  let bell: Gate;
+
+  beforeEach(async () => {
+    bell = new Gate();
+    const ring: Tool = {
+      ...{ ...getTime, name: 'ring' },
+      run: async () => {
+        await bell.passed;
+        return 'ding';
+      },
+    };
+    server = await serveScripted({ surfaces: ['current'], tools: [getTime, stumble, ring] });
+    network = new Network();
+    transport = new DiptychChatTransport({ url: server.url, fetch: network.fetch });
+    id = randomUUID();
+    other = createClient({ url: server.url, sessionId: id });
+  });
+  afterEach(async () => {
+    bell.open();
+    other.close();
+    await server.close();
+  });
+
+  const open = async (): Promise<TestChat> => new TestChat(id, transport, await transport.loadMessages(id));
+  const repliesOf = ({ messages }: TestChat): UIMessage[] =>
+    messages.filter(({ role }) => role === 'assistant');
+
+  it('streams a reply with its tool calls', async () => {
+    const chat = await open();
+    const sent = chat.sendMessage({ text: 'What time is it?' });
+    const first = await server.rig.next();
+    first.text('Let me ', 'see. ').call('c1', 'get_time', { zone: 'UTC' }).call('c2', 'stumble').end();
+    (await server.rig.next()).text('It is ', 'noon.').end();
+    await sent;
+    expect(chat.status).toBe('ready');
+    const [reply] = repliesOf(chat);
+    expect(new Set(partsOf(reply))).toEqual(
+      new Set([
+        'Let me see. ',
+        'get_time({"zone":"UTC"}) → {"time":"12:00","zone":"UTC"}',
+        expect.stringContaining('stumble({}) → '),
+        'It is noon.',
+      ]),
+    );
+    const stored = await transport.loadMessages(id);
+    expect(stored.map(({ role }) => role)).toEqual(['user', 'assistant']);
+    expect(partsOf(stored[1])[0]).toBe('Let me see. ');
+    expect(new Set(partsOf(stored[1]))).toEqual(new Set(partsOf(reply)));
+  });
+
+  it('sends one message however often the connection is lost', async () => {
+    const chat = await open();
+    const sent = chat.sendMessage({ text: 'Count' });
+    const asked = await server.rig.next();
+    asked.text('one ');
+    await chat.shows('one ');
+    network.cut();
+    asked.text('two ');
+    await chat.shows('two ');
+    network.cut();
+    asked.text('three').end();
+    await sent;
+    expect(repliesOf(chat).map(partsOf)).toEqual([['one two three']]);
+    expect(server.rig.asked).toHaveLength(1);
+  });
+
+  it('interrupts the turn when the user stops it, and sends the next message after that', async () => {
+    const chat = await open();
+    const sent = chat.sendMessage({ text: 'Count' });
+    const asked = await server.rig.next();
+    asked.text('one ');
+    await chat.shows('one ');
+    const stopped = chat.stop();
+    const next = chat.sendMessage({ text: 'And now?' });
+    await Promise.all([sent, stopped, asked.left]);
+    expect(asked.signal.aborted).toBe(true);
+    (await server.rig.next()).text('Now this.').end();
+    await next;
+    expect(textOf(chat.messages)).toBe('Countone And now?Now this.');
+    expect(chat.error).toBeUndefined();
+  });
+
+  it('interrupts a turn that is stopped before the service has accepted its message', async () => {
+    const accepted = new Gate();
+    const held: typeof fetch = async (input, init) => {
+      if (init?.method === 'POST' && pathOf(input).endsWith('/chat')) await accepted.passed;
+      return fetch(input, init);
+    };
+    transport = new DiptychChatTransport({ url: server.url, fetch: held });
+    const chat = await open();
+    const sent = chat.sendMessage({ text: 'Count' });
+    await chat.until((messages) => messages.length === 1);
+    await Promise.all([chat.stop(), sent]);
+    accepted.open();
+    const next = chat.sendMessage({ text: 'And now?' });
+    const asked = await server.rig.next();
+    await asked.left;
+    expect(asked.signal.aborted).toBe(true);
+    (await server.rig.next()).text('Now this.').end();
+    await next;
+    expect(textOf(chat.messages)).toBe('CountAnd now?Now this.');
+  });
+
+  it('reports an interrupt that failed', async () => {
+    const failures: unknown[] = [];
+    const failing: typeof fetch = (input, init) =>
+      pathOf(input).endsWith('/interrupt')
+        ? Promise.reject(new TypeError('the network is down'))
+        : fetch(input, init);
+    const onInterruptError = (error: unknown): void => {
+      failures.push(error);
+    };
+    transport = new DiptychChatTransport({ url: server.url, fetch: failing, onInterruptError });
+    const chat = await open();
+    const sent = chat.sendMessage({ text: 'Count' });
+    const asked = await server.rig.next();
+    asked.text('one ');
+    await chat.shows('one ');
+    await Promise.all([chat.stop(), sent]);
+    const next = chat.sendMessage({ text: 'And now?' });
+    asked.text('two').end();
+    (await server.rig.next()).text('Now this.').end();
+    await next;
+    expect(failures).toMatchObject([{ kind: 'unreachable' }]);
+  });
+
+  describe('resumes after a reload', () => {
+    /** Loads the chat again and resumes it, twice as in React's strict mode. */
+    async function reload(): Promise<{ chat: TestChat; resumed: Promise<unknown> }> {
+      const chat = await open();
+      return { chat, resumed: Promise.all([chat.resumeStream(), chat.resumeStream()]) };
+    }
+
+    it('with each character and call once, wherever the page was reloaded', async () => {
+      await other.send('What time is it?');
+      const pages: { chat: TestChat; resumed: Promise<unknown> }[] = [await reload()];
+      const first = await server.rig.next();
+      first.text('Let me ');
+      pages.push(await reload());
+      await pages[1]?.chat.shows('Let me ');
+      first.text('see. ').call('c1', 'get_time', { zone: 'UTC' }).call('c2', 'ring').end();
+      pages.push(await reload());
+      await pages[1]?.chat.until((messages) => JSON.stringify(messages).includes('12:00'));
+      pages.push(await reload());
+      await pages[3]?.chat.until((messages) => JSON.stringify(messages).includes('12:00'));
+      bell.open();
+      const second = await server.rig.next();
+      pages.push(await reload());
+      second.text('It is ');
+      pages.push(await reload());
+      await pages[5]?.chat.shows('It is ');
+      second.text('noon.').end();
+      await Promise.all(pages.map(({ resumed }) => resumed));
+      for (const { chat } of pages) {
+        expect(repliesOf(chat).map(partsOf)).toEqual([
+          [
+            'Let me see. ',
+            'get_time({"zone":"UTC"}) → {"time":"12:00","zone":"UTC"}',
+            'ring({}) → "ding"',
+            'It is noon.',
+          ],
+        ]);
+        expect(chat.status).toBe('ready');
+      }
+    });
+
+    it('and stops the turn only when the user does', async () => {
+      await other.send('Count');
+      const asked = await server.rig.next();
+      asked.text('one ');
+      const { chat, resumed } = await reload();
+      await chat.shows('one ');
+      expect(asked.signal.aborted).toBe(false);
+      await Promise.all([chat.stop(), resumed, asked.left]);
+      expect(asked.signal.aborted).toBe(true);
+      await other.state();
+    });
+
+    it('with the reply of a turn that ended between the load and the resume', async () => {
+      await other.send('Count');
+      const asked = await server.rig.next();
+      asked.text('one ');
+      const chat = await open();
+      const heard = watching(other);
+      await heard.until(() => heard.of('turn_started').length > 0);
+      asked.text('two').end();
+      await heard.until(() => heard.of('turn_ended').length > 0);
+      heard.stop();
+      await chat.resumeStream();
+      expect(repliesOf(chat).map(partsOf)).toEqual([['one two']]);
+    });
+
+    it('with nothing when no turn is running', async () => {
+      await expect(transport.reconnectToStream({ chatId: id })).resolves.toBeNull();
+    });
+
+    it('and leaves out messages that wait', async () => {
+      await other.send('one');
+      const asked = await server.rig.next();
+      await other.send('two');
+      expect(textOf(await transport.loadMessages(id))).toBe('one');
+      asked.text('1').end();
+      (await server.rig.next()).text('2').end();
+    });
+  });
+
+  it('shows why a turn failed', async () => {
+    const chat = await open();
+    const sent = chat.sendMessage({ text: 'Hello' });
+    (await server.rig.next()).text('Hm').fail(new RigError('no credit left', { retryable: false }));
+    await sent;
+    expect(chat.status).toBe('error');
+    expect(chat.error?.message).toMatch(/./);
+    expect(textOf(repliesOf(chat))).toBe('Hm');
+  });
+
+  it('passes on the refusal of the service', async () => {
+    transport = new DiptychChatTransport({ url: server.url, app: 'unknown', key: 'none' });
+    const chat = new TestChat(id, transport);
+    await chat.sendMessage({ text: 'Hello' });
+    expect(chat.error).toBeInstanceOf(ClientError);
+    expect(chat.error).toMatchObject({ kind: 'refused', status: 401 });
+  });
+
+  describe('refuses', () => {
+    const send = (request: Partial<Parameters<DiptychChatTransport['sendMessages']>[0]>) =>
+      transport.sendMessages({
+        ...{ trigger: 'submit-message', chatId: id, messageId: undefined, messages: [question('Hi')] },
+        ...{ abortSignal: undefined, ...request },
+      });
+
+    it.each([
+      ['another version of a reply', { trigger: 'regenerate-message' as const }, /generate a reply again/],
+      ['another version of a message', { messageId: 'q' }, /Only a new message/],
+      [
+        'a message of the assistant',
+        { messages: [{ ...question('Hi'), role: 'assistant' as const }] },
+        /Only a new/,
+      ],
+      ['no message', { messages: [] }, /Only a new message/],
+      ['a chat whose id is not a UUID', { chatId: 'abc' }, /must be a UUID/],
+      [
+        'a file',
+        {
+          messages: [
+            {
+              ...{ id: 'q', role: 'user' as const },
+              parts: [{ type: 'file' as const, mediaType: 'image/png', url: 'data:,' }],
+            },
+          ],
+        },
+        /text only, not a part of type file/,
+      ],
+    ])('%s', async (_, request, reason) => {
+      await expect(send(request)).rejects.toThrow(reason);
+      expect(server.rig.asked).toHaveLength(0);
+    });
+  });
+});

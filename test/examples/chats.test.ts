@@ -1,0 +1,128 @@
+import { spawnSync } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import { extname, join, normalize } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Browser, Page } from 'playwright-core';
+import { createClient } from '../../src/client/index.js';
+import { Place } from '../cli/running.js';
+import { describeWithBrowser, launchBrowser } from '../support/browser.js';
+import { ROOT } from '../support/server-process.js';
+
+const TYPES: Record<string, string | undefined> = { '.html': 'text/html', '.js': 'text/javascript' };
+
+/** Builds a sample into a folder, as its readers do. */
+function build(sample: string, folder: string): void {
+  const vite = join(ROOT, 'node_modules/vite/bin/vite.js');
+  const options = ['--outDir', folder, '--base', './', '--logLevel', 'warn'];
+  const run = spawnSync(process.execPath, [vite, 'build', join(ROOT, 'docs/examples', sample), ...options], {
+    encoding: 'utf8',
+  });
+  if (run.status !== 0) throw new Error(run.stdout + run.stderr);
+}
+
+/** Serves the files of a folder on a free port. */
+async function serveFiles(folder: string): Promise<{ server: Server; url: string }> {
+  const server = createServer((request, response) => {
+    const { pathname } = new URL(request.url ?? '/', 'http://localhost');
+    readFile(join(folder, normalize(pathname))).then(
+      (file) => response.setHeader('Content-Type', TYPES[extname(pathname)] ?? 'text/plain').end(file),
+      () => response.writeHead(404).end(),
+    );
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('the server has no port');
+  return { server, url: `http://127.0.0.1:${String(address.port)}` };
+}
+
+/** The whole numbers from 1, as the demo rig counts. */
+const counted = (text: string): string =>
+  Array.from({ length: text.split(' ').length }, (_, index) => String(index + 1)).join(' ');
+
+const place = new Place();
+let files: Awaited<ReturnType<typeof serveFiles>>;
+let browser: Browser;
+let service = '';
+
+describeWithBrowser('the sample chat', () => {
+  beforeAll(async () => {
+    for (const sample of ['ai-sdk', 'assistant-ui']) build(sample, join(place.directory, 'built', sample));
+    files = await serveFiles(join(place.directory, 'built'));
+    [{ url: service }, browser] = await Promise.all([place.serve({ DEMO_TOKEN_MS: '10' }), launchBrowser()]);
+  });
+  afterAll(async () => {
+    files.server.closeAllConnections();
+    files.server.close();
+    await place.clear();
+  });
+
+  describe.each(['ai-sdk', 'assistant-ui'])('of %s', (sample) => {
+    let page: Page;
+    const faults: string[] = [];
+
+    const replies = () => page.locator('[data-role=assistant]');
+    const stop = () => page.getByRole('button', { name: 'Stop' });
+    const send = async (text: string): Promise<void> => {
+      await page.getByLabel('Message').fill(text);
+      await page.getByRole('button', { name: 'Send' }).click();
+    };
+    const shows = (n: number, text: string | RegExp): Promise<void> =>
+      replies().nth(n).filter({ hasText: text }).waitFor();
+
+    beforeAll(async () => {
+      page = await browser.newPage();
+      page.on('pageerror', (error) => faults.push(String(error.stack)));
+      page.on('console', (message) => {
+        if (message.type() === 'error') faults.push(message.text());
+      });
+      await page.goto(`${files.url}/${sample}/index.html?service=${encodeURIComponent(service)}`);
+    });
+    afterEach(() => {
+      expect(faults).toEqual([]);
+    });
+
+    it('shows a tool call and the reply', async () => {
+      await send('What is 12*(3+4)?');
+      await shows(0, '12*(3+4) = 84.');
+      await stop().waitFor({ state: 'detached' });
+      const tool = replies().nth(0).locator('details');
+      expect(await tool.count()).toBe(1);
+      await tool.locator('summary').click();
+      expect(await tool.innerText()).toMatch(/calculate[^]*12\*\(3\+4\)[^]*84/);
+    });
+
+    it('continues a running reply after a reload, and stops it', async () => {
+      await send('count from 1 to 2000');
+      await shows(1, /1 2 3 /);
+      await page.reload();
+      await shows(1, /1 2 3 /);
+      const before = await replies().nth(1).innerText();
+      await shows(1, ` ${String(before.split(' ').length + 20)} `);
+      await stop().click();
+      await stop().waitFor({ state: 'detached' });
+      expect(await replies().count()).toBe(2);
+      const told = await replies().nth(1).innerText();
+      expect(told).toBe(counted(told));
+      const client = createClient({ url: service, sessionId: new URL(page.url()).hash.slice(1) });
+      const { status, messages } = await client.state();
+      client.close();
+      expect(status).toBe('idle');
+      expect(messages.at(-1)?.content.startsWith(told)).toBe(true);
+    });
+
+    it('takes the next message, and shows everything once after another reload', async () => {
+      await send('What is 1+1?');
+      await shows(2, '1+1 = 2.');
+      await stop().waitFor({ state: 'detached' });
+      await page.reload();
+      await shows(2, '1+1 = 2.');
+      expect(await replies().count()).toBe(3);
+      expect(await page.locator('[data-role=user]').allInnerTexts()).toEqual([
+        ...['What is 12*(3+4)?', 'count from 1 to 2000', 'What is 1+1?'],
+      ]);
+      await replies().nth(2).locator('summary').click();
+      expect(await replies().nth(2).innerText()).toMatch(/calculate[^]*1\+1[^]*2[^]*1\+1 = 2\./);
+    });
+  });
+});
