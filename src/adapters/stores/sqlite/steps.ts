@@ -4,13 +4,14 @@ import type {
   Accepted,
   Interruption,
   Progress,
+  SavedSession,
+  SessionChange,
   StoredKey,
   TurnEnding,
 } from '../../../core/ports/store.js';
 import type { Commit, EventBody } from '../../../core/model/event.js';
 import type { Lease, ClaimedTurn } from '../../../core/model/turn.js';
 import type { Prune } from '../../../core/ports/store.js';
-import type { ChangeValues, SavedValues } from './writer/crossing.js';
 import type { LeaseMark } from '../../../core/ports/lease-store.js';
 import type { ClaimedFaults } from '../../../core/ports/fault-store.js';
 import type { Quota } from '../../../core/model/quota.js';
@@ -55,7 +56,7 @@ interface Step<A extends readonly unknown[], R> {
  * and `probe`.
  */
 export interface Steps {
-  saveSession: Step<ChangeValues, SavedValues>;
+  saveSession: Step<[change: SessionChange], SavedSession>;
   deleteSession: Step<[id: string, at: number], boolean>;
   branchSession: Step<[Branching], Branched>;
   acceptMessage: Step<[Acceptance], Accepted>;
