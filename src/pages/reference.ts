@@ -78,7 +78,7 @@ function comparisonPages(apis: readonly Described[]): readonly Page[] {
 function html(apis: readonly Described[]): string {
   const hasBoth = ['current', 'legacy'].every((name) => apis.some((api) => api.name === name));
   const link = hasBoth
-    ? '<p class="information-container wrapper"><a href="/docs/compare">Both surfaces side by side</a></p>'
+    ? '<p style="margin: 0.75rem 1.25rem; font: 0.9375rem system-ui, sans-serif"><a href="/docs/compare">Both surfaces side by side</a></p>'
     : '';
   return `<!doctype html>
 <html lang="en">
@@ -92,7 +92,7 @@ function html(apis: readonly Described[]): string {
     <script src="/docs/swagger-ui-standalone-preset.js" defer></script>
     <script src="/docs/start.js" defer></script>
   </head>
-  <body>
+  <body style="margin: 0">
     ${link}
     <div id="reference"></div>
     <noscript>The reference needs JavaScript. The OpenAPI documents are under /openapi/.</noscript>

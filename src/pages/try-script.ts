@@ -16,8 +16,11 @@ const SCRIPT = String.raw`
 /** How long a stream is read, in milliseconds, and how much of it, in characters. */
 const STREAM_MS = 5000;
 const STREAM_LENGTH = 100000;
-/** The optional parameters whose examples are filled in; those of others would change what the call does. */
-const HELPFUL = new Map([['Prefer', 'wait=30'], ['since', 0], ['include', null]]);
+/** Values that work at once. Those of other optional parameters stay empty, because they change what a call does. */
+const VALUES = new Map([
+  ...[['Prefer', 'wait=30'], ['since', 0]],
+  ...[['provider', 'openai'], ['name', 'API_KEY'], ['action', 'other']],
+]);
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 let session = kept('diptych.docs.session');
@@ -65,9 +68,13 @@ function forTrying(document) {
 function fillIn(parameter, path) {
   const { name, required } = parameter;
   if (name === 'session_id' || (name === 'id' && path.includes('/sessions/'))) parameter.example = session;
-  else if (name === 'client_id' && required) parameter.example = client;
-  else if (HELPFUL.has(name)) parameter.example = HELPFUL.get(name) ?? parameter.example;
+  else if (name === 'client_id' && (required || path.includes('/provider-keys'))) parameter.example = client;
+  else if (VALUES.has(name)) parameter.example = VALUES.get(name);
   else if (!required) delete parameter.example;
+  if (parameter.content === undefined || required) return;
+  // Swagger UI would fill in a value that it makes of the schema.
+  delete parameter.content;
+  parameter.schema = { type: 'string' };
 }
 
 /** Creates the session before the first call that names it. */

@@ -32,7 +32,7 @@ describeWithBrowser('The calls of the reference', () => {
 
   async function open(name: 'current' | 'legacy'): Promise<Page> {
     const page = await browser.newPage();
-    page.setDefaultTimeout(60_000);
+    page.setDefaultTimeout(20_000);
     await page.goto(`${url}/docs?urls.primaryName=${name}`);
     await page.getByRole('heading', { name: documents[name].info.title }).waitFor();
     return page;
