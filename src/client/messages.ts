@@ -13,8 +13,7 @@ export function messagesOf(body: JsonObject): readonly ChatMessage[] {
   }));
 }
 
-/** Returns the sender of a message; `agent` for the names of the assistant. */
-export function senderOf(name: string): ChatMessage['sender'] {
+function senderOf(name: string): ChatMessage['sender'] {
   return name === 'user' || name === 'system' ? name : 'agent';
 }
 

@@ -7,8 +7,5 @@ export function randomId(): string {
     const marked = index === 6 ? (byte & 0x0f) | 0x40 : index === 8 ? (byte & 0x3f) | 0x80 : byte;
     return marked.toString(16).padStart(2, '0');
   });
-  const text = hex.join('');
-  return [text.slice(0, 8), text.slice(8, 12), text.slice(12, 16), text.slice(16, 20), text.slice(20)].join(
-    '-',
-  );
+  return hex.join('').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 }

@@ -64,26 +64,6 @@ export interface ChatMessage {
   readonly toolResult: { readonly name: string; readonly result: string } | null;
 }
 
-/** A tool call with its arguments and its result. */
-export interface RecordedCall {
-  readonly callId: string;
-  readonly name: string;
-  readonly args: JsonObject;
-  /** The result as text; null while the call is running. */
-  readonly result: string | null;
-  readonly failed: boolean;
-}
-
-/** A stored message: all of a user message, or one step of a reply with the calls that it made. */
-export interface StoredMessage {
-  readonly id: string;
-  readonly sender: ChatMessage['sender'];
-  readonly content: string;
-  /** ISO 8601. */
-  readonly timestamp: string;
-  readonly calls: readonly RecordedCall[];
-}
-
 /** The state of a session on the service. */
 export interface SessionState {
   readonly title: string | null;
@@ -136,13 +116,6 @@ export interface SendOptions {
   readonly userState?: JsonObject;
   /** Default: a new one for each call, so that automatic retries send the message only once. */
   readonly idempotencyKey?: string;
-  readonly signal?: AbortSignal;
-}
-
-/** Which stored messages to read. */
-export interface HistoryOptions {
-  /** The number of messages, at most 1000; default: 200. */
-  readonly limit?: number;
   readonly signal?: AbortSignal;
 }
 
@@ -256,8 +229,6 @@ export interface Client {
   /** Yields the state and then all events of the session. Reconnects until `signal` aborts. */
   watch(signal: AbortSignal): AsyncIterable<SessionEvent>;
   state(): Promise<SessionState>;
-  /** Returns the last stored messages, oldest first. */
-  history(options?: HistoryOptions): Promise<readonly StoredMessage[]>;
   /** Lets `watch` read the state now, after a change that the surface does not announce. */
   refresh(): void;
   /** Cancels the running and the queued turns. */

@@ -71,8 +71,7 @@ export class Wire {
   /** The same, for a response that is an object. */
   async askObject(call: Call): Promise<{ headers: Headers; body: JsonObject }> {
     const { headers, body } = await this.ask(call);
-    if (!isObject(body))
-      throw new ClientError('unreachable', 'The response of the service is not a JSON object');
+    if (!isObject(body)) throw new ClientError('unreachable', 'The response of the service is not JSON');
     return { headers, body };
   }
 
@@ -179,7 +178,7 @@ export class Wire {
     } catch (error) {
       this.closed.throwIfAborted();
       call.signal?.throwIfAborted();
-      throw new ClientError('unreachable', 'The connection was lost while the response was read', {
+      throw new ClientError('unreachable', 'The connection was lost during the response', {
         cause: error,
       });
     }

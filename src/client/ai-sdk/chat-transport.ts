@@ -3,7 +3,7 @@ import { askCurrent } from '../current/ask.js';
 import { CurrentCalls } from '../current/calls.js';
 import { resumeCurrent } from '../current/resume.js';
 import { runningTurn, type RunningTurn } from '../messages.js';
-import type { ClientOptions, SendOptions, SessionEvent, SessionState, StoredMessage } from '../types.js';
+import type { ClientOptions, SendOptions, SessionEvent } from '../types.js';
 import { Wire } from '../wire.js';
 import { uiMessagesOf } from './stored-messages.js';
 import { TurnChunks } from './turn-chunks.js';
@@ -113,8 +113,13 @@ export class DiptychChatTransport<M extends UIMessage = UIMessage> implements Ch
     try {
       for (let read = 1; ; read++) {
         const state = await calls.state();
-        const stored = await calls.history({ limit: HISTORY });
-        if (read < READS && lastAsked(state.messages) !== lastAsked(stored)) continue;
+        const { messages: stored } = await calls.historyPage({ limit: HISTORY });
+        if (
+          read < READS &&
+          lastAsked(state.messages.map(({ sender, content }) => ({ role: sender, content }))) !==
+            lastAsked(stored)
+        )
+          continue;
         const running = runningTurn(state);
         if (running === undefined) this.#left.delete(id);
         else this.#left.set(id, running);
@@ -254,6 +259,9 @@ function textToSend(
     .join('\n');
 }
 
-function lastAsked(messages: SessionState['messages'] | readonly StoredMessage[]): string | undefined {
-  return messages.findLast(({ sender }) => sender === 'user')?.content;
+/** Returns the last message of the user. */
+function lastAsked(
+  messages: readonly { readonly role: string; readonly content: string }[],
+): string | undefined {
+  return messages.findLast(({ role }) => role === 'user')?.content;
 }

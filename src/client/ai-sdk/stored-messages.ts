@@ -1,7 +1,7 @@
 import type { UIMessage } from 'ai';
 import type { RunningTurn } from '../messages.js';
-import type { RecordedCall, StoredMessage } from '../types.js';
-import { beginsTurn } from '../wallet-words.js';
+import { beginsStoredTurn } from '../current/resume.js';
+import type { HistoryCall, HistoryMessage } from '../types.js';
 import { NO_RESULT, outputOf } from './turn-chunks.js';
 
 type Part = UIMessage['parts'][number];
@@ -11,16 +11,17 @@ type Part = UIMessage['parts'][number];
  * @param running its reply and the queued messages are left out
  */
 export function uiMessagesOf(
-  stored: readonly StoredMessage[],
+  stored: readonly HistoryMessage[],
   running: RunningTurn | undefined,
 ): UIMessage[] {
-  const end = stored.findLastIndex((message) => beginsTurn(message) && message.content === running?.text);
+  const end = stored.findLastIndex(
+    (message) => beginsStoredTurn(message) && message.content === running?.text,
+  );
   const shown = end === -1 ? stored : stored.slice(0, end + 1);
   const messages: UIMessage[] = [];
-  for (const { id, sender, content, calls } of shown) {
-    const role = sender === 'agent' ? 'assistant' : sender;
+  for (const { id, role, content, toolCalls } of shown) {
     const parts: Part[] = content === '' ? [] : [{ type: 'text', text: content, state: 'done' }];
-    parts.push(...calls.map(partOf));
+    parts.push(...toolCalls.map(partOf));
     const last = messages.at(-1);
     if (role === 'assistant' && last?.role === 'assistant') last.parts.push(...parts);
     else messages.push({ id, role, parts });
@@ -28,7 +29,7 @@ export function uiMessagesOf(
   return messages;
 }
 
-function partOf({ callId, name, args, result, failed }: RecordedCall): Part {
+function partOf({ callId, name, args, result, failed }: HistoryCall): Part {
   const call = { type: 'dynamic-tool', toolName: name, toolCallId: callId, input: args } as const;
   if (result === null || failed)
     return { ...call, providerExecuted: true, state: 'output-error', errorText: result ?? NO_RESULT };

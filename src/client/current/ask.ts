@@ -46,7 +46,8 @@ export async function* askCurrent(
       }
       if (question.needsState) {
         const state = (await calls.snapshot({ signal }))?.state;
-        if (state === undefined) throw new ClientError('unreachable', 'The service did not return its state');
+        if (state === undefined)
+          throw new ClientError('unreachable', 'The response of the service is not JSON');
         for (const shown of question.conclude(state)) yield shown;
         return;
       }

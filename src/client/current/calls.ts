@@ -1,6 +1,6 @@
 import { deliver } from '../delivery.js';
 import { isObject, objectsIn, textOf, textsIn } from '../json.js';
-import { messagesOf, senderOf } from '../messages.js';
+import { messagesOf } from '../messages.js';
 import { pendingRequests, type PendingRequest } from '../pending.js';
 import { historyPageOf } from './history.js';
 import type {
@@ -8,14 +8,12 @@ import type {
   AppSecret,
   Client,
   ClientOptions,
-  HistoryOptions,
   HistoryPage,
   JsonObject,
   JsonValue,
   RigDetails,
   SendOptions,
   SessionState,
-  StoredMessage,
   ThreadSummary,
   WalletProof,
   WalletReport,
@@ -32,8 +30,6 @@ export interface Snapshot {
 }
 
 const BASE = '/current/api';
-/** Number of stored messages to read by default. */
-const HISTORY = 200;
 
 /** The requests of the current surface. */
 export class CurrentCalls {
@@ -103,14 +99,6 @@ export class CurrentCalls {
   updates(cursor: number, signal: AbortSignal): Promise<AsyncGenerator<WireEvent, void, undefined>> {
     const headers = { 'Last-Event-ID': String(cursor) };
     return this.wire.stream(call('GET', '/updates', { query: { include: 'turns' }, headers, signal }));
-  }
-
-  async history({ limit = HISTORY, signal }: HistoryOptions = {}): Promise<readonly StoredMessage[]> {
-    const path = `/sessions/${this.wire.sessionId}/messages`;
-    const { body } = await this.wire.askObject(
-      call('GET', path, { query: { limit: String(limit) }, signal }),
-    );
-    return objectsIn(body.messages).map(storedMessageOf);
   }
 
   async threads(wallet: string): Promise<readonly ThreadSummary[]> {
@@ -251,29 +239,6 @@ function snapshotOf({ headers, body }: Answer): Snapshot {
     raw,
   };
   return { state, cursor: Number(headers.get('x-event-cursor') ?? 0), etag: headers.get('etag') };
-}
-
-function storedMessageOf(record: JsonObject): StoredMessage {
-  const results = new Map(
-    objectsIn(record.tool_results).map((result) => [textOf(result, 'call_id'), result]),
-  );
-  const calls = objectsIn(record.tool_calls).map((made) => {
-    const callId = textOf(made, 'call_id');
-    const result = results.get(callId);
-    return {
-      ...{ callId, name: textOf(made, 'name'), args: isObject(made.args) ? made.args : {} },
-      result: result === undefined ? null : resultText(result.result ?? null),
-      failed: result?.status === 'failed',
-    };
-  });
-  return {
-    ...{ id: textOf(record, 'id'), sender: senderOf(textOf(record, 'role')), calls },
-    ...{ content: textOf(record, 'content'), timestamp: textOf(record, 'created_at') },
-  };
-}
-
-function resultText(result: JsonValue): string {
-  return typeof result === 'string' ? result : JSON.stringify(result);
 }
 
 function threadOf(body: JsonObject): ThreadSummary {

@@ -26,7 +26,6 @@ export function currentClient(wire: Wire, options: ClientOptions): Client {
     ask: (text, sending = {}) => askCurrent(wire, calls, text, sending, nudge),
     watch: (signal) => watch(signal),
     state: () => calls.state(),
-    history: (query) => calls.history(query),
     refresh: nudge,
     interrupt: () => calls.interrupt(),
     setUserState: (patch) => calls.setUserState(patch),

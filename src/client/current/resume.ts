@@ -1,6 +1,6 @@
 import { replyOf, runningTurn, type RunningTurn } from '../messages.js';
 import { linked } from '../pacing.js';
-import type { RecordedCall, SessionEvent, StoredMessage, ToolProgress } from '../types.js';
+import type { HistoryCall, SessionEvent, HistoryMessage, ToolProgress } from '../types.js';
 import { beginsTurn } from '../wallet-words.js';
 import type { Wire } from '../wire.js';
 import type { CurrentCalls } from './calls.js';
@@ -35,7 +35,9 @@ export async function* resumeCurrent(
         else if (shown.type === 'tool') early.push(shown);
         else if (shown.type === 'turn_started') {
           // The stream is open, so a call is either stored by now or will be announced.
-          woven = new WovenTurn(stepsOf(await calls.history({ signal }), turn));
+          woven = new WovenTurn(
+            stepsOf((await calls.historyPage({ limit: HISTORY, signal })).messages, turn),
+          );
           yield* woven.add(shown);
           for (const progress of early) yield* woven.add(progress);
         } else yield shown;
@@ -49,22 +51,30 @@ export async function* resumeCurrent(
   }
 }
 
+/** Number of stored messages to search for the steps of the turn. */
+const HISTORY = 200;
+
 /** A stored step of a reply. */
 interface Step {
   /** The length of the turn's text up to the end of the step, in UTF-16 code units. */
   readonly end: number;
-  readonly calls: readonly RecordedCall[];
+  readonly calls: readonly HistoryCall[];
+}
+
+/** True for a stored message that begins a turn. */
+export function beginsStoredTurn({ role, content }: Pick<HistoryMessage, 'role' | 'content'>): boolean {
+  return role !== 'assistant' && beginsTurn({ sender: role, content });
 }
 
 /** Returns the stored steps of a turn that made tool calls. */
-function stepsOf(messages: readonly StoredMessage[], { text }: RunningTurn): readonly Step[] {
-  const index = messages.findLastIndex((message) => beginsTurn(message) && message.content === text);
+function stepsOf(messages: readonly HistoryMessage[], { text }: RunningTurn): readonly Step[] {
+  const index = messages.findLastIndex((message) => beginsStoredTurn(message) && message.content === text);
   const rest = index === -1 ? [] : messages.slice(index + 1);
-  const next = rest.findIndex(beginsTurn);
+  const next = rest.findIndex(beginsStoredTurn);
   let end = 0;
   return (next === -1 ? rest : rest.slice(0, next))
-    .filter(({ sender }) => sender === 'agent')
-    .map(({ content, calls }) => ({ end: (end += content.length), calls }))
+    .filter(({ role }) => role === 'assistant')
+    .map(({ content, toolCalls }) => ({ end: (end += content.length), calls: toolCalls }))
     .filter(({ calls }) => calls.length > 0);
 }
 

@@ -28,8 +28,10 @@ export class ToolArguments {
     this.#known.set(callId, null);
     try {
       // A call is stored before it is announced. Replacing the map drops calls that are no longer recent.
-      const messages = await this.calls.history({ limit: RECENT, signal: this.signal });
-      const recent = messages.flatMap(({ calls }) => calls.map((call) => [call.callId, call.args] as const));
+      const { messages } = await this.calls.historyPage({ limit: RECENT, signal: this.signal });
+      const recent = messages.flatMap(({ toolCalls }) =>
+        toolCalls.map((call) => [call.callId, call.args] as const),
+      );
       this.#known = new Map<string, JsonObject | null>([[callId, null], ...recent]);
     } catch (error) {
       // Continues without arguments. If the service is unreachable, the stream reports it.

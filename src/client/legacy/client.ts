@@ -25,7 +25,6 @@ export function legacyClient(wire: Wire, options: ClientOptions): Client {
     ask: (text, sending = {}) => ask(text, sending),
     watch: (signal) => watchLegacy(wire, calls, { listeners, nudges }, signal),
     state: () => calls.state(),
-    history: () => Promise.reject(unsupported('read the stored messages')),
     refresh: () => {
       for (const nudge of nudges) nudge();
     },

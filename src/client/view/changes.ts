@@ -1,4 +1,4 @@
-import type { RecordedCall, SessionEvent, SessionState, ToolProgress } from '../types.js';
+import type { HistoryCall, SessionEvent, SessionState, ToolProgress } from '../types.js';
 import { reused } from './reuse.js';
 import { readState, turnsOf } from './stated.js';
 import { noted, withArguments, withProgress } from './tools.js';
@@ -9,7 +9,7 @@ export type Change =
   | SessionEvent
   | { readonly type: 'sending'; readonly message: Unseen }
   | { readonly type: 'not_sent'; readonly key: string }
-  | { readonly type: 'calls'; readonly calls: readonly RecordedCall[] }
+  | { readonly type: 'calls'; readonly calls: readonly HistoryCall[] }
   | { readonly type: 'notices_read' };
 
 const MAX_NOTICES = 3;

@@ -7,6 +7,9 @@ import { EMPTY_VIEW, type View } from './view.js';
 /** Maximum delay before listeners are notified of new text, in milliseconds. */
 const FRAME_MS = 40;
 
+/** Number of stored messages to search for the arguments of tool calls. */
+const HISTORY = 200;
+
 /** The view of a session, kept up to date from a client's events, with change listeners. */
 export class LiveView {
   readonly #stop = new AbortController();
@@ -24,7 +27,7 @@ export class LiveView {
    */
   constructor(
     private readonly client: Client,
-    private readonly historian: Pick<Client, 'history'> | null,
+    private readonly historian: Pick<Client, 'historyPage'> | null,
   ) {}
 
   readonly get = (): View => this.#shown;
@@ -107,10 +110,10 @@ export class LiveView {
     if (this.historian === null || this.#isReading || !isNews) return;
     this.#isReading = true;
     this.historian
-      .history({ signal: this.closed })
+      .historyPage({ limit: HISTORY, signal: this.closed })
       .then(
-        (messages) => {
-          this.apply({ type: 'calls', calls: messages.flatMap(({ calls }) => calls) });
+        ({ messages }) => {
+          this.apply({ type: 'calls', calls: messages.flatMap(({ toolCalls }) => toolCalls) });
           this.#unknowable = countUnknown(this.#newest.messages);
         },
         // The arguments stay unknown; the connection status reports an unreachable service.

@@ -1,4 +1,4 @@
-import type { RecordedCall, ToolProgress } from '../types.js';
+import type { HistoryCall, ToolProgress } from '../types.js';
 import type { Block, ToolBlock, ViewMessage } from './view.js';
 
 /** Applies the progress of a tool call to the blocks of the running reply. */
@@ -33,12 +33,12 @@ export function withProgress(blocks: readonly Block[], reported: ToolProgress): 
  */
 export function withArguments(
   messages: readonly ViewMessage[],
-  calls: readonly RecordedCall[],
+  calls: readonly HistoryCall[],
 ): readonly ViewMessage[] {
   if (calls.length === 0) return messages;
   const byId = new Map(calls.map((call) => [call.callId, call]));
   let next = calls.length - 1;
-  const find = (block: ToolBlock): RecordedCall | undefined => {
+  const find = (block: ToolBlock): HistoryCall | undefined => {
     if (block.callId !== null) return byId.get(block.callId);
     for (let index = next; index >= 0; index--) {
       const call = calls[index];
@@ -79,7 +79,7 @@ export function withArguments(
 }
 
 /** Adds the progress of a call to the known calls, because later states leave its arguments out. */
-export function noted(calls: readonly RecordedCall[], reported: ToolProgress): readonly RecordedCall[] {
+export function noted(calls: readonly HistoryCall[], reported: ToolProgress): readonly HistoryCall[] {
   const { callId, name } = reported;
   const before = calls.find((call) => call.callId === callId);
   const args = reported.args ?? before?.args;

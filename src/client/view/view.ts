@@ -1,4 +1,4 @@
-import type { JsonObject, RecordedCall } from '../types.js';
+import type { JsonObject, HistoryCall } from '../types.js';
 
 /** A tool call. */
 export interface ToolBlock {
@@ -60,7 +60,7 @@ export interface View {
   readonly turn: OpenTurn | null;
   /** The number of user messages in the last state. */
   readonly statedUsers: number;
-  readonly calls: readonly RecordedCall[];
+  readonly calls: readonly HistoryCall[];
   readonly userState: JsonObject | null;
   /** The unprocessed last state. */
   readonly raw: JsonObject | null;
