@@ -10,6 +10,7 @@ import { LEASE_MS, type CoreSettings } from './core/model/settings.js';
 import { connectionsWithin, readProcessLimits } from './composition/descriptor-limit.js';
 import { createAdmin } from './composition/admin.js';
 import { openBus, openStore } from './composition/data.js';
+import { createLegacyNotices } from './composition/legacy-notices.js';
 import { createRigs } from './composition/rigs.js';
 import { openTelemetry } from './composition/telemetry.js';
 import { createTools } from './composition/tools.js';
@@ -113,10 +114,12 @@ export async function createApp(config: Config): Promise<Application> {
     closing.add(() => bus.close());
     const telemetry = await openTelemetry(config, {
       ...{ store: opened.store, busUp, clock: systemClock, log, version },
+      names: { rigs: rigs.map(({ id }) => id), tools: toolNames },
     });
     closing.add(() => telemetry.close());
     const { store } = telemetry;
-    const admin = await createAdmin(config, { store, clock: systemClock, digests: nodeDigests });
+    const admin = await createAdmin(config, { store, clock: systemClock, digests: nodeDigests, log });
+    closing.add(async () => admin?.close());
     const core = createCore({
       ...{ store, bus, rigs, tools, chains, schemas, log, seedPhrases, walletSignIn },
       observer: observers([telemetry.observer, ...(admin === null ? [] : [admin.observer])]),
@@ -127,6 +130,8 @@ export async function createApp(config: Config): Promise<Application> {
       settings: coreSettings(config),
     });
     closing.add(() => core.close());
+    const notices = await createLegacyNotices(config, { store, core, clock: systemClock, log, version });
+    closing.add(async () => notices?.close());
     const isLocal = isLoopbackName(config.host);
     const httpSettings: HttpSettings = {
       corsOrigins: config.corsOrigins ?? (isLocal ? 'loopback' : '*'),
@@ -142,7 +147,7 @@ export async function createApp(config: Config): Promise<Application> {
     const described = surfaces.listDescriptions({
       ...{ version, surfaces: config.surfaces, root: config.rootSurface },
     });
-    const pages = createPages(config, {
+    const pages = await createPages(config, {
       ...{ metrics: telemetry.page, admin: admin?.pages(core) ?? null, described },
     });
     const routed = surfaces.createRouter({
@@ -169,6 +174,8 @@ export async function createApp(config: Config): Promise<Application> {
         const url = await listenOn(server, config.host, config.port);
         await core.start();
         tools.start();
+        notices?.start();
+        admin?.start();
         return url;
       },
       async drain() {

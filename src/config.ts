@@ -12,6 +12,7 @@ import {
   type KeyedProvider,
 } from './config/crosscheck.js';
 import { pathText, readYaml } from './config/file.js';
+import { pageOf, type PageSettings } from './config/page.js';
 import { ConfigError, refuseMistakes, type Mistake } from './config/mistakes.js';
 import * as network from './config/network.js';
 import { tracesOf } from './config/traces.js';
@@ -136,6 +137,10 @@ export async function readConfig(sources: ConfigSources) {
       deprecatedAt: reader.read('LEGACY_DEPRECATED_AT', null, isoDate),
       sunsetAt: reader.read('LEGACY_SUNSET_AT', null, isoDate),
       link: reader.read('LEGACY_LINK', null, settings.webUrl),
+      /** Called once when the legacy surface may be switched off; null: nothing is called. */
+      webhook: reader.read('LEGACY_WEBHOOK', null, settings.webUrl, secret),
+      /** How many days without a legacy request must have passed. */
+      webhookDays: reader.read('LEGACY_WEBHOOK_DAYS', 30, integer(1, 400)),
     },
   };
   const known = reader.names.join(', ');
@@ -186,6 +191,7 @@ export async function readConfig(sources: ConfigSources) {
   const apps: readonly App[] = appsOf(file.contents?.apps ?? [], configured.length > 0);
   const rigs: readonly RigConfig[] = rigsOf(file.contents?.rigs ?? [], env);
   const tools: ToolConfig = toolsOf(file.contents);
+  const pageSettings: PageSettings = pageOf(file.contents?.page);
   const limits = limitsOf(file.contents?.limits);
   return {
     ...read,
@@ -195,6 +201,7 @@ export async function readConfig(sources: ConfigSources) {
     modelRigs: modelRigs(env),
     tools,
     limits,
+    pageSettings,
     providerKeys: providerKeys(env),
     childEnvironment: env,
     file: file.path,

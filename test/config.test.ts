@@ -56,6 +56,7 @@ describe('defaults', () => {
       trustProxy: false,
       adminToken: null,
       page: true,
+      pageSettings: { title: null, logo: null, colors: {}, prompts: null },
       streamLimit: 1000,
       metrics: true,
       metricsToken: null,
@@ -79,7 +80,7 @@ describe('defaults', () => {
       drainTimeoutMs: 10_000,
       retentionMs: null,
       demoTokenMs: 15,
-      legacy: { deprecatedAt: null, sunsetAt: null, link: null },
+      legacy: { deprecatedAt: null, sunsetAt: null, link: null, webhook: null, webhookDays: 30 },
       apps: [
         {
           name: 'default',
@@ -89,6 +90,7 @@ describe('defaults', () => {
           tools: null,
           secrets: [],
           busyStrategy: null,
+          prompts: null,
           wallet: null,
         },
       ],
@@ -170,6 +172,8 @@ describe('settings', () => {
     ['RETENTION_DAYS', '30', (c) => c.retentionMs, 30 * 86_400_000],
     ['RETENTION_DAYS', 'off', (c) => c.retentionMs, null],
     ['RATE_LIMIT', '0', (c) => c.rateLimit, 0],
+    ['LEGACY_WEBHOOK', 'https://hooks.example/x', (c) => c.legacy.webhook, 'https://hooks.example/x'],
+    ['LEGACY_WEBHOOK_DAYS', '14', (c) => c.legacy.webhookDays, 14],
     ['LEGACY_SUNSET_AT', '2027-06-30', (c) => c.legacy.sunsetAt, Date.UTC(2027, 5, 30)],
     [
       'LEGACY_DEPRECATED_AT',
@@ -229,6 +233,8 @@ describe('settings', () => {
     ['LEGACY_SUNSET_AT', '2027-02-30'],
     ['LEGACY_SUNSET_AT', 'soon'],
     ['LEGACY_LINK', 'ftp://x'],
+    ['LEGACY_WEBHOOK', 'mailto:me@example.org'],
+    ['LEGACY_WEBHOOK_DAYS', '0'],
   ])('refuses %s=%s', async (name, value) => {
     const mistakes = await mistakesOf(read({ [name]: value }));
     expect(mistakes).toHaveLength(1);
@@ -378,6 +384,7 @@ apps:
     expect(apps[1]).toEqual({
       name: 'mycoindex',
       instructions: 'Say ${NAME}: {"a": 1}',
+      prompts: null,
       rigs: ['claude', 'demo'],
       toolServers: [],
       tools: [],
@@ -448,7 +455,7 @@ apps:
   it('is taken from where CONFIG_FILE says, and named so', async () => {
     const more = { readFile: (path: string) => (path === '/etc/d.yaml' ? 'x: 1' : '') };
     expect(await mistakesOf(read({ CONFIG_FILE: '/etc/d.yaml' }, undefined, more))).toEqual([
-      '/etc/d.yaml: has unknown keys: x; known are settings, rigs, apps, tools, chains, prices, mcp, allowHosts, limits',
+      '/etc/d.yaml: has unknown keys: x; known are settings, rigs, apps, tools, chains, prices, mcp, allowHosts, page, limits',
     ]);
   });
 
@@ -489,7 +496,7 @@ apps:
     const expected = [
       'PORT: must be a whole number from 0 to 65535, not "abc"',
       'SECRETS_KEY: must be 32 bytes in base64',
-      'diptych.yaml: has unknown keys: colour; known are settings, rigs, apps, tools, chains, prices, mcp, allowHosts, limits',
+      'diptych.yaml: has unknown keys: colour; known are settings, rigs, apps, tools, chains, prices, mcp, allowHosts, page, limits',
       'diptych.yaml: settings.PROT: is not a setting; there are DATABASE_URL, HOST, PORT, ',
       'diptych.yaml: settings.MAX_STEPS: the environment variable UNSET_TOO is not set',
       'diptych.yaml: settings.MAX_QUEUED: must be a whole number from 0 to 10000',

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { openStore } from '../composition/data.js';
+import { readLogo } from '../composition/logo.js';
 import { createRigs } from '../composition/rigs.js';
 import { createOwnTools } from '../composition/tools.js';
 import { createSchemas } from '../adapters/tools/schema/schemas.js';
@@ -74,6 +75,7 @@ async function findAll(flags: CheckFlags): Promise<readonly Finding[]> {
       ...(config.tools.chains.length > 0 ? WALLET_TOOLS : []),
     ];
     refuseMistakes(findDangling(config, { rigs: rigs.map(({ id }) => id), tools: toolNames }));
+    await readLogo(config);
     const answers = rigs.map((rig) => checkRig(rig, flags.ask === true));
     const chains = checkChains(config);
     return [configuration, ...(await data), ...(await chains), ...(await Promise.all(answers))];

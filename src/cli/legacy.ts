@@ -3,6 +3,7 @@ import { systemClock } from '../adapters/platform/uuid/clock.js';
 import { readReport } from '../core/operations/usage.js';
 import { nameOf, type LegacyUser, type UsageReport } from '../core/operations/usage-report.js';
 import { ago } from '../core/operations/usage-words.js';
+import { reportCsv, reportJson } from '../surfaces/admin/report.js';
 import { withConfig, withStore, type ConfigFlags } from './configured.js';
 import { chartLines } from './legacy-chart.js';
 import { CommandError, isoTime, printable, printJson, printTable, type Terminal } from './terminal.js';
@@ -10,11 +11,15 @@ import { CommandError, isoTime, printable, printJson, printTable, type Terminal 
 interface Flags extends ConfigFlags {
   readonly days: string;
   readonly json?: boolean;
+  readonly csv?: boolean;
   readonly check?: boolean;
 }
 
 /** The retention of usage counts, in days. */
 const MAX_DAYS = 400;
+
+/** The exit codes of `--check`. 1 and 2 mean that the command failed. */
+const EXIT_CODES = { unused: 0, used: 3, too_early: 4 } as const;
 
 /** `legacy report`: shows who still uses the legacy surface, and whether it may be switched off. */
 export function legacyCommand(terminal: Terminal): Command {
@@ -22,22 +27,28 @@ export function legacyCommand(terminal: Terminal): Command {
   withConfig(legacy.command('report'))
     .description('show who still uses the legacy surface, and whether it may be switched off')
     .option('--days <count>', `how far back to look, 1 to ${String(MAX_DAYS)}`, '30')
-    .option('--check', 'exit with 1 unless it may be switched off')
+    .option(
+      '--check',
+      'exit with 0 if it may be switched off, 3 if it is in use, 4 if it is too early to say',
+    )
     .option('--json', 'print JSON')
+    .option('--csv', 'print a line for each client and endpoint as CSV')
     .action((flags: Flags) => report(terminal, flags));
   return legacy;
 }
 
 async function report(terminal: Terminal, flags: Flags): Promise<void> {
   const days = /^\d{1,3}$/.test(flags.days) ? Number(flags.days) : 0;
+  if (flags.json === true && flags.csv === true) throw new CommandError('choose one of --json and --csv', 2);
   if (days < 1 || days > MAX_DAYS) {
     throw new CommandError(`--days takes a whole number from 1 to ${String(MAX_DAYS)}`, 2);
   }
   await withStore(flags, async ({ store }, { surfaces }) => {
     const found = await readReport(store, { days, at: systemClock.now() });
-    if (flags.json === true) printJson(terminal, toJson(found));
+    if (flags.json === true) printJson(terminal, reportJson(found));
+    else if (flags.csv === true) terminal.output.write(reportCsv(found));
     else printReport(terminal, found, surfaces.includes('legacy'));
-    if (flags.check === true && found.verdict.kind !== 'unused') terminal.setExitCode(1);
+    if (flags.check === true) terminal.setExitCode(EXIT_CODES[found.verdict.kind]);
   });
 }
 
@@ -80,21 +91,4 @@ function rowsOf(user: LegacyUser, at: number): string[][] {
     [nameOf(user), String(user.requests), ...seen, first],
     ...others.map((endpoint) => ['', '', '', '', endpoint]),
   ];
-}
-
-function toJson(found: UsageReport) {
-  const timeOrNull = (at: number | null): string | null => (at === null ? null : isoTime(at));
-  return {
-    at: isoTime(found.at),
-    days: found.days,
-    verdict: found.verdict,
-    counting_since: timeOrNull(found.countingSince),
-    last_used_at: timeOrNull(found.lastUsedAt),
-    users: found.users.map(({ client, key, requests, firstAt, lastAt, endpoints }) => ({
-      ...{ client, key, requests, first_at: isoTime(firstAt), last_at: isoTime(lastAt), endpoints },
-    })),
-    history: found.history.map(({ day, current, legacy }) => ({
-      ...{ day: isoTime(day).slice(0, 10), current, legacy },
-    })),
-  };
 }

@@ -7,6 +7,8 @@ import { Wire } from './wire.js';
 export { pendingRequests, type PendingRequest } from './pending.js';
 export { ClientError, type ClientErrorKind, type ErrorDetail } from './error.js';
 export type {
+  AppDetails,
+  AppSecret,
   ChatMessage,
   Client,
   ClientOptions,
@@ -19,6 +21,8 @@ export type {
   JsonObject,
   JsonValue,
   RecordedCall,
+  RigDetails,
+  SecretSlot,
   SendOptions,
   SessionEvent,
   SessionState,

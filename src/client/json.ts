@@ -28,6 +28,11 @@ export function objectsIn(value: JsonValue | undefined): readonly JsonObject[] {
   return Array.isArray(value) ? value.filter(isObject) : [];
 }
 
+/** Returns the texts in an array; empty when the value is not an array. */
+export function textsIn(value: JsonValue | undefined): readonly string[] {
+  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
+}
+
 /** Returns a text field; empty when it is not text. */
 export function textOf(object: JsonObject, name: string): string {
   const value = object[name];

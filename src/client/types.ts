@@ -167,6 +167,34 @@ export interface WalletReport {
   readonly payload: JsonObject;
 }
 
+/** An App with what a caller can set up. */
+export interface AppDetails {
+  readonly name: string;
+  readonly secrets: readonly SecretSlot[];
+  /** Prompts to begin a thread with; null: none are configured. */
+  readonly prompts: readonly string[] | null;
+}
+
+/** A secret that an App's tools use. */
+export interface SecretSlot {
+  readonly name: string;
+  readonly description: string;
+  readonly required: boolean;
+}
+
+/** A value for a secret slot. */
+export interface AppSecret {
+  readonly app: string;
+  readonly name: string;
+  readonly value: string;
+}
+
+/** A rig: its id, and its name for people. */
+export interface RigDetails {
+  readonly id: string;
+  readonly name: string;
+}
+
 /** A stored message of a thread. */
 export interface HistoryMessage {
   readonly id: string;
@@ -258,9 +286,18 @@ export interface Client {
   }): Promise<HistoryPage>;
   /** Lists the Apps that the key covers. */
   apps(): Promise<readonly string[]>;
+  /** The same with secret slots and prompts, which the legacy surface does not list. */
+  appDetails(): Promise<readonly AppDetails[]>;
   /** Lists the rigs, the session's first. */
   rigs(): Promise<readonly string[]>;
+  /** The same with their names. */
+  rigDetails(): Promise<readonly RigDetails[]>;
   selectRig(rig: string): Promise<void>;
+  /** Returns the names of the values that a client has stored for an App. */
+  storedSecrets(clientId: string, app: string): Promise<readonly string[]>;
+  /** Stores a value for a secret slot of an App, and binds the session to the client id. */
+  storeSecret(clientId: string, secret: AppSecret): Promise<void>;
+  deleteSecret(clientId: string, secret: Omit<AppSecret, 'value'>): Promise<void>;
   /** Returns the requests that wait for the person's wallet. */
   pending(): Promise<readonly PendingRequest[]>;
   /**

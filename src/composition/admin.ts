@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Config } from '../config.js';
 import type { Observer } from '../core/ports/observer.js';
 import type { Clock } from '../core/ports/clock.js';
+import type { Log } from '../core/ports/log.js';
 import type { Digests } from '../core/ports/digests.js';
 import type { RunningCore } from '../core/create-core.js';
 import type { Store } from '../core/ports/store.js';
@@ -10,6 +11,10 @@ import type { RootPages } from '../surfaces/index.js';
 /** The admin pages and the observer that feeds them. */
 export interface Admin {
   readonly observer: Observer;
+  /** Starts to store the activity. */
+  start(): void;
+  /** Stores the last activity. Never rejects. */
+  close(): Promise<void>;
   pages(core: RunningCore): RootPages;
 }
 
@@ -21,7 +26,12 @@ export async function createAdmin(
     limits,
     maxSecretsBytes,
   }: Pick<Config, 'adminToken' | 'apps' | 'limits' | 'maxSecretsBytes'>,
-  { store, clock, digests }: { readonly store: Store; readonly clock: Clock; readonly digests: Digests },
+  {
+    store,
+    clock,
+    digests,
+    log,
+  }: { readonly store: Store; readonly clock: Clock; readonly digests: Digests; readonly log: Log },
 ): Promise<Admin | null> {
   if (adminToken === null) return null;
   const [{ Recent }, { createOperator }, { adminRoutes }] = await Promise.all([
@@ -29,9 +39,13 @@ export async function createAdmin(
     import('../core/operations/operator.js'),
     import('../surfaces/admin/router.js'),
   ]);
-  const recent = new Recent(clock);
+  const recent = new Recent({ store, clock, log });
   return {
     observer: recent.observer,
+    start: () => {
+      recent.start();
+    },
+    close: () => recent.close(),
     pages(core) {
       const health = () => core.health();
       const keysChanged = () => {
@@ -41,7 +55,7 @@ export async function createAdmin(
         ...{ store, apps, limits, maxSecretsBytes, recent, health, keysChanged, clock, digests, randomBytes },
       });
       const names = apps.map(({ name }) => name);
-      return (dialect) => adminRoutes({ operator, core, token: adminToken, apps: names }, dialect);
+      return (dialect) => adminRoutes({ operator, core, log, token: adminToken, apps: names }, dialect);
     },
   };
 }

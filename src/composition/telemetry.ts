@@ -32,6 +32,8 @@ export async function openTelemetry(
     readonly clock: Clock;
     readonly log: Log;
     readonly version: string;
+    /** The names of the rigs and tools that are known at the start. */
+    readonly names: { readonly rigs: readonly string[]; readonly tools: readonly string[] };
   },
 ): Promise<Telemetry> {
   const [counted, traces] = await Promise.all([countWork(config, deps), traceWork(config, deps)]);
@@ -55,7 +57,10 @@ async function countWork(
     import('../adapters/telemetry/prometheus/metrics.js'),
     import('../adapters/telemetry/prometheus/text.js'),
   ]);
-  const metrics = createMetrics({ ...deps, apps: apps.map(({ name }) => name) });
+  const metrics = createMetrics({
+    ...deps,
+    names: { ...deps.names, apps: apps.map(({ name }) => name) },
+  });
   return { metrics, page: { text: () => metrics.text(), contentType: TEXT_TYPE, token: metricsToken } };
 }
 

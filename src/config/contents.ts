@@ -83,6 +83,7 @@ export function appsOf(apps: readonly FileApp[], hasChains: boolean): readonly A
       required,
     })),
     busyStrategy: app.busyStrategy ?? null,
+    prompts: app.prompts ?? null,
     wallet: hasChains ? policyOf(app.wallet) : null,
   }));
   return named.some(({ name }) => name === DEFAULT_APP)

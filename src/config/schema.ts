@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { pathText } from './file.js';
 import type { Mistake } from './mistakes.js';
+import { page, prompts } from './page-schema.js';
 import { rig, rigId } from './rig-schema.js';
 import { list, table, text } from './shapes.js';
 import { toolFileShape } from './tool-schema.js';
@@ -38,6 +39,7 @@ const app = table({
   secrets: list(secret).optional(),
   busyStrategy: z.enum(BUSY, { error: `must be one of ${BUSY.join(', ')}` }).optional(),
   wallet,
+  prompts: prompts.optional(),
 });
 
 const scalar = z.union([z.string(), z.number(), z.boolean()], {
@@ -56,6 +58,7 @@ const file = table({
   rigs: list(rig).nullish(),
   apps: list(app).nullish(),
   ...toolFileShape,
+  page,
   limits: table({ session: limits.optional(), key: limits.optional() }).nullish(),
 });
 

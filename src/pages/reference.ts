@@ -1,8 +1,17 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import type { RequestHandler } from 'express';
-import { allowOwnResources, encoded, sendEncoded, type Encoded, type Page } from '../http/pages/pages.js';
-import { documentPath, openapiPages, type Described } from './openapi.js';
+import {
+  allowOwnResources,
+  constant,
+  encoded,
+  sendEncoded,
+  type Encoded,
+  type Page,
+} from '../http/pages/pages.js';
+import { comparison, COMPARISON_CSS } from './comparison.js';
+import { openapiPages, type Described } from './openapi.js';
+import { tryScript } from './try-script.js';
 
 /** The files of swagger-ui-dist that the page loads, and their content types. */
 const ASSETS = {
@@ -16,22 +25,20 @@ const ASSETS = {
 export function referencePages(apis: readonly Described[]): readonly Page[] {
   return [
     ...openapiPages(apis),
-    { path: '/docs', handlers: [allowOwnResources, constant(encoded('text/html; charset=utf-8', HTML))] },
+    {
+      path: '/docs',
+      handlers: [allowOwnResources, constant(encoded('text/html; charset=utf-8', html(apis)))],
+    },
+    ...comparisonPages(apis),
     {
       path: '/docs/start.js',
-      handlers: [constant(encoded('text/javascript; charset=utf-8', startScript(apis)))],
+      handlers: [constant(encoded('text/javascript; charset=utf-8', tryScript(apis)))],
     },
     ...Object.entries(ASSETS).map(([name, type]) => ({
       path: `/docs/${name}`,
       handlers: [asset(name, type)],
     })),
   ];
-}
-
-function constant(answer: Encoded): RequestHandler {
-  return (req, res) => {
-    sendEncoded(req, res, answer);
-  };
 }
 
 /** Serves a file of swagger-ui-dist, read on the first request. */
@@ -45,7 +52,35 @@ function asset(name: string, type: string): RequestHandler {
   };
 }
 
-const HTML = `<!doctype html>
+/** Creates the page that compares the surfaces, if both are exposed. */
+function comparisonPages(apis: readonly Described[]): readonly Page[] {
+  const [current, legacy] = ['current', 'legacy'].map((name) => apis.find((api) => api.name === name));
+  if (current === undefined || legacy === undefined) return [];
+  let page: Promise<Encoded> | undefined;
+  return [
+    {
+      path: '/docs/compare',
+      handlers: [
+        allowOwnResources,
+        async (req, res) => {
+          page ??= comparison(current, legacy).then((text) => encoded('text/html; charset=utf-8', text));
+          sendEncoded(req, res, await page);
+        },
+      ],
+    },
+    {
+      path: '/docs/compare.css',
+      handlers: [constant(encoded('text/css; charset=utf-8', COMPARISON_CSS))],
+    },
+  ];
+}
+
+function html(apis: readonly Described[]): string {
+  const hasBoth = ['current', 'legacy'].every((name) => apis.some((api) => api.name === name));
+  const link = hasBoth
+    ? '<p class="information-container wrapper"><a href="/docs/compare">Both surfaces side by side</a></p>'
+    : '';
+  return `<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8">
@@ -58,24 +93,10 @@ const HTML = `<!doctype html>
     <script src="/docs/start.js" defer></script>
   </head>
   <body>
+    ${link}
     <div id="reference"></div>
     <noscript>The reference needs JavaScript. The OpenAPI documents are under /openapi/.</noscript>
   </body>
 </html>
-`;
-
-/** Returns the page's script, which the content security policy allows only as a file. */
-function startScript(apis: readonly Described[]): string {
-  const urls = apis.map((api) => ({ name: api.name, url: documentPath(api) }));
-  return `SwaggerUIBundle({
-  dom_id: '#reference',
-  urls: ${JSON.stringify(urls)},
-  presets: [SwaggerUIBundle.presets.apis, SwaggerUIStandalonePreset],
-  layout: 'StandaloneLayout',
-  // Without this, Swagger UI would send the document to a public validator.
-  validatorUrl: null,
-  deepLinking: true,
-  docExpansion: 'list',
-});
 `;
 }

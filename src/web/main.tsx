@@ -7,6 +7,7 @@ import './styles/wallet.css';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { SettingsStore } from './chat/settings.js';
+import { KeptThreads } from './chat/threads/kept-threads.js';
 import { Traffic } from './chat/conversation/traffic.js';
 import { Page } from './chat/page.js';
 import { createWallets } from './chat/wallet/wallets.js';
@@ -15,8 +16,14 @@ import { applyTheme } from './parts/theme.js';
 const root = document.getElementById('root');
 if (root === null) throw new Error('The page has no root');
 applyTheme();
+const threads = new KeptThreads();
 createRoot(root).render(
   <StrictMode>
-    <Page settings={new SettingsStore()} traffic={new Traffic()} wallets={createWallets()} />
+    <Page
+      settings={new SettingsStore(threads)}
+      threads={threads}
+      traffic={new Traffic()}
+      wallets={createWallets()}
+    />
   </StrictMode>,
 );

@@ -12,6 +12,7 @@ import {
   LEASE,
   loaded,
   record,
+  NO_PRUNE,
   send,
   sendAndClaim,
   T0,
@@ -179,15 +180,7 @@ describeWithPostgres('a PostgreSQL database that several nodes share', () => {
     await runSql(url, 'SELECT delete_session($1, $2)', [id, T0]);
     expect(await runSql(url, 'SELECT count(*)::int AS n FROM messages')).toEqual([{ n: 1 }]);
     expect(await claimFree(nodes[1], LEASE, 5)).toEqual([]);
-    const prune = {
-      at: T0,
-      threadsBefore: null,
-      eventsKept: 10,
-      eventsSince: 0,
-      idempotencyBefore: 0,
-      usesBefore: 0,
-      usageBefore: 0,
-    };
+    const prune = { ...NO_PRUNE, eventsKept: 10 };
     await Promise.all(nodes.map((node) => node.prune(prune)));
     expect(await runSql(url, 'SELECT count(*)::int AS n FROM messages')).toEqual([{ n: 0 }]);
   });
@@ -195,15 +188,7 @@ describeWithPostgres('a PostgreSQL database that several nodes share', () => {
   it('prunes from both nodes at once', async () => {
     const ids = Array.from({ length: 60 }, () => randomUUID());
     for (const id of ids) await nodes[0].saveSession(change(id, { events: [notice('n')] }));
-    const prune = {
-      at: T0,
-      threadsBefore: T0 + 1,
-      eventsKept: 0,
-      eventsSince: T0 + 1,
-      idempotencyBefore: 0,
-      usesBefore: 0,
-      usageBefore: 0,
-    };
+    const prune = { ...NO_PRUNE, threadsBefore: T0 + 1, eventsKept: 0, eventsSince: T0 + 1 };
     const deleted = (await Promise.all(nodes.map((node) => node.prune(prune)))).flat();
     expect([...deleted].sort()).toEqual([...ids].sort());
   });

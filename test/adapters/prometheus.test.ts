@@ -9,8 +9,9 @@ import { message, testCore } from '../support/core.js';
 import { parseScrape } from '../support/prometheus.js';
 import { ScriptedRig } from '../support/scripted-rig.js';
 
+const NAMES = { apps: ['default', 'desk'], rigs: ['scripted'], tools: ['get_time'] };
 const measure = (store: Store, busUp: (() => boolean) | null = null) =>
-  createMetrics({ store, apps: ['default'], clock: systemClock, version: '1', busUp });
+  createMetrics({ store, names: NAMES, clock: systemClock, version: '1', busUp });
 
 describe('instruments', () => {
   it('write labels of any text so that they are read as they were', () => {
@@ -54,6 +55,46 @@ describe('metrics', () => {
     expect(value('diptych_store_errors_total', { operation: 'check' })).toBe(1);
   });
 
+  it('report 0 from the start for all labels that are known', async () => {
+    const { samples } = parseScrape(await measure(createMemoryStore()).text());
+    const counts = new Map<string, number>();
+    for (const { name, value } of samples) {
+      if (!/^diptych_.*(_total|_count)$/.test(name)) continue;
+      expect([name, value]).toEqual([name, 0]);
+      counts.set(name, (counts.get(name) ?? 0) + 1);
+    }
+    expect(Object.fromEntries(counts)).toEqual({
+      diptych_messages_accepted_total: 2,
+      diptych_turns_total: 2 * 2 * 3,
+      diptych_turns_left_total: 3,
+      diptych_turns_taken_over_total: 1,
+      diptych_turn_duration_seconds_count: 2 * 3,
+      diptych_turn_wait_seconds_count: 1,
+      diptych_time_to_first_token_seconds_count: 1,
+      diptych_rig_requests_total: 2 * 4,
+      diptych_rig_request_duration_seconds_count: 2,
+      diptych_rig_first_token_seconds_count: 1,
+      diptych_tokens_total: 2,
+      diptych_tool_calls_total: 2 * 5,
+      diptych_tool_call_duration_seconds_count: 2,
+      diptych_store_operation_duration_seconds_count: 9,
+      diptych_store_errors_total: 9,
+    });
+  });
+
+  it('leave room for the series that occur where the configuration allows very many', async () => {
+    const apps = Array.from({ length: 200 }, (_, n) => `app-${String(n)}`);
+    const metrics = createMetrics({
+      ...{ store: createMemoryStore(), clock: systemClock, version: '1', busUp: null },
+      names: { ...NAMES, apps },
+    });
+    const series = (await metrics.read()).map(({ name, series: all }) => [name, all.length] as const);
+    expect(Object.fromEntries(series)).toMatchObject({
+      diptych_messages_accepted_total: 200,
+      diptych_turns_total: 0,
+    });
+  });
+
   it('say whether Redis is there', async () => {
     let isUp = true;
     const metrics = measure(createMemoryStore(), () => isUp);
@@ -74,7 +115,7 @@ describe('metrics', () => {
     const left = parseScrape(await metrics.text());
     expect(left.value('diptych_turns_left_total', { reason: 'handover' })).toBe(1);
     expect(left.value('diptych_turns_running')).toBe(0);
-    expect(left.value('diptych_turns_total')).toBeUndefined();
+    expect(left.value('diptych_turns_total', { outcome: 'complete', rig: 'scripted' })).toBe(0);
 
     const second = testCore({ rigs: [rig], store: metrics.store, observer: metrics.observer });
     await second.core.start();
@@ -82,7 +123,7 @@ describe('metrics', () => {
     await second.core.turnEnded(sent, new AbortController().signal);
     const { value } = parseScrape(await metrics.text());
     expect(value('diptych_turns_taken_over_total')).toBe(1);
-    expect(value('diptych_turns_total', { outcome: 'complete' })).toBe(1);
+    expect(value('diptych_turns_total', { outcome: 'complete', rig: 'scripted' })).toBe(1);
     // Of two attempts the first one waited.
     expect(value('diptych_turn_wait_seconds_count')).toBe(1);
     await second.core.close();

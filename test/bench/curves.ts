@@ -6,7 +6,7 @@ import { Load, type Work } from './load/measure.js';
 import { median } from './machine.js';
 import type { Context } from './row.js';
 import { OpenStreams, STREAMS_OF_SESSION } from './rows/streams.js';
-import { repeat } from './rows/requests.js';
+import { repeat } from './load/requests.js';
 import { seed, seedThread, seedWallet } from './seed.js';
 import { makeFolder, startProduct, type Product } from './servers.js';
 

@@ -6,7 +6,7 @@ import { Load, type Work } from './load/measure.js';
 import { streamTurn } from './load/turns.js';
 import { residentBytes, sleep } from './machine.js';
 import type { Context } from './row.js';
-import { repeat } from './rows/requests.js';
+import { repeat } from './load/requests.js';
 import { startProduct, type Product } from './servers.js';
 
 const MIB = 1_048_576;

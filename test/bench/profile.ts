@@ -1,45 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { chatAndPoll, Conversations, streamTurn } from './load/turns.js';
-import { requestBytes } from './load/lane.js';
-import { Load, type Work } from './load/measure.js';
+import { Load } from './load/measure.js';
 import type { Context } from './row.js';
 import { makeFolder, startProduct } from './servers.js';
-import { repeat } from './rows/requests.js';
+import { seed } from './seed.js';
+import { seedWorkloads, workloadOf } from './workloads.js';
 
-const SESSION = '5f0c2a51-0b7e-4f6c-9a37-3f2b8c1d4e90';
 const TOP = 10;
 const WARM_S = 1;
-
-/** What can be profiled, and by how many workers. */
-export const PROFILES: Readonly<Record<string, { readonly workers: number; work(): Work }>> = {
-  turn: {
-    workers: 64,
-    work() {
-      const threads = new Conversations();
-      return async (lane, worker, count) => {
-        await streamTurn(lane, { sessionId: threads.next(worker), tokens: 50, pace: 0 });
-        count(1);
-      };
-    },
-  },
-  paced: {
-    workers: 256,
-    work() {
-      const threads = new Conversations();
-      return async (lane, worker, count) => {
-        await streamTurn(lane, { sessionId: threads.next(worker), tokens: 50, pace: 20 }, count);
-      };
-    },
-  },
-  poll: { workers: 64, work: () => chatAndPoll(50) },
-  health: { workers: 64, work: () => repeat(requestBytes('GET', '/api/health')) },
-  models: {
-    workers: 64,
-    work: () => repeat(requestBytes('GET', '/api/control/models', { 'X-Session-Id': SESSION })),
-  },
-  state: { workers: 64, work: () => repeat(requestBytes('GET', '/api/state', { 'X-Session-Id': SESSION })) },
-};
 
 interface CpuProfile {
   readonly nodes: readonly {
@@ -54,13 +22,12 @@ interface CpuProfile {
  * Loads a server that profiles itself, and lists where its main thread's time went: the functions by their own time.
  */
 export async function profile(context: Context, name: string, top = TOP): Promise<string> {
-  const chosen = PROFILES[name];
-  if (chosen === undefined)
-    throw new Error(`there is no profile ${name}: ${Object.keys(PROFILES).join(', ')}`);
+  const { workers, work } = workloadOf(name);
   const folder = makeFolder();
+  await seed(folder, seedWorkloads);
   const flags = ['--cpu-prof', `--cpu-prof-dir=${folder}`];
   const product = await startProduct({ upstream: context.upstreamUrl, folder, flags });
-  const load = await Load.start(product, chosen.workers, chosen.work());
+  const load = await Load.start(product, workers, await work(product));
   await load.count(WARM_S);
   const { perCpuSecond } = await load.count(context.pace.seconds);
   await load.stop();

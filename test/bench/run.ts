@@ -6,9 +6,10 @@ import { curves } from './curves.js';
 import { leak } from './leak.js';
 import { canPin, pinLoad } from './machine.js';
 import type { Context, Outcome, Pace } from './row.js';
-import { profile, PROFILES } from './profile.js';
+import { profile } from './profile.js';
 import { rows } from './rows.js';
 import { startProgram } from './servers.js';
+import { WORKLOADS } from './workloads.js';
 import { describeRun, renderTable } from './table.js';
 
 const HELP = `npm run bench -- [--quick] [--only ROW[,ROW…]] [--rounds N] [--seconds S] [--json FILE] [--no-build]
@@ -17,7 +18,7 @@ npm run bench -- --curves | --leak [--quick]
 
   --quick   within three minutes: shorter rounds, and only the rows that have bounds
   --only    some of: ${rows.map(({ id }) => id).join(', ')}
-  --profile where the time of the server goes: ${Object.keys(PROFILES).join(', ')}
+  --profile where the time of the server goes: ${Object.keys(WORKLOADS).join(', ')}
   --curves  how cost grows with the length of a thread, the number of streams and of threads
   --leak    memory after a million requests and ten thousand turns
   --json    writes every figure of every round

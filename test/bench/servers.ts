@@ -21,10 +21,17 @@ process.once('exit', () => {
 /** Starts node on the core of the servers, or on that of the load. */
 export function startNode(
   args: readonly string[],
-  options: { core: 'server' | 'load'; cwd?: string; env?: Record<string, string>; out: number | 'pipe' },
+  options: {
+    core: 'server' | 'load';
+    node?: string;
+    cwd?: string;
+    env?: Record<string, string>;
+    out: number | 'pipe';
+  },
 ): ChildProcess {
+  const { node = process.execPath } = options;
   const bound = canPin && options.core === 'server' ? ['taskset', '-c', SERVER_CORE] : [];
-  const [command = process.execPath, ...rest] = [...bound, process.execPath, ...args];
+  const [command = node, ...rest] = [...bound, node, ...args];
   const child = spawn(command, rest, {
     cwd: options.cwd ?? ROOT,
     env: { PATH: process.env.PATH, ...options.env },
@@ -80,6 +87,10 @@ export interface Product extends Server {
 export interface ProductOptions {
   /** The base URL of the upstream, without a path. */
   readonly upstream: string;
+  /** The folder with the build, `dist/`; absent: this checkout. */
+  readonly app?: string;
+  /** The executable of Node; absent: that of this process. */
+  readonly node?: string | undefined;
   /** Its data and log go there; absent: to a folder that `end` removes. */
   readonly folder?: string;
   /** Flags of node itself. */
@@ -89,6 +100,8 @@ export interface ProductOptions {
 
 export async function startProduct({
   upstream,
+  app = ROOT,
+  node = process.execPath,
   folder,
   flags = [],
   env = {},
@@ -98,8 +111,9 @@ export async function startProduct({
   const log = openSync(join(place, 'server.log'), 'a');
   const port = await freePort();
   const begun = performance.now();
-  const child = startNode([...START_FLAGS, ...flags, join(ROOT, 'dist/main.js')], {
+  const child = startNode([...START_FLAGS, ...flags, join(app, 'dist/main.js')], {
     core: 'server',
+    node,
     cwd: place,
     // The limiter works, and nobody reaches it: the whole load comes from one address.
     env: { PORT: String(port), RATE_LIMIT: '1000000000', STREAM_LIMIT: '0', ...env },

@@ -51,7 +51,7 @@ describe('legacy report', () => {
     expect(out).toMatch(/^WalletApp +1 +\d{4}-\d\d-\d\d +just now +GET \/api\/session\/models \(1\)$/m);
   });
 
-  it('prints JSON beside a running service, and exits with 1 for --check while somebody uses it', async () => {
+  it('prints JSON and CSV beside a running service, and exits with 3 for --check while somebody uses it', async () => {
     await inFile([
       used(2 * HOUR),
       used(3 * HOUR, { surface: 'current', client: 'none', requests: 9 }),
@@ -59,7 +59,7 @@ describe('legacy report', () => {
     ]);
     await place.serve();
     const { code, out, err } = await place.run(['legacy', 'report', '--json', '--days', '3', '--check']);
-    expect({ code, err }).toEqual({ code: 1, err: '' });
+    expect({ code, err }).toEqual({ code: 3, err: '' });
     const report: unknown = JSON.parse(out);
     expect(report).toMatchObject({
       days: 3,
@@ -74,8 +74,16 @@ describe('legacy report', () => {
         },
       ],
     });
-    const plain = await place.run(['legacy', 'report']);
-    expect(plain.code).toBe(0);
+    const csv = await place.run(['legacy', 'report', '--csv', '--days', '3']);
+    expect(csv.code).toBe(0);
+    expect(csv.out.split('\r\n').map((line) => line.split(',').slice(0, 5).join())).toEqual([
+      'client,key_id,key_label,endpoint,requests',
+      'WalletApp,,,GET /api/thread/state,5',
+      'WalletApp,,,POST /api/thread/chat,3',
+      '',
+    ]);
+    const both = await place.run(['legacy', 'report', '--csv', '--json']);
+    expect(both.code).toBe(2);
   });
 
   it('exits with 0 for --check when it may go, and says when it is not exposed', async () => {
@@ -91,7 +99,7 @@ describe('legacy report', () => {
 
   it('says when it is too early, and refuses what is no number of days', async () => {
     const early = await place.run(['legacy', 'report', '--check']);
-    expect(early.code).toBe(1);
+    expect(early.code).toBe(4);
     expect(early.out).toContain('Too early to say: no request has been counted yet.');
     for (const days of ['0', '401', '-1', 'many']) {
       const { code, err } = await place.run(['legacy', 'report', `--days=${days}`]);

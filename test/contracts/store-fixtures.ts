@@ -1,7 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from '@jest/globals';
 import type { Message } from '../../src/core/model/message.js';
-import type { Acceptance, Accepted, SessionChange, Store, TurnEnding } from '../../src/core/ports/store.js';
+import type {
+  Acceptance,
+  Accepted,
+  SessionChange,
+  Store,
+  TurnEnding,
+  Prune,
+} from '../../src/core/ports/store.js';
 import { NO_USAGE, type Lease, type ClaimedTurn } from '../../src/core/model/turn.js';
 
 /** A fixed moment, so that times can be compared. */
@@ -13,6 +20,12 @@ export const LEASE: Lease = { owner: 'node-a', milliseconds: 600_000 };
 export const WIDE = { names: 1_000, client: 1e9, app: 1e9 };
 /** A lease that is lost as soon as it is given. */
 export const LOST: Lease = { owner: 'node-lost', milliseconds: -1 };
+
+/** Prunes nothing. */
+export const NO_PRUNE: Prune = {
+  ...{ at: T0, threadsBefore: null, eventsKept: 1000, eventsSince: 0, idempotencyBefore: 0 },
+  ...{ usesBefore: 0, usageBefore: 0, activityBefore: 0 },
+};
 
 export type OpenStore = () => Promise<{ store: Store; close(): Promise<void> }>;
 

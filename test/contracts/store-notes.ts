@@ -10,6 +10,7 @@ import {
   expectRevision,
   LEASE,
   loaded,
+  NO_PRUNE,
   record,
   send,
   sendAndClaim,
@@ -234,12 +235,4 @@ export function noteContract(withStore: WithStore): void {
   });
 }
 
-const PRUNE: Prune = {
-  at: T0,
-  threadsBefore: null,
-  eventsKept: 0,
-  eventsSince: T0 + DAY,
-  idempotencyBefore: 0,
-  usesBefore: 0,
-  usageBefore: 0,
-};
+const PRUNE: Prune = { ...NO_PRUNE, eventsKept: 0, eventsSince: T0 + DAY };

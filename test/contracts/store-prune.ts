@@ -2,19 +2,20 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import type { EventBody, SystemEvent } from '../../src/core/model/event.js';
 import type { Prune } from '../../src/core/ports/store.js';
-import { acceptance, change, end, loaded, send, sendAndClaim, T0, type WithStore } from './store-fixtures.js';
+import {
+  acceptance,
+  change,
+  end,
+  loaded,
+  NO_PRUNE,
+  send,
+  sendAndClaim,
+  T0,
+  type WithStore,
+} from './store-fixtures.js';
 
 function prune(over: Partial<Prune> = {}): Prune {
-  return {
-    at: T0,
-    threadsBefore: null,
-    eventsKept: 1000,
-    eventsSince: 0,
-    idempotencyBefore: 0,
-    usesBefore: 0,
-    usageBefore: 0,
-    ...over,
-  };
+  return { ...NO_PRUNE, ...over };
 }
 
 function notices(count: number): EventBody[] {

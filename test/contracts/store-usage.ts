@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { UsageRow } from '../../src/core/ports/usage-store.js';
-import { T0, type WithStore } from './store-fixtures.js';
+import { NO_PRUNE, T0, type WithStore } from './store-fixtures.js';
 
 const DAY = 86_400_000;
 const TODAY = T0 - (T0 % DAY);
@@ -66,8 +66,7 @@ export function usageContract(withStore: WithStore): void {
           current,
           { surface: 'legacy', firstAt: TODAY - 5, lastAt: TODAY + 2 },
         ]);
-        const nothing = { at: T0, threadsBefore: null, eventsKept: 9, eventsSince: 0 };
-        await store.prune({ ...nothing, idempotencyBefore: 0, usesBefore: 0, usageBefore: TODAY });
+        await store.prune({ ...NO_PRUNE, usageBefore: TODAY });
         expect((await store.readUsage(0)).seen).toEqual([
           current,
           { surface: 'legacy', firstAt: TODAY + 1, lastAt: TODAY + 2 },

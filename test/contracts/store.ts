@@ -20,6 +20,7 @@ import {
   type OpenStore,
   type WithStore,
 } from './store-fixtures.js';
+import { activityContract } from './store-activity.js';
 import { overviewContract } from './store-overview.js';
 import { secretContract } from './store-secrets.js';
 import { sizeContract } from './store-size.js';
@@ -50,6 +51,7 @@ export function storeContract(name: string, open: OpenStore): void {
     pruneContract(withStore);
     usageContract(withStore);
     overviewContract(withStore);
+    activityContract(withStore);
     secretContract(withStore);
     sizeContract(withStore);
     branchContract(withStore);

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { readdirSync, readFileSync } from 'node:fs';
 import { BlockList } from 'node:net';
 import { parseAllDocuments } from 'yaml';
+import { readConfig } from '../../src/config.js';
 
 interface Container {
   readonly image: string;
@@ -90,5 +91,33 @@ describe('the example for Kubernetes', () => {
       .resources;
     const files = readdirSync(folder).filter((file) => file !== 'kustomization.yaml');
     expect([...listed].sort()).toEqual(files.sort());
+  });
+});
+
+describe('the systemd unit', () => {
+  const unit = readFileSync('docs/examples/deploy/systemd/diptych.service', 'utf8');
+  const settings = new Map(
+    [...unit.matchAll(/^(\w+)=(.*)$/gm)].map(([, name = '', value = '']) => [name, value] as const),
+  );
+
+  it('lets the service drain, and starts it again unless its configuration is invalid', async () => {
+    const { drainTimeoutMs } = await readConfig({ env: {}, cwd: '/', readFile: () => '' });
+    // The process ends by itself 15 seconds after DRAIN_TIMEOUT.
+    expect(Number(settings.get('TimeoutStopSec'))).toBeGreaterThan(drainTimeoutMs / 1_000 + 15);
+    expect(settings.get('KillSignal')).toBe('SIGTERM');
+    expect(settings.get('KillMode')).toBe('mixed');
+    expect([settings.get('Restart'), settings.get('RestartPreventExitStatus')]).toEqual(['always', '2']);
+  });
+
+  it('lets it write to the folder of its database alone', async () => {
+    const pairs = (settings.get('Environment') ?? '').matchAll(/([A-Z_]+)=(\S+)/g);
+    const env = Object.fromEntries([...pairs].map(([, name = '', value = '']) => [name, value] as const));
+    const { database } = await readConfig({ env, cwd: '/', readFile: () => '' });
+    expect(database).toEqual({
+      kind: 'sqlite',
+      path: `/var/lib/${String(settings.get('StateDirectory'))}/diptych.db`,
+    });
+    expect([settings.get('ProtectSystem'), settings.get('DynamicUser')]).toEqual(['strict', 'yes']);
+    expect([...settings.keys()]).not.toContain('ReadWritePaths');
   });
 });

@@ -56,6 +56,7 @@ export function testApp(fields: Partial<App> = {}): App {
     toolServers: [],
     secrets: [],
     busyStrategy: null,
+    prompts: null,
     wallet: null,
     ...fields,
   };

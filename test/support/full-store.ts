@@ -150,6 +150,21 @@ export async function fillStore(store: Store): Promise<void> {
     { ...counted, keyId: 'key-1', client: 'WalletApp', requests: 3, firstAt: 1, lastAt: 9 },
     { ...counted, keyId: null, client: 'none', requests: 1, firstAt: 2, lastAt: 2 },
   ]);
+  await store.saveActivity({
+    minutes: [
+      {
+        ...{ at: 60_000, node: 'a', complete: 2, interrupted: 0, failed: 1, inputTokens: 3, outputTokens: 4 },
+        ...{ firstText: { 3: 1 }, duration: { 40: 2, 41: 1 } },
+      },
+    ],
+    failures: [
+      { at: T0, turnId: 'turn', sessionId: SESSIONS[0] ?? '', app: 'default', rig: null, reason: ODD },
+    ],
+    work: [{ day: 0, app: 'default', keyId: null, turns: 3, inputTokens: 3, outputTokens: 4 }],
+  });
+  const notice = { name: 'noticed', owner: 'a' };
+  await store.claimNotice({ ...notice, at: T0, until: T0 + 1, deliveredBefore: null });
+  await store.settleNotice(notice.name, notice.owner, T0);
   await store.putSecrets(
     CLIENT,
     ['ALPHA', 'a_lpha', 'BETA'].map((name) => ({ app: 'default', name, keyId: 'k1', sealed: 'c2VhbGVk' })),
@@ -186,6 +201,9 @@ export async function describeStore(store: Store): Promise<unknown> {
     keys: (await store.listKeys()).sort((a, b) => (a.id < b.id ? -1 : 1)),
     secrets: await store.readSecrets(CLIENT, null),
     usage: await store.readUsage(0),
+    minutes: await store.readActivity(0),
+    failures: await store.readFailures(10),
+    work: await store.readWork(0),
     value: await store.walletValueSince({ app: 'default', wallet: WALLET, chainId: 1, since: 0 }),
   };
 }

@@ -9,6 +9,7 @@ import { createSealer } from '../../src/adapters/platform/node/sealer.js';
 import { createLog } from '../../src/adapters/telemetry/pino/log.js';
 import { systemClock } from '../../src/adapters/platform/uuid/clock.js';
 import { createAdmin } from '../../src/composition/admin.js';
+import { pageOf } from '../../src/config/page.js';
 import { createPages } from '../../src/composition/pages.js';
 import { observers } from '../../src/core/ports/observers.js';
 import type { App } from '../../src/core/model/app.js';
@@ -83,7 +84,7 @@ export async function openHouse(
       limits: settings.limits,
       maxSecretsBytes: settings.maxSecretsBytes,
     },
-    { store, clock: systemClock, digests: nodeDigests },
+    { store, clock: systemClock, digests: nodeDigests, log },
   );
   const { metrics, collector } = options;
   const telemetry = await openTelemetry(
@@ -97,7 +98,10 @@ export async function openHouse(
               ...{ serviceName: 'house', resource: {}, root: 'all', followsParent: true },
             },
     },
-    { store, busUp: null, clock: systemClock, log, version: '1.2.3' },
+    {
+      ...{ store, busUp: null, clock: systemClock, log, version: '1.2.3' },
+      names: { rigs: (options.rigs ?? [rig]).map(({ id }) => id), tools: tools.map(({ name }) => name) },
+    },
   );
   const core = createCore({
     ...{ store: telemetry.store, bus: createMemoryBus(), log, seedPhrases },
@@ -110,8 +114,8 @@ export async function openHouse(
     walletSignIn: options.walletSignIn ?? null,
     chains: options.chains ?? createChains({ chains: [] }),
   });
-  const { routes: pages } = createPages(
-    { page: false, adminToken: null },
+  const { routes: pages } = await createPages(
+    { page: false, adminToken: null, apps, file: null, pageSettings: pageOf(null) },
     { metrics: telemetry.page, admin: admin?.pages(core) ?? null, described: [] },
   );
   const server = await serveCore(core, {
@@ -141,6 +145,7 @@ export async function openHouse(
         await server.close();
       } finally {
         await core.close();
+        await admin?.close();
         await telemetry.close();
         if (options.store === undefined) await store.close();
       }

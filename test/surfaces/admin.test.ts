@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { RigError } from '../../src/core/ports/rig.js';
 import { NO_LIMITS } from '../../src/core/model/quota.js';
 import { testApp } from '../support/core.js';
@@ -26,12 +26,16 @@ async function send(session: string): Promise<void> {
   expect(status).toBe(200);
 }
 
+const post = (body: unknown) => house.ask('POST', '/admin/api/keys', { ...bearer, body });
+
 const get = async (path: string) => objectOf((await house.ask('GET', `/admin/api${path}`, bearer)).json);
 
 describe('the operator’s paths', () => {
   const paths = [
     ['GET', '/overview'],
     ['GET', '/sessions'],
+    ['GET', `/sessions/${randomUUID()}/messages`],
+    ['GET', `/sessions/${randomUUID()}/export`],
     ['POST', `/sessions/${randomUUID()}/interrupt`],
     ['DELETE', `/sessions/${randomUUID()}`],
     ['GET', '/uses'],
@@ -106,7 +110,8 @@ describe('the overview', () => {
     expect((await ended).text).not.toContain(reason);
     expect((await get('/overview')).failures).toEqual([
       {
-        ...{ session_id: session, app: 'default', error: 'The model is on strike', reason },
+        ...{ session: markOf(session), session_id: session, app: 'default' },
+        ...{ error: 'The model is on strike', reason },
         ...{ at: expect.stringMatching(ISO), turn_id: expect.any(String), rig: expect.any(String) },
       },
     ]);
@@ -135,7 +140,110 @@ describe('sessions', () => {
   });
 });
 
+describe('a conversation', () => {
+  const words = 'Is `this` the secret?';
+
+  /** A session with a turn that called a tool. */
+  async function talk(session: string): Promise<void> {
+    const ended = house.ask('POST', `/api/chat?message=${encodeURIComponent(words)}`, {
+      ...{ session, headers: { Prefer: 'wait=30' } },
+    });
+    (await house.rig.next()).call('call-1', 'nothing', { a: '```' }).end({ inputTokens: 1, outputTokens: 1 });
+    (await house.rig.next()).text('It is.').end({ inputTokens: 1, outputTokens: 1 });
+    await ended;
+  }
+
+  it('is read in pages, and each reading is logged without content', async () => {
+    const session = randomUUID();
+    await talk(session);
+    const last = await get(`/sessions/${session}/messages?limit=1`);
+    expect(last).toMatchObject({
+      ...{ session: markOf(session), session_id: session, has_more: true },
+      messages: [{ role: 'assistant', content: 'It is.' }],
+    });
+    const id = textOf(listOf(last, 'messages')[0], 'id');
+    const earlier = await get(`/sessions/${session}/messages?before=${id}`);
+    expect(listOf(earlier, 'messages').map((message) => objectOf(message).role)).toEqual([
+      'user',
+      'assistant',
+    ]);
+    const logged = linesOf('the operator read a session');
+    expect(logged).toHaveLength(2);
+    expect(logged[0]).toMatchObject({
+      session: markOf(session),
+      peer: expect.stringMatching(/127\.0\.0\.1|::1/),
+    });
+    expect(house.log()).not.toContain(session);
+    expect(house.log()).not.toContain('secret');
+    const path = `/admin/api/sessions/${session}/messages`;
+    expect((await house.ask('GET', `${path}?before=${randomUUID()}`, bearer)).status).toBe(400);
+    const unknown = `/admin/api/sessions/${randomUUID()}/messages`;
+    expect((await house.ask('GET', unknown, bearer)).status).toBe(404);
+    expect(linesOf('the operator read a session')).toHaveLength(2);
+  });
+
+  it('is exported as JSON and Markdown', async () => {
+    const session = randomUUID();
+    await talk(session);
+    const path = `/admin/api/sessions/${session}/export`;
+    const json = await house.ask('GET', path, bearer);
+    expect(json.headers.get('content-disposition')).toBe(
+      `attachment; filename=session-${markOf(session)}.json`,
+    );
+    expect(json.json).toMatchObject({
+      session_id: session,
+      messages: [{ content: words }, { tool_calls: [{ args: { a: '```' } }] }, { content: 'It is.' }],
+    });
+    const markdown = await house.ask('GET', `${path}?format=markdown`, bearer);
+    expect(markdown.headers.get('content-type')).toBe('text/markdown; charset=utf-8');
+    expect(markdown.text).toContain(`\n${words}\n`);
+    expect(markdown.text).toContain('\nTool call `nothing`:\n\n````\n{\n  "a": "```"\n}\n````\n');
+    expect(markdown.text).toMatch(/## assistant, \d{4}-.*Z\n\nIt is\.\n$/);
+    expect(linesOf('the operator exported a session')).toHaveLength(2);
+    expect((await house.ask('GET', `${path}?format=pdf`, bearer)).status).toBe(400);
+  });
+
+  it('is found by its id, its name in the log, title, wallet, App and client', async () => {
+    const [one, two] = [randomUUID(), randomUUID()];
+    await house.ask('POST', `/api/sessions?public_key=0x${'a1'.repeat(20)}`, { session: one });
+    await house.ask('POST', '/api/sessions', { session: two });
+    await house.ask('PATCH', `/api/sessions/${one}`, { body: { title: 'About Paris' } });
+    await house.ask('POST', '/api/secrets', {
+      ...{ session: two, body: { client_id: 'a-client-id-of-some-length', secrets: { A: 'b' } } },
+    });
+    const found = async (query: string) => idsOf(await get(`/sessions?q=${encodeURIComponent(query)}`));
+    for (const query of [one, one.slice(0, 8), markOf(one), ' paris', `0x${'A1'.repeat(20)}`]) {
+      expect([query, await found(query)]).toEqual([query, [one]]);
+    }
+    expect(await found('a-client-id-of-some-length')).toEqual([two]);
+    expect(await found(randomUUID())).toEqual([]);
+    const first = await get('/sessions?q=a&limit=1');
+    expect(idsOf(first)).toHaveLength(1);
+    expect((await house.ask('GET', `/admin/api/sessions?q=${'x'.repeat(201)}`, bearer)).status).toBe(400);
+  });
+});
+
 describe('use', () => {
+  it('is shown by App and key, also without limits', async () => {
+    const made = (await post({ apps: ['desk'], label: 'web' })).json;
+    const headers = { 'SERVICE-APP-KEY': keyOf(made) };
+    const session = randomUUID();
+    for (const app of ['desk', 'desk', 'default']) {
+      const path = `/api/chat?message=Hello&app=${app}`;
+      const ended = house.ask('POST', path, { session, headers: { ...headers, Prefer: 'wait=30' } });
+      (await house.rig.next()).text('Hi').end({ inputTokens: 10, outputTokens: 3 });
+      await ended;
+    }
+    const uses = await get('/uses?days=2');
+    expect(uses).toMatchObject({ days: 2 });
+    const work = listOf(uses, 'work').map((row) => objectOf(row));
+    expect(work.map(({ app, turns, input_tokens }) => [app, turns, input_tokens])).toEqual([
+      ['desk', 2, 20],
+      ['default', 1, 10],
+    ]);
+    expect((await house.ask('GET', '/admin/api/uses?days=401', bearer)).status).toBe(400);
+  });
+
   it('is shown beside its limit', async () => {
     const session = randomUUID();
     await send(session);
@@ -175,13 +283,44 @@ describe('the report of the legacy API', () => {
       verdict: { kind: 'used', text: expect.stringContaining('WalletApp') },
     });
     expect(listOf(report, 'history').at(-1)).toMatchObject({ current: 1, legacy: 1 });
-    expect((await house.ask('GET', '/admin/api/report?days=0', bearer)).status).toBe(400);
+    for (const wrong of ['days=0', 'format=xml']) {
+      expect((await house.ask('GET', `/admin/api/report?${wrong}`, bearer)).status).toBe(400);
+    }
+  });
+
+  it('counts sites by their origin, and not the service’s own page', async () => {
+    const session = randomUUID();
+    const browser = { 'User-Agent': 'Mozilla/5.0 (X11; Linux x86_64)' };
+    const use = (headers: Record<string, string>, path = '/legacy/api/thread/state') =>
+      house.ask('GET', path, { session, headers: { ...browser, ...headers } });
+    await use({ Origin: 'https://App.example.org:8443' });
+    await use({ Origin: 'null' });
+    await use({ 'Diptych-Page': '1' });
+    await use({ 'Diptych-Page': '1' }, '/api/sessions');
+    await use({ 'Diptych-Page': '1' }, '/current/api/state');
+    const report = await get('/report');
+    const clients = listOf(report, 'users').map((user) => textOf(user, 'client'));
+    expect(clients.sort()).toEqual(['Mozilla', 'https://app.example.org:8443']);
+    expect(listOf(report, 'history').at(-1)).toMatchObject({ current: 0, legacy: 2 });
+  });
+
+  it('can be had as CSV', async () => {
+    const session = randomUUID();
+    const made = (await post({ apps: ['desk'], label: '=1+1, "mobile"' })).json;
+    const headers = { 'User-Agent': 'WalletApp/2.1', 'X-API-Key': keyOf(made) };
+    await house.ask('POST', '/legacy/api/sessions', { session, headers });
+    const answer = await house.ask('GET', '/admin/api/report?format=csv', bearer);
+    expect(answer.headers.get('content-type')).toBe('text/csv; charset=utf-8');
+    const [head, line = '', end] = answer.text.split('\r\n');
+    expect(head).toBe('client,key_id,key_label,endpoint,requests,first_at,last_at');
+    const start = `WalletApp,${idOf(made)},"'=1+1, ""mobile""",POST /api/sessions,1,`;
+    expect(line.slice(0, start.length)).toBe(start);
+    expect(line.slice(start.length)).toMatch(/^\d{4}-[^,]+Z,\d{4}-[^,]+Z$/);
+    expect(end).toBe('');
   });
 });
 
 describe('App keys', () => {
-  const post = (body: unknown) => house.ask('POST', '/admin/api/keys', { ...bearer, body });
-
   it('are made, shown once, used and revoked', async () => {
     const made = objectOf((await post({ apps: ['desk'], label: 'web', expires_in_days: 30 })).json);
     expect(made).toEqual({
@@ -220,6 +359,15 @@ describe('App keys', () => {
     expect((await house.ask('DELETE', '/admin/api/keys/none', bearer)).status).toBe(404);
   });
 });
+
+/** The name of a session in the log. */
+const markOf = (id: string): string => createHash('sha256').update(id).digest('hex').slice(0, 8);
+
+/** The lines of the log with this message. */
+function linesOf(message: string): readonly Record<string, unknown>[] {
+  const lines = house.log().split('\n').filter(Boolean);
+  return lines.map((line) => objectOf(JSON.parse(line))).filter(({ msg }) => msg === message);
+}
 
 function listOf(json: Record<string, unknown>, name: string): readonly unknown[] {
   const value = json[name];

@@ -74,6 +74,16 @@ describe('GET /api/control/models', () => {
     ]);
   });
 
+  it('lists ids and names on request, and refuses anything else that is to be included', async () => {
+    const { json } = await server.ask('GET', '/api/control/models?include=names');
+    expect(json).toEqual([
+      { id: 'scripted', name: expect.any(String) },
+      { id: 'second', name: expect.any(String) },
+    ]);
+    const { status } = await server.ask('GET', '/api/control/models?include=prices');
+    expect(status).toBe(400);
+  });
+
   it('lists those of an App for its key', async () => {
     const path = '/api/control/models?app=paid';
     expect((await server.ask('GET', path)).status).toBe(401);

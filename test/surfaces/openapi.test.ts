@@ -285,7 +285,9 @@ describe('served', () => {
     expect(policy).toContain("default-src 'none'; script-src 'self';");
     expect(policy).toContain("connect-src 'self'");
     expect(headers.get('x-content-type-options')).toBe('nosniff');
-    const loaded = [...text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path = '']) => path);
+    const loaded = [...text.matchAll(/<(?:link|script)[^>]* (?:src|href)="([^"]+)"/g)].map(
+      ([, path = '']) => path,
+    );
     expect(loaded).toHaveLength(5);
     for (const path of loaded) {
       const file = await server.ask('GET', path);

@@ -52,6 +52,8 @@ describeWithBrowser('the page for everybody', () => {
       const running = new Gate();
       visitor = await Visitor.open(browser, service.url, { colorScheme });
       expect(await findings()).toEqual([]);
+      await visitor.openSection('Wallet');
+      await visitor.openSection('Assistant');
       await visitor.page.getByLabel('Wallet address').fill('0x70997970C51812dc3A010C7d01b50e0d17dc79C8');
       await fill(running);
       await visitor.page
@@ -126,11 +128,11 @@ describeWithBrowser('the page for everybody', () => {
     await status.filter({ hasText: 'First half, second half.' }).waitFor({ state: 'attached' });
   });
 
-  it('keeps the chosen colours', async () => {
+  it('keeps the chosen colors', async () => {
     visitor = await Visitor.open(browser, service.url, { colorScheme: 'light' });
     const paper = 'getComputedStyle(document.body).backgroundColor';
     const light = await visitor.page.evaluate(paper);
-    const toggle = visitor.page.getByRole('button', { name: /^Colours/ });
+    const toggle = visitor.page.getByRole('button', { name: /^Colors/ });
     await toggle.click();
     await toggle.click();
     const dark = await visitor.page.evaluate(paper);

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { describeWithBrowser, launchBrowser } from '../support/browser.js';
 import { Gate, says, ScriptedService } from './scripted-service.js';
@@ -27,6 +27,8 @@ async function enter(options: BrowserContextOptions = {}): Promise<void> {
 }
 
 const show = (pane: string) => page.getByRole('link', { name: pane, exact: true }).click();
+/** The name that the log and the view give a session. */
+const nameOf = (id: string): string => createHash('sha256').update(id).digest('hex').slice(0, 8);
 const row = (text: string) => page.getByRole('row').filter({ hasText: text });
 
 /** A message over the legacy API, answered to its end. */
@@ -75,7 +77,7 @@ describeWithBrowser('the operator’s view', () => {
     const headers = { 'X-Session-Id': session };
     await fetch(`${service.url}/api/chat?message=Go%20on`, { method: 'POST', headers });
     await enter();
-    await row(session.slice(0, 8)).filter({ hasText: 'running' }).waitFor();
+    await row(nameOf(session)).filter({ hasText: 'running' }).waitFor();
     await page.getByRole('button', { name: 'Interrupt' }).click();
     await page.getByText('Nothing runs.').waitFor();
     running.open();
@@ -99,9 +101,28 @@ describeWithBrowser('the operator’s view', () => {
     await enter();
     await show('Sessions');
     page.on('dialog', (dialog) => void dialog.accept());
-    await row(session.slice(0, 8)).getByRole('button', { name: 'Delete' }).click();
-    await row(session.slice(0, 8)).waitFor({ state: 'detached' });
+    await row(nameOf(session)).getByRole('button', { name: 'Delete' }).click();
+    await row(nameOf(session)).waitFor({ state: 'detached' });
     expect((await fetch(`${service.url}/api/sessions/${session}`)).status).toBe(404);
+  });
+
+  it('finds a session, shows its conversation, and exports it', async () => {
+    const session = await talk('Where is the needle?', 'web/1');
+    await talk('Hay', 'web/1');
+    await enter();
+    await show('Sessions');
+    await page.getByRole('searchbox').fill(session.slice(0, 13));
+    await page.getByRole('button', { name: 'Search' }).click();
+    // The heading and one session.
+    await row('Read').nth(2).waitFor({ state: 'detached' });
+    await row(nameOf(session)).getByRole('button', { name: 'Read' }).click();
+    await page.getByText('Where is the needle?', { exact: true }).last().waitFor();
+    expect(await findingsOf(page)).toEqual([]);
+    const download = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Export Markdown' }).click();
+    expect((await download).suggestedFilename()).toBe(`session-${nameOf(session)}.md`);
+    await page.getByRole('button', { name: 'Back' }).click();
+    await page.getByRole('searchbox').waitFor();
   });
 
   it('makes a key, shows it once, and revokes it', async () => {
@@ -153,7 +174,7 @@ describeWithBrowser('the operator’s view', () => {
         ['Overview', 'Running and waiting'],
         ['Sessions', 'Title'],
         ['App keys', 'Make a key'],
-        ['Use', 'Used today'],
+        ['Use', 'By App and key'],
         ['Legacy API', 'Who still uses it'],
       ] as const) {
         await show(pane);

@@ -35,6 +35,21 @@ describe('a curl line', () => {
     },
   );
 
+  it('never shows the client id and the values of secrets, and lets the shell fill them in', () => {
+    const url = '/current/api/secrets';
+    const body = JSON.stringify({ client_id: 'c-1', app: 'a', secrets: { API_KEY: "it's secret" } });
+    const line = curlLine(exchange({ method: 'POST', url, body }), 'http://h/');
+    expect(line).not.toMatch(/c-1|secret"/);
+    const env = { CLIENT_ID: 'c-1', API_KEY: 'a value' };
+    const words = execFileSync('sh', ['-c', line.replace(/^curl/, String.raw`printf '%s\0'`)], {
+      ...{ encoding: 'utf8' as const, env },
+    });
+    const sent: unknown = JSON.parse(words.split('\0')[2] ?? '');
+    expect(sent).toEqual({ client_id: 'c-1', app: 'a', secrets: { API_KEY: 'a value' } });
+    const asked = curlLine(exchange({ url: '/current/api/state?client_id=c-1&tail=2' }), 'http://h/');
+    expect(asked).toBe(`curl -s 'http://h/current/api/state?client_id='"$CLIENT_ID"'&tail=2'`);
+  });
+
   it('names the method where curl would take another, and lets streams flow', () => {
     const origin = 'http://h/';
     expect(curlLine(exchange({}), origin)).toBe("curl -s 'http://h/current/api/state'");

@@ -182,6 +182,7 @@ describeWithBrowser('the page', () => {
       const visitor = await visit({ fragment });
       const { page } = visitor;
       const threads = page.getByRole('list').filter({ has: page.getByRole('button', { name: /^Rename/ }) });
+      await visitor.openSection('Wallet');
       await page.getByLabel('Wallet address').fill(wallet);
       await page.getByLabel('Wallet address').press('Enter');
       await visitor.say('Of the first');
@@ -222,6 +223,7 @@ describeWithBrowser('the page', () => {
       const key = await service.appKey('special');
       const visitor = await visit({ fragment });
       const { page } = visitor;
+      await visitor.openSection('Assistant');
       await page.getByLabel('App key').fill(key);
       await page.getByLabel('App key').press('Enter');
       await page.locator('option', { hasText: 'special' }).waitFor({ state: 'attached' });

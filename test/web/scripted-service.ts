@@ -28,6 +28,15 @@ export class Gate {
   }
 }
 
+/** What the configuration of a scripted service has besides its rigs. */
+export interface ScriptedSetup {
+  readonly more?: string;
+  /** The entries of `apps`; absent: `default` and `special`. */
+  readonly apps?: string;
+  /** By name, beside the configuration file. */
+  readonly files?: Readonly<Record<string, string>>;
+}
+
 /** The real service with a model whose answers the test writes, by the words of the user. */
 export class ScriptedService {
   url = '';
@@ -38,8 +47,14 @@ export class ScriptedService {
 
   private constructor(private readonly upstream: Upstream) {}
 
-  /** @param more lines that the configuration file has besides */
-  static async start(env: Readonly<Record<string, string>> = {}, more = ''): Promise<ScriptedService> {
+  /**
+   * @param setup lines that the configuration file has besides, or also its Apps, and files beside it
+   */
+  static async start(
+    env: Readonly<Record<string, string>> = {},
+    setup: string | ScriptedSetup = '',
+  ): Promise<ScriptedService> {
+    const { more = '', apps, files = {} } = typeof setup === 'string' ? { more: setup } : setup;
     const upstream = await startUpstream();
     const service = new ScriptedService(upstream);
     upstream.always((reply, request) => {
@@ -50,7 +65,9 @@ export class ScriptedService {
       const script = service.#scripts.get(asked)?.shift() ?? says(`You said: ${asked}`);
       return script(reply, request);
     });
-    writeFileSync(join(service.#place.directory, 'diptych.yaml'), configuration(upstream.url) + more);
+    const { directory } = service.#place;
+    for (const [name, content] of Object.entries(files)) writeFileSync(join(directory, name), content);
+    writeFileSync(join(directory, 'diptych.yaml'), configuration(upstream.url, apps) + more);
     await service.#serve(env);
     return service;
   }
@@ -61,8 +78,9 @@ export class ScriptedService {
   }
 
   /** An App key, made beside the running service. */
-  async appKey(app: string): Promise<string> {
-    const made = await this.#place.run(['keys', 'create', '--app', app, '--json']);
+  async appKey(...apps: readonly string[]): Promise<string> {
+    const flags = apps.flatMap((app) => ['--app', app]);
+    const made = await this.#place.run(['keys', 'create', ...flags, '--json']);
     const key: unknown = JSON.parse(made.out);
     if (typeof key === 'object' && key !== null && 'key' in key && typeof key.key === 'string')
       return key.key;
@@ -116,10 +134,12 @@ export function calls(name: string, args: object, id = `call_${name}`): Script {
   };
 }
 
-function configuration(upstream: string): string {
-  const rig = (id: string): string =>
-    `  - { id: ${id}, provider: openai-compatible, model: m, baseUrl: '${upstream}/v1', apiKey: none }\n`;
-  return `rigs:\n${rig('scripted')}${rig('second')}apps:\n  - { name: default }\n  - { name: special }\n`;
+const APPS = '  - { name: default }\n  - { name: special }\n';
+
+function configuration(upstream: string, apps = APPS): string {
+  const rig = (id: string, name: string): string =>
+    `  - { id: ${id}, name: ${name}, provider: openai-compatible, model: m, baseUrl: '${upstream}/v1', apiKey: none }\n`;
+  return `rigs:\n${rig('scripted', 'scripted')}${rig('second', 'The second')}apps:\n${apps}`;
 }
 
 /** What the user said last, of a request to the model. */

@@ -34,10 +34,22 @@ export async function findingsOf(page: Page): Promise<string[]> {
 
 /** Somebody who has the page open. */
 export class Visitor {
+  readonly #excused: RegExp[] = [];
+
   private constructor(
     readonly page: Page,
-    readonly faults: readonly string[],
+    private readonly found: readonly string[],
   ) {}
+
+  /** What was wrong so far, without what the test has excused. */
+  get faults(): readonly string[] {
+    return this.found.filter((fault) => !this.#excused.some((pattern) => pattern.test(fault)));
+  }
+
+  /** Excuses what the browser itself reports of requests that the service refuses. */
+  excuse(pattern: RegExp): void {
+    this.#excused.push(pattern);
+  }
 
   /**
    * Opens the page.
@@ -56,6 +68,11 @@ export class Visitor {
     const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...settings });
     await prepare?.(context);
     return Visitor.#of(await context.newPage(), url, { fragment, mayBeAway });
+  }
+
+  /** Opens the page in a tab, without anything in its address. */
+  static inTab(page: Page, url: string): Promise<Visitor> {
+    return Visitor.#of(page, url, { fragment: '', mayBeAway: false });
   }
 
   /** Opens the same session in another tab of the same browser. */
@@ -114,7 +131,18 @@ export class Visitor {
     await this.button('Interrupt').waitFor({ state: 'detached' });
   }
 
+  /** Opens a section of the sidebar, unless it is open. */
+  async openSection(name: string): Promise<void> {
+    const head = this.page.getByRole('button', { name: new RegExp(`^${name}`), expanded: false });
+    const open = this.page.getByRole('button', { name: new RegExp(`^${name}`), expanded: true });
+    await head.or(open).waitFor();
+    if ((await head.count()) > 0) await head.click();
+    await open.waitFor();
+  }
+
   async openTab(name: string): Promise<Locator> {
+    const toggle = this.button('Inspector');
+    if ((await toggle.getAttribute('aria-expanded')) === 'false') await toggle.click();
     await this.page.getByRole('tab', { name }).click();
     return this.page.getByRole('tabpanel', { name });
   }

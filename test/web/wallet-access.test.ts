@@ -110,6 +110,7 @@ describeWithBrowser('Wallet requests for everybody', () => {
     visitor = await visitWith(browser, service.url, [fox]);
     const { page } = visitor;
     const focused = page.locator(':focus');
+    await visitor.openSection('Wallet');
     const connecting = page.getByRole('button', { name: 'Connect Fox' });
     await connecting.focus();
     await page.keyboard.press('Enter');

@@ -45,6 +45,7 @@ describeWithBrowser('The wallets of a browser', () => {
   it('are all offered, and the one of the last visit is connected again without a prompt', async () => {
     const [fox, rabbit] = [walletOf('Fox', 0), walletOf('Rabbit', 1)];
     visitor = await visitWith(browser, service.url, [fox, rabbit]);
+    await visitor.openSection('Wallet');
     expect(await panel().getByRole('listitem').allInnerTexts()).toEqual(['Connect Fox', 'Connect Rabbit']);
     await connect(visitor, 'Rabbit');
     await panel().getByText('0x7099…79C8').waitFor();
@@ -68,6 +69,7 @@ describeWithBrowser('The wallets of a browser', () => {
     const fox = walletOf('Fox', 0);
     fox.answers.push({ code: 4001 }, { result: [] }, { result: 'nonsense' });
     visitor = await visitWith(browser, service.url, [fox]);
+    await visitor.openSection('Wallet');
     const problem = panel().getByRole('alert');
     for (const words of [
       'You declined to connect the wallet.',
@@ -84,6 +86,7 @@ describeWithBrowser('The wallets of a browser', () => {
     service.when('Pay', ...pays({ to: FRIEND, value: '1 wei' }));
     const fox = walletOf('Fox', 0);
     visitor = await visitWith(browser, service.url, [fox]);
+    await visitor.openSection('Wallet');
     await visitor.page.getByLabel('Wallet address').fill(anvil.accounts[0] ?? '');
     await visitor.page.getByLabel('Wallet address').press('Enter');
     await visitor.say('Pay');

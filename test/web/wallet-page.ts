@@ -50,7 +50,9 @@ export function visitWith(
 }
 
 /** Connects a wallet by the panel beside the thread. */
-export async function connect({ page }: Visitor, name: string): Promise<void> {
+export async function connect(visitor: Visitor, name: string): Promise<void> {
+  const { page } = visitor;
+  await visitor.openSection('Wallet');
   const panel = page.getByRole('group', { name: 'Browser wallet' });
   await panel.getByRole('button', { name: `Connect ${name}` }).click();
   await panel.getByRole('button', { name: 'Disconnect' }).waitFor();

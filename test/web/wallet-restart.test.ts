@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { Browser } from 'playwright-core';
 import { startAnvil, type Anvil } from '../support/anvil.js';
@@ -71,7 +72,8 @@ describeWithBrowser('A wallet request over a crash of the service', () => {
     const keeper = await visitor.page.context().newPage();
     await visitor.page.close();
     await service.restart();
-    await keeper.goto(`${service.url}/#surface=current`);
+    await keeper.goto(`${service.url}/#session=${randomUUID()}&surface=current`);
+    await keeper.getByRole('button', { name: 'Inspector', exact: true }).click();
     await keeper.getByText('/current/api/system').first().waitFor();
     await keeper.goto(`${service.url}/#session=${session}&surface=current`);
     await keeper.locator('.message.system', { hasText: 'confirmed' }).waitFor();

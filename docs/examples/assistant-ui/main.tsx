@@ -1,5 +1,6 @@
 import {
   AssistantRuntimeProvider,
+  AuiIf,
   ComposerPrimitive,
   MessagePrimitive,
   ThreadPrimitive,
@@ -31,9 +32,9 @@ function Chat(): ReactNode {
       <ComposerPrimitive.Root>
         <ComposerPrimitive.Input aria-label="Message" />
         <ComposerPrimitive.Send>Send</ComposerPrimitive.Send>
-        <ThreadPrimitive.If running>
+        <AuiIf condition={({ thread }) => thread.isRunning}>
           <ComposerPrimitive.Cancel>Stop</ComposerPrimitive.Cancel>
-        </ThreadPrimitive.If>
+        </AuiIf>
       </ComposerPrimitive.Root>
     </AssistantRuntimeProvider>
   );

@@ -54,6 +54,7 @@ export class DiptychChatTransport<M extends UIMessage = UIMessage> implements Ch
     const { chatId, abortSignal } = request;
     const text = textToSend(request);
     const session = this.#open(chatId);
+    this.#left.delete(session.id);
     // An interrupt that arrives after the message would cancel it.
     await this.#interrupts.get(session.id);
     abortSignal?.throwIfAborted();
@@ -85,7 +86,6 @@ export class DiptychChatTransport<M extends UIMessage = UIMessage> implements Ch
     this.#resumes.set(session.id, resume);
     const snapshot = await session.calls.snapshot(abortSignal && { signal: abortSignal });
     const turn = this.#left.get(session.id) ?? (snapshot && runningTurn(snapshot.state));
-    this.#left.delete(session.id);
     if (turn === undefined) {
       session.wire.close();
       return null;
@@ -93,7 +93,7 @@ export class DiptychChatTransport<M extends UIMessage = UIMessage> implements Ch
     return this.#stream(session, {
       events: (signal, onAccepted) => {
         onAccepted();
-        return resumeCurrent(session.wire, session.calls, turn, signal);
+        return this.#resume(session, turn, signal);
       },
       abortSignal,
       // The AI SDK also aborts a resumed stream that it replaces, and resumes again synchronously.
@@ -116,7 +116,8 @@ export class DiptychChatTransport<M extends UIMessage = UIMessage> implements Ch
         const stored = await calls.history({ limit: HISTORY });
         if (read < READS && lastAsked(state.messages) !== lastAsked(stored)) continue;
         const running = runningTurn(state);
-        if (running !== undefined) this.#left.set(id, running);
+        if (running === undefined) this.#left.delete(id);
+        else this.#left.set(id, running);
         return uiMessagesOf(stored, running);
       }
     } finally {
@@ -132,6 +133,15 @@ export class DiptychChatTransport<M extends UIMessage = UIMessage> implements Ch
     const id = chatId.toLowerCase();
     const wire = new Wire(this.options, id);
     return { id, wire, calls: new CurrentCalls(wire, this.options) };
+  }
+
+  async *#resume(
+    { id, wire, calls }: Session,
+    turn: RunningTurn,
+    signal: AbortSignal,
+  ): AsyncGenerator<SessionEvent, void, undefined> {
+    yield* resumeCurrent(wire, calls, turn, signal);
+    this.#left.delete(id);
   }
 
   #stream(session: Session, source: Source): ReadableStream<UIMessageChunk> {
@@ -197,8 +207,9 @@ export class DiptychChatTransport<M extends UIMessage = UIMessage> implements Ch
   }
 
   /** Interrupts the running turn. Never rejects: reports an error to the callback. */
-  async #interrupt({ calls }: Session, end: AbortController): Promise<void> {
+  async #interrupt({ id, calls }: Session, end: AbortController): Promise<void> {
     end.abort();
+    this.#left.delete(id);
     try {
       await calls.interrupt();
     } catch (error) {

@@ -1,15 +1,18 @@
 import { deliver } from '../delivery.js';
-import { isObject, objectsIn, textOf } from '../json.js';
+import { isObject, objectsIn, textOf, textsIn } from '../json.js';
 import { messagesOf, senderOf } from '../messages.js';
 import { pendingRequests, type PendingRequest } from '../pending.js';
 import { historyPageOf } from './history.js';
 import type {
+  AppDetails,
+  AppSecret,
   Client,
   ClientOptions,
   HistoryOptions,
   HistoryPage,
   JsonObject,
   JsonValue,
+  RigDetails,
   SendOptions,
   SessionState,
   StoredMessage,
@@ -148,10 +151,17 @@ export class CurrentCalls {
     return historyPageOf((await this.wire.askObject(call('GET', path, { query, signal }))).body);
   }
 
-  async apps(): Promise<readonly string[]> {
+  async appDetails(): Promise<readonly AppDetails[]> {
     const headers = { 'SERVICE-APP-KEY': this.options.key };
     const { body } = await this.wire.ask(call('GET', '/control/apps', { headers }));
-    return objectsIn(body).map((app) => textOf(app, 'name'));
+    return objectsIn(body).map((app) => ({
+      name: textOf(app, 'name'),
+      secrets: objectsIn(app.secrets).map((slot) => ({
+        ...{ name: textOf(slot, 'name'), description: textOf(slot, 'description') },
+        required: slot.required === true,
+      })),
+      prompts: Array.isArray(app.prompts) ? textsIn(app.prompts) : null,
+    }));
   }
 
   async rigs(): Promise<readonly string[]> {
@@ -159,7 +169,31 @@ export class CurrentCalls {
     const { body } = await this.wire.ask(
       call('GET', '/control/models', { query, headers: this.#keyHeader() }),
     );
-    return Array.isArray(body) ? body.filter((rig) => typeof rig === 'string') : [];
+    return textsIn(body);
+  }
+
+  async rigDetails(): Promise<readonly RigDetails[]> {
+    const query = { app: this.options.app, include: 'names' };
+    const { body } = await this.wire.ask(
+      call('GET', '/control/models', { query, headers: this.#keyHeader() }),
+    );
+    return objectsIn(body).map((rig) => ({ id: textOf(rig, 'id'), name: textOf(rig, 'name') }));
+  }
+
+  async storedSecrets(clientId: string, app: string): Promise<readonly string[]> {
+    const { body } = await this.wire.askObject(call('GET', '/secrets', { query: { client_id: clientId } }));
+    return textsIn(isObject(body.by_app) ? body.by_app[app] : undefined);
+  }
+
+  async storeSecret(clientId: string, { app, name, value }: AppSecret): Promise<void> {
+    const body = { client_id: clientId, app, secrets: { [name]: value } };
+    const headers = { 'SERVICE-APP-KEY': this.options.key };
+    await this.wire.ask(call('POST', '/secrets', { headers, body }));
+  }
+
+  async deleteSecret(clientId: string, { app, name }: Omit<AppSecret, 'value'>): Promise<void> {
+    const query = { client_id: clientId, app };
+    await this.wire.ask(call('DELETE', `/secrets/${encodeURIComponent(name)}`, { query }));
   }
 
   async selectRig(rig: string): Promise<void> {

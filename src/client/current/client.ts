@@ -36,9 +36,14 @@ export function currentClient(wire: Wire, options: ClientOptions): Client {
     delete: (sessionId) => calls.delete(sessionId),
     branch: (before) => calls.branch(before, randomId()),
     historyPage: (page) => calls.historyPage(page),
-    apps: () => calls.apps(),
+    apps: async () => (await calls.appDetails()).map(({ name }) => name),
+    appDetails: () => calls.appDetails(),
     rigs: () => calls.rigs(),
+    rigDetails: () => calls.rigDetails(),
     selectRig: (rig) => calls.selectRig(rig),
+    storedSecrets: (clientId, app) => calls.storedSecrets(clientId, app),
+    storeSecret: (clientId, secret) => calls.storeSecret(clientId, secret),
+    deleteSecret: (clientId, secret) => calls.deleteSecret(clientId, secret),
     pending: () => calls.pending(),
     async reportSystem(report) {
       await calls.reportSystem(report);

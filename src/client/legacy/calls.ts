@@ -1,7 +1,14 @@
 import { ClientError, unsupported } from '../error.js';
 import { isObject, objectsIn, textOf } from '../json.js';
 import { messagesOf } from '../messages.js';
-import type { ClientOptions, JsonObject, SessionState, ThreadSummary, WireEvent } from '../types.js';
+import type {
+  ClientOptions,
+  JsonObject,
+  RigDetails,
+  SessionState,
+  ThreadSummary,
+  WireEvent,
+} from '../types.js';
 import type { Call, Wire } from '../wire.js';
 
 const BASE = '/legacy/api';
@@ -133,9 +140,9 @@ export class LegacyCalls {
     return objectsIn(body.apps).map((app) => textOf(app, 'id'));
   }
 
-  async rigs(): Promise<readonly string[]> {
+  async rigDetails(): Promise<readonly RigDetails[]> {
     const { body } = await this.wire.askObject(call('GET', '/session/models'));
-    return objectsIn(body.models).map((model) => textOf(model, 'id'));
+    return objectsIn(body.models).map((model) => ({ id: textOf(model, 'id'), name: textOf(model, 'name') }));
   }
 
   async selectRig(rig: string): Promise<void> {

@@ -29,6 +29,8 @@ export interface App {
   readonly secrets: readonly SecretSlot[];
   /** Null: the service's `BUSY_STRATEGY`. */
   readonly busyStrategy: BusyStrategy | null;
+  /** Prompts that a page may offer to begin a thread with; null: none of its own. */
+  readonly prompts: readonly string[] | null;
   /** Which transactions the App may ask wallets for; null: it has no wallet tools. */
   readonly wallet: WalletPolicy | null;
 }

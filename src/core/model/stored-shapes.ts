@@ -38,6 +38,10 @@ export function isToolResult(value: unknown): value is ToolResult {
   return typeof failed === 'boolean' && typeof multiStep === 'boolean' && result !== undefined;
 }
 
+export function isDurations(value: unknown): value is Readonly<Record<string, number>> {
+  return isJsonObject(value) && areNumbers(...Object.values(value));
+}
+
 export function areTexts(...values: readonly unknown[]): boolean {
   return values.every((value) => typeof value === 'string');
 }

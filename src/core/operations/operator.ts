@@ -3,17 +3,18 @@ import type { HealthStatus } from './health.js';
 import { keyStatus, mintKey } from '../access/app-keys.js';
 import type { Clock } from '../ports/clock.js';
 import type { Digests } from '../ports/digests.js';
-import type { OpenTurn } from '../ports/overview-store.js';
+import type { OpenTurn, WorkTotal } from '../ports/overview-store.js';
 import { limitOf, type LimitSettings, type Use } from '../model/quota.js';
-import type { Recent, RecentFailure, RecentPoint } from './recent-activity.js';
+import type { Recent, RecentPoint } from './recent-activity.js';
+import { findSessions, type FoundSessions } from './session-search.js';
+import type { Message } from '../model/message.js';
 import { RefusedError } from '../model/refusal.js';
 import type { SecretTotal } from '../ports/secret-store.js';
 import type { Session } from '../model/session.js';
 import type { Store, StoredKey, ThreadCursor } from '../ports/store.js';
 
 /**
- * The operator's dashboard. Turns and sessions are counted over all nodes; `points` and `failures` cover this process
- * only.
+ * The operator's dashboard. It covers all nodes.
  */
 export interface Overview {
   readonly status: HealthStatus;
@@ -27,7 +28,7 @@ export interface Overview {
   /** The last hour in steps of a minute, or the last day in steps of 15 minutes. */
   readonly points: readonly RecentPoint[];
   /** Newest first. `error` is the message shown to the user. */
-  readonly failures: readonly (RecentFailure & { readonly error: string | null })[];
+  readonly failures: Awaited<ReturnType<Store['readFailures']>>;
 }
 
 /** The time that an overview covers. */
@@ -39,13 +40,29 @@ export type SpentUse = Use & { readonly limit: number | null };
 /** The operations of the operator's view. */
 export interface Operator {
   overview(span: Span): Promise<Overview>;
-  /** Lists all sessions, latest activity first. */
-  listSessions(page: { limit: number; after: ThreadCursor | null }): Promise<{
-    readonly sessions: readonly Session[];
-    readonly next: ThreadCursor | null;
-  }>;
+  /**
+   * Lists all sessions, latest activity first, or those that match a query.
+   * @param page `query`: see `findSessions`; empty: all
+   */
+  listSessions(page: {
+    readonly query: string;
+    readonly limit: number;
+    readonly after: ThreadCursor | null;
+  }): Promise<FoundSessions>;
+  /** Reads a session. @throws RefusedError `not_found` */
+  readSession(id: string): Promise<Session>;
+  /**
+   * Reads the last `limit` records before the record `before`, in order.
+   * @throws RefusedError `invalid` when the session has no such record
+   */
+  readMessages(
+    id: string,
+    page: { readonly limit: number; readonly before: string | null },
+  ): Promise<{ readonly messages: readonly Message[]; readonly hasMore: boolean }>;
   /** Lists today's quota use, largest first. */
   listUses(): Promise<readonly SpentUse[]>;
+  /** Sums the turns and tokens of the last `days` days (UTC), today included, by App and key: most turns first. */
+  listWork(days: number): Promise<readonly (WorkTotal & { readonly keyLabel: string | null })[]>;
   /** Returns the size of the stored secrets of each App and the limit for one App, in bytes. */
   secrets(): Promise<{ readonly totals: readonly SecretTotal[]; readonly most: number }>;
   listKeys(): Promise<readonly (StoredKey & { readonly status: ReturnType<typeof keyStatus> })[]>;
@@ -98,16 +115,18 @@ export function createOperator(parts: OperatorParts): Operator {
         store.countTurns(),
         store.countSessions(now - HOUR_MS, MAX_COUNTED),
         store.countSessions(now - DAY_MS, MAX_COUNTED),
-        Promise.all(recent.failures().slice(0, MAX_FAILURES).map(withWords)),
+        recent.flush().then(() => store.readFailures(MAX_FAILURES)),
       ]);
-      const points =
-        span === 'hour' ? recent.points(HOUR_MS, MINUTE_MS) : recent.points(DAY_MS, 15 * MINUTE_MS);
+      const points = await (span === 'hour'
+        ? recent.points(HOUR_MS, MINUTE_MS)
+        : recent.points(DAY_MS, 15 * MINUTE_MS));
       const { startedAt } = recent;
       const sessions = { hour, day, most: MAX_COUNTED };
       return { status, startedAt, turns, counts, sessions, points, failures };
     },
 
-    async listSessions({ limit, after }) {
+    async listSessions({ query, limit, after }) {
+      if (query !== '') return findSessions(query, { store, digests, limit, after });
       // The extra row shows whether there is another page.
       const found = await store.listSessions({ limit: limit + 1, after });
       const sessions = found.slice(0, limit);
@@ -117,10 +136,38 @@ export function createOperator(parts: OperatorParts): Operator {
       return { sessions, next };
     },
 
+    async readSession(id) {
+      const tail = await store.loadTail(id, 0);
+      if (tail === 'deleted' || tail === 'unknown')
+        throw new RefusedError('not_found', 'There is no such session');
+      return tail.session;
+    },
+
+    async readMessages(id, page) {
+      const found = await store.readMessages(id, page);
+      if (found !== 'unknown_message') return found;
+      const message = 'before must be the id of a message of this session';
+      throw new RefusedError('invalid', message, [{ path: 'before', message }]);
+    },
+
     async listUses() {
       const today = Math.floor(clock.now() / DAY_MS) * DAY_MS;
       const uses = await store.readUses(today, MAX_USES);
       return uses.map((use) => ({ ...use, limit: limitOf(limits, use) }));
+    },
+
+    async listWork(days) {
+      const today = Math.floor(clock.now() / DAY_MS) * DAY_MS;
+      await recent.flush();
+      const [totals, keys] = await Promise.all([
+        store.readWork(today - (days - 1) * DAY_MS),
+        store.listKeys(),
+      ]);
+      const labels = new Map(keys.map(({ id, label }) => [id, label]));
+      return totals.map((total) => ({
+        ...total,
+        keyLabel: total.keyId === null ? null : (labels.get(total.keyId) ?? ''),
+      }));
     },
 
     async secrets() {
@@ -152,9 +199,4 @@ export function createOperator(parts: OperatorParts): Operator {
       keysChanged();
     },
   };
-
-  async function withWords(failure: RecentFailure): Promise<RecentFailure & { error: string | null }> {
-    const found = await store.readTurn(failure.sessionId, failure.turnId);
-    return { ...failure, error: found?.turn.error ?? null };
-  }
 }

@@ -8,10 +8,14 @@ import {
   type TurnObserver,
 } from '../ports/observer.js';
 import type { Clock } from '../ports/clock.js';
+import type { Log } from '../ports/log.js';
+import type { ActivityRow, FailureRow, OverviewStore, WorkRow } from '../ports/overview-store.js';
 import type { Rig, RigRequest } from '../ports/rig.js';
-import type { ClaimedTurn, TurnOutcome, Usage } from '../model/turn.js';
+import type { ClaimedTurn, Turn, TurnOutcome, Usage } from '../model/turn.js';
+import { wellFormed } from '../model/text.js';
+import { Durations, percentilesOf, type Percentiles } from './durations.js';
 
-/** Activity of this process in one interval. Times are in milliseconds. */
+/** Activity of all processes in one interval. Times are in milliseconds. */
 export interface RecentPoint {
   /** Start of the interval, since the epoch. */
   readonly at: number;
@@ -24,109 +28,163 @@ export interface RecentPoint {
   readonly duration: Percentiles | null;
 }
 
-/** In milliseconds. */
-export interface Percentiles {
-  readonly p50: number;
-  readonly p95: number;
-}
-
-/** A turn that failed in this process. The store has its error message. */
-export interface RecentFailure {
-  readonly at: number;
-  readonly turnId: string;
-  readonly sessionId: string;
-  readonly app: string;
-  readonly rig: string | null;
-  /** Why the last model request failed, with the provider's words. Null: the turn failed for another reason. */
-  readonly reason: string | null;
-}
-
+/** The work of this process in one minute. */
 interface Minute {
   readonly outcomes: Record<TurnOutcome, number>;
   inputTokens: number;
   outputTokens: number;
-  readonly firstText: Sample;
-  readonly duration: Sample;
+  readonly firstText: Durations;
+  readonly duration: Durations;
+  /** True until the store has the latest numbers. */
+  isDirty: boolean;
 }
 
 const MINUTE_MS = 60_000;
-/** How many minutes and failures are kept. */
+const DAY_MS = 86_400_000;
+const EVERY_MS = 10_000;
+/** How many minutes and failures are kept in memory while the store is unavailable. */
 const MINUTES = 24 * 60;
 const FAILURES = 100;
-/** How many durations are kept per minute. */
-const SAMPLES = 128;
 
-/** Keeps statistics of the last 24 hours of this process, by the minute, in bounded memory. */
+/** The dependencies of `Recent`. */
+export interface RecentParts {
+  readonly store: Pick<OverviewStore, 'saveActivity' | 'readActivity'>;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Counts the work of this process in bounded memory, and adds it to the stored history every few seconds. */
 export class Recent {
   readonly #minutes = new Map<number, Minute>();
-  readonly #failures: RecentFailure[] = [];
+  readonly #failures: FailureRow[] = [];
+  /** By day, App and key. */
+  readonly #work = new Map<string, WorkRow>();
+  readonly #node: string;
+  #cancel: (() => void) | undefined;
+  #flushing: Promise<void> = Promise.resolve();
+  #isFailing = false;
   readonly startedAt: number;
   /** Collects the statistics. To be registered with the core. */
   readonly observer: Observer;
 
-  constructor(private readonly clock: Clock) {
+  constructor(private readonly parts: RecentParts) {
+    const { clock } = parts;
     this.startedAt = clock.now();
+    this.#node = clock.newId();
     const notes: Notes = {
       clock,
       minute: () => this.#now(),
       failed: (turn, rig, reason) => {
         this.#fail(turn, rig, reason);
       },
+      used: (turn, tokens) => {
+        this.#count(turn, { turns: 0, ...tokens });
+      },
     };
-    this.observer = { ...UNOBSERVED, started: (turn) => new Attempt(notes, turn) };
+    this.observer = {
+      ...UNOBSERVED,
+      accepted: (turn) => {
+        this.#count(turn, { turns: 1, inputTokens: 0, outputTokens: 0 });
+      },
+      started: (turn) => new Attempt(notes, turn),
+    };
+  }
+
+  start(): void {
+    this.#cancel ??= this.parts.clock.every(EVERY_MS, () => void this.flush());
+  }
+
+  /** Adds new numbers to the store. Never rejects: what could not be stored is kept and retried. */
+  flush(): Promise<void> {
+    this.#flushing = this.#flushing.then(() => this.#flush());
+    return this.#flushing;
+  }
+
+  /** Stops the timer and flushes one last time. */
+  async close(): Promise<void> {
+    this.#cancel?.();
+    await this.flush();
   }
 
   /**
-   * Returns the last `milliseconds` in intervals of `step`, oldest first.
+   * Returns the last `milliseconds` of all processes in intervals of `step`, oldest first.
    * @param step in milliseconds, a multiple of a minute
    */
-  points(milliseconds: number, step: number): RecentPoint[] {
-    const now = this.clock.now();
+  async points(milliseconds: number, step: number): Promise<RecentPoint[]> {
+    await this.flush();
+    const now = this.parts.clock.now();
     const from = Math.floor((now - milliseconds) / step) * step + step;
-    const points: RecentPoint[] = [];
-    for (let at = from; at <= now; at += step) points.push(this.#point(at, step));
-    return points;
+    const steps = new Map<number, ActivityRow[]>();
+    for (let at = from; at <= now; at += step) steps.set(at, []);
+    for (const row of await this.parts.store.readActivity(from))
+      steps.get(row.at - (row.at % step))?.push(row);
+    return [...steps].map(([at, rows]) => pointOf(at, rows));
   }
 
-  /** Returns the recent failures, newest first. */
-  failures(): readonly RecentFailure[] {
-    return this.#failures.toReversed();
+  async #flush(): Promise<void> {
+    const dirty = [...this.#minutes].filter(([, { isDirty }]) => isDirty);
+    const failures = this.#failures.splice(0);
+    const work = [...this.#work.values()];
+    if (dirty.length === 0 && failures.length === 0 && work.length === 0) return;
+    this.#work.clear();
+    const minutes = dirty.map(([index, minute]) => this.#rowOf(index, minute));
+    try {
+      await this.parts.store.saveActivity({ minutes, failures, work });
+      this.#isFailing = false;
+    } catch (error) {
+      for (const [, minute] of dirty) minute.isDirty = true;
+      this.#failures.unshift(...failures);
+      this.#failures.splice(0, this.#failures.length - FAILURES);
+      for (const row of work) this.#add(row);
+      // Logged once per outage, not for every retry: the store raises its own alarms.
+      if (!this.#isFailing) this.parts.log.warn({ err: error }, 'failed to store activity, retrying');
+      this.#isFailing = true;
+    }
+  }
+
+  #rowOf(index: number, minute: Minute): ActivityRow {
+    minute.isDirty = false;
+    const { outcomes, inputTokens, outputTokens, firstText, duration } = minute;
+    return {
+      ...{ at: index * MINUTE_MS, node: this.#node, ...outcomes, inputTokens, outputTokens },
+      ...{ firstText: firstText.counts(), duration: duration.counts() },
+    };
   }
 
   #fail({ id, sessionId, app }: ClaimedTurn, rig: string | null, reason: string | null): void {
-    this.#failures.push({ at: this.clock.now(), turnId: id, sessionId, app, rig, reason });
+    const at = this.parts.clock.now();
+    const words = reason === null ? null : wellFormed(reason);
+    this.#failures.push({ at, turnId: id, sessionId, app, rig, reason: words });
     if (this.#failures.length > FAILURES) this.#failures.shift();
   }
 
+  #count({ app, keyId }: Turn, numbers: Pick<WorkRow, 'turns' | 'inputTokens' | 'outputTokens'>): void {
+    const now = this.parts.clock.now();
+    this.#add({ day: now - (now % DAY_MS), app, keyId, ...numbers });
+  }
+
+  #add(row: WorkRow): void {
+    const id = JSON.stringify([row.day, row.app, row.keyId]);
+    const there = this.#work.get(id);
+    const sum = (name: 'turns' | 'inputTokens' | 'outputTokens'): number => (there?.[name] ?? 0) + row[name];
+    this.#work.set(id, {
+      ...row,
+      ...{ turns: sum('turns'), inputTokens: sum('inputTokens'), outputTokens: sum('outputTokens') },
+    });
+  }
+
+  /** Returns the current minute, to be changed. */
   #now(): Minute {
-    const index = Math.floor(this.clock.now() / MINUTE_MS);
+    const index = Math.floor(this.parts.clock.now() / MINUTE_MS);
     const known = this.#minutes.get(index);
-    if (known !== undefined) return known;
+    if (known !== undefined) {
+      known.isDirty = true;
+      return known;
+    }
     const minute = emptyMinute();
     this.#minutes.set(index, minute);
     for (const old of this.#minutes.keys()) if (old <= index - MINUTES) this.#minutes.delete(old);
     return minute;
-  }
-
-  #point(at: number, step: number): RecentPoint {
-    const first = at / MINUTE_MS;
-    const minutes = Array.from({ length: step / MINUTE_MS }, (_, n) => this.#minutes.get(first + n)).filter(
-      (minute) => minute !== undefined,
-    );
-    const total = (pick: (minute: Minute) => number): number =>
-      minutes.reduce((sum, minute) => sum + pick(minute), 0);
-    return {
-      at,
-      outcomes: {
-        complete: total(({ outcomes }) => outcomes.complete),
-        interrupted: total(({ outcomes }) => outcomes.interrupted),
-        failed: total(({ outcomes }) => outcomes.failed),
-      },
-      inputTokens: total(({ inputTokens }) => inputTokens),
-      outputTokens: total(({ outputTokens }) => outputTokens),
-      firstText: percentiles(minutes.flatMap(({ firstText }) => firstText.values)),
-      duration: percentiles(minutes.flatMap(({ duration }) => duration.values)),
-    };
   }
 }
 
@@ -135,6 +193,7 @@ interface Notes {
   readonly clock: Clock;
   readonly minute: () => Minute;
   readonly failed: (turn: ClaimedTurn, rig: string | null, reason: string | null) => void;
+  readonly used: (turn: ClaimedTurn, tokens: Usage) => void;
 }
 
 class Attempt implements TurnObserver {
@@ -151,7 +210,7 @@ class Attempt implements TurnObserver {
   }
 
   asked(_rig: Rig, purpose: RigRequest['purpose']): AnswerObserver {
-    return new Answer(this.notes, purpose === 'answer' ? this : undefined);
+    return new Answer(this.notes, this.turn, purpose === 'answer' ? this : undefined);
   }
 
   toolCalled(call: ObservedCall): ToolCallObserver {
@@ -187,6 +246,7 @@ class Answer implements AnswerObserver {
   /** @param attempt absent for a title request */
   constructor(
     private readonly notes: Notes,
+    private readonly turn: ClaimedTurn,
     private readonly attempt: Attempt | undefined,
   ) {}
 
@@ -195,41 +255,40 @@ class Answer implements AnswerObserver {
   }
 
   ended(_outcome: AnswerOutcome, usage: Usage, _calls: number, reason?: string): void {
+    const { inputTokens, outputTokens } = usage;
     this.attempt?.answered(reason);
     const minute = this.notes.minute();
-    minute.inputTokens += usage.inputTokens;
-    minute.outputTokens += usage.outputTokens;
-  }
-}
-
-/** A uniform random sample of the added numbers, of bounded size. */
-class Sample {
-  readonly values: number[] = [];
-  #seen = 0;
-
-  add(value: number): void {
-    this.#seen += 1;
-    if (this.values.length < SAMPLES) {
-      this.values.push(value);
-      return;
-    }
-    // Reservoir sampling, Algorithm R (Vitter 1985).
-    const place = Math.floor(Math.random() * this.#seen);
-    if (place < SAMPLES) this.values[place] = value;
+    minute.inputTokens += inputTokens;
+    minute.outputTokens += outputTokens;
+    this.notes.used(this.turn, { inputTokens, outputTokens });
   }
 }
 
 function emptyMinute(): Minute {
   return {
     outcomes: { complete: 0, interrupted: 0, failed: 0 },
-    ...{ inputTokens: 0, outputTokens: 0, firstText: new Sample(), duration: new Sample() },
+    ...{
+      inputTokens: 0,
+      outputTokens: 0,
+      firstText: new Durations(),
+      duration: new Durations(),
+      isDirty: true,
+    },
   };
 }
 
-function percentiles(values: readonly number[]): Percentiles | null {
-  if (values.length === 0) return null;
-  const sorted = values.toSorted((a, b) => a - b);
-  const at = (share: number): number =>
-    sorted[Math.min(sorted.length - 1, Math.ceil(share * sorted.length) - 1)] ?? 0;
-  return { p50: at(0.5), p95: at(0.95) };
+function pointOf(at: number, rows: readonly ActivityRow[]): RecentPoint {
+  const total = (pick: (row: ActivityRow) => number): number => rows.reduce((sum, row) => sum + pick(row), 0);
+  return {
+    at,
+    outcomes: {
+      complete: total(({ complete }) => complete),
+      interrupted: total(({ interrupted }) => interrupted),
+      failed: total(({ failed }) => failed),
+    },
+    inputTokens: total(({ inputTokens }) => inputTokens),
+    outputTokens: total(({ outputTokens }) => outputTokens),
+    firstText: percentilesOf(rows.map(({ firstText }) => firstText)),
+    duration: percentilesOf(rows.map(({ duration }) => duration)),
+  };
 }

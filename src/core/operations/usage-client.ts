@@ -1,18 +1,24 @@
 /** How many client names a node counts without an App key, and how many more with a known App key. */
 const MAX_NAMES = 200;
 
-/** The name for clients that send no usable `User-Agent`. */
+/** The name for clients that send neither an `Origin` nor a usable `User-Agent`. */
 export const UNNAMED = 'none';
 /** The name for clients beyond the limit of distinct names. */
 export const OTHER = 'other';
 
-/** The product token of a `User-Agent` (RFC 9110, 10.1.5) without its version. */
-export function productOf(userAgent: string): string {
-  return /^[\w!#$%&'*+.^`|~-]{1,64}(?=$|[/\s(])/.exec(userAgent.trimStart())?.[0] ?? UNNAMED;
+/**
+ * Returns the name to count a client by: its `Origin` in lower case, otherwise the product token of its `User-Agent`
+ * (RFC 9110, 10.1.5) without the version.
+ * @param sent the `Origin` of the request, otherwise its `User-Agent`
+ */
+export function clientNameOf(sent: string): string {
+  const origin = /^[a-z][a-z0-9+.-]{0,30}:\/\/[\w.:[\]-]{1,100}$/i.exec(sent)?.[0];
+  if (origin !== undefined) return origin.toLowerCase();
+  return /^[\w!#$%&'*+.^`|~-]{1,64}(?=$|[/\s(])/.exec(sent.trimStart())?.[0] ?? UNNAMED;
 }
 
 /**
- * Bounds the number of distinct client names, so that made-up `User-Agent` values fill neither the store nor the
+ * Bounds the number of distinct client names, so that made-up names fill neither the store nor the
  * report. Names with a known App key have a limit of their own, which made-up names cannot exhaust.
  */
 export class ClientNames {

@@ -6,7 +6,7 @@ const DAY_MS = 86_400_000;
 
 /** One client with one App key on the legacy surface. Times are in milliseconds since the epoch. */
 export interface LegacyUser {
-  /** The product in its `User-Agent`; `none`: it sends none; `other`: beyond the limit of distinct names. */
+  /** Its `Origin`, otherwise the product in its `User-Agent`; `none`: it sends neither; `other`: beyond the limit of distinct names. */
   readonly client: string;
   /** The App key that it sends; null: none, or an unknown one. */
   readonly key: { readonly id: string; readonly label: string } | null;

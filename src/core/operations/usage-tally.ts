@@ -3,15 +3,18 @@ import type { Clock } from '../ports/clock.js';
 import { OTHER } from './usage-client.js';
 import type { CountedSurface } from '../ports/usage-store.js';
 
-/** Counts one request of an endpoint by the client's `User-Agent` and App key, both as sent. */
-export type CountUse = (userAgent: string | undefined, key: string | undefined) => void;
+/**
+ * Counts one request of an endpoint. `client`: its `Origin`, otherwise its `User-Agent`; `key`: its App key; all as
+ * sent.
+ */
+export type CountUse = (client: string | undefined, key: string | undefined) => void;
 
 /** The count of requests with the same surface, endpoint, client and key. */
 export interface Tally {
   readonly surface: CountedSurface;
   readonly endpoint: string;
   /** As sent; `other` if it is too long or there are too many tallies. */
-  readonly userAgent: string;
+  readonly client: string;
   /** As sent; empty: none, or a value that does not have the form of a key. */
   readonly key: string;
   requests: number;
@@ -20,10 +23,11 @@ export interface Tally {
 }
 
 /**
- * How many tallies are kept between two collections, and the length of a `User-Agent` that is still counted by name.
+ * How many tallies are kept between two collections, and the length of a client's `Origin` or `User-Agent` that is still
+ * counted by name.
  */
 const MAX_TALLIES = 2_000;
-const MAX_AGENT_CHARACTERS = 512;
+const MAX_CLIENT_CHARACTERS = 512;
 
 /** Counts requests in memory. A repeated request costs two map lookups. */
 export class Tallies {
@@ -35,12 +39,12 @@ export class Tallies {
   /** Returns the counter of an endpoint. Create it once and call it for each request. */
   counter(surface: CountedSurface, endpoint: string): CountUse {
     const id = `${surface} ${endpoint}`;
-    const agents = this.#endpoints.get(id) ?? new Map<string, Map<string, Tally>>();
-    this.#endpoints.set(id, agents);
-    return (userAgent = '', key = '') => {
+    const clients = this.#endpoints.get(id) ?? new Map<string, Map<string, Tally>>();
+    this.#endpoints.set(id, clients);
+    return (client = '', key = '') => {
       const at = this.clock.now();
       const tally =
-        agents.get(userAgent)?.get(key) ?? this.#find(agents, { surface, endpoint, userAgent, key }, at);
+        clients.get(client)?.get(key) ?? this.#find(clients, { surface, endpoint, client, key }, at);
       tally.requests += 1;
       tally.lastAt = at;
     };
@@ -49,27 +53,27 @@ export class Tallies {
   /** Returns and clears all tallies. */
   collect(): Tally[] {
     const all: Tally[] = [];
-    for (const agents of this.#endpoints.values()) {
-      for (const keys of agents.values()) all.push(...keys.values());
-      agents.clear();
+    for (const clients of this.#endpoints.values()) {
+      for (const keys of clients.values()) all.push(...keys.values());
+      clients.clear();
     }
     this.#count = 0;
     return all;
   }
 
   #find(
-    agents: Map<string, Map<string, Tally>>,
-    sent: Pick<Tally, 'surface' | 'endpoint' | 'userAgent' | 'key'>,
+    clients: Map<string, Map<string, Tally>>,
+    sent: Pick<Tally, 'surface' | 'endpoint' | 'client' | 'key'>,
     at: number,
   ): Tally {
     const isFull = this.#count >= MAX_TALLIES;
-    const userAgent = isFull || sent.userAgent.length > MAX_AGENT_CHARACTERS ? OTHER : sent.userAgent;
+    const client = isFull || sent.client.length > MAX_CLIENT_CHARACTERS ? OTHER : sent.client;
     const key = !isFull && hasKeyForm(sent.key) ? sent.key : '';
-    const keys = agents.get(userAgent) ?? new Map<string, Tally>();
-    agents.set(userAgent, keys);
+    const keys = clients.get(client) ?? new Map<string, Tally>();
+    clients.set(client, keys);
     const known = keys.get(key);
     if (known !== undefined) return known;
-    const tally = { ...sent, userAgent, key, requests: 0, firstAt: at, lastAt: at };
+    const tally = { ...sent, client, key, requests: 0, firstAt: at, lastAt: at };
     keys.set(key, tally);
     this.#count += 1;
     return tally;

@@ -2,7 +2,7 @@ import type { Clock } from '../ports/clock.js';
 import type { Digests } from '../ports/digests.js';
 import type { Log } from '../ports/log.js';
 import type { Store } from '../ports/store.js';
-import { ClientNames, OTHER, productOf } from './usage-client.js';
+import { ClientNames, clientNameOf, OTHER } from './usage-client.js';
 import { reportUsage, type UsageReport } from './usage-report.js';
 import type { CountedSurface, UsageRow } from '../ports/usage-store.js';
 import { Tallies, type CountUse } from './usage-tally.js';
@@ -85,9 +85,9 @@ export class Usage {
   }
 
   #collect(): void {
-    for (const { userAgent, key, ...tally } of this.#tallies.collect()) {
+    for (const { client: sent, key, ...tally } of this.#tallies.collect()) {
       const day = tally.firstAt - (tally.firstAt % DAY_MS);
-      const client = productOf(userAgent);
+      const client = clientNameOf(sent);
       const row = { ...tally, day, client, digest: key === '' ? '' : this.parts.digests.sha256(key) };
       const isKnown = this.#waiting.has(idOf(row));
       this.#wait(isKnown || this.#waiting.size < MAX_WAITING ? row : { ...row, client: OTHER, digest: '' });

@@ -152,8 +152,10 @@ export interface Prune {
   readonly idempotencyBefore: number;
   /** Uses in windows that started before this time are deleted. */
   readonly usesBefore: number;
-  /** Request counts of days that started before this time are deleted. */
+  /** Request counts and work of days that started before this time are deleted. */
   readonly usageBefore: number;
+  /** Minutes of activity and failures before this time are deleted. */
+  readonly activityBefore: number;
 }
 
 /** The last thread of the previous page of a list. */

@@ -113,6 +113,30 @@ const SHAPES = {
       ...{ requests: 'integer', first_at: 'integer', last_at: 'integer' },
     },
   },
+  activity: {
+    keys: 2,
+    columns: {
+      ...{ at: 'integer', node: 'text', complete: 'integer', interrupted: 'integer', failed: 'integer' },
+      ...{ input_tokens: 'integer', output_tokens: 'integer', first_text: 'text', duration: 'text' },
+    },
+  },
+  failures: {
+    keys: 2,
+    columns: {
+      ...{ at: 'integer', turn_id: 'text', of_session: 'text', app: 'text', rig: 'text', reason: 'text' },
+    },
+  },
+  work: {
+    keys: 3,
+    columns: {
+      ...{ day: 'integer', app: 'text', key_id: 'text', turns: 'integer' },
+      ...{ input_tokens: 'integer', output_tokens: 'integer' },
+    },
+  },
+  notices: {
+    keys: 1,
+    columns: { name: 'text', owner: 'text', claimed_until: 'integer', delivered_at: 'integer' },
+  },
   uses: { keys: 3, columns: { subject: 'text', measure: 'text', window_from: 'integer', amount: 'integer' } },
 } as const satisfies Record<string, TableShape>;
 

@@ -10,6 +10,8 @@ const EVERY_MS = 60_000;
 const USES_MS = 2 * 86_400_000;
 /** Request counts are kept for 400 days: a year plus about a month. */
 const USAGE_MS = 400 * 86_400_000;
+/** The minutes of the operator's charts, and failures. */
+const ACTIVITY_MS = 7 * 86_400_000;
 
 /** Unused secrets are kept for 30 days plus one: their last use is recorded by the day only. */
 const SECRETS_MS = 31 * 86_400_000;
@@ -66,6 +68,7 @@ export class Retention {
         idempotencyBefore: at - settings.idempotencyMs,
         usesBefore: at - USES_MS,
         usageBefore: at - USAGE_MS,
+        activityBefore: at - ACTIVITY_MS,
       });
       for (const id of deleted) {
         threads.forget(id);

@@ -51,10 +51,22 @@ export function encoded(type: string, content: string | Buffer): Encoded {
   return { type, body, etag: `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"` };
 }
 
+/** Returns the handler that sends constant content. */
+export function constant(answer: Encoded, cacheControl?: string): RequestHandler {
+  return (req, res) => {
+    sendEncoded(req, res, answer, cacheControl);
+  };
+}
+
 /** Sends the content, or 304 when the client has the current version. */
-export function sendEncoded(req: Request, res: Response, { type, body, etag }: Encoded): void {
+export function sendEncoded(
+  req: Request,
+  res: Response,
+  { type, body, etag }: Encoded,
+  cacheControl = 'no-cache',
+): void {
   res.setHeader('ETag', etag);
-  res.setHeader('Cache-Control', 'no-cache');
+  res.setHeader('Cache-Control', cacheControl);
   if (matchesTag(req.headers['if-none-match'], etag)) {
     res.status(304).end();
     return;

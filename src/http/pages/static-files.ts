@@ -8,7 +8,7 @@ import type { Route } from '../routing/route.js';
  * Content security policy of the built pages: own scripts, styles and requests only; nothing inline, no other host, no
  * framing.
  */
-const PAGE_POLICY = [
+export const PAGE_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
@@ -20,6 +20,9 @@ const PAGE_POLICY = [
 ].join('; ');
 
 const YEAR_SECONDS = 31_536_000;
+
+/** `Cache-Control` of files whose names contain a digest of their content. */
+export const IMMUTABLE = `public, max-age=${String(YEAR_SECONDS)}, immutable`;
 
 const STATIC = { index: false, redirect: false, fallthrough: false, cacheControl: false } as const;
 
@@ -35,15 +38,17 @@ export function findFiles(
  * Serves built pages. Clients revalidate HTML files on each request (`ETag`) and cache the files in `assets`, whose
  * names contain a content hash, without revalidation.
  * @param folder the build folder
- * @param pages the HTML files by path; if empty, nothing is served
+ * @param pages the HTML files by path
+ * @param hasOthers whether other routes serve further pages; without any page, the assets are not served either
  */
 export function fileRoutes(
   folder: string,
   pages: Readonly<Record<string, string>>,
   dialect: Dialect,
+  hasOthers = false,
 ): readonly Route[] {
   const served = Object.entries(pages);
-  if (served.length === 0) return [];
+  if (served.length === 0 && !hasOthers) return [];
   const route = (
     path: string,
     headers: Readonly<Record<string, string>>,
@@ -63,7 +68,7 @@ export function fileRoutes(
     return { method: 'GET', path, targetsApp: false, dialect, handlers: [handle] };
   };
   const asked = { 'Cache-Control': 'no-cache', 'Content-Security-Policy': PAGE_POLICY };
-  const kept = { 'Cache-Control': `public, max-age=${String(YEAR_SECONDS)}, immutable` };
+  const kept = { 'Cache-Control': IMMUTABLE };
   return [
     ...served.map(([path, file]) => route(path, asked, folder, file)),
     route('/assets/:file', kept, join(folder, 'assets')),

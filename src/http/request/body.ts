@@ -48,7 +48,7 @@ export function isAnnouncedTooLarge({ headers }: IncomingMessage, limit = MAX_BO
 function read(req: Request, res: Response, limit: number): Promise<Body> {
   // Refuses by `Content-Length`, before the client sends the body.
   if (isAnnouncedTooLarge(req, limit)) return Promise.resolve(unusable(tooLarge(limit)));
-  return isPlain(req) ? readPlain(req, limit) : readAny(req, res, limit);
+  return readRaw(req, res, limit);
 }
 
 /** True for a request without a body (RFC 9112 §6.3), or with an empty one. */
@@ -57,40 +57,10 @@ function isBodiless({ headers }: Request): boolean {
   return length === '0' || (length === undefined && headers['transfer-encoding'] === undefined);
 }
 
-/** True for a body with a `Content-Length` and without a content encoding. */
-function isPlain({ headers }: Request): boolean {
-  return headers['content-length'] !== undefined && headers['content-encoding'] === undefined;
-}
-
-/**
- * Reads a plain body, faster than Express's general reader. The listeners stay on the request while its response
- * streams, so they retain no bytes.
- */
-function readPlain(req: Request, limit: number): Promise<Body> {
-  return new Promise((resolve) => {
-    let pieces: Buffer[] = [];
-    const fail = (error: Error): void => {
-      resolve(unusable(bodyError(error, limit)));
-    };
-    req.on('data', (piece: Buffer) => pieces.push(piece));
-    req.on('end', () => {
-      const all = pieces;
-      pieces = [];
-      const [first] = all;
-      const raw = all.length === 1 && first !== undefined ? first : Buffer.concat(all);
-      resolve(bodyOf(raw, req.headers['content-type']));
-    });
-    req.on('error', fail).on('close', () => {
-      if (!req.complete) fail(new Error('the connection closed before the request body was complete'));
-    });
-  });
-}
-
-/** Reads any body with Express's `raw` reader. */
-async function readAny(req: Request, res: Response, limit: number): Promise<Body> {
-  let readRaw = readers.get(limit);
-  if (readRaw === undefined) readers.set(limit, (readRaw = express.raw({ type: () => true, limit })));
-  const reader = readRaw;
+/** Reads a body with Express's `raw` reader. */
+async function readRaw(req: Request, res: Response, limit: number): Promise<Body> {
+  const reader = readers.get(limit) ?? express.raw({ type: () => true, limit });
+  readers.set(limit, reader);
   try {
     await new Promise<void>((resolve, reject) => {
       reader(req, res, (failure?: unknown) => {

@@ -1,4 +1,4 @@
-import { randomFillSync } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Dialect } from '../response/errors.js';
 import { beginExchange } from './exchange.js';
@@ -9,18 +9,9 @@ const SANE = /^[\w.:-]{1,128}$/;
 const APP_KEY = /sk-app-/i;
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi;
 
-const ID_BYTES = 16;
-/** Random bytes for many ids, because one call of `randomFillSync` per id is slow. */
-const pool = Buffer.alloc(256 * ID_BYTES);
-let used = pool.length;
-
 /** Creates a random request id of 32 hex digits. */
 export function newRequestId(): string {
-  if (used === pool.length) {
-    randomFillSync(pool);
-    used = 0;
-  }
-  return pool.toString('hex', used, (used += ID_BYTES));
+  return randomUUID().replaceAll('-', '');
 }
 
 /**

@@ -19,7 +19,14 @@ export const overview = input('ignored', {
   ),
 });
 
+/** A list of sessions; with `q`: those that match. */
 export const listSessions = input('ignored', {
+  query: withDefault(
+    optionalText('query', 'q', (chain) =>
+      chain.isLength({ max: 200 }).withMessage('q must have at most 200 characters').trim(),
+    ),
+    '',
+  ),
   limit: withDefault(optionalInteger('query', 'limit', { min: 1, max: 200 }), 50),
   cursor: optionalText('query', 'cursor', (chain) =>
     chain
@@ -29,6 +36,29 @@ export const listSessions = input('ignored', {
 });
 
 export const nameSession = input('ignored', { sessionId: sessionPath });
+
+export const readMessages = input('ignored', {
+  sessionId: sessionPath,
+  limit: withDefault(optionalInteger('query', 'limit', { min: 1, max: 200 }), 50),
+  before: optionalText('query', 'before', (chain) =>
+    chain.isUUID('loose').withMessage('before must be the id of a message').toLowerCase(),
+  ),
+});
+
+export const exportSession = input('ignored', {
+  sessionId: sessionPath,
+  format: withDefault(
+    optionalText('query', 'format', (chain) =>
+      chain.isIn(['json', 'markdown']).withMessage('format must be json or markdown'),
+    ),
+    'json',
+  ),
+});
+
+/** What Apps and keys used in the last `days` days, today included. */
+export const listUses = input('ignored', {
+  days: withDefault(optionalInteger('query', 'days', { min: 1, max: 400 }), 1),
+});
 
 export const createKey = input('needed', {
   apps: requiredTexts('body', 'apps', 'the Apps that the key opens'),
@@ -47,4 +77,10 @@ export const nameKey = input('ignored', { id: requiredText('params', 'id', 'the 
 /** The report on the use of the legacy surface. */
 export const report = input('ignored', {
   days: withDefault(optionalInteger('query', 'days', { min: 1, max: 400 }), 30),
+  format: withDefault(
+    optionalText('query', 'format', (chain) =>
+      chain.isIn(['json', 'csv']).withMessage('format must be json or csv'),
+    ),
+    'json',
+  ),
 });

@@ -1,8 +1,8 @@
 import type { Operator, Overview, SpentUse } from '../../core/operations/operator.js';
 import type { RecentPoint } from '../../core/operations/recent-activity.js';
-import { nameOf, type UsageReport } from '../../core/operations/usage-report.js';
 import type { Session } from '../../core/model/session.js';
 import type { StoredKey } from '../../core/ports/store.js';
+import { sessionMark } from '../shared/session.js';
 
 /** An overview as JSON. Times are ISO 8601; durations are in milliseconds. */
 export function overview({ status, startedAt, turns, counts, sessions, points, failures }: Overview) {
@@ -12,6 +12,7 @@ export function overview({ status, startedAt, turns, counts, sessions, points, f
     ...counts,
     turns: turns.map(({ turnId, sessionId, status: state, app, keyId, attempt, createdAt }) => ({
       turn_id: turnId,
+      session: sessionMark(sessionId),
       session_id: sessionId,
       status: state,
       app,
@@ -22,7 +23,8 @@ export function overview({ status, startedAt, turns, counts, sessions, points, f
     sessions,
     points: points.map(point),
     failures: failures.map(({ at, turnId, sessionId, app, rig, error, reason }) => ({
-      ...{ at: time(at), turn_id: turnId, session_id: sessionId, app, rig, error, reason },
+      ...{ at: time(at), turn_id: turnId, session: sessionMark(sessionId), session_id: sessionId },
+      ...{ app, rig, error, reason },
     })),
   };
 }
@@ -38,10 +40,10 @@ function point({ at, outcomes, inputTokens, outputTokens, firstText, duration }:
   };
 }
 
-/** An entry of the session list. */
+/** An entry of the session list. `session` is its name in the log. */
 export function session({ id, title, wallet, app, rig, createdAt, activeAt }: Session) {
   return {
-    ...{ session_id: id, title, public_key: wallet, app, rig },
+    ...{ session: sessionMark(id), session_id: id, title, public_key: wallet, app, rig },
     created_at: time(createdAt),
     updated_at: time(activeAt),
   };
@@ -67,29 +69,20 @@ export function use({ subject, measure, from, amount, limit }: SpentUse) {
   return { kind, id, measure, window_from: time(from), amount, limit };
 }
 
+/** The turns and tokens of an App and key. */
+export function work(total: Awaited<ReturnType<Operator['listWork']>>[number]) {
+  const { app, keyId, keyLabel, turns, inputTokens, outputTokens } = total;
+  return {
+    ...{ app, key_id: keyId, key_label: keyLabel, turns },
+    ...{ input_tokens: inputTokens, output_tokens: outputTokens },
+  };
+}
+
 /** The storage used by each App's secrets, in bytes of sealed values, names and rows. */
 export function secrets({ totals, most }: Awaited<ReturnType<Operator['secrets']>>) {
   return {
     apps: totals.map(({ app, secrets: count, bytes }) => ({ app, secrets: count, bytes })),
     max_bytes: most,
-  };
-}
-
-/** The report on the use of the legacy surface. */
-export function report({ days, countingSince, lastUsedAt, users, history, verdict }: UsageReport) {
-  return {
-    days,
-    counting_since: timeOrNull(countingSince),
-    last_used_at: timeOrNull(lastUsedAt),
-    users: users.map((user) => ({
-      name: nameOf(user),
-      requests: user.requests,
-      first_at: time(user.firstAt),
-      last_at: time(user.lastAt),
-      endpoints: user.endpoints,
-    })),
-    history: history.map(({ day, current, legacy }) => ({ day: time(day), current, legacy })),
-    verdict,
   };
 }
 

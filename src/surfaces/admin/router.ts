@@ -1,5 +1,6 @@
-import type { RequestHandler } from 'express';
+import type { Request, RequestHandler } from 'express';
 import type { Operator } from '../../core/operations/operator.js';
+import type { Log } from '../../core/ports/log.js';
 import type { RunningCore } from '../../core/create-core.js';
 import { RefusedError } from '../../core/model/refusal.js';
 import { carriesToken } from '../../http/request/bearer.js';
@@ -7,13 +8,19 @@ import { handle } from '../../http/validation/input.js';
 import type { Dialect } from '../../http/response/errors.js';
 import type { Method, Route } from '../../http/routing/route.js';
 import { decodeCursor, encodeCursor } from '../shared/page-cursor.js';
+import { sessionMark } from '../shared/session.js';
+import { record } from '../shared/shapes.js';
+import { readAll, sendExport } from './export.js';
 import * as input from './input.js';
 import * as output from './output.js';
+import { reportCsv, reportJson } from './report.js';
 
 /** The dependencies of the admin API. */
 export interface AdminParts {
   readonly operator: Operator;
   readonly core: Pick<RunningCore, 'interrupt' | 'deleteSession' | 'usageReport'>;
+  /** Receives a line for each conversation that the operator reads. */
+  readonly log: Log;
   /** The bearer token of the operator. */
   readonly token: string;
   /** The names of the Apps that a new key can cover. */
@@ -23,8 +30,14 @@ export interface AdminParts {
 const DAY_MS = 86_400_000;
 
 /** The routes of the admin API, which belongs to no surface. Requests without the bearer token get 401. */
-export function adminRoutes({ operator, core, token, apps }: AdminParts, dialect: Dialect): readonly Route[] {
+export function adminRoutes(
+  { operator, core, log, token, apps }: AdminParts,
+  dialect: Dialect,
+): readonly Route[] {
   const isOperator = requireToken(token);
+  const logReading = (req: Request, sessionId: string, message: string): void => {
+    log.info({ session: sessionMark(sessionId), peer: req.ip }, message);
+  };
   const endpoint = (method: Method, path: string, handler: RequestHandler): Route => ({
     ...{ method, path: `/admin/api${path}`, targetsApp: false, dialect },
     handlers: [isOperator, handler],
@@ -41,13 +54,39 @@ export function adminRoutes({ operator, core, token, apps }: AdminParts, dialect
     endpoint(
       'GET',
       '/sessions',
-      handle(input.listSessions, async ({ limit, cursor }, _req, res) => {
+      handle(input.listSessions, async ({ query, limit, cursor }, _req, res) => {
         const after = cursor === undefined ? null : (decodeCursor(cursor) ?? null);
-        const { sessions, next } = await operator.listSessions({ limit, after });
+        const { sessions, next } = await operator.listSessions({ query, limit, after });
         res.json({
           sessions: sessions.map(output.session),
           next: next === null ? null : encodeCursor(next),
         });
+      }),
+    ),
+    endpoint(
+      'GET',
+      '/sessions/:id/messages',
+      handle(input.readMessages, async ({ sessionId, limit, before }, req, res) => {
+        const session = await operator.readSession(sessionId);
+        const page = await operator.readMessages(sessionId, { limit, before: before ?? null });
+        logReading(req, sessionId, 'the operator read a session');
+        res.setHeader('Cache-Control', 'no-store');
+        res.json({
+          ...output.session(session),
+          messages: page.messages.map((message) => record(sessionId, message)),
+          has_more: page.hasMore,
+        });
+      }),
+    ),
+    endpoint(
+      'GET',
+      '/sessions/:id/export',
+      handle(input.exportSession, async ({ sessionId, format }, req, res) => {
+        const session = await operator.readSession(sessionId);
+        const messages = await readAll(operator, sessionId);
+        logReading(req, sessionId, 'the operator exported a session');
+        res.setHeader('Cache-Control', 'no-store');
+        await sendExport(res, { session, messages, format: format === 'markdown' ? 'markdown' : 'json' });
       }),
     ),
     endpoint(
@@ -65,14 +104,21 @@ export function adminRoutes({ operator, core, token, apps }: AdminParts, dialect
         res.json({ session_id: sessionId, deleted: true });
       }),
     ),
-    endpoint('GET', '/uses', async (_req, res) => {
-      res.json({ uses: (await operator.listUses()).map(output.use) });
-    }),
+    endpoint(
+      'GET',
+      '/uses',
+      handle(input.listUses, async ({ days }, _req, res) => {
+        const [uses, work] = await Promise.all([operator.listUses(), operator.listWork(days)]);
+        res.json({ uses: uses.map(output.use), days, work: work.map(output.work) });
+      }),
+    ),
     endpoint(
       'GET',
       '/report',
-      handle(input.report, async ({ days }, _req, res) => {
-        res.json(output.report(await core.usageReport({ days })));
+      handle(input.report, async ({ days, format }, _req, res) => {
+        const found = await core.usageReport({ days });
+        if (format === 'csv') res.type('text/csv').send(reportCsv(found));
+        else res.json(reportJson(found));
       }),
     ),
     endpoint('GET', '/secrets', async (_req, res) => {

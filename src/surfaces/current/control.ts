@@ -4,6 +4,7 @@ import type { ControlApi, SessionApi } from '../../core/api.js';
 import { sentByHeader } from '../shared/session.js';
 import { appEndpoint, endpoint } from './endpoint.js';
 import * as input from './input.js';
+import { rigList } from '../shared/rig-list.js';
 import { selection } from '../shared/shapes.js';
 import { appDescriptor } from './output.js';
 
@@ -22,10 +23,10 @@ export function controlRoutes(core: ControlApi & Pick<SessionApi, 'touch'>): rea
     appEndpoint(
       'GET',
       '/api/control/models',
-      handle(input.listModels, async ({ sessionId, app, appKey }, _req, res) => {
+      handle(input.listModels, async ({ sessionId, app, appKey, include }, _req, res) => {
         const session = sessionId === undefined ? undefined : sentByHeader(sessionId);
         const rigs = await core.listRigs({ session, app, key: appKey });
-        res.json(rigs.map(({ id }) => id));
+        res.json(rigList(rigs, include));
       }),
     ),
     endpoint(

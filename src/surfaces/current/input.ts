@@ -11,6 +11,7 @@ import {
 } from '../../http/validation/params.js';
 import { cursorParams } from '../shared/cursor.js';
 import { idempotencyKey } from '../shared/idempotency.js';
+import { rigListInclude } from '../shared/rig-list.js';
 import { optionalSessionHeader, sessionHeader, sessionPath } from '../shared/session.js';
 import { simulationParams } from '../shared/simulation.js';
 import { decodeCursor } from '../shared/page-cursor.js';
@@ -143,7 +144,12 @@ export const selectModel = input('fills', {
 });
 
 /** `GET /api/control/models`. */
-export const listModels = input('ignored', { sessionId: optionalSessionHeader, app, appKey });
+export const listModels = input('ignored', {
+  sessionId: optionalSessionHeader,
+  app,
+  appKey,
+  include: rigListInclude,
+});
 
 /** `GET /api/control/apps`. */
 export const listApps = input('ignored', { sessionId: sessionHeader, appKey });

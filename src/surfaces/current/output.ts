@@ -16,15 +16,18 @@ export function thread({ id, title }: Pick<ThreadSummary, 'id' | 'title'>): Json
   return { session_id: id, title };
 }
 
-/** An App descriptor. `secrets` is present only if slots are declared. */
-export function appDescriptor({ name, secrets }: App): JsonObject {
-  if (secrets.length === 0) return { name };
+/** An App descriptor. `secrets` is present only if slots are declared, `prompts` only if some are configured. */
+export function appDescriptor({ name, secrets, prompts }: App): JsonObject {
   const slots = secrets.map((slot) => ({
     name: slot.name,
     description: slot.description,
     required: slot.required,
   }));
-  return { name, secrets: slots };
+  return {
+    name,
+    ...(slots.length > 0 && { secrets: slots }),
+    ...(prompts !== null && { prompts: [...prompts] }),
+  };
 }
 
 /** How a turn went. `rig`, the tokens and `ended_at` are those of an ended turn. */

@@ -1,4 +1,5 @@
 import type { Route } from '../../http/routing/route.js';
+import { rigList } from '../shared/rig-list.js';
 import { selection } from '../shared/shapes.js';
 import { appEndpoint, endpoint, inSession, namedSession, withSession, type FieldParts } from './endpoint.js';
 import * as input from './input.js';
@@ -25,7 +26,7 @@ export function controlRoutes(parts: FieldParts): readonly Route[] {
       withSession(parts, input.listModels, async (asked, named, _req, res) => {
         const app = input.appOf(asked);
         const rigs = await core.listRigs({ session: named?.session, app, key: asked.appKey });
-        res.json(rigs.map(({ id }) => id));
+        res.json(rigList(rigs, asked.include));
       }),
     ),
     endpoint(

@@ -17,6 +17,7 @@ import {
 import { cursorParams } from '../shared/cursor.js';
 import { idempotencyKey } from '../shared/idempotency.js';
 import { decodeCursor } from '../shared/page-cursor.js';
+import { rigListInclude } from '../shared/rig-list.js';
 import { simulationParams } from '../shared/simulation.js';
 import { optionalSessionHeader, sessionHeader, sessionPath } from './session-id.js';
 
@@ -151,7 +152,12 @@ export const selectModel = input('fills', {
 });
 
 /** `GET /api/control/models`. */
-export const listModels = input('ignored', { sessionId: optionalSessionHeader, clientId, ...app });
+export const listModels = input('ignored', {
+  sessionId: optionalSessionHeader,
+  clientId,
+  include: rigListInclude,
+  ...app,
+});
 
 /** `GET /api/control/apps`. */
 export const listApps = input('ignored', inSession);

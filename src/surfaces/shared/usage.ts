@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { RequestHandler } from 'express';
 import type { UsageApi } from '../../core/api.js';
 import type { CountedSurface } from '../../core/ports/usage-store.js';
@@ -15,7 +16,7 @@ interface UsageOptions {
 
 /**
  * Returns the routes with a handler that counts each request under its surface. For routes that serve both surfaces, it
- * also adds the notice to responses to legacy requests. Health probes are not counted.
+ * also adds the notice to responses to legacy requests. Health probes and the service's own page are not counted.
  */
 export function countRoutes(routes: readonly Route[], options: UsageOptions): readonly Route[] {
   return routes.map((route) => {
@@ -34,7 +35,7 @@ function counting(
     const count = core.usageCounter(surface, endpoint);
     const keyOf = readKeys[surface];
     return ({ headers }, _res, next) => {
-      count(headers['user-agent'], keyOf(headers));
+      if (!isOwnPage(headers)) count(clientOf(headers), keyOf(headers));
       next();
     };
   }
@@ -45,7 +46,8 @@ function counting(
   return (req, res, next) => {
     const count = (spokenDialect: string): void => {
       const surface = spokenDialect === 'legacy' ? 'legacy' : 'current';
-      counters[surface](req.headers['user-agent'], readKeys[surface](req.headers));
+      const { headers } = req;
+      if (!isOwnPage(headers)) counters[surface](clientOf(headers), readKeys[surface](headers));
       if (surface === 'legacy') notice?.(res);
       next();
     };
@@ -55,6 +57,17 @@ function counting(
     count(found);
     return undefined;
   };
+}
+
+/** True for a request of the service's own page, which sends this header and is not a client to be moved. */
+function isOwnPage(headers: IncomingHttpHeaders): boolean {
+  return headers['diptych-page'] !== undefined;
+}
+
+/** Browsers all send the same `User-Agent`: their `Origin` tells which site sends the request. */
+function clientOf(headers: IncomingHttpHeaders): string | undefined {
+  const { origin } = headers;
+  return origin === undefined || origin === 'null' ? headers['user-agent'] : origin;
 }
 
 function surfaceOf(dialect: string): CountedSurface {

@@ -1,4 +1,14 @@
-import type { Key, KeptSecrets, LegacyReport, NewKey, Overview, SessionPage, Spent } from './wire.js';
+import type {
+  Conversation,
+  Key,
+  KeptSecrets,
+  LegacyReport,
+  NewKey,
+  Overview,
+  SessionPage,
+  Spent,
+  Work,
+} from './wire.js';
 
 /** The error of a request that was refused or got no response. `message` is shown to the operator. */
 export class AdminError extends Error {
@@ -21,8 +31,23 @@ export class AdminApi {
     return this.#ask('GET', `overview?span=${span}`);
   }
 
-  sessions(cursor: string | null): Promise<SessionPage> {
-    return this.#ask('GET', cursor === null ? 'sessions' : `sessions?cursor=${cursor}`);
+  /** @param query empty: all sessions */
+  sessions(query: string, cursor: string | null): Promise<SessionPage> {
+    const params = new URLSearchParams({
+      ...(query !== '' && { q: query }),
+      ...(cursor !== null && { cursor }),
+    });
+    return this.#ask('GET', `sessions?${params.toString()}`);
+  }
+
+  /** @param before the id of the message before which to read; null: the last messages */
+  conversation(sessionId: string, before: string | null): Promise<Conversation> {
+    return this.#ask('GET', `sessions/${sessionId}/messages${before === null ? '' : `?before=${before}`}`);
+  }
+
+  /** Reads an export as a file. */
+  async exported(sessionId: string, format: 'json' | 'markdown'): Promise<Blob> {
+    return (await this.#send('GET', `sessions/${sessionId}/export?format=${format}`)).blob();
   }
 
   interrupt(sessionId: string): Promise<{ readonly interrupted: boolean }> {
@@ -46,8 +71,8 @@ export class AdminApi {
     await this.#ask('DELETE', `keys/${id}`);
   }
 
-  uses(): Promise<{ readonly uses: readonly Spent[] }> {
-    return this.#ask('GET', 'uses');
+  uses(days: number): Promise<{ readonly uses: readonly Spent[]; readonly work: readonly Work[] }> {
+    return this.#ask('GET', `uses?days=${String(days)}`);
   }
 
   secrets(): Promise<KeptSecrets> {
@@ -59,6 +84,13 @@ export class AdminApi {
   }
 
   async #ask<T>(method: string, path: string, body?: object): Promise<T> {
+    const response = await this.#send(method, path, body);
+    // Not validated: the service and this page are built together, and `wire.ts` describes the response.
+    return (await response.json()) as T;
+  }
+
+  /** @throws AdminError unless the response is a success */
+  async #send(method: string, path: string, body?: object): Promise<Response> {
     // Relative to this page at `…/admin`, so that it works behind a path prefix of a proxy.
     const url = new URL(`admin/api/${path}`, document.baseURI);
     const response = await fetch(url, {
@@ -68,10 +100,9 @@ export class AdminApi {
     }).catch(() => {
       throw new AdminError('The service does not respond', null);
     });
+    if (response.ok) return response;
     const json: unknown = await response.json().catch(() => null);
-    if (!response.ok) throw new AdminError(wordsOf(json) ?? response.statusText, response.status);
-    // Not validated: the service and this page are built together, and `wire.ts` describes the response.
-    return json as T;
+    throw new AdminError(wordsOf(json) ?? response.statusText, response.status);
   }
 }
 

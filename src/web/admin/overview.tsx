@@ -4,7 +4,7 @@ import { Charts } from './charts.js';
 import { usePolled } from './polled.js';
 import { FailureTable, OpenTurnTable } from './turns.js';
 import type { Overview } from './wire.js';
-import { ago, count } from './words.js';
+import { count } from './words.js';
 
 const EVERY_MS = 5_000;
 
@@ -34,7 +34,7 @@ export function OverviewPane({ api }: { readonly api: AdminApi }): ReactNode {
                 {choice === 'hour' ? 'Last hour' : 'Last day'}
               </label>
             ))}
-            <span className="hint">of the node that answered, since it started {ago(value.started_at)}</span>
+            <span className="hint">all nodes</span>
           </fieldset>
           <Charts points={value.points} />
           <OpenTurnTable api={api} turns={value.turns} onChange={refresh} />

@@ -38,6 +38,11 @@ export function Table({
   );
 }
 
+/** The name of a session, as logs show it, with its id as a tooltip. */
+export function SessionName({ row }: { readonly row: { session: string; session_id: string } }): ReactNode {
+  return <code title={row.session_id}>{row.session}</code>;
+}
+
 /** The first 8 characters of an id, with the whole id as a tooltip. */
 export function ShortId({ id }: { readonly id: string }): ReactNode {
   return <code title={id}>{id.slice(0, 8)}</code>;

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { ActButton } from './act.js';
 import type { AdminApi } from './api.js';
-import { ShortId, Table } from './table.js';
+import { SessionName, Table } from './table.js';
 import type { Failure, OpenTurn } from './wire.js';
 import { ago, dateTime } from './words.js';
 
@@ -21,7 +21,7 @@ export function OpenTurnTable(props: {
       {turns.map((turn) => (
         <tr key={turn.turn_id}>
           <td>
-            <ShortId id={turn.session_id} />
+            <SessionName row={turn} />
           </td>
           <td>{turn.status}</td>
           <td>{turn.app}</td>
@@ -49,13 +49,13 @@ export function FailureTable({ failures }: { readonly failures: readonly Failure
     <Table
       title="Failed lately"
       columns={['When', 'Session', 'App', 'Rig', 'What the user was told', 'Reason']}
-      empty="Nothing has failed on this node."
+      empty="Nothing has failed in the last 7 days."
     >
       {failures.map((failure) => (
         <tr key={failure.turn_id}>
           <td title={dateTime(failure.at)}>{ago(failure.at)}</td>
           <td>
-            <ShortId id={failure.session_id} />
+            <SessionName row={failure} />
           </td>
           <td>{failure.app}</td>
           <td>{failure.rig ?? 'none'}</td>

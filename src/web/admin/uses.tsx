@@ -1,21 +1,68 @@
-import { useCallback, type ReactNode } from 'react';
+import { useCallback, useState, type ReactNode } from 'react';
 import type { AdminApi } from './api.js';
 import { usePolled } from './polled.js';
 import { ShortId, Table } from './table.js';
+import type { Work } from './wire.js';
 import { count, dateTime } from './words.js';
 
 const EVERY_MS = 10_000;
 
-/** Shows how much of their limits sessions and App keys have used today, and the storage used by each App's secrets. */
+const SPANS = [
+  [1, 'Today'],
+  [7, '7 days'],
+  [30, '30 days'],
+] as const;
+
+/**
+ * Shows the turns and tokens of each App and key, how much of their limits sessions and App keys have used today, and
+ * the storage used by each App's secrets.
+ */
 export function Uses({ api }: { readonly api: AdminApi }): ReactNode {
+  const [days, setDays] = useState(1);
   const read = useCallback(async () => {
-    const [{ uses }, kept] = await Promise.all([api.uses(), api.secrets()]);
-    return { uses, kept };
-  }, [api]);
+    const [{ uses, work }, kept] = await Promise.all([api.uses(days), api.secrets()]);
+    return { uses, work, kept };
+  }, [api, days]);
   const { value, error } = usePolled(read, EVERY_MS);
   return (
     <>
       <div role="alert">{error !== undefined && <p className="problem">{error.message}</p>}</div>
+      <fieldset className="choice">
+        <legend className="visually-hidden">Days (UTC)</legend>
+        {SPANS.map(([choice, name]) => (
+          <label key={choice}>
+            <input
+              type="radio"
+              name="days"
+              checked={days === choice}
+              onChange={() => {
+                setDays(choice);
+              }}
+            />
+            {name}
+          </label>
+        ))}
+        <span className="hint">UTC</span>
+      </fieldset>
+      {value !== undefined && (
+        <Table
+          title="By App and key"
+          columns={['App', 'Key', 'Turns', 'Input tokens', 'Output tokens']}
+          empty="No messages in this time."
+        >
+          {value.work.map((row) => (
+            <tr key={`${row.app} ${row.key_id ?? ''}`}>
+              <td>{row.app}</td>
+              <td>
+                <KeyName row={row} />
+              </td>
+              <td>{count(row.turns)}</td>
+              <td>{count(row.input_tokens)}</td>
+              <td>{count(row.output_tokens)}</td>
+            </tr>
+          ))}
+        </Table>
+      )}
       {value !== undefined && (
         <Table
           title="Used today"
@@ -57,6 +104,11 @@ export function Uses({ api }: { readonly api: AdminApi }): ReactNode {
       )}
     </>
   );
+}
+
+function KeyName({ row: { key_id: id, key_label: label } }: { readonly row: Work }): ReactNode {
+  if (id === null) return 'none';
+  return label === null || label === '' ? <ShortId id={id} /> : label;
 }
 
 function Share({ amount, limit }: { readonly amount: number; readonly limit: number | null }): ReactNode {

@@ -18,6 +18,7 @@ export interface Point {
 
 export interface OpenTurn {
   readonly turn_id: string;
+  readonly session: string;
   readonly session_id: string;
   readonly status: 'queued' | 'running';
   readonly app: string;
@@ -29,6 +30,7 @@ export interface OpenTurn {
 export interface Failure {
   readonly at: string;
   readonly turn_id: string;
+  readonly session: string;
   readonly session_id: string;
   readonly app: string;
   readonly rig: string | null;
@@ -51,6 +53,8 @@ export interface Overview {
 }
 
 export interface SessionRow {
+  /** The name of the session in the log. */
+  readonly session: string;
   readonly session_id: string;
   readonly title: string;
   readonly public_key: string | null;
@@ -62,6 +66,33 @@ export interface SessionRow {
 export interface SessionPage {
   readonly sessions: readonly SessionRow[];
   readonly next: string | null;
+}
+
+export interface ToolCallRow {
+  readonly call_id: string;
+  readonly name: string;
+  readonly args: unknown;
+}
+
+export interface ToolResultRow {
+  readonly call_id: string;
+  readonly name: string;
+  readonly result: unknown;
+}
+
+export interface MessageRow {
+  readonly id: string;
+  readonly role: string;
+  readonly content: string;
+  readonly tool_calls: readonly ToolCallRow[] | null;
+  readonly tool_results: readonly ToolResultRow[] | null;
+  readonly created_at: string;
+}
+
+/** A part of a conversation, in order. */
+export interface Conversation extends SessionRow {
+  readonly messages: readonly MessageRow[];
+  readonly has_more: boolean;
 }
 
 export interface Key {
@@ -87,6 +118,16 @@ export interface Spent {
   readonly limit: number | null;
 }
 
+/** The turns and tokens of an App and key. */
+export interface Work {
+  readonly app: string;
+  readonly key_id: string | null;
+  readonly key_label: string | null;
+  readonly turns: number;
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+}
+
 /** The storage used by secrets, in bytes of sealed values, names and rows. `max_bytes` is the limit per App. */
 export interface KeptSecrets {
   readonly apps: readonly { readonly app: string; readonly secrets: number; readonly bytes: number }[];
@@ -94,6 +135,7 @@ export interface KeptSecrets {
 }
 
 export interface LegacyReport {
+  readonly at: string;
   readonly days: number;
   readonly counting_since: string | null;
   readonly last_used_at: string | null;

@@ -1,16 +1,25 @@
-import { useEffect, useRef, useState, type ReactNode } from 'react';
-import type { SurfaceName } from '../../client/types.js';
+import { useCallback, useEffect, useRef, useState, type ReactNode } from 'react';
+import { randomId } from '../../client/random-id.js';
+import type { AppDetails, SurfaceName } from '../../client/types.js';
 import { Icon } from '../parts/icon.js';
 import { useMedia } from '../parts/media.js';
 import { useObservable } from '../parts/observable.js';
 import { Connection } from './thread/connection.js';
 import type { Conversation } from './conversation/conversation.js';
 import { Inspector } from './inspector/inspector.js';
+import { boundedWidth, useInspectorLayout } from './inspector/layout.js';
+import { Resizer } from './inspector/resizer.js';
 import { Pane } from './thread/pane.js';
+import type { PageSetup } from './page-setup.js';
 import type { Settings } from './settings.js';
+import { LinkNotice } from './share/link-notice.js';
+import { Share } from './share/share.js';
+import { useApps } from './sidebar/apps.js';
 import { Side } from './sidebar/side.js';
 import { Sidebar } from './sidebar/sidebar.js';
 import { SurfaceSwitch } from './sidebar/surface-switch.js';
+import type { KeptThreads } from './threads/kept-threads.js';
+import { useGone, useKept } from './threads/keeping.js';
 import type { Traffic } from './conversation/traffic.js';
 import type { Wallets } from './wallet/wallets.js';
 
@@ -22,25 +31,25 @@ const MEDIUM = '(max-width: 75rem)';
 export function Desk(props: {
   readonly conversation: Conversation;
   readonly settings: Settings;
+  readonly setup: PageSetup;
   readonly surfaces: readonly SurfaceName[];
+  readonly threads: KeptThreads;
   readonly traffic: Traffic;
   readonly wallets: Wallets;
-  readonly onChange: (some: Partial<Settings>) => void;
+  readonly onChange: (some: Partial<Settings>, how?: 'push' | 'replace') => void;
 }): ReactNode {
-  const { conversation, settings, surfaces, traffic, wallets, onChange } = props;
+  const { conversation, settings, setup, surfaces, threads, traffic, wallets, onChange } = props;
   const view = useObservable(conversation.view);
   const isNarrow = useMedia(NARROW);
   const isMedium = useMedia(MEDIUM);
   const [open, setOpen] = useState<'threads' | 'inspector' | null>(null);
+  const [layout, changeLayout] = useInspectorLayout();
+  const [notice, setNotice] = useState<string | null>(null);
   const opener = useRef<HTMLElement | null>(null);
   const title = view.title ?? 'New Chat';
   useEffect(() => {
-    document.title = `${title} · Diptych`;
-  }, [title]);
-  const show = (side: 'threads' | 'inspector') => (event: React.MouseEvent<HTMLElement>) => {
-    opener.current = event.currentTarget;
-    setOpen(side);
-  };
+    document.title = `${title} · ${setup.title}`;
+  }, [title, setup]);
   const close = (): void => {
     setOpen(null);
   };
@@ -50,19 +59,39 @@ export function Desk(props: {
     opener.current?.focus();
     opener.current = null;
   }, [open]);
+  const dismiss = useCallback(() => {
+    setNotice(null);
+  }, []);
+
+  const apps = useApps(conversation);
+  useKept(conversation, threads, settings.walletUse);
+  useGone(conversation, threads, ({ title: lost, isShown }) => {
+    threads.forget(settings.sessionId);
+    const name = lost === null ? 'This thread' : `“${lost}”`;
+    setNotice(`${name} is no longer on the service: it was deleted, or it has expired.`);
+    if (!isShown) onChange({ sessionId: randomId() }, 'replace');
+  });
+
   const threadsOver = isNarrow && open === 'threads';
   const inspectorOver = isMedium && open === 'inspector';
+  const hasInspector = isMedium ? inspectorOver : layout.isOpen;
+  const columns = `16.5rem minmax(0, 1fr) ${String(boundedWidth(layout.width))}px`;
+  const isBeside = hasInspector && !isMedium;
 
   return (
-    <div className="desk">
+    <div className="desk" style={isBeside ? { gridTemplateColumns: columns } : undefined}>
       <Side
         name="threads"
         label="Threads and assistant"
         isOver={isNarrow}
-        isOpen={threadsOver}
+        isOpen={!isNarrow || threadsOver}
         onClose={close}
       >
-        <Sidebar {...{ conversation, settings, wallets, onChange }} onOpen={close} />
+        <Sidebar
+          {...{ conversation, settings, setup, apps, threads, wallets, onChange }}
+          onOpen={close}
+          onDeleted={dismiss}
+        />
       </Side>
       <main inert={threadsOver || inspectorOver}>
         <header className="bar">
@@ -71,7 +100,10 @@ export function Desk(props: {
               type="button"
               className="icon-button"
               aria-label="Threads and assistant"
-              onClick={show('threads')}
+              onClick={(event) => {
+                opener.current = event.currentTarget;
+                setOpen('threads');
+              }}
             >
               <Icon name="menu" />
             </button>
@@ -85,19 +117,68 @@ export function Desk(props: {
               onChange({ surface });
             }}
           />
-          {isMedium && (
-            <button type="button" className="icon-button" aria-label="Inspector" onClick={show('inspector')}>
-              <Icon name="panel" />
-            </button>
-          )}
+          <Share />
+          <button
+            type="button"
+            className="icon-button"
+            aria-label="Inspector"
+            title="Inspector: requests and events"
+            aria-expanded={hasInspector}
+            onClick={(event) => {
+              opener.current = event.currentTarget;
+              if (isMedium) setOpen('inspector');
+              else changeLayout({ isOpen: !layout.isOpen });
+            }}
+          >
+            <Icon name="panel" />
+          </button>
         </header>
-        <Pane key={paneKey(conversation)} {...{ conversation, wallets }} wallet={settings.wallet} />
+        {notice !== null && (
+          <div className="notice">
+            <p role="alert">{notice}</p>
+            <button
+              type="button"
+              className="icon-button small"
+              aria-label="Dismiss the notice"
+              onClick={dismiss}
+            >
+              <Icon name="close" />
+            </button>
+          </div>
+        )}
+        <LinkNotice
+          walletUse={settings.walletUse}
+          hasWallet={settings.wallet !== ''}
+          onDecide={(walletUse) => {
+            onChange({ walletUse });
+          }}
+        />
+        <Pane
+          key={paneKey(conversation)}
+          {...{ conversation, wallets }}
+          wallet={settings.wallet}
+          usesWallet={settings.walletUse === 'own'}
+          prompts={promptsOf(settings.app, apps.list, setup)}
+        />
       </main>
-      <Side name="inspector" label="Inspector" isOver={isMedium} isOpen={inspectorOver} onClose={close}>
+      <Side name="inspector" label="Inspector" isOver={isMedium} isOpen={hasInspector} onClose={close}>
+        {!isMedium && (
+          <Resizer
+            width={boundedWidth(layout.width)}
+            onResize={(width) => {
+              changeLayout({ width });
+            }}
+          />
+        )}
         <Inspector conversation={conversation} traffic={traffic} />
       </Side>
     </div>
   );
+}
+
+/** Returns the prompts of an App; those of the service if it has none of its own. */
+function promptsOf(app: string, apps: readonly AppDetails[], setup: PageSetup): readonly string[] {
+  return apps.find(({ name }) => name === app)?.prompts ?? setup.prompts;
 }
 
 const keys = new WeakMap<Conversation, string>();

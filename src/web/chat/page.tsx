@@ -4,6 +4,8 @@ import { Conversation, type Surroundings } from './conversation/conversation.js'
 import { Desk } from './desk.js';
 import { serviceBase, useSurfaces } from './service.js';
 import type { Settings, SettingsStore } from './settings.js';
+import { usePageSetup } from './page-setup.js';
+import type { KeptThreads } from './threads/kept-threads.js';
 import type { Traffic } from './conversation/traffic.js';
 import { isSameAddress } from './wallet/address.js';
 import { requestService, type Wallets } from './wallet/wallets.js';
@@ -11,13 +13,15 @@ import { requestService, type Wallets } from './wallet/wallets.js';
 /** The page at `/`: one conversation at a time, on either surface. */
 export function Page(props: {
   readonly settings: SettingsStore;
+  readonly threads: KeptThreads;
   readonly traffic: Traffic;
   readonly wallets: Wallets;
 }): ReactNode {
-  const { settings: store, traffic, wallets } = props;
+  const { settings: store, threads, traffic, wallets } = props;
   const settings = useObservable(store);
   const [base] = useState(serviceBase);
   const surfaces = useSurfaces(base);
+  const setup = usePageSetup(base);
   const [only] = surfaces ?? [];
   const isExposed = surfaces?.includes(settings.surface) ?? false;
   useEffect(() => {
@@ -35,15 +39,16 @@ export function Page(props: {
     [hasHistory, wallets, base, traffic],
   );
   useAccount(wallets, store);
-  if (conversation === null || surfaces === null)
+  const change = useCallback(
+    (some: Partial<Settings>, how?: 'push' | 'replace') => {
+      store.change(some, how);
+    },
+    [store],
+  );
+  if (conversation === null || surfaces === null || setup === null)
     return <p className="waiting">Connecting to the service…</p>;
   return (
-    <Desk
-      {...{ conversation, settings, surfaces, traffic, wallets }}
-      onChange={(some) => {
-        store.change(some);
-      }}
-    />
+    <Desk {...{ conversation, settings, setup, surfaces, threads, traffic, wallets }} onChange={change} />
   );
 }
 
@@ -58,7 +63,10 @@ function useConversation(
   const identity =
     settings === null
       ? ''
-      : JSON.stringify([settings.surface, settings.sessionId, settings.app, settings.key]);
+      : JSON.stringify([
+          ...[settings.surface, settings.sessionId, settings.app, settings.key],
+          settings.walletUse === 'own' ? settings.clientId : '',
+        ]);
   useEffect(() => {
     if (settings === null) return;
     const { addExchange, addEvent } = traffic;

@@ -1,76 +1,111 @@
 import type { SurfaceName } from '../../client/types.js';
 import { randomId } from '../../client/random-id.js';
 import { Observable } from '../parts/observable.js';
+import { readStored, store } from '../parts/storage.js';
+import type { KeptThreads, WalletUse } from './threads/kept-threads.js';
+import { UUID } from './threads/uuid.js';
 
 /** The user's settings. */
 export interface Settings {
   readonly surface: SurfaceName;
   /** A UUID. */
   readonly sessionId: string;
+  /** Whether the wallet is used in this session. */
+  readonly walletUse: WalletUse;
   readonly app: string;
   /** The App key; empty: none. */
   readonly key: string;
   /** A wallet address; empty: none. */
   readonly wallet: string;
+  /** The id under which this browser has stored secrets; empty: none. */
+  readonly clientId: string;
 }
+
+type Address = Pick<Settings, 'sessionId' | 'surface'>;
 
 const APP = 'diptych.app';
 const WALLET = 'diptych.wallet';
 const KEY = 'diptych.key';
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const CLIENT = 'diptych.client';
 
 /**
- * Stores the settings: session and surface in the URL, App and wallet in `localStorage`, and the App key in
- * `sessionStorage`.
+ * Stores the settings: session and surface in the URL, App, wallet and client id in `localStorage`, and the App key in
+ * `sessionStorage`. Without a session in the URL, resumes the thread that was opened last.
  */
 export class SettingsStore extends Observable<Settings> {
-  constructor() {
+  constructor(private readonly threads: KeptThreads) {
+    const address = readAddress(location.hash);
+    const sessionId = address.sessionId ?? threads.last()?.sessionId ?? randomId();
+    const isLink = address.sessionId !== null;
     super({
-      ...readAddress(location.hash),
-      app: localStorage.getItem(APP) ?? 'default',
-      key: sessionStorage.getItem(KEY) ?? '',
-      wallet: localStorage.getItem(WALLET) ?? '',
+      ...{ surface: address.surface, sessionId, walletUse: walletUseOf(threads, sessionId, isLink) },
+      app: readStored('browser', APP) ?? 'default',
+      key: readStored('tab', KEY) ?? '',
+      wallet: readStored('browser', WALLET) ?? '',
+      clientId: readStored('browser', CLIENT) ?? '',
     });
-    history.replaceState(null, '', addressOf(this.get()));
+    showAddress(this.get(), 'replace');
     addEventListener('hashchange', () => {
-      super.set({ ...this.get(), ...readAddress(location.hash, this.get().surface) });
+      const { surface, sessionId: id } = readAddress(location.hash, this.get().surface);
+      const next = id ?? randomId();
+      super.set({
+        ...this.get(),
+        surface,
+        sessionId: next,
+        walletUse: walletUseOf(threads, next, id !== null),
+      });
+      showAddress(this.get(), 'replace');
     });
   }
 
-  /** Changes some settings. */
-  change(some: Partial<Settings>): void {
+  /** Changes some settings. Another session is opened as one of this browser, not as one of a link. */
+  change(some: Partial<Settings>, how: 'push' | 'replace' = 'push'): void {
     const before = this.get();
-    const after = { ...before, ...some };
-    keep(localStorage, APP, after.app === 'default' ? '' : after.app);
-    keep(localStorage, WALLET, after.wallet);
-    keep(sessionStorage, KEY, after.key);
-    const address = addressOf(after);
-    if (after.sessionId !== before.sessionId) history.pushState(null, '', address);
-    else history.replaceState(null, '', address);
+    const isOther = some.sessionId !== undefined && some.sessionId !== before.sessionId;
+    const walletUse = isOther ? walletUseOf(this.threads, some.sessionId, false) : before.walletUse;
+    const after = { ...before, walletUse, ...some };
+    store('browser', APP, after.app === 'default' ? '' : after.app);
+    store('browser', WALLET, after.wallet);
+    store('tab', KEY, after.key);
+    store('browser', CLIENT, after.clientId);
+    showAddress(after, isOther ? how : 'replace');
     super.set(after);
   }
 }
 
-/** Reads `#session=…&surface=…`. Creates a new session id if it is missing or invalid. */
+/** Reads `#session=…&surface=…`. The session is null if it is missing or invalid. */
 export function readAddress(
   hash: string,
   byDefault: SurfaceName = 'current',
-): Pick<Settings, 'sessionId' | 'surface'> {
+): { readonly sessionId: string | null; readonly surface: SurfaceName } {
   const fields = new URLSearchParams(hash.replace(/^#/, ''));
   const session = fields.get('session') ?? '';
   const surface = fields.get('surface');
   return {
-    sessionId: UUID.test(session) ? session.toLowerCase() : randomId(),
+    sessionId: UUID.test(session) ? session.toLowerCase() : null,
     surface: surface === 'current' || surface === 'legacy' ? surface : byDefault,
   };
 }
 
 /** Returns the URL fragment that names a session and its surface. */
-export function addressOf({ sessionId, surface }: Pick<Settings, 'sessionId' | 'surface'>): string {
+export function addressOf({ sessionId, surface }: Address): string {
   return `#session=${sessionId}&surface=${surface}`;
 }
 
-function keep(storage: Storage, name: string, value: string): void {
-  if (value === '') storage.removeItem(name);
-  else storage.setItem(name, value);
+/** Shows session and surface in the URL. The entry of the history knows what a link to it cannot claim. */
+function showAddress(settings: Address & Pick<Settings, 'walletUse'>, how: 'push' | 'replace'): void {
+  const entry = { walletUse: settings.walletUse };
+  if (how === 'push') history.pushState(entry, '', addressOf(settings));
+  else history.replaceState(entry, '', addressOf(settings));
+}
+
+/** Returns what the person has decided for a session; a link alone decides nothing. */
+function walletUseOf(threads: KeptThreads, sessionId: string, isLink: boolean): WalletUse {
+  const kept = threads.find(sessionId)?.walletUse;
+  if (kept !== undefined) return kept;
+  if (!isLink) return 'own';
+  const entry: unknown = history.state;
+  const use =
+    typeof entry === 'object' && entry !== null && 'walletUse' in entry ? entry.walletUse : undefined;
+  return use === 'own' || use === 'without' ? use : 'ask';
 }

@@ -1,5 +1,6 @@
 import { useState, type ReactNode } from 'react';
 import { Icon } from './icon.js';
+import { readStored, store } from './storage.js';
 
 const STORED = 'diptych.theme';
 const CHOICES = ['auto', 'light', 'dark'] as const;
@@ -16,7 +17,7 @@ export function applyTheme(theme = storedTheme()): void {
 export function ThemeToggle(): ReactNode {
   const [theme, setTheme] = useState(storedTheme);
   const next = CHOICES[(CHOICES.indexOf(theme) + 1) % CHOICES.length] ?? 'auto';
-  const label = `Colours: ${NAMES[theme]}. Change to ${NAMES[next]}`;
+  const label = `Colors: ${NAMES[theme]}. Change to ${NAMES[next]}`;
   return (
     <button
       type="button"
@@ -24,7 +25,7 @@ export function ThemeToggle(): ReactNode {
       aria-label={label}
       title={label}
       onClick={() => {
-        localStorage.setItem(STORED, next);
+        store('browser', STORED, next);
         applyTheme(next);
         setTheme(next);
       }}
@@ -35,6 +36,6 @@ export function ThemeToggle(): ReactNode {
 }
 
 function storedTheme(): Theme {
-  const stored = localStorage.getItem(STORED);
+  const stored = readStored('browser', STORED);
   return CHOICES.find((choice) => choice === stored) ?? 'auto';
 }

@@ -28,6 +28,7 @@ export interface Done {
 export class Load {
   units = 0;
   #isStopped = false;
+  #awake: { readonly stop: () => void } | undefined;
   readonly #workers: Promise<void>[] = [];
 
   private constructor(private readonly target: Target) {}
@@ -42,20 +43,8 @@ export class Load {
     const load = new Load(target);
     const lanes = await Promise.all(Array.from({ length: workers }, () => Lane.open(target.port)));
     for (const [index, lane] of lanes.entries()) load.#workers.push(load.#run(lane, index, work));
-    if (awake) load.#stayAwake();
+    if (awake) load.#awake = stayAwake();
     return load;
-  }
-
-  /**
-   * Keeps this process from sleeping until it is stopped. A server that answers makes the kernel wake whoever sleeps,
-   * on the server's account: 4 µs of the 13 that a request of bare `node:http` takes in all, which only a server that
-   * is quick enough to keep the load busy was spared.
-   */
-  #stayAwake(): void {
-    if (!this.#isStopped)
-      setImmediate(() => {
-        this.#stayAwake();
-      });
   }
 
   /** Counts what is done while the server uses so many seconds of CPU time, or in four times as many of the clock. */
@@ -75,6 +64,7 @@ export class Load {
   /** Lets every worker finish what it is at. @throws what a worker threw */
   async stop(): Promise<void> {
     this.#isStopped = true;
+    this.#awake?.stop();
     await Promise.all(this.#workers);
   }
 
@@ -88,4 +78,22 @@ export class Load {
       lane.close();
     }
   }
+}
+
+/**
+ * Keeps this process from sleeping until it is stopped. A server that responds makes the kernel wake a sleeping client,
+ * on the server's account: 4 µs of the 13 that a request of bare `node:http` takes in all, which only a server that is
+ * quick enough to keep the load busy was spared.
+ */
+export function stayAwake(): { readonly stop: () => void } {
+  let isStopped = false;
+  const spin = (): void => {
+    if (!isStopped) setImmediate(spin);
+  };
+  spin();
+  return {
+    stop: () => {
+      isStopped = true;
+    },
+  };
 }

@@ -55,6 +55,24 @@ export async function streamTurn(
   }
 }
 
+/**
+ * Streams turns of threads, one after another on a connection.
+ * @param options `pace`: as in `Turn`; `counts`: the unit of work
+ */
+export function streamTurns(options: {
+  readonly tokens: number;
+  readonly pace?: number;
+  readonly counts: 'turns' | 'tokens';
+  readonly threads?: Conversations;
+}): Work {
+  const { tokens, pace = 0, counts, threads = new Conversations() } = options;
+  return async (lane, worker, count) => {
+    const turn = { sessionId: threads.next(worker), tokens, pace };
+    await streamTurn(lane, turn, counts === 'tokens' ? count : undefined);
+    if (counts === 'turns') count(1);
+  };
+}
+
 /** How long a client waits between two polls, in milliseconds. */
 const POLL_MS = 20;
 const DONE = Buffer.from('"is_processing":false');

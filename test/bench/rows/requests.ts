@@ -1,22 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
-import { Lane, requestBytes } from '../load/lane.js';
-import type { Work } from '../load/measure.js';
+import { requestBytes } from '../load/lane.js';
+import { askOnce, createSession, pollUnchanged, repeat } from '../load/requests.js';
 import { compare, type Context, type Outcome, type Row } from '../row.js';
 import { seed, seedThread } from '../seed.js';
 import { makeFolder, startProduct, startProgram } from '../servers.js';
 
 /** How requests are compared: each is over at once. */
 const LOAD = { workers: 64, slices: 6 } as const;
-
-/** The same request again and again. @throws when its answer has another status */
-export function repeat(request: Buffer, status = 200): Work {
-  return async (lane, _worker, count) => {
-    const head = await lane.ask(request);
-    if (head.status !== status) throw new Error(`expected ${String(status)}: ${head.text}`);
-    count(1);
-  };
-}
 
 async function smallJson(context: Context): Promise<readonly Outcome[]> {
   const raw = await startProgram('raw-json');
@@ -49,15 +40,9 @@ async function createSessions(context: Context): Promise<readonly Outcome[]> {
   const folder = makeFolder();
   const reference = await startProgram('reference', [`${folder}/reference.db`, context.upstreamUrl]);
   const product = await startProduct({ upstream: context.upstreamUrl });
-  const work: Work = async (lane, _worker, count) => {
-    const headers = { 'X-Session-Id': randomUUID(), 'Content-Type': 'application/json' };
-    const head = await lane.ask(requestBytes('POST', '/api/sessions', headers, '{}'));
-    if (head.status !== 200) throw new Error(head.text);
-    count(1);
-  };
   const sides = {
-    product: { target: product, work },
-    against: { target: reference, work },
+    product: { target: product, work: createSession },
+    against: { target: reference, work: createSession },
     ...LOAD,
   };
   const figures = await compare(context, sides);
@@ -98,15 +83,10 @@ async function state(context: Context): Promise<readonly Outcome[]> {
   const unchanged: Outcome[] = [];
   for (const messages of [10, 1000] as const) {
     const headers = { 'X-Session-Id': ids[messages] };
-    const tag = /^etag: (.*)$/im.exec(
-      await askOnce(product.port, requestBytes('GET', '/api/state', headers)),
-    )?.[1];
-    if (tag === undefined) throw new Error('the state has no ETag');
-    const poll = (etag: string): Work =>
-      repeat(requestBytes('GET', '/api/state', { ...headers, 'If-None-Match': etag }), 304);
+    const fromRaw = requestBytes('GET', '/api/state', { ...headers, 'If-None-Match': 'W/"raw-1"' });
     const sides = {
-      product: { target: product, work: poll(tag) },
-      against: { target: raw, work: poll('W/"raw-1"') },
+      product: { target: product, work: await pollUnchanged(product.port, headers) },
+      against: { target: raw, work: repeat(fromRaw, 304) },
       ...LOAD,
     };
     const figures = await compare(context, sides);
@@ -143,18 +123,6 @@ async function state(context: Context): Promise<readonly Outcome[]> {
   await Promise.all([reference.end(), raw.end(), product.end()]);
   rmSync(folder, { recursive: true, force: true });
   return [...outcomes, ...unchanged];
-}
-
-/** Asks once on a connection of its own. Resolves with the head of the answer. */
-export async function askOnce(
-  port: number,
-  request: Buffer,
-  onBody?: (chunk: Buffer) => void,
-): Promise<string> {
-  const lane = await Lane.open(port);
-  const { text } = await lane.ask(request, onBody);
-  lane.close();
-  return text;
 }
 
 export const requestRows: readonly Row[] = [

@@ -1,5 +1,5 @@
 import { rmSync } from 'node:fs';
-import { chatAndPoll, Conversations, streamTurn } from '../load/turns.js';
+import { chatAndPoll, Conversations, streamTurns } from '../load/turns.js';
 import type { Work } from '../load/measure.js';
 import { compare, type Context, type Outcome, type Row } from '../row.js';
 import { makeFolder, startProduct, startProgram } from '../servers.js';
@@ -8,15 +8,6 @@ const TOKENS = 50;
 /** Of an answer where tokens are counted. A load ends with the answers that are under way. */
 const LONG_TOKENS = 500;
 const QUICK_LONG_TOKENS = 100;
-
-/** Turns of a thread, one after another on a connection; counts turns, or their tokens. */
-function turns(tokens: number, options: { threads: Conversations; counts: 'turns' | 'tokens' }): Work {
-  return async (lane, worker, count) => {
-    const turn = { sessionId: options.threads.next(worker), tokens, pace: 0 };
-    await streamTurn(lane, turn, options.counts === 'tokens' ? count : undefined);
-    if (options.counts === 'turns') count(1);
-  };
-}
 
 async function againstReference(
   context: Context,
@@ -38,7 +29,7 @@ async function streamed(context: Context): Promise<readonly Outcome[]> {
   const long = { row: 'streamed durable turn (50 tokens), 64 at once ÷ R', unit, required: 0.75, aim: 0.85 };
   const single = { row: 'the same, each turn in a new thread, which gets a title', unit };
   const ofThread = (turnsOfOne?: number) => () =>
-    turns(TOKENS, { threads: new Conversations(turnsOfOne), counts: 'turns' });
+    streamTurns({ tokens: TOKENS, threads: new Conversations(turnsOfOne), counts: 'turns' });
   const outcomes = [await againstReference(context, long, ofThread())];
   if (!context.pace.isQuick) outcomes.push(await againstReference(context, single, ofThread(1)));
   return outcomes;
@@ -58,7 +49,7 @@ async function relayed(context: Context): Promise<readonly Outcome[]> {
   const proxy = await startProgram('raw-proxy', [context.upstreamUrl]);
   const product = await startProduct({ upstream: context.upstreamUrl });
   const tokens = context.pace.isQuick ? QUICK_LONG_TOKENS : LONG_TOKENS;
-  const work = () => turns(tokens, { threads: new Conversations(), counts: 'tokens' });
+  const work = () => streamTurns({ tokens, counts: 'tokens' });
   const sides = { product: { target: product, work: work() }, against: { target: proxy, work: work() } };
   const figures = await compare(context, { ...sides, workers: 256 });
   await Promise.all([proxy.end(), product.end()]);

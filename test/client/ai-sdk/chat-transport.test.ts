@@ -210,8 +210,9 @@ describe('DiptychChatTransport', () => {
       asked.text('two').end();
       await heard.until(() => heard.of('turn_ended').length > 0);
       heard.stop();
-      await chat.resumeStream();
+      await Promise.all([chat.resumeStream(), chat.resumeStream()]);
       expect(repliesOf(chat).map(partsOf)).toEqual([['one two']]);
+      await expect(transport.reconnectToStream({ chatId: id })).resolves.toBeNull();
     });
 
     it('with nothing when no turn is running', async () => {

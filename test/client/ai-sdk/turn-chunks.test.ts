@@ -160,6 +160,10 @@ describe('the chunks of any turn', () => {
         const chunks = chunksOf([...told, end('complete')]);
         const deltas = chunks.map((chunk) => (chunk.type === 'text-delta' ? chunk.delta : '')).join('');
         expect(deltas).toBe(joined(events));
+        const tools = chunks.flatMap((chunk) =>
+          'toolCallId' in chunk ? [`${chunk.type} ${chunk.toolCallId}`] : [],
+        );
+        expect(tools).toEqual([...new Set(tools)]);
         expect(partsOf(await messageOf(chunks))).toEqual(
           partsOf(await messageOf(chunksOf([start, ...eventsOf(reply, [1_000]), end('complete')]))),
         );

@@ -22,6 +22,7 @@ function app(name: string): App {
     toolServers: [],
     secrets: [],
     busyStrategy: null,
+    prompts: null,
     wallet: null,
   };
 }

@@ -105,6 +105,7 @@ describe('updates', () => {
       idempotencyBefore: 0,
       usesBefore: 0,
       usageBefore: 0,
+      activityBefore: 0,
     });
     const old = await core.updates(created(id), { after: 1, turns: false });
     expect(await collectUntil(old, isEvent(4))).toMatchObject([

@@ -2,6 +2,7 @@ import type { OpenCall } from '../../../src/core/ports/call-store.js';
 import type { EventBody, LoggedEvent, SystemEvent, Commit } from '../../../src/core/model/event.js';
 import { byOrder, type Message } from '../../../src/core/model/message.js';
 import { newSession, type Session, type SessionFields } from '../../../src/core/model/session.js';
+import type { ActivityRow, FailureRow, WorkRow } from '../../../src/core/ports/overview-store.js';
 import type { UsageRow } from '../../../src/core/ports/usage-store.js';
 import type { Quota, Use } from '../../../src/core/model/quota.js';
 import type { SealedSecret } from '../../../src/core/ports/secret-store.js';
@@ -31,6 +32,13 @@ export interface KeptTurn {
 export interface KeptCall extends OpenCall {
   readonly owner: string;
   leaseUntil: number;
+}
+
+/** A notice as it is kept. */
+export interface KeptNotice {
+  readonly owner: string;
+  readonly until: number;
+  readonly deliveredAt: number | null;
 }
 
 /** A session as it is kept, or, with `deleted`, what is left of it: its counters. */
@@ -63,6 +71,10 @@ export interface State {
   readonly uses: Map<string, Use>;
   /** By everything that is not counted. */
   readonly usage: Map<string, UsageRow>;
+  readonly activity: Map<string, ActivityRow>;
+  readonly failures: Map<string, FailureRow>;
+  readonly work: Map<string, WorkRow>;
+  readonly notices: Map<string, KeptNotice>;
   readonly secrets: Map<
     string,
     SealedSecret & { readonly client: string; readonly createdAt: number; readonly usedAt: number }

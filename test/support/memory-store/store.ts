@@ -4,6 +4,7 @@ import { isOpen, type TurnStatus } from '../../../src/core/model/turn.js';
 import { closeCall, logCall, openCall, readCallLeases, renewCalls } from './calls.js';
 import { claimFaults, markFaultsShown, releaseFaults } from './faults.js';
 import { claimAbandoned, readLeases, releaseTurns, renewLeases, takeOver } from './leases.js';
+import { claimNotice, readActivity, readFailures, readWork, saveActivity, settleNotice } from './activity.js';
 import { countSessions, readOpenTurns, readUses } from './overview.js';
 import {
   branchSession,
@@ -56,6 +57,7 @@ export function createMemoryStore(): Store {
     calls: new Map(),
     uses: new Map(),
     usage: new Map(),
+    ...{ activity: new Map(), failures: new Map(), work: new Map(), notices: new Map() },
   };
   let closed = false;
 
@@ -209,6 +211,19 @@ export function createMemoryStore(): Store {
     readUsage: (since) => step(() => readUsage(state, since)),
     readUsageClients: (since) => step(() => readUsageClients(state, since)),
 
+    claimNotice: (claim) => step(() => claimNotice(state, claim)),
+    settleNotice: (name, owner, at) =>
+      step(() => {
+        settleNotice(state, name, owner, at);
+      }),
+    saveActivity: (added) =>
+      step(() => {
+        saveActivity(state, added);
+      }),
+    readActivity: (since) => step(() => readActivity(state, since)),
+    readFailures: (limit) => step(() => readFailures(state, limit)),
+    readWork: (since) => step(() => readWork(state, since)),
+
     saveKey: (key) =>
       step(() => {
         state.keys.set(key.id, key);
@@ -243,6 +258,10 @@ function pruneState(state: State, prune: Prune): string[] {
   const deleted: string[] = [];
   for (const [key, { from }] of state.uses) if (from < prune.usesBefore) state.uses.delete(key);
   for (const [key, { day }] of state.usage) if (day < prune.usageBefore) state.usage.delete(key);
+  for (const [key, { day }] of state.work) if (day < prune.usageBefore) state.work.delete(key);
+  for (const history of [state.activity, state.failures]) {
+    for (const [key, { at }] of history) if (at < prune.activityBefore) history.delete(key);
+  }
   for (const [id, kept] of state.sessions) {
     if (kept.deleted) continue;
     const idle = !kept.turns.some(({ turn }) => isOpen(turn.status));

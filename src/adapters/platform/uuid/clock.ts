@@ -1,10 +1,9 @@
-import { randomUUID } from 'node:crypto';
+import { v4, v7 } from 'uuid';
 import type { Clock } from '../../../core/ports/clock.js';
-import { newId } from './ids.js';
 
 /**
- * The system clock. Its ids are UUIDs of version 7 (RFC 9562), whose order by time keeps indexes compact; secret ids are
- * of version 4, which is random throughout.
+ * The system clock. Its ids are UUIDs of version 7 (RFC 9562), whose order by time keeps indexes compact: each is greater
+ * than all earlier ones of this process, even if the clock goes back. Secret ids are of version 4, random throughout.
  */
 export const systemClock: Clock = {
   now: () => Date.now(),
@@ -21,6 +20,6 @@ export const systemClock: Clock = {
       clearInterval(timer);
     };
   },
-  newId,
-  newSecretId: () => randomUUID(),
+  newId: () => v7(),
+  newSecretId: () => v4(),
 };

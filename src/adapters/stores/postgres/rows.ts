@@ -225,6 +225,6 @@ export function toUses(uses: readonly Use[]): string | null {
 }
 
 /** Serializes to JSON that PostgreSQL can parse: it rejects NUL and lone surrogates even when they are escaped. */
-function toJson(value: object): string {
+export function toJson(value: object): string {
   return JSON.stringify(value, (_key, item: unknown) => (typeof item === 'string' ? wellFormed(item) : item));
 }

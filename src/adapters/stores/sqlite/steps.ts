@@ -4,19 +4,21 @@ import type {
   Accepted,
   Interruption,
   Progress,
+  SavedSession,
+  SessionChange,
   StoredKey,
   TurnEnding,
 } from '../../../core/ports/store.js';
 import type { Commit, EventBody } from '../../../core/model/event.js';
 import type { Lease, ClaimedTurn } from '../../../core/model/turn.js';
 import type { Prune } from '../../../core/ports/store.js';
-import type { ChangeValues, SavedValues } from './writer/crossing.js';
 import type { LeaseMark } from '../../../core/ports/lease-store.js';
 import type { ClaimedFaults } from '../../../core/ports/fault-store.js';
 import type { Quota } from '../../../core/model/quota.js';
 import type { SealedSecret, SecretBounds, StoredSecrets } from '../../../core/ports/secret-store.js';
+import type { NewActivity } from '../../../core/ports/overview-store.js';
 import type { Branched, Branching } from '../../../core/ports/stored-thread.js';
-import type { UsageRow } from '../../../core/ports/usage-store.js';
+import type { NoticeClaim, UsageRow } from '../../../core/ports/usage-store.js';
 import type { WalletRequest, WalletVerification } from '../../../core/model/wallet-request.js';
 import type {
   AskedWallet,
@@ -31,7 +33,7 @@ import type {
 
 /** A position in a prune: rows of `stage` after `after` are still to be checked. */
 export interface PruneCursor {
-  readonly stage: 'threads' | 'events' | 'keys';
+  readonly stage: 'threads' | 'events' | 'keys' | 'activity';
   readonly after: number;
 }
 
@@ -54,7 +56,7 @@ interface Step<A extends readonly unknown[], R> {
  * and `probe`.
  */
 export interface Steps {
-  saveSession: Step<ChangeValues, SavedValues>;
+  saveSession: Step<[change: SessionChange], SavedSession>;
   deleteSession: Step<[id: string, at: number], boolean>;
   branchSession: Step<[Branching], Branched>;
   acceptMessage: Step<[Acceptance], Accepted>;
@@ -102,6 +104,9 @@ export interface Steps {
   expireWalletRequests: Step<[now: number, limit: number], ExpiredRequests>;
   addNote: Step<[note: Note], StoredNote>;
   addUsage: Step<[rows: readonly UsageRow[]], undefined>;
+  claimNotice: Step<[claim: NoticeClaim], boolean>;
+  settleNotice: Step<[name: string, owner: string, at: number], undefined>;
+  saveActivity: Step<[added: NewActivity], undefined>;
   countRequest: Step<[quotas: readonly Quota[]], Quota | undefined>;
   pruneSome: Step<[prune: Prune, from: PruneCursor], Pruned>;
   /** Writes one row, for health checks. */

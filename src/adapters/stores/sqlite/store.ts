@@ -6,7 +6,6 @@ import type { Log } from '../../../core/ports/log.js';
 import type { Prune } from '../../../core/ports/store.js';
 import { StoreUnavailableError, type SessionHead, type Store } from '../../../core/ports/store.js';
 import { backupDatabase } from './backup.js';
-import { changeValues, toSaved } from './writer/crossing.js';
 import { readError } from './failure.js';
 import { requireFreeSpace } from './files/free-space.js';
 import { PRUNE_START } from './writes/prune.js';
@@ -157,7 +156,7 @@ function createStore(place: Place, writer: Writer, reader: Reader): SqliteStore 
     findKey: (digest) => read((reads) => reads.findKey(digest)),
     listKeys: () => read((reads) => reads.listKeys()),
 
-    saveSession: (change) => writer.run('saveSession', ...changeValues(change)).then(toSaved),
+    saveSession: (change) => writer.run('saveSession', change),
     deleteSession: (id, at) => writer.run('deleteSession', id, at),
     branchSession: (branching) => writer.run('branchSession', branching),
     acceptMessage: (acceptance) => writer.run('acceptMessage', acceptance),
@@ -211,6 +210,12 @@ function createStore(place: Place, writer: Writer, reader: Reader): SqliteStore 
     },
     readUsage: (since) => read((reads) => reads.readUsage(since)),
     readUsageClients: (since) => read((reads) => reads.readUsageClients(since)),
+    claimNotice: (claim) => writer.run('claimNotice', claim),
+    settleNotice: (name, owner, at) => writer.run('settleNotice', name, owner, at),
+    saveActivity: (added) => writer.run('saveActivity', added),
+    readActivity: (since) => read((reads) => reads.readActivity(since)),
+    readFailures: (limit) => read((reads) => reads.readFailures(limit)),
+    readWork: (since) => read((reads) => reads.readWork(since)),
     saveKey: (key) => writer.run('saveKey', key),
     revokeKey: (id, at) => writer.run('revokeKey', id, at),
 

@@ -3,6 +3,7 @@ import type { Clock } from '../../../core/ports/clock.js';
 import type { Store } from '../../../core/ports/store.js';
 import { createCatalogue } from './catalogue.js';
 import type { Reading } from './instruments.js';
+import { createKnownSeries, type KnownNames } from './known-series.js';
 import { processMetrics } from './process.js';
 import { createRequestObserver } from './requests.js';
 import { timedStore } from './store.js';
@@ -28,18 +29,19 @@ const STORE_TIMEOUT_MS = 2_000;
 
 /**
  * Creates the metrics and starts to collect them.
- * @param options `apps`: the names of all Apps; `busUp`: whether Redis is available, null when none is configured
+ * @param options `names`: those of all Apps, rigs and tools that the configuration knows; `busUp`: whether Redis is available, null when none is configured
  */
 export function createMetrics(options: {
   readonly store: Store;
-  readonly apps: readonly string[];
+  readonly names: KnownNames;
   readonly clock: Pick<Clock, 'now'>;
   readonly version: string;
   readonly busUp: (() => boolean) | null;
 }): Metrics {
-  const { store, apps, clock, version, busUp } = options;
+  const { store, names, clock, version, busUp } = options;
   const metrics = createCatalogue();
   metrics.build.set(1, version, process.version);
+  createKnownSeries(metrics, names);
   let counting: Promise<void> | undefined;
 
   async function read(): Promise<readonly Reading[]> {
@@ -65,7 +67,7 @@ export function createMetrics(options: {
   }
 
   return {
-    observer: createWorkObserver(metrics, { apps: new Set(apps), clock }),
+    observer: createWorkObserver(metrics, { apps: new Set(names.apps), clock }),
     requests: createRequestObserver(metrics),
     store: timedStore(store, metrics),
     read,

@@ -42,9 +42,16 @@ export const controlPaths: Paths = {
       description: 'The first one is the model of the session.',
       tags,
       security: credentials('optional', 'optional'),
-      parameters: [app],
+      parameters: [
+        app,
+        query('include', '`names`: the response lists objects with id and name in place of ids.', {
+          schema: { type: 'string', pattern: '^names(,names)*$' },
+        }),
+      ],
       responses: {
-        200: json('The ids of the models.', list(text()), { example: ['demo'] }),
+        200: json('The ids of the models.', list({ oneOf: [text(), named('NamedRig')] }), {
+          example: ['demo'],
+        }),
         ...refusals('Unauthenticated', 'Forbidden', 'NotFound'),
       },
     },

@@ -146,9 +146,14 @@ export const schemas: Readonly<Record<string, Schema>> = {
   }),
   SecretSlot: record({ name: text(), description: text(), required: flag() }),
   App: record(
-    { name: text(), secrets: { ...list(named('SecretSlot')), minItems: 1 } },
-    { optional: ['secrets'], description: 'An App. `secrets` is present only if it declares secret slots.' },
+    { name: text(), secrets: { ...list(named('SecretSlot')), minItems: 1 }, prompts: list(text()) },
+    {
+      optional: ['secrets', 'prompts'],
+      description:
+        'An App. `secrets` is present only if it declares secret slots, `prompts` only if prompts to begin a thread with are configured.',
+    },
   ),
+  NamedRig: record({ id: text(), name: text('The name for people.') }),
   Tool: record({
     name: text(),
     description: text(),

@@ -1,8 +1,10 @@
+import { ClientError } from '../../../client/error.js';
 import { createClient } from '../../../client/index.js';
 import type { Client, Exchange, JsonObject, WireEvent } from '../../../client/types.js';
 import { Observable } from '../../parts/observable.js';
 import { pendingRequests, type PendingRequest } from '../../../client/pending.js';
 import { LiveView } from '../../../client/view/live-view.js';
+import { pageFetch } from '../page-fetch.js';
 import type { Settings } from '../settings.js';
 import { isTold, type WalletState } from './wallet-state.js';
 
@@ -25,6 +27,8 @@ export class Conversation {
   readonly pending = new Observable<readonly PendingRequest[]>([]);
   /** The reason why the conversation cannot continue; null while it can. */
   readonly failure = new Observable<string | null>(null);
+  /** True once the service has said that the session was deleted. */
+  readonly isGone = new Observable(false);
   readonly client: Client;
   /**
    * The client that lists, renames and deletes threads, binds wallets and sets the user state; null if the current
@@ -34,12 +38,14 @@ export class Conversation {
   #boundWallet = '';
 
   constructor(settings: Settings, around: Surroundings) {
-    const { surface, sessionId, app, key } = settings;
+    const { surface, sessionId, app, key, clientId, walletUse } = settings;
     const { base, onExchange, onWireEvent, walletProof } = around;
     const options = {
-      ...{ url: base, sessionId, onExchange, onWireEvent, walletProof },
+      ...{ url: base, sessionId, onExchange, onWireEvent, walletProof, fetch: pageFetch },
       ...(app !== 'default' && { app }),
       ...(key !== '' && { key }),
+      // In a thread of a link, others could use the secrets.
+      ...(clientId !== '' && walletUse === 'own' && { clientId }),
     };
     this.client = createClient({ ...options, surface });
     const other = around.hasHistory ? createClient({ ...options, surface: 'current' }) : null;
@@ -50,7 +56,10 @@ export class Conversation {
   /** Starts to follow the session. */
   start(): void {
     this.#watch().catch((error: unknown) => {
-      if (!this.view.closed.aborted) this.failure.set(reasonOf(error));
+      if (this.view.closed.aborted) return;
+      if (error instanceof ClientError && (error.status === 404 || error.status === 410))
+        this.isGone.set(true);
+      else this.failure.set(reasonOf(error));
     });
   }
 

@@ -1,26 +1,33 @@
-import { useEffect, useId, useState, type ReactNode } from 'react';
+import { useId, useState, type ReactNode } from 'react';
+import type { AppDetails, RigDetails } from '../../../client/types.js';
 import { reasonOf, type Conversation } from '../conversation/conversation.js';
+import { useList, type Listed } from './apps.js';
 import { Field } from './field.js';
+import { SecretsForm } from './secrets-form.js';
+import { Section } from './section.js';
 import type { Settings } from '../settings.js';
 
-/** Selects the App, its key and the rig. */
+/** Selects the App, its key and the rig, and stores the App's secrets. */
 export function Setup(props: {
   readonly conversation: Conversation;
   readonly settings: Settings;
+  readonly apps: Listed<AppDetails>;
   readonly onChange: (some: Partial<Settings>) => void;
 }): ReactNode {
-  const { conversation, settings, onChange } = props;
+  const { conversation, settings, apps, onChange } = props;
   const { app, key } = settings;
-  const apps = useList(conversation, 'apps');
-  const rigs = useList(conversation, 'rigs');
-  const [rig, setRig] = useState<string | null>(null);
+  const rigs = useList(conversation, readRigs);
+  const [chosen, setChosen] = useState<string | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
+  const rig = chosen ?? rigs.list[0]?.id ?? '';
+  const rigName = rigs.list.find(({ id }) => id === rig)?.name ?? rig;
+  const slots = apps.list.find(({ name }) => name === app)?.secrets ?? [];
 
-  const select = (name: string): void => {
+  const select = (id: string): void => {
     setProblem(null);
-    conversation.client.selectRig(name).then(
+    conversation.client.selectRig(id).then(
       () => {
-        setRig(name);
+        setChosen(id);
       },
       (error: unknown) => {
         setProblem(reasonOf(error));
@@ -29,12 +36,16 @@ export function Setup(props: {
   };
 
   return (
-    <section className="setup" aria-labelledby="setup-heading">
-      <h2 id="setup-heading">Assistant</h2>
+    <Section
+      name="setup"
+      heading="Assistant"
+      summary={app === 'default' ? rigName : `${app} · ${rigName}`}
+      isNeeded={slots.some(({ required }) => required) && settings.clientId === ''}
+    >
       <Choice
         label="App"
         value={app}
-        options={apps.list}
+        options={apps.list.map(({ name }) => ({ id: name, name }))}
         onChoose={(name) => {
           onChange({ app: name });
         }}
@@ -48,7 +59,8 @@ export function Setup(props: {
           onChange({ key: value });
         }}
       />
-      <Choice label="Rig" value={rig ?? rigs.list[0] ?? ''} options={rigs.list} onChoose={select} />
+      {slots.length > 0 && <SecretsForm {...{ conversation, settings, slots, onChange }} />}
+      <Choice label="Rig" value={rig} options={rigs.list} onChoose={select} />
       {[problem, apps.problem, rigs.problem].map(
         (text, index) =>
           text !== null && (
@@ -57,18 +69,25 @@ export function Setup(props: {
             </p>
           ),
       )}
-    </section>
+    </Section>
   );
+}
+
+function readRigs({ client }: Conversation): Promise<readonly RigDetails[]> {
+  return client.rigDetails();
 }
 
 function Choice(props: {
   readonly label: string;
+  /** The id of the chosen option. */
   readonly value: string;
-  readonly options: readonly string[];
-  readonly onChoose: (option: string) => void;
+  readonly options: readonly RigDetails[];
+  readonly onChoose: (id: string) => void;
 }): ReactNode {
   const { label, value, options, onChoose } = props;
-  const all = value === '' || options.includes(value) ? options : [value, ...options];
+  const isListed = value === '' || options.some((option) => option.id === value);
+  const all = isListed ? options : [{ id: value, name: value }, ...options];
+  const names = all.map(({ name }) => name);
   const id = useId();
   return (
     <div className="field">
@@ -81,37 +100,13 @@ function Choice(props: {
         }}
       >
         {all.map((option) => (
-          <option key={option}>{option}</option>
+          <option key={option.id} value={option.id}>
+            {names.indexOf(option.name) === names.lastIndexOf(option.name)
+              ? option.name
+              : `${option.name} (${option.id})`}
+          </option>
         ))}
       </select>
     </div>
   );
-}
-
-interface Listed {
-  readonly list: readonly string[];
-  readonly problem: string | null;
-}
-
-/** Reads the options once per conversation. */
-function useList(conversation: Conversation, what: 'apps' | 'rigs'): Listed {
-  const [listed, setListed] = useState<Listed>({ list: [], problem: null });
-  useEffect(() => {
-    let isOver = false;
-    const show = (next: Listed): void => {
-      if (!isOver) setListed(next);
-    };
-    conversation.client[what]().then(
-      (list) => {
-        show({ list, problem: null });
-      },
-      (error: unknown) => {
-        show({ list: [], problem: reasonOf(error) });
-      },
-    );
-    return () => {
-      isOver = true;
-    };
-  }, [conversation, what]);
-  return listed;
 }

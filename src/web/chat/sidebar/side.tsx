@@ -13,9 +13,9 @@ export function Side(props: {
   const { name, label, isOver, isOpen, onClose, children } = props;
   const button = useRef<HTMLButtonElement>(null);
   useEffect(() => {
-    if (isOpen) button.current?.focus();
-  }, [isOpen]);
-  if (isOver && !isOpen) return null;
+    if (isOver && isOpen) button.current?.focus();
+  }, [isOver, isOpen]);
+  if (!isOpen) return null;
   return (
     <>
       {isOver && <div className="veil" onClick={onClose} />}

@@ -1,63 +1,52 @@
-import { useCallback, useState, type ReactNode } from 'react';
+import { useRef, type ReactNode } from 'react';
 import { randomId } from '../../../client/random-id.js';
+import type { AppDetails } from '../../../client/types.js';
 import { useObservable } from '../../parts/observable.js';
-import logo from '../../icon.svg';
 import { Icon } from '../../parts/icon.js';
 import { ThemeToggle } from '../../parts/theme.js';
-import { reasonOf, type Conversation } from '../conversation/conversation.js';
+import type { Conversation } from '../conversation/conversation.js';
 import { Field } from './field.js';
+import type { Listed } from './apps.js';
+import type { PageSetup } from '../page-setup.js';
 import type { Settings } from '../settings.js';
+import { Section } from './section.js';
 import { Setup } from './setup.js';
-import { ThreadItem } from './thread-item.js';
-import { useThreads } from '../conversation/threads.js';
+import { ThreadList } from './thread-list.js';
+import type { KeptThreads } from '../threads/kept-threads.js';
+import { shortAddress } from '../wallet/address.js';
 import { WalletPanel } from '../wallet/wallet-panel.js';
 import type { Wallets } from '../wallet/wallets.js';
 
-/** The threads of a wallet, and the assistant's settings. */
+/** The threads, the wallet, and the assistant's settings. */
 export function Sidebar(props: {
   readonly conversation: Conversation;
   readonly settings: Settings;
+  readonly setup: PageSetup;
+  readonly apps: Listed<AppDetails>;
+  readonly threads: KeptThreads;
   readonly wallets: Wallets;
   readonly onChange: (some: Partial<Settings>) => void;
   readonly onOpen: () => void;
+  readonly onDeleted: () => void;
 }): ReactNode {
-  const { conversation, settings, wallets, onChange, onOpen } = props;
+  const { conversation, settings, setup, apps, threads, wallets, onChange, onOpen, onDeleted } = props;
+  const { wallet, walletUse } = settings;
   const { signIn } = wallets;
-  const { sessionId, wallet } = settings;
-  const view = useObservable(conversation.view);
-  const [problem, setProblem] = useState<string | null>(null);
-  // A finished turn may have created a thread or moved it up.
-  const version = `${view.title ?? ''} ${String(view.statedUsers)} ${String(view.turn === null)}`;
   useObservable(signIn);
-  const isUnproven = signIn.lacks(wallet);
-  const requireSignIn = useCallback(() => {
-    signIn.require();
-  }, [signIn]);
-  const threads = useThreads(conversation, isUnproven ? '' : wallet, version, requireSignIn);
-  const { keeper } = conversation;
-
+  const newThread = useRef<HTMLButtonElement>(null);
   const open = (id: string): void => {
     onChange({ sessionId: id });
     onOpen();
   };
-  const change = async (made: Promise<void>): Promise<void> => {
-    setProblem(null);
-    try {
-      await made;
-    } catch (error) {
-      setProblem(reasonOf(error));
-    }
-    threads.reload();
-  };
-
   return (
     <>
       <div className="brand">
-        <img src={logo} alt="" width="24" height="24" />
-        <strong>Diptych</strong>
+        <img src={setup.logo} alt="" height="24" />
+        <strong>{setup.title}</strong>
         <ThemeToggle />
       </div>
       <button
+        ref={newThread}
         type="button"
         className="button primary wide"
         onClick={() => {
@@ -67,52 +56,51 @@ export function Sidebar(props: {
         <Icon name="plus" />
         New thread
       </button>
-      <section className="threads" aria-labelledby="threads-heading">
-        <h2 id="threads-heading">Threads</h2>
-        <WalletPanel {...{ wallets, conversation }} />
-        <Field
-          label="Wallet address"
-          value={wallet}
-          placeholder="0x…"
-          onCommit={(value) => {
-            onChange({ wallet: value });
-          }}
-        />
-        {wallet === '' && (
-          <p className="hint">
-            With a wallet address, threads are listed here and found again on any device.
-          </p>
-        )}
-        {(problem ?? threads.problem) !== null && (
-          <p role="alert" className="problem">
-            {problem ?? threads.problem}
-          </p>
-        )}
-        {threads.list.length > 0 && (
-          <ul className="thread-list">
-            {threads.list.map((thread) => (
-              <ThreadItem
-                key={thread.sessionId}
-                thread={thread}
-                isOpen={thread.sessionId === sessionId}
-                canChange={keeper !== null}
-                onOpen={() => {
-                  open(thread.sessionId);
+      <ThreadList
+        {...{ conversation, settings, threads, wallets, onChange }}
+        onOpen={open}
+        onRemoved={() => {
+          // The button that had the focus is gone.
+          newThread.current?.focus();
+          onDeleted();
+        }}
+      />
+      <div className="sections">
+        <Section
+          name="wallet"
+          heading="Wallet"
+          summary={wallet === '' ? 'none' : shortAddress(wallet)}
+          isNeeded={signIn.lacks(wallet)}
+        >
+          <WalletPanel {...{ wallets, conversation }} />
+          <Field
+            label="Wallet address"
+            value={wallet}
+            placeholder="0x…"
+            onCommit={(value) => {
+              onChange({ wallet: value });
+            }}
+          />
+          {wallet === '' && (
+            <p className="hint">With a wallet address, its threads are found again on any device.</p>
+          )}
+          {wallet !== '' && walletUse === 'without' && (
+            <>
+              <p className="hint">You opened this thread by a link: your wallet is not used in it.</p>
+              <button
+                type="button"
+                className="button small"
+                onClick={() => {
+                  onChange({ walletUse: 'own' });
                 }}
-                onRename={(title) => change(keeper?.rename(thread.sessionId, title) ?? Promise.resolve())}
-                onDelete={async () => {
-                  await change(keeper?.delete(thread.sessionId) ?? Promise.resolve());
-                  if (thread.sessionId === sessionId) onChange({ sessionId: randomId() });
-                }}
-              />
-            ))}
-          </ul>
-        )}
-        {wallet !== '' && !isUnproven && threads.list.length === 0 && threads.problem === null && (
-          <p className="hint">No threads yet. The next message binds its thread to this wallet.</p>
-        )}
-      </section>
-      <Setup conversation={conversation} settings={settings} onChange={onChange} />
+              >
+                Use my wallet in this thread
+              </button>
+            </>
+          )}
+        </Section>
+        <Setup {...{ conversation, settings, apps, onChange }} />
+      </div>
     </>
   );
 }

@@ -1,18 +1,22 @@
 import { useState, type KeyboardEvent, type ReactNode, type SyntheticEvent } from 'react';
-import type { ThreadSummary } from '../../../client/types.js';
 import { Icon } from '../../parts/icon.js';
+import type { ListedThread } from '../threads/groups.js';
 
-/** A thread in the list. Its title opens it; it is renamed and deleted in place. */
+/** A thread in the list. Its title opens it; it is renamed, deleted and forgotten in place. */
 export function ThreadItem(props: {
-  readonly thread: ThreadSummary;
+  readonly thread: ListedThread;
   readonly isOpen: boolean;
+  /** Whether an exposed surface can rename and delete threads. */
   readonly canChange: boolean;
+  /** Whether this browser keeps the thread. */
+  readonly isKept: boolean;
   readonly onOpen: () => void;
   readonly onRename: (title: string) => Promise<void>;
   readonly onDelete: () => Promise<void>;
+  readonly onForget: () => void;
 }): ReactNode {
-  const { thread, isOpen, canChange, onOpen, onRename, onDelete } = props;
-  const [mode, setMode] = useState<'shown' | 'renaming' | 'deleting'>('shown');
+  const { thread, isOpen, canChange, isKept, onOpen, onRename, onDelete, onForget } = props;
+  const [mode, setMode] = useState<'shown' | 'renaming' | 'removing'>('shown');
   const back = (): void => {
     setMode('shown');
   };
@@ -21,18 +25,34 @@ export function ThreadItem(props: {
       <Renaming title={thread.title} onCancel={back} onRename={(title) => onRename(title).finally(back)} />
     );
   }
-  if (mode === 'deleting') {
+  if (mode === 'removing') {
     return (
-      <li className="thread-item deleting" onKeyDown={cancelOn(back)}>
-        <span>Delete “{thread.title}”?</span>
-        <button
-          type="button"
-          className="button danger small"
-          autoFocus
-          onClick={() => void onDelete().finally(back)}
-        >
-          Delete
-        </button>
+      <li className="thread-item removing" onKeyDown={cancelOn(back)}>
+        <span>
+          {canChange ? 'Delete' : 'Forget'} “{thread.title}”?
+        </span>
+        {canChange && (
+          <button
+            type="button"
+            className="button danger small"
+            title="Deletes the thread on the service, for everyone"
+            autoFocus
+            onClick={() => void onDelete().finally(back)}
+          >
+            Delete
+          </button>
+        )}
+        {isKept && (
+          <button
+            type="button"
+            className="button small"
+            title="Removes the thread from the list of this browser only"
+            autoFocus={!canChange}
+            onClick={onForget}
+          >
+            Forget on this device
+          </button>
+        )}
         <button type="button" className="button small" onClick={back}>
           Keep
         </button>
@@ -45,12 +65,13 @@ export function ThreadItem(props: {
         type="button"
         className="thread-title"
         aria-current={isOpen ? 'page' : undefined}
+        title={thread.title}
         onClick={onOpen}
       >
         {thread.title}
       </button>
-      {canChange && (
-        <span className="thread-actions">
+      <span className="thread-actions">
+        {canChange && (
           <button
             type="button"
             className="icon-button small"
@@ -62,19 +83,21 @@ export function ThreadItem(props: {
           >
             <Icon name="rename" />
           </button>
+        )}
+        {(canChange || isKept) && (
           <button
             type="button"
             className="icon-button small"
-            aria-label={`Delete ${thread.title}`}
-            title="Delete"
+            aria-label={`${canChange ? 'Delete' : 'Forget'} ${thread.title}`}
+            title={canChange ? 'Delete' : 'Forget'}
             onClick={() => {
-              setMode('deleting');
+              setMode('removing');
             }}
           >
             <Icon name="remove" />
           </button>
-        </span>
-      )}
+        )}
+      </span>
     </li>
   );
 }

@@ -8,7 +8,7 @@ export function Connection({ state }: { readonly state: View['connection'] }): R
   return (
     <p className="connection" data-state={state}>
       <i aria-hidden="true" />
-      {WORDS[state]}
+      <span>{WORDS[state]}</span>
     </p>
   );
 }

@@ -18,28 +18,32 @@ export function Pane(props: {
   readonly conversation: Conversation;
   readonly wallets: Wallets;
   readonly wallet: string;
+  /** Whether the wallet is used in this conversation. */
+  readonly usesWallet: boolean;
+  /** Prompts to begin with. */
+  readonly prompts: readonly string[];
 }): ReactNode {
-  const { conversation, wallets, wallet } = props;
+  const { conversation, wallets, wallet, usesWallet, prompts } = props;
   const view = useObservable(conversation.view);
   const failure = useObservable(conversation.failure);
   const [problem, setProblem] = useState<string | null>(null);
   const [refused, setRefused] = useState<string | null>(null);
 
   const { signIn } = wallets;
-  const tellWallet = useToldWallet(conversation, wallets);
+  const tellWallet = useToldWallet(conversation, wallets, usesWallet);
   useReportedOutcomes(conversation, wallets);
   const send = useCallback(
     async (text: string) => {
       setProblem(null);
       try {
         // A wallet without the proof that the service requires would be refused.
-        await conversation.send(text, signIn.lacks(wallet) ? '' : wallet, tellWallet);
+        await conversation.send(text, usesWallet && !signIn.lacks(wallet) ? wallet : '', tellWallet);
       } catch (error) {
         setProblem(reasonOf(error));
         setRefused(text);
       }
     },
-    [conversation, signIn, tellWallet, wallet],
+    [conversation, signIn, tellWallet, wallet, usesWallet],
   );
   const interrupt = useCallback(async () => {
     try {
@@ -77,6 +81,7 @@ export function Pane(props: {
         <Thread
           view={view}
           shown={shown}
+          prompts={prompts}
           requests={<PendingList messages={view.messages} {...{ conversation, wallets }} />}
         />
         <Problems

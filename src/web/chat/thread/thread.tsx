@@ -6,19 +6,20 @@ import type { View } from '../../../client/view/view.js';
 import type { Shown } from './window.js';
 
 const MESSAGES = { user: UserMessage, assistant: AssistantMessage, system: SystemMessage } as const;
-const EXAMPLES = ['What is 12 * (3 + 4)?', 'What time is it in Tokyo?', 'Count from 1 to 50'] as const;
 
 /** The messages of a session, followed by the queued ones. */
 export function Thread(props: {
   readonly view: View;
   readonly shown: Shown;
+  /** Prompts to begin with. */
+  readonly prompts: readonly string[];
   /** Shown after the messages. */
   readonly requests: ReactNode;
 }): ReactNode {
-  const { view, shown, requests } = props;
+  const { view, shown, prompts, requests } = props;
   return (
     <ThreadPrimitive.Viewport className="viewport" role="region" aria-label="Conversation" tabIndex={0}>
-      {view.isLoaded && view.messages.length === 0 && <Welcome />}
+      {view.isLoaded && view.messages.length === 0 && <Welcome prompts={prompts} />}
       <div className="messages">
         {shown.earlier > 0 && (
           <button type="button" className="button small" onClick={shown.showEarlier}>
@@ -54,20 +55,21 @@ function Queue({ texts }: { readonly texts: readonly string[] }): ReactNode {
   );
 }
 
-function Welcome(): ReactNode {
+function Welcome({ prompts }: { readonly prompts: readonly string[] }): ReactNode {
   return (
     <div className="welcome">
-      <h2>A new conversation</h2>
-      <p>It is kept under its id, which is in the address of this page.</p>
-      <ul aria-label="Examples">
-        {EXAMPLES.map((prompt) => (
-          <li key={prompt}>
-            <ThreadPrimitive.Suggestion className="example" prompt={prompt} send>
-              {prompt}
-            </ThreadPrimitive.Suggestion>
-          </li>
-        ))}
-      </ul>
+      <h2>What can I help with?</h2>
+      {prompts.length > 0 && (
+        <ul aria-label="Examples">
+          {prompts.map((prompt) => (
+            <li key={prompt}>
+              <ThreadPrimitive.Suggestion className="example" prompt={prompt} send>
+                {prompt}
+              </ThreadPrimitive.Suggestion>
+            </li>
+          ))}
+        </ul>
+      )}
     </div>
   );
 }

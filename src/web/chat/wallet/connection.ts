@@ -1,4 +1,5 @@
 import { Observable } from '../../parts/observable.js';
+import { readStored, store } from '../../parts/storage.js';
 import { checksummed, isAddress } from './address.js';
 import type { Discovery, FoundWallet } from './discovery.js';
 import { callWallet, CODES, listen, WalletError, type Provider } from './provider.js';
@@ -42,7 +43,7 @@ export class WalletConnection extends Observable<ConnectionState> {
     try {
       await callWallet(wallet.provider, 'eth_requestAccounts');
       await this.#use(wallet);
-      localStorage.setItem(LAST, wallet.maker);
+      store('browser', LAST, wallet.maker);
       if (this.get().connected === null) throw new WalletError('The wallet has no account for this page.');
     } catch (error) {
       this.set({ ...this.get(), problem: connectProblem(error) });
@@ -55,13 +56,13 @@ export class WalletConnection extends Observable<ConnectionState> {
   disconnect(): void {
     this.#leave();
     this.#last = null;
-    localStorage.removeItem(LAST);
+    store('browser', LAST, '');
     this.set({ connected: null, asked: null, problem: null });
   }
 
   /** Connects the wallet of the last visit, without a prompt. */
   readonly #resume = (): void => {
-    const last = localStorage.getItem(LAST);
+    const last = readStored('browser', LAST);
     const wallet = this.discovery.get().find(({ maker }) => maker === last);
     if (wallet === undefined || this.#isResumed) return;
     this.#isResumed = true;

@@ -1,5 +1,6 @@
 import type { PendingRequest } from '../../../client/pending.js';
 import { Observable } from '../../parts/observable.js';
+import { readStored, store, storedNames } from '../../parts/storage.js';
 import { isObject } from './objects.js';
 
 /** What came of a request. */
@@ -45,8 +46,8 @@ export class Records extends Observable<ReadonlyMap<string, KeptRequest>> {
   constructor() {
     super(new Map());
     const oldest = Date.now() - KEPT_MS;
-    for (const key of Object.keys(localStorage)) {
-      if (key.startsWith(PREFIX) && (this.read(key)?.at ?? 0) < oldest) localStorage.removeItem(key);
+    for (const key of storedNames('browser', PREFIX)) {
+      if ((this.read(key)?.at ?? 0) < oldest) store('browser', key, '');
     }
     this.#reload();
     addEventListener('storage', ({ key }) => {
@@ -56,7 +57,7 @@ export class Records extends Observable<ReadonlyMap<string, KeptRequest>> {
 
   /** Reads a kept request from the storage, which another tab may just have changed. */
   read(key: string): KeptRequest | null {
-    const text = localStorage.getItem(key);
+    const text = readStored('browser', key);
     return this.#unsaved.get(key) ?? (text === null ? null : readRecord(text));
   }
 
@@ -73,13 +74,12 @@ export class Records extends Observable<ReadonlyMap<string, KeptRequest>> {
   }
 
   remove(key: string): void {
-    localStorage.removeItem(key);
+    store('browser', key, '');
     this.#reload();
   }
 
   #reload(): void {
-    const keys = Object.keys(localStorage).filter((key) => key.startsWith(PREFIX));
-    const kept = keys.flatMap((key): [string, KeptRequest][] => {
+    const kept = storedNames('browser', PREFIX).flatMap((key): [string, KeptRequest][] => {
       const record = this.read(key);
       return record === null ? [] : [[key, record]];
     });

@@ -1,5 +1,6 @@
 import type { WalletProof } from '../../../client/types.js';
 import { Observable } from '../../parts/observable.js';
+import { readStoredJson, store } from '../../parts/storage.js';
 import { isSameAddress } from './address.js';
 import { hexText } from './amounts.js';
 import type { Connected } from './connection.js';
@@ -69,7 +70,7 @@ export class SignIn extends Observable<SignInState> {
       const signature = await callWallet(wallet.provider, 'personal_sign', [hexText(message), account]);
       const proven = await service.proveWallet(message, String(signature));
       const proof = { address: account, proof: proven.proof, expiresAt: Date.parse(proven.expiresAt) };
-      sessionStorage.setItem(KEPT, JSON.stringify(proof));
+      store('tab', KEPT, JSON.stringify(proof));
       this.set({ ...this.get(), isRequired: true, proof });
     } catch (error) {
       this.set({ ...this.get(), problem: error instanceof Error ? error.message : String(error) });
@@ -100,12 +101,8 @@ function signInMessage(fields: {
 }
 
 function readProof(): KeptProof | null {
-  try {
-    const value: unknown = JSON.parse(sessionStorage.getItem(KEPT) ?? 'null');
-    if (!isObject(value) || !('expiresAt' in value) || typeof value.expiresAt !== 'number') return null;
-    const [address, proof] = [textField(value, 'address'), textField(value, 'proof')];
-    return value.expiresAt > Date.now() ? { address, proof, expiresAt: value.expiresAt } : null;
-  } catch {
-    return null;
-  }
+  const value = readStoredJson('tab', KEPT);
+  if (!isObject(value) || !('expiresAt' in value) || typeof value.expiresAt !== 'number') return null;
+  const [address, proof] = [textField(value, 'address'), textField(value, 'proof')];
+  return value.expiresAt > Date.now() ? { address, proof, expiresAt: value.expiresAt } : null;
 }

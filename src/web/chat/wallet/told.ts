@@ -5,9 +5,14 @@ import type { Wallets } from './wallets.js';
 
 /**
  * Tells the session of the connected wallet when account or chain change, once the thread has begun.
+ * @param isUsed whether the wallet is used in this session
  * @returns a function that tells it now, for the first message; it never rejects, because a message is worth more
  */
-export function useToldWallet(conversation: Conversation, { connection }: Wallets): () => Promise<void> {
+export function useToldWallet(
+  conversation: Conversation,
+  { connection }: Wallets,
+  isUsed: boolean,
+): () => Promise<void> {
   const { connected } = useObservable(connection);
   const view = useObservable(conversation.view);
   const hasBegun = view.isLoaded && view.messages.length > 0;
@@ -15,12 +20,13 @@ export function useToldWallet(conversation: Conversation, { connection }: Wallet
   const account = connected?.account ?? null;
   const chainId = connected?.chainId ?? null;
   const tell = useCallback(async () => {
+    if (!isUsed) return;
     wasConnected.current ||= account !== null;
     // A page without a wallet says nothing about one that another page has.
     if (!wasConnected.current) return;
     const wallet = { address: account, chainId, isConnected: account !== null };
     await conversation.tellWallet(wallet).catch(() => undefined);
-  }, [conversation, account, chainId]);
+  }, [conversation, account, chainId, isUsed]);
   useEffect(() => {
     if (hasBegun) void tell();
   }, [hasBegun, tell]);

@@ -1,5 +1,6 @@
 import { createClient } from '../../../client/index.js';
 import type { Client, Exchange } from '../../../client/types.js';
+import { pageFetch } from '../page-fetch.js';
 import { WalletConnection } from './connection.js';
 import { Discovery } from './discovery.js';
 import { Records } from './records.js';
@@ -26,7 +27,7 @@ export function createWallets(): Wallets {
  */
 export function requestService(base: string, onExchange: (exchange: Exchange) => void): RequestService {
   const ask = async <T>(sessionId: string, call: (client: Client) => Promise<T>): Promise<T> => {
-    const client = createClient({ url: base, sessionId, onExchange });
+    const client = createClient({ url: base, sessionId, onExchange, fetch: pageFetch });
     try {
       return await call(client);
     } finally {

@@ -1,6 +1,7 @@
 import type { OpenTurn, OverviewStore } from '../../../../core/ports/overview-store.js';
 import type { Measure } from '../../../../core/model/quota.js';
 import type { Run, Statement } from '../connections.js';
+import { createActivity } from './activity.js';
 
 interface OpenRow {
   readonly id: string;
@@ -30,7 +31,7 @@ const USES: Statement = {
     ORDER BY amount DESC, subject, measure LIMIT $2`,
 };
 
-/** Reads for the operator's overview. */
+/** Reads and history of the operator's overview. */
 export function createOverview(run: Run): OverviewStore {
   return {
     async readOpenTurns(limit) {
@@ -45,6 +46,7 @@ export function createOverview(run: Run): OverviewStore {
       const [row] = await run<{ sessions: number }>(COUNT_SESSIONS, [since, limit]);
       return row?.sessions ?? 0;
     },
+    ...createActivity(run),
     async readUses(from, limit) {
       const rows = await run<{ subject: string; measure: Measure; window_from: number; amount: number }>(
         USES,

@@ -13,6 +13,8 @@ const SWEEP = callOf('sweep_buried', 1);
 const PRUNE_THREADS = callOf('prune_threads', 3);
 const PRUNE_KEYS = callOf('prune_keys', 2);
 const PRUNE_USES = callOf('prune_uses', 2);
+const PRUNE_ACTIVITY = callOf('prune_activity', 2);
+const PRUNE_WORK: Statement = { name: 'prune_work', text: 'DELETE FROM work WHERE day < $1' };
 const PRUNE_USAGE: Statement = {
   name: 'prune_usage',
   text: 'DELETE FROM usage WHERE day < $1',
@@ -70,13 +72,15 @@ export function createRemoval(run: Run, log: Log | undefined): Pick<Store, 'dele
     },
 
     async prune(prune) {
-      const { threadsBefore, idempotencyBefore, usesBefore, usageBefore, at } = prune;
+      const { threadsBefore, idempotencyBefore, usesBefore, usageBefore, activityBefore, at } = prune;
       const deleted = threadsBefore === null ? [] : await pruneThreads(threadsBefore, at);
       await sweep();
       await pruneEvents(prune);
       await pruneRows(PRUNE_KEYS, idempotencyBefore);
       await pruneRows(PRUNE_USES, usesBefore);
       await run(PRUNE_USAGE, [usageBefore]);
+      await run(PRUNE_WORK, [usageBefore]);
+      await pruneRows(PRUNE_ACTIVITY, activityBefore);
       return deleted;
     },
   };

@@ -27,7 +27,19 @@ const READ_CLIENTS: Statement = {
   text: 'SELECT DISTINCT client FROM usage WHERE day >= $1 ORDER BY client',
 };
 
-/** Request counts by day. */
+const CLAIM_NOTICE: Statement = {
+  name: 'claim_notice',
+  text: `INSERT INTO notices (name, owner, claimed_until) VALUES ($1, $2, $4)
+    ON CONFLICT (name) DO UPDATE SET owner = EXCLUDED.owner, claimed_until = EXCLUDED.claimed_until
+    WHERE notices.claimed_until <= $3 AND (notices.delivered_at IS NULL OR notices.delivered_at < $5)
+    RETURNING name`,
+};
+const SETTLE_NOTICE: Statement = {
+  name: 'settle_notice',
+  text: 'UPDATE notices SET delivered_at = $3, claimed_until = 0 WHERE name = $1 AND owner = $2',
+};
+
+/** Request counts by day, and notices about them. */
 export function createUsage(run: Run): UsageStore {
   return {
     async addUsage(rows) {
@@ -46,6 +58,12 @@ export function createUsage(run: Run): UsageStore {
     },
     async readUsageClients(since) {
       return (await run<{ client: string }>(READ_CLIENTS, [since])).map(({ client }) => client);
+    },
+    async claimNotice({ name, owner, at, until, deliveredBefore }) {
+      return (await run(CLAIM_NOTICE, [name, owner, at, until, deliveredBefore])).length > 0;
+    },
+    async settleNotice(name, owner, at) {
+      await run(SETTLE_NOTICE, [name, owner, at]);
     },
   };
 }

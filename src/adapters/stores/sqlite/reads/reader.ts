@@ -7,6 +7,7 @@ import { createSecretReads } from './sealed-values.js';
 import { createTailReader } from './tails.js';
 import { createThreadReader } from './threads.js';
 import { createWalletReads } from './wallet-reads.js';
+import { createActivityReads } from '../rows/activity-table.js';
 import { createUsageReads } from '../rows/usage-table.js';
 
 /** All reads on one connection, with their statements prepared. */
@@ -18,6 +19,7 @@ function createAllReads(db: Database) {
     ...createSecretReads(db),
     ...createOverviewReads(db),
     ...createUsageReads(db),
+    ...createActivityReads(db),
     ...createWalletReads(db),
     loadThread: createThreadReader(db),
     loadTail: createTailReader(db),

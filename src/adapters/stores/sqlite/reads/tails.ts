@@ -11,13 +11,7 @@ import {
   type MessageValues,
   type TurnRow,
 } from '../rows/turn-rows.js';
-import {
-  SESSION_COLUMNS,
-  toSession,
-  toSessionRow,
-  type SessionRow,
-  type SessionValues,
-} from '../rows/session-row.js';
+import { SESSION_COLUMNS, toSession, type SessionRow } from '../rows/session-row.js';
 
 /** Limits of one page, after which other work can run: a long tail must not block the event loop. */
 const ROWS_A_PAGE = 500;
@@ -47,9 +41,9 @@ const END: Place = { turnNo: Number.MAX_SAFE_INTEGER, position: 0 };
  * turns never change, so they can be read in later pages; the read restarts if the session is deleted in between.
  */
 export function createTailReader(db: Database): TailStore['loadTail'] {
-  const selectSession = db
-    .prepare<[string], SessionValues>(`SELECT ${SESSION_COLUMNS} FROM sessions WHERE id = ?`)
-    .raw();
+  const selectSession = db.prepare<[string], SessionRow>(
+    `SELECT ${SESSION_COLUMNS} FROM sessions WHERE id = ?`,
+  );
   const selectIncarnation = db
     .prepare<[string], number>('SELECT incarnation FROM sessions WHERE id = ?')
     .pluck();
@@ -91,9 +85,8 @@ export function createTailReader(db: Database): TailStore['loadTail'] {
   }
 
   const readFirst = db.transaction((id: string, count: number) => {
-    const values = selectSession.get(id);
-    if (values === undefined) return 'unknown';
-    const row = toSessionRow(values);
+    const row = selectSession.get(id);
+    if (row === undefined) return 'unknown';
     if (row.deleted_at !== null) return 'deleted';
     const turns = [...selectRunning.all(row.ref), ...selectQueued.all(row.ref)];
     const open = turns.map((turn) => ({

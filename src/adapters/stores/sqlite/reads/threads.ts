@@ -12,13 +12,7 @@ import {
   type MessageValues,
   type TurnRow,
 } from '../rows/turn-rows.js';
-import {
-  SESSION_COLUMNS,
-  toSession,
-  toSessionRow,
-  type SessionRow,
-  type SessionValues,
-} from '../rows/session-row.js';
+import { SESSION_COLUMNS, toSession, type SessionRow } from '../rows/session-row.js';
 
 /** Limits of one page, after which other work can run: a long thread must not block the event loop. */
 const ROWS_A_PAGE = 500;
@@ -45,9 +39,9 @@ interface Place {
 export function createThreadReader(
   db: Database,
 ): (id: string) => Promise<StoredThread | 'deleted' | 'unknown'> {
-  const selectSession = db
-    .prepare<[string], SessionValues>(`SELECT ${SESSION_COLUMNS} FROM sessions WHERE id = ?`)
-    .raw();
+  const selectSession = db.prepare<[string], SessionRow>(
+    `SELECT ${SESSION_COLUMNS} FROM sessions WHERE id = ?`,
+  );
   const isKnown = db.prepare<[string], number>('SELECT 1 FROM sessions WHERE id = ?').pluck();
   const selectIncarnation = db
     .prepare<[string], number>('SELECT incarnation FROM sessions WHERE id = ?')
@@ -71,9 +65,8 @@ export function createThreadReader(
   const selectFaults = db.prepare<[number, number], SystemFault>(SESSION_FAULTS);
 
   function readHead(id: string): Head | 'deleted' | 'unknown' {
-    const values = selectSession.get(id);
-    if (values === undefined) return 'unknown';
-    const row = toSessionRow(values);
+    const row = selectSession.get(id);
+    if (row === undefined) return 'unknown';
     if (row.deleted_at !== null) return 'deleted';
     const turns = [...selectRunning.all(row.ref), ...selectQueued.all(row.ref)];
     const open = turns.map((turn) => ({

@@ -4,12 +4,14 @@ import type { ToolCall, ToolResult } from '../../../../core/model/message.js';
 import {
   areNumbers,
   areTexts,
+  isDurations,
   isEventBody,
   isListOf,
   isToolCall,
   isToolResult,
 } from '../../../../core/model/stored-shapes.js';
 import { StoreUnavailableError } from '../../../../core/ports/store.js';
+import type { DurationCounts } from '../../../../core/ports/overview-store.js';
 import type { UserState } from '../../../../core/model/user-state.js';
 import {
   VERDICT_WORDS,
@@ -74,6 +76,11 @@ export function parseClaim(text: string): WalletClaim {
 /** @throws StoreUnavailableError when the file is damaged */
 export function parseVerification(text: string): WalletVerification {
   return parse(text, 'the verification of a claim', isVerification);
+}
+
+/** @throws StoreUnavailableError when the file is damaged */
+export function parseDurations(text: string): DurationCounts {
+  return parse(text, 'counts of durations', isDurations);
 }
 
 function isPendingRequest(value: unknown): value is PendingRequest {

@@ -37,8 +37,8 @@ export interface SessionRow {
   last_wallet_no: number;
 }
 
-/** The columns of a row that the core reads, without the id. */
-const CORE_FIELDS = [
+/** The columns of a row that can change, in the order in which they are written. */
+const FIELDS = [
   'title',
   'title_source',
   'wallet',
@@ -54,11 +54,6 @@ const CORE_FIELDS = [
   'last_event_id',
   'archived',
   'pending',
-] as const;
-
-/** The columns of a row that can change, in the order in which they are read and written. */
-const FIELDS = [
-  ...CORE_FIELDS,
   'last_turn_no',
   'last_system_no',
   'faults_shown',
@@ -74,74 +69,15 @@ const FIELDS = [
 /** The names in `FIELDS`, as an SQL column list. */
 export const SESSION_FIELDS = FIELDS.join(', ');
 
+/** The columns of a `SessionRow`. */
+export const SESSION_COLUMNS = `ref, id, ${SESSION_FIELDS}`;
+
 type ValuesOf<Names extends readonly (keyof SessionRow)[]> = {
   -readonly [At in keyof Names]: SessionRow[Names[At]];
 };
 
-/**
- * The columns of a `SessionRow`, to be read as an array: the driver is slow at creating an object with so many
- * properties.
- */
-export const SESSION_COLUMNS = `ref, id, ${SESSION_FIELDS}`;
-
-/** The values of `SESSION_COLUMNS`. */
-export type SessionValues = [ref: number, id: string, ...ValuesOf<typeof FIELDS>];
-
-export function toSessionRow(values: SessionValues): SessionRow {
-  const [
-    ref,
-    id,
-    title,
-    title_source,
-    wallet,
-    rig,
-    client,
-    app,
-    user_state,
-    interrupted,
-    created_at,
-    ...rest
-  ] = values;
-  const [active_at, revision, version, last_event_id, archived, pending, last_turn_no, ...others] = rest;
-  const [last_system_no, faults_shown, faults_claimed_by, faults_claimed_until, incarnation, ...last] =
-    others;
-  const [deleted_at, text_bytes, shown_messages, last_wallet_no] = last;
-  return {
-    ref,
-    id,
-    title,
-    title_source,
-    wallet,
-    rig,
-    client,
-    app,
-    user_state,
-    interrupted,
-    created_at,
-    active_at,
-    revision,
-    version,
-    last_event_id,
-    last_turn_no,
-    last_system_no,
-    faults_shown,
-    faults_claimed_by,
-    faults_claimed_until,
-    incarnation,
-    deleted_at,
-    text_bytes,
-    shown_messages,
-    archived,
-    pending,
-    last_wallet_no,
-  };
-}
-
-/** The values of `CORE_FIELDS`. */
-export type CoreValues = ValuesOf<typeof CORE_FIELDS>;
-
-/** Returns the columns of a row that the core reads. Listed one by one: mapping over `CORE_FIELDS` is much slower. */
-export function coreValues(row: SessionRow): CoreValues {
+/** Returns the values of `SESSION_FIELDS`. Listed one by one: mapping over `FIELDS` is much slower. */
+export function fieldValues(row: SessionRow): ValuesOf<typeof FIELDS> {
   return [
     row.title,
     row.title_source,
@@ -158,13 +94,6 @@ export function coreValues(row: SessionRow): CoreValues {
     row.last_event_id,
     row.archived,
     row.pending,
-  ];
-}
-
-/** Returns the values of `SESSION_FIELDS`. */
-export function fieldValues(row: SessionRow): ValuesOf<typeof FIELDS> {
-  return [
-    ...coreValues(row),
     row.last_turn_no,
     row.last_system_no,
     row.faults_shown,
@@ -179,29 +108,23 @@ export function fieldValues(row: SessionRow): ValuesOf<typeof FIELDS> {
 }
 
 export function toSession(row: SessionRow): Session {
-  return sessionOf(row.id, coreValues(row));
-}
-
-/** @param values as `coreValues` lists them */
-export function sessionOf(id: string, values: CoreValues): Session {
-  const [title, titleSource, wallet, rig, client, app, userState, interrupted, ...last] = values;
-  const [createdAt, activeAt, revision, version, lastEventId, archived, pending] = last;
+  const { user_state: userState, pending } = row;
   return {
-    id,
-    title,
-    titleSource,
-    wallet,
-    rig,
-    client,
-    app,
+    id: row.id,
+    title: row.title,
+    titleSource: row.title_source,
+    wallet: row.wallet,
+    rig: row.rig,
+    client: row.client,
+    app: row.app,
     userState: userState === null ? null : parseUserState(userState),
-    interrupted: interrupted === 1,
-    archived: archived === 1,
+    interrupted: row.interrupted === 1,
+    archived: row.archived === 1,
     pending: pending === null ? NOTHING_PENDING : parsePending(pending),
-    createdAt,
-    activeAt,
-    lastEventId,
-    revision,
-    version,
+    createdAt: row.created_at,
+    activeAt: row.active_at,
+    lastEventId: row.last_event_id,
+    revision: row.revision,
+    version: row.version,
   };
 }

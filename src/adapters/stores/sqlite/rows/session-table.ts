@@ -1,13 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import { newSession, type SessionFields } from '../../../../core/model/session.js';
-import {
-  fieldValues,
-  SESSION_COLUMNS,
-  SESSION_FIELDS,
-  toSessionRow,
-  type SessionRow,
-  type SessionValues,
-} from './session-row.js';
+import { fieldValues, SESSION_COLUMNS, SESSION_FIELDS, type SessionRow } from './session-row.js';
 
 /** Reads and writes `sessions`. */
 export interface SessionTable {
@@ -39,12 +32,10 @@ type Counters = [
 const MARKS = Array.from(SESSION_FIELDS.split(','), () => '?').join(', ');
 
 export function createSessionTable(db: Database): SessionTable {
-  const select = db
-    .prepare<[string], SessionValues>(`SELECT ${SESSION_COLUMNS} FROM sessions WHERE id = ?`)
-    .raw();
-  const selectByRef = db
-    .prepare<[number], SessionValues>(`SELECT ${SESSION_COLUMNS} FROM sessions WHERE ref = ?`)
-    .raw();
+  const select = db.prepare<[string], SessionRow>(`SELECT ${SESSION_COLUMNS} FROM sessions WHERE id = ?`);
+  const selectByRef = db.prepare<[number], SessionRow>(
+    `SELECT ${SESSION_COLUMNS} FROM sessions WHERE ref = ?`,
+  );
   const insert = db.prepare<[id: string, ...fields: FieldValues]>(
     `INSERT INTO sessions (id, ${SESSION_FIELDS}) VALUES (?, ${MARKS})`,
   );
@@ -56,23 +47,17 @@ export function createSessionTable(db: Database): SessionTable {
        last_system_no = ?, text_bytes = ?, shown_messages = ? WHERE ref = ?`,
   );
 
-  function find(id: string): SessionRow | undefined {
-    const values = select.get(id);
-    return values && toSessionRow(values);
-  }
-
   return {
     findLive(id) {
-      const row = find(id);
+      const row = select.get(id);
       return row?.deleted_at === null ? row : undefined;
     },
     findLiveByRef(ref) {
-      const values = selectByRef.get(ref);
-      const row = values && toSessionRow(values);
+      const row = selectByRef.get(ref);
       return row?.deleted_at === null ? row : undefined;
     },
     create(id, at) {
-      const tombstone = find(id);
+      const tombstone = select.get(id);
       return tombstone === undefined ? newRow(id, at) : broughtBack(tombstone, at);
     },
     save(row) {

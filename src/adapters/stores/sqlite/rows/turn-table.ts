@@ -69,12 +69,9 @@ export function createTurnTable(db: Database): TurnTable {
     `${SELECT} WHERE t.session = ? AND t.status = 'queued' ORDER BY t.no`,
   );
   const selectHead = db.prepare<[number], TurnRow>(`${selectQueued.source} LIMIT 1`);
-  // Reads arrays: creating a row object costs the driver more than the lookup.
-  const selectOwned = db
-    .prepare<[id: string, attempt: number, owner: string], [ref: number, session: number, no: number]>(
-      "SELECT ref, session, no FROM turns WHERE id = ? AND status = 'running' AND attempt = ? AND owner = ?",
-    )
-    .raw();
+  const selectOwned = db.prepare<[id: string, attempt: number, owner: string], OwnedTurn>(
+    "SELECT ref, id, session, no FROM turns WHERE id = ? AND status = 'running' AND attempt = ? AND owner = ?",
+  );
   const countOpen = db
     .prepare<[number, number], [queued: number, running: number]>(
       `SELECT (SELECT count(*) FROM turns WHERE session = ? AND status = 'queued'),
@@ -150,10 +147,7 @@ export function createTurnTable(db: Database): TurnTable {
 
   return {
     find: (id) => select.get(id),
-    findOwned({ id, attempt, owner }) {
-      const found = selectOwned.get(id, attempt, owner);
-      return found && { ref: found[0], id, session: found[1], no: found[2] };
-    },
+    findOwned: ({ id, attempt, owner }) => selectOwned.get(id, attempt, owner),
     findRunning: (session) => selectRunning.get(session),
     findQueued: (session) => selectQueued.all(session),
     findHead: (session) => selectHead.get(session),

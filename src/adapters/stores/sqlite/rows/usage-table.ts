@@ -1,6 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import type {
   CountedSurface,
+  NoticeClaim,
   SurfaceSeen,
   UsageRow,
   UsageStore,
@@ -32,6 +33,25 @@ export function createAddUsage(db: Database): Handlers['addUsage'] {
       add.run({ ...row, key_id: keyId ?? '', first_at: firstAt, last_at: lastAt });
     }
     return undefined;
+  };
+}
+
+/** Creates the steps that claim notices and record their delivery. */
+export function createNoticeWrites(db: Database): Pick<Handlers, 'claimNotice' | 'settleNotice'> {
+  const claim = db.prepare<[NoticeClaim]>(
+    `INSERT INTO notices (name, owner, claimed_until) VALUES (@name, @owner, @until)
+     ON CONFLICT (name) DO UPDATE SET owner = excluded.owner, claimed_until = excluded.claimed_until
+     WHERE claimed_until <= @at AND (delivered_at IS NULL OR delivered_at < @deliveredBefore)`,
+  );
+  const settle = db.prepare<[at: number, name: string, owner: string]>(
+    'UPDATE notices SET delivered_at = ?, claimed_until = 0 WHERE name = ? AND owner = ?',
+  );
+  return {
+    claimNotice: (asked) => claim.run(asked).changes > 0,
+    settleNotice(name, owner, at) {
+      settle.run(at, name, owner);
+      return undefined;
+    },
   };
 }
 

@@ -43,6 +43,15 @@ export function createPruneSome(db: Database, bury: Bury): Handlers['pruneSome']
   );
 
   const removeUsage = db.prepare<[before: number]>('DELETE FROM usage WHERE day < ?');
+  const removeWork = db.prepare<[before: number]>('DELETE FROM work WHERE day < ?');
+  const removeMinutes = db.prepare<[before: number, limit: number]>(
+    `DELETE FROM activity WHERE (at, node) IN
+       (SELECT at, node FROM activity WHERE at < ? ORDER BY at, node ${LIMIT})`,
+  );
+  const removeFailures = db.prepare<[before: number, limit: number]>(
+    `DELETE FROM failures WHERE (at, turn_id) IN
+       (SELECT at, turn_id FROM failures WHERE at < ? ORDER BY at, turn_id ${LIMIT})`,
+  );
   const removeUses = db.prepare<[before: number]>('DELETE FROM uses WHERE window_from < ?');
 
   function pruneThreads(prune: Prune, from: PruneCursor): Pruned {
@@ -76,10 +85,20 @@ export function createPruneSome(db: Database, bury: Bury): Handlers['pruneSome']
   function pruneKeys(prune: Prune, from: PruneCursor): Pruned {
     removeUses.run(prune.usesBefore);
     removeUsage.run(prune.usageBefore);
+    removeWork.run(prune.usageBefore);
     const { changes } = removeKeys.run(prune.idempotencyBefore, ROWS_A_STEP);
-    return { deleted: [], next: changes === ROWS_A_STEP ? from : null };
+    return { deleted: [], next: changes === ROWS_A_STEP ? from : { stage: 'activity', after: 0 } };
   }
 
-  const stages = { threads: pruneThreads, events: pruneEvents, keys: pruneKeys } as const;
+  function pruneActivity(prune: Prune, from: PruneCursor): Pruned {
+    const removed = [removeMinutes, removeFailures].map(
+      (remove) => remove.run(prune.activityBefore, ROWS_A_STEP).changes,
+    );
+    return { deleted: [], next: removed.includes(ROWS_A_STEP) ? from : null };
+  }
+
+  const stages = {
+    ...{ threads: pruneThreads, events: pruneEvents, keys: pruneKeys, activity: pruneActivity },
+  } as const;
   return (prune, from) => stages[from.stage](prune, from);
 }

@@ -1,7 +1,6 @@
 import type { Database } from 'better-sqlite3';
-import { savedValues } from '../writer/crossing.js';
 import type { EventTable } from '../rows/event-table.js';
-import type { SessionRow } from '../rows/session-row.js';
+import { toSession, type SessionRow } from '../rows/session-row.js';
 import { setFields, type SessionTable } from '../rows/session-table.js';
 import type { Handlers } from '../steps.js';
 
@@ -39,16 +38,17 @@ export function createSessionWrites(
   bury: Bury,
 ): Pick<Handlers, 'saveSession' | 'deleteSession' | 'appendEvents'> {
   return {
-    saveSession(id, ifMissing, ifVersion, set, bodies, isActivity, at) {
+    saveSession({ id, ifMissing, ifVersion, set, events: bodies, isActivity, at }) {
       const live = sessions.findLive(id);
-      if (live === undefined && ifMissing === 'refuse') return 'missing';
-      if (ifVersion !== undefined && ifVersion !== (live?.version ?? 0)) return 'stale';
+      if (live === undefined && ifMissing === 'refuse') return { kind: 'missing' };
+      if (ifVersion !== undefined && ifVersion !== (live?.version ?? 0)) return { kind: 'stale' };
       const created = live === undefined;
       const row = live ?? sessions.create(id, at);
       const changed = setFields(row, set) || created;
       const active = isActivity && at > row.active_at;
       if (!changed && !active && bodies.length === 0) {
-        return savedValues(row, created, []);
+        const unchanged = { revision: row.revision, events: [] };
+        return { kind: 'saved', session: toSession(row), created, commit: unchanged };
       }
       if (changed) row.version += 1;
       if (active) row.active_at = at;
@@ -56,7 +56,7 @@ export function createSessionWrites(
       if (created && bodies.length > 0) sessions.save(row);
       const commit = events.commit(row, bodies, at);
       sessions.save(row);
-      return savedValues(row, created, commit.events);
+      return { kind: 'saved', session: toSession(row), created, commit };
     },
 
     deleteSession(id, at) {

@@ -17,7 +17,8 @@ import { createWalletWrites } from './wallet-staging.js';
 import { createWalletTable } from '../rows/wallet-table.js';
 import { createTurnTable } from '../rows/turn-table.js';
 import { createTurnWrites } from './turns.js';
-import { createAddUsage } from '../rows/usage-table.js';
+import { createSaveActivity } from '../rows/activity-table.js';
+import { createAddUsage, createNoticeWrites } from '../rows/usage-table.js';
 import { createQuotaTable } from '../rows/quota-table.js';
 
 /** Creates all write steps on one connection, with their statements prepared. */
@@ -47,6 +48,8 @@ export function createWrites(db: Database): Handlers {
     ...createKeyWrites(db),
     ...createSecretWrites(db),
     addUsage: createAddUsage(db),
+    ...createNoticeWrites(db),
+    saveActivity: createSaveActivity(db),
     pruneSome: createPruneSome(db, bury),
   };
 }

@@ -1,0 +1,24 @@
+import { request } from 'undici';
+import { discard } from './responses.js';
+
+/**
+ * Posts JSON to a URL that the operator configured. Follows no redirect and reads no response body.
+ * @param headers besides `content-type`
+ * @throws Error when the response is not a 2xx; messages do not contain the URL, which can hold a secret
+ */
+export async function postJson(
+  url: string,
+  value: object,
+  { headers, signal }: { readonly headers: Readonly<Record<string, string>>; readonly signal: AbortSignal },
+): Promise<void> {
+  const { statusCode, body } = await request(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(value),
+    signal,
+  });
+  discard(body);
+  if (statusCode < 200 || statusCode > 299) {
+    throw new Error(`The webhook responded with HTTP ${String(statusCode)}`);
+  }
+}

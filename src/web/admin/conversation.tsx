@@ -1,0 +1,90 @@
+import { useCallback, useEffect, useState, type ReactNode } from 'react';
+import { ActButton } from './act.js';
+import type { AdminApi } from './api.js';
+import type { Conversation, MessageRow } from './wire.js';
+import { dateTime } from './words.js';
+
+/** A conversation, read-only: the last messages first, and earlier ones on request. Each request is logged. */
+export function ConversationView(props: {
+  readonly api: AdminApi;
+  readonly sessionId: string;
+  readonly onBack: () => void;
+}): ReactNode {
+  const { api, sessionId, onBack } = props;
+  const [shown, setShown] = useState<Conversation>();
+  const [problem, setProblem] = useState<string>();
+  const read = useCallback(
+    async (before: string | null) => {
+      const page = await api.conversation(sessionId, before);
+      setShown((known) => {
+        const later = before === null ? [] : (known?.messages ?? []);
+        return { ...page, messages: [...page.messages, ...later] };
+      });
+    },
+    [api, sessionId],
+  );
+  useEffect(() => {
+    read(null).catch((error: unknown) => {
+      setProblem(error instanceof Error ? error.message : String(error));
+    });
+  }, [read]);
+  const save = async (format: 'json' | 'markdown'): Promise<void> => {
+    const url = URL.createObjectURL(await api.exported(sessionId, format));
+    const link = document.createElement('a');
+    link.href = url;
+    link.download = `session-${shown?.session ?? ''}.${format === 'json' ? 'json' : 'md'}`;
+    link.click();
+    URL.revokeObjectURL(url);
+  };
+  return (
+    <section className="sheet" aria-label="Conversation">
+      <div className="pager">
+        <button type="button" className="button small" onClick={onBack}>
+          Back
+        </button>
+        <ActButton label="Export JSON" act={() => save('json')} />
+        <ActButton label="Export Markdown" act={() => save('markdown')} />
+      </div>
+      <div role="alert">{problem !== undefined && <p className="problem">{problem}</p>}</div>
+      {shown !== undefined && (
+        <>
+          <h2>{shown.title}</h2>
+          <p className="hint">
+            Session <code title={shown.session_id}>{shown.session}</code>. The service logs that it was read.
+          </p>
+          {shown.has_more && (
+            <ActButton label="Earlier messages" act={() => read(shown.messages[0]?.id ?? null)} />
+          )}
+          <ol className="transcript">
+            {shown.messages.map((message) => (
+              <Message key={message.id} message={message} />
+            ))}
+          </ol>
+        </>
+      )}
+    </section>
+  );
+}
+
+function Message({ message }: { readonly message: MessageRow }): ReactNode {
+  const { role, content, tool_calls: calls, tool_results: results, created_at: at } = message;
+  return (
+    <li>
+      <h3>
+        {role} <time dateTime={at}>{dateTime(at)}</time>
+      </h3>
+      {content !== '' && <p>{content}</p>}
+      {(calls ?? []).map(({ call_id: id, name, args }) => {
+        const result = results?.find((one) => one.call_id === id);
+        return (
+          <details key={id}>
+            <summary>
+              Tool <code>{name}</code>
+            </summary>
+            <pre tabIndex={0}>{JSON.stringify({ args, result: result?.result ?? null }, null, 2)}</pre>
+          </details>
+        );
+      })}
+    </li>
+  );
+}

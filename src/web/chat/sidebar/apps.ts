@@ -1,0 +1,46 @@
+import { useEffect, useState } from 'react';
+import type { AppDetails } from '../../../client/types.js';
+import { reasonOf, type Conversation } from '../conversation/conversation.js';
+
+/** A list that the service provides. */
+export interface Listed<T> {
+  readonly list: readonly T[];
+  /** The reason why it cannot be read; null if it can. */
+  readonly problem: string | null;
+}
+
+/** Reads the Apps that the key covers, once per conversation. */
+export function useApps(conversation: Conversation): Listed<AppDetails> {
+  return useList(conversation, readApps);
+}
+
+/** Reads a list once per conversation. @param read must stay the same function */
+export function useList<T>(
+  conversation: Conversation,
+  read: (conversation: Conversation) => Promise<readonly T[]>,
+): Listed<T> {
+  const [listed, setListed] = useState<Listed<T>>({ list: [], problem: null });
+  useEffect(() => {
+    let isOver = false;
+    const show = (next: Listed<T>): void => {
+      if (!isOver) setListed(next);
+    };
+    read(conversation).then(
+      (list) => {
+        show({ list, problem: null });
+      },
+      (error: unknown) => {
+        show({ list: [], problem: reasonOf(error) });
+      },
+    );
+    return () => {
+      isOver = true;
+    };
+  }, [conversation, read]);
+  return listed;
+}
+
+/** The legacy surface lists neither secret slots nor prompts. */
+function readApps({ keeper, client }: Conversation): Promise<readonly AppDetails[]> {
+  return (keeper ?? client).appDetails();
+}

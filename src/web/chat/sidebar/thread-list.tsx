@@ -1,0 +1,237 @@
+import { useCallback, useEffect, useState, type ReactNode } from 'react';
+import { randomId } from '../../../client/random-id.js';
+import { Icon } from '../../parts/icon.js';
+import { useObservable } from '../../parts/observable.js';
+import { reasonOf, type Conversation } from '../conversation/conversation.js';
+import { useThreads } from '../conversation/threads.js';
+import type { Settings } from '../settings.js';
+import { groupsOf, matching, type ListedThread } from '../threads/groups.js';
+import type { KeptThreads } from '../threads/kept-threads.js';
+import type { Wallets } from '../wallet/wallets.js';
+import { ThreadItem } from './thread-item.js';
+
+/** The threads of this browser, or of the wallet, by date, with a search. */
+export function ThreadList(props: {
+  readonly conversation: Conversation;
+  readonly settings: Settings;
+  readonly threads: KeptThreads;
+  readonly wallets: Wallets;
+  readonly onChange: (some: Partial<Settings>) => void;
+  readonly onOpen: (sessionId: string) => void;
+  /** Called when a thread was deleted or forgotten. */
+  readonly onRemoved: () => void;
+}): ReactNode {
+  const { conversation, settings, threads, wallets, onChange, onOpen, onRemoved } = props;
+  const { sessionId, wallet, walletUse } = settings;
+  const { signIn } = wallets;
+  const { keeper } = conversation;
+  const view = useObservable(conversation.view);
+  const kept = useObservable(threads);
+  const [source, setSource] = useState<'wallet' | 'browser'>('wallet');
+  const [query, setQuery] = useState('');
+  const [problem, setProblem] = useState<string | null>(null);
+  useObservable(signIn);
+  const isUnproven = signIn.lacks(wallet);
+  const requireSignIn = useCallback(() => {
+    signIn.require();
+  }, [signIn]);
+  // A finished turn may have created a thread or moved it up.
+  const version = `${view.title ?? ''} ${String(view.statedUsers)} ${String(view.turn === null)}`;
+  const bound = useThreads(conversation, isUnproven ? '' : wallet, version, requireSignIn);
+
+  const isOfWallet = wallet !== '' && source === 'wallet';
+  const list: readonly ListedThread[] = isOfWallet
+    ? bound.list.map((thread) => ({ ...thread, at: threads.find(thread.sessionId)?.at ?? null }))
+    : kept;
+  const found = matching(list, query);
+  // A thread that is bound to the wallet already has it.
+  const isBound = walletUse === 'ask' && bound.list.some((thread) => thread.sessionId === sessionId);
+  useEffect(() => {
+    if (isBound) onChange({ walletUse: 'own' });
+  }, [isBound, onChange]);
+
+  const change = async (made: Promise<void>, done: () => void): Promise<void> => {
+    setProblem(null);
+    try {
+      await made;
+      done();
+    } catch (error) {
+      setProblem(reasonOf(error));
+    }
+    bound.reload();
+  };
+  const leave = (): void => {
+    onOpen(randomId());
+  };
+
+  return (
+    <section className="threads" aria-labelledby="threads-heading">
+      <h2 id="threads-heading">Threads</h2>
+      {wallet !== '' && <SourceSwitch value={source} onChoose={setSource} />}
+      {(list.length > 1 || query !== '') && <Search value={query} onChange={setQuery} count={found.length} />}
+      {(problem ?? bound.problem) !== null && (
+        <p role="alert" className="problem">
+          {problem ?? bound.problem}
+        </p>
+      )}
+      <div className="thread-groups">
+        {groupsOf(found, new Date()).map((group) => (
+          <section key={group.heading} aria-label={group.heading}>
+            <h3>{group.heading}</h3>
+            <ul className="thread-list">
+              {group.threads.map((thread) => (
+                <ThreadItem
+                  key={thread.sessionId}
+                  thread={thread}
+                  isOpen={thread.sessionId === sessionId}
+                  canChange={keeper !== null}
+                  isKept={threads.find(thread.sessionId) !== undefined}
+                  onOpen={() => {
+                    onOpen(thread.sessionId);
+                  }}
+                  onRename={(title) =>
+                    change(keeper?.rename(thread.sessionId, title) ?? Promise.resolve(), () => {
+                      threads.rename(thread.sessionId, title);
+                    })
+                  }
+                  onDelete={() =>
+                    change(keeper?.delete(thread.sessionId) ?? Promise.resolve(), () => {
+                      threads.forget(thread.sessionId);
+                      if (thread.sessionId === sessionId) leave();
+                      onRemoved();
+                    })
+                  }
+                  onForget={() => {
+                    threads.forget(thread.sessionId);
+                    if (thread.sessionId === sessionId) leave();
+                    onRemoved();
+                  }}
+                />
+              ))}
+            </ul>
+          </section>
+        ))}
+        {isOfWallet && !isUnproven && list.length === 0 && bound.problem === null && (
+          <p className="hint">No threads yet. The next message binds its thread to this wallet.</p>
+        )}
+        {!isOfWallet && list.length === 0 && (
+          <p className="hint">Threads are kept in this browser, and listed here.</p>
+        )}
+      </div>
+      {!isOfWallet && list.length > 0 && (
+        <ForgetAll
+          onForget={() => {
+            threads.forgetAll();
+            leave();
+            onRemoved();
+          }}
+        />
+      )}
+    </section>
+  );
+}
+
+/** Selects whose threads are listed. */
+function SourceSwitch(props: {
+  readonly value: 'wallet' | 'browser';
+  readonly onChoose: (source: 'wallet' | 'browser') => void;
+}): ReactNode {
+  return (
+    <fieldset className="switch">
+      <legend className="visually-hidden">Threads of</legend>
+      {(['wallet', 'browser'] as const).map((name) => (
+        <label key={name}>
+          <input
+            type="radio"
+            name="threads-of"
+            value={name}
+            checked={name === props.value}
+            onChange={() => {
+              props.onChoose(name);
+            }}
+          />
+          <span>{name === 'wallet' ? 'Wallet' : 'This browser'}</span>
+        </label>
+      ))}
+    </fieldset>
+  );
+}
+
+function Search(props: {
+  readonly value: string;
+  readonly count: number;
+  readonly onChange: (query: string) => void;
+}): ReactNode {
+  const { value, count, onChange } = props;
+  return (
+    <div className="search">
+      <Icon name="search" />
+      <input
+        type="search"
+        aria-label="Search threads"
+        placeholder="Search threads"
+        value={value}
+        maxLength={100}
+        onChange={(event) => {
+          onChange(event.target.value);
+        }}
+        onKeyDown={(event) => {
+          if (event.key !== 'Escape' || value === '') return;
+          // Clears the search without also interrupting a reply.
+          event.preventDefault();
+          onChange('');
+        }}
+      />
+      {value !== '' && (
+        <p className="hint" role="status">
+          {count === 0 ? 'No thread has these words in its title.' : `${String(count)} found`}
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** Removes the list of this browser; the threads stay on the service. */
+function ForgetAll({ onForget }: { readonly onForget: () => void }): ReactNode {
+  const [isAsking, setIsAsking] = useState(false);
+  if (!isAsking) {
+    return (
+      <button
+        type="button"
+        className="link-button"
+        onClick={() => {
+          setIsAsking(true);
+        }}
+      >
+        Forget all on this device
+      </button>
+    );
+  }
+  return (
+    <div className="thread-item removing">
+      <span>
+        Forget all threads on this device? They stay on the service, and only their links open them.
+      </span>
+      <button
+        type="button"
+        className="button danger small"
+        autoFocus
+        onClick={() => {
+          setIsAsking(false);
+          onForget();
+        }}
+      >
+        Forget all
+      </button>
+      <button
+        type="button"
+        className="button small"
+        onClick={() => {
+          setIsAsking(false);
+        }}
+      >
+        Keep
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,284 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Browser, BrowserContext, Locator } from 'playwright-core';
+import { describeWithBrowser, launchBrowser } from '../support/browser.js';
+import { Gate, says, ScriptedService } from './scripted-service.js';
+import { findingsOf, Visitor } from './visitor.js';
+
+let service: ScriptedService;
+let browser: Browser;
+const visitors: Visitor[] = [];
+
+async function visit(options: Parameters<typeof Visitor.open>[2] = {}): Promise<Visitor> {
+  const visitor = await Visitor.open(browser, service.url, options);
+  visitors.push(visitor);
+  return visitor;
+}
+
+/** Opens the page without a session in the address, in another tab of the same browser. */
+async function visitAgain({ page }: Visitor): Promise<Visitor> {
+  const visitor = await Visitor.inTab(await page.context().newPage(), service.url);
+  visitors.push(visitor);
+  return visitor;
+}
+
+/** Begins a thread whose first words are its title, because the model gives every thread the same one. */
+async function begin(visitor: Visitor, words: string): Promise<string> {
+  await visitor.button('New thread').click();
+  await visitor.questions.first().waitFor({ state: 'detached' });
+  await visitor.say(words);
+  await visitor.hears(`You said: ${words}`, 0);
+  await visitor.idle();
+  await listed(visitor, 'A made-up title').first().waitFor();
+  await rename(visitor, words);
+  return visitor.sessionId;
+}
+
+async function rename({ page }: Visitor, title: string): Promise<void> {
+  await page.getByRole('button', { name: 'Rename A made-up title' }).first().click();
+  await page.getByLabel('New title').fill(title);
+  await page.getByLabel('New title').press('Enter');
+  await page.getByRole('button', { name: title, exact: true }).waitFor();
+}
+
+function listed({ page }: Visitor, title: string): Locator {
+  return page.getByRole('region', { name: 'Threads' }).getByRole('button', { name: title, exact: true });
+}
+
+function titles({ page }: Visitor): Promise<string[]> {
+  return page.locator('.thread-title').allInnerTexts();
+}
+
+/** Puts values into `localStorage` before the page is loaded. */
+function stores(values: Readonly<Record<string, string>>) {
+  return (context: BrowserContext) =>
+    context.addInitScript(
+      `if (localStorage.length === 0) Object.assign(localStorage, ${JSON.stringify(values)})`,
+    );
+}
+
+function kept(title: string, at: number): string {
+  return JSON.stringify({ title, at, openedAt: at, walletUse: 'own' });
+}
+
+async function send(session: string, message: string): Promise<void> {
+  const response = await fetch(`${service.url}/api/chat?message=${encodeURIComponent(message)}`, {
+    method: 'POST',
+    headers: { 'X-Session-Id': session, Prefer: 'wait=60' },
+  });
+  expect(await response.json()).toMatchObject({ is_processing: false });
+}
+
+describeWithBrowser('The threads of a browser', () => {
+  beforeAll(async () => {
+    [service, browser] = await Promise.all([ScriptedService.start(), launchBrowser()]);
+  });
+  afterEach(async () => {
+    const left = visitors.splice(0);
+    await Promise.all(left.map((visitor) => visitor.leave()));
+    expect(left.flatMap(({ faults }) => faults)).toEqual([]);
+  });
+  afterAll(() => service.close());
+
+  describe.each(['current', 'legacy'])('on the %s surface', (surface) => {
+    const fragment = `surface=${surface}`;
+
+    it('are listed without a wallet, found by words, opened, and the last one is resumed', async () => {
+      const visitor = await visit({ fragment });
+      const { page } = visitor;
+      const first = await begin(visitor, 'Mushrooms in Zürich');
+      const second = await begin(visitor, 'Plans');
+      expect(await titles(visitor)).toEqual(['Plans', 'Mushrooms in Zürich']);
+      expect(await page.getByRole('region', { name: 'Today' }).count()).toBe(1);
+
+      await page.getByLabel('Search threads').fill('zurich');
+      await page.getByText('1 found').waitFor();
+      expect(await titles(visitor)).toEqual(['Mushrooms in Zürich']);
+      await listed(visitor, 'Mushrooms in Zürich').click();
+      await visitor.hears('You said: Mushrooms in Zürich', 0);
+      expect(visitor.sessionId).toBe(first);
+      await page.getByLabel('Search threads').press('Escape');
+      expect(await titles(visitor)).toHaveLength(2);
+
+      const again = await visitAgain(visitor);
+      await again.hears('You said: Mushrooms in Zürich', 0);
+      expect(again.sessionId).toBe(first);
+      expect(second).not.toBe(first);
+    });
+
+    it('are forgotten one by one and all at once, while the service keeps them', async () => {
+      const visitor = await visit({ fragment });
+      const { page } = visitor;
+      const first = await begin(visitor, 'One');
+      await begin(visitor, 'Two');
+      await visitor.button('Delete One').click();
+      await visitor.button('Forget on this device').click();
+      await listed(visitor, 'One').waitFor({ state: 'detached' });
+      expect(await page.locator(':focus').innerText()).toBe('New thread');
+      expect(await titles(visitor)).toEqual(['Two']);
+      await visitor.button('Forget all on this device').click();
+      await visitor.button('Forget all').click();
+      await page.getByText('Threads are kept in this browser').waitFor();
+      await visitor.answers.waitFor({ state: 'detached' });
+      expect(
+        await page.evaluate('Object.keys(localStorage).filter((key) => key.includes("thread"))'),
+      ).toEqual([]);
+      const state = await fetch(`${service.url}/api/state`, { headers: { 'X-Session-Id': first } });
+      expect(await state.text()).toContain('You said: One');
+    });
+
+    it('are told and forgotten when the service has deleted them', async () => {
+      const visitor = await visit({ fragment });
+      const session = await begin(visitor, 'Short-lived');
+      await begin(visitor, 'Other');
+      await fetch(`${service.url}/current/api/sessions/${session}`, { method: 'DELETE' });
+      await listed(visitor, 'Short-lived').click();
+      await visitor.page
+        .getByRole('alert')
+        .filter({ hasText: '“Short-lived” is no longer on the service' })
+        .waitFor();
+      await listed(visitor, 'Short-lived').waitFor({ state: 'detached' });
+      expect(visitor.sessionId).not.toBe(session);
+      await visitor.say('And on');
+      await visitor.hears('You said: And on', 0);
+      visitor.excuse(/status of 404/);
+    });
+  });
+
+  it('are told and forgotten when they have expired, and the service knows nothing of them', async () => {
+    const session = randomUUID();
+    const visitor = await visit({
+      prepare: stores({ [`diptych.thread.${session}`]: kept('Long ago', 1) }),
+    });
+    await visitor.page
+      .getByRole('alert')
+      .filter({ hasText: '“Long ago” is no longer on the service' })
+      .waitFor();
+    expect(visitor.sessionId).not.toBe(session);
+    expect(await titles(visitor)).toEqual([]);
+  });
+
+  it('keep what is on the screen when somebody deletes the open one', async () => {
+    const visitor = await visit();
+    const session = await begin(visitor, 'Still here');
+    await fetch(`${service.url}/current/api/sessions/${session}`, { method: 'DELETE' });
+    await visitor.page.getByRole('alert').filter({ hasText: 'no longer on the service' }).waitFor();
+    expect(await visitor.answers.innerText()).toContain('You said: Still here');
+    expect(await titles(visitor)).toEqual([]);
+    visitor.excuse(/status of 404/);
+  });
+
+  it('appear and vanish in the other tab, too', async () => {
+    const visitor = await visit();
+    const other = await visitAgain(visitor);
+    await begin(visitor, 'Shared');
+    await listed(other, 'Shared').waitFor();
+    await begin(other, 'Of the other');
+    await listed(visitor, 'Of the other').waitFor();
+    await other.button('Delete Shared').click();
+    await other.button('Forget on this device').click();
+    await listed(visitor, 'Shared').waitFor({ state: 'detached' });
+    // The tab in which it is open does not bring it back.
+    await visitor.say('Go on');
+    await visitor.hears('You said: Go on', 1);
+    await visitor.idle();
+    expect(await titles(visitor)).toEqual(['Of the other']);
+  });
+
+  it('survive a reload in the middle of the first reply', async () => {
+    const held = new Gate();
+    service.when('Slowly', says('Half', held));
+    const visitor = await visit();
+    await visitor.say('Slowly');
+    await visitor.hears('Half', 0);
+    await listed(visitor, 'Slowly').waitFor();
+    const again = await visitAgain(visitor);
+    await again.hears('Half', 0);
+    expect(again.sessionId).toBe(visitor.sessionId);
+    held.open();
+    await again.idle();
+  });
+
+  it('are not those that the service has refused', async () => {
+    const visitor = await visit({ prepare: stores({ 'diptych.app': 'special' }) });
+    await visitor.say('Let me in');
+    await visitor.page.getByRole('alert').filter({ hasText: 'App key' }).first().waitFor();
+    expect(await titles(visitor)).toEqual([]);
+    visitor.excuse(/status of 401/);
+  });
+
+  it('are bounded: the oldest make room', async () => {
+    const many = Array.from({ length: 520 }, (_, n) => [
+      `diptych.thread.${randomUUID()}`,
+      kept(`Number ${String(n)}`, 1000 + n),
+    ]);
+    const session = randomUUID();
+    await send(session, 'Newest');
+    const visitor = await visit({
+      prepare: stores(Object.fromEntries(many)),
+      fragment: `session=${session}`,
+    });
+    await listed(visitor, 'A made-up title').waitFor();
+    const stored = 'Object.keys(localStorage).filter((key) => key.startsWith("diptych.thread.")).length';
+    expect(await visitor.page.evaluate(stored)).toBe(500);
+    expect(await listed(visitor, 'Number 519').count()).toBe(1);
+    expect(await listed(visitor, 'Number 20').count()).toBe(0);
+  });
+
+  it('are read from a storage that somebody has filled with anything', async () => {
+    const session = randomUUID();
+    await send(session, 'Fine');
+    const visitor = await visit({
+      prepare: stores({
+        [`diptych.thread.${session}`]: kept('Fine', 5),
+        [`diptych.thread.${randomUUID()}`]: '{ no JSON',
+        [`diptych.thread.${randomUUID()}`]: 'null',
+        [`diptych.thread.${randomUUID()}`]: '{"title": 7, "at": 1}',
+        [`diptych.thread.${randomUUID()}`]: JSON.stringify({ title: 'x'.repeat(200_000), at: 1 }),
+        'diptych.thread.<img src=x onerror=alert(1)>': kept('Not a session', 9),
+        [`diptych.thread.${randomUUID()}`]: JSON.stringify({
+          title: '<img src=x>',
+          at: 'soon',
+          openedAt: {},
+        }),
+        'diptych.inspector': '{"isOpen": 1, "width": "wide"}',
+        'diptych.theme': 'purple',
+        'diptych.wallet-maker': '\u0000',
+      }),
+    });
+    await visitor.hears('You said: Fine', 0);
+    expect(visitor.sessionId).toBe(session);
+    expect(await titles(visitor)).toEqual(['A made-up title', '<img src=x>']);
+  });
+
+  it('are done without when the browser denies the storage', async () => {
+    const visitor = await visit({
+      prepare: (context) =>
+        context.addInitScript(
+          `for (const name of ['localStorage', 'sessionStorage']) Object.defineProperty(window, name, { get() { throw new DOMException('denied', 'SecurityError'); } })`,
+        ),
+    });
+    await visitor.say('Hello');
+    await visitor.hears('You said: Hello', 0);
+    await visitor.idle();
+    await visitor.page.getByRole('button', { name: /^Colors/ }).click();
+    await visitor.button('Inspector').click();
+    await visitor.page.getByRole('tablist').waitFor();
+    await visitor.page.reload();
+    await visitor.hears('You said: Hello', 0);
+  });
+
+  it.each(['light', 'dark'] as const)(
+    'have no finding of axe in %s, with questions open',
+    async (colorScheme) => {
+      const visitor = await visit({ colorScheme });
+      await begin(visitor, 'One');
+      await begin(visitor, 'Two');
+      await visitor.page.getByLabel('Search threads').fill('o');
+      await visitor.button('Delete One').click();
+      await visitor.button('Forget all on this device').click();
+      expect(await findingsOf(visitor.page)).toEqual([]);
+      await visitor.page.keyboard.press('Escape');
+    },
+  );
+});

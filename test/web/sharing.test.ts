@@ -1,0 +1,141 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Browser, BrowserContext } from 'playwright-core';
+import { describeWithBrowser, launchBrowser } from '../support/browser.js';
+import { ScriptedService } from './scripted-service.js';
+import { findingsOf, Visitor } from './visitor.js';
+
+const WALLET = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
+
+let service: ScriptedService;
+let browser: Browser;
+const visitors: Visitor[] = [];
+
+async function visit(options: Parameters<typeof Visitor.open>[2] = {}): Promise<Visitor> {
+  const visitor = await Visitor.open(browser, service.url, options);
+  visitors.push(visitor);
+  return visitor;
+}
+
+function withWallet(context: BrowserContext): Promise<unknown> {
+  return context.addInitScript(`localStorage.setItem('diptych.wallet', '${WALLET}')`);
+}
+
+/** The threads that the service lists for the wallet. */
+async function boundThreads(): Promise<readonly string[]> {
+  const url = `${service.url}/current/api/sessions?public_key=${WALLET}`;
+  const listed: unknown = await (await fetch(url, { headers: { 'X-Session-Id': randomUUID() } })).json();
+  return Array.isArray(listed) ? listed.map(({ session_id }: { session_id: string }) => session_id) : [];
+}
+
+describeWithBrowser('A link to a thread', () => {
+  beforeAll(async () => {
+    [service, browser] = await Promise.all([ScriptedService.start(), launchBrowser()]);
+  });
+  afterEach(async () => {
+    const left = visitors.splice(0);
+    await Promise.all(left.map((visitor) => visitor.leave()));
+    expect(left.flatMap(({ faults }) => faults)).toEqual([]);
+  });
+  afterAll(() => service.close());
+
+  it('is shown with what it gives away, and Esc closes only the dialog', async () => {
+    const visitor = await visit();
+    const { page } = visitor;
+    await visitor.button('Share').click();
+    const dialog = page.getByRole('dialog', { name: 'Share this thread' });
+    await dialog.getByText('Everyone who has this link reads along').waitFor();
+    expect(await dialog.getByLabel('Link to the thread').inputValue()).toBe(page.url());
+    expect(await findingsOf(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'hidden' });
+    expect(await page.locator(':focus').getAttribute('aria-label')).toBe('Share');
+  });
+
+  it('says that others read along, to visitors without a wallet too, until they have read it', async () => {
+    const fragment = `session=${randomUUID()}`;
+    const visitor = await visit({ fragment });
+    const notice = visitor.page.getByRole('region', { name: 'Opened by a link' });
+    await notice.getByText('Everyone who has the link reads along').waitFor();
+    expect(await findingsOf(visitor.page)).toEqual([]);
+    await visitor.button('Got it').click();
+    await notice.waitFor({ state: 'detached' });
+    await visitor.page.reload();
+    await visitor.composer.waitFor();
+    expect(await notice.count()).toBe(0);
+  });
+
+  describe.each(['current', 'legacy'])('on the %s surface', (surface) => {
+    const fragmentOf = (session: string) => `session=${session}&surface=${surface}`;
+
+    it('does not take the wallet along: neither unasked, nor when the answer is no', async () => {
+      const session = randomUUID();
+      const visitor = await visit({ fragment: fragmentOf(session), prepare: withWallet });
+      await visitor.button('Use my wallet here').waitFor();
+      await visitor.say('Unasked');
+      await visitor.hears('You said: Unasked', 0);
+      await visitor.idle();
+      await visitor.button('Continue without it').click();
+      await visitor.say('Without');
+      await visitor.hears('You said: Without', 1);
+      await visitor.idle();
+      await visitor.page.reload();
+      await visitor.say('Still without');
+      await visitor.hears('You said: Still without', 2);
+      await visitor.idle();
+      expect(await boundThreads()).not.toContain(session);
+      await visitor.openSection('Wallet');
+      await visitor.button('Use my wallet in this thread').click();
+      await visitor.say('Now with it');
+      await visitor.hears('You said: Now with it', 3);
+      await visitor.idle();
+      expect(await boundThreads()).toContain(session);
+    });
+
+    it('takes it along when the answer is yes', async () => {
+      const session = randomUUID();
+      const visitor = await visit({ fragment: fragmentOf(session), prepare: withWallet });
+      await visitor.button('Use my wallet here').click();
+      await visitor.say('With it');
+      await visitor.hears('You said: With it', 0);
+      await visitor.idle();
+      expect(await boundThreads()).toContain(session);
+    });
+
+    it('is none where the thread is of this browser: new, reloaded, or gone back to', async () => {
+      const visitor = await visit({ fragment: `surface=${surface}`, prepare: withWallet });
+      const notice = visitor.page.getByRole('region', { name: 'Opened by a link' });
+      await visitor.page.reload();
+      await visitor.composer.waitFor();
+      expect(await notice.count()).toBe(0);
+      await visitor.button('New thread').click();
+      await visitor.page.goBack();
+      await visitor.say('Mine');
+      await visitor.hears('You said: Mine', 0);
+      await visitor.idle();
+      expect(await notice.count()).toBe(0);
+      expect(await boundThreads()).toContain(visitor.sessionId);
+    });
+  });
+
+  it('is one when it is followed within the page, too', async () => {
+    const visitor = await visit({ prepare: withWallet });
+    await visitor.page.evaluate(`location.hash = '#session=${randomUUID()}'`);
+    await visitor.button('Use my wallet here').waitFor();
+  });
+
+  it('needs no answer for a thread that is already bound to the wallet', async () => {
+    const session = randomUUID();
+    await fetch(`${service.url}/current/api/sessions`, {
+      method: 'POST',
+      headers: { 'X-Session-Id': session, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ public_key: WALLET }),
+    });
+    const visitor = await visit({ fragment: `session=${session}`, prepare: withWallet });
+    await visitor.page
+      .getByRole('button', { name: /^Rename/ })
+      .first()
+      .waitFor();
+    await visitor.button('Use my wallet here').waitFor({ state: 'detached' });
+  });
+});
