@@ -4,6 +4,7 @@ import { Icon } from '../parts/icon.js';
 import { useMedia } from '../parts/media.js';
 import { useObservable } from '../parts/observable.js';
 import { Connection } from './thread/connection.js';
+import { ExportMenu } from './thread/export-menu.js';
 import type { Conversation } from './conversation/conversation.js';
 import { Inspector } from './inspector/inspector.js';
 import { Pane } from './thread/pane.js';
@@ -78,6 +79,7 @@ export function Desk(props: {
           )}
           <h1>{title}</h1>
           <Connection state={view.connection} />
+          <ExportMenu conversation={conversation} />
           <SurfaceSwitch
             surfaces={surfaces}
             value={settings.surface}
@@ -91,7 +93,14 @@ export function Desk(props: {
             </button>
           )}
         </header>
-        <Pane key={paneKey(conversation)} {...{ conversation, wallets }} wallet={settings.wallet} />
+        <Pane
+          key={paneKey(conversation)}
+          {...{ conversation, wallets }}
+          wallet={settings.wallet}
+          onOpen={(sessionId) => {
+            onChange({ sessionId });
+          }}
+        />
       </main>
       <Side name="inspector" label="Inspector" isOver={isMedium} isOpen={inspectorOver} onClose={close}>
         <Inspector conversation={conversation} traffic={traffic} />

@@ -19,6 +19,8 @@ const PATHS = {
   tool: 'M14.5 6.5a4 4 0 0 1 5-2l-2.5 2.5 2 2 2.5-2.5a4 4 0 0 1-5.5 5L8 20l-4-4 8.5-8a4 4 0 0 1 2-1.5',
   down: 'M12 5v14M6 13l6 6 6-6',
   wallet: 'M4 7h15v12H4zM4 7l11-3v3M15 13h4',
+  again: 'M20 11A8 8 0 1 0 18 17M20 5v6h-6',
+  save: 'M12 4v11M7 10l5 5 5-5M5 20h14',
   chevron: 'M9 6l6 6-6 6',
 } as const;
 

@@ -1,9 +1,11 @@
 import { AssistantRuntimeProvider, ThreadPrimitive } from '@assistant-ui/react';
-import { useCallback, useEffect, useState, type ReactNode } from 'react';
+import { useCallback, useEffect, useRef, useState, type ReactNode } from 'react';
 import { useObservable } from '../../parts/observable.js';
+import { ActionsProvider, useMessageActions } from './actions.js';
 import { Announcer } from './announcer.js';
 import { Composer } from './composer.js';
 import { reasonOf, type Conversation } from '../conversation/conversation.js';
+import { takeDraft } from '../conversation/drafts.js';
 import { Problems } from './problems.js';
 import { useThreadRuntime } from '../../../client/assistant-ui/thread-runtime.js';
 import { Thread } from './thread.js';
@@ -18,8 +20,10 @@ export function Pane(props: {
   readonly conversation: Conversation;
   readonly wallets: Wallets;
   readonly wallet: string;
+  /** Opens another session. */
+  readonly onOpen: (sessionId: string) => void;
 }): ReactNode {
-  const { conversation, wallets, wallet } = props;
+  const { conversation, wallets, wallet, onOpen } = props;
   const view = useObservable(conversation.view);
   const failure = useObservable(conversation.failure);
   const [problem, setProblem] = useState<string | null>(null);
@@ -48,6 +52,19 @@ export function Pane(props: {
       setProblem(reasonOf(error));
     }
   }, [conversation]);
+  const fail = useCallback((error: unknown) => {
+    setProblem(reasonOf(error));
+  }, []);
+  const opens = useRef(onOpen);
+  opens.current = onOpen;
+  const open = useCallback((sessionId: string) => {
+    opens.current(sessionId);
+  }, []);
+  const actions = useMessageActions(conversation, { send, open, fail });
+  useEffect(() => {
+    const draft = takeDraft(conversation.client.sessionId);
+    if (draft !== undefined) void send(draft);
+  }, [conversation, send]);
   const shown = useWindow(view);
   const runtime = useThreadRuntime(view, shown.messages, { send, interrupt });
 
@@ -74,11 +91,13 @@ export function Pane(props: {
   return (
     <AssistantRuntimeProvider runtime={runtime}>
       <ThreadPrimitive.Root className="pane">
-        <Thread
-          view={view}
-          shown={shown}
-          requests={<PendingList messages={view.messages} {...{ conversation, wallets }} />}
-        />
+        <ActionsProvider value={actions}>
+          <Thread
+            view={view}
+            shown={shown}
+            requests={<PendingList messages={view.messages} {...{ conversation, wallets }} />}
+          />
+        </ActionsProvider>
         <Problems
           problem={problem ?? failure}
           notices={view.notices}

@@ -1,11 +1,12 @@
-import { ThreadPrimitive } from '@assistant-ui/react';
+import { getExternalStoreMessages, ThreadPrimitive } from '@assistant-ui/react';
 import type { ReactNode } from 'react';
 import { Icon } from '../../parts/icon.js';
 import { AssistantMessage, SystemMessage, UserMessage } from './messages.js';
-import type { View } from '../../../client/view/view.js';
+import type { View, ViewMessage } from '../../../client/view/view.js';
 import type { Shown } from './window.js';
 
 const MESSAGES = { user: UserMessage, assistant: AssistantMessage, system: SystemMessage } as const;
+const NO_REPLY: ViewMessage = { id: '', role: 'assistant', blocks: [] };
 const EXAMPLES = ['What is 12 * (3 + 4)?', 'What time is it in Tokyo?', 'Count from 1 to 50'] as const;
 
 /** The messages of a session, followed by the queued ones. */
@@ -28,7 +29,9 @@ export function Thread(props: {
         <ThreadPrimitive.Messages>
           {({ message }) => {
             const Message = MESSAGES[message.role];
-            return <Message />;
+            const [shownMessage] = getExternalStoreMessages<ViewMessage>(message);
+            // The library adds an empty reply of its own while none has begun.
+            return <Message message={shownMessage ?? NO_REPLY} />;
           }}
         </ThreadPrimitive.Messages>
         {requests}
