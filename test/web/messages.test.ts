@@ -116,7 +116,7 @@ describeWithBrowser('the messages of the page', () => {
       await visitor.idle();
       const before = visitor.sessionId;
       await action(visitor.questions.nth(1), 'Edit message').press('Enter');
-      const editor = visitor.page.getByLabel('Edit message');
+      const editor = visitor.page.getByRole('textbox', { name: 'Edit message' });
       await editor.press('Escape');
       await editor.waitFor({ state: 'detached' });
       await action(visitor.questions.nth(1), 'Edit message').press('Enter');

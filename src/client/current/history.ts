@@ -1,5 +1,12 @@
 import { isObject, objectsIn, textOf } from '../json.js';
-import type { HistoryCall, HistoryMessage, HistoryPage, HistoryTurn, JsonObject, JsonValue } from '../types.js';
+import type {
+  HistoryCall,
+  HistoryMessage,
+  HistoryPage,
+  HistoryTurn,
+  JsonObject,
+  JsonValue,
+} from '../types.js';
 
 /** Reads a page of stored messages from a response body. */
 export function historyPageOf(body: JsonObject): HistoryPage {
