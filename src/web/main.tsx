@@ -2,6 +2,7 @@ import './styles/tokens.css';
 import './styles/base.css';
 import './styles/layout.css';
 import './styles/thread.css';
+import './styles/messages.css';
 import './styles/panels.css';
 import './styles/wallet.css';
 import { StrictMode } from 'react';

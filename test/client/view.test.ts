@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { ChatMessage, SessionState, ToolProgress } from '../../src/client/types.js';
+import type { ChatMessage, HistoryCall, SessionState, ToolProgress } from '../../src/client/types.js';
 import { changed, type Change } from '../../src/client/view/changes.js';
 import { withArguments } from '../../src/client/view/tools.js';
 import { EMPTY_VIEW, isBusy, type ToolBlock, type View } from '../../src/client/view/view.js';
@@ -39,6 +39,16 @@ const sending = (words: string): Change => ({
 const tool = (status: ToolProgress['status'], more: Partial<ToolProgress> = {}): Change => ({
   ...{ type: 'tool', callId: 'c1', name: 'add', status },
   ...more,
+});
+
+/** A page of the history with these calls. */
+const history = (...toolCalls: readonly HistoryCall[]): Change => ({
+  type: 'history',
+  page: {
+    messages: [{ id: 'm1', turnId: 'A', role: 'assistant', content: '', toolCalls, createdAt: '' }],
+    turns: [],
+    hasMore: false,
+  },
 });
 
 function after(...changes: readonly Change[]): View {
@@ -216,7 +226,7 @@ describe('a view', () => {
         outcome('add', '3'),
         outcome('add', '4'),
       ),
-      { type: 'calls', calls: [call('c2', 2, '3'), call('c3', 3, '4'), call('c4', 4, '5')] },
+      history(call('c2', 2, '3'), call('c3', 3, '4'), call('c4', 4, '5')),
     );
     const args = view.messages.flatMap(({ blocks }) =>
       blocks.map((block) => (block.kind === 'tool' ? block.args : null)),
@@ -234,10 +244,7 @@ describe('a view', () => {
     expect(shown(after(...told))).toEqual(['U: 1', 'A: [add failed no luck] sorry']);
 
     const call = { callId: 'c1', name: 'add', args: { a: 1 }, result: 'no luck', failed: true };
-    expect(shown(after(ended, { type: 'calls', calls: [call] }))).toEqual([
-      'U: 1',
-      'A: [add failed no luck] sorry',
-    ]);
+    expect(shown(after(ended, history(call)))).toEqual(['U: 1', 'A: [add failed no luck] sorry']);
   });
 
   it('takes the failure of a call that arrives after its turn', () => {

@@ -1,15 +1,17 @@
-import type { HistoryCall, SessionEvent, SessionState, ToolProgress } from '../types.js';
+import type { HistoryPage, SessionEvent, SessionState, ToolProgress } from '../types.js';
+import { withFates } from './fates.js';
+import { callsOf, mergedHistory, textOf, withOrigins } from './history.js';
 import { reused } from './reuse.js';
 import { readState, turnsOf } from './stated.js';
 import { noted, withArguments, withProgress } from './tools.js';
 import type { Block, Unseen, View, ViewMessage } from './view.js';
 
-/** A change to a view: an event of the session, a message that the user sends, or calls read from the history. */
+/** A change to a view: an event of the session, a message that the user sends, or a page of the history. */
 export type Change =
   | SessionEvent
   | { readonly type: 'sending'; readonly message: Unseen }
   | { readonly type: 'not_sent'; readonly key: string }
-  | { readonly type: 'calls'; readonly calls: readonly HistoryCall[] }
+  | { readonly type: 'history'; readonly page: HistoryPage }
   | { readonly type: 'notices_read' };
 
 const MAX_NOTICES = 3;
@@ -39,8 +41,8 @@ export function changed(view: View, change: Change): View {
       return placed({ ...view, unseen: [...view.unseen, change.message] }, change.message.text);
     case 'not_sent':
       return withdrawn(view, change.key);
-    case 'calls':
-      return { ...view, calls: change.calls, messages: withArguments(view.messages, change.calls) };
+    case 'history':
+      return withHistory(view, change.page);
   }
   return change satisfies never;
 }
@@ -59,12 +61,28 @@ function stated(view: View, state: SessionState): View {
   const next: View = {
     ...view,
     ...{ isLoaded: true, title: state.title ?? view.title, queued, unseen, statedUsers: users.length },
-    messages: reused(view.messages, withArguments(messages, view.calls)),
+    messages: reused(view.messages, completed(messages, view, state.status)),
+    status: state.status,
     turn: state.status === 'processing' ? { ordinal, id, before } : null,
     userState: state.userState,
     raw: state.raw,
   };
   return unseen.reduce((shown, { text }) => placed(shown, text), next);
+}
+
+function withHistory(view: View, page: HistoryPage): View {
+  const history = mergedHistory(view.history, page);
+  const next = { ...view, history, calls: callsOf(history) };
+  return { ...next, messages: reused(view.messages, completed(view.messages, next, view.status)) };
+}
+
+/** Adds to messages what states leave out, as far as it is known. */
+function completed(
+  messages: readonly ViewMessage[],
+  { calls, history }: View,
+  status: SessionState['status'],
+): readonly ViewMessage[] {
+  return withFates(withOrigins(withArguments(messages, calls), history), status);
 }
 
 function started(view: View, turnId: string): View {
@@ -152,8 +170,4 @@ function withBlocks(view: View, change: (blocks: readonly Block[]) => readonly B
 
 function asked(view: View, text: string): ViewMessage {
   return { id: String(view.messages.length), role: 'user', blocks: [{ kind: 'text', text }] };
-}
-
-function textOf({ blocks }: ViewMessage): string {
-  return blocks.map((block) => (block.kind === 'text' ? block.text : '')).join('');
 }

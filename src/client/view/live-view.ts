@@ -1,14 +1,15 @@
 import { randomId } from '../random-id.js';
 import type { Client, SessionEvent } from '../types.js';
 import { changed, type Change } from './changes.js';
-import { countUnknown } from './tools.js';
+import { countMissing } from './history.js';
 import { EMPTY_VIEW, type View } from './view.js';
+
+/** How many stored messages are read first, and after each turn. */
+const FIRST_RECORDS = 1000;
+const LATER_RECORDS = 100;
 
 /** Maximum delay before listeners are notified of new text, in milliseconds. */
 const FRAME_MS = 40;
-
-/** Number of stored messages to search for the arguments of tool calls. */
-const HISTORY = 200;
 
 /** The view of a session, kept up to date from a client's events, with change listeners. */
 export class LiveView {
@@ -18,12 +19,13 @@ export class LiveView {
   #shown = EMPTY_VIEW;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #isReading = false;
-  /** The number of calls that are too old for the history to have their arguments. */
+  /** How much the history lacks of what is shown: what is too old. */
   #unknowable = 0;
 
   /**
    * @param client sends the messages and receives the events
-   * @param historian reads the arguments of tool calls, which snapshots leave out; null if no surface provides them
+   * @param historian reads what snapshots leave out: arguments of tool calls, ids of messages and how turns went; null
+   * if no surface provides it
    */
   constructor(
     private readonly client: Client,
@@ -63,7 +65,7 @@ export class LiveView {
   async *follow(): AsyncGenerator<SessionEvent, void, undefined> {
     for await (const event of this.client.watch(this.closed)) {
       this.apply(event);
-      if (event.type === 'state') this.#readArguments();
+      if (event.type === 'state') this.#readHistory();
       yield event;
     }
   }
@@ -105,18 +107,19 @@ export class LiveView {
     for (const listener of this.#listeners) listener();
   };
 
-  #readArguments(): void {
-    const isNews = countUnknown(this.#newest.messages) > this.#unknowable;
+  #readHistory(): void {
+    const isNews = countMissing(this.#newest) > this.#unknowable;
     if (this.historian === null || this.#isReading || !isNews) return;
     this.#isReading = true;
+    const limit = this.#newest.history === null ? FIRST_RECORDS : LATER_RECORDS;
     this.historian
-      .historyPage({ limit: HISTORY, signal: this.closed })
+      .historyPage({ limit, signal: this.closed })
       .then(
-        ({ messages }) => {
-          this.apply({ type: 'calls', calls: messages.flatMap(({ toolCalls }) => toolCalls) });
-          this.#unknowable = countUnknown(this.#newest.messages);
+        (page) => {
+          this.apply({ type: 'history', page });
+          this.#unknowable = countMissing(this.#newest);
         },
-        // The arguments stay unknown; the connection status reports an unreachable service.
+        // What only the history has stays unknown; the connection status reports an unreachable service.
         () => undefined,
       )
       .finally(() => {

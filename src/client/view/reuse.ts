@@ -1,3 +1,4 @@
+import { isSameOrigin } from './history.js';
 import type { Block, ViewMessage } from './view.js';
 
 /**
@@ -18,6 +19,9 @@ function isSame(one: ViewMessage, other: ViewMessage): boolean {
   return (
     one.id === other.id &&
     one.role === other.role &&
+    one.at === other.at &&
+    one.fate === other.fate &&
+    isSameOrigin(one.origin, other.origin) &&
     one.blocks.length === other.blocks.length &&
     one.blocks.every((block, index) => isSameBlock(block, other.blocks[index]))
   );

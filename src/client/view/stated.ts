@@ -33,12 +33,12 @@ export function turnsOf(messages: readonly ViewMessage[]): number {
 }
 
 function joined(messages: readonly ChatMessage[]): ViewMessage[] {
-  const result: { id: string; role: ViewMessage['role']; blocks: Block[] }[] = [];
+  const result: { id: string; role: ViewMessage['role']; blocks: Block[]; at: string }[] = [];
   for (const message of messages) {
     const role = message.sender === 'agent' ? 'assistant' : message.sender;
     const last = result.at(-1);
     if (role === 'assistant' && last?.role === 'assistant') last.blocks.push(blockOf(message));
-    else result.push({ id: String(result.length), role, blocks: [blockOf(message)] });
+    else result.push({ id: String(result.length), role, blocks: [blockOf(message)], at: message.timestamp });
   }
   return result;
 }

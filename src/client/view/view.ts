@@ -1,4 +1,4 @@
-import type { JsonObject, HistoryCall } from '../types.js';
+import type { HistoryCall, HistoryPage, HistoryTurn, JsonObject, SessionState } from '../types.js';
 
 /** A tool call. */
 export interface ToolBlock {
@@ -23,12 +23,27 @@ export interface TextBlock {
 /** A part of a message. */
 export type Block = TextBlock | ToolBlock;
 
+/** Where a message is stored, and how its turn went. */
+export interface Origin {
+  /** The id of its stored message; of a reply, of its first step. */
+  readonly messageId: string;
+  readonly turn: HistoryTurn;
+  /** The time of the reply's first character (ISO 8601); null: there is no reply. */
+  readonly repliedAt: string | null;
+}
+
 /** A message as shown. All steps of a reply form one message. */
 export interface ViewMessage {
   /** Derived from the position in the thread, so it is stable. */
   readonly id: string;
   readonly role: 'user' | 'assistant' | 'system';
   readonly blocks: readonly Block[];
+  /** The time of the message (ISO 8601); of a reply, of its first character. Absent until a state has it. */
+  readonly at?: string;
+  /** Absent: not known yet, or not available. */
+  readonly origin?: Origin;
+  /** A reply that was interrupted, or a user message that was cancelled before its reply began. */
+  readonly fate?: 'interrupted' | 'cancelled';
 }
 
 /** A sent message that no state contains yet. */
@@ -53,6 +68,8 @@ export interface View {
   /** False until the first state was received. */
   readonly isLoaded: boolean;
   readonly title: string | null;
+  /** The status in the last state. */
+  readonly status: SessionState['status'];
   readonly messages: readonly ViewMessage[];
   /** The texts of queued messages. */
   readonly queued: readonly string[];
@@ -61,6 +78,8 @@ export interface View {
   /** The number of user messages in the last state. */
   readonly statedUsers: number;
   readonly calls: readonly HistoryCall[];
+  /** The stored messages as far as they were read. */
+  readonly history: HistoryPage | null;
   readonly userState: JsonObject | null;
   /** The unprocessed last state. */
   readonly raw: JsonObject | null;
@@ -72,12 +91,14 @@ export const EMPTY_VIEW: View = {
   connection: 'connecting',
   isLoaded: false,
   title: null,
+  status: 'idle',
   messages: [],
   queued: [],
   unseen: [],
   turn: null,
   statedUsers: 0,
   calls: [],
+  history: null,
   userState: null,
   raw: null,
   notices: [],

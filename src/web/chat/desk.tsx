@@ -5,6 +5,7 @@ import { Icon } from '../parts/icon.js';
 import { useMedia } from '../parts/media.js';
 import { useObservable } from '../parts/observable.js';
 import { Connection } from './thread/connection.js';
+import { ExportMenu } from './thread/export-menu.js';
 import type { Conversation } from './conversation/conversation.js';
 import { Inspector } from './inspector/inspector.js';
 import { boundedWidth, useInspectorLayout } from './inspector/layout.js';
@@ -110,6 +111,7 @@ export function Desk(props: {
           )}
           <h1>{title}</h1>
           <Connection state={view.connection} />
+          <ExportMenu conversation={conversation} />
           <SurfaceSwitch
             surfaces={surfaces}
             value={settings.surface}
@@ -159,6 +161,9 @@ export function Desk(props: {
           wallet={settings.wallet}
           usesWallet={settings.walletUse === 'own'}
           prompts={promptsOf(settings.app, apps.list, setup)}
+          onOpen={(sessionId) => {
+            onChange({ sessionId });
+          }}
         />
       </main>
       <Side name="inspector" label="Inspector" isOver={isMedium} isOpen={hasInspector} onClose={close}>

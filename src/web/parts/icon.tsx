@@ -21,6 +21,8 @@ const PATHS = {
   wallet: 'M4 7h15v12H4zM4 7l11-3v3M15 13h4',
   share: 'M12 15V4M8 8l4-4 4 4M5 12v8h14v-8',
   search: 'M11 5a6 6 0 1 0 0 12 6 6 0 0 0 0-12M15.5 15.5L20 20',
+  again: 'M20 11A8 8 0 1 0 18 17M20 5v6h-6',
+  save: 'M12 4v11M7 10l5 5 5-5M5 20h14',
   chevron: 'M9 6l6 6-6 6',
 } as const;
 

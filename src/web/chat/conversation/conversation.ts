@@ -86,6 +86,20 @@ export class Conversation {
     await this.view.interrupt();
   }
 
+  /** True if the thread can be branched. */
+  get canBranch(): boolean {
+    return this.keeper !== null;
+  }
+
+  /**
+   * Branches the thread before a stored message.
+   * @returns the id of the new session
+   */
+  async branch(before: string): Promise<string> {
+    if (this.keeper === null) throw new Error('No exposed surface can branch a thread');
+    return (await this.keeper.branch(before)).sessionId;
+  }
+
   async setUserState(patch: JsonObject): Promise<void> {
     if (this.keeper === null) throw new Error('No exposed surface can set the user state');
     await this.keeper.setUserState(patch);

@@ -1,9 +1,11 @@
 import { AssistantRuntimeProvider, ThreadPrimitive } from '@assistant-ui/react';
-import { useCallback, useEffect, useState, type ReactNode } from 'react';
+import { useCallback, useEffect, useRef, useState, type ReactNode } from 'react';
 import { useObservable } from '../../parts/observable.js';
+import { ActionsProvider, useMessageActions } from './actions.js';
 import { Announcer } from './announcer.js';
 import { Composer } from './composer.js';
 import { reasonOf, type Conversation } from '../conversation/conversation.js';
+import { takeDraft } from '../conversation/drafts.js';
 import { Problems } from './problems.js';
 import { useThreadRuntime } from '../../../client/assistant-ui/thread-runtime.js';
 import { Thread } from './thread.js';
@@ -22,8 +24,10 @@ export function Pane(props: {
   readonly usesWallet: boolean;
   /** Prompts to begin with. */
   readonly prompts: readonly string[];
+  /** Opens another session. */
+  readonly onOpen: (sessionId: string) => void;
 }): ReactNode {
-  const { conversation, wallets, wallet, usesWallet, prompts } = props;
+  const { conversation, wallets, wallet, usesWallet, prompts, onOpen } = props;
   const view = useObservable(conversation.view);
   const failure = useObservable(conversation.failure);
   const [problem, setProblem] = useState<string | null>(null);
@@ -52,6 +56,19 @@ export function Pane(props: {
       setProblem(reasonOf(error));
     }
   }, [conversation]);
+  const fail = useCallback((error: unknown) => {
+    setProblem(reasonOf(error));
+  }, []);
+  const opens = useRef(onOpen);
+  opens.current = onOpen;
+  const open = useCallback((sessionId: string) => {
+    opens.current(sessionId);
+  }, []);
+  const actions = useMessageActions(conversation, { send, open, fail });
+  useEffect(() => {
+    const draft = takeDraft(conversation.client.sessionId);
+    if (draft !== undefined) void send(draft);
+  }, [conversation, send]);
   const shown = useWindow(view);
   const runtime = useThreadRuntime(view, shown.messages, { send, interrupt });
 
@@ -78,12 +95,14 @@ export function Pane(props: {
   return (
     <AssistantRuntimeProvider runtime={runtime}>
       <ThreadPrimitive.Root className="pane">
-        <Thread
-          view={view}
-          shown={shown}
-          prompts={prompts}
-          requests={<PendingList messages={view.messages} {...{ conversation, wallets }} />}
-        />
+        <ActionsProvider value={actions}>
+          <Thread
+            view={view}
+            shown={shown}
+            prompts={prompts}
+            requests={<PendingList messages={view.messages} {...{ conversation, wallets }} />}
+          />
+        </ActionsProvider>
         <Problems
           problem={problem ?? failure}
           notices={view.notices}

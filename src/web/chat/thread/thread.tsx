@@ -1,11 +1,12 @@
-import { ThreadPrimitive } from '@assistant-ui/react';
+import { getExternalStoreMessages, ThreadPrimitive } from '@assistant-ui/react';
 import type { ReactNode } from 'react';
 import { Icon } from '../../parts/icon.js';
 import { AssistantMessage, SystemMessage, UserMessage } from './messages.js';
-import type { View } from '../../../client/view/view.js';
+import type { View, ViewMessage } from '../../../client/view/view.js';
 import type { Shown } from './window.js';
 
 const MESSAGES = { user: UserMessage, assistant: AssistantMessage, system: SystemMessage } as const;
+const NO_REPLY: ViewMessage = { id: '', role: 'assistant', blocks: [] };
 
 /** The messages of a session, followed by the queued ones. */
 export function Thread(props: {
@@ -29,7 +30,9 @@ export function Thread(props: {
         <ThreadPrimitive.Messages>
           {({ message }) => {
             const Message = MESSAGES[message.role];
-            return <Message />;
+            const [shownMessage] = getExternalStoreMessages<ViewMessage>(message);
+            // The library adds an empty reply of its own while none has begun.
+            return <Message message={shownMessage ?? NO_REPLY} />;
           }}
         </ThreadPrimitive.Messages>
         {requests}

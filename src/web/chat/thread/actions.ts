@@ -1,0 +1,78 @@
+import { createContext, useContext, useMemo } from 'react';
+import { keepDraft } from '../conversation/drafts.js';
+import { isFirst, textOf } from '../../../client/view/history.js';
+import type { Conversation } from '../conversation/conversation.js';
+import type { ViewMessage } from '../../../client/view/view.js';
+
+/** What can be done with a message, by its id. */
+export interface MessageActions {
+  /** True if the thread can be branched, which another reply and an edited message need. */
+  readonly canBranch: boolean;
+  /** Sends another text in the place of a user message, in a branch of the thread. */
+  edit(id: string, text: string): void;
+  /** Asks for another reply, in a branch of the thread. */
+  regenerate(id: string): void;
+  /** Sends the user message of this turn again, in the thread. */
+  sendAgain(id: string): void;
+}
+
+const Context = createContext<MessageActions>({
+  canBranch: false,
+  edit: () => undefined,
+  regenerate: () => undefined,
+  sendAgain: () => undefined,
+});
+
+export const ActionsProvider = Context.Provider;
+
+export function useActions(): MessageActions {
+  return useContext(Context);
+}
+
+/**
+ * Creates the actions of a conversation.
+ * @param does `send`: sends a text; `open`: opens a session; `fail`: shows an error
+ */
+export function useMessageActions(
+  conversation: Conversation,
+  {
+    send,
+    open,
+    fail,
+  }: {
+    readonly send: (text: string) => Promise<void>;
+    readonly open: (sessionId: string) => void;
+    readonly fail: (error: unknown) => void;
+  },
+): MessageActions {
+  return useMemo(() => {
+    /** Sends a text in a branch that ends before the turn of a message. */
+    const inBranch = (id: string, text: string | undefined): void => {
+      const first = firstOf(conversation.view.get().messages, id);
+      if (first?.origin === undefined) return;
+      const words = text ?? textOf(first);
+      conversation.branch(first.origin.messageId).then((sessionId) => {
+        keepDraft(sessionId, words);
+        open(sessionId);
+      }, fail);
+    };
+    return {
+      canBranch: conversation.canBranch,
+      edit: inBranch,
+      regenerate: (id) => {
+        inBranch(id, undefined);
+      },
+      sendAgain: (id) => {
+        const first = firstOf(conversation.view.get().messages, id);
+        if (first !== undefined) void send(textOf(first));
+      },
+    };
+  }, [conversation, send, open, fail]);
+}
+
+/** Returns the user message that begins the turn of a message; undefined if a wallet began it. */
+function firstOf(messages: readonly ViewMessage[], id: string): ViewMessage | undefined {
+  const index = messages.findIndex((message) => message.id === id);
+  const first = messages.slice(0, index + 1).findLast(isFirst);
+  return first?.role === 'user' ? first : undefined;
+}

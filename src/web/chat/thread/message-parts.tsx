@@ -1,0 +1,110 @@
+import { useEffect, useRef, useState, type ReactNode } from 'react';
+import { CopyButton } from '../../parts/copy-button.js';
+import { Icon, type IconName } from '../../parts/icon.js';
+import { textOf } from '../../../client/view/history.js';
+import type { ViewMessage } from '../../../client/view/view.js';
+import { useActions } from './actions.js';
+
+/** A button of a message: an icon with a label. */
+export function MessageButton(props: {
+  readonly icon: IconName;
+  readonly label: string;
+  readonly onClick: () => void;
+}): ReactNode {
+  const { icon, label, onClick } = props;
+  return (
+    <button type="button" className="icon-button small" aria-label={label} title={label} onClick={onClick}>
+      <Icon name={icon} />
+    </button>
+  );
+}
+
+/** Copies the text of a message. */
+export function CopyMessage({ message }: { readonly message: ViewMessage }): ReactNode {
+  const text = textOf(message);
+  return text === '' ? null : <CopyButton text={text} label="Copy message" />;
+}
+
+/** Marks a message that did not come to its end. */
+export function Fate({ fate }: { readonly fate: NonNullable<ViewMessage['fate']> }): ReactNode {
+  return <span className="fate">{fate === 'interrupted' ? 'Interrupted' : 'Cancelled'}</span>;
+}
+
+/** Sends the user message of a turn again. */
+export function SendAgain({ id, label }: { readonly id: string; readonly label: string }): ReactNode {
+  const { sendAgain } = useActions();
+  return (
+    <button
+      type="button"
+      className="button small"
+      onClick={() => {
+        sendAgain(id);
+      }}
+    >
+      {label}
+    </button>
+  );
+}
+
+/** The time of a message. */
+export function Time({ at }: { readonly at: string }): ReactNode {
+  const date = new Date(at);
+  return (
+    <time dateTime={at} title={date.toLocaleString()}>
+      {date.toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' })}
+    </time>
+  );
+}
+
+/** Changes the text of a user message. Enter sends it, Esc leaves it as it was. */
+export function Editor(props: {
+  readonly text: string;
+  readonly onSend: (text: string) => void;
+  readonly onLeave: () => void;
+}): ReactNode {
+  const { text, onSend, onLeave } = props;
+  const [draft, setDraft] = useState(text);
+  const input = useRef<HTMLTextAreaElement>(null);
+  useEffect(() => {
+    input.current?.focus();
+    input.current?.setSelectionRange(text.length, text.length);
+  }, [text]);
+  const isReady = draft.trim() !== '';
+  return (
+    <form
+      className="editor"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (isReady) onSend(draft);
+      }}
+    >
+      <textarea
+        ref={input}
+        aria-label="Edit message"
+        rows={Math.min(10, draft.split('\n').length + 1)}
+        value={draft}
+        onChange={(event) => {
+          setDraft(event.target.value);
+        }}
+        onKeyDown={(event) => {
+          if (event.key === 'Escape') {
+            event.preventDefault();
+            onLeave();
+          } else if (event.key === 'Enter' && !event.shiftKey && !event.nativeEvent.isComposing) {
+            event.preventDefault();
+            if (isReady) onSend(draft);
+          }
+        }}
+      />
+      <div className="message-bar">
+        <p className="hint">Goes on in a branch; this thread stays as it is.</p>
+        <button type="button" className="button small" onClick={onLeave}>
+          Cancel
+        </button>
+        <button type="submit" className="button primary small" disabled={!isReady}>
+          Send edited
+        </button>
+      </div>
+    </form>
+  );
+}

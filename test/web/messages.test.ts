@@ -1,0 +1,267 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Browser, BrowserContextOptions, Locator } from 'playwright-core';
+import { describeWithBrowser, launchBrowser } from '../support/browser.js';
+import { endChunk, textChunk, type Script } from '../support/upstream.js';
+import { calls, Gate, says, ScriptedService } from './scripted-service.js';
+import { findingsOf, Visitor } from './visitor.js';
+
+const RICH = [
+  'Look: $e^{i\\pi}$ costs $5 or $10.\n\n$$\\frac{a}{b}$$\n\n',
+  '```ts\nconst a = "<b>1</b>";\n```\n\n',
+  '| what | amount |\n|---|---:|\n| one | 1 234 567.89 |\n\n- [x] done\n- [ ] open\n',
+].join('');
+
+let service: ScriptedService;
+let browser: Browser;
+const visitors: Visitor[] = [];
+
+async function visit(options: BrowserContextOptions & { fragment?: string } = {}): Promise<Visitor> {
+  const visitor = await Visitor.open(browser, service.url, options);
+  visitors.push(visitor);
+  return visitor;
+}
+
+/** The button of one message. */
+function action(message: Locator, name: string): Locator {
+  return message.getByRole('button', { name, exact: true });
+}
+
+describeWithBrowser('the messages of the page', () => {
+  beforeAll(async () => {
+    [service, browser] = await Promise.all([ScriptedService.start(), launchBrowser()]);
+  });
+  afterEach(async () => {
+    const left = visitors.splice(0);
+    await Promise.all(left.map((visitor) => visitor.leave()));
+    expect(left.flatMap(({ faults }) => faults)).toEqual([]);
+  });
+  afterAll(() => service.close());
+
+  it.each(['light', 'dark'] as const)(
+    'have formulas, highlighted code, tables and tasks, and no finding of axe: %s',
+    async (colorScheme) => {
+      service.when('Rich', says(RICH));
+      for (const viewport of [
+        { width: 1440, height: 900 },
+        { width: 390, height: 844 },
+      ]) {
+        const visitor = await visit({ colorScheme, viewport });
+        service.when('Rich', says(RICH));
+        await visitor.say('Rich');
+        await visitor.idle();
+        const answer = visitor.answers.nth(0);
+        await answer.locator('math').nth(1).waitFor({ state: 'attached' });
+        expect(await answer.locator('math').count()).toBe(2);
+        expect(await answer.locator('.formula.display math mfrac').count()).toBe(1);
+        expect(await answer.innerText()).toContain('costs $5 or $10.');
+        await answer.locator('pre .hljs-keyword').filter({ hasText: 'const' }).waitFor();
+        expect(await answer.locator('pre').innerText()).toBe('const a = "<b>1</b>";\n');
+        expect(await answer.locator('.code-header').innerText()).toBe('ts');
+        expect(await answer.locator('td.amount').innerText()).toBe('1 234 567.89');
+        expect(await answer.getByRole('checkbox', { name: 'Done' }).isChecked()).toBe(true);
+        expect(await answer.getByRole('checkbox', { name: 'To do' }).isChecked()).toBe(false);
+        expect(await findingsOf(visitor.page)).toEqual([]);
+        const { SCREENSHOTS } = process.env;
+        if (SCREENSHOTS !== undefined)
+          await visitor.page.screenshot({
+            path: `${SCREENSHOTS}/messages-${colorScheme}-${String(viewport.width)}.png`,
+          });
+      }
+    },
+  );
+
+  it('are copied whole, and the code of them alone', async () => {
+    const visitor = await visit({ permissions: ['clipboard-read', 'clipboard-write'] });
+    service.when('Rich', says(RICH));
+    await visitor.say('Rich');
+    await visitor.idle();
+    const copied = (): Promise<unknown> => visitor.page.evaluate('navigator.clipboard.readText()');
+    await action(visitor.answers.nth(0), 'Copy code').click();
+    await action(visitor.answers.nth(0), 'Copied').waitFor();
+    expect(await copied()).toContain('const a = "<b>1</b>";');
+    await action(visitor.answers.nth(0), 'Copy message').click();
+    await visitor.page.waitForFunction(
+      'navigator.clipboard.readText().then((text) => text.includes("- [x] done"))',
+    );
+    expect(await copied()).toBe(RICH);
+    await action(visitor.questions.nth(0), 'Copy message').click();
+    await action(visitor.questions.nth(0), 'Copied').waitFor();
+    expect(await copied()).toBe('Rich');
+  });
+
+  describe.each(['current', 'legacy'])('on the %s surface', (surface) => {
+    const fragment = `surface=${surface}`;
+
+    it('say when, how fast, with how many tokens and by which model, after a reload too', async () => {
+      const visitor = await visit({ fragment });
+      await visitor.say('Hello');
+      await visitor.idle();
+      const facts = visitor.answers.nth(0).locator('.facts');
+      const expected = /\d\d:\d\d.*\d s in all.*first word after \d.*7 \+ 3 tokens.*scripted/s;
+      await facts.filter({ hasText: expected }).waitFor();
+      await visitor.page.reload();
+      await facts.filter({ hasText: expected }).waitFor();
+    });
+
+    it('are edited and generated again in a branch, by keyboard alone', async () => {
+      const visitor = await visit({ fragment });
+      await visitor.say('First');
+      await visitor.hears('You said: First', 0);
+      await visitor.idle();
+      await visitor.say('Second');
+      await visitor.hears('You said: Second', 1);
+      await visitor.idle();
+      const before = visitor.sessionId;
+      await action(visitor.questions.nth(1), 'Edit message').press('Enter');
+      const editor = visitor.page.getByRole('textbox', { name: 'Edit message' });
+      await editor.press('Escape');
+      await editor.waitFor({ state: 'detached' });
+      await action(visitor.questions.nth(1), 'Edit message').press('Enter');
+      await editor.fill('Other');
+      await editor.press('Enter');
+      await visitor.hears('You said: Other', 1);
+      await visitor.idle();
+      const branch = visitor.sessionId;
+      expect(branch).not.toBe(before);
+      expect(await visitor.questions.count()).toBe(2);
+      await visitor.page.getByRole('heading', { level: 1, name: /^Branch of / }).waitFor();
+
+      service.when('Other', says('Another reply'));
+      await action(visitor.answers.nth(1), 'Regenerate').press('Enter');
+      await visitor.hears('Another reply', 1);
+      await visitor.idle();
+      expect(visitor.sessionId).not.toBe(branch);
+      // Both threads are as they were.
+      await visitor.page.goBack();
+      await visitor.hears('You said: Other', 1);
+      await visitor.page.goBack();
+      await visitor.hears('You said: Second', 1);
+    });
+
+    it('are marked as interrupted, cancelled and failed, after a reload too, and sent again', async () => {
+      const never = new Gate();
+      service.when('Long', says('Half of it', never));
+      service.when('Bad', (reply) => {
+        reply.json(400, { error: { message: 'no' } });
+      });
+      const visitor = await visit({ fragment });
+      await visitor.say('Long');
+      await visitor.hears('Half of it', 0);
+      await visitor.say('Later');
+      await visitor.queue.filter({ hasText: 'Later' }).waitFor();
+      await visitor.button('Interrupt').click();
+      await visitor.idle();
+      const cancelled = visitor.questions.filter({ hasText: 'Later' });
+      const check = async (): Promise<void> => {
+        await visitor.answers.nth(0).locator('.fate').filter({ hasText: 'Interrupted' }).waitFor();
+        await cancelled.locator('.fate').filter({ hasText: 'Cancelled' }).waitFor();
+      };
+      await check();
+      await visitor.page.reload();
+      await check();
+      await action(cancelled, 'Send again').click();
+      await visitor.hears('You said: Later', 1);
+      await visitor.idle();
+
+      await visitor.say('Bad');
+      const failure = visitor.page.locator('[data-role=system]');
+      await failure.waitFor();
+      await visitor.idle();
+      await visitor.page.reload();
+      await action(failure, 'Try again').click();
+      await visitor.hears('You said: Bad', 2);
+      expect(await visitor.questions.filter({ hasText: 'Bad' }).count()).toBe(2);
+      await check();
+      never.open();
+    });
+
+    it('are exported as Markdown and JSON', async () => {
+      service.when('Add', calls('calculate', { expression: '20+22' }), says('It is 42.'));
+      const visitor = await visit({ fragment });
+      await visitor.say('Add');
+      await visitor.hears('It is 42.', 0);
+      await visitor.idle();
+      await visitor.answers.nth(0).locator('.facts').filter({ hasText: 'scripted' }).waitFor();
+      await visitor.page.getByRole('heading', { level: 1, name: 'A made-up title' }).waitFor();
+      const exported = async (name: string): Promise<{ name: string; text: string }> => {
+        await visitor.page.locator('summary[aria-label="Export thread"]').press('Enter');
+        const [download] = await Promise.all([
+          visitor.page.waitForEvent('download'),
+          visitor.button(name).press('Enter'),
+        ]);
+        return { name: download.suggestedFilename(), text: readFileSync(await download.path(), 'utf8') };
+      };
+      const markdown = await exported('Markdown');
+      expect(markdown.name).toBe('A-made-up-title.md');
+      expect(markdown.text).toMatch(
+        /^# A made-up title\n\n## You · .*\n\nAdd\n\n## Assistant · scripted · .*\n\n```json\n\{\n {2}"tool": "calculate"[^]*\n```\n\nIt is 42\.\n$/,
+      );
+      const { name, text } = await exported('JSON');
+      expect(name).toBe('A-made-up-title.json');
+      expect(JSON.parse(text)).toMatchObject({
+        session_id: visitor.sessionId,
+        title: 'A made-up title',
+        messages: [
+          { role: 'user', text: 'Add' },
+          {
+            role: 'assistant',
+            text: 'It is 42.',
+            tools: [{ name: 'calculate', args: { expression: '20+22' }, status: 'complete' }],
+            turn: { rig: 'scripted', status: 'complete' },
+          },
+        ],
+      });
+    });
+  });
+
+  it('render in frames that are as short in a thread of a thousand as in an empty one', async () => {
+    const session = randomUUID();
+    for (let n = 0; n < 500; n++) {
+      await fetch(`${service.url}/api/chat?message=number-${String(n)}`, {
+        method: 'POST',
+        headers: { 'X-Session-Id': session, Prefer: 'wait=60' },
+      }).then((sent) => sent.json());
+    }
+    const paced: Script = async (reply) => {
+      reply.open();
+      for (let n = 0; n < 150; n++) {
+        reply.event(textChunk(`word-${String(n)} `));
+        await pause(15);
+      }
+      reply.event(endChunk());
+      reply.event('[DONE]');
+    };
+    const frames = async (fragment: string, answered: number): Promise<number> => {
+      const visitor = await visit({ fragment });
+      if (answered > 0) await visitor.hears(`number-499`, answered - 1);
+      service.when('Stream', paced);
+      await visitor.page.evaluate(MEASURE);
+      await visitor.say('Stream');
+      await visitor.hears('word-1 ', answered);
+      await visitor.composer.pressSequentially('I am typing while the reply streams and is measured', {
+        delay: 20,
+      });
+      await visitor.hears('word-149', answered);
+      await visitor.idle();
+      return Number(await visitor.page.evaluate('measured()'));
+    };
+    const empty = await frames('', 0);
+    const full = await frames(`session=${session}`, 50);
+    process.stderr.write(
+      `time of a frame, p95: ${empty.toFixed(1)} ms empty, ${full.toFixed(1)} ms with 1,000\n`,
+    );
+    expect(full / empty).toBeLessThan(1.5);
+  }, 120_000);
+});
+
+/** Collects the times between frames; `measured()` returns their 95th percentile in milliseconds. */
+const MEASURE = `
+  const times = [];
+  let last = performance.now();
+  const frame = (now) => { times.push(now - last); last = now; requestAnimationFrame(frame); };
+  requestAnimationFrame(frame);
+  globalThis.measured = () => times.toSorted((a, b) => a - b)[Math.floor(times.length * 0.95)];
+`;
