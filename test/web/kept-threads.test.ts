@@ -208,7 +208,7 @@ describeWithBrowser('The threads of a browser', () => {
   });
 
   it('are bounded: the oldest make room', async () => {
-    const many = Array.from({ length: 520 }, (_, n) => [
+    const many = Array.from({ length: 520 }, (_, n): [string, string] => [
       `diptych.thread.${randomUUID()}`,
       kept(`Number ${String(n)}`, 1000 + n),
     ]);

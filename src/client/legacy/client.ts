@@ -8,6 +8,9 @@ import { LegacyCalls } from './calls.js';
 import { LegacyTurn, type TurnStep } from './turn.js';
 import { watchLegacy, type Listeners, type Nudges } from './watch.js';
 
+/** Returns a method for what the legacy surface has no call for. It rejects with a `ClientError`. */
+const refuses = (what: string) => (): Promise<never> => Promise.reject(unsupported(what));
+
 /** Creates a client for the legacy surface. */
 export function legacyClient(wire: Wire, options: ClientOptions): Client {
   const calls = new LegacyCalls(wire, options);
@@ -29,25 +32,25 @@ export function legacyClient(wire: Wire, options: ClientOptions): Client {
       for (const nudge of nudges) nudge();
     },
     interrupt: () => calls.interrupt(),
-    setUserState: () => Promise.reject(unsupported('set the user state')),
+    setUserState: refuses('set the user state'),
     threads: () => calls.threads(),
-    rename: () => Promise.reject(unsupported('rename a thread')),
-    archive: () => Promise.reject(unsupported('archive a thread')),
-    delete: () => Promise.reject(unsupported('delete a thread')),
-    branch: () => Promise.reject(unsupported('branch a thread')),
-    historyPage: () => Promise.reject(unsupported('read the stored messages')),
+    rename: refuses('rename a thread'),
+    archive: refuses('archive a thread'),
+    delete: refuses('delete a thread'),
+    branch: refuses('branch a thread'),
+    historyPage: refuses('read the stored messages'),
     apps: () => calls.apps(),
     appDetails: async () => (await calls.apps()).map((name) => ({ name, secrets: [], prompts: null })),
     rigs: async () => (await calls.rigDetails()).map(({ id }) => id),
     rigDetails: () => calls.rigDetails(),
     selectRig: (rig) => calls.selectRig(rig),
-    storedSecrets: () => Promise.reject(unsupported('list secrets')),
-    storeSecret: () => Promise.reject(unsupported('store a secret')),
-    deleteSecret: () => Promise.reject(unsupported('delete a secret')),
-    pending: () => Promise.reject(unsupported('list wallet requests')),
-    reportSystem: () => Promise.reject(unsupported('report for a wallet')),
-    walletNonce: () => Promise.reject(unsupported('sign in with a wallet')),
-    proveWallet: () => Promise.reject(unsupported('sign in with a wallet')),
+    storedSecrets: refuses('store secrets'),
+    storeSecret: refuses('store secrets'),
+    deleteSecret: refuses('store secrets'),
+    pending: refuses('list wallet requests'),
+    reportSystem: refuses('use a wallet'),
+    walletNonce: refuses('use a wallet'),
+    proveWallet: refuses('use a wallet'),
     close: () => {
       wire.close();
     },

@@ -9,11 +9,11 @@ export interface MessageActions {
   /** True if the thread can be branched, which another reply and an edited message need. */
   readonly canBranch: boolean;
   /** Sends another text in the place of a user message, in a branch of the thread. */
-  edit(id: string, text: string): void;
+  readonly edit: (id: string, text: string) => void;
   /** Asks for another reply, in a branch of the thread. */
-  regenerate(id: string): void;
+  readonly regenerate: (id: string) => void;
   /** Sends the user message of this turn again, in the thread. */
-  sendAgain(id: string): void;
+  readonly sendAgain: (id: string) => void;
 }
 
 const Context = createContext<MessageActions>({
