@@ -1,4 +1,5 @@
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { linkSignals } from '../../../core/model/abort.js';
 import { McpFailure } from './failure.js';
 import { JsonMeter } from '../../platform/net/json-meter.js';
 import { MAX_MESSAGE_BYTES, MESSAGE_BOUNDS, oversizedAnswer } from './oversize.js';
@@ -18,11 +19,18 @@ export function createBoundedFetch(url: URL, closed: AbortSignal): FetchLike {
     const { origin } = new URL(target);
     if (origin !== url.origin) throw new McpFailure('unreachable', ELSEWHERE);
     const isStream = init.method === 'GET';
+    const excess = new AbortController();
+    const sources = init.signal == null ? [excess.signal] : [init.signal, excess.signal];
+    const { signal, release } = linkSignals(...sources);
     try {
-      const response = await fetch(target, { ...init, redirect: 'manual' });
+      const response = await fetch(target, { ...init, signal, redirect: 'manual' });
       const id = typeof init.body === 'string' ? requestId(init.body) : null;
-      return withBoundedBody(response, id);
+      const stop = (): void => {
+        excess.abort();
+      };
+      return withBoundedBody(response, id, { stop, release });
     } catch (error) {
+      release();
       // The SDK would retry a failed stream even after it was closed. It takes 405 to mean that there is no stream.
       if (isStream && closed.aborted) return new Response(null, { status: 405 });
       throw error;
@@ -39,9 +47,18 @@ function requestId(body: string): number | null {
 /**
  * Bounds the body of a response. In an event stream, an error result for request `id` replaces a message that is too
  * large; otherwise the body fails.
+ * @param request `stop` closes its connection, because a body that is cancelled while its last bytes arrive may leave it
+ * open; `release` is called when the body has ended
  */
-function withBoundedBody(response: Response, id: number | null): Response {
-  if (response.body === null || response.status === 204 || response.status === 304) return response;
+function withBoundedBody(
+  response: Response,
+  id: number | null,
+  request: { readonly stop: () => void; readonly release: () => void },
+): Response {
+  if (response.body === null || response.status === 204 || response.status === 304) {
+    request.release();
+    return response;
+  }
   const isEvents = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
   const instead = isEvents && id !== null ? `\n\ndata: ${JSON.stringify(oversizedAnswer(id))}\n\n` : null;
   const fits = isEvents ? eventsFit() : bodyFits();
@@ -49,12 +66,19 @@ function withBoundedBody(response: Response, id: number | null): Response {
     transform(chunk, controller) {
       if (fits(chunk)) {
         controller.enqueue(chunk);
-      } else if (instead === null) {
+        return;
+      }
+      if (instead === null) {
         controller.error(new McpFailure('refused', 'The tool server sent a message that is too large.'));
       } else {
         controller.enqueue(Buffer.from(instead));
         controller.terminate();
       }
+      request.stop();
+      request.release();
+    },
+    flush() {
+      request.release();
     },
   });
   const { status, statusText, headers } = response;
