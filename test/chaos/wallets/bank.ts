@@ -50,6 +50,8 @@ export async function startBank(seed: string): Promise<Bank> {
   const random = new Random(seed, 'bank');
   const sent: SentTransfer[] = [];
   let isCalm = false;
+  /** Settles when no transfer is being sent. */
+  let last: Promise<unknown> = Promise.resolve();
 
   async function call(method: string, params: readonly unknown[]): Promise<unknown> {
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
@@ -72,6 +74,15 @@ export async function startBank(seed: string): Promise<Bank> {
     res.writeHead(200, JSON_HEADERS).end(await answer.text());
   }
 
+  async function sendNow({ from, to, value }: Transfer): Promise<string> {
+    const params = [{ from, to, value: `0x${value.toString(16)}`, gas: '0x5208' }];
+    const response = await call('eth_sendTransaction', params);
+    const { success, data } = Sent.safeParse(response);
+    if (!success) throw new Error(`the chain refused a transfer: ${JSON.stringify(response)}`);
+    sent.push({ from, to, value, hash: data.result, sentAt: Date.now() });
+    return data.result;
+  }
+
   await call('evm_setIntervalMining', [1]);
   const server = createServer((req, res) => {
     res.on('error', () => undefined);
@@ -85,11 +96,11 @@ export async function startBank(seed: string): Promise<Bank> {
     host,
     accounts: anvil.accounts.map((account) => account.toLowerCase()),
     sent,
-    async send({ from, to, value }) {
-      const params = [{ from, to, value: `0x${value.toString(16)}`, gas: '0x5208' }];
-      const { result: hash } = Sent.parse(await call('eth_sendTransaction', params));
-      sent.push({ from, to, value, hash, sentAt: Date.now() });
-      return hash;
+    send(transfer) {
+      // One at a time: the node gives two transfers that come at once the same nonce, and refuses one of them.
+      const sending = last.then(() => sendNow(transfer));
+      last = sending.catch(() => undefined);
+      return sending;
     },
     calmDown() {
       isCalm = true;
