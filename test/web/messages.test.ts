@@ -99,7 +99,7 @@ describeWithBrowser('the messages of the page', () => {
       const visitor = await visit({ fragment });
       await visitor.say('Hello');
       await visitor.idle();
-      const facts = visitor.answers.nth(0).locator('.facts');
+      const facts = visitor.answers.nth(0).locator('.turn-facts');
       const expected = /\d\d:\d\d.*\d s in all.*first word after \d.*7 \+ 3 tokens.*scripted/s;
       await facts.filter({ hasText: expected }).waitFor();
       await visitor.page.reload();
@@ -184,7 +184,7 @@ describeWithBrowser('the messages of the page', () => {
       await visitor.say('Add');
       await visitor.hears('It is 42.', 0);
       await visitor.idle();
-      await visitor.answers.nth(0).locator('.facts').filter({ hasText: 'scripted' }).waitFor();
+      await visitor.answers.nth(0).locator('.turn-facts').filter({ hasText: 'scripted' }).waitFor();
       await visitor.page.getByRole('heading', { level: 1, name: 'A made-up title' }).waitFor();
       const exported = async (name: string): Promise<{ name: string; text: string }> => {
         await visitor.page.locator('summary[aria-label="Export thread"]').press('Enter');

@@ -7,7 +7,7 @@ export function TurnFacts(props: { readonly at: string; readonly origin: Origin 
   const { at, origin } = props;
   const facts = origin === undefined ? [] : factsOf(origin);
   return (
-    <p className="facts">
+    <p className="turn-facts">
       <Time at={at} />
       {facts.map((fact) => (
         <span key={fact}>{fact}</span>
