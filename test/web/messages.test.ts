@@ -1,12 +1,9 @@
-import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser, BrowserContextOptions, Locator } from 'playwright-core';
 import { describeWithBrowser, launchBrowser } from '../support/browser.js';
-import { endChunk, textChunk, type Script } from '../support/upstream.js';
 import { calls, Gate, says, ScriptedService } from './scripted-service.js';
-import { findingsOf, Visitor } from './visitor.js';
+import { leaveAll, findingsOf, Visitor } from './visitor.js';
 
 const RICH = [
   'Look: $e^{i\\pi}$ costs $5 or $10.\n\n$$\\frac{a}{b}$$\n\n',
@@ -34,9 +31,7 @@ describeWithBrowser('the messages of the page', () => {
     [service, browser] = await Promise.all([ScriptedService.start(), launchBrowser()]);
   });
   afterEach(async () => {
-    const left = visitors.splice(0);
-    await Promise.all(left.map((visitor) => visitor.leave()));
-    expect(left.flatMap(({ faults }) => faults)).toEqual([]);
+    expect(await leaveAll(visitors)).toEqual([]);
   });
   afterAll(() => service.close());
 
@@ -216,52 +211,4 @@ describeWithBrowser('the messages of the page', () => {
       });
     });
   });
-
-  it('render in frames that are as short in a thread of a thousand as in an empty one', async () => {
-    const session = randomUUID();
-    for (let n = 0; n < 500; n++) {
-      await fetch(`${service.url}/api/chat?message=number-${String(n)}`, {
-        method: 'POST',
-        headers: { 'X-Session-Id': session, Prefer: 'wait=60' },
-      }).then((sent) => sent.json());
-    }
-    const paced: Script = async (reply) => {
-      reply.open();
-      for (let n = 0; n < 150; n++) {
-        reply.event(textChunk(`word-${String(n)} `));
-        await pause(15);
-      }
-      reply.event(endChunk());
-      reply.event('[DONE]');
-    };
-    const frames = async (fragment: string, answered: number): Promise<number> => {
-      const visitor = await visit({ fragment });
-      if (answered > 0) await visitor.hears(`number-499`, answered - 1);
-      service.when('Stream', paced);
-      await visitor.page.evaluate(MEASURE);
-      await visitor.say('Stream');
-      await visitor.hears('word-1 ', answered);
-      await visitor.composer.pressSequentially('I am typing while the reply streams and is measured', {
-        delay: 20,
-      });
-      await visitor.hears('word-149', answered);
-      await visitor.idle();
-      return Number(await visitor.page.evaluate('measured()'));
-    };
-    const empty = await frames('', 0);
-    const full = await frames(`session=${session}`, 50);
-    process.stderr.write(
-      `time of a frame, p95: ${empty.toFixed(1)} ms empty, ${full.toFixed(1)} ms with 1,000\n`,
-    );
-    expect(full / empty).toBeLessThan(1.5);
-  }, 120_000);
 });
-
-/** Collects the times between frames; `measured()` returns their 95th percentile in milliseconds. */
-const MEASURE = `
-  const times = [];
-  let last = performance.now();
-  const frame = (now) => { times.push(now - last); last = now; requestAnimationFrame(frame); };
-  requestAnimationFrame(frame);
-  globalThis.measured = () => times.toSorted((a, b) => a - b)[Math.floor(times.length * 0.95)];
-`;
