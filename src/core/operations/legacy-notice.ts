@@ -21,7 +21,7 @@ const EVERY_MS = 3_600_000;
 const DELAYS_MS = [0, 1_000, 5_000, 25_000, 125_000];
 /** How long one attempt may take. */
 const ATTEMPT_MS = 10_000;
-/** A claim outlasts a round of attempts, so that no other node delivers the notice meanwhile. */
+/** A claim outlasts a round of attempts, so that no other node delivers the notice during the attempts. */
 const CLAIM_MS = 300_000;
 
 /** The dependencies of `LegacyNotices`. */

@@ -13,6 +13,7 @@ import type { ActivityRow, FailureRow, OverviewStore, WorkRow } from '../ports/o
 import type { Rig, RigRequest } from '../ports/rig.js';
 import type { ClaimedTurn, Turn, TurnOutcome, Usage } from '../model/turn.js';
 import { wellFormed } from '../model/text.js';
+import { PeriodicFlush } from './periodic-flush.js';
 import { Durations, percentilesOf, type Percentiles } from './durations.js';
 
 /** Activity of all processes in one interval. Times are in milliseconds. */
@@ -60,8 +61,7 @@ export class Recent {
   /** By day, App and key. */
   readonly #work = new Map<string, WorkRow>();
   readonly #node: string;
-  #cancel: (() => void) | undefined;
-  #flushing: Promise<void> = Promise.resolve();
+  readonly #flushes: PeriodicFlush;
   #isFailing = false;
   readonly startedAt: number;
   /** Collects the statistics. To be registered with the core. */
@@ -71,6 +71,7 @@ export class Recent {
     const { clock } = parts;
     this.startedAt = clock.now();
     this.#node = clock.newId();
+    this.#flushes = new PeriodicFlush(clock, EVERY_MS, () => this.#flush());
     const notes: Notes = {
       clock,
       minute: () => this.#now(),
@@ -91,19 +92,17 @@ export class Recent {
   }
 
   start(): void {
-    this.#cancel ??= this.parts.clock.every(EVERY_MS, () => void this.flush());
+    this.#flushes.start();
   }
 
   /** Adds new numbers to the store. Never rejects: what could not be stored is kept and retried. */
   flush(): Promise<void> {
-    this.#flushing = this.#flushing.then(() => this.#flush());
-    return this.#flushing;
+    return this.#flushes.flush();
   }
 
   /** Stops the timer and flushes one last time. */
-  async close(): Promise<void> {
-    this.#cancel?.();
-    await this.flush();
+  close(): Promise<void> {
+    return this.#flushes.close();
   }
 
   /**

@@ -2,6 +2,7 @@ import type { Clock } from '../ports/clock.js';
 import type { Digests } from '../ports/digests.js';
 import type { Log } from '../ports/log.js';
 import type { Store } from '../ports/store.js';
+import { PeriodicFlush } from './periodic-flush.js';
 import { ClientNames, clientNameOf, OTHER } from './usage-client.js';
 import { reportUsage, type UsageReport } from './usage-report.js';
 import type { CountedSurface, UsageRow } from '../ports/usage-store.js';
@@ -34,12 +35,12 @@ export class Usage {
   readonly #waiting = new Map<string, WaitingRow>();
   readonly #keyIds = new Map<string, string>();
   #names: { readonly day: number; readonly known: ClientNames } | undefined;
-  #cancel: (() => void) | undefined;
-  #flushing: Promise<void> = Promise.resolve();
+  readonly #flushes: PeriodicFlush;
   #isFailing = false;
 
   constructor(private readonly parts: UsageParts) {
     this.#tallies = new Tallies(parts.clock);
+    this.#flushes = new PeriodicFlush(parts.clock, EVERY_MS, () => this.#flush());
   }
 
   /** Returns the counter of an endpoint. Create it once and call it for each request; it never throws. */
@@ -48,19 +49,17 @@ export class Usage {
   }
 
   start(): void {
-    this.#cancel ??= this.parts.clock.every(EVERY_MS, () => void this.flush());
+    this.#flushes.start();
   }
 
   /** Adds the counts to the store. Never rejects: counts that could not be stored are kept and retried. */
   flush(): Promise<void> {
-    this.#flushing = this.#flushing.then(() => this.#flush());
-    return this.#flushing;
+    return this.#flushes.flush();
   }
 
   /** Stops the timer and flushes one last time. */
-  async close(): Promise<void> {
-    this.#cancel?.();
-    await this.flush();
+  close(): Promise<void> {
+    return this.#flushes.close();
   }
 
   /** Reports who used the legacy surface in the last `days` days, including counts that were not stored yet. */
