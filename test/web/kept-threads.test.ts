@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import type { Browser, BrowserContext, Locator } from 'playwright-core';
 import { describeWithBrowser, launchBrowser } from '../support/browser.js';
 import { Gate, says, ScriptedService } from './scripted-service.js';
-import { findingsOf, Visitor } from './visitor.js';
+import { leaveAll, findingsOf, Visitor } from './visitor.js';
 
 let service: ScriptedService;
 let browser: Browser;
@@ -74,9 +74,7 @@ describeWithBrowser('The threads of a browser', () => {
     [service, browser] = await Promise.all([ScriptedService.start(), launchBrowser()]);
   });
   afterEach(async () => {
-    const left = visitors.splice(0);
-    await Promise.all(left.map((visitor) => visitor.leave()));
-    expect(left.flatMap(({ faults }) => faults)).toEqual([]);
+    expect(await leaveAll(visitors)).toEqual([]);
   });
   afterAll(() => service.close());
 
@@ -127,7 +125,7 @@ describeWithBrowser('The threads of a browser', () => {
       expect(await state.text()).toContain('You said: One');
     });
 
-    it('are told and forgotten when the service has deleted them', async () => {
+    it('are reported and forgotten when the service has deleted them', async () => {
       const visitor = await visit({ fragment });
       const session = await begin(visitor, 'Short-lived');
       await begin(visitor, 'Other');
@@ -145,7 +143,7 @@ describeWithBrowser('The threads of a browser', () => {
     });
   });
 
-  it('are told and forgotten when they have expired, and the service knows nothing of them', async () => {
+  it('are reported and forgotten when they have expired, and the service knows nothing of them', async () => {
     const session = randomUUID();
     const visitor = await visit({
       prepare: stores({ [`diptych.thread.${session}`]: kept('Long ago', 1) }),

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import type { Browser, BrowserContextOptions } from 'playwright-core';
 import { describeWithBrowser, launchBrowser } from '../support/browser.js';
 import { calls, Gate, says, ScriptedService } from './scripted-service.js';
-import { Visitor } from './visitor.js';
+import { leaveAll, Visitor } from './visitor.js';
 
 let service: ScriptedService;
 let browser: Browser;
@@ -23,9 +23,7 @@ describeWithBrowser('the page', () => {
     [service, browser] = await Promise.all([ScriptedService.start(), launchBrowser()]);
   });
   afterEach(async () => {
-    const left = visitors.splice(0);
-    await Promise.all(left.map((visitor) => visitor.leave()));
-    expect(left.flatMap(({ faults }) => faults)).toEqual([]);
+    expect(await leaveAll(visitors)).toEqual([]);
   });
   afterAll(() => service.close());
 

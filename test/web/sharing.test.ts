@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import type { Browser, BrowserContext } from 'playwright-core';
 import { describeWithBrowser, launchBrowser } from '../support/browser.js';
 import { ScriptedService } from './scripted-service.js';
-import { findingsOf, Visitor } from './visitor.js';
+import { leaveAll, findingsOf, Visitor } from './visitor.js';
 
 const WALLET = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
 
@@ -33,9 +33,7 @@ describeWithBrowser('A link to a thread', () => {
     [service, browser] = await Promise.all([ScriptedService.start(), launchBrowser()]);
   });
   afterEach(async () => {
-    const left = visitors.splice(0);
-    await Promise.all(left.map((visitor) => visitor.leave()));
-    expect(left.flatMap(({ faults }) => faults)).toEqual([]);
+    expect(await leaveAll(visitors)).toEqual([]);
   });
   afterAll(() => service.close());
 

@@ -14,7 +14,7 @@ export { isDiscarded } from './turn-chunks.js';
 export interface DiptychChatTransportOptions extends Omit<ClientOptions, 'sessionId' | 'surface'> {
   /** Returns what is sent with each message, such as the wallet. */
   readonly sendOptions?: () => Pick<SendOptions, 'wallet' | 'userState'>;
-  /** Called when the service could not be told to interrupt a turn, which `useChat` does not report. */
+  /** Called when the request to interrupt a turn failed, which `useChat` does not report. */
   readonly onInterruptError?: (error: unknown) => void;
 }
 

@@ -40,7 +40,7 @@ export class TurnChunks {
         this.#isStarted = true;
         return;
       case 'text':
-        yield* this.#hear(event.content);
+        yield* this.#addText(event.content);
         return;
       case 'tool':
         yield* this.#tool(event);
@@ -61,7 +61,7 @@ export class TurnChunks {
     return event satisfies never;
   }
 
-  *#hear(content: string): Generator<UIMessageChunk> {
+  *#addText(content: string): Generator<UIMessageChunk> {
     const expected = this.#text.slice(this.#replayed, this.#replayed + content.length);
     const same = commonLength(expected, content);
     this.#replayed += same;

@@ -24,7 +24,7 @@ export interface DiptychRuntime {
 }
 
 /**
- * Connects assistant-ui to the session of a client: shows its messages, follows its turns whoever started them, sends
+ * Connects assistant-ui to the session of a client: shows its messages, follows its turns, also those that other clients started, sends
  * messages and interrupts.
  * @param client stays the same between renders; the caller closes it
  */

@@ -1,6 +1,7 @@
 import type { ChatMessage, SessionState } from '../types.js';
 import { queuedFrom } from '../messages.js';
 import { beginsTurn } from '../wallet-words.js';
+import { isFirst } from './history.js';
 import type { Block, ViewMessage } from './view.js';
 
 /** The thread in a state. */
@@ -25,11 +26,7 @@ export function readState({ messages, status }: SessionState): Stated {
 
 /** Returns the number of turns that messages have begun. */
 export function turnsOf(messages: readonly ViewMessage[]): number {
-  return messages.filter(({ role, blocks }) => {
-    const [first] = blocks;
-    const content = first?.kind === 'text' ? first.text : '';
-    return role !== 'assistant' && beginsTurn({ sender: role, content });
-  }).length;
+  return messages.filter(isFirst).length;
 }
 
 function joined(messages: readonly ChatMessage[]): ViewMessage[] {

@@ -1,24 +1,18 @@
 /** Interrupts turns, on one node and from the other node of two, and times how soon the model's request is closed. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { z } from 'zod';
 import { Random } from '../../chaos/random.js';
 import { RecordPage } from '../../chaos/shapes.js';
 import { ask, closeConnections } from '../../chaos/wire.js';
-import { endChunk, startUpstream, textChunk, type UpstreamRequest } from '../../support/upstream.js';
+import { startUpstream, textChunk, type UpstreamRequest } from '../../support/upstream.js';
 import { inParallel, quantile, runProgram, type Run } from '../outcome.js';
+import { ModelRequest, sayTitle, State } from '../model-request.js';
 import { startService } from '../service.js';
 
 const ABOUT = 'Interrupts turns, half of them on one node, half from the other node of two.';
 /** A mean of a few: each interrupt is to meet an otherwise idle node. */
 const WIDTH = 4;
 const PART = 'The first part';
-
-const ModelRequest = z.object({
-  messages: z.array(z.object({ role: z.string(), content: z.string().nullish() })),
-  tools: z.array(z.unknown()).optional(),
-});
-const State = z.object({ is_processing: z.boolean() });
 
 await runProgram({ about: ABOUT, count: 10_000 }, async (run) => {
   const half = Math.ceil(run.count / 2);
@@ -43,12 +37,12 @@ async function interruptAll(run: Run, nodes: 1 | 2): Promise<readonly number[]> 
   const awaited = new Map<string, (request: UpstreamRequest) => void>();
   const upstream = await startUpstream();
   upstream.always(async (reply, request) => {
-    const { messages, tools = [] } = ModelRequest.parse(request.body);
-    reply.open();
+    const { messages, tools } = ModelRequest.parse(request.body);
     if (tools.length === 0) {
-      for (const event of [textChunk('A title'), endChunk(), '[DONE]']) reply.event(event);
+      await sayTitle(reply, request);
       return;
     }
+    reply.open();
     reply.event(textChunk(PART));
     awaited.get(messages.at(-1)?.content ?? '')?.(request);
     await reply.hang();

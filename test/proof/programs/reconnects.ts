@@ -1,11 +1,11 @@
 /** Cuts streams at random, resumes them with their cursor, and compares what they showed with what was said. */
-import { z } from 'zod';
 import { Random } from '../../chaos/random.js';
 import { RecordPage } from '../../chaos/shapes.js';
 import { ask, closeConnections, Cut, eventsOf, open } from '../../chaos/wire.js';
 import { sleep } from '../../chaos/world.js';
 import { endChunk, startUpstream, textChunk, toolChunk, type Reply } from '../../support/upstream.js';
 import { inParallel, runProgram, type Run } from '../outcome.js';
+import { ModelRequest, sayTitle, State } from '../model-request.js';
 import { startService } from '../service.js';
 import { SeenTurns } from './seen-turns.js';
 
@@ -15,15 +15,12 @@ const WIDTH = 8;
 const EACH = 20;
 const WORDS = 60;
 
-const ModelRequest = z.object({
-  messages: z.array(z.object({ role: z.string(), content: z.string().nullish() })),
-  tools: z.array(z.unknown()).optional(),
-});
-const State = z.object({ is_processing: z.boolean() });
-
 await runProgram({ about: ABOUT, count: 10_000 }, async (run) => {
   const upstream = await startUpstream();
-  upstream.always((reply, { body }) => speak(reply, ModelRequest.parse(body)));
+  upstream.always((reply, request) => {
+    const asked = ModelRequest.parse(request.body);
+    return asked.tools.length === 0 ? sayTitle(reply, request) : respond(reply, asked);
+  });
   const service = await startService({ directory: run.directory, upstream: upstream.url, nodes: 1 });
   const counts = { reconnects: 0, events: 0, turns: 0 };
   await inParallel(Math.ceil(run.count / EACH), WIDTH, (n) => follow(run, service.urls[0], n, counts));
@@ -34,12 +31,8 @@ await runProgram({ about: ABOUT, count: 10_000 }, async (run) => {
 });
 
 /** Answers with one tool call and then with the numbered words of the message, one every few milliseconds. */
-async function speak(reply: Reply, { messages, tools = [] }: z.infer<typeof ModelRequest>): Promise<void> {
+async function respond(reply: Reply, { messages }: ModelRequest): Promise<void> {
   reply.open();
-  if (tools.length === 0) {
-    for (const event of [textChunk('A title'), endChunk(), '[DONE]']) reply.event(event);
-    return;
-  }
   const question = messages.findLast(({ role }) => role === 'user')?.content ?? '';
   if (messages.at(-1)?.role === 'user') {
     reply.event(
