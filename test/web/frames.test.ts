@@ -8,7 +8,7 @@ import { endChunk, textChunk, type Script } from '../support/upstream.js';
 import { ScriptedService } from './scripted-service.js';
 import { leaveAll, Visitor } from './visitor.js';
 
-/** A measurement, so that nothing else may run beside it: CI runs it in a step of its own. */
+/** A measurement: it needs a quiet machine, and is run by hand after a change to how the page shows messages. */
 const describeAlone = describeWhere(
   process.env.FRAMES === 'yes' ? null : 'skipped: it measures frames; FRAMES=yes runs it',
 );
