@@ -1,6 +1,6 @@
 import { StoreUnavailableError } from '../../../core/ports/store.js';
 
-/** An error as data, to be posted to another thread: structured cloning loses error classes. */
+/** An error as data, to be posted to another thread: a message does not keep the classes of errors. */
 export interface Failure {
   /** `unavailable`: the database cannot be used now; `newer`: its schema is too new; `defect`: one write failed. */
   readonly kind: 'unavailable' | 'newer' | 'defect';

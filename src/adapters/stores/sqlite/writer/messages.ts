@@ -1,6 +1,14 @@
 import type { Outcome } from './batch.js';
 import type { Failure } from '../failure.js';
-import type { Call } from '../steps.js';
+import type { Call, PostedCall } from '../steps.js';
+
+/**
+ * Messages are posted as JSON: a string crosses to another thread with much less work than an object does. Steps and
+ * their results are plain data without arrays that hold `undefined`, so that JSON keeps them as they are.
+ */
+interface Port {
+  postMessage(message: string): void;
+}
 
 /** A message from the main thread to the writer thread. */
 export type Request<C = Call> =
@@ -22,3 +30,43 @@ export type Reply =
   | { readonly type: 'log_lost'; readonly failure: Failure }
   /** The outcomes of the oldest pending calls, in order. */
   | { readonly type: 'outcomes'; readonly outcomes: readonly Outcome[] };
+
+/** Posts a message to the writer thread. */
+export function postRequest(worker: Port, request: Request<PostedCall>): void {
+  worker.postMessage(JSON.stringify(request));
+}
+
+/** Posts a message to the main thread. */
+export function postReply(port: Port, reply: Reply): void {
+  port.postMessage(JSON.stringify(reply));
+}
+
+/** @throws Error when a message was not posted by `postRequest` */
+export function parseRequest(message: unknown): Request {
+  const request = parse(message);
+  if (isRequest(request)) return request;
+  throw new Error('the writer thread received an unknown message');
+}
+
+/** @throws Error when a message was not posted by `postReply` */
+export function parseReply(message: unknown): Reply {
+  const reply = parse(message);
+  if (isReply(reply)) return reply;
+  throw new Error('the writer thread posted an unknown message');
+}
+
+function parse(message: unknown): unknown {
+  return typeof message === 'string' ? JSON.parse(message) : undefined;
+}
+
+function isRequest(value: unknown): value is Request {
+  return hasType(value) && (value.type === 'run' || value.type === 'close');
+}
+
+function isReply(value: unknown): value is Reply {
+  return hasType(value) && ['ready', 'refused', 'log_lost', 'outcomes'].includes(value.type);
+}
+
+function hasType(value: unknown): value is { readonly type: string } {
+  return typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string';
+}

@@ -11,7 +11,7 @@ import { toFailure } from '../failure.js';
 import { GuardedBatch } from './guarded-batch.js';
 import { NewerDatabaseError } from '../migrate.js';
 import { findMissing, lookBefore } from '../files/missing-data.js';
-import type { Reply, Request } from './messages.js';
+import { parseRequest, postReply, type Reply, type Request } from './messages.js';
 import { OpenFiles } from '../files/open-files.js';
 import type { Call } from '../steps.js';
 import { createWrites } from '../writes/writes.js';
@@ -31,7 +31,7 @@ function serve(
   { path, maxPages, missing }: WriterOptions & { readonly missing: readonly string[] },
 ): void {
   const tell = (reply: Reply) => {
-    port.postMessage(reply);
+    postReply(port, reply);
   };
   const files = new OpenFiles(path);
   const bound = new DiskBound(db, () => diskOf(path), maxPages);
@@ -50,14 +50,17 @@ function serve(
   // Also checks while idle: commits that exist only in a removed log are lost if the process is killed.
   const watch = setInterval(() => batch.check(), WATCH_MS);
 
-  port.on('message', (first: Request) => {
+  const nextRequest = () => {
+    const waiting: { message: unknown } | undefined = receiveMessageOnPort(port);
+    return waiting === undefined ? undefined : parseRequest(waiting.message);
+  };
+
+  port.on('message', (message: unknown) => {
     const calls: Call[] = [];
-    let request: Request | undefined = first;
+    let request: Request | undefined = parseRequest(message);
     while (request?.type === 'run') {
       calls.push(...request.calls);
-      const waiting: { message: Request } | undefined =
-        calls.length < MAX_BATCH ? receiveMessageOnPort(port) : undefined;
-      request = waiting?.message;
+      request = calls.length < MAX_BATCH ? nextRequest() : undefined;
     }
     if (calls.length > 0) tell({ type: 'outcomes', outcomes: batch.run(calls) });
     if (request?.type === 'close') {
@@ -83,8 +86,7 @@ function start(port: MessagePort, options: unknown): void {
   } catch (error) {
     const failure = toFailure(error, error instanceof NewerDatabaseError ? 'newer' : 'unavailable');
     const message = `cannot open ${options.path}: ${failure.message}`;
-    const reply: Reply = { type: 'refused', failure: { ...failure, message } };
-    port.postMessage(reply);
+    postReply(port, { type: 'refused', failure: { ...failure, message } });
     port.close();
   }
 }

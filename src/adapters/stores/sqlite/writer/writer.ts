@@ -3,7 +3,7 @@ import { StoreUnavailableError } from '../../../../core/ports/store.js';
 import type { Outcome } from './batch.js';
 import type { WriterOptions } from '../connections.js';
 import { toError } from '../failure.js';
-import type { Reply, Request } from './messages.js';
+import { parseReply, postRequest } from './messages.js';
 import type { PostedCall, StepName, Steps } from '../steps.js';
 
 /** Backoff before the writer thread is restarted after repeated deaths, in milliseconds; doubles up to the maximum. */
@@ -100,7 +100,7 @@ export class Writer {
     this.#flush();
     await new Promise((resolve) => {
       worker.once('exit', resolve);
-      this.#post(worker, { type: 'close' });
+      postRequest(worker, { type: 'close' });
     });
   }
 
@@ -109,15 +109,11 @@ export class Writer {
     if (calls.length === 0 || this.#worker === undefined) return;
     this.#calls = [];
     try {
-      this.#post(this.#worker, { type: 'run', calls });
+      postRequest(this.#worker, { type: 'run', calls });
     } catch (cause) {
       const error = new Error('failed to post a write to the writer thread', { cause });
       for (const waiter of this.#waiters.splice(-calls.length)) waiter.reject(error);
     }
-  }
-
-  #post(worker: Worker, request: Request<PostedCall>): void {
-    worker.postMessage(request);
   }
 
   /** Starts a thread and resolves when it is ready. Also handles its later messages and its death. */
@@ -130,7 +126,8 @@ export class Writer {
     this.#worker = worker;
     let cause: unknown;
     return new Promise((resolve, reject) => {
-      worker.on('message', (reply: Reply) => {
+      worker.on('message', (message: unknown) => {
+        const reply = parseReply(message);
         switch (reply.type) {
           case 'ready':
             this.#identity = reply.identity;
@@ -141,13 +138,13 @@ export class Writer {
           case 'log_lost':
             cause = toError(reply.failure);
             this.#hooks.onLogLost(toError(reply.failure));
-            this.#post(worker, { type: 'close' });
+            postRequest(worker, { type: 'close' });
             return;
           case 'refused':
             cause = toError(reply.failure);
             return;
           case 'outcomes':
-            if (reply.outcomes.some((outcome) => 'value' in outcome)) this.#deaths = 0;
+            if (reply.outcomes.some((outcome) => !('failure' in outcome))) this.#deaths = 0;
             this.#settle(reply.outcomes);
         }
       });
@@ -179,8 +176,8 @@ export class Writer {
   #settle(outcomes: readonly Outcome[]): void {
     const waiters = this.#waiters.splice(0, outcomes.length);
     for (const [index, outcome] of outcomes.entries()) {
-      if ('value' in outcome) waiters[index]?.resolve(outcome.value);
-      else waiters[index]?.reject(toError(outcome.failure));
+      if ('failure' in outcome) waiters[index]?.reject(toError(outcome.failure));
+      else waiters[index]?.resolve(outcome.value);
     }
   }
 
