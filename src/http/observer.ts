@@ -12,8 +12,15 @@ export interface Answered {
   readonly milliseconds: number;
 }
 
+/** A route of the server, by the names that its requests have in logs and metrics. */
+export interface KnownRoute extends Pick<Answered, 'surface' | 'method' | 'route'> {
+  readonly isStream: boolean;
+}
+
 /** Receives the events of every request. No method may throw or block. */
 export interface RequestObserver {
+  /** Called once, before the first request, with all routes of the server. */
+  routed(routes: readonly KnownRoute[]): void;
   /** Called when a request begins. Must call `handle` exactly once, synchronously. */
   around(req: IncomingMessage, handle: () => void): void;
   /** Called when the response is over, or its connection was closed before that. */
@@ -27,6 +34,9 @@ export function requestObservers(all: readonly RequestObserver[]): RequestObserv
   const [only, ...others] = all;
   if (only === undefined || others.length === 0) return only;
   return {
+    routed(routes) {
+      for (const observer of all) observer.routed(routes);
+    },
     around(req, handle) {
       const run = all.reduceRight(
         (inner, observer) => () => {

@@ -127,7 +127,7 @@ async function describeLegacy(deployment: Deployment): Promise<Document> {
 /**
  * Creates the router for all exposed surfaces and pages.
  * @param options `surfaces`: at least one; `root`: who serves `/api`; `pages`: routes beside the surfaces; `observer`: is
- * notified of streams
+ * notified of the routes and of streams
  * @returns the router, its streams, and the error format for requests without a known route
  */
 export function createRouter(options: {
@@ -184,5 +184,6 @@ export function createRouter(options: {
   const beside: Dialect = { ...mounts[0].dialect, name: 'page' };
   const pages = options.pages?.flatMap((page) => page(beside)) ?? [];
   table.mount({ base: '', routes: pages, dialect: beside, before: limited });
+  options.observer?.routed(table.known);
   return { router: table.handle, streams, dialect: mounts[0].dialect };
 }

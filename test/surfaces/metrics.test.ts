@@ -75,8 +75,38 @@ describe('GET /metrics', () => {
 
     // Neither what was said nor what opens a session.
     const all = JSON.stringify(samples);
-    for (const word of [current, legacy, current.slice(0, 8), 'secret words', 'late'])
+    for (const word of [current, legacy, current.slice(0, 8), 'secret words', 'It is '])
       expect(all).not.toContain(word);
+  });
+
+  it('has series at 0 for every route before the first request, on all surfaces', async () => {
+    house = await openHouse({ surfaces: ['current', 'legacy', 'field'], metrics: { token: null } });
+    const { samples, value } = await scrape();
+    const counted = samples.filter(({ name }) => name === 'diptych_http_requests_total');
+    expect(counted.every(({ value: count }) => count === 0)).toBe(true);
+    for (const [surface, method, route] of [
+      ['current', 'POST', '/api/chat'],
+      ['merged', 'GET', '/api/sessions/:id'],
+      ['current', 'DELETE', '/current/api/sessions/:id'],
+      ['legacy', 'POST', '/legacy/api/thread/chat'],
+      ['field', 'POST', '/field/api/chat'],
+      ['page', 'GET', '/metrics'],
+    ] as const) {
+      for (const status of ['200', '500', '503'])
+        expect(value('diptych_http_requests_total', { surface, method, route, status })).toBe(0);
+    }
+    const streams = samples.filter(({ name }) => name === 'diptych_streams_open');
+    expect(streams.map(({ labels, value: open }) => [labels.surface, labels.route, open])).toEqual([
+      ['current', '/api/updates', 0],
+      ['legacy', '/api/thread/chat', 0],
+      ['legacy', '/api/thread/updates', 0],
+      ['current', '/current/api/updates', 0],
+      ['legacy', '/legacy/api/thread/chat', 0],
+      ['legacy', '/legacy/api/thread/updates', 0],
+      ['field', '/field/api/updates', 0],
+    ]);
+    // More than half of the limit of series is left for the other statuses.
+    expect(counted.length).toBeLessThan(500);
   });
 
   it('counts streams down whose client goes, also those that still waited for their turn on its connection', async () => {
@@ -156,7 +186,8 @@ describe('GET /metrics', () => {
     const before = keys(await scrape());
     for (let round = 0; round < 3; round++) await wander();
     expect(keys(await scrape())).toEqual(before);
-    const routes = new Set(before.flatMap((key) => /"route":"([^"]*)"/.exec(key)?.[1] ?? []));
+    const durations = before.filter((key) => key.includes('diptych_http_request_duration_seconds_count'));
+    const routes = new Set(durations.flatMap((key) => /"route":"([^"]*)"/.exec(key)?.[1] ?? []));
     expect([...routes].sort()).toEqual([
       ...['/api/chat', '/api/control/:action', '/api/sessions/:id', '/api/tools', '/metrics', 'unknown'],
     ]);

@@ -1,5 +1,6 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { enterRoute, exchangeOf } from '../request/exchange.js';
+import type { KnownRoute } from '../observer.js';
 import { HttpError, type Dialect } from '../response/errors.js';
 import { PathPattern, segmentsOf, type PathParams } from './path-pattern.js';
 import type { Route } from './route.js';
@@ -39,6 +40,7 @@ interface Entry {
  */
 export class RouteTable {
   readonly #endpoints: Endpoint[] = [];
+  readonly #known: KnownRoute[] = [];
   /** The endpoints that match a literal path, by the path in its usual spelling. */
   #literals = new Map<string, readonly Endpoint[]>();
   /** The longest base first. */
@@ -50,7 +52,9 @@ export class RouteTable {
    */
   mount(mount: Mount): void {
     for (const group of groupByPath(mount.routes)) this.#endpoints.push(endpointOf(group, mount));
-    const { base, dialect } = mount;
+    const { base, dialect, routes } = mount;
+    for (const { method, path, dialect: spoken, isStream = false } of routes)
+      this.#known.push({ surface: spoken.name, method, route: base + path, isStream });
     if (!this.#bases.some((other) => other.mount.base === base)) {
       const unknown = entryOf(mount, { pattern: 'unknown', dialect, handlers: [refuseUnknownPath] });
       this.#bases.push({ mount, unknown });
@@ -60,6 +64,11 @@ export class RouteTable {
     this.#literals = new Map(
       literals.map(({ pattern: { text } }) => [text, this.#matching(segmentsOf(text))] as const),
     );
+  }
+
+  /** All routes, by the names that their requests have in logs and metrics. */
+  get known(): readonly KnownRoute[] {
+    return this.#known;
   }
 
   /** An Express handler that runs the handlers of the request's route. */

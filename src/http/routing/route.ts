@@ -18,6 +18,8 @@ export interface Route {
    * other routes' paths that the pattern matches.
    */
   readonly isLoose?: boolean;
+  /** True when a successful response is an event stream. */
+  readonly isStream?: boolean;
   /** Returns the name of the request's dialect when the route supports several; absent: the dialect of its errors. */
   readonly spoken?: (req: Request, res: Response) => string | Promise<string>;
 }

@@ -53,17 +53,20 @@ export function chatRoutes(core: ChatApi & StreamApi, streams: Streams): readonl
         sendSnapshot(req, res, await core.snapshot(session));
       }),
     ),
-    endpoint(
-      'GET',
-      '/api/updates',
-      handle(input.subscribe, async ({ sessionId, include, ...cursor }, req, res) => {
-        requireEventStream(req);
-        streams.takePlace(req, res, sessionId);
-        const options = { after: cursorOf(cursor), turns: include !== undefined };
-        const feed = await core.updates(sentByHeader(sessionId), options);
-        await streams.stream(req, res, feed, (update) => updateFrame(sessionId, update, { ids: true }));
-      }),
-    ),
+    {
+      ...endpoint(
+        'GET',
+        '/api/updates',
+        handle(input.subscribe, async ({ sessionId, include, ...cursor }, req, res) => {
+          requireEventStream(req);
+          streams.takePlace(req, res, sessionId);
+          const options = { after: cursorOf(cursor), turns: include !== undefined };
+          const feed = await core.updates(sentByHeader(sessionId), options);
+          await streams.stream(req, res, feed, (update) => updateFrame(sessionId, update, { ids: true }));
+        }),
+      ),
+      isStream: true,
+    },
     endpoint(
       'GET',
       '/api/events',

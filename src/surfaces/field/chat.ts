@@ -59,13 +59,16 @@ export function chatRoutes(parts: FieldParts): readonly Route[] {
         snapshots.send(req, res, await snapshotOf(named));
       }),
     ),
-    endpoint(
-      'GET',
-      '/api/updates',
-      inSession(parts, input.subscribe, (asked, named, req, res) =>
-        streamUpdates(parts, named, { asked, req, res }),
+    {
+      ...endpoint(
+        'GET',
+        '/api/updates',
+        inSession(parts, input.subscribe, (asked, named, req, res) =>
+          streamUpdates(parts, named, { asked, req, res }),
+        ),
       ),
-    ),
+      isStream: true,
+    },
     endpoint(
       'GET',
       '/api/events',

@@ -42,6 +42,7 @@ export function legacyRoutes({ core, streams }: SurfaceContext): readonly Route[
         }),
       ),
       targetsApp: true,
+      isStream: true,
     },
     endpoint(
       'GET',
@@ -58,18 +59,21 @@ export function legacyRoutes({ core, streams }: SurfaceContext): readonly Route[
         res.json({ interrupted: await core.interrupt(sentByQuery(sessionId)) });
       }),
     ),
-    endpoint(
-      'GET',
-      '/api/thread/updates',
-      handle(input.subscribe, async ({ byHeader, byQuery, ...cursor }, req, res) => {
-        const session = subscribed(byHeader, byQuery);
-        streams.takePlace(req, res, session.id);
-        const after = cursorOf(cursor);
-        const feed = await core.updates(session, { after, turns: false });
-        const ids = after !== null;
-        await streams.stream(req, res, feed, (update) => updateFrame(session.id, update, { ids }));
-      }),
-    ),
+    {
+      ...endpoint(
+        'GET',
+        '/api/thread/updates',
+        handle(input.subscribe, async ({ byHeader, byQuery, ...cursor }, req, res) => {
+          const session = subscribed(byHeader, byQuery);
+          streams.takePlace(req, res, session.id);
+          const after = cursorOf(cursor);
+          const feed = await core.updates(session, { after, turns: false });
+          const ids = after !== null;
+          await streams.stream(req, res, feed, (update) => updateFrame(session.id, update, { ids }));
+        }),
+      ),
+      isStream: true,
+    },
     endpoint(
       'POST',
       // The only control action.

@@ -19,6 +19,8 @@ const METHODS = new Set(['GET', 'HEAD', 'POST', 'PATCH', 'DELETE', 'OPTIONS', 'P
 export function traceRequests(tracer: Tracer, current: AsyncLocalStorage<Span>) {
   const spans = new WeakMap<IncomingMessage, Span>();
   return {
+    // Spans need no list of routes.
+    routed: (): void => undefined,
     around(req: IncomingMessage, handle: () => void): void {
       if (QUIET.test(req.url ?? '')) {
         handle();
