@@ -6,6 +6,9 @@ import { cpus } from 'node:os';
 export const SERVER_CORE = '0';
 const LOAD_CORE = '1';
 
+/** Ticks a second of the counters in /proc/PID/stat, on every Linux that Node runs on. */
+const TICKS = 100;
+
 /** True when processes can be bound to a core here. */
 export const canPin = existsSync('/usr/bin/taskset') && cpus().length > 1;
 
@@ -23,6 +26,27 @@ export function cpuSeconds(pid: number): number {
     nanoseconds += Number(times.split(' ', 1)[0]);
   }
   return nanoseconds / 1e9;
+}
+
+/**
+ * The CPU time that a process and its children have used so far, those that have ended included, in seconds. PostgreSQL
+ * has a process for each connection. Reads /proc (Linux).
+ */
+export function familyCpuSeconds(pid: number): number {
+  const children = readFileSync(`/proc/${String(pid)}/task/${String(pid)}/children`, 'utf8').trim();
+  const fields =
+    readFileSync(`/proc/${String(pid)}/stat`, 'utf8')
+      .split(') ')[1]
+      ?.split(' ') ?? [];
+  let seconds = cpuSeconds(pid) + (Number(fields[13]) + Number(fields[14])) / TICKS;
+  for (const child of children === '' ? [] : children.split(' ')) {
+    try {
+      seconds += cpuSeconds(Number(child));
+    } catch {
+      // It has ended since: its time is in the parent's counters at the next look.
+    }
+  }
+  return seconds;
 }
 
 /** The resident memory of a process in bytes. */

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
 import { openSqliteStore, type SqliteStore } from '../../src/adapters/stores/sqlite/store.js';
+import type { Store } from '../../src/core/ports/store.js';
 import type { Message } from '../../src/core/model/message.js';
 import { NO_USAGE } from '../../src/core/model/turn.js';
 import { ROOT } from '../support/server-process.js';
@@ -21,7 +22,7 @@ export async function seed(folder: string, fill: (store: SqliteStore) => Promise
 }
 
 /** A thread of so many messages of 400 characters, a user's and an answer in turn. */
-export async function seedThread(store: SqliteStore, id: string, messages: number): Promise<void> {
+export async function seedThread(store: Store, id: string, messages: number): Promise<void> {
   for (let n = 0; n < messages / 2; n++) await seedTurn(store, id, n);
   await store.saveSession({ ...change(id), set: { title: 'A seeded thread', titleSource: 'person' } });
 }
@@ -45,7 +46,7 @@ function change(id: string) {
   return { id, ifMissing: 'create', events: [], isActivity: true, at: Date.now() } as const;
 }
 
-async function seedTurn(store: SqliteStore, sessionId: string, n: number): Promise<void> {
+async function seedTurn(store: Store, sessionId: string, n: number): Promise<void> {
   const at = Date.now();
   const accepted = await store.acceptMessage({
     ...{ sessionId, ifVersion: n === 0 ? 0 : 1, set: n === 0 ? { app: 'default' } : {}, text: text(n) },

@@ -30,11 +30,36 @@ interface Reading {
 
 const LAST_CHUNK = '0\r\n\r\n';
 
+/** Sends requests, one at a time. */
+export interface Asker {
+  ask(request: Buffer, onBody?: (chunk: Buffer) => void): Promise<Head>;
+  close(): void;
+}
+
+/**
+ * Opens a connection to each port, and sends requests to them in turn, as a proxy does that binds no client to a node.
+ * @param first the index of the port that receives the first request
+ */
+export async function openLanes(ports: readonly number[], first: number): Promise<Asker> {
+  const lanes = await Promise.all(ports.map((port) => Lane.open(port)));
+  let next = first;
+  return {
+    ask(request, onBody) {
+      const lane = lanes[next++ % lanes.length];
+      if (lane === undefined) throw new Error('there is no node');
+      return lane.ask(request, onBody);
+    },
+    close() {
+      for (const lane of lanes) lane.close();
+    },
+  };
+}
+
 /**
  * One kept connection with one request at a time, as lean as can be: the load must not be what is measured. It looks at
  * the status, at `Content-Length`, and, where there is none, for the last chunk of a chunked body.
  */
-export class Lane {
+export class Lane implements Asker {
   readonly #socket: Socket;
   #reading: Reading | undefined;
   /** Bytes of the head until it is complete. */

@@ -1,10 +1,14 @@
 import { cpuSeconds, sleep } from '../machine.js';
-import { Lane } from './lane.js';
+import { openLanes, type Asker } from './lane.js';
 
 /** A server under load. */
 export interface Target {
   readonly pid: number;
   readonly port: number;
+  /** The ports of all nodes, if there are several: requests go to them in turn. */
+  readonly ports?: readonly number[];
+  /** The CPU time of everything that takes part, in seconds; absent: that of the process alone. */
+  readonly cpuSeconds?: () => number;
 }
 
 /** How often the CPU time of the server is looked at. */
@@ -13,7 +17,7 @@ const LOOK_MS = 25;
 /**
  * What a worker does again and again on its connection. It counts the units of work that it has done as it does them.
  */
-export type Work = (lane: Lane, worker: number, count: (units: number) => void) => Promise<void>;
+export type Work = (lane: Asker, worker: number, count: (units: number) => void) => Promise<void>;
 
 /** What was done in a stretch of time. */
 export interface Done {
@@ -41,7 +45,8 @@ export class Load {
     { awake = false }: { readonly awake?: boolean } = {},
   ): Promise<Load> {
     const load = new Load(target);
-    const lanes = await Promise.all(Array.from({ length: workers }, () => Lane.open(target.port)));
+    const ports = target.ports ?? [target.port];
+    const lanes = await Promise.all(Array.from({ length: workers }, (_, first) => openLanes(ports, first)));
     for (const [index, lane] of lanes.entries()) load.#workers.push(load.#run(lane, index, work));
     if (awake) load.#awake = stayAwake();
     return load;
@@ -49,12 +54,13 @@ export class Load {
 
   /** Counts what is done while the server uses so many seconds of CPU time, or in four times as many of the clock. */
   async count(seconds: number): Promise<Done> {
-    const [units, cpu, at] = [this.units, cpuSeconds(this.target.pid), performance.now()];
+    const spent = this.target.cpuSeconds ?? (() => cpuSeconds(this.target.pid));
+    const [units, cpu, at] = [this.units, spent(), performance.now()];
     let used = 0;
     let clock = 0;
     while (used < seconds && clock < seconds * 4) {
       await Promise.race([sleep(LOOK_MS), Promise.all(this.#workers)]);
-      used = cpuSeconds(this.target.pid) - cpu;
+      used = spent() - cpu;
       clock = (performance.now() - at) / 1000;
     }
     const done = this.units - units;
@@ -68,7 +74,7 @@ export class Load {
     await Promise.all(this.#workers);
   }
 
-  async #run(lane: Lane, index: number, work: Work): Promise<void> {
+  async #run(lane: Asker, index: number, work: Work): Promise<void> {
     const count = (units: number): void => {
       this.units += units;
     };

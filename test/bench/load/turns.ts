@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { sleep } from '../machine.js';
-import { requestBytes, type Lane } from './lane.js';
+import { requestBytes, type Asker } from './lane.js';
 import type { Work } from './measure.js';
 import { TokenCount } from './tokens.js';
 
@@ -40,7 +40,7 @@ export function chatRequest({ sessionId, tokens, pace }: Turn): Buffer {
 
 /** Streams one turn to its end. @param onTokens gets the number of tokens as they come @throws when some are missing */
 export async function streamTurn(
-  lane: Lane,
+  lane: Asker,
   turn: Turn,
   onTokens: (count: number) => void = () => undefined,
 ): Promise<void> {

@@ -1,6 +1,6 @@
 import { Client } from 'pg';
 import type { ClockFile } from '../clock-file.js';
-import { OwnPostgres } from './own-postgres.js';
+import { OwnPostgres, type OwnPostgresOptions } from './own-postgres.js';
 
 /** The PostgreSQL database of a run. */
 export interface Database {
@@ -24,10 +24,7 @@ const SHARED = process.env.TEST_POSTGRES_URL ?? 'postgres://postgres@127.0.0.1:5
 /**
  * A database in a cluster of the harness's own, else one in the server that tests use. @throws when there is neither
  */
-export async function openDatabase(
-  log: string,
-  options: { readonly withClock?: boolean } = {},
-): Promise<Database> {
+export async function openDatabase(log: string, options: OwnPostgresOptions = {}): Promise<Database> {
   const name = `diptych_chaos_${String(process.pid)}_${Date.now().toString(36)}`;
   const own = await OwnPostgres.start(log, options);
   if (own !== null) {

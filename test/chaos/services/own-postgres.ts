@@ -17,13 +17,22 @@ const FAKETIME = [
 const START_MS = 20_000;
 /** By how much the clock is set back once, to see that it can be. */
 const TRIED_SECONDS = 3_600;
-/** What outlives the process cannot be lost by a stop of it, and the disk is not what is tried here. */
 const SETTINGS = {
-  fsync: 'off',
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
   max_connections: '100',
 };
+
+/** How a cluster is started. */
+export interface OwnPostgresOptions {
+  /** True: with a clock that can be set, if libfaketime is there. */
+  readonly withClock?: boolean;
+  /**
+   * True: commits are flushed to the disk. Off by default: what outlives the process cannot be lost by a stop of it, and
+   * the chaos runs do not try the disk.
+   */
+  readonly isDurable?: boolean;
+}
 
 /** A PostgreSQL cluster of the harness's own, that can be stopped and started. */
 export class OwnPostgres {
@@ -38,12 +47,13 @@ export class OwnPostgres {
     private readonly faketime: string | undefined,
     /** Its clock; null: it cannot be set, because libfaketime is not there or was not asked for. */
     readonly clock: ClockFile | null,
+    private readonly isDurable: boolean,
   ) {}
 
   /** Null: the programs are not there, or there is no user whom they would run as. @throws when it does not start */
   static async start(
     log: string,
-    { withClock = false }: { readonly withClock?: boolean } = {},
+    { withClock = false, isDurable = false }: OwnPostgresOptions = {},
   ): Promise<OwnPostgres | null> {
     const folders = existsSync(VERSIONS)
       ? readdirSync(VERSIONS)
@@ -78,10 +88,15 @@ export class OwnPostgres {
         ? null
         : new ClockFile(join(directory, 'chaos-clock'), (by) => `${by < 0 ? '' : '+'}${String(by)}\n`);
     const port = await steadyPort();
-    const postgres = new OwnPostgres(command, directory, user, log, port, faketime, clock);
+    const postgres = new OwnPostgres(command, directory, user, log, port, faketime, clock, isDurable);
     await postgres.start();
     await postgres.#tryClock();
     return postgres;
+  }
+
+  /** The process id of the server; it starts one process for each connection. */
+  get pid(): number {
+    return this.#process?.pid ?? 0;
   }
 
   get url(): string {
@@ -90,7 +105,9 @@ export class OwnPostgres {
 
   /** Resolves once it answers. */
   async start(): Promise<void> {
-    const settings = Object.entries(SETTINGS).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+    const settings = Object.entries({ ...SETTINGS, fsync: this.isDurable ? 'on' : 'off' }).flatMap(
+      ([name, value]) => ['-c', `${name}=${value}`],
+    );
     this.#process = ServiceProcess.start({
       command: this.command,
       args: ['-D', this.directory, '-p', String(this.port), ...settings],

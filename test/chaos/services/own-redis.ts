@@ -23,6 +23,10 @@ export class OwnRedis {
     return redis;
   }
 
+  get pid(): number {
+    return this.#process?.pid ?? 0;
+  }
+
   get url(): string {
     return `redis://127.0.0.1:${String(this.port)}`;
   }

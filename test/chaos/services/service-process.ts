@@ -53,6 +53,10 @@ export class ServiceProcess {
     return new ServiceProcess(child, killSignal);
   }
 
+  get pid(): number {
+    return this.child.pid ?? 0;
+  }
+
   get isOver(): boolean {
     return this.#isOver;
   }
