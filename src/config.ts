@@ -80,6 +80,8 @@ export async function readConfig(sources: ConfigSources) {
     /** Whether the chat page is served at `/`. */
     page: reader.read('PAGE', true, settings.onOff),
     database: located(database, cwd),
+    /** Whether PostgreSQL prepares statements by name, once per connection. */
+    preparesStatements: reader.read('DATABASE_PREPARED', true, settings.onOff),
     redisUrl: reader.read('REDIS_URL', null, network.redisUrl, secret),
     /** Prefix of channel names, for deployments that share a Redis; null: the default. */
     redisPrefix: reader.read('REDIS_PREFIX', null, settings.text),

@@ -149,6 +149,7 @@ describe('settings', () => {
     ['SURFACES', ' legacy , current ', (c) => c.surfaces, ['current', 'legacy']],
     ['PAGE', 'off', (c) => c.page, false],
     ['PAGE', 'no', (c) => c.page, false],
+    ['DATABASE_PREPARED', 'off', (c) => c.preparesStatements, false],
     ['DATABASE_URL', 'sqlite::memory:', (c) => c.database, { kind: 'sqlite', path: null }],
     ['DATABASE_URL', 'sqlite:x.db', (c) => c.database, { kind: 'sqlite', path: '/srv/diptych/x.db' }],
     ['DATABASE_URL', 'sqlite:/var/x.db', (c) => c.database, { kind: 'sqlite', path: '/var/x.db' }],

@@ -21,10 +21,14 @@ export interface OpenedStore {
 export const SECRETS_KEY_FILE = 'secrets.key';
 
 /** Opens the store. `close` deletes a temporary database. */
-export async function openStore({ database }: Pick<Config, 'database'>, log?: Log): Promise<OpenedStore> {
+export async function openStore(
+  { database, preparesStatements }: Pick<Config, 'database' | 'preparesStatements'>,
+  log?: Log,
+): Promise<OpenedStore> {
   if (database.kind === 'postgres') {
     const { openPostgresStore } = await import('../adapters/stores/postgres/store.js');
-    const store = await openPostgresStore({ url: database.url, ...(log !== undefined && { log }) });
+    const { url } = database;
+    const store = await openPostgresStore({ url, preparesStatements, ...(log !== undefined && { log }) });
     return { store, secretsKeyFile: null, missing: [], backup: null, close: () => store.close() };
   }
   const { openSqliteStore } = await import('../adapters/stores/sqlite/store.js');

@@ -18,8 +18,8 @@ function findBinaries(): string | undefined {
     .find((bin) => existsSync(join(bin, 'initdb')));
 }
 
-/** PostgreSQL does not run as root: then it runs as its own user. */
-function whoRuns(): { readonly uid: number; readonly gid: number } | undefined {
+/** PostgreSQL and its pooler do not run as root: then they run as PostgreSQL's own user. */
+export function whoRuns(): { readonly uid: number; readonly gid: number } | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const idOf = (flag: string): number => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }));
   return { uid: idOf('-u'), gid: idOf('-g') };

@@ -13,11 +13,19 @@ export interface PostgresOptions {
   readonly connectTimeoutMs?: number;
   /** Statement timeout, in milliseconds; the client drops the connection one second after it. Default 5000. */
   readonly statementTimeoutMs?: number;
+  /**
+   * False: statements are sent without names, for a pooler that gives each transaction another connection of the
+   * server. Default true.
+   */
+  readonly preparesStatements?: boolean;
   /** Receives a warning when an idle connection is lost. */
   readonly log?: Log;
 }
 
-/** A statement that the server prepares once per connection. A name must always stand for the same text. */
+/**
+ * A statement that the server prepares once per connection, unless the options say otherwise. A name must always stand
+ * for the same text.
+ */
 export interface Statement {
   readonly name: string;
   readonly text: string;
@@ -61,7 +69,7 @@ export function openConnections(
   options: PostgresOptions,
   settings: Readonly<Record<string, string>>,
 ): Connections {
-  const statementMs = options.statementTimeoutMs ?? 5_000;
+  const { statementTimeoutMs: statementMs = 5_000, preparesStatements = true } = options;
   const parsers = new TypeOverrides();
   // All bigint columns are counters, sizes or milliseconds, below Number.MAX_SAFE_INTEGER.
   parsers.setTypeParser(types.builtins.INT8, Number);
@@ -86,7 +94,8 @@ export function openConnections(
     async run<R extends QueryResultRow>({ name, text }: Statement, values: readonly Bindable[]) {
       if (closing !== undefined) throw new StoreUnavailableError('the store is closed');
       try {
-        return (await pool.query<R>({ name, text, values: values.map(bound) })).rows;
+        const statement = { text, values: values.map(bound), ...(preparesStatements && { name }) };
+        return (await pool.query<R>(statement)).rows;
       } catch (error) {
         throw toStoreError(error);
       }

@@ -1,7 +1,7 @@
 import type { Store } from '../../../core/ports/store.js';
 import { createBranches } from './queries/branches.js';
 import { createCalls } from './queries/calls.js';
-import { openConnections, type PostgresOptions } from './connections.js';
+import { openConnections, type PostgresOptions, type Run } from './connections.js';
 import { createFaults } from './queries/faults.js';
 import { createKeys } from './queries/keys.js';
 import { createLeases } from './queries/leases.js';
@@ -18,13 +18,19 @@ import { createWrites } from './queries/writes.js';
 /**
  * Opens a store in PostgreSQL (15 or newer), which several nodes may share, and migrates its schema.
  * @throws StoreUnavailableError when the database cannot be reached
- * @throws Error when the schema is that of a newer version of this program
+ * @throws Error when the schema is that of a newer version of this program, or commits are not durable
  */
 export async function openPostgresStore(options: PostgresOptions): Promise<Store> {
   const migrations = await readMigrations(new URL('./migrations/', import.meta.url));
   const settings = await migrate(options, migrations);
   const connections = openConnections(options, settings);
   const { run } = connections;
+  try {
+    await expectSettings(run, settings);
+  } catch (error) {
+    await connections.close();
+    throw error;
+  }
   return {
     ...createReads(run),
     ...createThreadReads(run),
@@ -41,4 +47,18 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
     ...createRemoval(run, options.log),
     close: () => connections.close(),
   };
+}
+
+const READ_SETTING = { name: 'read_setting', text: 'SELECT current_setting($1) AS value' };
+
+/** Checks that connections have the settings. A pooler may have ignored them. */
+async function expectSettings(run: Run, settings: Readonly<Record<string, string>>): Promise<void> {
+  for (const [name, value] of Object.entries(settings)) {
+    const [row] = await run<{ value: string }>(READ_SETTING, [name]);
+    if (row?.value === value) continue;
+    throw new Error(
+      `PostgreSQL has ${name} = ${row?.value ?? 'nothing'}, and its pooler ignores what the connection sets: ` +
+        `run ALTER ROLE … SET ${name} = ${value}`,
+    );
+  }
 }
