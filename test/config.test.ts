@@ -41,6 +41,7 @@ describe('defaults', () => {
     expect(await read()).toEqual({
       childEnvironment: {},
       redisPrefix: null,
+      preparesStatements: true,
       tools: { allowHosts: [], chains: [], modules: [], prices: null, servers: [] },
       limits: { session: NO_LIMITS, key: NO_LIMITS },
       host: '127.0.0.1',
