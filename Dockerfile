@@ -1,26 +1,19 @@
 # syntax=docker/dockerfile:1
 
-# Builds, and keeps the packages that are needed when the service runs. Nothing is compiled: better-sqlite3 brings binaries.
-FROM node:26-bookworm-slim AS build
+FROM node:26-bookworm-slim@sha256:367679cf9792759492a486e4aa4b421764d71a9546a6dae8aab81a99eb797b3e
 WORKDIR /app
+# The packages that the service needs when it runs. Nothing is compiled: better-sqlite3 brings binaries.
 COPY package.json package-lock.json ./
 COPY packages ./packages
-RUN npm ci
-COPY tsconfig*.json vite.config.ts ./
-COPY tools ./tools
-COPY src ./src
-RUN npm run build && find dist -name '*.map' -delete && rm -f dist/.build.json dist/.tsbuildinfo \
-  && npm prune --omit=dev \
+RUN --mount=type=cache,target=/root/.npm npm ci --omit=dev \
   && node -e "new (require('better-sqlite3'))(':memory:').close()" \
   && rm -rf node_modules/better-sqlite3/deps node_modules/better-sqlite3/src
-
-FROM node:26-bookworm-slim@sha256:367679cf9792759492a486e4aa4b421764d71a9546a6dae8aab81a99eb797b3e
+# Builds in a folder that this layer removes: sources and tools stay out of the image.
+RUN --mount=type=cache,target=/root/.npm --mount=type=bind,target=/source cp -r /source /tmp/build \
+  && cd /tmp/build && npm ci && npm run build && find dist -name '*.map' -delete \
+  && rm -f dist/.build.json dist/.tsbuildinfo && mv dist /app/dist && rm -rf /tmp/build
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080 DATABASE_URL=sqlite:/data/diptych.db
-WORKDIR /app
 RUN mkdir -m 0700 /data && chown 1000:1000 /data
-COPY --from=build /app/node_modules ./node_modules
-COPY package.json ./
-COPY --from=build /app/dist ./dist
 # By number: Kubernetes cannot tell from a name that it is not root.
 USER 1000:1000
 # Nothing else is written to, but /tmp with `sqlite::memory:`.
