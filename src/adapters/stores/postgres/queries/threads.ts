@@ -29,8 +29,17 @@ type Tail = SessionRow & {
 
 type Head = SessionRow & { readonly open: readonly OpenTurn[]; readonly faults: readonly SystemFault[] };
 
+/** The records of the turn `t`, as JSON. */
 const RECORDS = `(SELECT coalesce(json_agg(r ORDER BY r.position), '[]') FROM (
-  SELECT ${MESSAGE_COLUMNS} FROM messages m WHERE m.session = t.session AND m.turn_no = t.no) r)`;
+  SELECT ${MESSAGE_COLUMNS} FROM messages m WHERE m.session = (t).session AND m.turn_no = (t).no) r)`;
+
+/**
+ * The open turns of the session `s`, each as the row `t`: of two queries, because a condition on both statuses would
+ * use neither of the two partial indexes, and read all turns of the session.
+ */
+const OPEN = `(SELECT r AS t FROM turns r WHERE r.session = s.ref AND r.status = 'running'
+  UNION ALL SELECT q FROM turns q WHERE q.session = s.ref AND q.status = 'queued') AS open`;
+const OPEN_ORDER = `(t).status = 'running' DESC, (t).no`;
 
 const FAULTS = `(SELECT coalesce(json_agg(json_build_object('n', e.n, 'kind', e.kind, 'text', e.text) ORDER BY e.n), '[]')
   FROM system_events e WHERE e.session = s.ref AND e.n > s.faults_shown AND e.kind <> 'SystemNotice')`;
@@ -39,9 +48,8 @@ const HEAD: Statement = {
   name: 'thread_head',
   text: `SELECT ${SESSION_COLUMNS},
       (SELECT coalesce(
-          json_agg(json_build_object('turn', turn_json(t), 'messages', ${RECORDS}) ORDER BY t.status = 'running' DESC, t.no),
-          '[]')
-        FROM turns t WHERE t.session = s.ref AND t.status IN ('queued', 'running')) AS open,
+          json_agg(json_build_object('turn', turn_json(t), 'messages', ${RECORDS}) ORDER BY ${OPEN_ORDER}), '[]')
+        FROM ${OPEN}) AS open,
       ${FAULTS} AS faults
     FROM sessions s WHERE s.id = $1`,
 };
@@ -49,8 +57,7 @@ const HEAD: Statement = {
 const TAIL: Statement = {
   name: 'thread_tail',
   text: `SELECT ${SESSION_COLUMNS}, s.shown_messages,
-      (SELECT coalesce(json_agg(turn_json(t) ORDER BY t.status = 'running' DESC, t.no), '[]')
-        FROM turns t WHERE t.session = s.ref AND t.status IN ('queued', 'running')) AS open,
+      (SELECT coalesce(json_agg(turn_json(t) ORDER BY ${OPEN_ORDER}), '[]') FROM ${OPEN}) AS open,
       ${FAULTS} AS faults,
       (SELECT coalesce(json_agg(r ORDER BY r.turn_no, r.position), '[]') FROM (
         SELECT ${MESSAGE_COLUMNS} FROM messages m
@@ -60,8 +67,9 @@ const TAIL: Statement = {
 };
 const SETTLED: Statement = {
   name: 'settled_messages',
-  text: `SELECT ${MESSAGE_COLUMNS} FROM sessions s JOIN messages m ON m.session = s.ref
-    WHERE s.ref = $1 AND m.turn_no <= $2 AND m.turn_no <> ALL ($3::bigint[]) ORDER BY m.turn_no, m.position`,
+  text: `SELECT ${MESSAGE_COLUMNS} FROM messages m
+    WHERE m.session = $1 AND m.turn_no <= $2 AND m.turn_no <> ALL ($3::bigint[])
+      AND EXISTS (SELECT FROM sessions WHERE ref = $1) ORDER BY m.turn_no, m.position`,
 };
 const TURN: Statement = {
   name: 'read_turn',
