@@ -5,6 +5,7 @@ import { SqliteDatabase as Database } from '../../src/adapters/stores/sqlite/dri
 import * as postgres from '../../src/adapters/stores/postgres/migrate.js';
 import { openPostgresStore } from '../../src/adapters/stores/postgres/store.js';
 import * as sqlite from '../../src/adapters/stores/sqlite/migrate.js';
+import type { EventBody } from '../../src/core/model/event.js';
 import type { Store } from '../../src/core/ports/store.js';
 import {
   acceptance,
@@ -12,6 +13,7 @@ import {
   contents,
   end,
   loaded,
+  NO_PRUNE,
   record,
   send,
   sendAndClaim,
@@ -33,6 +35,7 @@ async function fill(store: Store): Promise<void> {
   await end(store, first, { messages: [record(first, 1)] });
   const second = await sendAndClaim(store, ID, { text: 'again' });
   await end(store, second, { outcome: 'failed', error: 'It failed.' });
+  await store.appendEvents(ID, Array<EventBody>(70).fill({ type: 'title_changed', title: 'Old' }), T0);
   await sendAndClaim(store, RUNNING);
   const secret = { app: 'default', name: 'A', keyId: 'k', sealed: 'c2VhbGVk' };
   await store.putSecrets('c', [secret, { ...secret, name: 'B' }], WIDE, T0);
@@ -63,6 +66,8 @@ async function expectUpgraded(store: Store, before: Awaited<ReturnType<typeof sh
   const { session, open } = await loaded(store, RUNNING);
   expect(session).toMatchObject({ archived: true, pending: [] });
   expect(open.at(-1)).toMatchObject({ turn, messages: [{ role: 'system', origin: 'wallet' }] });
+  await store.prune({ ...NO_PRUNE, eventsKept: 5, eventsSince: T0 + 1 });
+  expect(await store.readEvents(ID, 0, 1)).toMatchObject({ oldestId: 66, lastId: 70 });
   expect(await store.deleteSession(ID, T0)).toBe(true);
   expect(await store.loadThread(ID)).toBe('deleted');
 }

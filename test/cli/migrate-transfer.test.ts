@@ -1,12 +1,14 @@
+import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { nodeDigests } from '../../src/adapters/platform/node/digests.js';
 import { openPostgresTransfer } from '../../src/adapters/stores/postgres/transfer.js';
 import { openSqliteTransfer } from '../../src/adapters/stores/sqlite/transfer.js';
+import type { EventBody } from '../../src/core/model/event.js';
 import type { Store } from '../../src/core/ports/store.js';
 import { copyAll, summarize, type Transfer } from '../../src/core/ports/transfer.js';
 import { TRANSFER_TABLES } from '../../src/core/ports/transfer-tables.js';
-import { claimFree, LEASE, sendAndClaim } from '../contracts/store-fixtures.js';
+import { change, claimFree, LEASE, NO_PRUNE, sendAndClaim, T0 } from '../contracts/store-fixtures.js';
 import { withFolder } from '../support/folder.js';
 import { stage } from '../contracts/wallet-fixtures.js';
 import { describeStore, fillStore, REVIVED, SESSIONS } from '../support/full-store.js';
@@ -101,6 +103,18 @@ function copies(from: Kind, to: Kind): void {
         expect(commit?.events).toMatchObject([{ id: before.lastId + 1 }]);
         expect((await sendAndClaim(store, first)).no).toBe(2);
         expect((await stage(store, REVIVED)).id).toBe(3);
+      });
+    }));
+
+  it('trims a copied log as the service trims one that it has written', () =>
+    withFolder(async (folder) => {
+      const [source, target, id] = [await from.place(folder), await to.place(folder), randomUUID()];
+      const events = Array<EventBody>(70).fill({ type: 'title_changed', title: 'Long' });
+      await using(from.openStore(source), (store) => store.saveSession(change(id, { events })));
+      await between([from, source], [to, target], (sides) => copyAll(sides, never, silent));
+      await using(to.openStore(target), async (store) => {
+        await store.prune({ ...NO_PRUNE, eventsKept: 5, eventsSince: T0 + 1 });
+        expect(await store.readEvents(id, 0, 1)).toMatchObject({ oldestId: 66, lastId: 70 });
       });
     }));
 

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
+import type { EventBody } from '../../src/core/model/event.js';
 import { newSession } from '../../src/core/model/session.js';
 import type { Prune, Store } from '../../src/core/ports/store.js';
 import type { Note } from '../../src/core/ports/wallet-store.js';
@@ -159,10 +160,11 @@ export function noteContract(withStore: WithStore): void {
       withStore(async (store) => {
         const id = await newThread(store);
         await pend(store, id, {});
+        await store.appendEvents(id, Array<EventBody>(64).fill({ type: 'system_notice', message: 'n' }), T0);
         await store.prune(PRUNE);
         expect(await store.readSystemEvents(id, 9)).toMatchObject([{ kind: 'InlineCall' }]);
         await store.markFaultsShown(id, 1);
-        await store.prune(PRUNE);
+        await store.prune({ ...PRUNE, eventsSince: PRUNE.eventsSince + 1 });
         expect(await store.readSystemEvents(id, 9)).toEqual([]);
       }),
     );

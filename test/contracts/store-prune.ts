@@ -28,21 +28,43 @@ export function pruneContract(withStore: WithStore): void {
     it(
       'removes events that are both beyond the number kept and older than the time kept',
       withStore(async (store) => {
-        const id = randomUUID();
-        await store.saveSession(change(id, { events: notices(10), at: T0 }));
-        await store.appendEvents(id, notices(5), T0 + 10);
-        const oldest = async () => (await store.readEvents(id, 0, 100)).oldestId;
+        const logged = async (): Promise<string> => {
+          const id = randomUUID();
+          await store.saveSession(change(id, { events: notices(100), at: T0 }));
+          await store.appendEvents(id, notices(50), T0 + 10);
+          return id;
+        };
+        const oldest = async (id: string) => (await store.readEvents(id, 0, 1)).oldestId;
 
-        await store.prune(prune({ eventsKept: 8, eventsSince: T0 }));
-        expect(await oldest()).toBe(1);
-        await store.prune(prune({ eventsKept: 8, eventsSince: T0 + 5 }));
-        expect(await oldest()).toBe(8);
-        await store.prune(prune({ eventsKept: 2, eventsSince: T0 + 5 }));
-        expect(await oldest()).toBe(11);
+        const first = await logged();
+        await store.prune(prune({ eventsKept: 80, eventsSince: T0 }));
+        expect(await oldest(first)).toBe(1);
+        await store.prune(prune({ eventsKept: 80, eventsSince: T0 + 5 }));
+        expect(await oldest(first)).toBe(71);
+        const second = await logged();
+        await store.prune(prune({ eventsKept: 20, eventsSince: T0 + 5 }));
+        expect(await oldest(second)).toBe(101);
+        const third = await logged();
         await store.prune(prune({ eventsKept: 0, eventsSince: T0 + 50 }));
-        expect(await store.readEvents(id, 0, 100)).toEqual({ events: [], oldestId: 16, lastId: 15 });
-        const next = await store.appendEvents(id, notices(1), T0);
-        expect(next?.events[0]?.id).toBe(16);
+        expect(await store.readEvents(third, 0, 100)).toEqual({ events: [], oldestId: 151, lastId: 150 });
+        const next = await store.appendEvents(third, notices(1), T0);
+        expect(next?.events[0]?.id).toBe(151);
+      }),
+    );
+
+    it(
+      'trims a log again that has grown since, and one that was not old enough before',
+      withStore(async (store) => {
+        const id = randomUUID();
+        const oldest = async () => (await store.readEvents(id, 0, 1)).oldestId;
+        await store.saveSession(change(id, { events: notices(64), at: T0 }));
+        await store.prune(prune({ eventsKept: 10, eventsSince: T0 + 1 }));
+        expect(await oldest()).toBe(55);
+        for (let n = 0; n < 64; n++) await store.appendEvents(id, notices(1), T0 + 10);
+        await store.prune(prune({ eventsKept: 10, eventsSince: T0 + 5 }));
+        expect(await oldest()).toBe(65);
+        await store.prune(prune({ eventsKept: 10, eventsSince: T0 + 11 }));
+        expect(await oldest()).toBe(119);
       }),
     );
 
@@ -64,13 +86,13 @@ export function pruneContract(withStore: WithStore): void {
       withStore(async (store) => {
         const id = randomUUID();
         await end(store, await sendAndClaim(store, id), { outcome: 'failed', error: 'it broke' });
-        await store.appendEvents(id, notices(3), T0);
-        const all: Prune = prune({ eventsKept: 0, eventsSince: T0 + 1 });
-        await store.prune(all);
+        await store.appendEvents(id, notices(64), T0);
+        const all = (eventsSince: number) => store.prune(prune({ eventsKept: 0, eventsSince }));
+        await all(T0 + 1);
         const fault: SystemEvent = { kind: 'SystemError', text: 'it broke' };
         expect(await store.readSystemEvents(id, 9)).toEqual([fault]);
         await store.markFaultsShown(id, (await loaded(store, id)).faults[0]?.n ?? 0);
-        await store.prune(all);
+        await all(T0 + 2);
         expect(await store.readSystemEvents(id, 9)).toEqual([]);
         await end(store, await sendAndClaim(store, id), { outcome: 'failed', error: 'again' });
         expect((await loaded(store, id)).faults).toMatchObject([{ text: 'again' }]);

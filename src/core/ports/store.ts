@@ -146,6 +146,7 @@ export interface Prune {
   readonly at: number;
   /** Threads without activity since this time, and without an open turn, are deleted; null: none. */
   readonly threadsBefore: number | null;
+  /** Keeps this many of a session's newest events, and up to 64 more: a store trims a log when it has grown by 64. */
   readonly eventsKept: number;
   /** Events since this time are kept, whatever their number. */
   readonly eventsSince: number;

@@ -31,16 +31,13 @@ import type {
   WalletReport,
 } from '../../../core/ports/wallet-store.js';
 
-/** A position in a prune: rows of `stage` after `after` are still to be checked. */
-export interface PruneCursor {
-  readonly stage: 'threads' | 'events' | 'keys' | 'activity';
-  readonly after: number;
-}
+/** What a step of a prune removes. The stages follow each other in this order. */
+export type PruneStage = 'threads' | 'events' | 'keys' | 'activity';
 
-/** The result of one bounded pruning step: the deleted sessions, and where the next step continues (null: done). */
+/** The result of one bounded pruning step: the deleted sessions, and the stage of the next step (null: done). */
 export interface Pruned {
   readonly deleted: readonly string[];
-  readonly next: PruneCursor | null;
+  readonly next: PruneStage | null;
 }
 
 /** The sessions whose requests one step has expired. */
@@ -108,7 +105,7 @@ export interface Steps {
   settleNotice: Step<[name: string, owner: string, at: number], undefined>;
   saveActivity: Step<[added: NewActivity], undefined>;
   countRequest: Step<[quotas: readonly Quota[]], Quota | undefined>;
-  pruneSome: Step<[prune: Prune, from: PruneCursor], Pruned>;
+  pruneSome: Step<[prune: Prune, stage: PruneStage], Pruned>;
   /** Writes one row, for health checks. */
   probe: Step<[at: number], undefined>;
 }

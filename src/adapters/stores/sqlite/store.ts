@@ -8,8 +8,8 @@ import { StoreUnavailableError, type SessionHead, type Store } from '../../../co
 import { backupDatabase } from './backup.js';
 import { readError } from './failure.js';
 import { requireFreeSpace } from './files/free-space.js';
-import { PRUNE_START } from './writes/prune.js';
 import { Reader, type Reads } from './reads/reader.js';
+import type { Pruned, PruneStage } from './steps.js';
 import { Writer } from './writer/writer.js';
 
 /** Options for opening a SQLite store. */
@@ -237,10 +237,10 @@ function createStore(place: Place, writer: Writer, reader: Reader): SqliteStore 
 /** Prunes in small steps, so that other writes can run in between. */
 async function pruneAll(writer: Writer, prune: Prune): Promise<string[]> {
   const deleted: string[] = [];
-  for (let from = PRUNE_START; ;) {
-    const done = await writer.run('pruneSome', prune, from);
+  for (let stage: PruneStage | null = 'threads'; stage !== null;) {
+    const done: Pruned = await writer.run('pruneSome', prune, stage);
     deleted.push(...done.deleted);
-    if (done.next === null) return deleted;
-    from = done.next;
+    stage = done.next;
   }
+  return deleted;
 }

@@ -11,6 +11,7 @@ const ROWS_A_SLICE = 2_000;
 const DELETE = callOf('delete_session', 2);
 const SWEEP = callOf('sweep_buried', 1);
 const PRUNE_THREADS = callOf('prune_threads', 3);
+const TRIM_LOG = callOf('trim_log', 3);
 const PRUNE_KEYS = callOf('prune_keys', 2);
 const PRUNE_USES = callOf('prune_uses', 2);
 const PRUNE_ACTIVITY = callOf('prune_activity', 2);
@@ -18,10 +19,6 @@ const PRUNE_WORK: Statement = { name: 'prune_work', text: 'DELETE FROM work WHER
 const PRUNE_USAGE: Statement = {
   name: 'prune_usage',
   text: 'DELETE FROM usage WHERE day < $1',
-};
-const PRUNE_EVENTS: Statement = {
-  name: 'prune_events',
-  text: 'SELECT pruned, done FROM prune_events($1, $2, $3, $4)',
 };
 
 /** Deletes sessions and prunes old data. A deleted session is unreachable at once; its rows are removed in batches. */
@@ -42,12 +39,10 @@ export function createRemoval(run: Run, log: Log | undefined): Pick<Store, 'dele
     }
   }
 
-  async function pruneEvents({ eventsKept, eventsSince }: Prune): Promise<void> {
-    for (let after = 0; ;) {
-      const values = [after, eventsKept, eventsSince, ROWS_A_SLICE];
-      const [row] = await run<{ pruned: number | null; done: boolean }>(PRUNE_EVENTS, values);
-      if (row === undefined || row.pruned === null) return;
-      after = row.done ? row.pruned : row.pruned - 1;
+  async function trimLogs({ eventsKept, eventsSince }: Prune): Promise<void> {
+    for (;;) {
+      const [row] = await run<{ result: boolean }>(TRIM_LOG, [eventsKept, eventsSince, ROWS_A_SLICE]);
+      if (row?.result !== true) return;
     }
   }
 
@@ -75,7 +70,7 @@ export function createRemoval(run: Run, log: Log | undefined): Pick<Store, 'dele
       const { threadsBefore, idempotencyBefore, usesBefore, usageBefore, activityBefore, at } = prune;
       const deleted = threadsBefore === null ? [] : await pruneThreads(threadsBefore, at);
       await sweep();
-      await pruneEvents(prune);
+      await trimLogs(prune);
       await pruneRows(PRUNE_KEYS, idempotencyBefore);
       await pruneRows(PRUNE_USES, usesBefore);
       await run(PRUNE_USAGE, [usageBefore]);

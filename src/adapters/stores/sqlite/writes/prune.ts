@@ -2,15 +2,21 @@ import type { Database } from 'better-sqlite3';
 import type { Prune } from '../../../../core/ports/store.js';
 import type { SessionRow } from '../rows/session-row.js';
 import type { Bury } from './sessions.js';
-import type { Handlers, PruneCursor, Pruned } from '../steps.js';
+import type { Handlers, PruneStage, Pruned } from '../steps.js';
 import { LIMIT, limitOf } from '../reads/limit.js';
-
-export const PRUNE_START: PruneCursor = { stage: 'threads', after: 0 };
 
 /** Limits of one step, so that other writes wait only a few milliseconds for it. */
 const THREADS_A_STEP = 20;
-const SESSIONS_A_STEP = 500;
+const LOGS_A_STEP = 100;
 const ROWS_A_STEP = 2000;
+
+/** A log that has grown since it was last trimmed. */
+interface ListedLog {
+  readonly session: number;
+  readonly last_event_id: number;
+  readonly last_system_no: number;
+  readonly faults_shown: number;
+}
 
 /** Creates the step that removes a bounded amount of expired data. */
 export function createPruneSome(db: Database, bury: Bury): Handlers['pruneSome'] {
@@ -20,15 +26,25 @@ export function createPruneSome(db: Database, bury: Bury): Handlers['pruneSome']
        AND NOT EXISTS (SELECT 1 FROM turns WHERE session = s.ref AND status = 'queued')
      ORDER BY active_at, id ${LIMIT}`,
   );
-  // Reads arrays of four columns: this query visits all sessions, and whole row objects are much slower.
-  const selectSessions = db
-    .prepare<
-      [after: number, limit: number],
-      [ref: number, lastEventId: number, lastSystemNo: number, faultsShown: number]
-    >(
-      `SELECT ref, last_event_id, last_system_no, faults_shown FROM sessions WHERE ref > ? ORDER BY ref ${LIMIT}`,
+  const selectLogs = db.prepare<[before: number, limit: number], ListedLog>(
+    `SELECT l.session, s.last_event_id, s.last_system_no, s.faults_shown
+     FROM long_logs l JOIN sessions s ON s.ref = l.session
+     WHERE l.oldest_at < ? ORDER BY l.oldest_at, l.session ${LIMIT}`,
+  );
+  const selectOldest = db
+    .prepare<[session: number, upTo: number], number>(
+      'SELECT at FROM events WHERE session = ? AND id <= ? ORDER BY id LIMIT 1',
     )
-    .raw();
+    .pluck();
+  const selectOldestSystem = db
+    .prepare<[session: number, upTo: number], number>(
+      'SELECT at FROM system_events WHERE session = ? AND n <= ? ORDER BY n LIMIT 1',
+    )
+    .pluck();
+  const unlist = db.prepare<[session: number]>('DELETE FROM long_logs WHERE session = ?');
+  const updateOldest = db.prepare<[oldest: number, session: number]>(
+    'UPDATE long_logs SET oldest_at = ? WHERE session = ?',
+  );
   const removeEvents = db.prepare<[{ session: number; upTo: number; before: number; limit: number }]>(
     `DELETE FROM events WHERE session = @session AND id IN (
        SELECT id FROM events WHERE session = @session AND id <= @upTo AND at < @before ORDER BY id ${limitOf('limit')})`,
@@ -54,51 +70,49 @@ export function createPruneSome(db: Database, bury: Bury): Handlers['pruneSome']
   );
   const removeUses = db.prepare<[before: number]>('DELETE FROM uses WHERE window_from < ?');
 
-  function pruneThreads(prune: Prune, from: PruneCursor): Pruned {
+  function pruneThreads(prune: Prune): Pruned {
     const idle = prune.threadsBefore === null ? [] : selectIdle.all(prune.threadsBefore, THREADS_A_STEP);
     for (const row of idle) bury(row, prune.at);
     const more = idle.length === THREADS_A_STEP;
-    return { deleted: idle.map(({ id }) => id), next: more ? from : { stage: 'events', after: 0 } };
+    return { deleted: idle.map(({ id }) => id), next: more ? 'threads' : 'events' };
   }
 
-  function pruneEvents(prune: Prune, from: PruneCursor): Pruned {
-    const rows = selectSessions.all(from.after, SESSIONS_A_STEP);
+  function pruneEvents({ eventsKept, eventsSince }: Prune): Pruned {
+    const logs = selectLogs.all(eventsSince, LOGS_A_STEP);
     let budget = ROWS_A_STEP;
-    let after = from.after;
-    for (const [ref, lastEventId, lastSystemNo, faultsShown] of rows) {
-      const { eventsKept, eventsSince } = prune;
-      if (lastEventId > eventsKept) {
-        const upTo = lastEventId - eventsKept;
-        budget -= removeEvents.run({ session: ref, upTo, before: eventsSince, limit: budget }).changes;
-        // This session may have more old events: the next step starts with it again.
-        if (budget <= 0) return { deleted: [], next: { stage: 'events', after } };
-      }
-      if (lastSystemNo > eventsKept) {
-        removeSystemEvents.run(ref, lastSystemNo - eventsKept, eventsSince, faultsShown);
-      }
-      after = ref;
+    for (const { session, last_event_id, last_system_no, faults_shown } of logs) {
+      const upTo = last_event_id - eventsKept;
+      const systemUpTo = last_system_no - eventsKept;
+      budget -= removeEvents.run({ session, upTo, before: eventsSince, limit: budget }).changes;
+      // This log may have more old events: it stays the first one that is due.
+      if (budget <= 0) return { deleted: [], next: 'events' };
+      removeSystemEvents.run(session, systemUpTo, eventsSince, faults_shown);
+      const left = [selectOldest.get(session, upTo), selectOldestSystem.get(session, systemUpTo)];
+      const oldest = Math.min(...left.filter((at) => at !== undefined));
+      if (oldest === Infinity) unlist.run(session);
+      // An error that no snapshot has delivered stays, however old: the next prune looks at it again.
+      else updateOldest.run(Math.max(oldest, eventsSince), session);
     }
-    const more = rows.length === SESSIONS_A_STEP;
-    return { deleted: [], next: more ? { stage: 'events', after } : { stage: 'keys', after: 0 } };
+    return { deleted: [], next: logs.length === LOGS_A_STEP ? 'events' : 'keys' };
   }
 
-  function pruneKeys(prune: Prune, from: PruneCursor): Pruned {
+  function pruneKeys(prune: Prune): Pruned {
     removeUses.run(prune.usesBefore);
     removeUsage.run(prune.usageBefore);
     removeWork.run(prune.usageBefore);
     const { changes } = removeKeys.run(prune.idempotencyBefore, ROWS_A_STEP);
-    return { deleted: [], next: changes === ROWS_A_STEP ? from : { stage: 'activity', after: 0 } };
+    return { deleted: [], next: changes === ROWS_A_STEP ? 'keys' : 'activity' };
   }
 
-  function pruneActivity(prune: Prune, from: PruneCursor): Pruned {
+  function pruneActivity(prune: Prune): Pruned {
     const removed = [removeMinutes, removeFailures].map(
       (remove) => remove.run(prune.activityBefore, ROWS_A_STEP).changes,
     );
-    return { deleted: [], next: removed.includes(ROWS_A_STEP) ? from : null };
+    return { deleted: [], next: removed.includes(ROWS_A_STEP) ? 'activity' : null };
   }
 
-  const stages = {
+  const stages: Readonly<Record<PruneStage, (prune: Prune) => Pruned>> = {
     ...{ threads: pruneThreads, events: pruneEvents, keys: pruneKeys, activity: pruneActivity },
-  } as const;
-  return (prune, from) => stages[from.stage](prune, from);
+  };
+  return (prune, stage) => stages[stage](prune);
 }
