@@ -12,6 +12,7 @@ import { Thread } from './thread.js';
 import { isBusy } from '../../../client/view/view.js';
 import { useWindow } from './window.js';
 import { PendingList } from '../wallet/requests/pending-list.js';
+import type { ThreadWallet } from '../wallet/requests/request-card.js';
 import { useReportedOutcomes, useToldWallet } from '../wallet/told.js';
 import type { Wallets } from '../wallet/wallets.js';
 
@@ -20,14 +21,14 @@ export function Pane(props: {
   readonly conversation: Conversation;
   readonly wallets: Wallets;
   readonly wallet: string;
-  /** Whether the wallet is used in this conversation. */
-  readonly usesWallet: boolean;
+  readonly threadWallet: ThreadWallet;
   /** Prompts to begin with. */
   readonly prompts: readonly string[];
   /** Opens another session. */
   readonly onOpen: (sessionId: string) => void;
 }): ReactNode {
-  const { conversation, wallets, wallet, usesWallet, prompts, onOpen } = props;
+  const { conversation, wallets, wallet, threadWallet, prompts, onOpen } = props;
+  const usesWallet = threadWallet.walletUse === 'own';
   const view = useObservable(conversation.view);
   const failure = useObservable(conversation.failure);
   const [problem, setProblem] = useState<string | null>(null);
@@ -100,7 +101,7 @@ export function Pane(props: {
             view={view}
             shown={shown}
             prompts={prompts}
-            requests={<PendingList messages={view.messages} {...{ conversation, wallets }} />}
+            requests={<PendingList messages={view.messages} {...{ conversation, wallets, threadWallet }} />}
           />
         </ActionsProvider>
         <Problems

@@ -8,7 +8,7 @@ import { keyOf, type KeptRequest } from '../records.js';
 import type { Wallets } from '../wallets.js';
 import { OutcomeCard } from './outcome-card.js';
 import { phaseOf } from './phase.js';
-import { RequestCard } from './request-card.js';
+import { RequestCard, type ThreadWallet } from './request-card.js';
 
 /** How long an outcome without a verdict is shown after a reload, in milliseconds. */
 const RECENT_MS = 60 * 60_000;
@@ -20,8 +20,9 @@ export function PendingList(props: {
   readonly conversation: Conversation;
   readonly messages: readonly ViewMessage[];
   readonly wallets: Wallets;
+  readonly threadWallet: ThreadWallet;
 }): ReactNode {
-  const { conversation, messages, wallets } = props;
+  const { conversation, messages, wallets, threadWallet } = props;
   const { sessionId } = conversation.client;
   const { desk, records } = wallets;
   const pending = useObservable(conversation.pending);
@@ -74,8 +75,7 @@ export function PendingList(props: {
                 problem={progress.get(key)?.problem ?? null}
                 isReporting={progress.get(key)?.act === 'reporting'}
                 before={index === 0 ? null : (open[index - 1]?.id ?? null)}
-                messages={messages}
-                wallets={wallets}
+                {...{ messages, wallets, threadWallet }}
               />
             );
           })}

@@ -3,6 +3,7 @@ import type { PendingRequest } from '../../../../client/pending.js';
 import { Icon } from '../../../parts/icon.js';
 import { useObservable } from '../../../parts/observable.js';
 import type { ViewMessage } from '../../../../client/view/view.js';
+import type { WalletUse } from '../../threads/kept-threads.js';
 import { isSameAddress, shortAddress } from '../address.js';
 import { chainName } from '../chains.js';
 import type { Connected } from '../connection.js';
@@ -15,7 +16,17 @@ import { RequestDetails, RequestFacts } from './request-facts.js';
 import { simulationOf } from './simulation.js';
 import { titleOf, warningsOf } from './summary.js';
 
-/** A request that waits for the wallet, with what it does and the person's decision. */
+/** How the person's wallet is used in a thread. */
+export interface ThreadWallet {
+  readonly walletUse: WalletUse;
+  /** Uses the wallet in this thread from now on. */
+  readonly onUse: () => void;
+}
+
+/**
+ * A request that waits for the wallet, with what it does and the person's decision. Unless the wallet is used in the
+ * thread, the card only shows the request.
+ */
 export function RequestCard(props: {
   readonly request: PendingRequest;
   readonly sessionId: string;
@@ -26,8 +37,9 @@ export function RequestCard(props: {
   readonly before: number | null;
   readonly messages: readonly ViewMessage[];
   readonly wallets: Wallets;
+  readonly threadWallet: ThreadWallet;
 }): ReactNode {
-  const { request, sessionId, phase, problem, isReporting, before, messages, wallets } = props;
+  const { request, sessionId, phase, problem, isReporting, before, messages, wallets, threadWallet } = props;
   const { id, label } = request;
   const { connected } = useObservable(wallets.connection);
   const simulation = request.kind === 'transaction' ? simulationOf(request, messages) : null;
@@ -37,6 +49,8 @@ export function RequestCard(props: {
   const heading = useId();
   const keepFocus = useFocusOf(card, phase);
   const { desk } = wallets;
+  const isDue = phase === 'open' || phase === 'unclear';
+  const isUsed = threadWallet.walletUse === 'own';
   const approve = (isRepeat: boolean) => () => {
     keepFocus();
     void desk.approve(asked, isRepeat);
@@ -69,7 +83,7 @@ export function RequestCard(props: {
           {words}
         </p>
       ))}
-      {phase === 'open' && connected !== null && (
+      {isUsed && phase === 'open' && connected !== null && (
         <Differences {...{ request, connected }} chain={simulation?.chain} />
       )}
       {phase === 'open' && before !== null && (
@@ -83,11 +97,12 @@ export function RequestCard(props: {
           {problem}
         </p>
       )}
-      {phase === 'unclear' && request.kind === 'transaction' && (
+      {isDue && !isUsed && <Unused {...threadWallet} heading={heading} />}
+      {isUsed && phase === 'unclear' && request.kind === 'transaction' && (
         <HashForm onTell={(hash) => void desk.tellHash(asked, hash)} />
       )}
-      {phase === 'open' && connected === null && <WalletChoice connection={wallets.connection} />}
-      {(phase === 'open' || phase === 'unclear') && (
+      {isUsed && phase === 'open' && connected === null && <WalletChoice connection={wallets.connection} />}
+      {isUsed && isDue && (
         <div className="request-actions">
           {connected !== null && (
             <button
@@ -124,6 +139,28 @@ const STATUS = {
   kept: 'The wallet has responded. The service does not know it yet.',
   reported: '',
 } as const satisfies Record<Phase, string>;
+
+/** Says why a request cannot be approved or rejected in a thread that was opened by a link. */
+function Unused(props: ThreadWallet & { readonly heading: string }): ReactNode {
+  const { walletUse, heading, onUse } = props;
+  if (walletUse === 'ask')
+    return (
+      <p className="hint">
+        You opened this thread by a link. Answer the notice at the top first: until then you can only read
+        this request.
+      </p>
+    );
+  return (
+    <>
+      <p className="hint">Your wallet is not used in this thread, so you can only read this request.</p>
+      <div className="request-actions">
+        <button type="button" className="button small" aria-describedby={heading} onClick={onUse}>
+          Use my wallet in this thread
+        </button>
+      </div>
+    </>
+  );
+}
 
 function approveWords(request: PendingRequest, { wallet, chainId }: Connected): string {
   const name = wallet.name === 'Browser wallet' ? 'the wallet' : wallet.name;

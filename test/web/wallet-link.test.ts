@@ -1,0 +1,94 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import type { Browser } from 'playwright-core';
+import { startAnvil, type Anvil } from '../support/anvil.js';
+import { describeWithBrowser, launchBrowser } from '../support/browser.js';
+import { ScriptedService } from './scripted-service.js';
+import { findingsOf, leaveAll, type Visitor } from './visitor.js';
+import { TestWallet } from './wallet-browser.js';
+import { buttonOf, cardOf, chainLines, connect, pays, visitWith } from './wallet-page.js';
+
+jest.setTimeout(60_000);
+
+const CHAIN = 31_337;
+const FRIEND = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
+
+let anvil: Anvil;
+let nodes: ReadonlyMap<number, string>;
+let service: ScriptedService;
+let browser: Browser;
+const visitors: Visitor[] = [];
+
+function walletOf(name: string): TestWallet {
+  return new TestWallet(name, nodes, anvil.accounts.slice(0, 1));
+}
+
+async function visit(wallet: TestWallet, fragment: string): Promise<Visitor> {
+  const visitor = await visitWith(browser, service.url, [wallet], { fragment });
+  visitors.push(visitor);
+  return visitor;
+}
+
+/** Lets somebody without a wallet begin a thread that asks for a payment. @returns the id of its session */
+async function beginThread(fragment: string): Promise<string> {
+  service.when('Pay', ...pays({ to: FRIEND, value: '0.01', label: 'Lunch' }));
+  const host = await visit(walletOf('Host'), fragment);
+  await host.say('Pay');
+  await host.hears('Please approve.', 0);
+  await buttonOf(cardOf(host, 1), 'Connect Host').waitFor();
+  return host.sessionId;
+}
+
+describeWithBrowser('A wallet request in a thread that was opened by a link', () => {
+  beforeAll(async () => {
+    anvil = await startAnvil(CHAIN);
+    nodes = new Map([[CHAIN, anvil.url]]);
+    [service, browser] = await Promise.all([ScriptedService.start({}, chainLines(nodes)), launchBrowser()]);
+  });
+  afterEach(async () => {
+    expect(await leaveAll(visitors)).toEqual([]);
+  });
+  afterAll(async () => {
+    await service.close();
+    await anvil.close();
+  });
+
+  describe.each(['current', 'legacy'])('on the %s surface', (surface) => {
+    it('can only be read until the visitor uses the wallet in the thread', async () => {
+      const session = await beginThread(`surface=${surface}`);
+      const fox = walletOf('Fox');
+      const guest = await visit(fox, `session=${session}&surface=${surface}`);
+      const card = cardOf(guest, 1);
+      await card.getByText('Answer the notice at the top first').waitFor();
+      await card.getByText('Send 0.01 ETH').waitFor();
+      expect(await card.getByRole('button').count()).toBe(0);
+
+      await connect(guest, 'Fox');
+      await guest.button('Use my wallet here').waitFor();
+      expect(await card.getByRole('button').count()).toBe(0);
+      expect(await findingsOf(guest.page)).toEqual([]);
+
+      await guest.button('Continue without it').click();
+      await card.getByText('Your wallet is not used in this thread').waitFor();
+      expect(await card.getByRole('button').allInnerTexts()).toEqual(['Use my wallet in this thread']);
+      expect(await findingsOf(guest.page)).toEqual([]);
+      await guest.page.reload();
+      await card.getByText('Your wallet is not used in this thread').waitFor();
+
+      await buttonOf(card, 'Use my wallet in this thread').click();
+      await buttonOf(card, 'Approve in Fox').click();
+      await card.getByText('Verified by the service: confirmed.').waitFor();
+      expect(fox.sent).toHaveLength(1);
+    });
+
+    it('can be rejected once the visitor has agreed to use the wallet', async () => {
+      const session = await beginThread(`surface=${surface}`);
+      const fox = walletOf('Fox');
+      const guest = await visit(fox, `session=${session}&surface=${surface}`);
+      await connect(guest, 'Fox');
+      await guest.button('Use my wallet here').click();
+      await buttonOf(cardOf(guest, 1), 'Reject').click();
+      await cardOf(guest, 1).getByText('The assistant was told.').waitFor();
+      expect(fox.sent).toEqual([]);
+    });
+  });
+});
