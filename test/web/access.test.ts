@@ -86,6 +86,34 @@ describeWithBrowser('the page for everybody', () => {
     });
   });
 
+  it('shows the whole title of a thread on a phone, and the surfaces in the drawer', async () => {
+    const title = 'How to grow oyster mushrooms in a cellar near Zürich';
+    visitor = await Visitor.open(browser, service.url, PHONE);
+    const { page } = visitor;
+    await visitor.say('Hello');
+    await visitor.hears('You said: Hello', 0);
+    await visitor.idle();
+    await page.getByRole('heading', { level: 1, name: 'A made-up title' }).waitFor();
+    await visitor.button('Threads and assistant').click();
+    await page.getByRole('button', { name: /^Rename/ }).click();
+    await page.getByLabel('New title').fill(title);
+    await page.getByLabel('New title').press('Enter');
+    await page.getByRole('button', { name: title, exact: true }).waitFor();
+    await page.getByRole('radio', { name: 'legacy' }).check({ force: true });
+    await page.waitForURL(/surface=legacy/);
+    await visitor.button('Close').click();
+    const heading = page.getByRole('heading', { level: 1, name: title });
+    await heading.waitFor();
+    const cut = (part: {
+      scrollHeight: number;
+      clientHeight: number;
+      scrollWidth: number;
+      clientWidth: number;
+    }) => part.scrollHeight > part.clientHeight || part.scrollWidth > part.clientWidth;
+    expect(await heading.evaluate(cut)).toBe(false);
+    expect(await overflowing()).toEqual([]);
+  });
+
   it('is worked by keys: Shift+Enter, Enter, drawers that give the focus back, Esc for the drawer first', async () => {
     const running = new Gate();
     visitor = await Visitor.open(browser, service.url, { viewport: { width: 390, height: 844 } });

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { Browser } from 'playwright-core';
 import { startAnvil, type Anvil } from '../support/anvil.js';
@@ -18,8 +19,8 @@ let service: ScriptedService;
 let browser: Browser;
 const visitors: Visitor[] = [];
 
-function walletOf(name: string): TestWallet {
-  return new TestWallet(name, nodes, anvil.accounts.slice(0, 1));
+function walletOf(): TestWallet {
+  return new TestWallet('Fox', nodes, anvil.accounts.slice(0, 1));
 }
 
 async function visit(wallet: TestWallet, fragment: string): Promise<Visitor> {
@@ -28,14 +29,20 @@ async function visit(wallet: TestWallet, fragment: string): Promise<Visitor> {
   return visitor;
 }
 
-/** Lets somebody without a wallet begin a thread that asks for a payment. @returns the id of its session */
-async function beginThread(fragment: string): Promise<string> {
+/** Begins a thread that asks the visitor's account for a payment, by somebody without a wallet. @returns its id */
+async function beginThread(): Promise<string> {
   service.when('Pay', ...pays({ to: FRIEND, value: '0.01', label: 'Lunch' }));
-  const host = await visit(walletOf('Host'), fragment);
-  await host.say('Pay');
-  await host.hears('Please approve.', 0);
-  await buttonOf(cardOf(host, 1), 'Connect Host').waitFor();
-  return host.sessionId;
+  const session = randomUUID();
+  const response = await fetch(`${service.url}/current/api/chat`, {
+    method: 'POST',
+    headers: { 'X-Session-Id': session, Prefer: 'wait=60', 'Content-Type': 'application/json' },
+    body: JSON.stringify({ message: 'Pay', user_state: { address: anvil.accounts[0], chain_id: CHAIN } }),
+  });
+  expect(await response.json()).toMatchObject({
+    is_processing: false,
+    user_state: { pending_txs: { 1: {} } },
+  });
+  return session;
 }
 
 describeWithBrowser('A wallet request in a thread that was opened by a link', () => {
@@ -54,8 +61,8 @@ describeWithBrowser('A wallet request in a thread that was opened by a link', ()
 
   describe.each(['current', 'legacy'])('on the %s surface', (surface) => {
     it('can only be read until the visitor uses the wallet in the thread', async () => {
-      const session = await beginThread(`surface=${surface}`);
-      const fox = walletOf('Fox');
+      const session = await beginThread();
+      const fox = walletOf();
       const guest = await visit(fox, `session=${session}&surface=${surface}`);
       const card = cardOf(guest, 1);
       await card.getByText('Answer the notice at the top first').waitFor();
@@ -81,8 +88,8 @@ describeWithBrowser('A wallet request in a thread that was opened by a link', ()
     });
 
     it('can be rejected once the visitor has agreed to use the wallet', async () => {
-      const session = await beginThread(`surface=${surface}`);
-      const fox = walletOf('Fox');
+      const session = await beginThread();
+      const fox = walletOf();
       const guest = await visit(fox, `session=${session}&surface=${surface}`);
       await connect(guest, 'Fox');
       await guest.button('Use my wallet here').click();

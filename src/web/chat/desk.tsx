@@ -79,6 +79,16 @@ export function Desk(props: {
   const columns = `16.5rem minmax(0, 1fr) ${String(boundedWidth(layout.width))}px`;
   const isBeside = hasInspector && !isMedium;
 
+  const surfaceSwitch = (
+    <SurfaceSwitch
+      surfaces={surfaces}
+      value={settings.surface}
+      onChoose={(surface) => {
+        onChange({ surface });
+      }}
+    />
+  );
+
   return (
     <div className="desk" style={isBeside ? { gridTemplateColumns: columns } : undefined}>
       <Side
@@ -93,6 +103,8 @@ export function Desk(props: {
           onOpen={close}
           onDeleted={dismiss}
         />
+        {/* On narrow screens, the header leaves its room to the title. */}
+        {isNarrow && surfaceSwitch}
       </Side>
       <main inert={threadsOver || inspectorOver}>
         <header className="bar">
@@ -109,16 +121,10 @@ export function Desk(props: {
               <Icon name="menu" />
             </button>
           )}
-          <h1>{title}</h1>
+          <h1 title={title}>{title}</h1>
           <Connection state={view.connection} />
           <ExportMenu conversation={conversation} />
-          <SurfaceSwitch
-            surfaces={surfaces}
-            value={settings.surface}
-            onChoose={(surface) => {
-              onChange({ surface });
-            }}
-          />
+          {!isNarrow && surfaceSwitch}
           <Share />
           <button
             type="button"
@@ -159,7 +165,12 @@ export function Desk(props: {
           key={paneKey(conversation)}
           {...{ conversation, wallets }}
           wallet={settings.wallet}
-          usesWallet={settings.walletUse === 'own'}
+          threadWallet={{
+            walletUse: settings.walletUse,
+            onUse: () => {
+              onChange({ walletUse: 'own' });
+            },
+          }}
           prompts={promptsOf(settings.app, apps.list, setup)}
           onOpen={(sessionId) => {
             onChange({ sessionId });
