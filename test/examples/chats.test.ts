@@ -97,12 +97,12 @@ describeWithBrowser('the sample chat', () => {
       await shows(1, /1 2 3 /);
       await page.reload();
       await shows(1, /1 2 3 /);
-      const before = await replies().nth(1).innerText();
+      const before = await replies().nth(1).locator('p').innerText();
       await shows(1, ` ${String(before.split(' ').length + 20)} `);
       await stop().click();
       await stop().waitFor({ state: 'detached' });
       expect(await replies().count()).toBe(2);
-      const told = await replies().nth(1).innerText();
+      const told = await replies().nth(1).locator('p').innerText();
       expect(told).toBe(counted(told));
       const client = createClient({ url: service, sessionId: new URL(page.url()).hash.slice(1) });
       const { status, messages } = await client.state();
@@ -118,11 +118,42 @@ describeWithBrowser('the sample chat', () => {
       await page.reload();
       await shows(2, '1+1 = 2.');
       expect(await replies().count()).toBe(3);
-      expect(await page.locator('[data-role=user]').allInnerTexts()).toEqual([
+      expect(await page.locator('[data-role=user] p').allInnerTexts()).toEqual([
         ...['What is 12*(3+4)?', 'count from 1 to 2000', 'What is 1+1?'],
       ]);
       await replies().nth(2).locator('summary').click();
       expect(await replies().nth(2).innerText()).toMatch(/calculate[^]*1\+1[^]*2[^]*1\+1 = 2\./);
     });
+
+    if (sample === 'ai-sdk')
+      it('goes on in a branch with another reply and with a changed message, also after a reload', async () => {
+        const sessionId = (): string => new URL(page.url()).hash.slice(1);
+        const first = sessionId();
+        const questions = page.locator('[data-role=user] p');
+        await replies().nth(0).getByRole('button', { name: 'Regenerate' }).click();
+        await replies().nth(1).waitFor({ state: 'detached' });
+        await shows(0, '12*(3+4) = 84.');
+        await stop().waitFor({ state: 'detached' });
+        const second = sessionId();
+        expect(second).not.toBe(first);
+
+        await page.getByRole('button', { name: 'Edit' }).click();
+        expect(await page.getByLabel('Message').inputValue()).toBe('What is 12*(3+4)?');
+        await page.getByLabel('Message').fill('What is 2+3?');
+        await page.getByRole('button', { name: 'Send edited' }).click();
+        await shows(0, '2+3 = 5.');
+        await stop().waitFor({ state: 'detached' });
+        expect(new Set([first, second, sessionId()]).size).toBe(3);
+        await page.reload();
+        await shows(0, '2+3 = 5.');
+        expect(await questions.allInnerTexts()).toEqual(['What is 2+3?']);
+        await send('What is 1+1?');
+        await shows(1, '1+1 = 2.');
+        await stop().waitFor({ state: 'detached' });
+
+        const client = createClient({ url: service, sessionId: first });
+        expect(JSON.stringify((await client.state()).messages)).toContain('count from 1 to 2000');
+        client.close();
+      });
   });
 });

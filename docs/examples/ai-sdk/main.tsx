@@ -8,11 +8,18 @@ const url = new URLSearchParams(location.search).get('service') ?? 'http://127.0
 // The chat is in the address, so that a reload continues it.
 if (location.hash === '') location.hash = crypto.randomUUID();
 const id = location.hash.slice(1);
-const transport = new DiptychChatTransport({ url });
+const transport = new DiptychChatTransport({
+  url,
+  // A changed message or another reply goes into a branch: a reload continues that one.
+  onBranch: ({ sessionId }) => {
+    history.replaceState(null, '', `#${sessionId}`);
+  },
+});
 
 function Chat({ stored }: { readonly stored: UIMessage[] }): ReactNode {
   const chat = useChat({ id, transport, messages: stored, resume: true });
   const [text, setText] = useState('');
+  const [changed, setChanged] = useState<string | null>(null);
   const isBusy = chat.status === 'submitted' || chat.status === 'streaming';
   return (
     <>
@@ -21,6 +28,22 @@ function Chat({ stored }: { readonly stored: UIMessage[] }): ReactNode {
           {message.parts.map((part, index) => (
             <Part key={index} part={part} />
           ))}
+          {!isBusy && message.role === 'user' && (
+            <button
+              type="button"
+              onClick={() => {
+                setChanged(message.id);
+                setText(textOf(message));
+              }}
+            >
+              Edit
+            </button>
+          )}
+          {!isBusy && message.role === 'assistant' && (
+            <button type="button" onClick={() => void chat.regenerate({ messageId: message.id })}>
+              Regenerate
+            </button>
+          )}
         </section>
       ))}
       {chat.error && <p role="alert">{chat.error.message}</p>}
@@ -28,7 +51,8 @@ function Chat({ stored }: { readonly stored: UIMessage[] }): ReactNode {
         onSubmit={(event) => {
           event.preventDefault();
           setText('');
-          void chat.sendMessage({ text });
+          setChanged(null);
+          void chat.sendMessage(changed === null ? { text } : { text, messageId: changed });
         }}
       >
         <input
@@ -38,7 +62,18 @@ function Chat({ stored }: { readonly stored: UIMessage[] }): ReactNode {
             setText(event.target.value);
           }}
         />
-        <button disabled={isBusy || text === ''}>Send</button>
+        <button disabled={isBusy || text === ''}>{changed === null ? 'Send' : 'Send edited'}</button>
+        {changed !== null && (
+          <button
+            type="button"
+            onClick={() => {
+              setChanged(null);
+              setText('');
+            }}
+          >
+            Cancel
+          </button>
+        )}
         {isBusy && (
           <button type="button" onClick={() => void chat.stop()}>
             Stop
@@ -47,6 +82,10 @@ function Chat({ stored }: { readonly stored: UIMessage[] }): ReactNode {
       </form>
     </>
   );
+}
+
+function textOf({ parts }: UIMessage): string {
+  return parts.map((part) => (part.type === 'text' ? part.text : '')).join('\n');
 }
 
 function Part({ part }: { readonly part: UIMessage['parts'][number] }): ReactNode {

@@ -5,6 +5,8 @@ import { resumeCurrent } from '../current/resume.js';
 import { runningTurn, type RunningTurn } from '../messages.js';
 import type { ClientOptions, SendOptions, SessionEvent } from '../types.js';
 import { Wire } from '../wire.js';
+import { ChatSession, type Session } from './chat-session.js';
+import { messageToSend, type MessageToSend } from './message-to-send.js';
 import { uiMessagesOf } from './stored-messages.js';
 import { TurnChunks } from './turn-chunks.js';
 
@@ -16,6 +18,11 @@ export interface DiptychChatTransportOptions extends Omit<ClientOptions, 'sessio
   readonly sendOptions?: () => Pick<SendOptions, 'wallet' | 'userState'>;
   /** Called when the request to interrupt a turn failed, which `useChat` does not report. */
   readonly onInterruptError?: (error: unknown) => void;
+  /**
+   * Called when a chat continues in a branch, a session of its own, because a message was changed or a reply generated
+   * again. The id of the chat stays the same; `loadMessages` and a later visit take the id of the session.
+   */
+  readonly onBranch?: (branch: { readonly chatId: string; readonly sessionId: string }) => void;
 }
 
 /** Number of attempts to read a state and a history that belong together. */
@@ -27,7 +34,8 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /**
  * A transport of the AI SDK over the current surface. The id of a chat is the id of its session, a UUID. The service
- * keeps the conversation: only the text of the last message is sent.
+ * keeps the conversation: only the text of the last message is sent. A changed message and another reply go into a
+ * branch, in which the chat continues.
  */
 export class DiptychChatTransport<M extends UIMessage = UIMessage> implements ChatTransport<M> {
   /** Tells the AI SDK that a resumed stream begins with the first character of the reply. */
@@ -38,12 +46,20 @@ export class DiptychChatTransport<M extends UIMessage = UIMessage> implements Ch
   readonly #left = new Map<string, RunningTurn>();
   /** The number of the last call of `reconnectToStream` by chat. */
   readonly #resumes = new Map<string, number>();
+  /** The sessions of chats, by the id of the chat in lower case. */
+  readonly #chats = new Map<string, ChatSession>();
 
   constructor(private readonly options: DiptychChatTransportOptions) {}
 
+  /** Returns the id of the session that a chat is in: that of the chat, or that of its last branch. */
+  sessionIdOf(chatId: string): string {
+    return this.#chat(chatId).id;
+  }
+
   /**
-   * Sends the last message and returns the chunks of its reply. An abort interrupts the turn.
-   * @throws Error for what the service does not support: another version of a message or a reply, files
+   * Sends the last message and returns the chunks of its reply. An abort interrupts the turn. Another version of a
+   * message or of a reply is sent in a branch.
+   * @throws Error for what the service does not support, such as files
    */
   async sendMessages(
     request: Pick<
@@ -52,21 +68,20 @@ export class DiptychChatTransport<M extends UIMessage = UIMessage> implements Ch
     >,
   ): Promise<ReadableStream<UIMessageChunk>> {
     const { chatId, abortSignal } = request;
-    const text = textToSend(request);
-    const session = this.#open(chatId);
-    this.#left.delete(session.id);
+    const message = messageToSend(request);
+    const chat = this.#chat(chatId);
+    this.#left.delete(chat.id);
     // An interrupt that arrives after the message would cancel it.
-    await this.#interrupts.get(session.id);
+    await this.#interrupts.get(chat.id);
     abortSignal?.throwIfAborted();
+    if (message.isAnother) {
+      await chat.branchBefore(message.id);
+      this.options.onBranch?.({ chatId, sessionId: chat.id });
+      abortSignal?.throwIfAborted();
+    }
+    const session = this.#open(chat.id);
     return this.#stream(session, {
-      events: (signal, onAccepted) =>
-        askCurrent(
-          session.wire,
-          session.calls,
-          text,
-          { ...this.options.sendOptions?.(), signal },
-          onAccepted,
-        ),
+      events: (signal, onAccepted) => this.#ask(chat, session, message, { signal, onAccepted }),
       abortSignal,
       isStop: () => Promise.resolve(true),
     });
@@ -81,7 +96,7 @@ export class DiptychChatTransport<M extends UIMessage = UIMessage> implements Ch
     readonly abortSignal?: AbortSignal | undefined;
   }): Promise<ReadableStream<UIMessageChunk> | null> {
     const { chatId, abortSignal } = request;
-    const session = this.#open(chatId);
+    const session = this.#open(this.#chat(chatId).id);
     const resume = (this.#resumes.get(session.id) ?? 0) + 1;
     this.#resumes.set(session.id, resume);
     const snapshot = await session.calls.snapshot(abortSignal && { signal: abortSignal });
@@ -109,7 +124,8 @@ export class DiptychChatTransport<M extends UIMessage = UIMessage> implements Ch
    * turn, which `reconnectToStream` returns, and the messages that wait behind it.
    */
   async loadMessages(chatId: string): Promise<UIMessage[]> {
-    const { id, wire, calls } = this.#open(chatId);
+    const chat = this.#chat(chatId);
+    const { id, wire, calls } = this.#open(chat.id);
     try {
       for (let read = 1; ; read++) {
         const state = await calls.state();
@@ -123,6 +139,7 @@ export class DiptychChatTransport<M extends UIMessage = UIMessage> implements Ch
         const running = runningTurn(state);
         if (running === undefined) this.#left.delete(id);
         else this.#left.set(id, running);
+        chat.loaded(stored);
         return uiMessagesOf(stored, running);
       }
     } finally {
@@ -130,14 +147,32 @@ export class DiptychChatTransport<M extends UIMessage = UIMessage> implements Ch
     }
   }
 
-  #open(chatId: string): Session {
+  #chat(chatId: string): ChatSession {
     if (!UUID.test(chatId))
       throw new Error(
         'The id of a chat must be a UUID: pass `id` to useChat, for example crypto.randomUUID()',
       );
     const id = chatId.toLowerCase();
+    const chat = this.#chats.get(id) ?? new ChatSession(id, (sessionId) => this.#open(sessionId));
+    this.#chats.set(id, chat);
+    return chat;
+  }
+
+  #open(id: string): Session {
     const wire = new Wire(this.options, id);
     return { id, wire, calls: new CurrentCalls(wire, this.options) };
+  }
+
+  #ask(
+    chat: ChatSession,
+    { id: sessionId, wire, calls }: Session,
+    { id, text }: MessageToSend,
+    { signal, onAccepted }: { readonly signal: AbortSignal; readonly onAccepted: () => void },
+  ): AsyncGenerator<SessionEvent, void, undefined> {
+    return askCurrent(wire, calls, text, { ...this.options.sendOptions?.(), signal }, (turnId) => {
+      if (turnId !== null) chat.sent(id, { sessionId, turnId });
+      onAccepted();
+    });
   }
 
   async *#resume(
@@ -223,13 +258,6 @@ export class DiptychChatTransport<M extends UIMessage = UIMessage> implements Ch
   }
 }
 
-/** One session of the service. */
-interface Session {
-  readonly id: string;
-  readonly wire: Wire;
-  readonly calls: CurrentCalls;
-}
-
 /** Where the chunks of a stream come from. */
 interface Source {
   /** @param onAccepted called once the service has stored the message */
@@ -237,26 +265,6 @@ interface Source {
   readonly abortSignal: AbortSignal | undefined;
   /** Whether an abort means that the user stops the turn. */
   readonly isStop: () => Promise<boolean>;
-}
-
-function textToSend(
-  request: Pick<
-    Parameters<ChatTransport<UIMessage>['sendMessages']>[0],
-    'trigger' | 'messageId' | 'messages'
-  >,
-): string {
-  const { trigger, messageId, messages } = request;
-  if (trigger === 'regenerate-message') throw new Error('The service cannot generate a reply again');
-  const message = messages.at(-1);
-  if (messageId !== undefined || message?.role !== 'user')
-    throw new Error('Only a new message of the user can be sent: the service keeps the messages before it');
-  return message.parts
-    .map((part) => {
-      if (part.type !== 'text')
-        throw new Error(`The service takes text only, not a part of type ${part.type}`);
-      return part.text;
-    })
-    .join('\n');
 }
 
 /** Returns the last message of the user. */

@@ -8,13 +8,16 @@ import type { CurrentCalls } from './calls.js';
 import { CurrentFollower } from './follow.js';
 import { Question } from './question.js';
 
-/** Sends a message over the current surface and yields the events of its turn, and of no other turn, until it ends. */
+/**
+ * Sends a message over the current surface and yields the events of its turn, and of no other turn, until it ends.
+ * @param onSent called once the service has stored the message, with the id of its turn if a proxy has left it
+ */
 export async function* askCurrent(
   wire: Wire,
   calls: CurrentCalls,
   text: string,
   options: SendOptions,
-  onSent: () => void,
+  onSent: (turnId: string | null) => void,
 ): AsyncGenerator<SessionEvent, void, undefined> {
   const life = linked(wire.closed, options.signal);
   const { signal } = life;
@@ -29,7 +32,7 @@ export async function* askCurrent(
         // Sends only after the stream is open, so that no event of the reply is missed.
         const sent = await calls.send(text, key, { ...options, signal });
         question.sent(sent.turnId ?? undefined, sent.repeated);
-        onSent();
+        onSent(sent.turnId);
         if (!question.mayBeOver) continue;
         const snapshot = await calls.snapshot({ signal });
         for (const shown of snapshot === undefined

@@ -255,14 +255,23 @@ describe('DiptychChatTransport', () => {
       });
 
     it.each([
-      ['another version of a reply', { trigger: 'regenerate-message' as const }, /generate a reply again/],
-      ['another version of a message', { messageId: 'q' }, /Only a new message/],
+      [
+        'another reply to a message that it does not know',
+        { trigger: 'regenerate-message' as const },
+        /does not have message q: pass what loadMessages returns/,
+      ],
+      ['another version of a message that it does not know', { messageId: 'q' }, /does not have message q/],
+      [
+        'another reply to nobody',
+        { trigger: 'regenerate-message' as const, messages: [] },
+        /Only a reply to a message of the user/,
+      ],
       [
         'a message of the assistant',
         { messages: [{ ...question('Hi'), role: 'assistant' as const }] },
-        /Only a new/,
+        /Only a message of the user/,
       ],
-      ['no message', { messages: [] }, /Only a new message/],
+      ['no message', { messages: [] }, /Only a message of the user/],
       ['a chat whose id is not a UUID', { chatId: 'abc' }, /must be a UUID/],
       [
         'a file',

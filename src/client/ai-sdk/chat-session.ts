@@ -1,0 +1,85 @@
+import type { CurrentCalls } from '../current/calls.js';
+import { randomId } from '../random-id.js';
+import type { HistoryMessage } from '../types.js';
+import type { Wire } from '../wire.js';
+
+/** One session of the service. */
+export interface Session {
+  readonly id: string;
+  readonly wire: Wire;
+  readonly calls: CurrentCalls;
+}
+
+/** Where the service keeps a message of the user: its session, and its own id or that of the turn that it began. */
+type Place = { readonly sessionId: string } & ({ readonly messageId: string } | { readonly turnId: string });
+
+/** Number of stored messages to read at once. */
+const PAGE = 1000;
+
+/**
+ * The session of a chat. A chat begins in the session of its id. Another version of a message or of a reply continues
+ * it in a branch, which is a session of its own.
+ */
+export class ChatSession {
+  #id: string;
+  /** Where the messages of the user are, by their id in the chat. */
+  readonly #places = new Map<string, Place>();
+
+  constructor(
+    chatId: string,
+    private readonly open: (sessionId: string) => Session,
+  ) {
+    this.#id = chatId;
+  }
+
+  /** The id of the session that the chat is in. */
+  get id(): string {
+    return this.#id;
+  }
+
+  /** Remembers the turn that a message of the user began. */
+  sent(messageId: string, turn: { readonly sessionId: string; readonly turnId: string }): void {
+    this.#places.set(messageId, turn);
+  }
+
+  /** Remembers the stored messages of this session, which have the same ids in the chat. */
+  loaded(messages: readonly HistoryMessage[]): void {
+    for (const { id, role } of messages)
+      if (role === 'user') this.#places.set(id, { sessionId: this.#id, messageId: id });
+  }
+
+  /**
+   * Moves the chat to a branch that ends before a message of the user.
+   * @throws Error if the message was neither sent nor loaded here, ClientError if the service refuses the branch
+   */
+  async branchBefore(messageId: string): Promise<void> {
+    const place = this.#places.get(messageId);
+    if (place === undefined) throw unknown(messageId);
+    // The messages before it are the same in every branch that the chat has been in since.
+    const { wire, calls } = this.open(place.sessionId);
+    try {
+      const before = 'messageId' in place ? place.messageId : await firstOfTurn(calls, place.turnId);
+      if (before === undefined) throw unknown(messageId);
+      this.#id = (await calls.branch(before, randomId())).sessionId;
+    } finally {
+      wire.close();
+    }
+  }
+}
+
+function unknown(messageId: string): Error {
+  return new Error(
+    `The service does not have message ${messageId}: pass what loadMessages returns as the messages of useChat`,
+  );
+}
+
+/** Returns the id of the message that began a turn. Searches from the end of the thread. */
+async function firstOfTurn(calls: CurrentCalls, turnId: string): Promise<string | undefined> {
+  let before: string | undefined;
+  for (;;) {
+    const { messages, hasMore } = await calls.historyPage({ limit: PAGE, before });
+    const found = messages.find((message) => message.turnId === turnId && message.role === 'user');
+    before = messages[0]?.id;
+    if (found !== undefined || !hasMore || before === undefined) return found?.id;
+  }
+}
