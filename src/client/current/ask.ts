@@ -1,4 +1,3 @@
-import { ClientError } from '../error.js';
 import { replyTo } from '../messages.js';
 import { linked } from '../pacing.js';
 import { randomId } from '../random-id.js';
@@ -34,10 +33,7 @@ export async function* askCurrent(
         question.sent(sent.turnId ?? undefined, sent.repeated);
         onSent(sent.turnId);
         if (!question.mayBeOver) continue;
-        const snapshot = await calls.snapshot({ signal });
-        for (const shown of snapshot === undefined
-          ? []
-          : question.hear({ type: 'state', state: snapshot.state })) {
+        for (const shown of question.hear({ type: 'state', state: await calls.state(signal) })) {
           yield shown;
           if (shown.type === 'turn_ended') return;
         }
@@ -48,10 +44,7 @@ export async function* askCurrent(
         if (shown.type === 'turn_ended') return;
       }
       if (question.needsState) {
-        const state = (await calls.snapshot({ signal }))?.state;
-        if (state === undefined)
-          throw new ClientError('unreachable', 'The response of the service is not JSON');
-        for (const shown of question.conclude(state)) yield shown;
+        for (const shown of question.conclude(await calls.state(signal))) yield shown;
         return;
       }
     }

@@ -56,10 +56,9 @@ export class CurrentCalls {
     return answer.body === undefined ? undefined : snapshotOf(answer);
   }
 
-  async state(): Promise<SessionState> {
-    return snapshotOf(
-      await this.wire.ask(call('GET', '/state', { query: { client_id: this.options.clientId } })),
-    ).state;
+  async state(signal?: AbortSignal): Promise<SessionState> {
+    const query = { client_id: this.options.clientId };
+    return snapshotOf(await this.wire.ask(call('GET', '/state', { query, signal }))).state;
   }
 
   async setUserState(patch: JsonObject): Promise<SessionState> {
