@@ -87,7 +87,7 @@ describeWithBrowser('the page for everybody', () => {
   });
 
   it('shows the whole title of a thread on a phone, and the surfaces in the drawer', async () => {
-    const title = 'How to grow oyster mushrooms in a cellar near Zürich';
+    const title = 'How to grow oyster mushrooms in a cellar';
     visitor = await Visitor.open(browser, service.url, PHONE);
     const { page } = visitor;
     await visitor.say('Hello');
