@@ -1,41 +1,25 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
-import type { Browser, BrowserContextOptions } from 'playwright-core';
-import { launchBrowser } from '../support/browser.js';
+import { expect, it } from '@jest/globals';
 import { describeWhere } from '../support/describe-where.js';
 import { endChunk, textChunk, type Script } from '../support/upstream.js';
-import { ScriptedService } from './scripted-service.js';
-import { leaveAll, Visitor } from './visitor.js';
+import { Visits } from './visits.js';
 
 /** A measurement: it needs a quiet machine, and is run by hand after a change to how the page shows messages. */
 const describeAlone = describeWhere(
   process.env.FRAMES === 'yes' ? null : 'skipped: it measures frames; FRAMES=yes runs it',
 );
 
-let service: ScriptedService;
-let browser: Browser;
-const visitors: Visitor[] = [];
-
-async function visit(options: BrowserContextOptions & { fragment?: string } = {}): Promise<Visitor> {
-  const visitor = await Visitor.open(browser, service.url, options);
-  visitors.push(visitor);
-  return visitor;
-}
+const visits = new Visits();
+const { visit } = visits;
 
 describeAlone('the page', () => {
-  beforeAll(async () => {
-    [service, browser] = await Promise.all([ScriptedService.start(), launchBrowser()]);
-  });
-  afterEach(async () => {
-    expect(await leaveAll(visitors)).toEqual([]);
-  });
-  afterAll(() => Promise.all([service.close(), browser.close()]));
+  visits.serve();
 
   it('renders in frames that are as short in a thread of a thousand as in an empty one', async () => {
     const session = randomUUID();
     for (let n = 0; n < 500; n++) {
-      await fetch(`${service.url}/api/chat?message=number-${String(n)}`, {
+      await fetch(`${visits.service.url}/api/chat?message=number-${String(n)}`, {
         method: 'POST',
         headers: { 'X-Session-Id': session, Prefer: 'wait=60' },
       }).then((sent) => sent.json());
@@ -52,7 +36,7 @@ describeAlone('the page', () => {
     const frames = async (fragment: string, answered: number): Promise<number> => {
       const visitor = await visit({ fragment });
       if (answered > 0) await visitor.hears(`number-499`, answered - 1);
-      service.when('Stream', paced);
+      visits.service.when('Stream', paced);
       await visitor.page.evaluate(MEASURE);
       await visitor.say('Stream');
       await visitor.hears('word-1 ', answered);

@@ -1,25 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Browser, BrowserContext, Locator } from 'playwright-core';
-import { describeWithBrowser, launchBrowser } from '../support/browser.js';
-import { Gate, says, ScriptedService } from './scripted-service.js';
-import { leaveAll, findingsOf, Visitor } from './visitor.js';
+import { describe, expect, it } from '@jest/globals';
+import type { BrowserContext, Locator } from 'playwright-core';
+import { describeWithBrowser } from '../support/browser.js';
+import { Gate, says } from './scripted-service.js';
+import { findingsOf, Visitor } from './visitor.js';
+import { Visits } from './visits.js';
 
-let service: ScriptedService;
-let browser: Browser;
-const visitors: Visitor[] = [];
-
-async function visit(options: Parameters<typeof Visitor.open>[2] = {}): Promise<Visitor> {
-  const visitor = await Visitor.open(browser, service.url, options);
-  visitors.push(visitor);
-  return visitor;
-}
+const visits = new Visits();
+const { visit } = visits;
 
 /** Opens the page without a session in the address, in another tab of the same browser. */
 async function visitAgain({ page }: Visitor): Promise<Visitor> {
-  const visitor = await Visitor.inTab(await page.context().newPage(), service.url);
-  visitors.push(visitor);
-  return visitor;
+  return visits.add(await Visitor.inTab(await page.context().newPage(), visits.service.url));
 }
 
 /** Begins a thread whose first words are its title, because the model gives every thread the same one. */
@@ -62,7 +54,7 @@ function kept(title: string, at: number): string {
 }
 
 async function send(session: string, message: string): Promise<void> {
-  const response = await fetch(`${service.url}/api/chat?message=${encodeURIComponent(message)}`, {
+  const response = await fetch(`${visits.service.url}/api/chat?message=${encodeURIComponent(message)}`, {
     method: 'POST',
     headers: { 'X-Session-Id': session, Prefer: 'wait=60' },
   });
@@ -70,13 +62,7 @@ async function send(session: string, message: string): Promise<void> {
 }
 
 describeWithBrowser('The threads of a browser', () => {
-  beforeAll(async () => {
-    [service, browser] = await Promise.all([ScriptedService.start(), launchBrowser()]);
-  });
-  afterEach(async () => {
-    expect(await leaveAll(visitors)).toEqual([]);
-  });
-  afterAll(() => service.close());
+  visits.serve();
 
   describe.each(['current', 'legacy'])('on the %s surface', (surface) => {
     const fragment = `surface=${surface}`;
@@ -121,7 +107,7 @@ describeWithBrowser('The threads of a browser', () => {
       expect(
         await page.evaluate('Object.keys(localStorage).filter((key) => key.includes("thread"))'),
       ).toEqual([]);
-      const state = await fetch(`${service.url}/api/state`, { headers: { 'X-Session-Id': first } });
+      const state = await fetch(`${visits.service.url}/api/state`, { headers: { 'X-Session-Id': first } });
       expect(await state.text()).toContain('You said: One');
     });
 
@@ -129,7 +115,7 @@ describeWithBrowser('The threads of a browser', () => {
       const visitor = await visit({ fragment });
       const session = await begin(visitor, 'Short-lived');
       await begin(visitor, 'Other');
-      await fetch(`${service.url}/current/api/sessions/${session}`, { method: 'DELETE' });
+      await fetch(`${visits.service.url}/current/api/sessions/${session}`, { method: 'DELETE' });
       await listed(visitor, 'Short-lived').click();
       await visitor.page
         .getByRole('alert')
@@ -159,7 +145,7 @@ describeWithBrowser('The threads of a browser', () => {
   it('keep what is on the screen when somebody deletes the open one', async () => {
     const visitor = await visit();
     const session = await begin(visitor, 'Still here');
-    await fetch(`${service.url}/current/api/sessions/${session}`, { method: 'DELETE' });
+    await fetch(`${visits.service.url}/current/api/sessions/${session}`, { method: 'DELETE' });
     await visitor.page.getByRole('alert').filter({ hasText: 'no longer on the service' }).waitFor();
     expect(await visitor.answers.innerText()).toContain('You said: Still here');
     expect(await titles(visitor)).toEqual([]);
@@ -185,7 +171,7 @@ describeWithBrowser('The threads of a browser', () => {
 
   it('survive a reload in the middle of the first reply', async () => {
     const held = new Gate();
-    service.when('Slowly', says('Half', held));
+    visits.service.when('Slowly', says('Half', held));
     const visitor = await visit();
     await visitor.say('Slowly');
     await visitor.hears('Half', 0);

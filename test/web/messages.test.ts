@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Browser, BrowserContextOptions, Locator } from 'playwright-core';
-import { describeWithBrowser, launchBrowser } from '../support/browser.js';
-import { calls, Gate, says, ScriptedService } from './scripted-service.js';
-import { leaveAll, findingsOf, Visitor } from './visitor.js';
+import { describe, expect, it } from '@jest/globals';
+import type { Locator } from 'playwright-core';
+import { describeWithBrowser } from '../support/browser.js';
+import { calls, Gate, says } from './scripted-service.js';
+import { findingsOf } from './visitor.js';
+import { Visits } from './visits.js';
 
 const RICH = [
   'Look: $e^{i\\pi}$ costs $5 or $10.\n\n$$\\frac{a}{b}$$\n\n',
@@ -11,15 +12,8 @@ const RICH = [
   '| what | amount |\n|---|---:|\n| one | 1 234 567.89 |\n\n- [x] done\n- [ ] open\n',
 ].join('');
 
-let service: ScriptedService;
-let browser: Browser;
-const visitors: Visitor[] = [];
-
-async function visit(options: BrowserContextOptions & { fragment?: string } = {}): Promise<Visitor> {
-  const visitor = await Visitor.open(browser, service.url, options);
-  visitors.push(visitor);
-  return visitor;
-}
+const visits = new Visits();
+const { visit } = visits;
 
 /** The button of one message. */
 function action(message: Locator, name: string): Locator {
@@ -27,24 +21,18 @@ function action(message: Locator, name: string): Locator {
 }
 
 describeWithBrowser('the messages of the page', () => {
-  beforeAll(async () => {
-    [service, browser] = await Promise.all([ScriptedService.start(), launchBrowser()]);
-  });
-  afterEach(async () => {
-    expect(await leaveAll(visitors)).toEqual([]);
-  });
-  afterAll(() => service.close());
+  visits.serve();
 
   it.each(['light', 'dark'] as const)(
     'have formulas, highlighted code, tables and tasks, and no finding of axe: %s',
     async (colorScheme) => {
-      service.when('Rich', says(RICH));
+      visits.service.when('Rich', says(RICH));
       for (const viewport of [
         { width: 1440, height: 900 },
         { width: 390, height: 844 },
       ]) {
         const visitor = await visit({ colorScheme, viewport });
-        service.when('Rich', says(RICH));
+        visits.service.when('Rich', says(RICH));
         await visitor.say('Rich');
         await visitor.idle();
         const answer = visitor.answers.nth(0);
@@ -70,7 +58,7 @@ describeWithBrowser('the messages of the page', () => {
 
   it('are copied whole, and the code of them alone', async () => {
     const visitor = await visit({ permissions: ['clipboard-read', 'clipboard-write'] });
-    service.when('Rich', says(RICH));
+    visits.service.when('Rich', says(RICH));
     await visitor.say('Rich');
     await visitor.idle();
     const copied = (): Promise<unknown> => visitor.page.evaluate('navigator.clipboard.readText()');
@@ -124,7 +112,7 @@ describeWithBrowser('the messages of the page', () => {
       expect(await visitor.questions.count()).toBe(2);
       await visitor.page.getByRole('heading', { level: 1, name: /^Branch of / }).waitFor();
 
-      service.when('Other', says('Another reply'));
+      visits.service.when('Other', says('Another reply'));
       await action(visitor.answers.nth(1), 'Regenerate').press('Enter');
       await visitor.hears('Another reply', 1);
       await visitor.idle();
@@ -138,8 +126,8 @@ describeWithBrowser('the messages of the page', () => {
 
     it('are marked as interrupted, cancelled and failed, after a reload too, and sent again', async () => {
       const never = new Gate();
-      service.when('Long', says('Half of it', never));
-      service.when('Bad', (reply) => {
+      visits.service.when('Long', says('Half of it', never));
+      visits.service.when('Bad', (reply) => {
         reply.json(400, { error: { message: 'no' } });
       });
       const visitor = await visit({ fragment });
@@ -174,7 +162,7 @@ describeWithBrowser('the messages of the page', () => {
     });
 
     it('are exported as Markdown and JSON', async () => {
-      service.when('Add', calls('calculate', { expression: '20+22' }), says('It is 42.'));
+      visits.service.when('Add', calls('calculate', { expression: '20+22' }), says('It is 42.'));
       const visitor = await visit({ fragment });
       await visitor.say('Add');
       await visitor.hears('It is 42.', 0);

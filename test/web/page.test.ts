@@ -1,37 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, request } from 'node:http';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Browser, BrowserContextOptions } from 'playwright-core';
-import { describeWithBrowser, launchBrowser } from '../support/browser.js';
-import { calls, Gate, says, ScriptedService } from './scripted-service.js';
-import { leaveAll, Visitor } from './visitor.js';
+import { describe, expect, it } from '@jest/globals';
+import { describeWithBrowser } from '../support/browser.js';
+import { calls, Gate, says } from './scripted-service.js';
+import { Visitor } from './visitor.js';
+import { Visits } from './visits.js';
 
-let service: ScriptedService;
-let browser: Browser;
-const visitors: Visitor[] = [];
-
-async function visit(
-  options: BrowserContextOptions & { fragment?: string; mayBeAway?: boolean } = {},
-): Promise<Visitor> {
-  const visitor = await Visitor.open(browser, service.url, options);
-  visitors.push(visitor);
-  return visitor;
-}
+const visits = new Visits();
+const { visit } = visits;
 
 describeWithBrowser('the page', () => {
-  beforeAll(async () => {
-    [service, browser] = await Promise.all([ScriptedService.start(), launchBrowser()]);
-  });
-  afterEach(async () => {
-    expect(await leaveAll(visitors)).toEqual([]);
-  });
-  afterAll(() => service.close());
+  visits.serve();
 
   it('works under a path of a proxy', async () => {
     const proxy = createServer((req, res) => {
       const path = (req.url ?? '').replace(/^\/assistant/, '');
       const { method, headers } = req;
-      const passed = request(service.url + path, { method, headers }, (answer) => {
+      const passed = request(visits.service.url + path, { method, headers }, (answer) => {
         res.writeHead(answer.statusCode ?? 502, answer.headers);
         answer.pipe(res);
       });
@@ -42,8 +27,9 @@ describeWithBrowser('the page', () => {
     await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
     const address = proxy.address();
     const port = typeof address === 'object' ? (address?.port ?? 0) : 0;
-    const visitor = await Visitor.open(browser, `http://127.0.0.1:${String(port)}/assistant`);
-    visitors.push(visitor);
+    const visitor = visits.add(
+      await Visitor.open(visits.browser, `http://127.0.0.1:${String(port)}/assistant`),
+    );
     await visitor.say('By a proxy');
     await visitor.hears('You said: By a proxy', 0);
     await visitor.idle();
@@ -55,7 +41,7 @@ describeWithBrowser('the page', () => {
   it('shows the end of a long thread, and what is earlier when it is asked for', async () => {
     const session = randomUUID();
     for (let n = 0; n < 52; n++) {
-      const sent = await fetch(`${service.url}/api/chat?message=number-${String(n)}-`, {
+      const sent = await fetch(`${visits.service.url}/api/chat?message=number-${String(n)}-`, {
         method: 'POST',
         headers: { 'X-Session-Id': session, Prefer: 'wait=60' },
       });
@@ -77,7 +63,7 @@ describeWithBrowser('the page', () => {
 
     it('streams text as it comes, as Markdown whose HTML stays text', async () => {
       const rest = new Gate();
-      service.when(
+      visits.service.when(
         'Tell me',
         says('Once **upon** a <b id="x">time</b>', rest, ' there ~~was~~ is [a link](https://example.com/).'),
       );
@@ -98,7 +84,7 @@ describeWithBrowser('the page', () => {
 
     it('shows tool calls with their arguments and results, also after a reload', async () => {
       const held = new Gate();
-      service.when('Add', calls('calculate', { expression: '20+22' }), says(held, 'It is 42.'));
+      visits.service.when('Add', calls('calculate', { expression: '20+22' }), says(held, 'It is 42.'));
       const visitor = await visit({ fragment });
       await visitor.say('Add');
       const tool = visitor.page.locator('details.tool[data-status=complete]');
@@ -117,7 +103,7 @@ describeWithBrowser('the page', () => {
 
     it('shows a call that failed as failed, after its turn and after a reload, too', async () => {
       const held = new Gate();
-      service.when('Add', calls('calculate', ['20+22']), says(held, 'I could not.'));
+      visits.service.when('Add', calls('calculate', ['20+22']), says(held, 'I could not.'));
       const visitor = await visit({ fragment });
       await visitor.say('Add');
       const tool = visitor.page.locator('details.tool');
@@ -136,8 +122,8 @@ describeWithBrowser('the page', () => {
 
     it('interrupts with Esc and with the button, keeps what was said, and goes on', async () => {
       const never = new Gate();
-      service.when('Go on', says('First part', never));
-      service.when('And on', says('Second part', never));
+      visits.service.when('Go on', says('First part', never));
+      visits.service.when('And on', says('Second part', never));
       const visitor = await visit({ fragment });
       await visitor.say('Go on');
       await visitor.hears('First part', 0);
@@ -156,7 +142,7 @@ describeWithBrowser('the page', () => {
 
     it('queues what is sent meanwhile, and answers it in order', async () => {
       const held = new Gate();
-      service.when('One', says('Answer one', held, ' done'));
+      visits.service.when('One', says('Answer one', held, ' done'));
       const visitor = await visit({ fragment });
       await visitor.say('One');
       await visitor.hears('Answer one', 0);
@@ -218,7 +204,7 @@ describeWithBrowser('the page', () => {
     });
 
     it('selects an App with its key, which is nowhere shown, and a rig', async () => {
-      const key = await service.appKey('special');
+      const key = await visits.service.appKey('special');
       const visitor = await visit({ fragment });
       const { page } = visitor;
       await visitor.openSection('Assistant');

@@ -1,21 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Browser, BrowserContext } from 'playwright-core';
-import { describeWithBrowser, launchBrowser } from '../support/browser.js';
-import { ScriptedService } from './scripted-service.js';
-import { leaveAll, findingsOf, Visitor } from './visitor.js';
+import { describe, expect, it } from '@jest/globals';
+import type { BrowserContext } from 'playwright-core';
+import { describeWithBrowser } from '../support/browser.js';
+import { findingsOf } from './visitor.js';
+import { Visits } from './visits.js';
 
 const WALLET = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
 
-let service: ScriptedService;
-let browser: Browser;
-const visitors: Visitor[] = [];
-
-async function visit(options: Parameters<typeof Visitor.open>[2] = {}): Promise<Visitor> {
-  const visitor = await Visitor.open(browser, service.url, options);
-  visitors.push(visitor);
-  return visitor;
-}
+const visits = new Visits();
+const { visit } = visits;
 
 function withWallet(context: BrowserContext): Promise<unknown> {
   return context.addInitScript(`localStorage.setItem('diptych.wallet', '${WALLET}')`);
@@ -23,19 +16,13 @@ function withWallet(context: BrowserContext): Promise<unknown> {
 
 /** The threads that the service lists for the wallet. */
 async function boundThreads(): Promise<readonly string[]> {
-  const url = `${service.url}/current/api/sessions?public_key=${WALLET}`;
+  const url = `${visits.service.url}/current/api/sessions?public_key=${WALLET}`;
   const listed: unknown = await (await fetch(url, { headers: { 'X-Session-Id': randomUUID() } })).json();
   return Array.isArray(listed) ? listed.map(({ session_id }: { session_id: string }) => session_id) : [];
 }
 
 describeWithBrowser('A link to a thread', () => {
-  beforeAll(async () => {
-    [service, browser] = await Promise.all([ScriptedService.start(), launchBrowser()]);
-  });
-  afterEach(async () => {
-    expect(await leaveAll(visitors)).toEqual([]);
-  });
-  afterAll(() => service.close());
+  visits.serve();
 
   it('is shown with what it gives away, and Esc closes only the dialog', async () => {
     const visitor = await visit();
@@ -124,7 +111,7 @@ describeWithBrowser('A link to a thread', () => {
 
   it('needs no answer for a thread that is already bound to the wallet', async () => {
     const session = randomUUID();
-    await fetch(`${service.url}/current/api/sessions`, {
+    await fetch(`${visits.service.url}/current/api/sessions`, {
       method: 'POST',
       headers: { 'X-Session-Id': session, 'Content-Type': 'application/json' },
       body: JSON.stringify({ public_key: WALLET }),

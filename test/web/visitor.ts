@@ -151,10 +151,3 @@ export class Visitor {
     await this.page.context().close();
   }
 }
-
-/** Closes the pages of all visitors, and removes them from the list. @returns what was wrong on any of them */
-export async function leaveAll(visitors: Visitor[]): Promise<readonly string[]> {
-  const left = visitors.splice(0);
-  await Promise.all(left.map((visitor) => visitor.leave()));
-  return left.flatMap(({ faults }) => faults);
-}

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import type { Browser } from 'playwright-core';
+import { afterAll, describe, expect, it, jest } from '@jest/globals';
 import { startAnvil, type Anvil } from '../support/anvil.js';
-import { describeWithBrowser, launchBrowser } from '../support/browser.js';
+import { describeWithBrowser } from '../support/browser.js';
 import { ScriptedService } from './scripted-service.js';
-import { findingsOf, leaveAll, type Visitor } from './visitor.js';
+import { findingsOf, type Visitor } from './visitor.js';
+import { Visits } from './visits.js';
 import { TestWallet } from './wallet-browser.js';
 import { buttonOf, cardOf, chainLines, connect, pays, visitWith } from './wallet-page.js';
 
@@ -15,25 +15,21 @@ const FRIEND = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
 
 let anvil: Anvil;
 let nodes: ReadonlyMap<number, string>;
-let service: ScriptedService;
-let browser: Browser;
-const visitors: Visitor[] = [];
+const visits = new Visits();
 
 function walletOf(): TestWallet {
   return new TestWallet('Fox', nodes, anvil.accounts.slice(0, 1));
 }
 
 async function visit(wallet: TestWallet, fragment: string): Promise<Visitor> {
-  const visitor = await visitWith(browser, service.url, [wallet], { fragment });
-  visitors.push(visitor);
-  return visitor;
+  return visits.add(await visitWith(visits.browser, visits.service.url, [wallet], { fragment }));
 }
 
 /** Begins a thread that asks the visitor's account for a payment, by somebody without a wallet. @returns its id */
 async function beginThread(): Promise<string> {
-  service.when('Pay', ...pays({ to: FRIEND, value: '0.01', label: 'Lunch' }));
+  visits.service.when('Pay', ...pays({ to: FRIEND, value: '0.01', label: 'Lunch' }));
   const session = randomUUID();
-  const response = await fetch(`${service.url}/current/api/chat`, {
+  const response = await fetch(`${visits.service.url}/current/api/chat`, {
     method: 'POST',
     headers: { 'X-Session-Id': session, Prefer: 'wait=60', 'Content-Type': 'application/json' },
     body: JSON.stringify({ message: 'Pay', user_state: { address: anvil.accounts[0], chain_id: CHAIN } }),
@@ -46,18 +42,12 @@ async function beginThread(): Promise<string> {
 }
 
 describeWithBrowser('A wallet request in a thread that was opened by a link', () => {
-  beforeAll(async () => {
+  visits.serve(async () => {
     anvil = await startAnvil(CHAIN);
     nodes = new Map([[CHAIN, anvil.url]]);
-    [service, browser] = await Promise.all([ScriptedService.start({}, chainLines(nodes)), launchBrowser()]);
+    return ScriptedService.start({}, chainLines(nodes));
   });
-  afterEach(async () => {
-    expect(await leaveAll(visitors)).toEqual([]);
-  });
-  afterAll(async () => {
-    await service.close();
-    await anvil.close();
-  });
+  afterAll(() => anvil.close());
 
   describe.each(['current', 'legacy'])('on the %s surface', (surface) => {
     it('can only be read until the visitor uses the wallet in the thread', async () => {
