@@ -53,7 +53,14 @@ export function noteContract(withStore: WithStore): void {
         const session = { ...newSession(id, T0), revision: 1, version: 1 };
         const commit = { revision: 1, events: [] };
         expect(noted).toEqual({ kind: 'noted', session, created: true, turn, message, commit });
-        expect(await store.loadThread(id)).toEqual({ session, settled: [message], open: [], faults: [] });
+        expect(await store.loadThread(id)).toEqual({
+          session,
+          settled: [message],
+          skipped: 0,
+          continues: false,
+          open: [],
+          faults: [],
+        });
         expect(await store.readTurn(id, turn.id)).toEqual({ turn, messages: [message] });
         expect(await store.countTurns()).toEqual({ queued: 0, running: 0 });
         const again = await store.addNote(note(id, { at: T0 + 5 }));

@@ -23,6 +23,7 @@ import {
 import { activityContract } from './store-activity.js';
 import { overviewContract } from './store-overview.js';
 import { secretContract } from './store-secrets.js';
+import { partContract } from './store-parts.js';
 import { sizeContract } from './store-size.js';
 import { pruneContract } from './store-prune.js';
 import { noteContract } from './store-notes.js';
@@ -54,6 +55,7 @@ export function storeContract(name: string, open: OpenStore): void {
     activityContract(withStore);
     secretContract(withStore);
     sizeContract(withStore);
+    partContract(withStore);
     branchContract(withStore);
     callContract(withStore);
     walletContract(withStore);
@@ -106,7 +108,14 @@ function sessionContract(withStore: WithStore): void {
         const saved = await store.saveSession(change(id, { set, ifVersion: 0 }));
         const session = { ...newSession(id, T0), ...set, revision: 1, version: 1 };
         expect(saved).toEqual({ kind: 'saved', session, created: true, commit: { revision: 1, events: [] } });
-        expect(await store.loadThread(id)).toEqual({ session, settled: [], open: [], faults: [] });
+        expect(await store.loadThread(id)).toEqual({
+          session,
+          settled: [],
+          skipped: 0,
+          continues: false,
+          open: [],
+          faults: [],
+        });
         expect(await store.heads([id, randomUUID()])).toEqual(
           new Map([[id, { revision: 1, lastEventId: 0 }]]),
         );

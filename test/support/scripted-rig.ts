@@ -66,7 +66,6 @@ export class Asked {
 export class ScriptedRig implements Rig {
   readonly name: string;
   readonly provider = 'test';
-  readonly contextTokens = 100_000;
   titles: string | null = null;
   heedsSignal = true;
   #titlesHeld: Gate | undefined;
@@ -74,7 +73,10 @@ export class ScriptedRig implements Rig {
   readonly #waiting: ((asked: Asked) => void)[] = [];
   #taken = 0;
 
-  constructor(readonly id = 'scripted') {
+  constructor(
+    readonly id = 'scripted',
+    readonly contextTokens = 100_000,
+  ) {
     this.name = id;
   }
 

@@ -83,6 +83,11 @@ export function shownCount({
   return (content !== '' || role !== 'assistant' ? 1 : 0) + (toolResults?.length ?? 0);
 }
 
+/** How many messages of a snapshot these records map to. */
+export function shownIn(records: readonly Message[]): number {
+  return records.reduce((sum, record) => sum + shownCount(record), 0);
+}
+
 /** Returns the record with a call marked as having reported progress. */
 export function withProgress(message: Message, callId: string): Message {
   const toolCalls = message.toolCalls?.map((call) =>

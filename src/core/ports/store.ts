@@ -13,7 +13,7 @@ import type { OverviewStore } from './overview-store.js';
 import type { Quota, Use } from '../model/quota.js';
 import type { SecretStore } from './secret-store.js';
 import type { Session, SessionFields, ThreadSummary } from '../model/session.js';
-import type { BranchStore, StoredThread, TailStore } from './stored-thread.js';
+import type { BranchStore, StoredThread, TailStore, ThreadPart } from './stored-thread.js';
 import type { ClaimedTurn, Lease, Turn, TurnOutcome, Usage } from '../model/turn.js';
 import type { UsageStore } from './usage-store.js';
 import type { WalletStore } from './wallet-store.js';
@@ -197,8 +197,8 @@ export interface Store
     WalletStore {
   // --- sessions
 
-  /** Reads a session with its thread. `deleted`: it was deleted and not created again. */
-  loadThread(id: string): Promise<StoredThread | 'deleted' | 'unknown'>;
+  /** Reads a session with its thread, or a part of it. `deleted`: it was deleted and not created again. */
+  loadThread(id: string, part?: ThreadPart): Promise<StoredThread | 'deleted' | 'unknown'>;
   /** Reads the current revision of a session. Cheap: a cache uses it to validate an entry. */
   revisionOf(id: string): Promise<number | 'deleted' | 'unknown'>;
   /**

@@ -3,11 +3,19 @@ import type { Message } from '../model/message.js';
 import type { Session, SessionFields } from '../model/session.js';
 import type { Turn, TurnSummary } from '../model/turn.js';
 
+/** The records of ended turns to read: the newest ones, or those of turns after the turn of a record. */
+export type ThreadPart =
+  { readonly newest: number } | { readonly after: { readonly id: string; readonly turnNo: number } };
+
 /** A session with everything that a snapshot needs, from one consistent read. */
 export interface StoredThread {
   readonly session: Session;
-  /** The records of ended turns, in order. */
+  /** The records of ended turns, in order: all of them, or the part that was asked for. */
   readonly settled: readonly Message[];
+  /** How many messages a snapshot shows before those of `settled` and `open`. 0: the thread is whole. */
+  readonly skipped: number;
+  /** True if `settled` follows the record that a part is to follow. False: the session has no such record. */
+  readonly continues: boolean;
   /** The running turn, if any, followed by the queued ones in order. */
   readonly open: readonly {
     readonly turn: Turn;

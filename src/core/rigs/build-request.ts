@@ -1,6 +1,11 @@
 import type { App } from '../model/app.js';
-import { estimateTokens, instructionsFor, promptMessages, promptTokens } from './context-window.js';
-import type { Message } from '../model/message.js';
+import {
+  estimateTokens,
+  instructionsFor,
+  promptMessages,
+  promptTokens,
+  type History,
+} from './context-window.js';
 import type { Rig, RigRequest } from '../ports/rig.js';
 import type { ToolDescription } from '../ports/tool.js';
 import type { Session } from '../model/session.js';
@@ -12,7 +17,7 @@ import type { Session } from '../model/session.js';
 export function buildRequest(
   { app, rig, tools }: { readonly app: App; readonly rig: Rig; readonly tools: readonly ToolDescription[] },
   { userState, wallet }: Pick<Session, 'userState' | 'wallet'>,
-  history: readonly Message[],
+  history: History,
 ): RigRequest {
   const instructions = instructionsFor(app.instructions, userState?.tree ?? null, wallet);
   const answer = rig.maxOutputTokens ?? Math.min(4096, Math.floor(rig.contextTokens / 4));

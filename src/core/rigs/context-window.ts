@@ -20,6 +20,32 @@ interface Entry {
 /** Caches the prompt of each record, since records are immutable. Null: the record is not part of the prompt. */
 const entries = new WeakMap<Message, Entry | null>();
 
+/** The records of a thread in order, in parts that follow each other. */
+export type History = readonly (readonly Message[])[];
+
+/** The prompts of a history, newest first. Reads no more records than its caller takes. */
+function* newestEntries(history: History): Generator<Entry> {
+  for (const part of history.toReversed()) {
+    for (let at = part.length - 1; at >= 0; at--) {
+      const message = part[at];
+      const entry = message === undefined ? null : entryOf(message);
+      if (entry !== null) yield entry;
+    }
+  }
+}
+
+/** True if the history has a user message and exceeds a number of tokens: no model request needs earlier records. */
+export function fills(history: History, tokens: number): boolean {
+  let spent = 0;
+  let hasUser = false;
+  for (const { prompt, tokens: more } of newestEntries(history)) {
+    spent += more;
+    hasUser ||= prompt.role === 'user';
+    if (hasUser && spent > tokens) return true;
+  }
+  return false;
+}
+
 /**
  * Selects the history for a model request: the newest records whose estimate fits `contextTokens - reservedTokens`, in
  * order. Includes a record as a whole or not at all, so that no tool call loses its result. Always includes the newest
@@ -31,7 +57,7 @@ const entries = new WeakMap<Message, Entry | null>();
  * @param reservedTokens the tokens to leave for instructions, tools and the response
  */
 export function promptMessages(
-  messages: readonly Message[],
+  history: History,
   contextTokens: number,
   reservedTokens: number,
 ): PromptMessage[] {
@@ -41,10 +67,7 @@ export function promptMessages(
   let fitting = 0; // how many prompts are within the budget
   let fromUser = 0; // how many prompts there are up to the oldest user message, inclusive
   let hasReports = false;
-  for (let at = messages.length - 1; at >= 0; at--) {
-    const message = messages[at];
-    const entry = message === undefined ? null : entryOf(message);
-    if (entry === null) continue;
+  for (const entry of newestEntries(history)) {
     spent += entry.tokens;
     if (spent > budget && fromUser > 0) break;
     newestFirst.push(entry.prompt);

@@ -1,5 +1,5 @@
 import type { SystemFault, Commit } from '../model/event.js';
-import { byOrder, type Message } from '../model/message.js';
+import { byOrder, shownCount, shownIn, type Message } from '../model/message.js';
 import type { Session } from '../model/session.js';
 import type { Snapshot } from '../model/snapshot.js';
 import type { StoredThread } from '../ports/stored-thread.js';
@@ -26,8 +26,12 @@ const NONE: ReadonlySet<number> = new Set();
 export class CachedSession {
   /** Replaced by a new object on every change of the thread. */
   session: Session;
-  /** Append-only: it is replaced by another array when the session is reloaded. */
+  /** The newest records. Append-only: another array replaces it when the session is reloaded or gets earlier records. */
   settled: Message[] = [];
+  /** How many messages a snapshot shows before those of `settled` and `open`. 0: the thread is whole. */
+  skipped = 0;
+  /** True if the next load must read the whole thread. */
+  needsWhole = false;
   open: OpenTurn[] = [];
   faults: SystemFault[] = [];
   /**
@@ -89,8 +93,8 @@ export class CachedSession {
   }
 
   /**
-   * Replaces the contents with what was read from the store, unless the cached copy is valid and newer. Stays stale
-   * when the read is older than the newest announced revision.
+   * Replaces the contents with what was read from the store, or adds the records of newer turns if these were read,
+   * unless the cached copy is valid and newer. Stays stale when the read is older than the newest announced revision.
    * @param readAt when it was read, by the monotonic clock, in milliseconds
    */
   reset(stored: StoredThread, readAt: number): void {
@@ -105,9 +109,43 @@ export class CachedSession {
     this.faults = stored.faults.filter(({ n }) => !this.delivered.has(n));
     this.open = stored.open.map((open) => ({ ...open, messages: [...open.messages] }));
     const first = this.open[0]?.turn;
-    this.settled = [...stored.settled];
+    const last = this.settled.at(-1);
+    if (stored.continues && last !== undefined) {
+      // Turns of this process may have been settled since the read began.
+      const newer = stored.settled.filter(({ turnNo }) => turnNo > last.turnNo);
+      for (const record of newer) this.settled.push(record);
+      this.weight += weightOf(newer);
+    } else {
+      this.settled = [...stored.settled];
+      this.skipped = stored.skipped;
+      this.needsWhole = false;
+      this.weight = weightOf(this.settled);
+    }
     if (first !== undefined) this.#holdBack(first);
-    this.weight = weightOf(this.settled);
+  }
+
+  /** True if the records show at least `count` messages, or the thread is whole. */
+  shows(count: number): boolean {
+    if (this.skipped === 0) return true;
+    let missing = count - this.open.reduce((sum, { messages }) => sum + shownIn(messages), 0);
+    for (let at = this.settled.length - 1; at >= 0 && missing > 0; at--) {
+      const record = this.settled[at];
+      if (record !== undefined) missing -= shownCount(record);
+    }
+    return missing <= 0;
+  }
+
+  /** The id of the earliest record here. */
+  get firstId(): string | undefined {
+    return (this.settled[0] ?? this.open[0]?.messages[0])?.id;
+  }
+
+  /** Adds the records before the earliest one. */
+  addEarlier(records: readonly Message[], isWhole: boolean): void {
+    this.settled = [...records, ...this.settled];
+    this.skipped = isWhole ? 0 : this.skipped - shownIn(records);
+    this.quiet = undefined;
+    this.weight += weightOf(records);
   }
 
   /** Applies a commit of this process. Calls `change` only if the copy is exactly one revision behind. */
@@ -179,9 +217,10 @@ export class CachedSession {
    * must stay behind it.
    */
   #holdBack(first: Turn): void {
-    const cut = this.settled.findIndex(({ turnNo }) => turnNo > first.no);
-    if (cut === -1) return;
-    for (const message of this.settled.splice(cut)) {
+    const kept = this.settled.findLastIndex(({ turnNo }) => turnNo <= first.no) + 1;
+    const later = this.settled.splice(kept);
+    this.weight -= weightOf(later);
+    for (const message of later) {
       const held = this.findOpen(message.turnId);
       if (held !== undefined) held.messages.push(message);
       else {

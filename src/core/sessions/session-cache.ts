@@ -1,22 +1,19 @@
+import { ActiveSessions } from './active-sessions.js';
 import { newSession, type SessionRef, type Session } from '../model/session.js';
 import type { Clock } from '../ports/clock.js';
 import { RefusedError } from '../model/refusal.js';
 import { Revisions } from './revision-checks.js';
 import type { Store } from '../ports/store.js';
-import { endOf, type ThreadEnd } from './session-tail.js';
+import type { ThreadPart } from '../ports/stored-thread.js';
+import { endOf } from './session-tail.js';
 import { CachedSession } from './cached-session.js';
 
-/** The limits of the cache: the number of sessions, and the characters of their messages. */
-const MAX_ACTIVE = 10_000;
-const MAX_WEIGHT = 64 * 1_048_576;
-/** An eviction goes down to this share of the limits. */
-const KEPT_SHARE = 0.95;
-/** The interval between evictions while the cache is within its limits, or when nothing more can be evicted. */
-const EVICTION_MS = 1_000;
-/** How long a session that was only read, never written, stays in the cache. */
-const UNSTORED_MS = 3_600_000;
 /** The `maxAgeMs` of a write that the store rejects if the session has changed. */
 const LATELY_MS = 1_000;
+/** How many of the newest records are read of a thread that is not cached. */
+const NEWEST = 200;
+/** How many earlier records are read at a time. */
+const EARLIER = 500;
 /** How long the text in flight of another node's turn is served before it is read again. */
 const FLIGHT_MS = 250;
 
@@ -31,15 +28,13 @@ interface Loading {
  * until something is written to it, so that a scanner of random ids cannot fill the disk.
  */
 export class SessionCache {
-  readonly #active = new Map<string, CachedSession>();
+  readonly #active: ActiveSessions;
+  /** Sessions that somebody waits for with their whole thread. */
+  readonly #wholes = new Set<string>();
   readonly #loading = new Map<string, Loading>();
   /** Numbers reads and loads in the order in which they began. */
   #reads = 0;
   readonly #revisions: Revisions;
-  #weight = 0;
-  #nextEviction = 0;
-  /** False when the last eviction could not bring the cache within its limits. */
-  #mayEvict = true;
 
   /**
    * @param mirrorMs how long a cached session may be served without checking its revision, in milliseconds; 0: always
@@ -50,6 +45,7 @@ export class SessionCache {
     private readonly clock: Clock,
     private readonly mirrorMs: number,
   ) {
+    this.#active = new ActiveSessions(clock);
     this.#revisions = new Revisions(store);
   }
 
@@ -67,6 +63,31 @@ export class SessionCache {
     return this.#fresh(id, this.mirrorMs);
   }
 
+  /**
+   * Returns the session with its whole thread for a read.
+   * @throws RefusedError as `open`
+   */
+  async openWhole(ref: SessionRef): Promise<CachedSession> {
+    for (;;) {
+      if (this.#active.get(ref.id) === undefined) this.#wholes.add(ref.id);
+      const thread = await this.open(ref).finally(() => this.#wholes.delete(ref.id));
+      if (thread.skipped === 0) return thread;
+      thread.needsWhole = true;
+      thread.stale = true;
+    }
+  }
+
+  /** Reads records before the earliest one of a session that is not whole. False: there is nothing more to read. */
+  async addEarlier(thread: CachedSession): Promise<boolean> {
+    const first = thread.firstId;
+    if (thread.skipped === 0 || first === undefined) return false;
+    const page = await this.store.readMessages(thread.id, { limit: EARLIER, before: first });
+    // Deleted, or extended by another caller.
+    if (page === 'unknown_message' || thread.firstId !== first) return page !== 'unknown_message';
+    thread.addEarlier(page.messages, !page.hasMore);
+    return true;
+  }
+
   /** Like `open`, but always checks the revision in the store. */
   async openChecked(ref: SessionRef): Promise<CachedSession> {
     const found = await this.#find(ref.id);
@@ -75,7 +96,7 @@ export class SessionCache {
     const present = this.#active.get(ref.id);
     if (present !== undefined) return present;
     const thread = this.assumeNew(ref.id);
-    this.#keep(thread);
+    this.#active.keep(thread);
     return thread;
   }
 
@@ -94,11 +115,11 @@ export class SessionCache {
   }
 
   /**
-   * Reads only the last `count` messages of a thread that is not cached. The result is not cached, because the cache
-   * holds whole threads. Undefined: the thread is cached, or the store does not have it.
+   * Reads only the last `count` messages of a thread that is not cached, or of which less is cached. The result is not
+   * cached. Undefined: enough of the thread is cached, or the store does not have it.
    */
-  async openTail(ref: SessionRef, count: number): Promise<ThreadEnd | undefined> {
-    if ((await this.#current(ref.id)) !== undefined) return undefined;
+  async openTail(ref: SessionRef, count: number): Promise<CachedSession | undefined> {
+    if ((await this.#current(ref.id))?.shows(count) === true) return undefined;
     const tail = await this.store.loadTail(ref.id, count);
     return typeof tail === 'string' ? undefined : endOf(tail, this.clock.now());
   }
@@ -147,7 +168,7 @@ export class SessionCache {
   /** Adds a session to the cache after its first write. */
   adopt(thread: CachedSession): void {
     const present = this.#active.get(thread.id);
-    if (present === undefined) this.#keep(thread);
+    if (present === undefined) this.#active.keep(thread);
     else if (present !== thread) present.heard(thread.newestRevision);
   }
 
@@ -176,7 +197,7 @@ export class SessionCache {
   /** Drops a deleted session from the cache. */
   forget(id: string): void {
     const thread = this.#active.get(id);
-    if (thread !== undefined) this.#drop(thread);
+    if (thread !== undefined) this.#active.drop(thread);
   }
 
   /** Returns the cached session, however old. */
@@ -220,15 +241,16 @@ export class SessionCache {
       if (this.#active.get(id) !== present) return this.#read(id, asked);
       const { revision: now } = present.session;
       // This process wrote to it during the query, possibly before another node's write that the query has seen.
-      if (now !== before && (typeof revision !== 'number' || revision <= now)) return this.#keep(present);
+      if (now !== before && (typeof revision !== 'number' || revision <= now))
+        return this.#active.keep(present);
       present.usedAt = this.clock.monotonic();
       const isOurs = revision === now || (revision === 'unknown' && !present.stored);
       if (isOurs) {
         present.checkedAt = present.usedAt;
-        return this.#keep(present);
+        return this.#active.keep(present);
       }
       if (revision === 'deleted' || revision === 'unknown') {
-        if (present.pins === 0) this.#drop(present);
+        if (present.pins === 0) this.#active.drop(present);
         return revision;
       }
     }
@@ -246,10 +268,19 @@ export class SessionCache {
     return thread;
   }
 
+  /** Of a cached session only newer turns are missing. Of another one the newest records suffice for most purposes. */
+  #partOf(id: string, cached: CachedSession | undefined): ThreadPart | undefined {
+    if (cached?.needsWhole === true || this.#wholes.has(id)) return undefined;
+    const last = cached?.settled.at(-1);
+    return last === undefined ? { newest: NEWEST } : { after: last };
+  }
+
   async #load(id: string): Promise<CachedSession | 'deleted' | 'unknown'> {
     const before = this.#active.get(id);
-    const stored = await this.store.loadThread(id);
+    const stored = await this.store.loadThread(id, this.#partOf(id, before));
     const present = this.#active.get(id);
+    // The records before the part were in an object that is gone.
+    if (typeof stored !== 'string' && stored.continues && present !== before) return this.#load(id);
     if (stored === 'deleted' || stored === 'unknown') {
       // This process wrote to it during the load.
       if (present !== undefined && (present !== before || stored === 'unknown')) return present;
@@ -258,40 +289,7 @@ export class SessionCache {
     const thread = present ?? new CachedSession(stored.session, this.clock.monotonic());
     if (present === undefined) thread.session = { ...stored.session, revision: 0 };
     thread.reset(stored, this.clock.monotonic());
-    return this.#keep(thread);
-  }
-
-  /** Adds a session as the most recently used one, and evicts others if needed. */
-  #keep(thread: CachedSession): CachedSession {
-    this.#active.delete(thread.id);
-    this.#active.set(thread.id, thread);
-    this.#weight += thread.weight - thread.countedWeight;
-    thread.countedWeight = thread.weight;
-    this.#evict();
-    return thread;
-  }
-
-  #drop(thread: CachedSession): void {
-    if (this.#active.get(thread.id) !== thread) return;
-    this.#active.delete(thread.id);
-    this.#weight -= thread.countedWeight;
-    thread.countedWeight = 0;
-  }
-
-  /** Evicts in batches: reaching the oldest entry of the map is slow after many entries were moved or deleted. */
-  #evict(): void {
-    const now = this.clock.monotonic();
-    const isFull = this.#active.size > MAX_ACTIVE || this.#weight > MAX_WEIGHT;
-    if (now < this.#nextEviction && !(isFull && this.#mayEvict)) return;
-    this.#nextEviction = now + EVICTION_MS;
-    const share = isFull ? KEPT_SHARE : 1;
-    const fits = () => this.#active.size <= MAX_ACTIVE * share && this.#weight <= MAX_WEIGHT * share;
-    for (const thread of this.#active.values()) {
-      const isOld = !thread.stored && now - thread.usedAt > UNSTORED_MS;
-      if (!isOld && fits()) break;
-      if (thread.pins === 0 && !thread.processing && this.#active.size > 1) this.#drop(thread);
-    }
-    this.#mayEvict = fits();
+    return this.#active.keep(thread);
   }
 }
 

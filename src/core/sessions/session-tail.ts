@@ -1,17 +1,9 @@
-import { shownCount } from '../model/message.js';
+import { shownIn } from '../model/message.js';
 import type { StoredTail } from '../ports/stored-thread.js';
 import { CachedSession } from './cached-session.js';
 
-/** The last messages of a thread that is not cached. */
-export interface ThreadEnd {
-  /** Holds the end of the thread only. Never put into the session cache, which has whole threads. */
-  readonly thread: CachedSession;
-  /** How many visible messages come before those of `thread`. */
-  readonly skipped: number;
-}
-
-/** Builds a thread end from what the store read. */
-export function endOf(tail: StoredTail, now: number): ThreadEnd {
+/** Builds a session with the end of its thread from what the store read. It is not complete enough to be cached. */
+export function endOf(tail: StoredTail, now: number): CachedSession {
   const { session, messages, faults } = tail;
   const openIds = new Set(tail.open.map(({ turn }) => turn.id));
   const thread = new CachedSession(session, now);
@@ -21,6 +13,7 @@ export function endOf(tail: StoredTail, now: number): ThreadEnd {
     ...partial,
     messages: messages.filter(({ turnId }) => turnId === turn.id),
   }));
-  thread.reset({ session, settled, open, faults }, now);
-  return { thread, skipped: tail.shown - messages.reduce((sum, message) => sum + shownCount(message), 0) };
+  const skipped = tail.shown - shownIn(messages);
+  thread.reset({ session, settled, skipped, continues: false, open, faults }, now);
+  return thread;
 }

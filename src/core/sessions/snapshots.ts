@@ -48,7 +48,8 @@ export class Snapshots {
     options: { leavesFaults: boolean; tail: number | undefined },
   ): Snapshot | Promise<Snapshot> {
     const fresh = this.threads.fresh(ref.id);
-    const isQuiet = fresh?.faults.length === 0 && !this.#runsElsewhere(fresh);
+    const isQuiet =
+      fresh?.faults.length === 0 && fresh.shows(options.tail ?? Infinity) && !this.#runsElsewhere(fresh);
     return isQuiet ? this.#take(fresh, NO_FAULTS) : this.#lookUp(ref, options);
   }
 
@@ -57,12 +58,16 @@ export class Snapshots {
     { leavesFaults, tail }: { leavesFaults: boolean; tail: number | undefined },
   ): Promise<Snapshot> {
     const partial = tail === undefined ? undefined : await this.threads.openTail(ref, tail);
-    if (partial !== undefined) {
-      return this.#make(partial.thread, await this.#faultsOf(partial.thread, leavesFaults), partial.skipped);
-    }
-    const thread = await this.threads.open(ref);
+    if (partial !== undefined) return this.#make(partial, await this.#faultsOf(partial, leavesFaults));
+    const thread = await (tail === undefined ? this.threads.openWhole(ref) : this.#openShowing(ref, tail));
     if (this.#runsElsewhere(thread)) await this.threads.refreshFlight(thread);
     return this.#take(thread, await this.#faultsOf(thread, leavesFaults));
+  }
+
+  /** The session may have been evicted since it was found to show enough. */
+  async #openShowing(ref: SessionRef, tail: number): Promise<CachedSession> {
+    const thread = await this.threads.open(ref);
+    return thread.shows(tail) ? thread : this.threads.openWhole(ref);
   }
 
   async #faultsOf(thread: CachedSession, leavesFaults: boolean): Promise<FaultDelivery> {
@@ -84,9 +89,8 @@ export class Snapshots {
     return quiet?.session === thread.session ? quiet : (thread.quiet = this.#make(thread, faults));
   }
 
-  /** @param skipped how many messages of the session come before those of `thread` */
-  #make(thread: CachedSession, faults: FaultDelivery, skipped = 0): Snapshot {
-    const { session, settled } = thread;
+  #make(thread: CachedSession, faults: FaultDelivery): Snapshot {
+    const { session, settled, skipped } = thread;
     const open = thread.open.map((turn) => this.#view(turn));
     const status: SessionStatus = thread.processing
       ? 'processing'

@@ -23,8 +23,10 @@ import {
 import type { AnswerOutcome } from '../ports/observer.js';
 import { RigError, type Rig, type RigRequest } from '../ports/rig.js';
 import { buildRequest } from '../rigs/build-request.js';
+import { fills } from '../rigs/context-window.js';
 import type { RunningTurn } from './running-turn.js';
 import type { CachedSession } from '../sessions/cached-session.js';
+import type { SessionCache } from '../sessions/session-cache.js';
 import type { ToolCalls } from './tool-calls.js';
 import type { TurnWriter } from './turn-writer.js';
 import type { WalletOutcomes } from './wallet-outcomes.js';
@@ -54,6 +56,7 @@ export interface TurnLoopParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly settings: CoreSettings;
+  readonly threads: SessionCache;
   readonly apps: ReadonlyMap<string, App>;
   readonly rigs: RigRegistry;
   readonly providerKeys: ProviderKeys;
@@ -128,7 +131,11 @@ export class TurnLoop {
       await this.writer.save(running, thread, [], [{ type: 'system_notice', message }]);
     }
     for (let step = taken; step < this.parts.settings.maxSteps; step++) {
-      const calls = await this.#ask(running, rig, withKey(this.#request(running, thread, app, rig), apiKey));
+      const calls = await this.#ask(
+        running,
+        rig,
+        withKey(await this.#request(running, thread, app, rig), apiKey),
+      );
       if (calls.length === 0) {
         const isEmpty =
           running.text === '' &&
@@ -149,11 +156,14 @@ export class TurnLoop {
     return { outcome: 'failed', error };
   }
 
-  #request(running: RunningTurn, thread: CachedSession, app: App, rig: Rig): RigRequest {
+  async #request(running: RunningTurn, thread: CachedSession, app: App, rig: Rig): Promise<RigRequest> {
+    const { threads } = this.parts;
+    while (!fills([thread.settled, running.messages], rig.contextTokens)) {
+      if (!(await threads.addEarlier(thread))) break;
+    }
     const hasWallet = isEvmAddress(actingWallet(this.parts.walletOwners, thread.session));
     const tools = this.parts.toolRunner.describe(app, { hasWallet });
-    const history = [...thread.settled, ...running.messages];
-    return buildRequest({ app, rig, tools }, thread.session, history);
+    return buildRequest({ app, rig, tools }, thread.session, [thread.settled, running.messages]);
   }
 
   /**

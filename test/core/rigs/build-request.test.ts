@@ -19,7 +19,7 @@ const history = Array.from({ length: 30 }, (_, n): Message => ({
 
 function countFor(over: Partial<Rig>): number {
   const parts = { app: testApp(), rig: { ...rig, ...over }, tools: [] };
-  return buildRequest(parts, newSession('s', 0), history).messages.length;
+  return buildRequest(parts, newSession('s', 0), [history]).messages.length;
 }
 
 describe('buildRequest', () => {

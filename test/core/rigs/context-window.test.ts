@@ -2,12 +2,16 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import {
   estimateTokens,
+  fills,
   instructionsFor,
-  promptMessages,
+  promptMessages as promptMessagesOf,
   promptTokens,
 } from '../../../src/core/rigs/context-window.js';
 import type { Message, ToolCall, ToolResult } from '../../../src/core/model/message.js';
 import type { PromptMessage } from '../../../src/core/ports/rig.js';
+
+const promptMessages = (thread: readonly Message[], context: number, reserved: number): PromptMessage[] =>
+  promptMessagesOf([thread], context, reserved);
 
 function record(fields: Partial<Message>): Message {
   const base = { id: 'm', turnId: 't', turnNo: 1, position: 0, content: '', createdAt: 0 };
@@ -119,6 +123,15 @@ describe('the history of a prompt', () => {
     });
     expect(promptMessages(watched, 600, 0).length).toBeGreaterThan(50);
     expect(reads.size).toBeLessThan(120);
+  });
+
+  it('joins the parts of a history, and tells whether they fill the window', () => {
+    const parts = [[user('first'), agent('x')], [], [user('second')]];
+    expect(promptMessagesOf(parts, 1000, 0)).toEqual(promptMessages(parts.flat(), 1000, 0));
+    const size = promptTokens({ role: 'user', content: 'second' });
+    expect([fills(parts, size - 1), fills(parts, 1000), fills([[agent('x'.repeat(99))]], 1)]).toEqual([
+      ...[true, false, false],
+    ]);
   });
 
   it('estimates a record once', () => {

@@ -1,8 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { byOrder, shownCount, textBytes, type Message } from '../../../src/core/model/message.js';
+import { byOrder, shownCount, shownIn, textBytes, type Message } from '../../../src/core/model/message.js';
 import type { Session } from '../../../src/core/model/session.js';
 import type { SavedSession, SessionChange, ThreadCursor } from '../../../src/core/ports/store.js';
-import type { Branched, Branching, StoredTail, StoredThread } from '../../../src/core/ports/stored-thread.js';
+import type {
+  Branched,
+  Branching,
+  StoredTail,
+  StoredThread,
+  ThreadPart,
+} from '../../../src/core/ports/stored-thread.js';
 import { isOpen } from '../../../src/core/model/turn.js';
 import { unshownFaults } from './faults.js';
 import {
@@ -18,21 +24,35 @@ import {
 } from './state.js';
 
 /** See `Store`. */
-export function loadThread(state: State, id: string): StoredThread | 'deleted' | 'unknown' {
+export function loadThread(
+  state: State,
+  id: string,
+  part?: ThreadPart,
+): StoredThread | 'deleted' | 'unknown' {
   const kept = state.sessions.get(id);
   if (kept === undefined) return 'unknown';
   if (kept.deleted) return 'deleted';
   const running = runningTurn(kept);
+  const ended = kept.turns
+    .filter(({ turn }) => !isOpen(turn.status))
+    .flatMap(({ messages }) => messages)
+    .sort(byOrder);
+  const open = [...(running === undefined ? [] : [running]), ...queuedTurns(kept)].map(
+    ({ turn, messages, partialText, partialSince }) => ({ turn, messages, partialText, partialSince }),
+  );
+  const { settled, continues } = partOf(ended, part);
+  const skipped = shownIn(ended) - shownIn(settled);
+  return { session: kept.session, settled, skipped, continues, open, faults: unshownFaults(kept) };
+}
+
+function partOf(ended: Message[], part: ThreadPart | undefined): { settled: Message[]; continues: boolean } {
+  if (part !== undefined && 'newest' in part) {
+    return { settled: ended.slice(Math.max(0, ended.length - part.newest)), continues: false };
+  }
+  const continues = part !== undefined && ended.some(({ id }) => id === part.after.id);
   return {
-    session: kept.session,
-    settled: kept.turns
-      .filter(({ turn }) => !isOpen(turn.status))
-      .flatMap(({ messages }) => messages)
-      .sort(byOrder),
-    open: [...(running === undefined ? [] : [running]), ...queuedTurns(kept)].map(
-      ({ turn, messages, partialText, partialSince }) => ({ turn, messages, partialText, partialSince }),
-    ),
-    faults: unshownFaults(kept),
+    settled: continues ? ended.filter(({ turnNo }) => turnNo > part.after.turnNo) : ended,
+    continues,
   };
 }
 

@@ -70,7 +70,7 @@ export function createMemoryStore(): Store {
   }
 
   return {
-    loadThread: (id) => step(() => loadThread(state, id)),
+    loadThread: (id, part) => step(() => loadThread(state, id, part)),
     loadTail: (id, count) => step(() => loadTail(state, id, count)),
     revisionOf: (id) =>
       step(() => {

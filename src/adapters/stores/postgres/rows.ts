@@ -67,6 +67,9 @@ export interface MessageRow {
   readonly origin: 'wallet' | null;
 }
 
+/** A row of an outer join: all its fields are null when nothing matched. */
+export type Maybe<T> = T | { readonly [K in keyof T]: null };
+
 /** A row of `system_events`. */
 export interface SystemEventRow {
   readonly n: number;

@@ -134,7 +134,7 @@ function createStore(place: Place, writer: Writer, reader: Reader): SqliteStore 
 
   return {
     missing: writer.missing,
-    loadThread: (id) => read((reads) => reads.loadThread(id)),
+    loadThread: (id, part) => read((reads) => reads.loadThread(id, part)),
     loadTail: (id, count) => read((reads) => reads.loadTail(id, count)),
     revisionOf: (id) => read((reads) => reads.revisionOf(id)),
     heads,

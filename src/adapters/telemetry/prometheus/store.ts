@@ -26,7 +26,7 @@ export function timedStore(store: Store, metrics: Pick<Catalogue, 'storeSeconds'
 
   return {
     ...store,
-    loadThread: timed('load_thread', (id) => store.loadThread(id)),
+    loadThread: timed('load_thread', (id, part) => store.loadThread(id, part)),
     acceptMessage: timed('accept_message', (acceptance) => store.acceptMessage(acceptance)),
     saveProgress: timed('save_progress', (turn, progress, at) => store.saveProgress(turn, progress, at)),
     endTurn: timed('end_turn', (turn, ending) => store.endTurn(turn, ending)),

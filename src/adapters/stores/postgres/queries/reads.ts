@@ -7,15 +7,13 @@ import {
   SESSION_COLUMNS,
   toMessage,
   toSession,
+  type Maybe,
   type MessageRow,
   type SessionRow,
   type SystemEventRow,
 } from '../rows.js';
 
 type Head = Pick<SessionRow, 'id' | 'revision' | 'last_event_id' | 'deleted_at'>;
-/** A row of an outer join: all its fields are null when nothing matched. */
-type Maybe<T> = T | { readonly [K in keyof T]: null };
-
 /** The cursor of the first page. */
 const FIRST: ThreadCursor = { activeAt: Number.MAX_SAFE_INTEGER, id: '' };
 

@@ -1,8 +1,8 @@
 import type { SystemFault } from '../../../../core/model/event.js';
 import { flightOf, type StoredFlight } from '../../../../core/model/flight.js';
-import type { Message } from '../../../../core/model/message.js';
+import { shownIn, type Message } from '../../../../core/model/message.js';
 import type { Store } from '../../../../core/ports/store.js';
-import type { StoredThread } from '../../../../core/ports/stored-thread.js';
+import type { StoredThread, ThreadPart } from '../../../../core/ports/stored-thread.js';
 import type { Run, Statement } from '../connections.js';
 import {
   MESSAGE_COLUMNS,
@@ -10,6 +10,7 @@ import {
   toMessage,
   toSession,
   toTurn,
+  type Maybe,
   type MessageRow,
   type SessionRow,
   type TurnRow,
@@ -27,7 +28,12 @@ type Tail = SessionRow & {
   readonly messages: readonly MessageRow[];
 };
 
-type Head = SessionRow & { readonly open: readonly OpenTurn[]; readonly faults: readonly SystemFault[] };
+type Head = SessionRow & {
+  readonly shown_messages: number;
+  readonly continues: boolean;
+  readonly open: readonly OpenTurn[];
+  readonly faults: readonly SystemFault[];
+};
 
 /** The records of the turn `t`, as JSON. */
 const RECORDS = `(SELECT coalesce(json_agg(r ORDER BY r.position), '[]') FROM (
@@ -46,7 +52,8 @@ const FAULTS = `(SELECT coalesce(json_agg(json_build_object('n', e.n, 'kind', e.
 
 const HEAD: Statement = {
   name: 'thread_head',
-  text: `SELECT ${SESSION_COLUMNS},
+  text: `SELECT ${SESSION_COLUMNS}, s.shown_messages,
+      EXISTS (SELECT FROM messages m WHERE m.id = $2 AND m.session = s.ref) AS continues,
       (SELECT coalesce(
           json_agg(json_build_object('turn', turn_json(t), 'messages', ${RECORDS}) ORDER BY ${OPEN_ORDER}), '[]')
         FROM ${OPEN}) AS open,
@@ -65,11 +72,14 @@ const TAIL: Statement = {
         ORDER BY m.turn_no DESC, m.position DESC LIMIT $2) r) AS messages
     FROM sessions s WHERE s.id = $1`,
 };
+/** Newest first. No row: the session was deleted; a row of nulls: it has no such message. */
 const SETTLED: Statement = {
   name: 'settled_messages',
-  text: `SELECT ${MESSAGE_COLUMNS} FROM messages m
-    WHERE m.session = $1 AND m.turn_no <= $2 AND m.turn_no <> ALL ($3::bigint[])
-      AND EXISTS (SELECT FROM sessions WHERE ref = $1) ORDER BY m.turn_no, m.position`,
+  text: `SELECT page.* FROM sessions s LEFT JOIN LATERAL (
+      SELECT ${MESSAGE_COLUMNS} FROM messages m
+      WHERE m.session = s.ref AND m.turn_no > $4 AND m.turn_no <= $2 AND m.turn_no <> ALL ($3::bigint[])
+      ORDER BY m.turn_no DESC, m.position DESC LIMIT $5
+    ) page ON true WHERE s.ref = $1`,
 };
 const TURN: Statement = {
   name: 'read_turn',
@@ -92,27 +102,42 @@ export function createThreadReads(
    * Reads the messages of turns that had ended when the head was read. They never change, so a separate statement is
    * safe. Undefined: the session was deleted after the head was read.
    */
-  async function readSettled({ ref, last_turn_no, open }: Head): Promise<Message[] | undefined> {
+  async function readSettled(
+    { ref, last_turn_no, open }: Head,
+    afterTurn: number,
+    limit: number | null,
+  ): Promise<Message[] | undefined> {
     if (open.length === last_turn_no) return [];
-    const rows = await run<MessageRow>(SETTLED, [ref, last_turn_no, open.map(({ turn }) => String(turn.no))]);
-    return rows.length === 0 ? undefined : rows.map(toMessage);
+    const openNos = open.map(({ turn }) => String(turn.no));
+    const rows = await run<Maybe<MessageRow>>(SETTLED, [ref, last_turn_no, openNos, afterTurn, limit]);
+    if (rows.length === 0) return undefined;
+    return rows
+      .filter((row): row is MessageRow => row.id !== null)
+      .reverse()
+      .map(toMessage);
   }
 
-  async function loadThread(id: string): Promise<StoredThread | 'deleted' | 'unknown'> {
-    const [head] = await run<Head>(HEAD, [id]);
+  async function loadThread(id: string, part?: ThreadPart): Promise<StoredThread | 'deleted' | 'unknown'> {
+    const after = part !== undefined && 'after' in part ? part.after : null;
+    const [head] = await run<Head>(HEAD, [id, after?.id ?? null]);
     if (head === undefined) return 'unknown';
     if (head.deleted_at !== null) return 'deleted';
-    const settled = await readSettled(head);
-    if (settled === undefined) return loadThread(id);
+    const newest = part !== undefined && 'newest' in part ? part.newest : null;
+    const settled = await readSettled(head, head.continues ? (after?.turnNo ?? 0) : 0, newest);
+    if (settled === undefined) return loadThread(id, part);
+    const open = head.open.map(({ turn, messages }) => ({
+      turn: toTurn(turn, id),
+      messages: messages.map(toMessage),
+      partialText: turn.partial_text,
+      partialSince: turn.partial_since,
+    }));
+    const read = shownIn(settled) + open.reduce((sum, { messages }) => sum + shownIn(messages), 0);
     return {
       session: toSession(head),
       settled,
-      open: head.open.map(({ turn, messages }) => ({
-        turn: toTurn(turn, id),
-        messages: messages.map(toMessage),
-        partialText: turn.partial_text,
-        partialSince: turn.partial_since,
-      })),
+      skipped: head.shown_messages - read,
+      continues: head.continues,
+      open,
       faults: head.faults,
     };
   }

@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import type { SystemFault } from '../../../../core/model/event.js';
-import type { Message } from '../../../../core/model/message.js';
-import type { StoredThread } from '../../../../core/ports/stored-thread.js';
+import { shownIn, type Message } from '../../../../core/model/message.js';
+import type { StoredThread, ThreadPart } from '../../../../core/ports/stored-thread.js';
 import {
   MESSAGE_COLUMNS,
   SESSION_FAULTS,
@@ -24,6 +24,7 @@ interface Head {
   readonly open: StoredThread['open'];
   readonly faults: readonly SystemFault[];
   readonly openNos: ReadonlySet<number>;
+  readonly continues: boolean;
 }
 
 /** A position in a thread: the messages after it are still to be read. */
@@ -32,13 +33,15 @@ interface Place {
   readonly position: number;
 }
 
+const START: Place = { turnNo: 0, position: -1 };
+
 /**
- * Reads whole threads. The settled messages of a long thread are read in pages. They never change after their turn has
+ * Reads threads. The settled messages of a long thread are read in pages. They never change after their turn has
  * ended, so all pages belong to one snapshot; the read restarts if the session is deleted in between.
  */
 export function createThreadReader(
   db: Database,
-): (id: string) => Promise<StoredThread | 'deleted' | 'unknown'> {
+): (id: string, part?: ThreadPart) => Promise<StoredThread | 'deleted' | 'unknown'> {
   const selectSession = db.prepare<[string], SessionRow>(
     `SELECT ${SESSION_COLUMNS} FROM sessions WHERE id = ?`,
   );
@@ -62,9 +65,16 @@ export function createThreadReader(
      ORDER BY m.turn_no, m.position`,
     )
     .raw();
+  const isRecord = db
+    .prepare<[id: string, session: number], number>('SELECT 1 FROM messages WHERE id = ? AND session = ?')
+    .pluck();
+  const selectNth = db.prepare<[session: number, n: number], Place>(
+    `SELECT turn_no AS turnNo, position FROM messages WHERE session = ?
+     ORDER BY turn_no DESC, position DESC LIMIT 1 OFFSET CAST(? AS INTEGER)`,
+  );
   const selectFaults = db.prepare<[number, number], SystemFault>(SESSION_FAULTS);
 
-  function readHead(id: string): Head | 'deleted' | 'unknown' {
+  function readHead(id: string, part: ThreadPart | undefined): Head | 'deleted' | 'unknown' {
     const row = selectSession.get(id);
     if (row === undefined) return 'unknown';
     if (row.deleted_at !== null) return 'deleted';
@@ -76,7 +86,17 @@ export function createThreadReader(
       partialSince: turn.partial_since,
     }));
     const faults = selectFaults.all(row.ref, row.faults_shown);
-    return { row, open, faults, openNos: new Set(turns.map(({ no }) => no)) };
+    const continues =
+      part !== undefined && 'after' in part && isRecord.get(part.after.id, row.ref) !== undefined;
+    return { row, open, faults, openNos: new Set(turns.map(({ no }) => no)), continues };
+  }
+
+  /** Returns the record before the first one of the part. */
+  function placeBefore({ row, continues }: Head, part: ThreadPart | undefined): Place {
+    if (part !== undefined && 'newest' in part) return selectNth.get(row.ref, part.newest) ?? START;
+    return continues && part !== undefined
+      ? { turnNo: part.after.turnNo, position: Number.MAX_SAFE_INTEGER }
+      : START;
   }
 
   /** Adds a page of settled messages, and returns where the next page begins; undefined: the thread is complete. */
@@ -94,29 +114,31 @@ export function createThreadReader(
   }
 
   // One transaction, so that head and messages belong to one snapshot.
-  const readFirst = db.transaction((id: string) => {
-    const head = readHead(id);
+  const readFirst = db.transaction((id: string, part: ThreadPart | undefined) => {
+    const head = readHead(id, part);
     if (typeof head === 'string') return head;
     const settled: Message[] = [];
-    return { head, settled, next: addPage(head, { turnNo: 0, position: -1 }, settled) };
+    return { head, settled, next: addPage(head, placeBefore(head, part), settled) };
   });
   const readNext = db.transaction((head: Head, after: Place, settled: Message[]) => {
     const now = selectIncarnation.get(head.row.id);
     return now === head.row.incarnation ? addPage(head, after, settled) : 'restart';
   });
 
-  return async function load(id) {
+  return async function load(id, part) {
     // Checks without a transaction first: most unknown ids are new sessions, and a transaction costs more than a lookup.
     if (isKnown.get(id) === undefined) return 'unknown';
-    const first = readFirst(id);
+    const first = readFirst(id, part);
     if (typeof first === 'string') return first;
     const { head, settled } = first;
     for (let next = first.next; next !== undefined;) {
       await setImmediate();
       const place = readNext(head, next, settled);
-      if (place === 'restart') return load(id);
+      if (place === 'restart') return load(id, part);
       next = place;
     }
-    return { session: toSession(head.row), settled, open: head.open, faults: head.faults };
+    const { row, open, faults, continues } = head;
+    const read = shownIn(settled) + open.reduce((sum, { messages }) => sum + shownIn(messages), 0);
+    return { session: toSession(row), settled, skipped: row.shown_messages - read, continues, open, faults };
   };
 }
