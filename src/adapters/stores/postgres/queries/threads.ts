@@ -135,7 +135,7 @@ export function createThreadReads(
     return {
       session: toSession(head),
       settled,
-      skipped: head.shown_messages - read,
+      skipped: newest === null && !head.continues ? 0 : head.shown_messages - read,
       continues: head.continues,
       open,
       faults: head.faults,

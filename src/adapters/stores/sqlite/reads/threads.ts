@@ -138,7 +138,9 @@ export function createThreadReader(
       next = place;
     }
     const { row, open, faults, continues } = head;
+    const isWhole = !continues && (part === undefined || !('newest' in part));
     const read = shownIn(settled) + open.reduce((sum, { messages }) => sum + shownIn(messages), 0);
-    return { session: toSession(row), settled, skipped: row.shown_messages - read, continues, open, faults };
+    const skipped = isWhole ? 0 : row.shown_messages - read;
+    return { session: toSession(row), settled, skipped, continues, open, faults };
   };
 }
