@@ -191,17 +191,8 @@ function hasError(json: unknown): boolean {
   return typeof json === 'object' && json !== null && 'error' in json;
 }
 
-/** More than the buffers of a connection hold. */
-const LARGE = 65_536;
-
-/**
- * Sends a request on a connection of its own. A stream is left after its headers. Undefined: the service closed the
- * connection while a large body was still being sent, as RFC 9112 §9.6 permits.
- */
-export function sendAny(
-  base: string,
-  { method, path, headers, body }: AnyRequest,
-): Promise<AnyResponse | undefined> {
+/** Sends a request on a connection of its own. A stream is left after its headers. */
+export function sendAny(base: string, { method, path, headers, body }: AnyRequest): Promise<AnyResponse> {
   return new Promise((resolve, reject) => {
     const sent = request(
       base + path,
@@ -222,11 +213,7 @@ export function sendAny(
         response.on('error', reject);
       },
     );
-    sent.on('error', (error: NodeJS.ErrnoException) => {
-      const isCut = error.code === 'EPIPE' || error.code === 'ECONNRESET';
-      if (isCut && Buffer.byteLength(body) > LARGE) resolve(undefined);
-      else reject(error);
-    });
+    sent.on('error', reject);
     sent.end(body);
   });
 }

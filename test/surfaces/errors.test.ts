@@ -414,6 +414,37 @@ describe('requests that are hardly HTTP', () => {
     client.destroy();
   });
 
+  it('reads the rest of a refused body before it closes the connection', async () => {
+    await serve({});
+    const head = `POST /api/chat HTTP/1.1\r\nHost: x\r\nX-Session-Id: ${session}\r\nConnection: close`;
+    const client = connectTo(server.url);
+    const failed = new Promise<Error>((resolve) => client.once('error', resolve));
+    const ended = once(client, 'end').then(() => 'ended');
+    client.write(`${head}\r\nContent-Length: 3000000\r\n\r\n`);
+    const [answer] = (await once(client, 'data')) as [Buffer];
+    expect(answer.toString()).toMatch(/^HTTP\/1\.1 413 [^]*\r\nContent-Length: \d+\r\n/i);
+    client.write(Buffer.alloc(3_000_000, 'x'));
+    expect(await Promise.race([ended, failed])).toBe('ended');
+  });
+
+  it('closes the connection of a client that goes on sending, or does not send the rest', async () => {
+    await serve({});
+    const head = `POST /api/chat HTTP/1.1\r\nHost: x\r\nX-Session-Id: ${session}\r\nConnection: close`;
+    const endless = connectTo(server.url);
+    endless.on('error', () => undefined).resume();
+    const send = (): void => {
+      while (endless.write(Buffer.alloc(65_536, 'x')));
+    };
+    endless.on('drain', send);
+    endless.write(`${head}\r\nContent-Length: 1000000000\r\n\r\n`);
+    send();
+    await new Promise((resolve) => endless.once('close', resolve));
+    expect(endless.bytesWritten).toBeLessThan(64 * 1_048_576);
+    expect(await sendRaw(server.url, `${head}\r\nContent-Length: 3000000\r\n\r\nx`)).toMatch(
+      /^HTTP\/1\.1 413 /,
+    );
+  });
+
   it('writes no error into an answer that has begun', async () => {
     await serve({ updates: () => Promise.resolve(idleFeed()) });
     const socket = connectTo(server.url);

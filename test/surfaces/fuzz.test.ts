@@ -11,8 +11,7 @@ describe('anything at all', () => {
   it('is answered with JSON or a stream, never with 500, and the service stays up', async () => {
     await fc.assert(
       fc.asyncProperty(anyRequest, async (asked) => {
-        const response = await sendAny(server.url, asked);
-        expect(response && faultOf(asked, response)).toBeUndefined();
+        expect(faultOf(asked, await sendAny(server.url, asked))).toBeUndefined();
       }),
       { numRuns: 1500 },
     );

@@ -4,6 +4,7 @@ import express, { type Request, type RequestHandler, type Response } from 'expre
 import { isJsonObject, type JsonObject } from '../../core/model/json.js';
 import { RefusedError } from '../../core/model/refusal.js';
 import { HttpError } from '../response/errors.js';
+import { isBodiless } from './body-length.js';
 import { JsonBudgetError, parseJson } from './json-budget.js';
 
 /** Default size limit of a request body, in bytes. */
@@ -49,12 +50,6 @@ function read(req: Request, res: Response, limit: number): Promise<Body> {
   // Refuses by `Content-Length`, before the client sends the body.
   if (isAnnouncedTooLarge(req, limit)) return Promise.resolve(unusable(tooLarge(limit)));
   return readRaw(req, res, limit);
-}
-
-/** True for a request without a body (RFC 9112 §6.3), or with an empty one. */
-function isBodiless({ headers }: Request): boolean {
-  const length = headers['content-length'];
-  return length === '0' || (length === undefined && headers['transfer-encoding'] === undefined);
 }
 
 /** Reads a body with Express's `raw` reader. */

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerOptions, ServerResponse } from 'node:http';
 import { request, response, type Express, type Request, type Response } from 'express';
 import { ExchangeRequest } from '../request/exchange.js';
-import { ListedResponse } from './header-list.js';
+import { LingeringResponse } from '../connections/lingering.js';
 import { sendJson } from './json.js';
 
 const NO_PARAMS: Record<string, string> = Object.freeze({});
@@ -16,7 +16,7 @@ export function appClasses(app: Express): Pick<ServerOptions, 'IncomingMessage' 
     baseUrl = '';
     params = NO_PARAMS;
   }
-  class AppResponse<Req extends IncomingMessage = IncomingMessage> extends ListedResponse<Req> {}
+  class AppResponse<Req extends IncomingMessage = IncomingMessage> extends LingeringResponse<Req> {}
   addMethods(AppRequest.prototype, request);
   addMethods(AppResponse.prototype, response);
   Object.defineProperty(AppResponse.prototype, 'json', { value: sendJson });
