@@ -31,7 +31,7 @@ describeWithRedis('the Redis bus', () => {
       const signals: Signal[] = [
         { type: 'turn_started', turnId: 't', attempt: 1 },
         text('é🎭\u0000\ud800', 0),
-        ...Array.from({ length: 3_000 }, (_, n) => text(String(n), n)),
+        ...Array.from({ length: 3_000 }, (_, n) => text(String(n), 10 * n)),
         {
           type: 'tool_called',
           turnId: 't',
@@ -126,10 +126,10 @@ describeWithRedis('the Redis bus', () => {
       const again = await listen(a.bus, id);
       b.bus.publish(id, changed(2));
       await again.heard(isChange(2));
+      expect(await subscribers()).toBe(1);
       again.detach();
-      // Commands of a connection are done in order: once this is attached, the one before is gone.
-      await listen(a.bus, randomUUID());
-      expect(await subscribers()).toBe(0);
+      // It stays for a while, in case the next turn starts soon.
+      while ((await subscribers()) !== 0);
     }));
 
   it('keeps large signals here, and tells the others to look into the store', () =>
@@ -158,7 +158,7 @@ describeWithRedis('the Redis bus', () => {
       });
     }));
 
-  it('sends what is published in one tick as one message', () =>
+  it('sends what is published at once as one message, with the pieces of a text joined', () =>
     withNodes(2, async ([a, b], prefix) => {
       if (a === undefined || b === undefined) throw new Error('there are no nodes');
       const id = randomUUID();
@@ -171,7 +171,7 @@ describeWithRedis('the Redis bus', () => {
         a.bus.publish(id, changed(9));
         await there.heard(isChange(9));
         await client.ping();
-        expect(there.seen).toHaveLength(101);
+        expect(there.seen).toEqual([text('word '.repeat(100), 0), changed(9)]);
         expect(messages).toBe(1);
       });
     }));

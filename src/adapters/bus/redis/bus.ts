@@ -136,6 +136,7 @@ class RedisBus implements SharedBus {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#local.clear();
+    this.#subscriptions.close();
     this.#outbox.flush();
     if (this.#sending.isReady) {
       const timer = new AbortController();

@@ -2,17 +2,27 @@ import type { Connection } from './connection.js';
 
 /** Timeout of a subscription, in milliseconds. */
 const ATTACH_MS = 1_000;
-/** How many channels one `SUBSCRIBE` command names. */
+/** How many channels one command names. */
 const BATCH = 500;
+/**
+ * How long a channel without listeners stays subscribed, at least, in milliseconds: the next turn of its session often
+ * starts soon.
+ */
+const LINGER_MS = 2_000;
 
 interface Attachment {
   count: number;
+  /** True once it had no listeners at the last look. */
+  isIdle: boolean;
   readonly attached: Promise<void>;
 }
 
 /** The channels that this node subscribes to, with reference counts: one subscription serves all local listeners. */
 export class Subscriptions {
   readonly #channels = new Map<string, Attachment>();
+  /** The channels of the next `SUBSCRIBE`, and its reply. */
+  #next: { readonly channels: string[]; readonly reply: Promise<void> } | undefined;
+  #timer: NodeJS.Timeout | undefined;
 
   /** @param everybody the channel that is always subscribed to */
   constructor(
@@ -26,8 +36,9 @@ export class Subscriptions {
    */
   async add(channel: string): Promise<void> {
     const known = this.#channels.get(channel);
-    const attachment = known ?? { count: 0, attached: this.#subscribe([channel]) };
+    const attachment = known ?? { count: 0, isIdle: false, attached: this.#subscribeSoon(channel) };
     attachment.count += 1;
+    attachment.isIdle = false;
     if (known === undefined) this.#channels.set(channel, attachment);
     await attachment.attached;
   }
@@ -37,9 +48,13 @@ export class Subscriptions {
     if (attachment === undefined) return;
     attachment.count -= 1;
     if (attachment.count > 0) return;
-    this.#channels.delete(channel);
-    // If the command fails, the connection is lost and the subscription ends with it.
-    if (this.connection.isReady) this.connection.client.unsubscribe(channel).catch(() => undefined);
+    this.#timer ??= setInterval(() => {
+      this.#sweep();
+    }, LINGER_MS).unref();
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
   }
 
   /** Subscribes to all channels again, on a new connection. Never rejects. */
@@ -48,6 +63,39 @@ export class Subscriptions {
     for (let from = 0; from < channels.length; from += BATCH) {
       await this.#subscribe(channels.slice(from, from + BATCH));
     }
+  }
+
+  /** Ends the subscriptions that had no listeners at the last look and have none now. */
+  #sweep(): void {
+    const idle: string[] = [];
+    for (const [channel, attachment] of this.#channels) {
+      if (attachment.count > 0) continue;
+      if (attachment.isIdle) {
+        this.#channels.delete(channel);
+        idle.push(channel);
+      }
+      attachment.isIdle = true;
+    }
+    for (let from = 0; from < idle.length && this.connection.isReady; from += BATCH) {
+      // If the command fails, the connection is lost and the subscription ends with it.
+      this.connection.client.unsubscribe(...idle.slice(from, from + BATCH)).catch(() => undefined);
+    }
+  }
+
+  /** Subscribes with the other channels of this iteration of the event loop. */
+  #subscribeSoon(channel: string): Promise<void> {
+    if (this.#next === undefined || this.#next.channels.length === BATCH) {
+      const channels: string[] = [];
+      const reply = new Promise<void>((resolve) => {
+        setImmediate(() => {
+          if (this.#next?.channels === channels) this.#next = undefined;
+          resolve(this.#subscribe(channels));
+        });
+      });
+      this.#next = { channels, reply };
+    }
+    this.#next.channels.push(channel);
+    return this.#next.reply;
   }
 
   async #subscribe(channels: readonly string[]): Promise<void> {
