@@ -199,7 +199,7 @@ export interface Store
 
   /** Reads a session with its thread, or a part of it. `deleted`: it was deleted and not created again. */
   loadThread(id: string, part?: ThreadPart): Promise<StoredThread | 'deleted' | 'unknown'>;
-  /** Reads the current revision of a session. Cheap: a cache uses it to validate an entry. */
+  /** Reads the current revision of a session, as it is after the call. Cheap: a cache uses it to validate an entry. */
   revisionOf(id: string): Promise<number | 'deleted' | 'unknown'>;
   /**
    * Reads the heads of many sessions, so that a subscriber can detect what it has missed. Not one consistent read.

@@ -2,14 +2,11 @@ import { ActiveSessions } from './active-sessions.js';
 import { newSession, type SessionRef, type Session } from '../model/session.js';
 import type { Clock } from '../ports/clock.js';
 import { RefusedError } from '../model/refusal.js';
-import { Revisions } from './revision-checks.js';
 import type { Store } from '../ports/store.js';
 import type { ThreadPart } from '../ports/stored-thread.js';
 import { endOf } from './session-tail.js';
 import { CachedSession } from './cached-session.js';
 
-/** The `maxAgeMs` of a write that the store rejects if the session has changed. */
-const LATELY_MS = 1_000;
 /** How many of the newest records are read of a thread that is not cached. */
 const NEWEST = 200;
 /** How many earlier records are read at a time. */
@@ -34,7 +31,6 @@ export class SessionCache {
   readonly #loading = new Map<string, Loading>();
   /** Numbers reads and loads in the order in which they began. */
   #reads = 0;
-  readonly #revisions: Revisions;
 
   /**
    * @param mirrorMs how long a cached session may be served without checking its revision, in milliseconds; 0: always
@@ -46,7 +42,6 @@ export class SessionCache {
     private readonly mirrorMs: number,
   ) {
     this.#active = new ActiveSessions(clock);
-    this.#revisions = new Revisions(store);
   }
 
   /**
@@ -129,27 +124,23 @@ export class SessionCache {
    * @param maxAgeMs how long ago it may have been checked, in milliseconds; 0: checks it now
    */
   async openForWrite(ref: SessionRef, maxAgeMs = this.mirrorMs): Promise<CachedSession> {
-    return this.#openForWrite(ref, maxAgeMs);
+    const found = this.#fresh(ref.id, maxAgeMs) ?? (await this.#find(ref.id));
+    if (found instanceof CachedSession) return found;
+    if (ref.ifUnknown === 'refuse') throw sessionNotFound();
+    return this.assumeNew(ref.id);
   }
 
   /**
-   * Like `openForWrite`, but accepts a session that was checked within the last second: for a write that the store
-   * rejects if the session has changed.
+   * Like `openForWrite`, but accepts a cached session whose revision was not checked: for a write that the store rejects
+   * if the session has changed.
    */
-  async openLately(ref: SessionRef): Promise<CachedSession> {
-    return this.#openForWrite(ref, LATELY_MS);
+  async openUnchecked(ref: SessionRef): Promise<CachedSession> {
+    return this.openForWrite(ref, Infinity);
   }
 
   /** Returns a new session without checking the store: for a write that the store rejects if the session exists. */
   assumeNew(id: string): CachedSession {
     return new CachedSession(newSession(id, this.clock.now()), this.clock.monotonic());
-  }
-
-  async #openForWrite(ref: SessionRef, maxAgeMs: number): Promise<CachedSession> {
-    const found = this.#fresh(ref.id, maxAgeMs) ?? (await this.#find(ref.id));
-    if (found instanceof CachedSession) return found;
-    if (ref.ifUnknown === 'refuse') throw sessionNotFound();
-    return this.assumeNew(ref.id);
   }
 
   /**
@@ -210,7 +201,7 @@ export class SessionCache {
     const fresh = this.fresh(id);
     const present = this.#active.get(id);
     if (fresh !== undefined || present === undefined || present.stale) return fresh;
-    const revision = await this.#revisions.of(id);
+    const revision = await this.store.revisionOf(id);
     const isSame = this.#active.get(id) === present && !present.stale;
     return isSame && revision === present.session.revision ? present : undefined;
   }
@@ -236,7 +227,7 @@ export class SessionCache {
     const present = this.#active.get(id);
     if (present !== undefined && !present.stale) {
       const before = present.session.revision;
-      const revision = await this.#revisions.of(id);
+      const revision = await this.store.revisionOf(id);
       // Dropped or replaced during the query: its result may be outdated.
       if (this.#active.get(id) !== present) return this.#read(id, asked);
       const { revision: now } = present.session;

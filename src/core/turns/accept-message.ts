@@ -42,11 +42,11 @@ export class MessageIntake {
     const idempotency = this.#idempotency(request, text);
     const { threads } = this.parts;
     for (;;) {
-      // The store rejects the message if the session has changed, so a recent copy suffices, except for the check of
+      // The store rejects the message if the session has changed, so the cached copy suffices, except for the check of
       // secret slots, which happens before the write.
       const thread = await (app.secrets.length > 0
         ? threads.openForWrite(request.session)
-        : threads.openLately(request.session));
+        : threads.openUnchecked(request.session));
       const sent = await threads.hold(thread, () =>
         this.#accept(thread, request, { text, app, idempotency }),
       );

@@ -177,8 +177,11 @@ export class Runner {
   async #threadOf(turn: ClaimedTurn): Promise<CachedSession> {
     const ref = { id: turn.sessionId, ifUnknown: 'refuse' } as const;
     const { threads } = this.parts;
-    // Writes of an earlier owner must be seen, so that they are not repeated. A first attempt has no earlier owner.
-    const thread = await (turn.attempt === 1 ? threads.open(ref) : threads.openChecked(ref));
+    // The write that claimed a first attempt was applied to the cached session. Writes of an earlier owner must be seen,
+    // so that they are not repeated.
+    const present = turn.attempt === 1 ? threads.peek(turn.sessionId) : undefined;
+    if (present?.stale === false && present.findOpen(turn.id) !== undefined) return present;
+    const thread = await threads.openChecked(ref);
     if (thread.findOpen(turn.id) !== undefined) return thread;
     thread.stale = true;
     return threads.open(ref);

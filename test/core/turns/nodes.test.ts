@@ -4,7 +4,7 @@ import { createMemoryStore } from '../../support/memory-store/store.js';
 import type { Update } from '../../../src/core/model/update.js';
 import type { Bus } from '../../../src/core/ports/bus.js';
 import type { RigRequest } from '../../../src/core/ports/rig.js';
-import { StoreUnavailableError, type Store } from '../../../src/core/ports/store.js';
+import type { Store } from '../../../src/core/ports/store.js';
 import {
   closeTestCores,
   collect,
@@ -317,41 +317,6 @@ describe('nodes that ask the store each time', () => {
     // A write brings it back, empty, for all.
     expect(await one.core.createSession({ sessionId: id })).toMatchObject({ created: true });
     expect((await other.core.getSession(id)).title).toBe('New Chat');
-  });
-
-  it('ask for many sessions in one question', async () => {
-    const memory = createMemoryStore();
-    let questions = 0;
-    const counting: Store = {
-      ...memory,
-      revisionOf: (id) => (questions++, memory.revisionOf(id)),
-      heads: (ids) => (questions++, memory.heads(ids)),
-    };
-    const { one } = strangers(counting);
-    const ids = Array.from({ length: 100 }, () => uuid());
-    for (const sessionId of ids) await one.core.createSession({ sessionId });
-    questions = 0;
-    await Promise.all([...ids, ...ids].map(async (id) => one.core.snapshot(created(id))));
-    expect(questions).toBe(2);
-  });
-
-  it('refuse at once, all of them, when the store does not answer', async () => {
-    const memory = createMemoryStore();
-    let isAway = false;
-    const asked = <T>(answer: () => Promise<T>): Promise<T> =>
-      isAway ? Promise.reject(new StoreUnavailableError('away')) : answer();
-    const { one } = strangers({
-      ...memory,
-      revisionOf: (id) => asked(() => memory.revisionOf(id)),
-      heads: (ids) => asked(() => memory.heads(ids)),
-    });
-    const ids = [uuid(), uuid(), uuid()];
-    for (const sessionId of ids) await one.core.createSession({ sessionId });
-    isAway = true;
-    const results = await Promise.allSettled(ids.map(async (id) => one.core.snapshot(created(id))));
-    expect(results.map(({ status }) => status)).toEqual(ids.map(() => 'rejected'));
-    isAway = false;
-    expect((await Promise.all(ids.map((id) => one.core.getSession(id)))).map(({ id }) => id)).toEqual(ids);
   });
 });
 

@@ -32,7 +32,7 @@ export interface Statement {
 }
 
 /** A parameter of a statement. JavaScript arrays become SQL arrays. */
-export type Bindable = string | number | boolean | null | readonly string[];
+export type Bindable = string | number | boolean | null | readonly (string | null)[];
 
 /** Runs one statement as its own transaction. @throws StoreUnavailableError */
 export type Run = <R extends QueryResultRow>(
@@ -110,9 +110,9 @@ export function openConnections(
 /** Replaces NUL characters, which PostgreSQL text cannot store. */
 function bound(value: Bindable): Bindable {
   if (typeof value === 'string') return value.includes('\0') ? value.replaceAll('\0', '\uFFFD') : value;
-  return isList(value) ? value.map((item) => item.replaceAll('\0', '\uFFFD')) : value;
+  return isList(value) ? value.map((item) => item?.replaceAll('\0', '\uFFFD') ?? null) : value;
 }
 
-function isList(value: Bindable): value is readonly string[] {
+function isList(value: Bindable): value is readonly (string | null)[] {
   return Array.isArray(value);
 }

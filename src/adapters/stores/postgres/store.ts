@@ -12,6 +12,7 @@ import { createRemoval } from './queries/removal.js';
 import { createSecrets } from './queries/secrets.js';
 import { createThreadReads } from './queries/threads.js';
 import { createUsage } from './queries/usage.js';
+import { Steps } from './steps.js';
 import { createWallet } from './queries/wallet.js';
 import { createWrites } from './queries/writes.js';
 
@@ -31,10 +32,11 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
     await connections.close();
     throw error;
   }
+  const steps = new Steps(run);
   return {
     ...createReads(run),
     ...createThreadReads(run),
-    ...createWrites(run),
+    ...createWrites(run, steps),
     ...createBranches(run),
     ...createFaults(run),
     ...createLeases(run),
@@ -45,7 +47,10 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
     ...createUsage(run),
     ...createWallet(run),
     ...createRemoval(run, options.log),
-    close: () => connections.close(),
+    async close() {
+      await steps.settled();
+      await connections.close();
+    },
   };
 }
 

@@ -3,7 +3,7 @@ import type { TurnStatus } from '../../../../core/model/turn.js';
 import type { Branched, BranchStore } from '../../../../core/ports/stored-thread.js';
 import type { Run, Statement } from '../connections.js';
 import { toFields, toSession, type SessionRow } from '../rows.js';
-import { callOf } from './writes.js';
+import { callOf } from '../steps.js';
 
 type Result =
   | { readonly kind: 'branched'; readonly session: SessionRow; readonly bytes: number }

@@ -1,7 +1,7 @@
 import type { ClaimedFaults } from '../../../../core/ports/fault-store.js';
 import type { Store } from '../../../../core/ports/store.js';
 import type { Run, Statement } from '../connections.js';
-import { callOf } from './writes.js';
+import { callOf } from '../steps.js';
 
 const CLAIM = callOf('claim_system_faults', 4);
 const RELEASE: Statement = {

@@ -1,7 +1,7 @@
 import type { Store } from '../../../../core/ports/store.js';
 import type { Run, Statement } from '../connections.js';
 import { toClaimedTurn, type TurnRow } from '../rows.js';
-import { callOf } from './writes.js';
+import { callOf } from '../steps.js';
 
 /** A claimed turn, with the id of its session. */
 interface Claimed {
@@ -19,9 +19,12 @@ const READ_LEASES: Statement = {
     FROM turns WHERE status = 'running' AND owner IS NOT NULL`,
 };
 
-/** Locks those of the turns $1 that $2 owns, in a fixed order so that concurrent callers cannot deadlock. */
+/**
+ * Locks those of the turns $1 that $2 owns, in the order of their sessions, in which groups of steps lock turns too, so
+ * that concurrent callers cannot deadlock.
+ */
 const OWNED = `SELECT t.ref FROM turns t JOIN sessions s ON s.ref = t.session
-  WHERE t.id = ANY ($1) AND t.owner = $2 AND t.status = 'running' ORDER BY t.ref FOR UPDATE OF t`;
+  WHERE t.id = ANY ($1) AND t.owner = $2 AND t.status = 'running' ORDER BY t.session FOR UPDATE OF t`;
 const RENEW: Statement = {
   name: 'renew_leases',
   text: `WITH mine AS MATERIALIZED (${OWNED})

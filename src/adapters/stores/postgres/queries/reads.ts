@@ -2,6 +2,7 @@ import type { LoggedEvent, SystemEvent } from '../../../../core/model/event.js';
 import type { ThreadSummary } from '../../../../core/model/session.js';
 import type { SessionHead, Store, ThreadCursor } from '../../../../core/ports/store.js';
 import type { Run, Statement } from '../connections.js';
+import { RowReads } from '../row-reads.js';
 import {
   MESSAGE_COLUMNS,
   SESSION_COLUMNS,
@@ -83,6 +84,9 @@ type ReadName =
   | 'readEvents'
   | 'readSystemEvents';
 
+/** How checks of revisions share statements: a check waits for 2 ms at most. */
+const SHARED = { most: 500, atOnce: 1, paceMs: 2 } as const;
+
 /** Small reads. Each is a single statement, and so reads a consistent snapshot. */
 export function createReads(run: Run): Pick<Store, ReadName> {
   async function heads(ids: readonly string[]): Promise<Map<string, SessionHead | 'deleted'>> {
@@ -95,11 +99,13 @@ export function createReads(run: Run): Pick<Store, ReadName> {
     );
   }
 
+  const shared = new RowReads(heads, SHARED);
+
   return {
     heads,
 
     async revisionOf(id) {
-      const head = (await heads([id])).get(id);
+      const head = await shared.of(id, id);
       if (head === undefined) return 'unknown';
       return head === 'deleted' ? head : head.revision;
     },

@@ -2,7 +2,7 @@ import type { Log } from '../../../../core/ports/log.js';
 import type { Prune } from '../../../../core/ports/store.js';
 import type { Store } from '../../../../core/ports/store.js';
 import type { Run, Statement } from '../connections.js';
-import { callOf } from './writes.js';
+import { callOf } from '../steps.js';
 
 /** The most that one statement removes. */
 const THREADS_A_SLICE = 20;

@@ -6,7 +6,7 @@ import type {
   StoredSecrets,
 } from '../../../../core/ports/secret-store.js';
 import type { Run, Statement } from '../connections.js';
-import { callOf } from './writes.js';
+import { callOf } from '../steps.js';
 
 interface SecretRow {
   readonly client: string;

@@ -4,6 +4,7 @@ import { shownIn, type Message } from '../../../../core/model/message.js';
 import type { Store } from '../../../../core/ports/store.js';
 import type { StoredThread, ThreadPart } from '../../../../core/ports/stored-thread.js';
 import type { Run, Statement } from '../connections.js';
+import { RowReads } from '../row-reads.js';
 import {
   MESSAGE_COLUMNS,
   SESSION_COLUMNS,
@@ -33,7 +34,24 @@ type Head = SessionRow & {
   readonly continues: boolean;
   readonly open: readonly OpenTurn[];
   readonly faults: readonly SystemFault[];
+  /** The messages of ended turns; null: they may be too large for this statement. */
+  readonly settled: readonly MessageRow[] | null;
 };
+
+/** What to read of a thread, as parameters of `HEAD`. */
+interface HeadQuery {
+  readonly id: string;
+  readonly afterId: string | null;
+  readonly afterTurn: number;
+  readonly newest: number | null;
+}
+
+/** The size of a thread's text, in bytes, above which a statement of its own reads its settled messages. */
+const MAX_BYTES = 262_144;
+/** How loads of threads share statements. */
+const SHARED_LOADS = { most: 16, atOnce: 4, paceMs: 0 } as const;
+/** How reads of text in flight share statements. */
+const SHARED_FLIGHTS = { most: 500, atOnce: 1, paceMs: 2 } as const;
 
 /** The records of the turn `t`, as JSON. */
 const RECORDS = `(SELECT coalesce(json_agg(r ORDER BY r.position), '[]') FROM (
@@ -52,13 +70,23 @@ const FAULTS = `(SELECT coalesce(json_agg(json_build_object('n', e.n, 'kind', e.
 
 const HEAD: Statement = {
   name: 'thread_head',
-  text: `SELECT ${SESSION_COLUMNS}, s.shown_messages,
-      EXISTS (SELECT FROM messages m WHERE m.id = $2 AND m.session = s.ref) AS continues,
+  text: `SELECT ${SESSION_COLUMNS}, s.shown_messages, c.continues, q.n,
       (SELECT coalesce(
           json_agg(json_build_object('turn', turn_json(t), 'messages', ${RECORDS}) ORDER BY ${OPEN_ORDER}), '[]')
         FROM ${OPEN}) AS open,
-      ${FAULTS} AS faults
-    FROM sessions s WHERE s.id = $1`,
+      ${FAULTS} AS faults,
+      CASE WHEN s.text_bytes > ${String(MAX_BYTES)} AND NOT c.continues THEN NULL ELSE
+        (SELECT coalesce(json_agg(r ORDER BY r.turn_no, r.position), '[]') FROM (
+          SELECT ${MESSAGE_COLUMNS} FROM messages m
+          WHERE m.session = s.ref AND m.turn_no > CASE WHEN c.continues THEN q.after_turn ELSE 0 END
+            AND m.turn_no <> ALL (ARRAY(SELECT (t).no FROM ${OPEN}))
+          ORDER BY m.turn_no DESC, m.position DESC LIMIT q.newest) r)
+      END AS settled
+    FROM unnest($1::text[], $2::text[], $3::bigint[], $4::integer[])
+      WITH ORDINALITY AS q (session_id, after_id, after_turn, newest, n)
+    CROSS JOIN LATERAL (SELECT * FROM sessions l WHERE l.id = q.session_id OFFSET 0) AS s
+    CROSS JOIN LATERAL (
+      SELECT EXISTS (SELECT FROM messages m WHERE m.id = q.after_id AND m.session = s.ref) AS continues) AS c`,
 };
 /** Reads the last messages that contribute to a snapshot: empty assistant messages without tool results do not. */
 const TAIL: Statement = {
@@ -88,25 +116,45 @@ const TURN: Statement = {
 };
 const FLIGHT: Statement = {
   name: 'read_flight',
-  text: `SELECT t.id AS "turnId", t.attempt, t.partial_text AS "partialText", t.partial_attempt AS "partialAttempt",
+  text: `SELECT s.id, t.id AS "turnId", t.attempt, t.partial_text AS "partialText", t.partial_attempt AS "partialAttempt",
       t.partial_since AS since,
       (SELECT max(m.position) + 1 FROM messages m WHERE m.session = t.session AND m.turn_no = t.no) AS position
-    FROM turns t JOIN sessions s ON s.ref = t.session WHERE s.id = $1 AND t.status = 'running'`,
+    FROM sessions s JOIN turns t ON t.session = s.ref WHERE s.id = ANY ($1) AND t.status = 'running'`,
 };
 
 /** Reads whole threads and turns. */
 export function createThreadReads(
   run: Run,
 ): Pick<Store, 'loadThread' | 'loadTail' | 'readTurn' | 'readFlight'> {
+  const heads = new RowReads<Head, HeadQuery>(async (queries) => {
+    const rows = await run<Head & { readonly n: number }>(HEAD, [
+      queries.map(({ id }) => id),
+      queries.map(({ afterId }) => afterId),
+      queries.map(({ afterTurn }) => String(afterTurn)),
+      queries.map(({ newest }) => (newest === null ? null : String(newest))),
+    ]);
+    return new Map(
+      rows.flatMap((row) => {
+        const query = queries[row.n - 1];
+        return query === undefined ? [] : [[keyOf(query), row]];
+      }),
+    );
+  }, SHARED_LOADS);
+  const flights = new RowReads<StoredFlight & { readonly id: string }>(async (ids) => {
+    const rows = await run<StoredFlight & { readonly id: string }>(FLIGHT, [ids]);
+    return new Map(rows.map((row) => [row.id, row]));
+  }, SHARED_FLIGHTS);
+
   /**
    * Reads the messages of turns that had ended when the head was read. They never change, so a separate statement is
    * safe. Undefined: the session was deleted after the head was read.
    */
   async function readSettled(
-    { ref, last_turn_no, open }: Head,
+    { ref, last_turn_no, open, settled }: Head,
     afterTurn: number,
     limit: number | null,
   ): Promise<Message[] | undefined> {
+    if (settled !== null) return settled.map(toMessage);
     if (open.length === last_turn_no) return [];
     const openNos = open.map(({ turn }) => String(turn.no));
     const rows = await run<Maybe<MessageRow>>(SETTLED, [ref, last_turn_no, openNos, afterTurn, limit]);
@@ -119,10 +167,11 @@ export function createThreadReads(
 
   async function loadThread(id: string, part?: ThreadPart): Promise<StoredThread | 'deleted' | 'unknown'> {
     const after = part !== undefined && 'after' in part ? part.after : null;
-    const [head] = await run<Head>(HEAD, [id, after?.id ?? null]);
+    const newest = part !== undefined && 'newest' in part ? part.newest : null;
+    const query: HeadQuery = { id, afterId: after?.id ?? null, afterTurn: after?.turnNo ?? 0, newest };
+    const head = await heads.of(keyOf(query), query);
     if (head === undefined) return 'unknown';
     if (head.deleted_at !== null) return 'deleted';
-    const newest = part !== undefined && 'newest' in part ? part.newest : null;
     const settled = await readSettled(head, head.continues ? (after?.turnNo ?? 0) : 0, newest);
     if (settled === undefined) return loadThread(id, part);
     const open = head.open.map(({ turn, messages }) => ({
@@ -169,8 +218,14 @@ export function createThreadReads(
     },
 
     async readFlight(sessionId) {
-      const [row] = await run<StoredFlight>(FLIGHT, [sessionId]);
-      return row && flightOf(row);
+      const row = await flights.of(sessionId, sessionId);
+      if (row === undefined) return undefined;
+      const { id: _session, ...flight } = row;
+      return flightOf(flight);
     },
   };
+}
+
+function keyOf({ id, afterId, afterTurn, newest }: HeadQuery): string {
+  return [id, afterId, afterTurn, newest].join(' ');
 }

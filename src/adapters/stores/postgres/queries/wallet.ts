@@ -7,7 +7,7 @@ import {
 import { SETTLED_ANOTHER, type AskedWallet, type WalletStore } from '../../../../core/ports/wallet-store.js';
 import type { Bindable, Run, Statement } from '../connections.js';
 import { toClaimedTurn, toSession, toTurn, type SessionRow, type TurnRow } from '../rows.js';
-import { callOf } from './writes.js';
+import { callOf } from '../steps.js';
 
 /** A row of `wallet_requests`, in a result or as JSON. */
 interface RequestRow {

@@ -2,7 +2,8 @@ import type { Quota } from '../../../../core/model/quota.js';
 import { PLACEHOLDER_TITLE } from '../../../../core/model/session.js';
 import type { Commit } from '../../../../core/model/event.js';
 import type { Store } from '../../../../core/ports/store.js';
-import type { Bindable, Run, Statement } from '../connections.js';
+import type { Bindable, Run } from '../connections.js';
+import { callOf, Steps, type WriteFunction } from '../steps.js';
 import {
   toClaimedTurn,
   toEventLists,
@@ -44,19 +45,8 @@ type Accepted =
       readonly turn: TurnRow;
     });
 
-/** Builds the statement that calls an SQL function with `count` parameters. */
-export function callOf(name: string, count: number): Statement {
-  const places = Array.from({ length: count }, (_, index) => `$${String(index + 1)}`).join(', ');
-  return { name, text: `SELECT ${name}(${places}) AS result` };
-}
-
-const SAVE_SESSION = callOf('save_session', 10);
-const APPEND_EVENTS = callOf('append_events', 4);
-const ACCEPT_MESSAGE = callOf('accept_message', 21);
 const INTERRUPT_TURNS = callOf('interrupt_turns', 2);
 const COUNT_REQUEST = callOf('count_request', 1);
-const SAVE_PROGRESS = callOf('save_progress', 10);
-const END_TURN = callOf('end_turn', 17);
 
 type WriteName =
   | 'saveSession'
@@ -67,17 +57,26 @@ type WriteName =
   | 'endTurn'
   | 'countRequest';
 
-/** Writes to a session. Each is a single statement. */
-export function createWrites(run: Run): Pick<Store, WriteName> {
-  async function call<R>(statement: Statement, values: readonly Bindable[]): Promise<R> {
-    const [row] = await run<{ result: R }>(statement, values);
-    if (row === undefined) throw new Error(`${statement.name} returned no row`);
-    return row.result;
-  }
+/** The results of the write functions. */
+interface Results {
+  readonly save_session: Saved;
+  readonly append_events: Counters | null;
+  readonly accept_message: Accepted;
+  readonly save_progress: Counters | null;
+  readonly end_turn: (Counters & { readonly next: TurnRow | null }) | null;
+}
+
+/** Writes to a session. Each is a step that shares a transaction with others, except those that count uses. */
+export function createWrites(run: Run, steps = new Steps(run)): Pick<Store, WriteName> {
+  const write = <F extends WriteFunction>(name: F, values: readonly Bindable[]): Promise<Results[F]> =>
+    steps.write(name, values) as Promise<Results[F]>;
+  // Uses are locked after the session: a group that locked those of several sessions could deadlock.
+  const writeAlone = <F extends WriteFunction>(name: F, values: readonly Bindable[]): Promise<Results[F]> =>
+    steps.writeAlone(name, values) as Promise<Results[F]>;
 
   return {
     async saveSession({ id, ifMissing, ifVersion, set, events, isActivity, at }) {
-      const saved = await call<Saved>(SAVE_SESSION, [
+      const saved = await write('save_session', [
         ...[id, ifMissing === 'create', ifVersion ?? null, PLACEHOLDER_TITLE, ...toFields(set)],
         ...[...toEventLists(events), isActivity, at],
       ]);
@@ -89,14 +88,14 @@ export function createWrites(run: Run): Pick<Store, WriteName> {
     },
 
     async appendEvents(id, events, at) {
-      const counters = await call<Counters | null>(APPEND_EVENTS, [id, ...toEventLists(events), at]);
+      const counters = await write('append_events', [id, ...toEventLists(events), at]);
       if (counters === null) return undefined;
       return { revision: counters.revision, events: toLogged(events, counters.last_event_id, at) };
     },
 
     async acceptMessage(asked) {
       const { sessionId, idempotency, claim, at } = asked;
-      const accepted = await call<Accepted>(ACCEPT_MESSAGE, [
+      const accepted = await (asked.quotas.length === 0 ? write : writeAlone)('accept_message', [
         ...[sessionId, asked.ifVersion, PLACEHOLDER_TITLE, ...toFields({ ...asked.set, app: asked.app })],
         ...[asked.turnId, asked.messageId, asked.text, asked.app, asked.clientId, asked.keyId],
         ...[idempotency?.key ?? null, idempotency?.fingerprint ?? null, idempotency?.notBefore ?? null],
@@ -131,16 +130,17 @@ export function createWrites(run: Run): Pick<Store, WriteName> {
     },
 
     async interruptTurns(sessionId, at) {
-      const done = await call<(Cancelled & { readonly revision: number }) | null>(INTERRUPT_TURNS, [
-        sessionId,
-        at,
-      ]);
+      const [row] = await run<{ result: (Cancelled & { readonly revision: number }) | null }>(
+        INTERRUPT_TURNS,
+        [sessionId, at],
+      );
+      const done = row?.result ?? null;
       if (done === null) return undefined;
       return { ...toInterruption(done, sessionId), commit: { revision: done.revision, events: [] } };
     },
 
     async saveProgress(turn, { messages, events, partialText, partialSince = 0 }, at) {
-      const counters = await call<Counters | null>(SAVE_PROGRESS, [
+      const counters = await write('save_progress', [
         ...[turn.sessionId, turn.id, turn.owner, turn.attempt],
         ...[toRecords(messages), ...toEventLists(events), partialText, at, partialSince],
       ]);
@@ -150,7 +150,7 @@ export function createWrites(run: Run): Pick<Store, WriteName> {
 
     async endTurn(turn, ending) {
       const { outcome, messages, events, error, rig, usage, shownTokens, uses, claimNext, at } = ending;
-      const ended = await call<(Counters & { readonly next: TurnRow | null }) | null>(END_TURN, [
+      const ended = await (uses.length === 0 ? write : writeAlone)('end_turn', [
         ...[turn.sessionId, turn.id, turn.owner, turn.attempt],
         ...[outcome, error, rig, usage.inputTokens, usage.outputTokens, shownTokens, toUses(uses)],
         ...[toRecords(messages), ...toEventLists(events)],
@@ -168,7 +168,8 @@ export function createWrites(run: Run): Pick<Store, WriteName> {
 
     async countRequest(quotas) {
       if (quotas.length === 0) return undefined;
-      const exhausted = await call<number | null>(COUNT_REQUEST, [toQuotas(quotas)]);
+      const [row] = await run<{ result: number | null }>(COUNT_REQUEST, [toQuotas(quotas)]);
+      const exhausted = row?.result ?? null;
       return exhausted === null ? undefined : quotaAt(quotas, exhausted);
     },
   };
