@@ -34,6 +34,7 @@ describe('the operator’s paths', () => {
   const paths = [
     ['GET', '/overview'],
     ['GET', '/sessions'],
+    ['GET', '/search?q=text'],
     ['GET', `/sessions/${randomUUID()}/messages`],
     ['GET', `/sessions/${randomUUID()}/export`],
     ['POST', `/sessions/${randomUUID()}/interrupt`],
@@ -220,6 +221,49 @@ describe('a conversation', () => {
     const first = await get('/sessions?q=a&limit=1');
     expect(idsOf(first)).toHaveLength(1);
     expect((await house.ask('GET', `/admin/api/sessions?q=${'x'.repeat(201)}`, bearer)).status).toBe(400);
+  });
+});
+
+describe('a search in messages', () => {
+  /** A session whose user message is the text. */
+  async function say(text: string): Promise<string> {
+    const session = randomUUID();
+    const path = `/api/chat?message=${encodeURIComponent(text)}`;
+    const ended = house.ask('POST', path, { session, headers: { Prefer: 'wait=30' } });
+    (await house.rig.next()).text('Noted.').end({ inputTokens: 1, outputTokens: 1 });
+    await ended;
+    return session;
+  }
+
+  it('finds text whatever its case, shows where, and is logged without the text', async () => {
+    const before = 'word '.repeat(30);
+    const needle = await say(`${before}the Golden Needle ${'and hay '.repeat(30)}`);
+    await say('Hay alone');
+    const page = await get('/search?q=golden+needle');
+    expect(page).toMatchObject({
+      sessions: [
+        { session_id: needle, session: markOf(needle), role: 'user', message_id: expect.any(String) },
+      ],
+      next: null,
+    });
+    expect(textOf(listOf(page, 'sessions')[0], 'excerpt')).toMatch(/^….*the Golden Needle .*…$/);
+    expect(idsOf(await get('/search?q=noted'))).toHaveLength(2);
+    expect(idsOf(await get('/search?q=nowhere'))).toEqual([]);
+    expect(linesOf('the operator searched messages').map((line) => objectOf(line).found)).toEqual([1, 2, 0]);
+    expect(linesOf('the operator read a message of a session')).toHaveLength(3);
+    expect(linesOf('the operator read a message of a session')[0]).toMatchObject({ session: markOf(needle) });
+    expect(house.log().toLowerCase()).not.toContain('needle');
+    for (const query of ['', '?q=x', `?q=${'x'.repeat(201)}`, '?q=xx&cursor=wrong']) {
+      expect((await house.ask('GET', `/admin/api/search${query}`, bearer)).status).toBe(400);
+    }
+  });
+
+  it('continues where a page ended', async () => {
+    const ids = [await say('first match'), await say('second match'), await say('third match')];
+    const first = await get('/search?q=match&limit=2');
+    const second = await get(`/search?q=match&limit=2&cursor=${textOf(first, 'next')}`);
+    expect([...idsOf(first), ...idsOf(second)].sort()).toEqual([...ids].sort());
+    expect(cursorOf(second)).toBeNull();
   });
 });
 

@@ -125,6 +125,20 @@ describeWithBrowser('the operator’s view', () => {
     await page.getByRole('searchbox').waitFor();
   });
 
+  it('finds sessions by the text of their messages', async () => {
+    const session = await talk('The lighthouse is at the cape', 'web/1');
+    await talk('Nothing of the kind', 'web/1');
+    await enter();
+    await show('Sessions');
+    await page.getByRole('searchbox').fill('LIGHTHOUSE');
+    await page.getByLabel('Search in').selectOption('messages');
+    await page.getByRole('button', { name: 'Search' }).click();
+    await page.getByRole('cell', { name: /^(user|assistant): .*lighthouse/ }).waitFor();
+    expect(await findingsOf(page)).toEqual([]);
+    await row(nameOf(session)).getByRole('button', { name: 'Read' }).click();
+    await page.getByText('The lighthouse is at the cape', { exact: true }).last().waitFor();
+  });
+
   it('makes a key, shows it once, and revokes it', async () => {
     await enter();
     await show('App keys');

@@ -7,6 +7,7 @@ import type { OpenTurn, WorkTotal } from '../ports/overview-store.js';
 import { limitOf, type LimitSettings, type Use } from '../model/quota.js';
 import type { Recent, RecentPoint } from './recent-activity.js';
 import { findSessions, type FoundSessions } from './session-search.js';
+import { findTexts, type FoundTexts } from './message-search.js';
 import type { Message } from '../model/message.js';
 import { RefusedError } from '../model/refusal.js';
 import type { SecretTotal } from '../ports/secret-store.js';
@@ -49,6 +50,15 @@ export interface Operator {
     readonly limit: number;
     readonly after: ThreadCursor | null;
   }): Promise<FoundSessions>;
+  /**
+   * Finds sessions by the text of their messages, latest activity first.
+   * @param page `text`: see `findTexts`
+   */
+  searchMessages(page: {
+    readonly text: string;
+    readonly limit: number;
+    readonly after: ThreadCursor | null;
+  }): Promise<FoundTexts>;
   /** Reads a session. @throws RefusedError `not_found` */
   readSession(id: string): Promise<Session>;
   /**
@@ -135,6 +145,8 @@ export function createOperator(parts: OperatorParts): Operator {
         found.length > limit && last !== undefined ? { activeAt: last.activeAt, id: last.id } : null;
       return { sessions, next };
     },
+
+    searchMessages: ({ text, limit, after }) => findTexts(text, { store, clock, limit, after }),
 
     async readSession(id) {
       const tail = await store.loadTail(id, 0);

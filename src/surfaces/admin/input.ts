@@ -19,6 +19,22 @@ export const overview = input('ignored', {
   ),
 });
 
+const limit = withDefault(optionalInteger('query', 'limit', { min: 1, max: 200 }), 50);
+const cursor = optionalText('query', 'cursor', (chain) =>
+  chain
+    .custom((text: string) => decodeCursor(text) !== undefined)
+    .withMessage('cursor must be the next of another page'),
+);
+
+/** The sessions that have a message with the text `q`. */
+export const searchMessages = input('ignored', {
+  text: requiredText('query', 'q', 'the text to find in messages', (chain) =>
+    chain.isLength({ min: 2, max: 200 }).withMessage('q must have 2 to 200 characters'),
+  ),
+  limit,
+  cursor,
+});
+
 /** A list of sessions; with `q`: those that match. */
 export const listSessions = input('ignored', {
   query: withDefault(
@@ -27,19 +43,15 @@ export const listSessions = input('ignored', {
     ),
     '',
   ),
-  limit: withDefault(optionalInteger('query', 'limit', { min: 1, max: 200 }), 50),
-  cursor: optionalText('query', 'cursor', (chain) =>
-    chain
-      .custom((text: string) => decodeCursor(text) !== undefined)
-      .withMessage('cursor must be the next of another page'),
-  ),
+  limit,
+  cursor,
 });
 
 export const nameSession = input('ignored', { sessionId: sessionPath });
 
 export const readMessages = input('ignored', {
   sessionId: sessionPath,
-  limit: withDefault(optionalInteger('query', 'limit', { min: 1, max: 200 }), 50),
+  limit,
   before: optionalText('query', 'before', (chain) =>
     chain.isUUID('loose').withMessage('before must be the id of a message').toLowerCase(),
   ),

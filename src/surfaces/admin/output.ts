@@ -1,5 +1,6 @@
 import type { Operator, Overview, SpentUse } from '../../core/operations/operator.js';
 import type { RecentPoint } from '../../core/operations/recent-activity.js';
+import type { FoundText } from '../../core/operations/message-search.js';
 import type { Session } from '../../core/model/session.js';
 import type { StoredKey } from '../../core/ports/store.js';
 import { sessionMark } from '../shared/session.js';
@@ -47,6 +48,11 @@ export function session({ id, title, wallet, app, rig, createdAt, activeAt }: Se
     created_at: time(createdAt),
     updated_at: time(activeAt),
   };
+}
+
+/** A session that a search in messages found, with a part of the message. */
+export function foundText({ session: found, message, excerpt }: FoundText) {
+  return { ...session(found), message_id: message.id, role: message.role, excerpt };
 }
 
 /** A key without its secret part, which is not stored. */

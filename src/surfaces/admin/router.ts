@@ -65,6 +65,19 @@ export function adminRoutes(
     ),
     endpoint(
       'GET',
+      '/search',
+      handle(input.searchMessages, async ({ text, limit, cursor }, req, res) => {
+        const after = cursor === undefined ? null : (decodeCursor(cursor) ?? null);
+        const { found, next } = await operator.searchMessages({ text, limit, after });
+        log.info({ found: found.length, peer: req.ip }, 'the operator searched messages');
+        for (const { session } of found)
+          logReading(req, session.id, 'the operator read a message of a session');
+        res.setHeader('Cache-Control', 'no-store');
+        res.json({ sessions: found.map(output.foundText), next: next === null ? null : encodeCursor(next) });
+      }),
+    ),
+    endpoint(
+      'GET',
       '/sessions/:id/messages',
       handle(input.readMessages, async ({ sessionId, limit, before }, req, res) => {
         const session = await operator.readSession(sessionId);

@@ -1,5 +1,6 @@
 import type {
   Conversation,
+  FoundPage,
   Key,
   KeptSecrets,
   LegacyReport,
@@ -38,6 +39,12 @@ export class AdminApi {
       ...(cursor !== null && { cursor }),
     });
     return this.#ask('GET', `sessions?${params.toString()}`);
+  }
+
+  /** Finds sessions by the text of their messages. The service logs what was found. */
+  search(text: string, cursor: string | null): Promise<FoundPage> {
+    const params = new URLSearchParams({ q: text, ...(cursor !== null && { cursor }) });
+    return this.#ask('GET', `search?${params.toString()}`);
   }
 
   /** @param before the id of the message before which to read; null: the last messages */

@@ -2,6 +2,7 @@ import { useCallback, useState, type ReactNode } from 'react';
 import { ActButton } from './act.js';
 import type { AdminApi } from './api.js';
 import { usePolled } from './polled.js';
+import { TextSearch } from './text-search.js';
 import { ConversationView } from './conversation.js';
 import { SessionName, Table } from './table.js';
 import { ago, dateTime } from './words.js';
@@ -13,6 +14,8 @@ export function Sessions({ api }: { readonly api: AdminApi }): ReactNode {
   /** The cursors of the pages up to the current one; null for the first. */
   const [trail, setTrail] = useState<readonly (string | null)[]>([null]);
   const [query, setQuery] = useState('');
+  /** The text to find in messages; undefined: the list shows sessions by what they are known by. */
+  const [text, setText] = useState<string>();
   const [shown, setShown] = useState<string>();
   const cursor = trail.at(-1) ?? null;
   const read = useCallback(() => api.sessions(query, cursor), [api, query, cursor]);
@@ -28,14 +31,26 @@ export function Sessions({ api }: { readonly api: AdminApi }): ReactNode {
       />
     );
   }
+  const search = (
+    <Search
+      onSearch={(words, inMessages) => {
+        setText(inMessages && words !== '' ? words : undefined);
+        setQuery(inMessages ? '' : words);
+        setTrail([null]);
+      }}
+    />
+  );
+  if (text !== undefined) {
+    return (
+      <>
+        {search}
+        <TextSearch key={text} api={api} text={text} onRead={setShown} />
+      </>
+    );
+  }
   return (
     <>
-      <Search
-        onSearch={(text) => {
-          setQuery(text);
-          setTrail([null]);
-        }}
-      />
+      {search}
       <div role="alert">{error !== undefined && <p className="problem">{error.message}</p>}</div>
       {value !== undefined && (
         <Table
@@ -112,20 +127,32 @@ export function Sessions({ api }: { readonly api: AdminApi }): ReactNode {
 }
 
 /** A search field. An empty search shows all sessions. */
-function Search({ onSearch }: { readonly onSearch: (text: string) => void }): ReactNode {
+function Search({
+  onSearch,
+}: {
+  readonly onSearch: (words: string, inMessages: boolean) => void;
+}): ReactNode {
   return (
     <form
       className="search"
       role="search"
       onSubmit={(event) => {
         event.preventDefault();
-        const text = new FormData(event.currentTarget).get('q');
-        onSearch(typeof text === 'string' ? text.trim() : '');
+        const fields = new FormData(event.currentTarget);
+        const words = fields.get('q');
+        onSearch(typeof words === 'string' ? words.trim() : '', fields.get('in') === 'messages');
       }}
     >
       <label>
         Session, title, wallet, App or client
         <input name="q" type="search" maxLength={200} autoComplete="off" />
+      </label>
+      <label>
+        Search in
+        <select name="in">
+          <option value="sessions">sessions</option>
+          <option value="messages">messages</option>
+        </select>
       </label>
       <button type="submit" className="button small">
         Search

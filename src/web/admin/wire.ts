@@ -68,6 +68,18 @@ export interface SessionPage {
   readonly next: string | null;
 }
 
+/** A session with a message that has the text of a search. */
+export interface FoundRow extends SessionRow {
+  readonly role: string;
+  /** A part of the message. */
+  readonly excerpt: string;
+}
+
+export interface FoundPage {
+  readonly sessions: readonly FoundRow[];
+  readonly next: string | null;
+}
+
 export interface ToolCallRow {
   readonly call_id: string;
   readonly name: string;

@@ -1,0 +1,85 @@
+import type { Message } from '../model/message.js';
+import type { Session } from '../model/session.js';
+import { pause, type Clock } from '../ports/clock.js';
+import type { Store, ThreadCursor } from '../ports/store.js';
+
+/** A session with a message that has the text. */
+export interface FoundText {
+  readonly session: Session;
+  /** The newest such message. */
+  readonly message: Message;
+  /** A part of the message around the text, in one line. */
+  readonly excerpt: string;
+}
+
+/** A page of sessions, latest activity first. */
+export interface FoundTexts {
+  readonly found: readonly FoundText[];
+  /** Where the next page continues; null: all sessions were searched. */
+  readonly next: ThreadCursor | null;
+}
+
+/** How many sessions, and for how long in milliseconds, one search reads. The next page continues after them. */
+const MAX_READ = 1_000;
+const MAX_MS = 2_000;
+/** How many of the last messages of a session are searched. */
+const MESSAGES = 500;
+/** How many sessions are read before other work gets a turn. */
+const BATCH = 8;
+/** The characters of an excerpt before and after the start of the text. */
+const BEFORE = 40;
+const AFTER = 160;
+
+/**
+ * Finds sessions by the text of their messages, whatever its case. Searches the last 500 messages of each session, and
+ * at most 1000 sessions or for two seconds, so a page can be empty although there are more.
+ */
+export async function findTexts(
+  text: string,
+  options: {
+    readonly store: Pick<Store, 'listSessions' | 'readMessages'>;
+    readonly clock: Clock;
+    readonly limit: number;
+    readonly after: ThreadCursor | null;
+  },
+): Promise<FoundTexts> {
+  const { store, clock, limit } = options;
+  const until = clock.monotonic() + MAX_MS;
+  const lower = text.toLowerCase();
+  const found: FoundText[] = [];
+  let next = options.after;
+  for (let read = 0; read < MAX_READ && clock.monotonic() < until; read += BATCH) {
+    const batch = await store.listSessions({ limit: BATCH, after: next });
+    const searched = await Promise.all(batch.map((session) => searchOne(store, session, lower)));
+    for (const [index, session] of batch.entries()) {
+      next = { activeAt: session.activeAt, id: session.id };
+      const match = searched[index];
+      if (match !== undefined) found.push(match);
+      if (found.length === limit) return { found, next };
+    }
+    if (batch.length < BATCH) return { found, next: null };
+    await pause(clock, 0);
+  }
+  return { found, next };
+}
+
+async function searchOne(
+  store: Pick<Store, 'readMessages'>,
+  session: Session,
+  lower: string,
+): Promise<FoundText | undefined> {
+  const page = await store.readMessages(session.id, { limit: MESSAGES, before: null });
+  if (page === 'unknown_message') return undefined;
+  const message = page.messages.findLast(({ content }) => content.toLowerCase().includes(lower));
+  return message && { session, message, excerpt: excerptOf(message.content, lower) };
+}
+
+function excerptOf(content: string, lower: string): string {
+  const at = Math.max(0, content.toLowerCase().indexOf(lower));
+  const from = Math.max(0, at - BEFORE);
+  const part = content
+    .slice(from, at + AFTER)
+    .replace(/\s+/g, ' ')
+    .trim();
+  return `${from > 0 ? '…' : ''}${part}${at + AFTER < content.length ? '…' : ''}`.toWellFormed();
+}
