@@ -51,9 +51,9 @@ export function Desk(props: {
   useEffect(() => {
     document.title = `${title} · ${setup.title}`;
   }, [title, setup]);
-  const close = (): void => {
+  const close = useCallback(() => {
     setOpen(null);
-  };
+  }, []);
   // Elements behind a drawer cannot receive the focus until the drawer is closed.
   useEffect(() => {
     if (open !== null) return;

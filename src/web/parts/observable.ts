@@ -36,3 +36,11 @@ export class Observable<T> implements Readable<T> {
 export function useObservable<T>(observable: Readable<T>): T {
   return useSyncExternalStore(observable.subscribe, observable.get);
 }
+
+/**
+ * Returns what is selected of the current value, and renders the component again only when that changes.
+ * @param select returns a primitive value, or an object that the observed value contains
+ */
+export function useSelected<T, S>(observable: Readable<T>, select: (value: T) => S): S {
+  return useSyncExternalStore(observable.subscribe, () => select(observable.get()));
+}

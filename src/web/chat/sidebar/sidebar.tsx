@@ -1,4 +1,4 @@
-import { useRef, type ReactNode } from 'react';
+import { memo, useRef, type ReactNode } from 'react';
 import { randomId } from '../../../client/random-id.js';
 import type { AppDetails } from '../../../client/types.js';
 import { useObservable } from '../../parts/observable.js';
@@ -17,8 +17,8 @@ import { shortAddress } from '../wallet/address.js';
 import { WalletPanel } from '../wallet/wallet-panel.js';
 import type { Wallets } from '../wallet/wallets.js';
 
-/** The threads, the wallet, and the assistant's settings. */
-export function Sidebar(props: {
+/** The threads, the wallet, and the assistant's settings. It is not rendered again while a reply streams. */
+export const Sidebar = memo(function Sidebar(props: {
   readonly conversation: Conversation;
   readonly settings: Settings;
   readonly setup: PageSetup;
@@ -103,4 +103,4 @@ export function Sidebar(props: {
       </div>
     </>
   );
-}
+});

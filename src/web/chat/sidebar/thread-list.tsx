@@ -1,9 +1,10 @@
 import { useCallback, useEffect, useState, type ReactNode } from 'react';
 import { randomId } from '../../../client/random-id.js';
 import { Icon } from '../../parts/icon.js';
-import { useObservable } from '../../parts/observable.js';
+import { useObservable, useSelected } from '../../parts/observable.js';
 import { reasonOf, type Conversation } from '../conversation/conversation.js';
 import { useThreads } from '../conversation/threads.js';
+import type { View } from '../../../client/view/view.js';
 import type { Settings } from '../settings.js';
 import { groupsOf, matching, type ListedThread } from '../threads/groups.js';
 import type { KeptThreads } from '../threads/kept-threads.js';
@@ -25,7 +26,6 @@ export function ThreadList(props: {
   const { sessionId, wallet, walletUse } = settings;
   const { signIn } = wallets;
   const { keeper } = conversation;
-  const view = useObservable(conversation.view);
   const kept = useObservable(threads);
   const [source, setSource] = useState<'wallet' | 'browser'>('wallet');
   const [query, setQuery] = useState('');
@@ -36,7 +36,7 @@ export function ThreadList(props: {
     signIn.require();
   }, [signIn]);
   // A finished turn may have created a thread or moved it up.
-  const version = `${view.title ?? ''} ${String(view.statedUsers)} ${String(view.turn === null)}`;
+  const version = useSelected(conversation.view, versionOf);
   const bound = useThreads(conversation, isUnproven ? '' : wallet, version, requireSignIn);
 
   const isOfWallet = wallet !== '' && source === 'wallet';
@@ -44,6 +44,7 @@ export function ThreadList(props: {
     ? bound.list.map((thread) => ({ ...thread, at: threads.find(thread.sessionId)?.at ?? null }))
     : kept;
   const found = matching(list, query);
+  const keptIds = new Set(kept.map((thread) => thread.sessionId));
   // A thread that is bound to the wallet already has it.
   const isBound = walletUse === 'ask' && bound.list.some((thread) => thread.sessionId === sessionId);
   useEffect(() => {
@@ -85,7 +86,7 @@ export function ThreadList(props: {
                   thread={thread}
                   isOpen={thread.sessionId === sessionId}
                   canChange={keeper !== null}
-                  isKept={threads.find(thread.sessionId) !== undefined}
+                  isKept={keptIds.has(thread.sessionId)}
                   onOpen={() => {
                     onOpen(thread.sessionId);
                   }}
@@ -129,6 +130,11 @@ export function ThreadList(props: {
       )}
     </section>
   );
+}
+
+/** Changes whenever the list of threads may have changed on the service. */
+function versionOf({ title, statedUsers, turn }: View): string {
+  return `${title ?? ''} ${String(statedUsers)} ${String(turn === null)}`;
 }
 
 /** Selects whose threads are listed. */

@@ -7,31 +7,33 @@ export function Composer(props: { readonly isBusy: boolean; readonly onInterrupt
   const { isBusy, onInterrupt } = props;
   return (
     <ComposerPrimitive.Root className="composer">
-      <ComposerPrimitive.Input
-        className="composer-input"
-        aria-label="Message"
-        placeholder={isBusy ? 'Write the next message: it waits its turn' : 'Ask something'}
-        rows={1}
-        maxRows={10}
-        autoFocus
-        cancelOnEscape={false}
-        unstable_focusOnRunStart={false}
-        addAttachmentOnPaste={false}
-      />
-      <div className="composer-actions">
-        <p className="hint" aria-hidden="true">
-          <kbd>Enter</kbd> sends · <kbd>Shift</kbd>+<kbd>Enter</kbd> new line · <kbd>Esc</kbd> interrupts
-        </p>
-        {isBusy && (
-          <button type="button" className="button stop" onClick={onInterrupt}>
-            <Icon name="stop" />
-            Interrupt
-          </button>
-        )}
-        <ComposerPrimitive.Send className="button primary">
-          <Icon name="send" />
-          {isBusy ? 'Queue' : 'Send'}
-        </ComposerPrimitive.Send>
+      <div className="composer-box">
+        <ComposerPrimitive.Input
+          className="composer-input"
+          aria-label="Message"
+          placeholder={isBusy ? 'Write the next message: it waits its turn' : 'Ask something'}
+          rows={1}
+          maxRows={10}
+          autoFocus
+          cancelOnEscape={false}
+          unstable_focusOnRunStart={false}
+          addAttachmentOnPaste={false}
+        />
+        <div className="composer-actions">
+          <p className="hint" aria-hidden="true">
+            <kbd>Enter</kbd> sends · <kbd>Shift</kbd>+<kbd>Enter</kbd> new line · <kbd>Esc</kbd> interrupts
+          </p>
+          {isBusy && (
+            <button type="button" className="button stop" onClick={onInterrupt}>
+              <Icon name="stop" />
+              Interrupt
+            </button>
+          )}
+          <ComposerPrimitive.Send className="button primary">
+            <Icon name="send" />
+            {isBusy ? 'Queue' : 'Send'}
+          </ComposerPrimitive.Send>
+        </div>
       </div>
     </ComposerPrimitive.Root>
   );

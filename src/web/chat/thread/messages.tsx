@@ -1,29 +1,38 @@
-import { MessagePrimitive } from '@assistant-ui/react';
 import { memo, useState, type ReactNode } from 'react';
 import { isOfWallet } from '../../../client/wallet-words.js';
 import { textOf } from '../../../client/view/history.js';
-import type { Origin, ViewMessage } from '../../../client/view/view.js';
+import type { Block, Origin, ViewMessage } from '../../../client/view/view.js';
 import { useActions } from './actions.js';
 import { CopyMessage, Editor, Fate, MessageButton, SendAgain, Time } from './message-parts.js';
-import { MarkdownText } from './text/markdown.js';
+import { Markdown } from './text/markdown.js';
 import { ToolCall } from './tool-call.js';
 import { TurnFacts } from './turn-facts.js';
 
 interface Props {
   readonly message: ViewMessage;
+  /** True for the last message while a reply is generated. */
+  readonly isRunning: boolean;
 }
 
-const USER_PARTS = { Text: ({ text }: { readonly text: string }) => <p className="plain">{text}</p> };
-const ASSISTANT_PARTS = { Text: MarkdownText, Empty: Working, tools: { Fallback: ToolCall } };
-const SYSTEM_PARTS = { Text: SystemText };
+/** Renders a message. It is rendered again only when it changes, however often another one does. */
+export const Message = memo(function Message(props: Props): ReactNode {
+  switch (props.message.role) {
+    case 'user':
+      return <UserMessage {...props} />;
+    case 'assistant':
+      return <AssistantMessage {...props} />;
+    case 'system':
+      return <SystemMessage {...props} />;
+  }
+});
 
 /** A user message as plain text. */
-export const UserMessage = memo(function UserMessage({ message }: Props): ReactNode {
+function UserMessage({ message }: Props): ReactNode {
   const [isEdited, setEdited] = useState(false);
   const { canBranch, edit } = useActions();
   const { id, at, fate, origin } = message;
   return (
-    <MessagePrimitive.Root className="message user" data-role="user">
+    <div className="message user" data-role="user">
       <h2 className="visually-hidden">You</h2>
       {isEdited ? (
         <Editor
@@ -38,7 +47,7 @@ export const UserMessage = memo(function UserMessage({ message }: Props): ReactN
         />
       ) : (
         <div className="bubble">
-          <MessagePrimitive.Parts components={USER_PARTS} />
+          <p className="plain">{textOf(message)}</p>
         </div>
       )}
       {!isEdited && (
@@ -58,18 +67,21 @@ export const UserMessage = memo(function UserMessage({ message }: Props): ReactN
           )}
         </div>
       )}
-    </MessagePrimitive.Root>
+    </div>
   );
-});
+}
 
 /** A reply: text and tool calls in order. */
-export const AssistantMessage = memo(function AssistantMessage({ message }: Props): ReactNode {
+function AssistantMessage({ message, isRunning }: Props): ReactNode {
   const { canBranch, regenerate } = useActions();
-  const { id, at, fate, origin } = message;
+  const { id, blocks, at, fate, origin } = message;
   return (
-    <MessagePrimitive.Root className="message assistant" data-role="assistant">
+    <div className="message assistant" data-role="assistant">
       <h2 className="visually-hidden">Assistant</h2>
-      <MessagePrimitive.Parts components={ASSISTANT_PARTS} />
+      {blocks.map((block, index) => (
+        <Part key={index} block={block} />
+      ))}
+      {blocks.length === 0 && isRunning && <Working />}
       {at !== undefined && (
         <div className="message-bar">
           <CopyMessage message={message} />
@@ -86,32 +98,33 @@ export const AssistantMessage = memo(function AssistantMessage({ message }: Prop
           <TurnFacts at={at} origin={origin} />
         </div>
       )}
-    </MessagePrimitive.Root>
+    </div>
   );
-});
+}
 
 /** A message of the service: an error of a turn, or what a wallet has reported. */
-export const SystemMessage = memo(function SystemMessage({ message }: Props): ReactNode {
+function SystemMessage({ message }: Props): ReactNode {
+  const text = textOf(message);
+  const isReport = isOfWallet(text);
   return (
-    <MessagePrimitive.Root className="message system" data-role="system">
+    <div className="message system" data-role="system">
       <h2 className="visually-hidden">Service</h2>
-      <MessagePrimitive.Parts components={SYSTEM_PARTS} />
-      {!isOfWallet(textOf(message)) && <SendAgain id={message.id} label="Try again" />}
-    </MessagePrimitive.Root>
+      <p className={isReport ? 'plain of-wallet' : 'plain'}>{text}</p>
+      {!isReport && <SendAgain id={message.id} label="Try again" />}
+    </div>
   );
-});
+}
 
 /** True for a message of a turn that is known to have ended. */
 function hasEnded(origin: Origin | undefined): boolean {
   return origin !== undefined && origin.turn.endedAt !== null;
 }
 
-function SystemText({ text }: { readonly text: string }): ReactNode {
-  return <p className={isOfWallet(text) ? 'plain of-wallet' : 'plain'}>{text}</p>;
+function Part({ block }: { readonly block: Block }): ReactNode {
+  return block.kind === 'text' ? <Markdown text={block.text} /> : <ToolCall call={block} />;
 }
 
-function Working({ status }: { readonly status: { readonly type: string } }): ReactNode {
-  if (status.type !== 'running') return null;
+function Working(): ReactNode {
   return (
     <p className="working" aria-hidden="true">
       <i />

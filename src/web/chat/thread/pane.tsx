@@ -71,7 +71,8 @@ export function Pane(props: {
     if (draft !== undefined) void send(draft);
   }, [conversation, send]);
   const shown = useWindow(view);
-  const runtime = useThreadRuntime(view, shown.messages, { send, interrupt });
+  // The library scrolls and composes: it needs to know that there are messages, and whether a reply is running.
+  const runtime = useThreadRuntime(view, view.messages.slice(-1), { send, interrupt });
 
   // Restores a refused message into the input, so that the user can change it and send it again.
   useEffect(() => {

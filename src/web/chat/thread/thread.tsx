@@ -1,11 +1,11 @@
-import { getExternalStoreMessages, ThreadPrimitive } from '@assistant-ui/react';
+import { ThreadPrimitive } from '@assistant-ui/react';
 import type { ReactNode } from 'react';
 import { Icon } from '../../parts/icon.js';
-import { AssistantMessage, SystemMessage, UserMessage } from './messages.js';
-import type { View, ViewMessage } from '../../../client/view/view.js';
+import { Message } from './messages.js';
+import { isBusy, type View, type ViewMessage } from '../../../client/view/view.js';
 import type { Shown } from './window.js';
 
-const MESSAGES = { user: UserMessage, assistant: AssistantMessage, system: SystemMessage } as const;
+/** Shown while no reply has begun. */
 const NO_REPLY: ViewMessage = { id: '', role: 'assistant', blocks: [] };
 
 /** The messages of a session, followed by the queued ones. */
@@ -18,6 +18,8 @@ export function Thread(props: {
   readonly requests: ReactNode;
 }): ReactNode {
   const { view, shown, prompts, requests } = props;
+  const last = shown.messages.at(-1);
+  const isRunning = isBusy(view);
   return (
     <ThreadPrimitive.Viewport className="viewport" role="region" aria-label="Conversation" tabIndex={0}>
       {view.isLoaded && view.messages.length === 0 && <Welcome prompts={prompts} />}
@@ -27,14 +29,10 @@ export function Thread(props: {
             Show earlier messages ({shown.earlier})
           </button>
         )}
-        <ThreadPrimitive.Messages>
-          {({ message }) => {
-            const Message = MESSAGES[message.role];
-            const [shownMessage] = getExternalStoreMessages<ViewMessage>(message);
-            // The library adds an empty reply of its own while none has begun.
-            return <Message message={shownMessage ?? NO_REPLY} />;
-          }}
-        </ThreadPrimitive.Messages>
+        {shown.messages.map((message) => (
+          <Message key={message.id} message={message} isRunning={isRunning && message === last} />
+        ))}
+        {isRunning && last?.role !== 'assistant' && <Message message={NO_REPLY} isRunning />}
         {requests}
         {view.queued.length > 0 && <Queue texts={view.queued} />}
       </div>

@@ -1,36 +1,35 @@
-import type { ToolCallMessagePartProps } from '@assistant-ui/react';
-import type { ReactNode } from 'react';
+import { memo, type ReactNode } from 'react';
+import type { ToolBlock } from '../../../client/view/view.js';
 import { Icon } from '../../parts/icon.js';
 
 const WORDS = { running: 'running', complete: 'done', failed: 'failed' } as const;
 
 /** A tool call with its name and status; when expanded, its arguments and result. */
-export function ToolCall({ toolName, argsText, ...part }: ToolCallMessagePartProps): ReactNode {
-  const result: unknown = part.result;
-  const progress: unknown = part.artifact;
-  const status = result === undefined ? 'running' : part.isError === true ? 'failed' : 'complete';
+export const ToolCall = memo(function ToolCall({ call }: { readonly call: ToolBlock }): ReactNode {
+  const { name, args, status, progress, result } = call;
+  const argsText = args === null ? '' : JSON.stringify(args, null, 2);
   return (
     <details className="tool" data-status={status}>
       <summary>
         <Icon name="tool" />
-        <span className="tool-name">{toolName}</span>
+        <span className="tool-name">{name}</span>
         {argsText !== '' && <code className="tool-brief">{brief(argsText)}</code>}
         <span className="tool-status">{WORDS[status]}</span>
       </summary>
       <div className="tool-body">
-        {typeof progress === 'string' && status === 'running' && <p>{progress}</p>}
+        {progress !== null && status === 'running' && <p>{progress}</p>}
         <h3>Arguments</h3>
         <pre tabIndex={0}>{argsText === '' ? 'not known' : argsText}</pre>
-        {result !== undefined && (
+        {status !== 'running' && (
           <>
             <h3>Result</h3>
-            <pre tabIndex={0}>{pretty(result)}</pre>
+            <pre tabIndex={0}>{pretty(result ?? '')}</pre>
           </>
         )}
       </div>
     </details>
   );
-}
+});
 
 function brief(argsText: string): string {
   const line = argsText.replace(/\s+/g, ' ');
@@ -38,8 +37,7 @@ function brief(argsText: string): string {
 }
 
 /** Formats JSON with line breaks; returns other text unchanged. */
-function pretty(result: unknown): string {
-  if (typeof result !== 'string') return JSON.stringify(result, null, 2);
+function pretty(result: string): string {
   try {
     return JSON.stringify(JSON.parse(result), null, 2);
   } catch {

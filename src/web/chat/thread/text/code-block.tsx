@@ -8,14 +8,17 @@ const MAX_HIGHLIGHTED = 20_000;
 const load = () => import('./languages.js');
 
 /** The language of a block of code, and a button that copies it. */
-export function CodeHeader(props: {
-  readonly language?: string | undefined;
+export function CodeHeader({
+  language,
+  code,
+}: {
+  /** Empty: unknown. */
+  readonly language: string;
   readonly code: string;
 }): ReactNode {
-  const { language = '', code } = props;
   return (
     <div className="code-header">
-      <span>{language === 'unknown' ? '' : language}</span>
+      <span>{language}</span>
       <CopyButton text={code} label="Copy code" />
     </div>
   );

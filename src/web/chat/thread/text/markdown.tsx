@@ -1,5 +1,5 @@
-import { MarkdownTextPrimitive } from '@assistant-ui/react-markdown';
-import { memo, type ComponentPropsWithoutRef, type ReactNode } from 'react';
+import { isValidElement, memo, type ComponentPropsWithoutRef, type ReactNode } from 'react';
+import ReactMarkdown from 'react-markdown';
 import remarkGfm from 'remark-gfm';
 import { CodeBlock, CodeHeader } from './code-block.js';
 import { DISPLAY_MATH, INLINE_MATH, markMath } from './math-marks.js';
@@ -41,8 +41,7 @@ const COMPONENTS = {
     />
   ),
   code: Code,
-  SyntaxHighlighter: CodeBlock,
-  CodeHeader,
+  pre: Pre,
   // Headings start below the level of the message's own heading.
   h1: 'h3',
   h2: 'h4',
@@ -52,20 +51,32 @@ const COMPONENTS = {
 } as const;
 
 /**
- * Renders a reply as Markdown. HTML stays text, and an image becomes a link, because the page loads nothing from other
+ * Renders a text as Markdown. HTML stays text, and an image becomes a link, because the page loads nothing from other
  * hosts.
  */
-export const MarkdownText = memo(function MarkdownText() {
+export const Markdown = memo(function Markdown({ text }: { readonly text: string }): ReactNode {
   return (
-    <MarkdownTextPrimitive
-      className="markdown"
-      remarkPlugins={PLUGINS}
-      smooth={false}
-      preprocess={markMath}
-      components={COMPONENTS}
-    />
+    <div className="markdown">
+      <ReactMarkdown remarkPlugins={PLUGINS} components={COMPONENTS}>
+        {markMath(text)}
+      </ReactMarkdown>
+    </div>
   );
 });
+
+/** A block of code. */
+function Pre({ children }: ComponentPropsWithoutRef<'pre'>): ReactNode {
+  if (!isValidElement<ComponentPropsWithoutRef<'code'>>(children)) return <pre>{children}</pre>;
+  const { className = '', children: content } = children.props;
+  const code = typeof content === 'string' ? content : '';
+  const language = /(?:^|\s)language-(\S+)/.exec(className)?.[1] ?? '';
+  return (
+    <>
+      <CodeHeader language={language} code={code} />
+      <CodeBlock language={language} code={code} />
+    </>
+  );
+}
 
 /** Code within a line, or a formula. */
 function Code({ children }: ComponentPropsWithoutRef<'code'>): ReactNode {
