@@ -45,18 +45,12 @@ const GENERAL = [
 
 /** Creates the HTML that shows both surfaces side by side, from their OpenAPI documents. */
 export async function comparison(current: Described, legacy: Described): Promise<string> {
-  const [one, other] = await Promise.all([current.describe(), legacy.describe()]);
-  const [ofCurrent, ofLegacy] = [operationsIn(one), operationsIn(other)];
-  const rows = TASKS.map(
-    (task) => `<tr>
-<th scope="row">${task.task}</th>
-<td>${callOf('current', ofCurrent, task.current)}</td>
-<td>${callOf('legacy', ofLegacy, task.legacy)}</td>
-</tr>`,
+  const described = await Promise.all([current.describe(), legacy.describe()]);
+  const [ofCurrent, ofLegacy] = [operationsIn(described[0]), operationsIn(described[1])];
+  const rows = TASKS.map((task) =>
+    row(task.task, callOf('current', ofCurrent, task.current), callOf('legacy', ofLegacy, task.legacy)),
   );
-  const general = GENERAL.map(
-    ([what, here, there]) => `<tr><th scope="row">${what}</th><td>${here}</td><td>${there}</td></tr>`,
-  );
+  const general = GENERAL.map(([what, here, there]) => row(what, here, there));
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -78,13 +72,21 @@ ${table('Call by call', rows)}
 `;
 }
 
+// On narrow screens the parts of a table are blocks, which have no roles by themselves.
 function table(caption: string, rows: readonly string[]): string {
-  return `<div class="frame" tabindex="0" role="group" aria-label="${caption}"><table>
+  const heads = ['Current', 'Legacy'].map((name) => `<th role="columnheader" scope="col">${name}</th>`);
+  return `<table role="table" aria-label="${caption}">
 <caption>${caption}</caption>
-<thead><tr><td></td><th scope="col">Current</th><th scope="col">Legacy</th></tr></thead>
-<tbody>
+<thead role="rowgroup"><tr role="row"><td role="cell"></td>${heads.join('')}</tr></thead>
+<tbody role="rowgroup">
 ${rows.join('\n')}
-</tbody></table></div>`;
+</tbody></table>`;
+}
+
+function row(what: string, current: string, legacy: string): string {
+  return `<tr role="row"><th role="rowheader" scope="row">${what}</th>
+<td role="cell" data-surface="Current">${current}</td>
+<td role="cell" data-surface="Legacy">${legacy}</td></tr>`;
 }
 
 interface Call {
@@ -182,12 +184,18 @@ body {
 h1 { margin: 0; font-size: 1.5rem; }
 p { margin: 0.25rem 0 0; color: var(--soft); }
 a { color: var(--accent); }
-.frame { overflow-x: auto; }
-table { width: 100%; min-width: 44rem; margin-top: 2rem; border-collapse: collapse; table-layout: fixed; }
+table { width: 100%; margin-top: 2rem; border-collapse: collapse; table-layout: fixed; }
 caption { padding-bottom: 0.5rem; font-size: 1.125rem; font-weight: 600; text-align: start; }
 th, td { padding: 0.625rem 0.75rem; border-bottom: 1px solid var(--line); text-align: start; vertical-align: top; }
 thead td, thead th, tbody th { font-weight: 600; }
 thead td, tbody th { width: 20%; }
 code { font: 0.8125rem ui-monospace, 'SF Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace; overflow-wrap: anywhere; }
 .none { color: var(--soft); }
+@media (max-width: 44rem) {
+  table, caption, tbody, tbody tr, tbody th, tbody td { display: block; width: auto; }
+  thead { display: none; }
+  tbody tr { padding: 0.5rem 0; border-bottom: 1px solid var(--line); }
+  tbody th, tbody td { padding: 0.25rem 0; border: 0; }
+  tbody td::before { display: block; color: var(--soft); font-size: 0.75rem; font-weight: 600; content: attr(data-surface); }
+}
 `;

@@ -4,6 +4,7 @@ import { Place } from '../cli/running.js';
 import { describeWithBrowser, launchBrowser } from '../support/browser.js';
 import { TASKS } from '../../src/pages/comparison.js';
 import { documents } from '../support/openapi/documents.js';
+import { findingsOf } from '../web/visitor.js';
 
 /** Against hanging: a browser on a busy machine takes its time. */
 const BOUND_MS = 300_000;
@@ -117,6 +118,24 @@ describeWithBrowser('The calls of the reference', () => {
       await row.getByRole('link').nth(1).click();
       await page.locator('#operations-Conversation-sendMessage .opblock-body').waitFor();
       await page.getByRole('heading', { name: documents.legacy.info.title }).waitFor();
+    },
+    BOUND_MS,
+  );
+
+  it.each([
+    ['at a desk, light', { viewport: { width: 1440, height: 900 }, colorScheme: 'light' }],
+    ['on a phone, dark', { viewport: { width: 390, height: 844 }, colorScheme: 'dark' }],
+  ] as const)(
+    'are compared without a finding of axe, and nothing is too wide: %s',
+    async (_, options) => {
+      const page = await browser.newPage(options);
+      await page.goto(`${url}/docs/compare`);
+      const row = page.getByRole('row', { name: /^Send a message/ });
+      expect(await row.getByRole('cell').count()).toBe(2);
+      expect(await findingsOf(page)).toEqual([]);
+      const isTooWide = 'document.documentElement.scrollWidth > document.documentElement.clientWidth';
+      expect(await page.evaluate(isTooWide)).toBe(false);
+      await page.close();
     },
     BOUND_MS,
   );
