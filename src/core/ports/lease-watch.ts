@@ -51,6 +51,13 @@ export class LeaseWatch {
     return lost;
   }
 
+  /** When the next lease counts as lost unless it is renewed, by the monotonic clock. Infinity: there is none. */
+  get nextLostAt(): number {
+    let next = Infinity;
+    for (const { lostAt } of this.#watched?.values() ?? []) next = Math.min(next, lostAt);
+    return next;
+  }
+
   /**
    * A lease that has expired has no owner who renews it. The same is true of one with more than a lease period left: it
    * was granted before the wall clock was set back.

@@ -20,6 +20,7 @@ const RECOVERY_BATCH = 64;
 export class Leases {
   #timers: readonly (() => void)[] = [];
   #cancelLapse: (() => void) | undefined;
+  #cancelLook: (() => void) | undefined;
   #isBusy = false;
   readonly #watch: LeaseWatch;
 
@@ -49,7 +50,9 @@ export class Leases {
 
   stop(): void {
     for (const cancel of this.#timers) cancel();
+    this.#timers = [];
     this.#cancelLapse?.();
+    this.#cancelLook?.();
   }
 
   /** Never rejects. */
@@ -109,6 +112,17 @@ export class Leases {
     } finally {
       this.#isBusy = false;
     }
+    this.#lookAgain();
+  }
+
+  /** Looks as soon as the next lease counts as lost, instead of at the next search. */
+  #lookAgain(): void {
+    const { clock } = this.parts;
+    const wait = this.#watch.nextLostAt - clock.monotonic();
+    this.#cancelLook?.();
+    const isStopped = this.#timers.length === 0;
+    if (isStopped || wait <= 0 || wait >= RECOVERY_MS) return;
+    this.#cancelLook = clock.after(Math.ceil(wait), () => void this.#recover());
   }
 
   async #findLost(): Promise<LeaseMark[]> {
