@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll } from '@jest/globals';
 import { Redis } from 'ioredis';
-import { openRedisBus, type RedisBusOptions, type SharedBus } from '../../src/adapters/bus/redis/bus.js';
+import { openRedisBus, type RedisBusOptions } from '../../src/adapters/bus/redis/bus.js';
 import type { Signal } from '../../src/core/model/event.js';
 import type { Bus } from '../../src/core/ports/bus.js';
 import { collectLines, type Lines } from './lines.js';
@@ -44,7 +44,7 @@ export function describeWithRedis(name: string, tests: () => void): void {
 /** Runs with several nodes that share a prefix, and closes them after. */
 export async function withNodes(
   count: number,
-  run: (nodes: readonly (Lines & { readonly bus: SharedBus })[], prefix: string) => Promise<void>,
+  run: (nodes: readonly (Lines & { readonly bus: Bus })[], prefix: string) => Promise<void>,
   options: Partial<RedisBusOptions> = {},
 ): Promise<void> {
   const prefix = `test:${randomUUID()}`;

@@ -2,6 +2,8 @@ import type { Signal, Commit } from '../model/event.js';
 
 /** Delivers the signals of a session to its subscribers, on this node and, with a shared bus, on all others. */
 export interface Bus {
+  /** True while signals reach all nodes. */
+  readonly isUp: boolean;
   /** Delivers in order of publication. Never fails: a subscriber that misses a signal catches up from the store. */
   publish(sessionId: string, signal: Signal): void;
   /**

@@ -60,6 +60,40 @@ describe('a node that does not work on the turn', () => {
     expect(updates.at(-1)).toMatchObject({ type: 'turn_ended', outcome: 'complete' });
   });
 
+  it('streams its text within a second while the bus is down', async () => {
+    const store = createMemoryStore();
+    const clock = new FakeClock();
+    const rig = new ScriptedRig();
+    const [busA, busB] = joinedBuses(() => true).map((bus): Bus => ({ ...bus, isUp: false }));
+    if (busA === undefined || busB === undefined) throw new Error('there are no buses');
+    const settings = { mirrorMs: 0 };
+    const { core: owner } = testCore({ rigs: [rig], store, clock, bus: busA, settings });
+    const { core: other } = testCore({ rigs: [new ScriptedRig()], store, clock, bus: busB, settings });
+    await Promise.all([owner.start(), other.start()]);
+    const sent = await owner.send(message(uuid(), 'Hi'));
+    const asked = await rig.next();
+    const feed = await other.watchTurn(sent);
+    let text = '';
+    const ended = feed.each((update) => {
+      if (update.type === 'text') text += update.content;
+      return undefined;
+    });
+    let published = '';
+    // At other moments than those of the timers.
+    for (let n = 0; n < 40; n++) {
+      published += `${String(n)} `;
+      asked.text(`${String(n)} `);
+      const due = published;
+      await clock.advance(137);
+      if (n % 8 !== 7) continue;
+      await clock.advance(863);
+      expect(text).toBe(due);
+    }
+    asked.end();
+    await clock.passUntil(ended);
+    expect(text).toBe(published);
+  });
+
   it('shows its text in flight, by poll and by push', async () => {
     const { owner, other, rig, clock } = twoNodes();
     const id = uuid();

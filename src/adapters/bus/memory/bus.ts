@@ -5,6 +5,7 @@ import { LocalListeners } from '../local-listeners.js';
 export function createMemoryBus(): Bus {
   const listeners = new LocalListeners();
   return {
+    isUp: true,
     publish(sessionId, signal) {
       listeners.deliver(sessionId, signal);
     },

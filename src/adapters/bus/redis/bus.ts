@@ -15,19 +15,15 @@ export interface RedisBusOptions {
   /** Prefix of every channel name: nodes with the same server and prefix share signals. */
   readonly prefix: string;
   readonly log: Log;
-  /** Interval of the heartbeat, and the timeout of its reply, in milliseconds. Default 5000. */
+  /** Interval of the heartbeat, and the timeout of its reply, in milliseconds. Default 1500. */
   readonly heartbeatMs?: number;
-}
-
-/** A bus that reaches other nodes while Redis is available. */
-export interface SharedBus extends Bus {
-  readonly isUp: boolean;
 }
 
 /** How long to wait for Redis at startup, and for the last signals at shutdown, in milliseconds. */
 const START_MS = 3_000;
 const FAREWELL_MS = 1_000;
-const HEARTBEAT_MS = 5_000;
+/** Short, so that nodes soon compare with the store instead. */
+const HEARTBEAT_MS = 1_500;
 /** Minimum interval between log lines about malformed messages, in milliseconds. */
 const WARNING_MS = 10_000;
 
@@ -39,7 +35,7 @@ const MISSED: Signal = { type: 'missed' };
  * Redis. Resolves even when Redis is unavailable: until it is back, signals stay on this node.
  * @throws Error when the URL is not a Redis URL
  */
-export async function openRedisBus(options: RedisBusOptions): Promise<SharedBus> {
+export async function openRedisBus(options: RedisBusOptions): Promise<Bus> {
   if (!/^rediss?:$/.test(protocolOf(options.url))) {
     throw new Error('the URL of Redis must begin with redis:// or rediss://');
   }
@@ -48,7 +44,7 @@ export async function openRedisBus(options: RedisBusOptions): Promise<SharedBus>
   return bus;
 }
 
-class RedisBus implements SharedBus {
+class RedisBus implements Bus {
   readonly #node = randomUUID();
   readonly #prefix: string;
   readonly #everybody: string;
