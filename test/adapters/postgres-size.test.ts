@@ -105,7 +105,8 @@ describeWithPostgres('the PostgreSQL store with many sessions and a long thread'
     const wallet = (n: number) => filledWallet(n, FILLING);
     const first = (n: number) => reads.listThreads(wallet(n), { limit: 20, after: null });
     expect(await first(1)).toHaveLength(20);
-    expect(await rowsRead(first)).toBe(20);
+    // Of the index alone: the threads of a wallet are spread over the table.
+    expect(await mostRead(first)).toEqual([{ type: 'Index Only Scan', relation: 'sessions', rows: 20 }]);
     const next = async (n: number) => {
       const [after = null] = (await first(n)).slice(-1);
       plans = [];
