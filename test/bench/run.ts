@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { buildCheckout, exitOnSignals } from '../support/server-process.js';
 import { curves } from './curves.js';
+import { idle } from './idle.js';
 import { leak } from './leak.js';
 import { canPin, pinLoad } from './machine.js';
 import type { Context, Outcome, Pace } from './row.js';
@@ -14,13 +15,14 @@ import { describeRun, renderTable } from './table.js';
 
 const HELP = `npm run bench -- [--quick] [--only ROW[,ROW…]] [--rounds N] [--seconds S] [--json FILE] [--no-build]
 npm run bench -- --profile WHAT [--top N]
-npm run bench -- --curves | --leak [--quick]
+npm run bench -- --curves | --leak [--quick] | --idle N
 
   --quick   within three minutes: shorter rounds, and only the rows that have bounds
   --only    some of: ${rows.map(({ id }) => id).join(', ')}
   --profile where the time of the server goes: ${Object.keys(WORKLOADS).join(', ')}
   --curves  how cost grows with the length of a thread, the number of streams and of threads
   --leak    memory after a million requests and ten thousand turns
+  --idle    memory of 6,000 idle streams, and of N
   --json    writes every figure of every round
 `;
 
@@ -34,6 +36,7 @@ const { values: options } = parseArgs({
     profile: { type: 'string' },
     curves: { type: 'boolean', default: false },
     leak: { type: 'boolean', default: false },
+    idle: { type: 'string' },
     top: { type: 'string', default: '10' },
     'no-build': { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
@@ -55,6 +58,10 @@ async function main(): Promise<void> {
   const context: Context = { pace, upstream, upstreamUrl: `http://127.0.0.1:${String(upstream.port)}`, say };
   if (options.profile !== undefined) {
     process.stdout.write(`${await profile(context, options.profile, Number(options.top))}\n`);
+    process.exit(0);
+  }
+  if (options.idle !== undefined) {
+    process.stdout.write(`${await idle(context, Number(options.idle))}\n`);
     process.exit(0);
   }
   if (options.curves || options.leak) {

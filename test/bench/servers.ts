@@ -96,6 +96,8 @@ export interface ProductOptions {
   /** Flags of node itself. */
   readonly flags?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
+  /** The context window of its model, in tokens; absent: the default of the service. */
+  readonly contextTokens?: number;
 }
 
 export async function startProduct({
@@ -105,9 +107,10 @@ export async function startProduct({
   folder,
   flags = [],
   env = {},
+  contextTokens,
 }: ProductOptions): Promise<Product> {
   const place = folder ?? makeFolder();
-  writeFileSync(join(place, 'diptych.yaml'), configuration(upstream));
+  writeFileSync(join(place, 'diptych.yaml'), configuration(upstream, contextTokens));
   const log = openSync(join(place, 'server.log'), 'a');
   const port = await freePort();
   const begun = performance.now();
@@ -155,7 +158,7 @@ async function untilHealthy(child: ChildProcess, port: number, place: string): P
   }
 }
 
-function configuration(upstream: string): string {
+function configuration(upstream: string, contextTokens: number | undefined): string {
   return `rigs:
   - id: scripted
     name: Scripted
@@ -163,5 +166,5 @@ function configuration(upstream: string): string {
     model: scripted
     baseUrl: ${upstream}/v1
     apiKey: sk-scripted
-`;
+${contextTokens === undefined ? '' : `    contextTokens: ${String(contextTokens)}\n`}`;
 }

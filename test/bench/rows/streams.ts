@@ -12,7 +12,7 @@ const AT_ONCE = 100;
 export const STREAMS_OF_SESSION = 100;
 const KIB = 1024;
 /** How long a server gets to come to rest, in milliseconds. */
-const REST_MS = 1500;
+export const REST_MS = 1500;
 
 /** Streams that are open, with how often the mark of an event came on all of them together. */
 export class OpenStreams {
