@@ -1,3 +1,4 @@
+import type { Log } from '../../../core/ports/log.js';
 import type { Store } from '../../../core/ports/store.js';
 import { createBranches } from './queries/branches.js';
 import { createCalls } from './queries/calls.js';
@@ -34,6 +35,17 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
   }
   const steps = new Steps(run);
   return {
+    ...createStatements(run, steps, options.log),
+    async close() {
+      await steps.settled();
+      await connections.close();
+    },
+  };
+}
+
+/** Creates all methods of the store but `close`. */
+export function createStatements(run: Run, steps: Steps, log: Log | undefined): Omit<Store, 'close'> {
+  return {
     ...createReads(run),
     ...createThreadReads(run),
     ...createWrites(run, steps),
@@ -46,11 +58,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
     ...createOverview(run),
     ...createUsage(run),
     ...createWallet(run),
-    ...createRemoval(run, options.log),
-    async close() {
-      await steps.settled();
-      await connections.close();
-    },
+    ...createRemoval(run, log),
   };
 }
 
