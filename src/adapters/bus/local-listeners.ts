@@ -35,6 +35,11 @@ export class LocalListeners {
     };
   }
 
+  /** True if the session has listeners here. */
+  has(sessionId: string): boolean {
+    return this.#attached.has(sessionId);
+  }
+
   deliver(sessionId: string, signal: Signal): void {
     if (this.#isDelivering) {
       this.#waiting.push({ sessionId, signal });

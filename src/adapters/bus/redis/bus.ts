@@ -158,6 +158,10 @@ class RedisBus implements Bus {
   #receive(channel: string, text: string): void {
     // This node's own signals were already delivered locally by `publish`.
     if (text.startsWith(this.#node)) return;
+    // A channel stays subscribed for a moment after its last listener has gone.
+    const isOfAll = channel === this.#everybody;
+    const sessionId = channel.slice(this.#prefix.length);
+    if (!isOfAll && !this.#local.has(sessionId)) return;
     const carried = decode(this.#node, text);
     if (carried === undefined) {
       this.#warnMalformed();
@@ -165,8 +169,8 @@ class RedisBus implements Bus {
     }
     const signals = carried.map((entry) => (entry.type === 'missed' ? MISSED : entry));
     for (const signal of signals) {
-      if (channel === this.#everybody) this.#local.deliverToAll(signal);
-      else this.#local.deliver(channel.slice(this.#prefix.length), signal);
+      if (isOfAll) this.#local.deliverToAll(signal);
+      else this.#local.deliver(sessionId, signal);
     }
   }
 

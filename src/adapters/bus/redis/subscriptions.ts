@@ -5,10 +5,10 @@ const ATTACH_MS = 1_000;
 /** How many channels one command names. */
 const BATCH = 500;
 /**
- * How long a channel without listeners stays subscribed, at least, in milliseconds: the next turn of its session often
- * starts soon.
+ * How long a channel without listeners stays subscribed, at least, in milliseconds: a listener often follows at once, and
+ * one command ends the subscriptions of many. Not longer, because Redis sends its signals until then.
  */
-const LINGER_MS = 2_000;
+const LINGER_MS = 50;
 
 interface Attachment {
   count: number;

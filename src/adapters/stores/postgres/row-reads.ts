@@ -1,5 +1,3 @@
-import { performance } from 'node:perf_hooks';
-
 interface Request<T> {
   readonly resolve: (row: T | undefined) => void;
   readonly reject: (error: unknown) => void;
@@ -18,18 +16,15 @@ export class RowReads<T, Q = string> {
   #waiting = new Map<string, Waiting<T, Q>>();
   #reading = 0;
   #isScheduled = false;
-  #begunAt = -Infinity;
 
   /**
    * @param read reads the rows of these queries, by the keys of the queries; those that do not exist are absent
    * @param options.most how many queries one statement names at most
    * @param options.atOnce how many statements may be in progress
-   * @param options.paceMs how long after the beginning of one statement the next one begins at the earliest, in
-   * milliseconds: the more requests share it, the less each of them costs
    */
   constructor(
     private readonly read: (queries: readonly Q[]) => Promise<ReadonlyMap<string, T>>,
-    private readonly options: { readonly most: number; readonly atOnce: number; readonly paceMs: number },
+    private readonly options: { readonly most: number; readonly atOnce: number },
   ) {}
 
   /**
@@ -50,13 +45,11 @@ export class RowReads<T, Q = string> {
   #schedule(): void {
     if (this.#isScheduled || this.#reading === this.options.atOnce || this.#waiting.size === 0) return;
     this.#isScheduled = true;
-    const begin = (): void => {
+    // Not at once: what this iteration of the event loop still asks for shares the statement.
+    setImmediate(() => {
       this.#isScheduled = false;
       void this.#readBatch();
-    };
-    const wait = this.#begunAt + this.options.paceMs - performance.now();
-    if (wait > 0) setTimeout(begin, wait);
-    else setImmediate(begin);
+    });
   }
 
   /** Never rejects. */
@@ -64,7 +57,6 @@ export class RowReads<T, Q = string> {
     const batch = [...this.#waiting].slice(0, this.options.most);
     if (batch.length === this.#waiting.size) this.#waiting = new Map();
     else for (const [key] of batch) this.#waiting.delete(key);
-    this.#begunAt = performance.now();
     this.#reading++;
     try {
       const rows = await this.read(batch.map(([, { query }]) => query));

@@ -49,9 +49,9 @@ interface HeadQuery {
 /** The size of a thread's text, in bytes, above which a statement of its own reads its settled messages. */
 const MAX_BYTES = 262_144;
 /** How loads of threads share statements. */
-const SHARED_LOADS = { most: 16, atOnce: 4, paceMs: 0 } as const;
+const SHARED_LOADS = { most: 16, atOnce: 4 } as const;
 /** How reads of text in flight share statements. */
-const SHARED_FLIGHTS = { most: 500, atOnce: 1, paceMs: 2 } as const;
+const SHARED_FLIGHTS = { most: 500, atOnce: 1 } as const;
 
 /** The records of the turn `t`, as JSON. */
 const RECORDS = `(SELECT coalesce(json_agg(r ORDER BY r.position), '[]') FROM (
@@ -119,7 +119,9 @@ const FLIGHT: Statement = {
   text: `SELECT s.id, t.id AS "turnId", t.attempt, t.partial_text AS "partialText", t.partial_attempt AS "partialAttempt",
       t.partial_since AS since,
       (SELECT max(m.position) + 1 FROM messages m WHERE m.session = t.session AND m.turn_no = t.no) AS position
-    FROM sessions s JOIN turns t ON t.session = s.ref WHERE s.id = ANY ($1) AND t.status = 'running'`,
+    FROM unnest($1::text[]) AS q (id)
+    CROSS JOIN LATERAL (SELECT l.id, l.ref FROM sessions l WHERE l.id = q.id OFFSET 0) AS s
+    CROSS JOIN LATERAL (SELECT * FROM turns r WHERE r.session = s.ref AND r.status = 'running' OFFSET 0) AS t`,
 };
 
 /** Reads whole threads and turns. */
