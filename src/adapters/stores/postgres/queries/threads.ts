@@ -86,7 +86,7 @@ const HEAD: Statement = {
       WITH ORDINALITY AS q (session_id, after_id, after_turn, newest, n)
     CROSS JOIN LATERAL (SELECT * FROM sessions l WHERE l.id = q.session_id OFFSET 0) AS s
     CROSS JOIN LATERAL (
-      SELECT EXISTS (SELECT FROM messages m WHERE m.id = q.after_id AND m.session = s.ref) AS continues) AS c`,
+      SELECT coalesce((SELECT m.session FROM messages m WHERE m.id = q.after_id) = s.ref, false) AS continues) AS c`,
 };
 /** Reads the last messages that contribute to a snapshot: empty assistant messages without tool results do not. */
 const TAIL: Statement = {
