@@ -71,6 +71,7 @@ async function main(): Promise<number> {
 function render({ row, figures, got, bound, isMet, parts }: Line): string {
   const [first, second] = figures.map((figure) => figure.toFixed(0));
   const spent = [parts.nodes, parts.postgres, parts.redis].map((part) => part.toFixed(3)).join(', ');
-  const cells = [row, first, second, got.toFixed(2), bound.toFixed(2), isMet ? 'yes' : '**short**', spent];
+  const verdict = bound === null ? ['', ''] : [bound.toFixed(2), isMet ? 'yes' : '**short**'];
+  const cells = [row, first, second, got.toFixed(2), ...verdict, spent];
   return `| ${cells.join(' | ')} |`;
 }
