@@ -107,21 +107,23 @@ async function alternate(
 ): Promise<{ figures: [number, number]; parts: Spent }> {
   // Work of its own for each side: it may continue threads of that side.
   const works = sides.map(() => work());
-  const count = async (index: 0 | 1, units: number): Promise<{ rate: number; units: number }> => {
+  const count = async (index: 0 | 1, units: number): Promise<{ rate: number; parts: Spent }> => {
     const load = await Load.start(sides[index], workers, works[index] ?? work());
+    const before = sides[1].spent();
     const done = await load.count(units);
+    // Before the load stops: it ends what it has begun.
+    const parts = share(before, sides[1].spent(), done.units);
     await load.stop();
-    return { rate: done.perCpuSecond, units: done.units };
+    return { rate: done.perCpuSecond, parts };
   };
   for (const index of [0, 1] as const) await count(index, warm);
   const rates: [number[], number[]] = [[], []];
   const spent: Spent[] = [];
   for (let round = 0; round < rounds; round++) {
     rates[0].push((await count(0, seconds)).rate);
-    const before = sides[1].spent();
-    const done = await count(1, seconds);
-    rates[1].push(done.rate);
-    spent.push(share(before, sides[1].spent(), done.units));
+    const { rate, parts } = await count(1, seconds);
+    rates[1].push(rate);
+    spent.push(parts);
   }
   const middle = (part: keyof Spent): number => median(spent.map((one) => one[part]));
   return {
@@ -130,7 +132,7 @@ async function alternate(
   };
 }
 
-/** Milliseconds for each unit, by part. What the load does after the last count is in it: it is little. */
+/** Milliseconds for each unit, by part. */
 function share(before: Spent, after: Spent, units: number): Spent {
   const of = (part: keyof Spent): number => ((after[part] - before[part]) / units) * 1000;
   return { nodes: of('nodes'), postgres: of('postgres'), redis: of('redis') };
