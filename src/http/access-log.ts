@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Log } from '../core/ports/log.js';
+import { lingeringSince } from './connections/lingering.js';
 import { exchangeOf } from './request/exchange.js';
 import type { RequestObserver } from './observer.js';
 
@@ -16,7 +17,8 @@ export function logAnswer(
   const { loggedId, startedAt, dialect, route, session } = exchangeOf(req);
   const { method = '' } = req;
   const { statusCode: status } = res;
-  const milliseconds = performance.now() - startedAt;
+  const since = lingeringSince(res);
+  const milliseconds = (since ?? performance.now()) - startedAt;
   const line = {
     method,
     route,
@@ -25,7 +27,7 @@ export function logAnswer(
     request_id: loggedId,
     surface: dialect.name,
     session,
-    aborted: res.writableFinished ? undefined : true,
+    aborted: res.writableFinished || since !== undefined ? undefined : true,
   };
   log.info(line, 'request');
   observer?.answered(req, { surface: dialect.name, route, method, status, milliseconds });

@@ -9,6 +9,7 @@ import { answerErrors } from './response/error-responses.js';
 import type { Dialect } from './response/errors.js';
 import { appClasses, isAppRequest, isAppResponse } from './response/app-classes.js';
 import { Connections, HEADERS_MS } from './connections/connections.js';
+import { lingeringSince } from './connections/lingering.js';
 import type { RequestObserver } from './observer.js';
 import { onClosed } from './connections/pending-responses.js';
 import { begin } from './request/request-id.js';
@@ -103,6 +104,8 @@ export function createHttpServer(options: {
   function handle(req: IncomingMessage, res: ServerResponse): void {
     if (!isAppRequest(req) || !isAppResponse(res))
       throw new TypeError('the request or response was not created by this server');
+    // No request may be processed after a response that closes the connection (RFC 9112 §9.6).
+    if (lingeringSince(connections.responseOf(req.socket)) !== undefined) return;
     open++;
     connections.begin(res);
     begin(req, res, dialect);

@@ -24,8 +24,10 @@ const MAX_READ = 1_000;
 const MAX_MS = 2_000;
 /** How many of the last messages of a session are searched. */
 const MESSAGES = 500;
-/** How many sessions are read before other work gets a turn. */
+/** How many sessions are listed at once. */
 const BATCH = 8;
+/** How many characters of messages are read before other work gets a turn. */
+const CHARACTERS = 262_144;
 /** The characters of an excerpt before and after the start of the text. */
 const BEFORE = 40;
 const AFTER = 160;
@@ -48,14 +50,19 @@ export async function findTexts(
   const lower = text.toLowerCase();
   const found: FoundText[] = [];
   let next = options.after;
-  for (let read = 0; read < MAX_READ && clock.monotonic() < until; read += BATCH) {
+  let characters = 0;
+  for (let read = 0; read < MAX_READ; read += BATCH) {
     const batch = await store.listSessions({ limit: BATCH, after: next });
-    const searched = await Promise.all(batch.map((session) => searchOne(store, session, lower)));
-    for (const [index, session] of batch.entries()) {
+    for (const session of batch) {
+      const messages = await lastMessages(store, session.id);
       next = { activeAt: session.activeAt, id: session.id };
-      const match = searched[index];
-      if (match !== undefined) found.push(match);
-      if (found.length === limit) return { found, next };
+      const message = messages.findLast(({ content }) => content.toLowerCase().includes(lower));
+      if (message !== undefined) found.push({ session, message, excerpt: excerptOf(message.content, lower) });
+      if (found.length === limit || clock.monotonic() >= until) return { found, next };
+      characters += messages.reduce((sum, { content }) => sum + content.length, 0);
+      if (characters < CHARACTERS) continue;
+      characters = 0;
+      await pause(clock, 0);
     }
     if (batch.length < BATCH) return { found, next: null };
     await pause(clock, 0);
@@ -63,15 +70,12 @@ export async function findTexts(
   return { found, next };
 }
 
-async function searchOne(
+async function lastMessages(
   store: Pick<Store, 'readMessages'>,
-  session: Session,
-  lower: string,
-): Promise<FoundText | undefined> {
-  const page = await store.readMessages(session.id, { limit: MESSAGES, before: null });
-  if (page === 'unknown_message') return undefined;
-  const message = page.messages.findLast(({ content }) => content.toLowerCase().includes(lower));
-  return message && { session, message, excerpt: excerptOf(message.content, lower) };
+  sessionId: string,
+): Promise<readonly Message[]> {
+  const page = await store.readMessages(sessionId, { limit: MESSAGES, before: null });
+  return page === 'unknown_message' ? [] : page.messages;
 }
 
 function excerptOf(content: string, lower: string): string {

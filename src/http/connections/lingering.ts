@@ -17,12 +17,13 @@ type Overload = Parameters<ServerResponse['end']>;
 export class LingeringResponse<
   Request extends IncomingMessage = IncomingMessage,
 > extends ListedResponse<Request> {
-  #isLingering = false;
+  /** When the response was complete although the request was not, by `performance.now()`; undefined: it does not linger. */
+  lingeringSince: number | undefined = undefined;
 
   override end(...given: unknown[]): this {
-    if (this.#isLingering) return this;
+    if (this.lingeringSince !== undefined) return this;
     if (!this.#mustLinger()) return super.end(...(given as Overload));
-    this.#isLingering = true;
+    this.lingeringSince = performance.now();
     const [body] = given;
     const callback = given.find((value) => typeof value === 'function');
     if (typeof body === 'string' || body instanceof Uint8Array) {
@@ -45,6 +46,11 @@ export class LingeringResponse<
     if (req.complete || this.headersSent || isBodiless(req)) return false;
     return !this.shouldKeepAlive || this.getHeader('Connection') === 'close';
   }
+}
+
+/** Returns when a response began to linger, by `performance.now()`; undefined: it does not. */
+export function lingeringSince(res: ServerResponse | undefined): number | undefined {
+  return res instanceof LingeringResponse ? res.lingeringSince : undefined;
 }
 
 /** Reads the rest of a request's body, and calls `done` at its end, at a bound, or when the connection is closed. */
