@@ -52,7 +52,7 @@ export class Rotation {
     this.#urls.add(url);
   }
 
-  /** The node is about to be told to drain: from now on it may refuse requests. */
+  /** Marks a node that is about to receive SIGTERM: it may refuse requests from now on. */
   drains(url: string): void {
     this.#draining.add(url);
   }
