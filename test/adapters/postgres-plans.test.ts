@@ -80,7 +80,7 @@ describeWithPostgres('the statements of the PostgreSQL store', () => {
       const sessions = await plansOf(url, (run) =>
         createReads(run).listSessions({ limit: 9, after: null, wallet: 'w' }),
       );
-      expect(sessions.map(({ index }) => index)).toContain('threads_of_wallet');
+      expect(sessions.map(({ index }) => index)).toContainEqual(expect.stringMatching(/^threads_of_wallet/));
 
       const [plan] = await runSql<{ 'QUERY PLAN': JsonValue }>(
         url,

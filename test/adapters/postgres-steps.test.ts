@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
 import { openConnections, type Run } from '../../src/adapters/stores/postgres/connections.js';
 import { createLeases } from '../../src/adapters/stores/postgres/queries/leases.js';
 import { createReads } from '../../src/adapters/stores/postgres/queries/reads.js';
 import { createThreadReads } from '../../src/adapters/stores/postgres/queries/threads.js';
 import { createWrites } from '../../src/adapters/stores/postgres/queries/writes.js';
+import { Steps } from '../../src/adapters/stores/postgres/steps.js';
 import { StoreUnavailableError } from '../../src/core/ports/store.js';
 import { acceptance, change, ending, record, sendAndClaim, T0 } from '../contracts/store-fixtures.js';
 import { describeWithPostgres, testDatabase } from '../support/postgres.js';
@@ -158,6 +159,66 @@ describeWithPostgres('Steps', () => {
       await other.close();
       await close();
     }
+  });
+});
+
+describe('Steps', () => {
+  /** Steps on a database that responds to each group, and to each step of its own, as given. */
+  function stepsOn(group: (size: number) => Promise<object[]>, alone: () => Promise<object[]>) {
+    const run: Run = async ({ name }, [steps]) =>
+      (await (name === 'write_steps'
+        ? group((JSON.parse(String(steps)) as unknown[]).length)
+        : alone())) as never[];
+    return new Steps(run);
+  }
+  const unexpected = () => Promise.reject(new Error('unexpected'));
+
+  it('rejects all steps that wait when the store does not respond, and none that comes later', async () => {
+    const groups: number[] = [];
+    const steps = stepsOn((size) => {
+      groups.push(size);
+      if (groups.length === 1) return Promise.reject(new StoreUnavailableError('away'));
+      return Promise.resolve(Array.from({ length: size }, (_, n) => ({ n, free: true, result: 'written' })));
+    }, unexpected);
+    const writes = Array.from({ length: 200 }, () => steps.write('append_events', []));
+    const results = await Promise.allSettled(writes);
+    expect(results.filter(({ status }) => status === 'fulfilled')).toEqual([]);
+    expect(groups).toEqual([64]);
+    expect(await steps.write('append_events', [])).toBe('written');
+  });
+
+  it('are not settled while a step is repeated', async () => {
+    let unlock: (rows: object[]) => void = () => undefined;
+    let whenRepeated: () => void = () => undefined;
+    const repeated = new Promise<void>((resolve) => (whenRepeated = resolve));
+    const locked = new Promise<object[]>((resolve) => (unlock = resolve));
+    const steps = stepsOn(
+      () => Promise.resolve([{ n: 0, free: false, result: null }]),
+      () => {
+        whenRepeated();
+        return locked;
+      },
+    );
+    const order: unknown[] = [];
+    const write = steps.write('append_events', []).then((result) => order.push(result));
+    const settled = steps.settled().then(() => order.push('settled'));
+    await repeated;
+    // All that could settle now has settled.
+    await new Promise(setImmediate);
+    unlock([{ result: 'written' }]);
+    await Promise.all([write, settled]);
+    expect(order).toEqual(['written', 'settled']);
+  });
+
+  it('counts the text of arrays toward the size of a statement', async () => {
+    const groups: number[] = [];
+    const steps = stepsOn((size) => {
+      groups.push(size);
+      return Promise.resolve(Array.from({ length: size }, (_, n) => ({ n, free: true, result: null })));
+    }, unexpected);
+    const large = ['id', ['a'.repeat(100_000), 'b'.repeat(100_000)]];
+    await Promise.all([steps.write('append_events', large), steps.write('append_events', large)]);
+    expect(groups).toEqual([1, 1]);
   });
 });
 

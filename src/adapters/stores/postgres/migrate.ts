@@ -30,7 +30,7 @@ export async function readMigrations(folder: URL): Promise<readonly Migration[]>
 }
 
 /**
- * Migrates a database to the newest schema in one transaction, one process at a time.
+ * Migrates a database to the newest schema, each migration in a transaction of its own, one process at a time.
  * @returns the server settings that every connection needs so that acknowledged commits are durable
  * @throws StoreUnavailableError when the database cannot be reached
  * @throws Error when its schema is newer than this program
@@ -44,10 +44,7 @@ export async function migrate(
   client.on('error', () => undefined);
   try {
     await client.connect();
-    await client.query(`BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = ${String(LOCK_MS)}`);
-    await client.query('SELECT pg_advisory_xact_lock($1)', [LOCK]);
-    await apply(client, migrations);
-    await client.query('COMMIT');
+    while (!(await applyNext(client, migrations)));
     const { rows } = await client.query<{ synchronous_commit: string }>('SHOW synchronous_commit');
     return rows[0]?.synchronous_commit === 'off' ? { synchronous_commit: 'on' } : {};
   } catch (error) {
@@ -57,7 +54,13 @@ export async function migrate(
   }
 }
 
-async function apply(client: Client, migrations: readonly Migration[]): Promise<void> {
+/**
+ * Applies the first migration that is missing. Reads the version under the lock: another process may have applied more.
+ * @returns true if none is missing any more
+ */
+async function applyNext(client: Client, migrations: readonly Migration[]): Promise<boolean> {
+  await client.query(`BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = ${String(LOCK_MS)}`);
+  await client.query('SELECT pg_advisory_xact_lock($1)', [LOCK]);
   await client.query(
     `CREATE TABLE IF NOT EXISTS schema_migrations (
        number integer PRIMARY KEY, name text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`,
@@ -72,8 +75,14 @@ async function apply(client: Client, migrations: readonly Migration[]): Promise<
         `supports ${String(migrations.length)}. Start the newer version, or restore a backup made by this one.`,
     );
   }
-  for (const { number, name, sql } of migrations.slice(found)) {
-    await client.query(sql);
-    await client.query('INSERT INTO schema_migrations (number, name) VALUES ($1, $2)', [number, name]);
+  const next = migrations[found];
+  if (next !== undefined) {
+    await client.query(next.sql);
+    await client.query('INSERT INTO schema_migrations (number, name) VALUES ($1, $2)', [
+      next.number,
+      next.name,
+    ]);
   }
+  await client.query('COMMIT');
+  return found + 1 >= migrations.length;
 }

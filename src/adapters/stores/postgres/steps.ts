@@ -80,6 +80,7 @@ export class Steps {
   #waiting: Step[] = [];
   #isWriting = false;
   #onSettled: (() => void)[] = [];
+  readonly #repeats = new Set<Promise<void>>();
 
   constructor(private readonly run: Run) {}
 
@@ -108,10 +109,10 @@ export class Steps {
     return row.result;
   }
 
-  /** Resolves when no step waits. */
-  settled(): Promise<void> {
-    if (!this.#isWriting) return Promise.resolve();
-    return new Promise((resolve) => this.#onSettled.push(resolve));
+  /** Resolves when no step waits, and none is being repeated. */
+  async settled(): Promise<void> {
+    if (this.#isWriting) await new Promise<void>((resolve) => this.#onSettled.push(resolve));
+    await Promise.all(this.#repeats);
   }
 
   /** Never rejects. */
@@ -138,6 +139,8 @@ export class Steps {
       const steps = group.map(({ name, values }, n) => ({ n, f: name, a: values.map(toText) }));
       rows = await this.run<StepRow>(WRITE_STEPS, [JSON.stringify(steps)]);
     } catch (error) {
+      // Those that wait would only wait for the next timeout, and be stored after their clients have given up.
+      if (!isRefusal(error)) for (const step of this.#waiting.splice(0)) step.reject(error);
       for (const step of group) {
         // The statement wrote nothing, unless the connection failed.
         if (isRefusal(error)) this.#repeat(step);
@@ -155,7 +158,10 @@ export class Steps {
 
   /** The next group does not wait for it: it may wait for a lock. */
   #repeat({ name, values, resolve, reject }: Step): void {
-    this.writeAlone(name, values).then(resolve, reject);
+    const repeat = this.writeAlone(name, values)
+      .then(resolve, reject)
+      .finally(() => this.#repeats.delete(repeat));
+    this.#repeats.add(repeat);
   }
 }
 
@@ -166,7 +172,10 @@ function isRefusal(error: unknown): boolean {
 }
 
 function sizeOf(values: readonly Bindable[]): number {
-  return values.reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 8), 0);
+  return values.reduce<number>((sum, value) => {
+    if (typeof value === 'string') return sum + value.length;
+    return sum + (typeof value === 'object' && value !== null ? sizeOf(value) : 8);
+  }, 0);
 }
 
 /** Converts a value to the text from which PostgreSQL reads it. */

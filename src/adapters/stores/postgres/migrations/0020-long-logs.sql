@@ -9,10 +9,12 @@ CREATE TABLE long_logs (
 -- Finds the logs to trim.
 CREATE INDEX long_logs_by_age ON long_logs (oldest_at, session);
 
+-- Locks a row that is there: a concurrent trim_log may have read the session before, and be about to delete the row.
 CREATE FUNCTION list_long_log() RETURNS trigger
 LANGUAGE plpgsql AS $$
 BEGIN
-  INSERT INTO long_logs (session, oldest_at) VALUES (NEW.ref, 0) ON CONFLICT DO NOTHING;
+  INSERT INTO long_logs (session, oldest_at) VALUES (NEW.ref, 0)
+  ON CONFLICT (session) DO UPDATE SET oldest_at = long_logs.oldest_at;
   RETURN NULL;
 END
 $$;
@@ -25,9 +27,6 @@ EXECUTE FUNCTION list_long_log();
 CREATE TRIGGER log_copied AFTER INSERT ON sessions FOR EACH ROW
 WHEN (NEW.last_event_id >= 64 OR NEW.last_system_no >= 64)
 EXECUTE FUNCTION list_long_log();
-
-INSERT INTO long_logs (session, oldest_at)
-SELECT ref, 0 FROM sessions WHERE last_event_id >= 64 OR last_system_no >= 64;
 
 -- Removes a batch of old events of the listed log that is due first. Returns false when none is due.
 -- Replaces prune_events, which reads all sessions and stays for nodes of the previous version.
