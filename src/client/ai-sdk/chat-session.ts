@@ -24,6 +24,8 @@ export class ChatSession {
   #id: string;
   /** Where the messages of the user are, by their id in the chat. */
   readonly #places = new Map<string, Place>();
+  /** The ids of messages in the chat that the service has not accepted since they were last sent. */
+  readonly #unacknowledged = new Set<string>();
 
   constructor(
     chatId: string,
@@ -37,22 +39,46 @@ export class ChatSession {
     return this.#id;
   }
 
-  /** Remembers the turn that a message of the user began. */
-  sent(messageId: string, turn: { readonly sessionId: string; readonly turnId: string }): void {
-    this.#places.set(messageId, turn);
+  /** Continues the chat in a branch. */
+  moveTo(sessionId: string): void {
+    this.#id = sessionId;
   }
 
-  /** Remembers the stored messages of this session, which have the same ids in the chat. */
-  loaded(messages: readonly HistoryMessage[]): void {
-    for (const { id, role } of messages)
-      if (role === 'user') this.#places.set(id, { sessionId: this.#id, messageId: id });
+  /** Remembers that a message of the user is about to be sent. */
+  sending(messageId: string): void {
+    this.#unacknowledged.add(messageId);
+  }
+
+  /** True for a message that was sent and not accepted: another version of it needs no branch. */
+  isUnacknowledged(messageId: string): boolean {
+    return this.#unacknowledged.has(messageId);
   }
 
   /**
-   * Moves the chat to a branch that ends before a message of the user.
+   * Remembers that the service has accepted a message of the user.
+   * @param turn the turn that the message began, if known
+   */
+  acknowledged(
+    messageId: string,
+    turn: { readonly sessionId: string; readonly turnId: string } | undefined,
+  ): void {
+    // Messages before it that were never accepted have the same place: a branch before them ends before this message.
+    for (const id of this.#unacknowledged.add(messageId)) if (turn !== undefined) this.#places.set(id, turn);
+    this.#unacknowledged.clear();
+  }
+
+  /** Remembers the stored messages of a session, which have the same ids in the chat. */
+  loaded(sessionId: string, messages: readonly HistoryMessage[]): void {
+    for (const { id, role } of messages)
+      if (role === 'user') this.#places.set(id, { sessionId, messageId: id });
+  }
+
+  /**
+   * Creates a branch that ends before a message of the user. The chat stays in its session.
+   * @returns the id of the session that is the branch
    * @throws Error if the message was neither sent nor loaded here, ClientError if the service refuses the branch
    */
-  async branchBefore(messageId: string): Promise<void> {
+  async branchBefore(messageId: string): Promise<string> {
     const place = this.#places.get(messageId);
     if (place === undefined) throw unknown(messageId);
     // The messages before it are the same in every branch that the chat has been in since.
@@ -60,7 +86,7 @@ export class ChatSession {
     try {
       const before = 'messageId' in place ? place.messageId : await firstOfTurn(calls, place.turnId);
       if (before === undefined) throw unknown(messageId);
-      this.#id = (await calls.branch(before, randomId())).sessionId;
+      return (await calls.branch(before, randomId())).sessionId;
     } finally {
       wire.close();
     }

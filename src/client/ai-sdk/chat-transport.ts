@@ -71,13 +71,17 @@ export class DiptychChatTransport<M extends UIMessage = UIMessage> implements Ch
     const message = messageToSend(request);
     const chat = this.#chat(chatId);
     this.#left.delete(chat.id);
+    const isBranch = message.isAnother && !chat.isUnacknowledged(message.id);
+    if (!isBranch) chat.sending(message.id);
     // An interrupt that arrives after the message would cancel it.
     await this.#interrupts.get(chat.id);
     abortSignal?.throwIfAborted();
-    if (message.isAnother) {
-      await chat.branchBefore(message.id);
-      this.options.onBranch?.({ chatId, sessionId: chat.id });
+    if (isBranch) {
+      const sessionId = await chat.branchBefore(message.id);
       abortSignal?.throwIfAborted();
+      chat.moveTo(sessionId);
+      chat.sending(message.id);
+      this.options.onBranch?.({ chatId, sessionId });
     }
     const session = this.#open(chat.id);
     return this.#stream(session, {
@@ -139,7 +143,7 @@ export class DiptychChatTransport<M extends UIMessage = UIMessage> implements Ch
         const running = runningTurn(state);
         if (running === undefined) this.#left.delete(id);
         else this.#left.set(id, running);
-        chat.loaded(stored);
+        chat.loaded(id, stored);
         return uiMessagesOf(stored, running);
       }
     } finally {
@@ -170,7 +174,7 @@ export class DiptychChatTransport<M extends UIMessage = UIMessage> implements Ch
     { signal, onAccepted }: { readonly signal: AbortSignal; readonly onAccepted: () => void },
   ): AsyncGenerator<SessionEvent, void, undefined> {
     return askCurrent(wire, calls, text, { ...this.options.sendOptions?.(), signal }, (turnId) => {
-      if (turnId !== null) chat.sent(id, { sessionId, turnId });
+      chat.acknowledged(id, turnId === null ? undefined : { sessionId, turnId });
       onAccepted();
     });
   }

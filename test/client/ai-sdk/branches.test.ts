@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { DiptychChatTransport } from '../../../src/client/ai-sdk/chat-transport.js';
 import { RigError } from '../../../src/core/ports/rig.js';
 import { serveScripted } from '../../support/http.js';
+import { type Fault, faultyFetch, HeldFetch } from './changed-fetch.js';
 import { TestChat, textOf } from './test-chat.js';
 
 describe('DiptychChatTransport with branches', () => {
@@ -37,6 +38,25 @@ describe('DiptychChatTransport with branches', () => {
     const sent = chat.sendMessage({ text });
     await answer(reply);
     await sent;
+  }
+
+  /** Makes the transport wait at its requests to a path. */
+  function held(path: string): HeldFetch {
+    const gate = new HeldFetch(path);
+    transport = transportOf(gate.fetch);
+    return gate;
+  }
+
+  /** Makes the transport receive other responses to its next messages. */
+  function faulty(...faults: Fault[]): void {
+    transport = transportOf(faultyFetch(faults));
+  }
+
+  /** Regenerates the last reply. @param asked the texts that the model is expected to get */
+  async function regenerated(chat: TestChat, asked: readonly string[], reply: string): Promise<void> {
+    const again = chat.regenerate();
+    expect(await answer(reply)).toEqual(asked);
+    await again;
   }
 
   const open = async (): Promise<TestChat> => new TestChat(id, transport, await transport.loadMessages(id));
@@ -98,7 +118,7 @@ describe('DiptychChatTransport with branches', () => {
     expect(await stored(branches[2]?.sessionId ?? '')).toBe('One.Premier.');
   });
 
-  it('answers a message again whose turn was stopped, or has failed', async () => {
+  it('regenerates the reply to a message whose turn was stopped, or has failed', async () => {
     const chat = await open();
     const sent = chat.sendMessage({ text: 'Count.' });
     const asked = await server.rig.next();
@@ -119,7 +139,7 @@ describe('DiptychChatTransport with branches', () => {
     expect(branches).toHaveLength(2);
   });
 
-  it('answers a message again whose turn has failed before a reload', async () => {
+  it('regenerates the reply to a message whose turn has failed before a reload', async () => {
     const sent = (await open()).sendMessage({ text: 'Count.' });
     (await server.rig.next()).fail(new RigError('no credit left', { retryable: false }));
     await sent;
@@ -156,30 +176,117 @@ describe('DiptychChatTransport with branches', () => {
     expect(transport.sessionIdOf(id)).toBe(id);
   });
 
-  it('sends nothing when it is stopped before the branch is there', async () => {
-    let branched: () => void = () => undefined;
-    let release: () => void = () => undefined;
-    const asked = new Promise<void>((resolve) => (branched = resolve));
-    const held = new Promise<void>((resolve) => (release = resolve));
-    transport = transportOf(async (input, init) => {
-      if (!new Request(input, init).url.endsWith('/branch')) return fetch(input, init);
-      branched();
-      await held;
-      return fetch(input, init);
-    });
+  it('sends nothing and stays in its session when it is stopped before the branch is created', async () => {
+    const gate = held('/branch');
     const chat = await open();
     await say(chat, 'One.', 'First.');
+    gate.hold();
     const again = chat.regenerate();
-    await asked;
+    await gate.reached;
     const stopped = chat.stop();
-    release();
+    gate.release();
     await Promise.all([again, stopped]);
     expect(server.rig.asked).toHaveLength(1);
-    expect(await stored(branches[0]?.sessionId ?? '')).toBe('');
+    expect(branches).toEqual([]);
+    expect(transport.sessionIdOf(id)).toBe(id);
+    expect(textOf(await transport.loadMessages(id))).toBe('One.First.');
     expect(textOf(chat.messages)).toBe('One.');
     const once = chat.regenerate();
     expect(await answer('Again.')).toEqual(['One.']);
     await once;
     expect(textOf(chat.messages)).toBe('One.Again.');
+  });
+
+  it('keeps the session of loaded messages when the chat moves to a branch during the load', async () => {
+    const first = await open();
+    await say(first, 'One.', 'First.');
+    const gate = held('/messages?limit=1000');
+    const chat = await open();
+    gate.hold();
+    const loading = transport.loadMessages(id);
+    await gate.reached;
+    await regenerated(chat, ['One.'], 'Other.');
+    gate.release();
+    await loading;
+    await regenerated(chat, ['One.'], 'Another.');
+    expect(chat.error).toBeUndefined();
+    expect(textOf(chat.messages)).toBe('One.Another.');
+    expect(branches).toHaveLength(2);
+  });
+
+  it.each([
+    ['regenerate', (chat: TestChat) => chat.regenerate()],
+    ['sendMessage without arguments', (chat: TestChat) => chat.sendMessage()],
+  ])('sends a message that was refused once more in its session with %s', async (_, retry) => {
+    faulty('refused', 'refused');
+    const chat = await open();
+    await chat.sendMessage({ text: 'One.' });
+    expect(chat.error).toMatchObject({ status: 503 });
+    await retry(chat);
+    expect(chat.error).toMatchObject({ status: 503 });
+    const again = retry(chat);
+    await answer('First.');
+    await again;
+    expect(await stored(id)).toBe('One.First.');
+    expect(textOf(chat.messages)).toBe('One.First.');
+    expect(branches).toEqual([]);
+    await regenerated(chat, ['One.'], 'Other.');
+    expect(branches).toHaveLength(1);
+  });
+
+  it('sends a changed version of a refused message in the branch that the chat is in', async () => {
+    await say(await open(), 'One.', 'First.');
+    await say(await open(), 'Two.', 'Second.');
+    faulty('refused');
+    const chat = await open();
+    await chat.regenerate();
+    expect(chat.error).toMatchObject({ status: 503 });
+    const changed = chat.sendMessage({ text: 'Zwei.', messageId: idOf(chat, 'Two.') });
+    expect(await answer('Zweite.')).toEqual(['One.', 'First.', 'Zwei.']);
+    await changed;
+    expect(branches).toHaveLength(1);
+    expect(await stored(branches[0]?.sessionId ?? '')).toBe('One.First.Zwei.Zweite.');
+  });
+
+  it('branches before the next accepted message when a refused one is changed later', async () => {
+    faulty('refused');
+    const chat = await open();
+    await chat.sendMessage({ text: 'One.' });
+    await say(chat, 'Two.', 'Second.');
+    const changed = chat.sendMessage({ text: 'Uno.', messageId: idOf(chat, 'One.') });
+    expect(await answer('Primo.')).toEqual(['Uno.']);
+    await changed;
+    expect(textOf(chat.messages)).toBe('Uno.Primo.');
+    expect(branches).toHaveLength(1);
+    expect(await stored(id)).toBe('Two.Second.');
+  });
+
+  it('does not send an accepted message twice when a proxy has removed the id of its turn', async () => {
+    faulty('no turn id');
+    const chat = await open();
+    await say(chat, 'One.', 'First.');
+    await chat.regenerate();
+    expect(chat.error?.message).toMatch(/pass what loadMessages returns/);
+    expect(await stored(id)).toBe('One.First.');
+  });
+
+  it('sends a message that was stopped before it was sent', async () => {
+    const gate = held('/interrupt');
+    const chat = await open();
+    const sent = chat.sendMessage({ text: 'Count.' });
+    (await server.rig.next()).text('one');
+    await chat.shows('one');
+    gate.hold();
+    const stopped = chat.stop();
+    await gate.reached;
+    await Promise.all([sent, stopped]);
+    const second = chat.sendMessage({ text: 'Two.' });
+    await chat.until((messages) => textOf(messages).endsWith('Two.'));
+    const stoppedAgain = chat.stop();
+    gate.release();
+    await Promise.all([second, stoppedAgain]);
+    await regenerated(chat, ['Count.', 'one', 'Two.'], 'Second.');
+    expect(chat.error).toBeUndefined();
+    expect(branches).toEqual([]);
   });
 });
