@@ -139,6 +139,39 @@ describeWithBrowser('the operator’s view', () => {
     await page.getByText('The lighthouse is at the cape', { exact: true }).last().waitFor();
   });
 
+  it('keeps the search and what it found while a conversation is read', async () => {
+    const session = await talk('The harbor is closed in winter', 'web/1');
+    await enter();
+    await show('Sessions');
+    const asked = new Gate();
+    const released = new Gate();
+    let searches = 0;
+    await page.route('**/admin/api/search?*', async (route) => {
+      searches++;
+      asked.open();
+      await released.opened;
+      await route.continue();
+    });
+    await page.getByRole('searchbox').fill('harbor');
+    await page.getByLabel('Search in').selectOption('messages');
+    await page.getByRole('button', { name: 'Search', exact: true }).click();
+    await asked.opened;
+    const status = page.getByRole('status').filter({ hasText: 'Searching…' });
+    await status.waitFor();
+    released.open();
+    await status.waitFor({ state: 'detached' });
+    await row(nameOf(session)).getByRole('button', { name: 'Read' }).click();
+    const conversation = page.getByRole('region', { name: 'Conversation' });
+    await conversation.getByText('The harbor is closed in winter', { exact: true }).last().waitFor();
+    expect(await page.getByRole('searchbox').count()).toBe(0);
+    expect(await findingsOf(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Back' }).click();
+    await row(nameOf(session)).getByRole('button', { name: 'Read' }).waitFor();
+    expect(await page.getByRole('searchbox').inputValue()).toBe('harbor');
+    expect(await page.getByLabel('Search in').inputValue()).toBe('messages');
+    expect(searches).toBe(1);
+  });
+
   it('makes a key, shows it once, and revokes it', async () => {
     await enter();
     await show('App keys');

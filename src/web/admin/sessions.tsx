@@ -20,37 +20,8 @@ export function Sessions({ api }: { readonly api: AdminApi }): ReactNode {
   const cursor = trail.at(-1) ?? null;
   const read = useCallback(() => api.sessions(query, cursor), [api, query, cursor]);
   const { value, error, refresh } = usePolled(read, EVERY_MS);
-  if (shown !== undefined) {
-    return (
-      <ConversationView
-        api={api}
-        sessionId={shown}
-        onBack={() => {
-          setShown(undefined);
-        }}
-      />
-    );
-  }
-  const search = (
-    <Search
-      onSearch={(words, inMessages) => {
-        setText(inMessages && words !== '' ? words : undefined);
-        setQuery(inMessages ? '' : words);
-        setTrail([null]);
-      }}
-    />
-  );
-  if (text !== undefined) {
-    return (
-      <>
-        {search}
-        <TextSearch key={text} api={api} text={text} onRead={setShown} />
-      </>
-    );
-  }
-  return (
+  const list = (
     <>
-      {search}
       <div role="alert">{error !== undefined && <p className="problem">{error.message}</p>}</div>
       {value !== undefined && (
         <Table
@@ -122,6 +93,30 @@ export function Sessions({ api }: { readonly api: AdminApi }): ReactNode {
           Older
         </button>
       </div>
+    </>
+  );
+  return (
+    <>
+      {/* Stays mounted while a conversation is shown: another search would be logged as another reading. */}
+      <div className="session-list" hidden={shown !== undefined}>
+        <Search
+          onSearch={(words, inMessages) => {
+            setText(inMessages && words !== '' ? words : undefined);
+            setQuery(inMessages ? '' : words);
+            setTrail([null]);
+          }}
+        />
+        {text === undefined ? list : <TextSearch key={text} api={api} text={text} onRead={setShown} />}
+      </div>
+      {shown !== undefined && (
+        <ConversationView
+          api={api}
+          sessionId={shown}
+          onBack={() => {
+            setShown(undefined);
+          }}
+        />
+      )}
     </>
   );
 }

@@ -32,6 +32,7 @@ export function TextSearch(props: {
   return (
     <>
       <div role="alert">{problem !== undefined && <p className="problem">{problem}</p>}</div>
+      {next === undefined && problem === undefined && <p role="status">Searching…</p>}
       {next !== undefined && (
         <Table
           title="Sessions with this text"
