@@ -144,7 +144,7 @@ export class Leases {
         observer.tookOver(claimed.length);
         log.info({ turns: claimed.length }, 'took over abandoned turns');
       }
-      for (const turn of claimed) this.runner.start(turn);
+      for (const turn of claimed) this.runner.recover(turn);
     } while ((claimed.length === RECOVERY_BATCH || from < lost.length) && this.runner.claim !== null);
   }
 }

@@ -78,7 +78,7 @@ export class Runner {
     else this.parts.bus.publish(sessionId, { type: 'interrupt', turnId });
   }
 
-  /** Runs a claimed turn, and then the turns queued behind it. */
+  /** Runs a turn whose claim was part of a commit, and then the turns queued behind it. */
   start(claimed: ClaimedTurn): void {
     const { observer, clock } = this.parts;
     const observed = observer.started(claimed);
@@ -87,6 +87,16 @@ export class Runner {
     this.#running.get(claimed.sessionId)?.stop('lost');
     this.#running.set(claimed.sessionId, running);
     this.#work.set(running, this.#run(running));
+  }
+
+  /**
+   * Runs a turn that was claimed without a new revision of its session, which the cached session therefore does not
+   * tell from an older one: it is reloaded first.
+   */
+  recover(claimed: ClaimedTurn): void {
+    const cached = this.parts.threads.peek(claimed.sessionId);
+    if (cached !== undefined) cached.stale = true;
+    this.start(claimed);
   }
 
   /**
@@ -177,9 +187,8 @@ export class Runner {
   async #threadOf(turn: ClaimedTurn): Promise<CachedSession> {
     const ref = { id: turn.sessionId, ifUnknown: 'refuse' } as const;
     const { threads } = this.parts;
-    // The write that claimed a first attempt was applied to the cached session. Writes of an earlier owner must be seen,
-    // so that they are not repeated.
-    const present = turn.attempt === 1 ? threads.peek(turn.sessionId) : undefined;
+    // The commit that claimed the turn was applied to the cached session, or has made it stale.
+    const present = threads.peek(turn.sessionId);
     if (present?.stale === false && present.findOpen(turn.id) !== undefined) return present;
     const thread = await threads.openChecked(ref);
     if (thread.findOpen(turn.id) !== undefined) return thread;

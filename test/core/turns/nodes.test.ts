@@ -206,6 +206,34 @@ describe('a node that does not work on the turn', () => {
   });
 });
 
+describe('a node that claims a queued turn which no other node has claimed', () => {
+  it('requests it with the turn before it, whose end it did not hear of', async () => {
+    const store = createMemoryStore();
+    const rigs = [new ScriptedRig(), new ScriptedRig()] as const;
+    const [{ core: owner }, { core: other }] = [
+      testCore({ rigs: [rigs[0]], store }),
+      testCore({ rigs: [rigs[1]], store, settings: { mirrorMs: 60_000 } }),
+    ];
+    const id = uuid();
+    await owner.send(message(id, 'Hi'));
+    const first = await rigs[0].next();
+    await other.snapshot(created(id));
+    const queued = await other.send(message(id, 'And'));
+    // A node that drains claims no turn.
+    const drained = owner.drain(60_000);
+    first.text('Hello').end();
+    await drained;
+    await other.start();
+    const second = await rigs[1].next();
+    expect(second.request.messages.map(({ content }) => content)).toEqual(['Hi', 'Hello', 'And']);
+    second.text('Yes').end();
+    await other.turnEnded(queued, new AbortController().signal);
+    expect(spoken(await other.snapshot(created(id)))).toEqual([
+      ...['user: Hi', 'assistant: Hello', 'user: And', 'assistant: Yes'],
+    ]);
+  });
+});
+
 describe('a node that is slow to hear from the store', () => {
   /** Two nodes, the second one's store wrapped. The bus carries nothing. */
   function withSlow(slow: (store: Store) => Partial<Store>) {
