@@ -109,10 +109,11 @@ export class CachedSession {
     this.faults = stored.faults.filter(({ n }) => !this.delivered.has(n));
     this.open = stored.open.map((open) => ({ ...open, messages: [...open.messages] }));
     const first = this.open[0]?.turn;
-    const last = this.settled.at(-1);
-    if (stored.continues && last !== undefined) {
-      // Turns of this process may have been settled since the read began.
-      const newer = stored.settled.filter(({ turnNo }) => turnNo > last.turnNo);
+    if (stored.continues) {
+      // Turns of this process may have been settled since the read began: those that the read has open are open again.
+      if (first !== undefined) this.#dropFrom(first.no);
+      const lastNo = this.settled.at(-1)?.turnNo ?? 0;
+      const newer = stored.settled.filter(({ turnNo }) => turnNo > lastNo);
       for (const record of newer) this.settled.push(record);
       this.weight += weightOf(newer);
     } else {
@@ -210,6 +211,14 @@ export class CachedSession {
       this.settled.push(...messages);
       this.weight += weightOf(messages);
     }
+  }
+
+  /** Drops settled messages from a turn on. Replaces the array, because snapshots share it. */
+  #dropFrom(turnNo: number): void {
+    const kept = this.settled.findLastIndex((message) => message.turnNo < turnNo) + 1;
+    if (kept === this.settled.length) return;
+    this.weight -= weightOf(this.settled.slice(kept));
+    this.settled = this.settled.slice(0, kept);
   }
 
   /**
