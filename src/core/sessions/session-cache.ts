@@ -111,12 +111,14 @@ export class SessionCache {
 
   /**
    * Reads only the last `count` messages of a thread that is not cached, or of which less is cached. The result is not
-   * cached. Undefined: enough of the thread is cached, or the store does not have it.
+   * cached. Undefined: enough of the thread is cached, the store does not have it, or a turn of the cached session is
+   * open: if it runs here, the runner may finish a step during the read, which would then lack the text of that step.
    */
   async openTail(ref: SessionRef, count: number): Promise<CachedSession | undefined> {
-    if ((await this.#current(ref.id))?.shows(count) === true) return undefined;
+    const isProcessing = () => this.#active.get(ref.id)?.processing === true;
+    if ((await this.#current(ref.id))?.shows(count) === true || isProcessing()) return undefined;
     const tail = await this.store.loadTail(ref.id, count);
-    return typeof tail === 'string' ? undefined : endOf(tail, this.clock.now());
+    return typeof tail === 'string' || isProcessing() ? undefined : endOf(tail, this.clock.now());
   }
 
   /**

@@ -27,6 +27,7 @@ import { fills } from '../rigs/context-window.js';
 import type { RunningTurn } from './running-turn.js';
 import type { CachedSession } from '../sessions/cached-session.js';
 import type { SessionCache } from '../sessions/session-cache.js';
+import { storePatiently } from './store-retry.js';
 import type { ToolCalls } from './tool-calls.js';
 import type { TurnWriter } from './turn-writer.js';
 import type { WalletOutcomes } from './wallet-outcomes.js';
@@ -159,7 +160,13 @@ export class TurnLoop {
   async #request(running: RunningTurn, thread: CachedSession, app: App, rig: Rig): Promise<RigRequest> {
     const { threads } = this.parts;
     while (!fills([thread.settled, running.messages], rig.contextTokens)) {
-      if (!(await threads.addEarlier(thread))) break;
+      const adding = storePatiently(
+        this.parts,
+        running.turn.id,
+        () => threads.addEarlier(thread),
+        'failed to read the thread of a turn, retrying',
+      );
+      if (!(await running.unlessStopped(adding))) break;
     }
     const hasWallet = isEvmAddress(actingWallet(this.parts.walletOwners, thread.session));
     const tools = this.parts.toolRunner.describe(app, { hasWallet });

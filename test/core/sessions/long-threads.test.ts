@@ -1,7 +1,10 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { v4 as uuid } from 'uuid';
-import type { Store } from '../../../src/core/ports/store.js';
+import { StoreUnavailableError, type Store } from '../../../src/core/ports/store.js';
+import type { Tool } from '../../../src/core/ports/tool.js';
 import { end, record, sendAndClaim } from '../../contracts/store-fixtures.js';
+import { FakeClock } from '../../support/fake-clock.js';
+import { Gate } from '../../support/gate.js';
 import { closeTestCores, collect, created, message, spoken, testCore } from '../../support/core.js';
 import { createMemoryStore } from '../../support/memory-store/store.js';
 import { ScriptedRig } from '../../support/scripted-rig.js';
@@ -9,6 +12,11 @@ import { ScriptedRig } from '../../support/scripted-rig.js';
 afterEach(closeTestCores);
 
 const TURNS = 500;
+
+const quick: Tool = {
+  ...{ name: 'quick', description: '', parameters: { type: 'object' }, timeoutMs: null, sideEffects: 'none' },
+  run: () => Promise.resolve('ok'),
+};
 
 /** A store with a thread of 500 turns, and how many records were read from it. */
 async function storeWithLongThread() {
@@ -107,6 +115,87 @@ describe('a thread of 1,000 records', () => {
     expect(whole.skipped).toBe(0);
     const more = await core.snapshot(created(id), { tail: 1_000 });
     expect(more.skipped).toBe(0);
+  });
+
+  it('is read again for a turn when the store was unavailable', async () => {
+    const { id, store } = await storeWithLongThread();
+    const rig = new ScriptedRig('medium', 4_000);
+    const clock = new FakeClock();
+    let tries = 0;
+    const { core, log } = testCore({
+      rigs: [rig],
+      clock,
+      store: {
+        ...store,
+        async readMessages(...asked) {
+          tries++;
+          if (tries === 1) throw new StoreUnavailableError('cut');
+          return store.readMessages(...asked);
+        },
+      },
+    });
+    const sent = await core.send(message(id, 'next'));
+    await clock.advance(1_000);
+    expect(tries).toBe(2);
+    const asked = await rig.next();
+    expect(asked.request.messages.length).toBeGreaterThan(250);
+    asked.text('done').end();
+    await core.turnEnded(sent, new AbortController().signal);
+    expect(log.lines[0]).toContain('failed to read the thread of a turn, retrying');
+  });
+
+  it('is interrupted while it waits for the store', async () => {
+    const { id, store } = await storeWithLongThread();
+    const rig = new ScriptedRig('medium', 4_000);
+    const clock = new FakeClock();
+    const tried = new Gate();
+    const { core } = testCore({
+      rigs: [rig],
+      clock,
+      store: {
+        ...store,
+        readMessages() {
+          tried.open();
+          return Promise.reject(new StoreUnavailableError('cut'));
+        },
+      },
+    });
+    await core.send(message(id, 'next'));
+    await tried.passed;
+    const before = clock.monotonic();
+    expect(await clock.passUntil(core.interrupt(created(id)))).toBe(true);
+    expect([clock.monotonic() - before, rig.asked.length]).toEqual([0, 0]);
+  });
+
+  it('shows the text of a step that ends during a poll for more messages than are in memory', async () => {
+    const { id, store } = await storeWithLongThread();
+    const rig = new ScriptedRig('small', 1_000);
+    let afterRead = () => Promise.resolve();
+    const { core } = testCore({
+      rigs: [rig],
+      tools: [quick],
+      store: {
+        ...store,
+        async loadTail(...asked) {
+          const tail = await store.loadTail(...asked);
+          await afterRead();
+          return tail;
+        },
+      },
+    });
+    const sent = await core.send(message(id, 'next'));
+    const asked = await rig.next();
+    asked.text('Some words');
+    const next = rig.next();
+    afterRead = async () => {
+      asked.call('c1', 'quick').end();
+      await next;
+    };
+    const seen = await core.snapshot(created(id), { tail: 1_000 });
+    expect(spoken(seen).at(-1)).toBe('assistant~ Some words');
+    asked.call('c1', 'quick').end();
+    (await next).text('done').end();
+    await core.turnEnded(sent, new AbortController().signal);
   });
 
   it('starts again after it was deleted elsewhere and made again', async () => {
