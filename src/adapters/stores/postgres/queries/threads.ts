@@ -34,7 +34,7 @@ type Head = SessionRow & {
   readonly continues: boolean;
   readonly open: readonly OpenTurn[];
   readonly faults: readonly SystemFault[];
-  /** The messages of ended turns; null: they may be too large for this statement. */
+  /** The messages of ended turns; null: of a thread that does not continue a part, and may be too large to read here. */
   readonly settled: readonly MessageRow[] | null;
 };
 
@@ -105,8 +105,8 @@ const SETTLED: Statement = {
   name: 'settled_messages',
   text: `SELECT page.* FROM sessions s LEFT JOIN LATERAL (
       SELECT ${MESSAGE_COLUMNS} FROM messages m
-      WHERE m.session = s.ref AND m.turn_no > $4 AND m.turn_no <= $2 AND m.turn_no <> ALL ($3::bigint[])
-      ORDER BY m.turn_no DESC, m.position DESC LIMIT $5
+      WHERE m.session = s.ref AND m.turn_no <= $2 AND m.turn_no <> ALL ($3::bigint[])
+      ORDER BY m.turn_no DESC, m.position DESC LIMIT $4
     ) page ON true WHERE s.ref = $1`,
 };
 const TURN: Statement = {
@@ -153,13 +153,12 @@ export function createThreadReads(
    */
   async function readSettled(
     { ref, last_turn_no, open, settled }: Head,
-    afterTurn: number,
     limit: number | null,
   ): Promise<Message[] | undefined> {
     if (settled !== null) return settled.map(toMessage);
     if (open.length === last_turn_no) return [];
     const openNos = open.map(({ turn }) => String(turn.no));
-    const rows = await run<Maybe<MessageRow>>(SETTLED, [ref, last_turn_no, openNos, afterTurn, limit]);
+    const rows = await run<Maybe<MessageRow>>(SETTLED, [ref, last_turn_no, openNos, limit]);
     if (rows.length === 0) return undefined;
     return rows
       .filter((row): row is MessageRow => row.id !== null)
@@ -174,7 +173,7 @@ export function createThreadReads(
     const head = await heads.of(keyOf(query), query);
     if (head === undefined) return 'unknown';
     if (head.deleted_at !== null) return 'deleted';
-    const settled = await readSettled(head, head.continues ? (after?.turnNo ?? 0) : 0, newest);
+    const settled = await readSettled(head, newest);
     if (settled === undefined) return loadThread(id, part);
     const open = head.open.map(({ turn, messages }) => ({
       turn: toTurn(turn, id),
