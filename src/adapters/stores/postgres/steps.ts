@@ -2,6 +2,7 @@ import { DatabaseError } from 'pg';
 import { wellFormed } from '../../../core/model/text.js';
 import type { Bindable, Run, Statement } from './connections.js';
 import { isUnavailable } from './failure.js';
+import { callOf, resultOf } from './functions.js';
 
 /** The SQL functions that write to one session, with the types of their parameters. The first one is the session's id. */
 const WRITES = {
@@ -16,12 +17,6 @@ const WRITES = {
 } as const;
 
 export type WriteFunction = keyof typeof WRITES;
-
-/** Builds the statement that calls an SQL function with `count` parameters. */
-export function callOf(name: string, count: number): Statement {
-  const places = Array.from({ length: count }, (_, index) => `$${String(index + 1)}`).join(', ');
-  return { name, text: `SELECT ${name}(${places}) AS result` };
-}
 
 const CASES = Object.entries(WRITES).map(([name, types]) => {
   const values = types.split(', ').map((type, index) => `a[${String(index + 1)}]::${type}`);
@@ -48,10 +43,6 @@ const WRITE_STEPS: Statement = {
       FROM asked LEFT JOIN held ON held.id = asked.a[1] ORDER BY held.ref NULLS LAST, asked.a[1], asked.n OFFSET 0
     ) AS steps`,
 };
-
-const SINGLE: ReadonlyMap<string, Statement> = new Map(
-  Object.entries(WRITES).map(([name, types]) => [name, callOf(name, types.split(', ').length)]),
-);
 
 /** The limits of one statement: steps, and characters of their text. */
 const MAX_STEPS = 64;
@@ -93,7 +84,7 @@ export class Steps {
       this.#waiting.push({ name, values, size: sizeOf(values), resolve, reject });
       if (this.#isWriting) return;
       this.#isWriting = true;
-      // Not at once: what this iteration of the event loop still asks for shares the statement.
+      // Waits for the end of this iteration of the event loop, so that its steps share the statement.
       setImmediate(() => void this.#writeAll());
     });
   }
@@ -102,11 +93,8 @@ export class Steps {
    * Calls a write function in a transaction of its own.
    * @throws StoreUnavailableError
    */
-  async writeAlone(name: WriteFunction, values: readonly Bindable[]): Promise<unknown> {
-    const statement = SINGLE.get(name);
-    const [row] = statement === undefined ? [] : await this.run<{ result: unknown }>(statement, values);
-    if (row === undefined) throw new Error(`${name} returned no row`);
-    return row.result;
+  writeAlone(name: WriteFunction, values: readonly Bindable[]): Promise<unknown> {
+    return resultOf(this.run, callOf(name, values.length), values);
   }
 
   /** Resolves when no step waits, and none is being repeated. */
@@ -139,7 +127,7 @@ export class Steps {
       const steps = group.map(({ name, values }, n) => ({ n, f: name, a: values.map(toText) }));
       rows = await this.run<StepRow>(WRITE_STEPS, [JSON.stringify(steps)]);
     } catch (error) {
-      // Those that wait would only wait for the next timeout, and be stored after their clients have given up.
+      // Steps that wait would run into the next timeout, or be stored after their clients have given up.
       if (!isRefusal(error)) for (const step of this.#waiting.splice(0)) step.reject(error);
       for (const step of group) {
         // The statement wrote nothing, unless the connection failed.

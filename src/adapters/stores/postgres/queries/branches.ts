@@ -3,7 +3,7 @@ import type { TurnStatus } from '../../../../core/model/turn.js';
 import type { Branched, BranchStore } from '../../../../core/ports/stored-thread.js';
 import type { Run, Statement } from '../connections.js';
 import { toFields, toSession, type SessionRow } from '../rows.js';
-import { callOf } from '../steps.js';
+import { callOf, resultOf } from '../functions.js';
 
 type Result =
   | { readonly kind: 'branched'; readonly session: SessionRow; readonly bytes: number }
@@ -36,13 +36,11 @@ const READ_TURNS: Statement = {
 export function createBranches(run: Run): BranchStore {
   return {
     async branchSession({ sourceId, ifVersion, before, id, set, idempotency, maxSessionBytes, at }) {
-      const [row] = await run<{ result: Result }>(BRANCH, [
+      const result = await resultOf<Result>(run, BRANCH, [
         ...[sourceId, ifVersion, before, id, PLACEHOLDER_TITLE, ...toFields(set)],
         ...[idempotency?.key ?? null, idempotency?.fingerprint ?? null, idempotency?.notBefore ?? null],
         ...[maxSessionBytes, at],
       ]);
-      if (row === undefined) throw new Error('branch_session returned no row');
-      const { result } = row;
       if (result.kind === 'repeated') return { kind: 'repeated', sessionId: result.session_id };
       return result.kind === 'branched' ? { ...result, session: toSession(result.session) } : result;
     },

@@ -1,7 +1,7 @@
 import type { CallStore } from '../../../../core/ports/call-store.js';
 import type { Run, Statement } from '../connections.js';
 import { toEventLists, toLogged } from '../rows.js';
-import { callOf } from '../steps.js';
+import { callOf } from '../functions.js';
 
 interface Counters {
   readonly revision: number;

@@ -1,7 +1,7 @@
 import type { ClaimedFaults } from '../../../../core/ports/fault-store.js';
 import type { Store } from '../../../../core/ports/store.js';
 import type { Run, Statement } from '../connections.js';
-import { callOf } from '../steps.js';
+import { callOf, resultOf } from '../functions.js';
 
 const CLAIM = callOf('claim_system_faults', 4);
 const RELEASE: Statement = {
@@ -18,9 +18,7 @@ const MARK_SHOWN: Statement = {
 export function createFaults(run: Run): Pick<Store, 'claimFaults' | 'releaseFaults' | 'markFaultsShown'> {
   return {
     async claimFaults(id, { owner, milliseconds }, lost) {
-      const [row] = await run<{ result: ClaimedFaults }>(CLAIM, [id, owner, milliseconds, lost]);
-      if (row === undefined) throw new Error(`${CLAIM.name} returned no row`);
-      return row.result;
+      return resultOf<ClaimedFaults>(run, CLAIM, [id, owner, milliseconds, lost]);
     },
 
     async releaseFaults(id, owner) {

@@ -1,7 +1,7 @@
 import type { Store } from '../../../../core/ports/store.js';
 import type { Run, Statement } from '../connections.js';
 import { toClaimedTurn, type TurnRow } from '../rows.js';
-import { callOf } from '../steps.js';
+import { callOf } from '../functions.js';
 
 /** A claimed turn, with the id of its session. */
 interface Claimed {

@@ -2,7 +2,7 @@ import type { Log } from '../../../../core/ports/log.js';
 import type { Prune } from '../../../../core/ports/store.js';
 import type { Store } from '../../../../core/ports/store.js';
 import type { Run, Statement } from '../connections.js';
-import { callOf } from '../steps.js';
+import { callOf, resultOf } from '../functions.js';
 
 /** The most that one statement removes. */
 const THREADS_A_SLICE = 20;
@@ -24,10 +24,7 @@ const PRUNE_USAGE: Statement = {
 /** Deletes sessions and prunes old data. A deleted session is unreachable at once; its rows are removed in batches. */
 export function createRemoval(run: Run, log: Log | undefined): Pick<Store, 'deleteSession' | 'prune'> {
   async function sweep(): Promise<void> {
-    for (;;) {
-      const [row] = await run<{ result: boolean }>(SWEEP, [ROWS_A_SLICE]);
-      if (row?.result !== true) return;
-    }
+    while (await resultOf<boolean>(run, SWEEP, [ROWS_A_SLICE]));
   }
 
   async function pruneThreads(before: number, at: number): Promise<string[]> {
@@ -40,10 +37,7 @@ export function createRemoval(run: Run, log: Log | undefined): Pick<Store, 'dele
   }
 
   async function trimLogs({ eventsKept, eventsSince }: Prune): Promise<void> {
-    for (;;) {
-      const [row] = await run<{ result: boolean }>(TRIM_LOG, [eventsKept, eventsSince, ROWS_A_SLICE]);
-      if (row?.result !== true) return;
-    }
+    while (await resultOf<boolean>(run, TRIM_LOG, [eventsKept, eventsSince, ROWS_A_SLICE]));
   }
 
   async function pruneRows(statement: Statement, before: number): Promise<void> {

@@ -6,7 +6,7 @@ import type {
   StoredSecrets,
 } from '../../../../core/ports/secret-store.js';
 import type { Run, Statement } from '../connections.js';
-import { callOf } from '../steps.js';
+import { callOf, resultOf } from '../functions.js';
 
 interface SecretRow {
   readonly client: string;
@@ -68,11 +68,8 @@ export function createSecrets(run: Run): SecretStore {
         ...{ app, name, sealed },
         key_id: keyId,
       }));
-      const [row] = await run<{ result: StoredSecrets }>(PUT, [
-        ...[client, JSON.stringify(records), bounds.names, bounds.client, bounds.app, at],
-      ]);
-      if (row === undefined) throw new Error('put_secrets returned no row');
-      return row.result;
+      const values = [client, JSON.stringify(records), bounds.names, bounds.client, bounds.app, at];
+      return resultOf<StoredSecrets>(run, PUT, values);
     },
     async noteSecretUse(client, at, notedBefore) {
       await run(NOTE_USE, [at, client, notedBefore]);

@@ -7,7 +7,7 @@ import {
 import { SETTLED_ANOTHER, type AskedWallet, type WalletStore } from '../../../../core/ports/wallet-store.js';
 import type { Bindable, Run, Statement } from '../connections.js';
 import { toClaimedTurn, toSession, toTurn, type SessionRow, type TurnRow } from '../rows.js';
-import { callOf } from '../steps.js';
+import { callOf, resultOf } from '../functions.js';
 
 /** A row of `wallet_requests`, in a result or as JSON. */
 interface RequestRow {
@@ -83,11 +83,8 @@ const SETTLED_BY: Statement = {
 
 /** Wallet requests, and notes. Each write is a single statement. */
 export function createWallet(run: Run): WalletStore {
-  async function call<R>(statement: Statement, values: readonly Bindable[]): Promise<R> {
-    const [row] = await run<{ result: R }>(statement, values);
-    if (row === undefined) throw new Error(`${statement.name} returned no row`);
-    return row.result;
-  }
+  const call = <R>(statement: Statement, values: readonly Bindable[]): Promise<R> =>
+    resultOf(run, statement, values);
 
   function read(sessionId: string, which: Parameters<WalletStore['readWalletRequests']>[1]) {
     if ('turnId' in which) return run<RequestRow>(READ_OF_TURN, [sessionId, which.turnId]);

@@ -3,7 +3,8 @@ import { PLACEHOLDER_TITLE } from '../../../../core/model/session.js';
 import type { Commit } from '../../../../core/model/event.js';
 import type { Store } from '../../../../core/ports/store.js';
 import type { Bindable, Run } from '../connections.js';
-import { callOf, Steps, type WriteFunction } from '../steps.js';
+import { callOf, resultOf } from '../functions.js';
+import { Steps, type WriteFunction } from '../steps.js';
 import {
   toClaimedTurn,
   toEventLists,
@@ -130,11 +131,10 @@ export function createWrites(run: Run, steps = new Steps(run)): Pick<Store, Writ
     },
 
     async interruptTurns(sessionId, at) {
-      const [row] = await run<{ result: (Cancelled & { readonly revision: number }) | null }>(
-        INTERRUPT_TURNS,
-        [sessionId, at],
-      );
-      const done = row?.result ?? null;
+      const done = await resultOf<(Cancelled & { readonly revision: number }) | null>(run, INTERRUPT_TURNS, [
+        sessionId,
+        at,
+      ]);
       if (done === null) return undefined;
       return { ...toInterruption(done, sessionId), commit: { revision: done.revision, events: [] } };
     },
@@ -168,8 +168,7 @@ export function createWrites(run: Run, steps = new Steps(run)): Pick<Store, Writ
 
     async countRequest(quotas) {
       if (quotas.length === 0) return undefined;
-      const [row] = await run<{ result: number | null }>(COUNT_REQUEST, [toQuotas(quotas)]);
-      const exhausted = row?.result ?? null;
+      const exhausted = await resultOf<number | null>(run, COUNT_REQUEST, [toQuotas(quotas)]);
       return exhausted === null ? undefined : quotaAt(quotas, exhausted);
     },
   };
