@@ -7,7 +7,7 @@ import { carriesToken } from '../../http/request/bearer.js';
 import { handle } from '../../http/validation/input.js';
 import type { Dialect } from '../../http/response/errors.js';
 import type { Method, Route } from '../../http/routing/route.js';
-import { decodeCursor, encodeCursor } from '../shared/page-cursor.js';
+import { positionOf, encodeCursor } from '../shared/page-cursor.js';
 import { sessionMark } from '../shared/session.js';
 import { record } from '../shared/shapes.js';
 import { readAll, sendExport } from './export.js';
@@ -55,7 +55,7 @@ export function adminRoutes(
       'GET',
       '/sessions',
       handle(input.listSessions, async ({ query, limit, cursor }, _req, res) => {
-        const after = cursor === undefined ? null : (decodeCursor(cursor) ?? null);
+        const after = positionOf(cursor);
         const { sessions, next } = await operator.listSessions({ query, limit, after });
         res.json({
           sessions: sessions.map(output.session),
@@ -67,7 +67,7 @@ export function adminRoutes(
       'GET',
       '/search',
       handle(input.searchMessages, async ({ text, limit, cursor }, req, res) => {
-        const after = cursor === undefined ? null : (decodeCursor(cursor) ?? null);
+        const after = positionOf(cursor);
         const { found, next } = await operator.searchMessages({ text, limit, after });
         log.info({ found: found.length, peer: req.ip }, 'the operator searched messages');
         for (const { session } of found)

@@ -6,7 +6,7 @@ import { walletProofOf } from '../shared/wallet-proof.js';
 import { endpoint } from './endpoint.js';
 import * as input from './input.js';
 import { thread, turnSummary } from './output.js';
-import { decodeCursor, linkNextPage } from '../shared/page-cursor.js';
+import { positionOf, linkNextPage } from '../shared/page-cursor.js';
 import { archived, record } from '../shared/shapes.js';
 
 /** The routes of sessions and threads, and of the messages of a thread. */
@@ -24,7 +24,7 @@ export function sessionRoutes(core: SessionApi): readonly Route[] {
       'GET',
       '/api/sessions',
       handle(input.listThreads, async ({ sessionId, wallet, limit, cursor }, req, res) => {
-        const after = cursor === undefined ? null : (decodeCursor(cursor) ?? null);
+        const after = positionOf(cursor);
         const session = sentByHeader(sessionId);
         const walletProof = walletProofOf(req);
         const { threads, next } = await core.listThreads({ session, wallet, walletProof, limit, after });

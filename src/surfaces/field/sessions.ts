@@ -1,7 +1,7 @@
 import { PLACEHOLDER_TITLE } from '../../core/model/session.js';
 import { handle } from '../../http/validation/input.js';
 import type { Route } from '../../http/routing/route.js';
-import { decodeCursor, linkNextPage } from '../shared/page-cursor.js';
+import { positionOf, linkNextPage } from '../shared/page-cursor.js';
 import { record } from '../shared/shapes.js';
 import { endpoint, inSession, pathSession, type FieldParts } from './endpoint.js';
 import * as input from './input.js';
@@ -31,7 +31,7 @@ export function sessionRoutes(parts: FieldParts): readonly Route[] {
       'GET',
       '/api/sessions',
       handle(input.listThreads, async ({ wallet, limit, cursor }, req, res) => {
-        const after = cursor === undefined ? null : (decodeCursor(cursor) ?? null);
+        const after = positionOf(cursor);
         const { threads, next } = await core.listThreads({ session: undefined, wallet, limit, after });
         if (next !== null) linkNextPage(req, res, { wallet, limit, next });
         res.json(threads.map((one) => listedThread(one.id, one)));

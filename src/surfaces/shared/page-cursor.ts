@@ -8,6 +8,11 @@ export function encodeCursor({ activeAt, id }: ThreadCursor): string {
   return Buffer.from(`${String(activeAt)} ${id}`).toString('base64url');
 }
 
+/** Returns the position where a page begins, from its validated cursor; null: the first page. */
+export function positionOf(cursor: string | undefined): ThreadCursor | null {
+  return cursor === undefined ? null : (decodeCursor(cursor) ?? null);
+}
+
 /** Decodes a cursor; undefined when it is malformed. */
 export function decodeCursor(text: string): ThreadCursor | undefined {
   const [, activeAt, id] = /^(\d{1,15}) (\S{1,64})$/.exec(Buffer.from(text, 'base64url').toString()) ?? [];
