@@ -128,7 +128,7 @@ export class CachedSession {
   /** True if the records show at least `count` messages, or the thread is whole. */
   shows(count: number): boolean {
     if (this.skipped === 0) return true;
-    let missing = count - this.open.reduce((sum, { messages }) => sum + shownIn(messages), 0);
+    let missing = count - shownIn(this.open.flatMap(({ messages }) => messages));
     for (let at = this.settled.length - 1; at >= 0 && missing > 0; at--) {
       const record = this.settled[at];
       if (record !== undefined) missing -= shownCount(record);

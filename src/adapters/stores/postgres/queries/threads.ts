@@ -181,7 +181,7 @@ export function createThreadReads(
       partialText: turn.partial_text,
       partialSince: turn.partial_since,
     }));
-    const read = shownIn(settled) + open.reduce((sum, { messages }) => sum + shownIn(messages), 0);
+    const read = shownIn([...settled, ...open.flatMap(({ messages }) => messages)]);
     return {
       session: toSession(head),
       settled,

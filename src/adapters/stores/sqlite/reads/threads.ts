@@ -139,7 +139,7 @@ export function createThreadReader(
     }
     const { row, open, faults, continues } = head;
     const isWhole = !continues && (part === undefined || !('newest' in part));
-    const read = shownIn(settled) + open.reduce((sum, { messages }) => sum + shownIn(messages), 0);
+    const read = shownIn([...settled, ...open.flatMap(({ messages }) => messages)]);
     const skipped = isWhole ? 0 : row.shown_messages - read;
     return { session: toSession(row), settled, skipped, continues, open, faults };
   };
