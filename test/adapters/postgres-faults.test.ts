@@ -4,7 +4,8 @@ import { Client } from 'pg';
 import { openPostgresStore } from '../../src/adapters/stores/postgres/store.js';
 import { StoreUnavailableError, type Store } from '../../src/core/ports/store.js';
 import { change, loaded, record, send, sendAndClaim, T0 } from '../contracts/store-fixtures.js';
-import { describeWithPostgres, POSTGRES_URL, runSql, testDatabase } from '../support/postgres.js';
+import { describeWithPostgres, POSTGRES_URL, testDatabase } from '../support/postgres.js';
+import { runSql } from '../support/run-sql.js';
 import { startProxy, type Proxy } from '../support/proxy.js';
 import { collectLines, type Lines } from '../support/lines.js';
 

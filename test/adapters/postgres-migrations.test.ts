@@ -1,7 +1,8 @@
 import { expect, it } from '@jest/globals';
 import { Client } from 'pg';
 import { migrate, readMigrations } from '../../src/adapters/stores/postgres/migrate.js';
-import { describeWithPostgres, runSql, testDatabase } from '../support/postgres.js';
+import { describeWithPostgres, testDatabase } from '../support/postgres.js';
+import { runSql } from '../support/run-sql.js';
 
 const MIGRATIONS = await readMigrations(
   new URL('../../src/adapters/stores/postgres/migrations/', import.meta.url),

@@ -17,7 +17,8 @@ import {
   sendAndClaim,
   T0,
 } from '../contracts/store-fixtures.js';
-import { describeWithPostgres, runSql, testDatabase } from '../support/postgres.js';
+import { describeWithPostgres, testDatabase } from '../support/postgres.js';
+import { runSql } from '../support/run-sql.js';
 
 const notice = (message: string): EventBody => ({ type: 'system_notice', message });
 

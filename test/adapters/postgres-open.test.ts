@@ -3,7 +3,8 @@ import { migrate, readMigrations, type Migration } from '../../src/adapters/stor
 import { openPostgresStore } from '../../src/adapters/stores/postgres/store.js';
 import { StoreUnavailableError } from '../../src/core/ports/store.js';
 import { change, loaded, sendAndClaim } from '../contracts/store-fixtures.js';
-import { describeWithPostgres, runSql, testDatabase } from '../support/postgres.js';
+import { describeWithPostgres, testDatabase } from '../support/postgres.js';
+import { runSql } from '../support/run-sql.js';
 
 const ID = '00000000-0000-4000-8000-000000000001';
 

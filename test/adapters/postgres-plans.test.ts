@@ -7,7 +7,8 @@ import { createWallet } from '../../src/adapters/stores/postgres/queries/wallet.
 import { createThreadReads } from '../../src/adapters/stores/postgres/queries/threads.js';
 import { isJsonObject, type JsonValue } from '../../src/core/model/json.js';
 import { end, record, sendAndClaim } from '../contracts/store-fixtures.js';
-import { describeWithPostgres, runSql, testDatabase } from '../support/postgres.js';
+import { describeWithPostgres, testDatabase } from '../support/postgres.js';
+import { runSql } from '../support/run-sql.js';
 
 /** What PostgreSQL did for one node of a plan. */
 interface Node {

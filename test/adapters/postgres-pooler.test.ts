@@ -5,7 +5,8 @@ import { openPostgresStore } from '../../src/adapters/stores/postgres/store.js';
 import { Place } from '../cli/running.js';
 import { storeContract } from '../contracts/store.js';
 import { describeWithPooler, ownPooler, type OwnPooler } from '../support/own-pooler.js';
-import { describeWithPostgres, POSTGRES_URL, runSql, testDatabase } from '../support/postgres.js';
+import { describeWithPostgres, POSTGRES_URL, testDatabase } from '../support/postgres.js';
+import { runSql } from '../support/run-sql.js';
 import { describeWithRedis, REDIS_URL } from '../support/redis.js';
 
 // Services start and stop.

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, expect, it } from '@jest/globals';
-import { openConnections, type Run } from '../../src/adapters/stores/postgres/connections.js';
+import { openConnections } from '../../src/adapters/stores/postgres/connections.js';
 import { Steps } from '../../src/adapters/stores/postgres/steps.js';
 import { createStatements } from '../../src/adapters/stores/postgres/store.js';
 import { PLACEHOLDER_TITLE } from '../../src/core/model/session.js';
 import { closeTestCores, created, message, spoken, testCore } from '../support/core.js';
+import { countedRun } from '../support/counted-run.js';
 import { describeWithPostgres, testDatabase } from '../support/postgres.js';
 import { ScriptedRig } from '../support/scripted-rig.js';
 
@@ -17,11 +18,7 @@ describeWithPostgres('the round trips to PostgreSQL', () => {
     const url = await database.newUrl();
     const shared = await database.open({ url });
     const connections = openConnections({ url }, {});
-    const statements: string[] = [];
-    const run: Run = (statement, values) => {
-      statements.push(statement.name);
-      return connections.run(statement, values);
-    };
+    const { run, statements } = countedRun(connections.run);
     const steps = new Steps(run);
     const store = { ...createStatements(run, steps, undefined), close: () => connections.close() };
     const [rig, otherRig] = [new ScriptedRig(), new ScriptedRig()];

@@ -14,7 +14,8 @@ import type { EventBody } from '../../src/core/model/event.js';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../src/core/model/json.js';
 import { acceptance, ending, LEASE, NO_PRUNE, record } from '../contracts/store-fixtures.js';
 import { FILLED_FROM, filledId, fillPostgres, filledWallet } from '../support/filled-postgres.js';
-import { describeWithPostgres, runSql, testDatabase } from '../support/postgres.js';
+import { describeWithPostgres, testDatabase } from '../support/postgres.js';
+import { runSql } from '../support/run-sql.js';
 
 const LONG = 'f0000000-0000-4000-8000-00000000000f';
 const FILLING = { sessions: 30_000, turns: 2, wallets: 100, threads: { [LONG]: 5_000 } };

@@ -9,32 +9,35 @@ import { createWrites } from '../../src/adapters/stores/postgres/queries/writes.
 import { Steps } from '../../src/adapters/stores/postgres/steps.js';
 import { StoreUnavailableError } from '../../src/core/ports/store.js';
 import { acceptance, change, ending, record, sendAndClaim, T0 } from '../contracts/store-fixtures.js';
+import { countedRun } from '../support/counted-run.js';
 import { describeWithPostgres, testDatabase } from '../support/postgres.js';
 
 const LEASE = { owner: 'a', milliseconds: 60_000 };
 
+/**
+ * The parts of a store, with the names of the statements that they run.
+ * @returns `state.isAway`: true makes every statement fail
+ */
+async function counted(database: ReturnType<typeof testDatabase>) {
+  const url = await database.newUrl();
+  const store = await database.open({ url });
+  const connections = openConnections({ url }, {});
+  const state = { isAway: false };
+  const { run, statements } = countedRun((statement, values) =>
+    state.isAway ? Promise.reject(new StoreUnavailableError('away')) : connections.run(statement, values),
+  );
+  const close = async () => {
+    await connections.close();
+    await store.close();
+  };
+  return { url, store, run, statements, state, close };
+}
+
 describeWithPostgres('Steps', () => {
   const database = testDatabase();
 
-  /** The parts of a store, with the names of the statements that they run. */
-  async function counted() {
-    const url = await database.newUrl();
-    const store = await database.open({ url });
-    const connections = openConnections({ url }, {});
-    const statements: string[] = [];
-    const run: Run = (statement, values) => {
-      statements.push(statement.name);
-      return connections.run(statement, values);
-    };
-    const close = async () => {
-      await connections.close();
-      await store.close();
-    };
-    return { url, store, run, statements, close };
-  }
-
   it('writes what many sessions ask for in one statement', async () => {
-    const { run, statements, close } = await counted();
+    const { run, statements, close } = await counted(database);
     try {
       const writes = createWrites(run);
       const ids = Array.from({ length: 50 }, () => randomUUID());
@@ -72,7 +75,7 @@ describeWithPostgres('Steps', () => {
   });
 
   it('keeps the order of the steps of a session', async () => {
-    const { run, statements, close } = await counted();
+    const { run, statements, close } = await counted(database);
     try {
       const { appendEvents, saveSession } = createWrites(run);
       const id = randomUUID();
@@ -91,7 +94,7 @@ describeWithPostgres('Steps', () => {
   });
 
   it('lets a step fail alone', async () => {
-    const { run, store, statements, close } = await counted();
+    const { run, store, statements, close } = await counted(database);
     try {
       const turn = await sendAndClaim(store, randomUUID());
       const writes = createWrites(run);
@@ -111,7 +114,7 @@ describeWithPostgres('Steps', () => {
   });
 
   it('does not wait for a session that is locked, except for its own step', async () => {
-    const { url, run, close } = await counted();
+    const { url, run, close } = await counted(database);
     const blocker = new Client({ connectionString: url });
     try {
       await blocker.connect();
@@ -137,7 +140,7 @@ describeWithPostgres('Steps', () => {
   });
 
   it('does not deadlock with the renewal of leases, or with another node', async () => {
-    const { url, run, store, close } = await counted();
+    const { url, run, store, close } = await counted(database);
     const other = await database.open({ url });
     try {
       const ids = Array.from({ length: 40 }, () => randomUUID());
@@ -225,40 +228,22 @@ describe('Steps', () => {
 describeWithPostgres('RowReads', () => {
   const database = testDatabase();
 
-  async function counted() {
-    const url = await database.newUrl();
-    const store = await database.open({ url });
-    const connections = openConnections({ url }, {});
-    const state = { statements: [] as string[], isAway: false };
-    const run: Run = (statement, values) => {
-      state.statements.push(statement.name);
-      return state.isAway
-        ? Promise.reject(new StoreUnavailableError('away'))
-        : connections.run(statement, values);
-    };
-    const close = async () => {
-      await connections.close();
-      await store.close();
-    };
-    return { store, run, state, close };
-  }
-
   it('reads the revisions of many sessions in one statement', async () => {
-    const { store, run, state, close } = await counted();
+    const { store, run, statements, close } = await counted(database);
     try {
       const ids = Array.from({ length: 100 }, () => randomUUID());
       await Promise.all(ids.map((id) => store.saveSession(change(id))));
       const { revisionOf } = createReads(run);
       const revisions = await Promise.all([...ids, ...ids, randomUUID()].map((id) => revisionOf(id)));
       expect(revisions).toEqual([...[...ids, ...ids].map(() => 1), 'unknown']);
-      expect(state.statements).toEqual(['heads']);
+      expect(statements).toEqual(['heads']);
     } finally {
       await close();
     }
   });
 
   it('never gives a result of a statement that began before the request', async () => {
-    const { store, run, close } = await counted();
+    const { store, run, close } = await counted(database);
     try {
       const id = randomUUID();
       await store.saveSession(change(id));
@@ -276,7 +261,7 @@ describeWithPostgres('RowReads', () => {
   });
 
   it('fails all requests when the store does not respond, and not those that come later', async () => {
-    const { store, run, state, close } = await counted();
+    const { store, run, state, close } = await counted(database);
     try {
       const ids = [randomUUID(), randomUUID(), randomUUID()];
       await Promise.all(ids.map((id) => store.saveSession(change(id))));
@@ -292,7 +277,7 @@ describeWithPostgres('RowReads', () => {
   });
 
   it('loads threads in one statement', async () => {
-    const { store, run, state, close } = await counted();
+    const { store, run, statements, close } = await counted(database);
     try {
       const turns = await Promise.all([randomUUID(), randomUUID()].map((id) => sendAndClaim(store, id)));
       await Promise.all(turns.map((turn) => store.endTurn(turn, ending({ messages: [record(turn, 1)] }))));
@@ -305,7 +290,7 @@ describeWithPostgres('RowReads', () => {
           open: [],
         })),
       );
-      expect(state.statements).toEqual(['thread_head']);
+      expect(statements).toEqual(['thread_head']);
     } finally {
       await close();
     }

@@ -22,7 +22,8 @@ import {
 } from '../contracts/store-fixtures.js';
 import { inlineCall, pend, report } from '../contracts/wallet-fixtures.js';
 import { withFolder } from '../support/folder.js';
-import { describeWithPostgres, runSql, testDatabase } from '../support/postgres.js';
+import { describeWithPostgres, testDatabase } from '../support/postgres.js';
+import { runSql } from '../support/run-sql.js';
 import { openTestSqlite } from '../support/sqlite.js';
 
 const ID = randomUUID();

@@ -12,7 +12,8 @@ import { change, claimFree, LEASE, NO_PRUNE, sendAndClaim, T0 } from '../contrac
 import { withFolder } from '../support/folder.js';
 import { stage } from '../contracts/wallet-fixtures.js';
 import { describeStore, fillStore, REVIVED, SESSIONS } from '../support/full-store.js';
-import { describeWithPostgres, runSql, testDatabase } from '../support/postgres.js';
+import { describeWithPostgres, testDatabase } from '../support/postgres.js';
+import { runSql } from '../support/run-sql.js';
 import { openTestSqlite } from '../support/sqlite.js';
 
 /** A database of one kind, from its making on. */

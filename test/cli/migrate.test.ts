@@ -6,7 +6,8 @@ import { LEASE_MS } from '../../src/core/model/settings.js';
 import { TRANSFER_TABLES } from '../../src/core/ports/transfer-tables.js';
 import { sendAndClaim } from '../contracts/store-fixtures.js';
 import { fillStore, SESSIONS } from '../support/full-store.js';
-import { describeWithPostgres, runSql, testDatabase } from '../support/postgres.js';
+import { describeWithPostgres, testDatabase } from '../support/postgres.js';
+import { runSql } from '../support/run-sql.js';
 import { openTestSqlite } from '../support/sqlite.js';
 import { CLI, Place } from './running.js';
 

@@ -5,6 +5,7 @@ import { openPostgresStore } from '../../src/adapters/stores/postgres/store.js';
 import type { PostgresOptions } from '../../src/adapters/stores/postgres/connections.js';
 import type { Store } from '../../src/core/ports/store.js';
 import { describeWhere } from './describe-where.js';
+import { runSql } from './run-sql.js';
 
 /** The server that tests use: they create and drop databases of their own there. */
 export const POSTGRES_URL = process.env.TEST_POSTGRES_URL ?? 'postgres://postgres@127.0.0.1:5432/postgres';
@@ -26,21 +27,6 @@ async function findPostgres(): Promise<string | null> {
 
 /** Describes tests that need PostgreSQL: without one they are skipped, but fail when `CI` is `true`. */
 export const describeWithPostgres = describeWhere(await findPostgres());
-
-/** Runs statements outside any store. */
-export async function runSql<R extends object>(
-  url: string,
-  text: string,
-  values: readonly unknown[] = [],
-): Promise<R[]> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  try {
-    return (await client.query<R>(text, [...values])).rows;
-  } finally {
-    await client.end();
-  }
-}
 
 /** A database of this file alone, dropped after its tests. Each call of `newUrl` names an empty schema in it. */
 export function testDatabase() {

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { Client } from 'pg';
 import { openPostgresStore } from '../../../src/adapters/stores/postgres/store.js';
 import { OwnPostgres } from '../../chaos/services/own-postgres.js';
 import { fillPostgres, type Filling } from '../../support/filled-postgres.js';
+import { runSql } from '../../support/run-sql.js';
 import { makeFolder } from '../servers.js';
 
 /** How many threads there are of each length. */
@@ -56,13 +56,13 @@ export async function openDatabases(
     const name = `diptych_size_${String(sessions)}`;
     const url = Object.assign(new URL(server), { pathname: `/${name}` }).href;
     const filling = fillingOf(sessions);
-    if ((await query(server, 'SELECT FROM pg_database WHERE datname = $1', [name])).length === 0) {
+    if ((await runSql(server, 'SELECT FROM pg_database WHERE datname = $1', [name])).length === 0) {
       say(`filling a database with ${sessions.toLocaleString('en-US')} sessions …`);
-      await query(server, `CREATE DATABASE ${name}`);
+      await runSql(server, `CREATE DATABASE ${name}`);
       await (await openPostgresStore({ url })).close();
-      await fillPostgres((sql) => query(url, sql), filling);
+      await fillPostgres((sql) => runSql(url, sql), filling);
     }
-    const [row] = await query<{ size: string }>(url, 'SELECT pg_size_pretty(pg_database_size($1)) AS size', [
+    const [row] = await runSql<{ size: string }>(url, 'SELECT pg_size_pretty(pg_database_size($1)) AS size', [
       name,
     ]);
     return { url, filling, size: row?.size ?? '' };
@@ -72,18 +72,4 @@ export async function openDatabases(
     large: await open(options.large),
     close: () => own?.close() ?? Promise.resolve(),
   };
-}
-
-async function query<R extends object>(
-  url: string,
-  sql: string,
-  values: readonly unknown[] = [],
-): Promise<R[]> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  try {
-    return (await client.query<R>(sql, [...values])).rows;
-  } finally {
-    await client.end();
-  }
 }
