@@ -1,8 +1,8 @@
 import type { UpstreamAnswer } from './classify.js';
 
 /**
- * The retry delay that the provider requests: `retry-after-ms`, `Retry-After` in seconds or as a date (RFC 9110
- * §10.2.3), or Google's `retryDelay` in the body.
+ * The retry delay that the provider requests: `retry-after-ms`, `Retry-After` in seconds or as a date
+ * (RFC 9110 §10.2.3), or Google's `retryDelay` in the body.
  * @returns milliseconds; undefined when the response names no delay
  */
 export function retryAfter(answer: UpstreamAnswer, now: number): number | undefined {

@@ -10,7 +10,7 @@ export type ThreadPart =
 /** A session with everything that a snapshot needs, from one consistent read. */
 export interface StoredThread {
   readonly session: Session;
-  /** The records of ended turns, in order: all of them, or the part that was asked for. */
+  /** The records of ended turns, in order: all of them, or the requested part. */
   readonly settled: readonly Message[];
   /** How many messages a snapshot shows before those of `settled` and `open`. 0: the thread is whole. */
   readonly skipped: number;

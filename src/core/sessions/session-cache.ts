@@ -26,7 +26,7 @@ interface Loading {
  */
 export class SessionCache {
   readonly #active: ActiveSessions;
-  /** Sessions that somebody waits for with their whole thread. */
+  /** Ids of sessions that are being loaded with their whole thread. */
   readonly #wholes = new Set<string>();
   readonly #loading = new Map<string, Loading>();
   /** Numbers reads and loads in the order in which they began. */

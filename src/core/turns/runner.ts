@@ -90,8 +90,8 @@ export class Runner {
   }
 
   /**
-   * Runs a turn that was claimed without a new revision of its session, which the cached session therefore does not
-   * tell from an older one: it is reloaded first.
+   * Runs a turn that was claimed without a new revision of its session. The cached session may lack earlier turns
+   * although its revision is current, so it is reloaded first.
    */
   recover(claimed: ClaimedTurn): void {
     const cached = this.parts.threads.peek(claimed.sessionId);

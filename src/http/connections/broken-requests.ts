@@ -53,8 +53,8 @@ export function answerBrokenRequests(
 }
 
 /**
- * Calls `act` once the responses to earlier requests were sent, because responses follow the order of requests (RFC
- * 9112 §9.3.2). Does not wait when the broken request is the last one itself (its message is incomplete), nor for a
+ * Calls `act` once the responses to earlier requests were sent, because responses follow the order of requests
+ * (RFC 9112 §9.3.2). Does not wait when the broken request is the last one itself (its message is incomplete), nor for a
  * response that is still being written, such as a stream, which may never end.
  */
 function afterThoseBefore(

@@ -78,8 +78,8 @@ export class Connections {
 
   /**
    * Checks each connection once, and closes those that were idle for too long. A connection that has received bytes
-   * gets extra time for the headers of a request; bytes that do not become a request, such as line breaks (RFC 9112
-   * §2.2), do not keep it open.
+   * gets extra time for the headers of a request; bytes that do not become a request, such as line breaks
+   * (RFC 9112 §2.2), do not keep it open.
    */
   look(): void {
     for (const [socket, connection] of this.#open) {

@@ -11,8 +11,8 @@ type Overload = Parameters<ServerResponse['end']>;
 
 /**
  * A response that closes its connection only after the rest of the request's body was read, within bounds. A server
- * that closes a connection while the client is still sending resets it, and the client may then lose the response (RFC
- * 9112 §9.6).
+ * that closes a connection while the client is still sending resets it, and the client may then lose the response
+ * (RFC 9112 §9.6).
  */
 export class LingeringResponse<
   Request extends IncomingMessage = IncomingMessage,

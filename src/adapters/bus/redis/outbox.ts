@@ -85,7 +85,7 @@ export class Outbox {
       if (entry !== MISSED || last !== MISSED) entries.push(entry);
     }
     if (this.#size > MAX_WAITING) this.#drop();
-    // Nobody waits for an order to stop longer than necessary.
+    // An interrupt must take effect without delay.
     else if (signal.type === 'interrupt') this.flush();
     else this.#schedule();
   }

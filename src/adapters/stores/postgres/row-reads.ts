@@ -9,8 +9,8 @@ interface Waiting<T, Q> {
 }
 
 /**
- * Reads rows by key, for all who ask in one statement. There are few statements at a time: requests that arrive while
- * they are in progress share the next one. Every result is newer than its request.
+ * Reads rows by key: concurrent requests share one statement. Few statements are in progress at a time; requests that
+ * arrive in between share the next one. Every result is newer than its request.
  */
 export class RowReads<T, Q = string> {
   #waiting = new Map<string, Waiting<T, Q>>();
@@ -29,7 +29,7 @@ export class RowReads<T, Q = string> {
 
   /**
    * Reads a row; undefined: there is none.
-   * @param key what the query asks for: equal queries have equal keys
+   * @param key identifies the query: equal queries have equal keys
    * @throws StoreUnavailableError
    */
   of(key: string, query: Q): Promise<T | undefined> {
@@ -45,7 +45,7 @@ export class RowReads<T, Q = string> {
   #schedule(): void {
     if (this.#isScheduled || this.#reading === this.options.atOnce || this.#waiting.size === 0) return;
     this.#isScheduled = true;
-    // Not at once: what this iteration of the event loop still asks for shares the statement.
+    // Waits for the end of this iteration of the event loop, so that its requests share the statement.
     setImmediate(() => {
       this.#isScheduled = false;
       void this.#readBatch();
