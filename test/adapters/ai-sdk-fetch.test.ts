@@ -194,21 +194,52 @@ describe('fetch', () => {
   });
 });
 
-describe('a kept connection that died', () => {
-  let server: Server;
-  const sockets: Socket[] = [];
-  afterEach(() => {
-    const isClosed = once(server.close(), 'close');
-    for (const socket of sockets.splice(0)) socket.destroy();
-    return isClosed;
-  });
+const servers: Server[] = [];
+const sockets: Socket[] = [];
+afterEach(async () => {
+  const closed = servers.splice(0).map((server) => once(server.close(), 'close'));
+  for (const socket of sockets.splice(0)) socket.destroy();
+  await Promise.all(closed);
+});
 
+/** A server of bytes: what it does with a connection is the test's. @returns its URL */
+async function startBytes(serve: (socket: Socket) => void): Promise<string> {
+  const server = createServer((socket) => {
+    sockets.push(socket);
+    socket.on('error', () => undefined);
+    serve(socket);
+  });
+  servers.push(server);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no address');
+  return `http://127.0.0.1:${String(address.port)}`;
+}
+
+describe('the head of a response', () => {
+  it.each([
+    ['Latin-1', Buffer.from('Trop de requêtes', 'latin1')],
+    ['UTF-8', Buffer.from('请求太多')],
+  ])('can have words in %s', async (_encoding, words) => {
+    const url = await startBytes((socket) => {
+      socket.once('data', () => {
+        const before = Buffer.from('HTTP/1.1 429 ');
+        const header = Buffer.from('\r\nx-said: ');
+        const end = Buffer.from('\r\ncontent-length: 2\r\n\r\nno');
+        socket.write(Buffer.concat([before, words, header, words, end]));
+      });
+    });
+    const response = await createFetch()(url);
+    expect([response.status, await response.text()]).toEqual([429, 'no']);
+  });
+});
+
+describe('a kept connection that died', () => {
   /** Answers the first request of the first connection, then resets it on the second, before a byte of an answer. */
-  async function startFickle(resets: { count: number }): Promise<string> {
-    server = createServer((socket) => {
-      sockets.push(socket);
+  function startFickle(resets: { count: number }): Promise<string> {
+    return startBytes((socket) => {
       let requests = 0;
-      socket.on('error', () => undefined);
       socket.on('data', () => {
         requests++;
         if (requests > 1 || resets.count < 0) {
@@ -219,11 +250,6 @@ describe('a kept connection that died', () => {
         }
       });
     });
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const address = server.address();
-    if (address === null || typeof address === 'string') throw new Error('no address');
-    return `http://127.0.0.1:${String(address.port)}`;
   }
 
   it('is replaced, once, without a word', async () => {

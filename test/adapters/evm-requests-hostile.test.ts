@@ -32,7 +32,7 @@ async function chainsWith(respond: Respond): Promise<Chains> {
       const { method, params } = objectOf(JSON.parse(body));
       const list: readonly JsonValue[] = params instanceof Array ? params : [];
       const response = respond(typeof method === 'string' ? method : '', list, res);
-      res.writeHead(200, { 'content-type': 'application/json' });
+      res.setHeader('content-type', 'application/json');
       res.end(JSON.stringify({ jsonrpc: '2.0', id: 1, ...response }));
     });
   });
@@ -305,17 +305,52 @@ describe('a node that counts transactions', () => {
 });
 
 describe('a node that verifies signatures', () => {
+  const payload = { kind: 'text', text: 'x' } as const;
+
   it.each<[JsonObject, boolean]>([
-    [{ result: '0x' }, false],
     [{ result: '0x00' }, false],
-    [{ result: '0x02' }, false],
-    [{ result: `0x${'ff'.repeat(32)}` }, false],
-    [{ result: 5 }, false],
+    [{ result: `0x${'0'.repeat(64)}` }, false],
     [{ error: { code: 3, message: 'execution reverted' } }, false],
+    [{ error: { code: -32_000, message: 'failed', data: '0x08c379a0' } }, false],
+    [{ result: '0x01' }, true],
     [{ result: `0x${'0'.repeat(63)}1` }, true],
-  ])('and gives %j is taken at its word only for true', async (response, expected) => {
-    const chains = await chainsWith((method) => (method === 'eth_call' ? response : { result: '0x1' }));
-    const payload = { kind: 'text', text: 'x' } as const;
+  ])('and gives %j has given its verdict', async (response, expected) => {
+    const chains = await chainsWith(() => response);
     await expect(chains.isSignedBy(CHAIN, ADDRESS, payload, '0x1234', NEVER)).resolves.toBe(expected);
+  });
+
+  it.each<[JsonObject, string]>([
+    [{ result: '0x' }, SENSELESS],
+    [{ result: '0x02' }, SENSELESS],
+    [{ result: `0x${'ff'.repeat(32)}` }, SENSELESS],
+    [{ result: 5 }, SENSELESS],
+    [{ result: null }, SENSELESS],
+    [{ error: { code: -32_005, message: 'limit' } }, 'The node of Local limits requests.'],
+    [{ error: { code: -32_000, message: 'header not found' } }, 'The node of Local refused the request'],
+  ])('and gives %j has given none', async (response, words) => {
+    // Other methods work, as where a public node limits calls of contracts alone.
+    const chains = await chainsWith((method) => (method === 'eth_call' ? response : { result: '0x1' }));
+    await expect(chains.isSignedBy(CHAIN, ADDRESS, payload, '0x1234', NEVER)).rejects.toThrow(words);
+  });
+
+  it('and answers with a status of an error has given none', async () => {
+    const chains = await chainsWith((_method, _params, res) => {
+      res.statusCode = 429;
+      return { result: '0x1' };
+    });
+    await expect(chains.isSignedBy(CHAIN, ADDRESS, payload, '0x1234', NEVER)).rejects.toThrow(ChainError);
+  });
+
+  it('is asked about a signature of the largest size that a wallet can report', async () => {
+    const asked: string[] = [];
+    const chains = await chainsWith((method) => {
+      asked.push(method);
+      return { result: '0x01' };
+    });
+    const isSigned = (bytes: number) =>
+      chains.isSignedBy(CHAIN, ADDRESS, payload, `0x${'12'.repeat(bytes)}`, NEVER);
+    await expect(isSigned(16_384)).resolves.toBe(true);
+    await expect(isSigned(16_385)).resolves.toBe(false);
+    expect(asked).toEqual(['eth_call']);
   });
 });

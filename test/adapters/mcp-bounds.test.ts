@@ -54,12 +54,22 @@ describe('pauses', () => {
 
 describe('a bounded fetch', () => {
   const servers: Server[] = [];
+  let closed: Promise<unknown>[] = [];
   afterEach(async () => {
-    await Promise.all(servers.splice(0).map((server) => new Promise((resolve) => server.close(resolve))));
+    closed = [];
+    await Promise.all(
+      servers.splice(0).map((server) => {
+        const end = new Promise((resolve) => server.close(resolve));
+        // After an aborted response, fetch connects again and keeps that connection, without a request, for a while.
+        server.closeAllConnections();
+        return end;
+      }),
+    );
   });
 
   async function ask(type: string, parts: readonly string[], init: RequestInit = {}): Promise<string> {
-    const server = createServer((_, res) => {
+    const server = createServer((req, res) => {
+      closed.push(new Promise((resolve) => req.socket.once('close', resolve)));
       res.writeHead(200, { 'content-type': type, connection: 'close' });
       for (const part of parts) res.write(part);
       res.end();
@@ -94,15 +104,20 @@ describe('a bounded fetch', () => {
     });
   });
 
-  it('ends a body, or a stream that answers nothing, with an error', async () => {
+  it('ends a body, or a stream that answers nothing, with an error, and closes the connection', async () => {
     const five = Array.from({ length: 5 }, () => quarter);
     await expect(ask('application/json', five, call)).rejects.toThrow('too large');
     await expect(ask('text/event-stream', ['data: ', ...five])).rejects.toThrow('too large');
+    expect(closed).toHaveLength(2);
+    await Promise.all(closed);
   });
 
   it('ends what would take long to parse, however small it is, and counts each event by itself', async () => {
     const deep = '['.repeat(1_000);
     await expect(ask('application/json', [deep], call)).rejects.toThrow('too large');
+    // Brackets that close nothing in a comment make no room for others.
+    const eased = `: ${']'.repeat(2_000)}\ndata: ${deep}\n\n`;
+    expect(await ask('text/event-stream', [eased], call)).toContain('too many values');
     const many = `[${'0,'.repeat(12_000)}0]`;
     const events = [`data: ${many}\n\n`, `data: ${many}\r\n\r\n`];
     expect(await ask('text/event-stream', events, call)).toBe(events.join(''));

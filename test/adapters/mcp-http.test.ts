@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { startHttpScript, type HttpScript } from '../support/mcp-http.js';
 import { closeMcp, overHttp, progressOf, startMcp, type Started } from '../support/mcp.js';
@@ -104,6 +104,33 @@ describe('a server over HTTP', () => {
       expect(script.sessions).toBe(0);
     },
   );
+
+  it.each([false, true])('keeps nothing open of a call that was cancelled (JSON: %s)', async (json) => {
+    const open = new Set<ServerResponse>();
+    let onClosed: () => void = () => undefined;
+    const script = await startScript({
+      json,
+      intercept: (req, res) => {
+        if (req.method === 'POST') {
+          open.add(res);
+          res.once('close', () => {
+            open.delete(res);
+            onClosed();
+          });
+        }
+        return false;
+      },
+    });
+    const mcp = await connected(script.url);
+    const stop = new AbortController();
+    const call = mcp.call('s.hang', { id: 'one' }, { signal: stop.signal });
+    await script.heard('hanging');
+    stop.abort();
+    await expect(call).rejects.toThrow('did not answer in time');
+    while (open.size > 0) await new Promise<void>((resolve) => (onClosed = resolve));
+    expect(await mcp.call('s.echo', { text: 'hi' })).toBe('hi');
+    expect(script.begun).toBe(1);
+  });
 
   it('that forgets the session gets a new one and the call again', async () => {
     const script = await startScript();

@@ -88,14 +88,15 @@ describeWithPostgres('a PostgreSQL store when the connection fails', () => {
   });
 
   it('outlives connections that the server ends, idle or at work', async () => {
-    const id = randomUUID();
-    const turn = await sendAndClaim(store, id);
+    // Writes of one session would wait on one connection.
+    const ids = [randomUUID(), randomUUID()];
+    const turns = await Promise.all(ids.map((id) => sendAndClaim(store, id)));
     const blocker = new Client({ connectionString: url });
     blocker.on('error', () => undefined);
     await blocker.connect();
     await blocker.query('BEGIN; SELECT FROM sessions FOR UPDATE');
-    const writes = [1, 2].map((n) =>
-      store.saveProgress(turn, { messages: [record(turn, n)], events: [], partialText: '' }, T0),
+    const writes = turns.map((turn) =>
+      store.saveProgress(turn, { messages: [record(turn, 1)], events: [], partialText: '' }, T0),
     );
     const outcomes = Promise.allSettled(writes);
     // Ended only once both wait for the lock, and while its holder lives: else a write may be done first.
@@ -105,7 +106,7 @@ describeWithPostgres('a PostgreSQL store when the connection fails', () => {
       expect(outcome).toEqual({ status: 'rejected', reason: expect.any(StoreUnavailableError) });
     }
     await blocker.end();
-    expect((await loaded(store, id)).open[0]?.messages).toHaveLength(1);
+    for (const id of ids) expect((await loaded(store, id)).open[0]?.messages).toHaveLength(1);
     await Promise.all([store.check(), store.check(), store.check()]);
     await runSql(
       url,

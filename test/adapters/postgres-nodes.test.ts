@@ -174,6 +174,20 @@ describeWithPostgres('a PostgreSQL database that several nodes share', () => {
     }
   });
 
+  it('removes a few sessions at most with one deletion, however many others are left', async () => {
+    for (let n = 0; n < 20; n++) {
+      const id = randomUUID();
+      await sendAndClaim(nodes[0], id);
+      await runSql(url, 'SELECT delete_session($1, $2)', [id, T0]);
+    }
+    const id = randomUUID();
+    await sendAndClaim(nodes[0], id);
+    expect(await nodes[0].deleteSession(id, T0)).toBe(true);
+    expect(await runSql(url, 'SELECT count(*)::int AS n FROM buried')).toEqual([{ n: 16 }]);
+    await nodes[0].prune(NO_PRUNE);
+    expect(await runSql(url, 'SELECT count(*)::int AS n FROM buried')).toEqual([{ n: 0 }]);
+  });
+
   it('removes with the next pruning what a deletion has left', async () => {
     const id = randomUUID();
     await sendAndClaim(nodes[0], id);

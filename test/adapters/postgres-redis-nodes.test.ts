@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { openPostgresStore } from '../../src/adapters/stores/postgres/store.js';
 import { openRedisBus } from '../../src/adapters/bus/redis/bus.js';
+import type { Feed } from '../../src/core/model/feed.js';
 import type { TurnUpdate } from '../../src/core/model/update.js';
 import type { Tool } from '../../src/core/ports/tool.js';
 import type { CoreSettings } from '../../src/core/model/settings.js';
@@ -42,6 +43,25 @@ function joined(updates: readonly TurnUpdate[]): (TurnUpdate | string)[] {
     else shown.push(update.content);
   }
   return shown;
+}
+
+/** Reads the text of a turn as it comes. */
+function follow(feed: Feed<TurnUpdate>) {
+  const progress = new EventEmitter();
+  let text = '';
+  const read = feed.each((update) => {
+    if (update.type === 'text') text += update.content;
+    progress.emit('text');
+    return undefined;
+  });
+  return {
+    /** Resolves when this is the text so far. */
+    async has(expected: string): Promise<void> {
+      while (text !== expected) await once(progress, 'text');
+    },
+    /** The text at the end of the turn. */
+    whole: read.then(() => text),
+  };
 }
 
 describeWithRedis('two nodes', () => {
@@ -201,5 +221,33 @@ describeWithRedis('two nodes', () => {
         await proxy.restore();
       }
     });
+
+    it.each(['closes its connections', 'stops answering'])(
+      'show the text of the other one once when Redis %s during a turn, and comes back',
+      async (failure) => {
+        const { owner, other, rig } = await twoNodes();
+        const id = randomUUID();
+        const sent = await owner.send(message(id, 'Hi'));
+        const asked = await rig.next();
+        const feed = await other.watchTurn(sent);
+        asked.text('before ');
+        const shown = follow(feed);
+        await shown.has('before ');
+        if (failure === 'stops answering') proxy.stall();
+        else await proxy.cut();
+        try {
+          asked.text('during ');
+          await shown.has('before during ');
+        } finally {
+          await proxy.restore();
+        }
+        asked.text('after').end();
+        expect(await shown.whole).toBe('before during after');
+        expect(spoken(await other.snapshot(created(id)))).toEqual([
+          'user: Hi',
+          'assistant: before during after',
+        ]);
+      },
+    );
   });
 });

@@ -40,10 +40,26 @@ ${commands.join('\n')}
 }
 
 function rowOf({ name, title, counted, goal, unit }: Row, runs: readonly Entry[]): string {
-  const count = runs.reduce((sum, { counts }) => sum + (counts[counted] ?? 0), 0);
+  const countOf = (some: readonly Entry[]): string =>
+    `${number.format(some.reduce((sum, { counts }) => sum + (counts[counted] ?? 0), 0))} ${unit}`;
+  const cells = [
+    `\`${name}\``,
+    title,
+    countOf(runs),
+    number.format(goal),
+    faultsOf(runs, countOf),
+    String(runs.length),
+  ];
+  return `| ${cells.join(' | ')} |`;
+}
+
+/** The number of faults; of a row that has some, also which commit had the last one, and what was counted since. */
+function faultsOf(runs: readonly Entry[], countOf: (runs: readonly Entry[]) => string): string {
   const faults = runs.reduce((sum, run) => sum + run.faults, 0);
-  const done = `${number.format(count)} ${unit}`;
-  return `| \`${name}\` | ${title} | ${done} | ${number.format(goal)} | ${String(faults)} | ${String(runs.length)} |`;
+  const last = runs.findLastIndex((run) => run.faults > 0);
+  const at = runs[last];
+  if (at === undefined) return String(faults);
+  return `${String(faults)}, the last in ${at.commit}; none in ${countOf(runs.slice(last + 1))} since`;
 }
 
 function latenciesOf({ name }: Row, runs: readonly Entry[]): readonly string[] {

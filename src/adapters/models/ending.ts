@@ -29,7 +29,8 @@ export interface FinishedAnswer {
 }
 
 /**
- * Yields the last parts of a response: all of its tool calls, then the end.
+ * Yields the last parts of a response: all of its tool calls, then the end. A response that is no usable answer yields
+ * its usage before it fails, because the provider bills it.
  * @param remember receives the metadata that the provider attached to a call
  * @throws UpstreamFault
  */
@@ -38,7 +39,11 @@ export function* endParts(
   { usedCallIds, toolNames }: Outline,
   remember: (callId: string, metadata: SharedV3ProviderMetadata) => void = () => undefined,
 ): Iterable<RigPart> {
-  checkFinish(reason, spoke, calls.length);
+  const fault = faultOf(reason, spoke, calls.length);
+  if (fault !== undefined) {
+    yield { type: 'end', usage };
+    throw fault;
+  }
   const used = new Set(usedCallIds);
   for (const call of calls) {
     const callId = unusedId(call.id, used);
@@ -52,19 +57,18 @@ export function* endParts(
   yield { type: 'end', usage };
 }
 
-function checkFinish(reason: FinishReason, spoke: boolean, calls: number): void {
+function faultOf(reason: FinishReason, spoke: boolean, calls: number): UpstreamFault | undefined {
   switch (reason) {
     case 'content-filter':
-      throw new UpstreamFault('declined');
+      return new UpstreamFault('declined');
     case 'error':
-      throw new UpstreamFault('unreadable', { code: 'finish_error' });
+      return new UpstreamFault('unreadable', { code: 'finish_error' });
     case 'length':
-      if (!spoke && calls === 0) throw new UpstreamFault('length');
-      return;
+      return spoke || calls > 0 ? undefined : new UpstreamFault('length');
     case 'other':
     case 'stop':
     case 'tool-calls':
-      return;
+      return undefined;
   }
 }
 

@@ -38,11 +38,17 @@ function openResponse(client: ModelHttpClient, request: ModelRequest): Promise<R
     client.open(request, {
       onResponse: (head, response) => {
         const body = new BodyStream(response);
+        try {
+          resolve(asResponse(head, body.body));
+        } catch {
+          response.cancel();
+          reject(new UpstreamFault('unreadable', { code: 'head' }));
+          return;
+        }
         stream = body;
         fail = (reason) => {
           body.fail(reason);
         };
-        resolve(asResponse(head, body.body));
       },
       onData: (bytes) => {
         stream?.push(bytes);
@@ -115,11 +121,16 @@ function asResponse(
 ): Response {
   const all = new Headers();
   for (const [name, value = []] of Object.entries(headers)) {
-    for (const one of typeof value === 'string' ? [value] : value) all.append(name, one);
+    for (const one of typeof value === 'string' ? [value] : value) all.append(name, byteString(one));
   }
   return new Response(BODILESS.has(status) ? null : body, {
     status: status <= 599 ? status : 502,
-    statusText,
+    statusText: byteString(statusText),
     headers: all,
   });
+}
+
+/** Text as `Response` takes it: a character for each byte (isomorphic decoding, in the words of the Fetch standard). */
+function byteString(text: string): string {
+  return Buffer.from(text).toString('latin1');
 }

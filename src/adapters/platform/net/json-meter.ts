@@ -67,7 +67,8 @@ export class JsonMeter {
         return ++this.#depth <= this.bounds.depth && ++this.#values <= this.bounds.values;
       case CLOSE_BRACKET:
       case CLOSE_BRACE:
-        this.#depth--;
+        // What is not JSON closes more than it opens.
+        if (this.#depth > 0) this.#depth--;
         return true;
       default:
         return true;

@@ -71,7 +71,8 @@ export class Steps {
   #waiting: Step[] = [];
   #isWriting = false;
   #onSettled: (() => void)[] = [];
-  readonly #repeats = new Set<Promise<void>>();
+  /** The last repeat of each session that has one. */
+  readonly #repeats = new Map<unknown, Promise<void>>();
 
   constructor(private readonly run: Run) {}
 
@@ -100,7 +101,7 @@ export class Steps {
   /** Resolves when no step waits, and none is being repeated. */
   async settled(): Promise<void> {
     if (this.#isWriting) await new Promise<void>((resolve) => this.#onSettled.push(resolve));
-    await Promise.all(this.#repeats);
+    await Promise.all(this.#repeats.values());
   }
 
   /** Never rejects. */
@@ -144,12 +145,19 @@ export class Steps {
     }
   }
 
-  /** The next group does not wait for it: it may wait for a lock. */
+  /**
+   * The next group does not wait for it: it may wait for a lock. Steps of the same session wait for each other, so that
+   * a locked session takes one connection.
+   */
   #repeat({ name, values, resolve, reject }: Step): void {
-    const repeat = this.writeAlone(name, values)
+    const [id] = values;
+    const repeat = (this.#repeats.get(id) ?? Promise.resolve())
+      .then(() => this.writeAlone(name, values))
       .then(resolve, reject)
-      .finally(() => this.#repeats.delete(repeat));
-    this.#repeats.add(repeat);
+      .finally(() => {
+        if (this.#repeats.get(id) === repeat) this.#repeats.delete(id);
+      });
+    this.#repeats.set(id, repeat);
   }
 }
 

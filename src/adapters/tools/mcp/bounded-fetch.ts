@@ -1,47 +1,74 @@
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { linkSignals } from '../../../core/model/abort.js';
+import { isJsonObject } from '../../../core/model/json.js';
 import { McpFailure } from './failure.js';
 import { JsonMeter } from '../../platform/net/json-meter.js';
-import { MAX_MESSAGE_BYTES, MESSAGE_BOUNDS, oversizedAnswer } from './oversize.js';
+import { cancelledAnswer, MAX_MESSAGE_BYTES, MESSAGE_BOUNDS, oversizedAnswer } from './oversize.js';
 
 const ELSEWHERE = 'The tool server redirects to another origin; the redirect was not followed.';
 const CR = 13;
 const LF = 10;
 
+/** How to end the responses that are still being read, by the ids of their requests. */
+type OpenResponses = Map<number, () => void>;
+
 /**
  * Creates a `fetch` for one connection. It sends requests only to the origin of `url`, follows no redirects, and
  * rejects messages (a body, or one event of a stream) of more than 4 MiB or with more values than `MESSAGE_BOUNDS`
- * allows.
+ * allows. The response to a call ends once its cancellation was sent, because a server may keep it open.
  * @param closed aborts when the connection is closed
  */
 export function createBoundedFetch(url: URL, closed: AbortSignal): FetchLike {
+  const open: OpenResponses = new Map();
   return async (target, init = {}) => {
     const { origin } = new URL(target);
     if (origin !== url.origin) throw new McpFailure('unreachable', ELSEWHERE);
     const isStream = init.method === 'GET';
+    const message = typeof init.body === 'string' ? readMessage(init.body) : NO_MESSAGE;
+    const { id, cancels } = message;
     const excess = new AbortController();
     const sources = init.signal == null ? [excess.signal] : [init.signal, excess.signal];
-    const { signal, release } = linkSignals(...sources);
+    const linked = linkSignals(...sources);
+    const stop = (): void => {
+      excess.abort();
+    };
+    const release = (): void => {
+      linked.release();
+      if (id !== null) open.delete(id);
+    };
+    if (id !== null) open.set(id, stop);
     try {
-      const response = await fetch(target, { ...init, signal, redirect: 'manual' });
-      const id = typeof init.body === 'string' ? requestId(init.body) : null;
-      const stop = (): void => {
-        excess.abort();
-      };
-      return withBoundedBody(response, id, { stop, release });
+      const response = await fetch(target, { ...init, signal: linked.signal, redirect: 'manual' });
+      return withBoundedBody(response, id, { stop, release, open });
     } catch (error) {
       release();
       // The SDK would retry a failed stream even after it was closed. It takes 405 to mean that there is no stream.
       if (isStream && closed.aborted) return new Response(null, { status: 405 });
       throw error;
+    } finally {
+      if (cancels !== null) open.get(cancels)?.();
     }
   };
 }
 
-function requestId(body: string): number | null {
+/** What a message of the client says: the id of a request, or the id of the request that it cancels. */
+interface SentMessage {
+  readonly id: number | null;
+  readonly cancels: number | null;
+}
+
+const NO_MESSAGE: SentMessage = { id: null, cancels: null };
+
+function readMessage(body: string): SentMessage {
   const message: unknown = JSON.parse(body);
-  const isRequest = typeof message === 'object' && message !== null && 'id' in message && 'method' in message;
-  return isRequest && typeof message.id === 'number' ? message.id : null;
+  if (!isJsonObject(message) || typeof message.method !== 'string') return NO_MESSAGE;
+  const { id, method, params } = message;
+  const cancelled =
+    method === 'notifications/cancelled' && isJsonObject(params) ? params.requestId : undefined;
+  return {
+    id: typeof id === 'number' ? id : null,
+    cancels: typeof cancelled === 'number' ? cancelled : null,
+  };
 }
 
 /**
@@ -53,29 +80,40 @@ function requestId(body: string): number | null {
 function withBoundedBody(
   response: Response,
   id: number | null,
-  request: { readonly stop: () => void; readonly release: () => void },
+  request: { readonly stop: () => void; readonly release: () => void; readonly open: OpenResponses },
 ): Response {
   if (response.body === null || response.status === 204 || response.status === 304) {
     request.release();
     return response;
   }
   const isEvents = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
-  const instead = isEvents && id !== null ? `\n\ndata: ${JSON.stringify(oversizedAnswer(id))}\n\n` : null;
   const fits = isEvents ? eventsFit() : bodyFits();
+  const end = (): void => {
+    request.stop();
+    request.release();
+  };
   const bound = new TransformStream<Uint8Array, Uint8Array>({
+    start(controller) {
+      if (!isEvents || id === null) return;
+      // Without a result, the SDK would open the stream again.
+      request.open.set(id, () => {
+        controller.enqueue(eventOf(cancelledAnswer(id)));
+        controller.terminate();
+        end();
+      });
+    },
     transform(chunk, controller) {
       if (fits(chunk)) {
         controller.enqueue(chunk);
         return;
       }
-      if (instead === null) {
+      if (!isEvents || id === null) {
         controller.error(new McpFailure('refused', 'The tool server sent a message that is too large.'));
       } else {
-        controller.enqueue(Buffer.from(instead));
+        controller.enqueue(eventOf(oversizedAnswer(id)));
         controller.terminate();
       }
-      request.stop();
-      request.release();
+      end();
     },
     flush() {
       request.release();
@@ -83,6 +121,11 @@ function withBoundedBody(
   });
   const { status, statusText, headers } = response;
   return new Response(response.body.pipeThrough(bound), { status, statusText, headers });
+}
+
+/** A message as an event, after whatever is unfinished in the stream. */
+function eventOf(message: object): Uint8Array {
+  return Buffer.from(`\n\ndata: ${JSON.stringify(message)}\n\n`);
 }
 
 /** Consumes a chunk. Returns false once the message exceeds the bounds. */

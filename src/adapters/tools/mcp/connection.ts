@@ -8,6 +8,8 @@ import type { McpTiming, McpTransportSettings } from './settings.js';
 import { openTransport } from './transports.js';
 
 const MAX_PAGES = 50;
+/** Maximum size of all pages of a tool list, in characters of JSON. */
+const MAX_LIST = 4 * 1024 * 1024;
 const LONGEST_MS = 2_147_483_647;
 
 /** Progress of a call, as the server reports it. */
@@ -111,6 +113,7 @@ class ClientConnection implements Connection {
 
   async listTools(signal: AbortSignal): Promise<readonly unknown[]> {
     const tools: unknown[] = [];
+    let size = 0;
     let cursor: string | null = null;
     for (let pages = 0; pages < MAX_PAGES; pages++) {
       const params: { cursor?: string } = cursor === null ? {} : { cursor };
@@ -119,6 +122,13 @@ class ClientConnection implements Connection {
       const page: unknown = result.tools;
       if (!isList(page)) {
         throw new McpFailure('refused', `The tool server ${this.parts.server} did not list its tools.`);
+      }
+      size += JSON.stringify(page).length;
+      if (size > MAX_LIST) {
+        throw new McpFailure(
+          'refused',
+          `The tool list of the tool server ${this.parts.server} is too large.`,
+        );
       }
       tools.push(...page);
       const { nextCursor } = result;

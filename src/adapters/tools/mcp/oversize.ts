@@ -9,6 +9,15 @@ export const MESSAGE_BOUNDS: JsonBounds = { values: 20_000, depth: 200 };
 /** Builds the error result of a call whose response was too large. */
 export function oversizedAnswer(id: number): object {
   const text = `The result is larger than ${String(MAX_MESSAGE_BYTES / 1024 / 1024)} MiB, or has too many values.`;
+  return errorResult(id, text);
+}
+
+/** Builds the error result of a call that was cancelled. */
+export function cancelledAnswer(id: number): object {
+  return errorResult(id, 'The call was cancelled.');
+}
+
+function errorResult(id: number, text: string): object {
   return { jsonrpc: '2.0', id, result: { isError: true, content: [{ type: 'text', text }] } };
 }
 

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import { linkSignals } from '../../../core/model/abort.js';
 import type { JsonObject, JsonValue } from '../../../core/model/json.js';
 import type { Log } from '../../../core/ports/log.js';
@@ -138,6 +139,11 @@ export class McpServer {
       while (this.#isStale && connection.isOpen) {
         this.#isStale = false;
         this.#take(await connection.listTools(AbortSignal.timeout(this.parts.timing.connectMs)));
+        // A server may announce a change whenever it is asked.
+        await Promise.race([
+          pause(this.parts.timing.firstRetryMs, undefined, { ref: false }),
+          connection.ended,
+        ]);
       }
     } catch (error) {
       this.parts.log.warn({ err: error, server: this.name }, 'tool server: failed to refresh the tool list');

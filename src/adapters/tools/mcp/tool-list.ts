@@ -7,6 +7,8 @@ import { bounded } from './failure.js';
 const MAX_TOOLS = 200;
 const MAX_NAME = 64;
 const MAX_DESCRIPTION = 2_000;
+/** In characters of JSON: every request to a model has the schemas of all tools. */
+const MAX_SCHEMA = 65_536;
 
 /** A valid tool from a server's list. */
 export interface ListedTool extends ToolDescription {
@@ -68,6 +70,7 @@ function readTool(
   if (!isJsonObject(inputSchema)) return { problem: 'it has no schema for its arguments' };
   if (inputSchema.type !== 'object') return { problem: "its schema's type is not object" };
   const parameters = withProperties(inputSchema);
+  if (JSON.stringify(parameters).length > MAX_SCHEMA) return { problem: 'its schema is larger than 64 KiB' };
   try {
     parts.schemas.compile(parameters);
   } catch (cause) {

@@ -7,6 +7,8 @@ import { callOf, resultOf } from '../functions.js';
 /** The most that one statement removes. */
 const THREADS_A_SLICE = 20;
 const ROWS_A_SLICE = 2_000;
+/** How many slices the deletion of one session removes: there may be many buried sessions before it. */
+const SLICES_A_DELETION = 5;
 
 const DELETE = callOf('delete_session', 2);
 const SWEEP = callOf('sweep_buried', 1);
@@ -21,10 +23,13 @@ const PRUNE_USAGE: Statement = {
   text: 'DELETE FROM usage WHERE day < $1',
 };
 
-/** Deletes sessions and prunes old data. A deleted session is unreachable at once; its rows are removed in batches. */
+/**
+ * Deletes sessions and prunes old data. A deleted session is unreachable at once; its rows are removed in batches, by
+ * the next prune at the latest.
+ */
 export function createRemoval(run: Run, log: Log | undefined): Pick<Store, 'deleteSession' | 'prune'> {
-  async function sweep(): Promise<void> {
-    while (await resultOf<boolean>(run, SWEEP, [ROWS_A_SLICE]));
+  async function sweep(slices = Infinity): Promise<void> {
+    for (let n = 0; n < slices; n++) if (!(await resultOf<boolean>(run, SWEEP, [ROWS_A_SLICE]))) return;
   }
 
   async function pruneThreads(before: number, at: number): Promise<string[]> {
@@ -52,7 +57,7 @@ export function createRemoval(run: Run, log: Log | undefined): Pick<Store, 'dele
       const [row] = await run<{ result: number | null }>(DELETE, [id, at]);
       if (row === undefined || row.result === null) return false;
       try {
-        await sweep();
+        await sweep(SLICES_A_DELETION);
       } catch (error) {
         // The session is already unreachable, and the next prune removes its remaining rows.
         log?.warn({ err: error }, 'failed to remove the rows of a deleted session');

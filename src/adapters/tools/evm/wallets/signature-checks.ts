@@ -1,8 +1,17 @@
-import { recoverAddress, type Address, type Hex } from 'viem';
+import {
+  encodeDeployData,
+  erc6492SignatureValidatorAbi,
+  erc6492SignatureValidatorByteCode,
+  recoverAddress,
+  type Address,
+  type Hex,
+} from 'viem';
+import { revertOf } from '../abi/reverts.js';
 import type { Client } from '../rpc/client.js';
+import { ResponseFieldError } from '../rpc/response-fields.js';
 
-/** In characters. Generous, because the signature of a contract wallet can be long. */
-const MAX_SIGNATURE = 8_192;
+/** In characters: 16 KiB in hex, because a signature can hold the calldata that deploys its wallet (ERC-6492). */
+const MAX_SIGNATURE = 2 + 2 * 16_384;
 /** The last 32 bytes of a signature that carries its own delegation (ERC-8010), which is not yet on the chain. */
 const DELEGATION_END = '8010'.repeat(16);
 
@@ -24,8 +33,8 @@ export async function isOfKey(address: Address, hash: Hex, signature: Hex): Prom
 
 /**
  * Whether the contract at an address, or the one that will be deployed there, accepts a signature of a hash (ERC-1271,
- * ERC-6492).
- * @throws an error of the client when the node does not answer
+ * ERC-6492). The chain runs the validator of ERC-6492; a revert means that it does not accept the signature.
+ * @throws an error of the client when the node does not answer, or refuses to run it
  */
 export async function isOfContract(
   client: Client,
@@ -34,9 +43,22 @@ export async function isOfContract(
   signature: Hex,
 ): Promise<boolean> {
   if (signature.toLowerCase().endsWith(DELEGATION_END)) return false;
-  // A malformed signature and an unreachable chain fail alike. `getBlockNumber` tells them apart: it throws for the
-  // latter.
-  const isAccepted = await client.verifyHash({ address, hash, signature }).catch(() => false);
-  if (!isAccepted) await client.getBlockNumber();
-  return isAccepted;
+  const data = encodeDeployData({
+    abi: erc6492SignatureValidatorAbi,
+    bytecode: erc6492SignatureValidatorByteCode,
+    args: [address, hash, signature],
+  });
+  try {
+    const verdict = await client.call({ data });
+    return readVerdict(verdict.data);
+  } catch (error) {
+    if (revertOf(error) === undefined) throw error;
+    return false;
+  }
+}
+
+/** Reads what the validator returns: a byte, or a word, that is 0 or 1. @throws ResponseFieldError */
+function readVerdict(data: Hex | undefined): boolean {
+  if (data !== undefined && /^0x0*[01]$/.test(data)) return data.endsWith('1');
+  throw new ResponseFieldError('The verdict about a signature is malformed');
 }

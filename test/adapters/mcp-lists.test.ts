@@ -1,0 +1,56 @@
+import { text } from 'node:stream/consumers';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import type { JsonObject } from '../../src/core/model/json.js';
+import { answering, closeAnswering } from '../support/answering.js';
+import { objectOf } from '../support/house.js';
+import { closeMcp, overHttp, startMcp, type Started } from '../support/mcp.js';
+
+afterEach(async () => {
+  await closeMcp();
+  await closeAnswering();
+});
+
+/** A server whose tool list has these pages, as often as it is asked. */
+async function listing(pages: readonly (readonly JsonObject[])[]): Promise<Started> {
+  const port = await answering((res, req) => {
+    void text(req).then((body) => {
+      if (req.method !== 'POST') return res.writeHead(405).end();
+      const { id, method, params } = objectOf(JSON.parse(body));
+      if (id === undefined) return res.writeHead(202).end();
+      const cursor = Number(objectOf(params ?? {}).cursor ?? 0);
+      const serverInfo = { name: 'listing', version: '1' };
+      const result =
+        method === 'initialize'
+          ? { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo }
+          : {
+              tools: pages[cursor] ?? [],
+              ...(cursor + 1 < pages.length && { nextCursor: String(cursor + 1) }),
+            };
+      res.writeHead(200, { 'content-type': 'application/json' });
+      return res.end(JSON.stringify({ jsonrpc: '2.0', id, result }));
+    });
+  });
+  return startMcp([overHttp('s', `http://127.0.0.1:${String(port)}/`)]);
+}
+
+/** A tool whose schema has a description of so many characters. */
+function tool(name: string, characters: number): JsonObject {
+  return { name, inputSchema: { type: 'object', description: 'x'.repeat(characters) } };
+}
+
+describe('a tool list', () => {
+  it('leaves out a tool whose schema would fill each request to a model', async () => {
+    const mcp = await listing([[tool('small', 60_000)], [tool('large', 70_000), tool('last', 0)]]);
+    await mcp.until(() => mcp.servers.list().length > 0);
+    expect(mcp.servers.list().map(({ name }) => name)).toEqual(['s.small', 's.last']);
+    expect(mcp.log.lines.filter((line) => line.includes('larger than 64 KiB'))).toHaveLength(1);
+  });
+
+  it('is refused when its pages are too large together', async () => {
+    const page = Array.from({ length: 3 }, (_, n) => tool(`t${String(n)}`, 500_000));
+    const mcp = await listing([page, page, page]);
+    await mcp.until(() => mcp.log.lines.some((line) => line.includes('tool list')));
+    expect(mcp.log.lines.join('\n')).toContain('The tool list of the tool server s is too large');
+    expect(mcp.servers.list()).toEqual([]);
+  });
+});

@@ -1,0 +1,35 @@
+import { expect, it } from '@jest/globals';
+import { endParts, type FinishedAnswer } from '../../src/adapters/models/ending.js';
+import { outlineOf } from '../../src/adapters/models/request-outline.js';
+import type { RigPart } from '../../src/core/ports/rig.js';
+
+const outline = outlineOf({ purpose: 'answer', instructions: '', messages: [], tools: [] }, {});
+const usage = { inputTokens: 5, outputTokens: 100_000 };
+
+/** The parts of a response that ends like this, and the error that ends it. */
+function ended(answer: Partial<FinishedAnswer>): { parts: RigPart[]; error: unknown } {
+  const parts: RigPart[] = [];
+  try {
+    for (const part of endParts({ reason: 'stop', usage, spoke: false, calls: [], ...answer }, outline))
+      parts.push(part);
+    return { parts, error: undefined };
+  } catch (error) {
+    return { parts, error };
+  }
+}
+
+it.each(['length', 'content-filter', 'error'] as const)(
+  'a response without text that ends by %s fails, and has a usage',
+  (reason) => {
+    const { parts, error } = ended({ reason });
+    expect(error).toBeInstanceOf(Error);
+    expect(parts).toEqual([{ type: 'end', usage }]);
+  },
+);
+
+it('a response that is cut off at its limit after some text is complete', () => {
+  expect(ended({ reason: 'length', spoke: true })).toEqual({
+    parts: [{ type: 'end', usage }],
+    error: undefined,
+  });
+});
