@@ -31,7 +31,7 @@ export interface SessionApi {
   }): Promise<{ session: ThreadSummary; created: boolean }>;
   /** @throws RefusedError `not_found` */
   getSession(sessionId: string): Promise<ThreadSummary>;
-  /** Creates the session if it does not exist, as any request that names it does. A deleted session stays deleted. */
+  /** Creates the session if it does not exist and was not deleted. */
   touch(session: SessionRef): Promise<void>;
   /**
    * Returns the session's own thread, then the other threads of its wallet, newest first, at most 10,000 in all. Where
@@ -40,8 +40,7 @@ export interface SessionApi {
    */
   getThreads(sessionId: string, walletProof?: string): Promise<readonly ThreadSummary[]>;
   /**
-   * Lists the threads of a wallet, latest activity first. Creates `session`, if given, when it is unknown, as any request
-   * does.
+   * Lists the threads of a wallet, latest activity first. Creates `session` if it is given and does not exist.
    */
   listThreads(request: {
     session: SessionRef | undefined;
@@ -99,7 +98,7 @@ export interface ChatApi {
     },
   ): Snapshot | Promise<Snapshot>;
   /**
-   * Cancels the running turn and the queued ones. Returns true if there was any; a snapshot read afterwards is final.
+   * Cancels the running turn and the queued ones. Returns true if there was one. A later snapshot shows the end.
    */
   interrupt(session: SessionRef): Promise<boolean>;
 }

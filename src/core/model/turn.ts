@@ -43,6 +43,18 @@ export interface Usage {
   readonly outputTokens: number;
 }
 
+/** More tokens than any model processes for one request. */
+const MAX_TOKENS = 1_000_000_000;
+
+/** Makes the counts that a provider reports, which can be any numbers, into whole ones that can be stored and added up. */
+export function countable({ inputTokens, outputTokens }: Usage): Usage {
+  return { inputTokens: wholeCount(inputTokens), outputTokens: wholeCount(outputTokens) };
+}
+
+function wholeCount(tokens: number): number {
+  return tokens > 0 ? Math.min(Math.round(tokens), MAX_TOKENS) : 0;
+}
+
 /** How a turn went. Rig, usage and `endedAt` are known once it has ended. */
 export interface TurnSummary extends Pick<Turn, 'id' | 'no' | 'app' | 'status' | 'error' | 'createdAt'> {
   /** The id of the rig that responded; null if none did. */

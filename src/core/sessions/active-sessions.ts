@@ -8,6 +8,11 @@ const MAX_WEIGHT = 64 * 1_048_576;
 const KEPT_SHARE = 0.95;
 /** The interval between evictions while the cache is within its limits, or when nothing more can be evicted. */
 const EVICTION_MS = 1_000;
+/**
+ * How long a session with an open turn is kept after its last use. A turn of this process is pinned for as long as it
+ * runs; that of another node may have ended since, without anybody reading the session here.
+ */
+const PROCESSING_MS = 60_000;
 /** How long a session that was only read, never written, stays in the cache. */
 const UNSTORED_MS = 3_600_000;
 
@@ -53,7 +58,9 @@ export class ActiveSessions {
     for (const thread of this.#sessions.values()) {
       const isOld = !thread.stored && now - thread.usedAt > UNSTORED_MS;
       if (!isOld && fits()) break;
-      if (thread.pins === 0 && !thread.processing && this.#sessions.size > 1) this.drop(thread);
+      const usedAt = Math.max(thread.usedAt, thread.checkedAt);
+      const isBusy = thread.pins > 0 || (thread.processing && now - usedAt < PROCESSING_MS);
+      if (!isBusy && this.#sessions.size > 1) this.drop(thread);
     }
     this.#mayEvict = fits();
   }

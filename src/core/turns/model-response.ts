@@ -11,7 +11,7 @@ import { RigError, type Rig, type RigPart, type RigRequest } from '../ports/rig.
 import { requestTokens } from '../rigs/build-request.js';
 import type { RunningTurn } from './running-turn.js';
 import { cutText, wellFormed, wellFormedJson, WellFormedPieces } from '../model/text.js';
-import { NO_USAGE, type Usage } from '../model/turn.js';
+import { countable, NO_USAGE, type Usage } from '../model/turn.js';
 
 /**
  * Limits of one model response: characters of text, and tool calls. A response beyond them does not end by itself and
@@ -34,7 +34,8 @@ export interface ModelResponseParts {
 export class ModelResponse {
   /** The tool calls of the response, with ids that are unique in the turn. */
   readonly calls: ToolCall[] = [];
-  #usage = NO_USAGE;
+  /** What the provider reported, or else the estimate; undefined until then. */
+  #usage: Usage | undefined;
   readonly #pieces = new WellFormedPieces();
   readonly #checkpoints: Checkpoints;
   readonly #observed: AnswerObserver;
@@ -53,7 +54,7 @@ export class ModelResponse {
   readonly take = (part: RigPart): void => {
     if (this.running.isStopped) return;
     if (part.type === 'text') this.#show(this.#pieces.add(part.text));
-    else if (part.type === 'end') this.#bill(part.usage);
+    else if (part.type === 'end') this.#bill(countable(part.usage));
     else if (this.calls.length < MAX_CALLS) this.calls.push(this.#named(part.call));
     else this.running.stop('overlong');
   };
@@ -68,10 +69,10 @@ export class ModelResponse {
     const shown = estimateTokens(this.running.text);
     this.running.shownTokens += shown;
     // The provider bills a response that was cut short without reporting its usage: estimate it.
-    if (outcome !== 'complete' && shown > 0)
+    if (outcome !== 'complete' && shown > 0 && this.#usage === undefined)
       this.#bill({ inputTokens: requestTokens(this.request), outputTokens: shown });
     const reason = error instanceof RigError ? error.reason : undefined;
-    this.#observed.ended(outcome, this.#usage, this.calls.length, reason);
+    this.#observed.ended(outcome, this.#usage ?? NO_USAGE, this.calls.length, reason);
   }
 
   #bill(usage: Usage): void {

@@ -1,9 +1,10 @@
-import { endingAfter } from './turn-ending.js';
+import { endingAfter, shownText } from './turn-ending.js';
 import { settledWithin, type Clock } from '../ports/clock.js';
 import type { Log } from '../ports/log.js';
 import type { Observer } from '../ports/observer.js';
 import type { CoreSettings } from '../model/settings.js';
 import type { SessionCache } from '../sessions/session-cache.js';
+import { TurnStopped } from '../model/abort.js';
 import type { Signal } from '../model/event.js';
 import { storePatiently } from './store-retry.js';
 import { closeTurn } from './close-turn.js';
@@ -124,7 +125,7 @@ export class Runner {
   /** Never rejects. */
   async #run(running: RunningTurn): Promise<void> {
     try {
-      const thread = await this.#threadOf(running.turn);
+      const thread = await this.#threadPatiently(running);
       const { clock, settings } = this.parts;
       const cancelTimeout = clock.after(settings.turnTimeoutMs, () => {
         running.stop('timeout');
@@ -184,6 +185,16 @@ export class Runner {
     });
   }
 
+  /** An interrupted turn waits for its thread too, in which its end is stored. */
+  #threadPatiently({ signal, turn }: RunningTurn): Promise<CachedSession> {
+    const read = (): Promise<CachedSession> => {
+      const reason: unknown = signal.reason;
+      const isLeft = reason instanceof TurnStopped && reason.stop !== 'interrupted';
+      return isLeft ? Promise.reject(reason) : this.#threadOf(turn);
+    };
+    return storePatiently(this.parts, turn.id, read, 'failed to read the thread of a turn, retrying');
+  }
+
   async #threadOf(turn: ClaimedTurn): Promise<CachedSession> {
     const ref = { id: turn.sessionId, ifUnknown: 'refuse' } as const;
     const { threads } = this.parts;
@@ -193,7 +204,10 @@ export class Runner {
     const thread = await threads.openChecked(ref);
     if (thread.findOpen(turn.id) !== undefined) return thread;
     thread.stale = true;
-    return threads.open(ref);
+    const reread = await threads.open(ref);
+    // It may have ended while the store was unavailable.
+    if (reread.findOpen(turn.id) === undefined) throw new TurnStopped('lost');
+    return reread;
   }
 
   async #end(running: RunningTurn, thread: CachedSession, ending: Ending): Promise<void> {
@@ -276,12 +290,4 @@ export class Runner {
     if (this.#running.get(running.turn.sessionId) === running) this.#running.delete(running.turn.sessionId);
     running.finish();
   }
-}
-
-/**
- * Returns the text of the step in flight to keep. An incomplete turn without new text keeps what an earlier attempt
- * published.
- */
-function shownText({ text, leftover }: RunningTurn, { outcome }: Ending): string {
-  return text === '' && outcome !== 'complete' ? leftover : text;
 }

@@ -12,7 +12,7 @@ import type { PromptMessage, Rig, RigRequest } from '../ports/rig.js';
 import type { RunningTurn } from './running-turn.js';
 import { wellFormed } from '../model/text.js';
 import type { CachedSession } from '../sessions/cached-session.js';
-import { NO_USAGE } from '../model/turn.js';
+import { countable, NO_USAGE } from '../model/turn.js';
 
 const INSTRUCTIONS =
   'Give the conversation a title of at most six words, in its language. Answer with the title alone: no quotes, no full stop.';
@@ -151,7 +151,7 @@ export class Titles {
         if (part.type === 'text') {
           if (text === '') observed.spoke();
           text += part.text;
-        } else if (part.type === 'end') usage = part.usage;
+        } else if (part.type === 'end') usage = countable(part.usage);
         if (text.length > MAX_PROPOSAL) asked.abort(new Error('The title is too long'));
       });
       outcome = 'complete';

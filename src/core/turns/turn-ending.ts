@@ -47,3 +47,11 @@ export function endingAfter(
     error: 'Something went wrong inside the service while answering. Send the message again.',
   };
 }
+
+/**
+ * Returns the text of the step in flight to keep. An incomplete turn without new text keeps what an earlier attempt
+ * published.
+ */
+export function shownText({ text, leftover }: RunningTurn, { outcome }: Ending): string {
+  return text === '' && outcome !== 'complete' ? leftover : text;
+}

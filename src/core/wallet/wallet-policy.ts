@@ -26,9 +26,15 @@ const TOKEN_FUNCTIONS: ReadonlyMap<string, TokenFunction> = new Map([
   ['0x23b872dd', { name: 'transferFrom', receiver: 1 }],
   ['0x095ea7b3', { name: 'approve', receiver: 0 }],
   ['0x39509351', { name: 'increaseAllowance', receiver: 0 }],
+  ['0xa22cb465', { name: 'setApprovalForAll', receiver: 0 }],
+  // ERC-721, without and with data; ERC-1155, of one token and of many.
+  ['0x42842e0e', { name: 'safeTransferFrom', receiver: 1 }],
+  ['0xb88d4fde', { name: 'safeTransferFrom', receiver: 1 }],
+  ['0xf242432a', { name: 'safeTransferFrom', receiver: 1 }],
+  ['0x2eb2c2d6', { name: 'safeBatchTransferFrom', receiver: 1 }],
 ]);
-/** Names of fields in typed data that give an address the right to take tokens (ERC-2612 and its relatives). */
-const SPENDERS = new Set(['spender', 'operator']);
+/** Names of fields in typed data that give an address tokens, or the right to take them (ERC-2612, ERC-3009). */
+const FAVORED = new Set(['spender', 'operator', 'to', 'recipient', 'receiver']);
 /** The hex digits of a selector with `0x`, and those of an argument. */
 const SELECTOR_LENGTH = 10;
 const ARGUMENT_LENGTH = 64;
@@ -68,7 +74,7 @@ export function signatureProblem(
   if (wrongChain !== undefined || recipients === null || typedData === null) return wrongChain;
   const { domain, message } = typedData;
   const contract = isJsonObject(domain) ? domain.verifyingContract : undefined;
-  const parties = [...(typeof contract === 'string' ? [contract] : []), ...spendersIn(message ?? null)];
+  const parties = [...(typeof contract === 'string' ? [contract] : []), ...favoredIn(message ?? null)];
   const stranger = parties.find((party) => !recipients.includes(party.toLowerCase()));
   return stranger && `This App may not ask for signatures that concern ${stranger}`;
 }
@@ -110,14 +116,14 @@ function tokenReceiver(data: string): string | undefined {
 }
 
 /** Iterative, so that no depth can exhaust the call stack. */
-function spendersIn(message: JsonValue): string[] {
+function favoredIn(message: JsonValue): string[] {
   const found: string[] = [];
   for (let level = [message]; level.length > 0;) {
     level = level.flatMap((item) => {
       if (typeof item !== 'object' || item === null) return [];
       if (!isJsonObject(item)) return item;
       for (const [name, value] of Object.entries(item)) {
-        if (SPENDERS.has(name) && typeof value === 'string') found.push(value);
+        if (FAVORED.has(name) && typeof value === 'string') found.push(value);
       }
       return Object.values(item);
     });

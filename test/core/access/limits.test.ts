@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { v4 as uuid } from 'uuid';
 import { createMemoryStore } from '../../support/memory-store/store.js';
+import { RigError, type Rig } from '../../../src/core/ports/rig.js';
 import { NO_LIMITS, requestQuotas, turnQuotas, type Limits } from '../../../src/core/model/quota.js';
 import { closeTestCores, collectUntil, created, message, spoken, testCore } from '../../support/core.js';
 import { ScriptedRig } from '../../support/scripted-rig.js';
@@ -65,6 +66,30 @@ describe('limits', () => {
     await collectUntil(feed, ({ type }) => type === 'text');
     await core.interrupt(created(cut));
     await expect(core.send(message(cut, 'two'))).rejects.toMatchObject({ reason: 'too_many' });
+  });
+
+  it('count the tokens that a provider bills for an answer that fails, and nothing beside them', async () => {
+    const failing = (texts: readonly string[]): Rig => ({
+      ...{ id: 'failing', name: 'failing', provider: 'test', contextTokens: 100_000 },
+      check: () => Promise.resolve(),
+      respond: (request, _signal, take) => {
+        if (request.purpose !== 'title') for (const text of texts) take({ type: 'text', text });
+        take({ type: 'end', usage: { inputTokens: 60, outputTokens: 40.4 } });
+        return Promise.reject(new RigError('no answer', { retryable: false }));
+      },
+    });
+    for (const texts of [[], ['word '.repeat(200)]]) {
+      const allows = async (tokensPerDay: number): Promise<boolean> => {
+        const { core } = testCore({ rigs: [failing(texts)], settings: limited({ tokensPerDay }) });
+        const id = uuid();
+        await core.turnEnded(await core.send(message(id, 'one')), never);
+        return core.send(message(id, 'two')).then(
+          () => true,
+          () => false,
+        );
+      };
+      expect([await allows(100), await allows(101)]).toEqual([false, true]);
+    }
   });
 
   it('count requests a minute', async () => {

@@ -6,7 +6,7 @@ import type { Message } from '../../../src/core/model/message.js';
 import { RigError } from '../../../src/core/ports/rig.js';
 import type { Tool } from '../../../src/core/ports/tool.js';
 import { newSession } from '../../../src/core/model/session.js';
-import type { Store } from '../../../src/core/ports/store.js';
+import { StoreUnavailableError, type Store } from '../../../src/core/ports/store.js';
 import type { ClaimedTurn } from '../../../src/core/model/turn.js';
 import { claimFree } from '../../contracts/store-fixtures.js';
 import {
@@ -130,6 +130,41 @@ describe('a turn whose process died', () => {
     asked.text('Good day').end();
     await core.turnEnded({ sessionId: id, turnId: lost.id, repeated: false }, never);
     expect(spoken(await core.snapshot(created(id)))).toEqual(['user: Hi', 'assistant: Good day']);
+  });
+
+  it('goes on in the attempt that has taken it over when its thread cannot be read at once', async () => {
+    const { store, id, lost, rig, clock } = await afterLoss({});
+    let reads = 0;
+    const { core } = testCore({
+      ...{ rigs: [rig], clock },
+      store: {
+        ...store,
+        loadThread: (...asked) =>
+          ++reads < 3 ? Promise.reject(new StoreUnavailableError('gone')) : store.loadThread(...asked),
+      },
+    });
+    await core.start();
+    (await clock.passUntil(rig.next())).text('Good day').end();
+    await core.turnEnded({ sessionId: id, turnId: lost.id, repeated: false }, never);
+    expect(spoken(await core.snapshot(created(id)))).toEqual(['user: Hi', 'assistant: Good day']);
+  });
+
+  it('asks no model when it has ended before its thread could be read', async () => {
+    const { store, rig, clock } = await afterLoss({});
+    const { core, log } = testCore({
+      ...{ rigs: [rig], clock },
+      store: {
+        ...store,
+        async loadThread(...asked) {
+          const thread = await store.loadThread(...asked);
+          return typeof thread === 'string' ? thread : { ...thread, open: [] };
+        },
+      },
+    });
+    await core.start();
+    await clock.advance(1_000);
+    expect(rig.asked).toEqual([]);
+    expect(log.lines.join()).toContain('left a turn for recovery');
   });
 
   it('cuts a stream that began before its successor, and saw what is made anew', async () => {

@@ -64,6 +64,14 @@ describe('transactionProblem', () => {
       ['transferFrom', `0x23b872dd${word(SHOP)}${word(STRANGER)}${word('0x1')}`],
       ['approve', `0x095ea7b3${word(STRANGER)}${word('0x1')}`],
       ['increaseAllowance', `0x39509351${word(STRANGER)}${word('0x1')}`],
+      ['setApprovalForAll', `0xa22cb465${word(STRANGER)}${word('0x1')}`],
+      ['safeTransferFrom', `0x42842e0e${word(SHOP)}${word(STRANGER)}${word('0x1')}`],
+      ['safeTransferFrom with data', `0xb88d4fde${word(SHOP)}${word(STRANGER)}${word('0x1')}${word('0x80')}`],
+      [
+        'safeTransferFrom of ERC-1155',
+        `0xf242432a${word(SHOP)}${word(STRANGER)}${word('0x1')}${word('0x1')}`,
+      ],
+      ['safeBatchTransferFrom', `0x2eb2c2d6${word(SHOP)}${word(STRANGER)}${word('0xa0')}`],
       ['approve in capitals', `0x095EA7B3${word(STRANGER).toUpperCase()}${word('0x1')}`],
     ])('refuses a %s that favors others', (_, data) => {
       expect(problemOf(data)).toContain(STRANGER);
@@ -104,6 +112,18 @@ describe('signatureProblem', () => {
     expect(signatureProblem({ ...policy, recipients: null }, ether, permit(STRANGER))).toBeUndefined();
     expect(signatureProblem(policy, ether, null)).toBeUndefined();
   });
+
+  it.each(['spender', 'operator', 'to', 'recipient', 'receiver'])(
+    'refuses a %s that is not allowed',
+    (name) => {
+      const transfer = (favored: string) => ({
+        domain: { verifyingContract: SHOP },
+        message: { from: STRANGER, [name]: favored, value: '1' },
+      });
+      expect(signatureProblem(policy, ether, transfer(SHOP))).toBeUndefined();
+      expect(signatureProblem(policy, ether, transfer(STRANGER))).toContain(STRANGER);
+    },
+  );
 
   it('takes typed data of any shape', () => {
     for (const odd of [{}, { domain: null, message: null }, { domain: [], message: [[[]]] }])
