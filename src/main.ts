@@ -11,9 +11,12 @@ const BAD_CONFIGURATION = 2;
 const SIGNALS = { SIGINT: 130, SIGTERM: 143 } as const;
 /** How long the shutdown may take in addition to the drain timeout before the process exits, in milliseconds. */
 const CLOSE_MS = 15_000;
+/** The longest delay of a timer: a longer one would fire at once. */
+const MAX_DELAY_MS = 2_147_483_647;
 
 /** Runs the service in this process until a signal ends it. Handles signals and exits the process. */
 export async function serve(sources: ConfigSources): Promise<void> {
+  ignoreOutputErrors();
   let app: Application | undefined;
   try {
     const config = await readConfig(sources);
@@ -45,6 +48,11 @@ function announce({ log, version, rigs, hasPage }: Application, config: Config, 
   out.write(`${describeStart(config, { url, version, rigs, hasPage })}\n`);
 }
 
+/** Keeps running when a banner cannot be printed, for example to a file on a full disk. */
+function ignoreOutputErrors(): void {
+  for (const output of [process.stdout, process.stderr]) output.on('error', () => undefined);
+}
+
 /** Exits on an uncaught error. State is durable, so a restart is safer than continuing. */
 function watchCrashes({ log }: Application): void {
   const crash = (error: unknown): void => {
@@ -68,10 +76,13 @@ function endOnSignals(app: Application, config: Config): void {
       ending = true;
       app.log.info({ signal }, 'draining');
       if (process.stderr.isTTY) process.stderr.write('\nDraining; press Ctrl-C again to exit immediately.\n');
-      setTimeout(() => {
-        app.log.error({}, 'shutdown timed out');
-        process.exit(FAILED);
-      }, config.drainTimeoutMs + CLOSE_MS).unref();
+      setTimeout(
+        () => {
+          app.log.error({}, 'shutdown timed out');
+          process.exit(FAILED);
+        },
+        Math.min(config.drainTimeoutMs + CLOSE_MS, MAX_DELAY_MS),
+      ).unref();
       end(app).catch((error: unknown) => {
         app.log.error({ err: error }, 'shutdown failed');
         process.exit(FAILED);

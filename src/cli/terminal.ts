@@ -68,7 +68,9 @@ export function printTable(
     return;
   }
   const all = [headings, ...rows].map((row) => row.map((cell) => printable(cell)));
-  const widths = headings.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
+  const widths = headings.map((_, column) =>
+    all.reduce((width, row) => Math.max(width, row[column]?.length ?? 0), 0),
+  );
   const [heading = '', ...lines] = all.map((row) =>
     row
       .map((cell, column) => cell.padEnd(widths[column] ?? 0))

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Config } from '../config.js';
-import { metricsRoute, type MetricsPage } from '../http/pages/metrics-page.js';
+import { isPublished, metricsRoute, type MetricsPage } from '../http/pages/metrics-page.js';
 import { pageRoutes, type Page } from '../http/pages/pages.js';
 import { fileRoutes, findFiles } from '../http/pages/static-files.js';
 import { DEFAULT_APP } from '../core/model/app.js';
@@ -20,7 +20,10 @@ const FOLDER = fileURLToPath(new URL('../../dist/web', import.meta.url));
  * @throws ConfigError if the configured logo is not usable
  */
 export async function createPages(
-  config: Pick<Config, 'page' | 'adminToken' | 'pageSettings' | 'apps' | 'file'>,
+  config: Pick<
+    Config,
+    'page' | 'adminToken' | 'pageSettings' | 'apps' | 'file' | 'corsOrigins' | 'trustProxy'
+  >,
   parts: {
     readonly metrics: MetricsPage | null;
     readonly admin: RootPages | null;
@@ -43,7 +46,7 @@ export async function createPages(
   const chat = page && chatFile !== undefined ? await createChatPages(config, join(FOLDER, chatFile)) : [];
   return {
     routes: [
-      (dialect) => (metrics === null ? [] : [metricsRoute(metrics, dialect)]),
+      (dialect) => (metrics === null ? [] : [metricsRoute(metrics, isPublished(config), dialect)]),
       ...(admin === null ? [] : [admin]),
       (dialect) => pageRoutes(reference, dialect),
       (dialect) => pageRoutes(chat, dialect),

@@ -11,15 +11,16 @@ export type TrustProxy = boolean | number | readonly string[];
 export const corsOrigins: Parse<CorsOrigins> = (value) => {
   if (value === '*') return { value };
   const origins = listed(value);
-  const fits = origins.length > 0 && origins.every((origin) => originOf(origin) === origin.toLowerCase());
+  const fits = origins.length > 0 && origins.every(isOrigin);
   if (fits) return { value: origins.map((origin) => origin.toLowerCase()) };
   return {
-    wrong: 'must be * or origins such as https://app.example.com, separated by commas, without a path',
+    wrong: 'must be * or whole origins such as https://app.example.com, separated by commas, without a path',
   };
 };
 
-function originOf(value: string): string | undefined {
-  return URL.canParse(value) ? new URL(value).origin : undefined;
+/** A browser names each origin in full: one with `*` in its host would match none. */
+function isOrigin(value: string): boolean {
+  return URL.canParse(value) && new URL(value).origin === value.toLowerCase() && !value.includes('*');
 }
 
 const PROXY_WORDS = new Set(['loopback', 'linklocal', 'uniquelocal']);
@@ -60,7 +61,9 @@ function isNetwork(value: string): boolean {
   const [address = '', bits, ...rest] = value.split('/');
   const family = isIP(address);
   if (family === 0 || rest.length > 0) return false;
-  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
+  if (bits === undefined) return true;
+  // Express refuses a network of 0 bits, which would be every address.
+  return /^[1-9]\d{0,2}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128);
 }
 
 /** The location of the data. `path` null: a temporary file that is deleted at shutdown. */

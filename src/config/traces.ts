@@ -34,11 +34,14 @@ export function tracesOf(reader: SettingsReader): TraceSettings | null {
     oneOf(SAMPLERS),
   );
   const ratio = reader.read('OTEL_TRACES_SAMPLER_ARG', 1, fraction);
-  if (url === null || isDisabled) return null;
-  if (!reader.read('OTEL_TRACES_EXPORTER', true, exporter)) return null;
+  const isOff = url === null || isDisabled;
+  const exports = reader.read('OTEL_TRACES_EXPORTER', true, isOff ? unused : exporter);
+  const isTraced = !isOff && exports;
+  // Machines set these for all their programs: what has no effect here may have any value.
   for (const name of ['OTEL_EXPORTER_OTLP_PROTOCOL', 'OTEL_EXPORTER_OTLP_TRACES_PROTOCOL']) {
-    reader.read(name, 'http/protobuf', oneOf(['http/protobuf']));
+    reader.read(name, true, isTraced ? protocol : unused);
   }
+  if (!isTraced) return null;
   return {
     url,
     serviceName: serviceName ?? resource['service.name'] ?? 'diptych',
@@ -55,6 +58,11 @@ const exporter: Parse<boolean> = (value) => {
   if (value === 'none') return { value: false };
   return listed(value).includes('otlp') ? { value: true } : { wrong: 'must be otlp or none' };
 };
+
+const protocol: Parse<boolean> = (value) =>
+  value === 'http/protobuf' ? { value: true } : { wrong: 'must be http/protobuf' };
+
+const unused: Parse<boolean> = () => ({ value: true });
 
 const fraction: Parse<number> = (value) => {
   const number = /^\d*\.?\d+$/.test(value) ? Number(value) : NaN;

@@ -59,7 +59,8 @@ describe('OpenTelemetry’s variables', () => {
     [{}],
     [{ OTEL_SERVICE_NAME: 'x', OTEL_TRACES_SAMPLER: 'always_on', OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }],
     [{ ...ENDPOINT, OTEL_SDK_DISABLED: 'TRUE' }],
-    [{ ...ENDPOINT, OTEL_TRACES_EXPORTER: 'none' }],
+    [{ ...ENDPOINT, OTEL_TRACES_EXPORTER: 'none', OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }],
+    [{ OTEL_TRACES_EXPORTER: 'jaeger' }],
   ])('%j traces nothing', (env) => {
     expect(read(env)).toEqual({ traces: null, mistakes: [] });
   });
@@ -76,6 +77,18 @@ describe('OpenTelemetry’s variables', () => {
     ['OTEL_RESOURCE_ATTRIBUTES', 'alone'],
   ])('%s=%s is a mistake', (name, value) => {
     expect(read({ ...ENDPOINT, [name]: value }).mistakes).toEqual([name]);
+  });
+
+  it('are known as settings, whether traces are on or off', () => {
+    const on = new SettingsReader((name) =>
+      name in ENDPOINT
+        ? { text: ENDPOINT[name as keyof typeof ENDPOINT], where: name, quotable: true }
+        : undefined,
+    );
+    const off = new SettingsReader(() => undefined);
+    tracesOf(on);
+    tracesOf(off);
+    expect(off.names).toEqual(on.names);
   });
 
   it('are not quoted where they may hold a password', () => {
