@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { CLI, MAIN, Place } from './cli/running.js';
+import { freePort, ROOT, ServerProcess } from './support/server-process.js';
 
 // Each test starts processes; a lost lease alone takes 6 seconds.
 jest.setTimeout(60_000);
@@ -16,6 +17,8 @@ beforeEach(() => {
 afterEach(() => place.clear());
 
 describe('the service', () => {
+  const onLinux = process.platform === 'linux' ? it : it.skip;
+
   it('tells its real port in the log, keeps the log pure JSON, and shows a banner beside it', async () => {
     const { running, url } = await place.serve();
     await running.says('Try the legacy surface');
@@ -61,7 +64,7 @@ describe('the service', () => {
   it.each(['SIGTERM', 'SIGINT'] as const)(
     'drains on %s: a running turn may finish, then it exits with 0',
     async (signal) => {
-      const { running, url } = await place.serve({ DEMO_TOKEN_MS: '5' });
+      const { running, url } = await place.serve({ DEMO_TOKEN_MS: '5', DRAIN_TIMEOUT: '2147483' });
       const sessionId = '6f1ff4a2-1f0a-4a53-9a3c-0a1f5f9a0001';
       const answer = await fetch(`${url}/api/chat?message=count%20from%201%20to%2020`, {
         method: 'POST',
@@ -77,6 +80,21 @@ describe('the service', () => {
       });
     },
   );
+
+  onLinux('runs and drains while nothing can be written to its log', async () => {
+    const server = ServerProcess.start({
+      app: ROOT,
+      cwd: place.directory,
+      port: await freePort(),
+      env: { DATABASE_URL: `sqlite:${place.database}` },
+      // Each write to it fails with ENOSPC.
+      log: '/dev/full',
+    });
+    expect(await server.healthy()).toBe(true);
+    expect((await fetch(`${server.url}/api/sessions`)).status).toBe(400);
+    server.signal('SIGTERM');
+    expect(await server.ended).toBe(0);
+  });
 
   it('exits at once on a second signal', async () => {
     const { running, url } = await place.serve({ DEMO_TOKEN_MS: '1000', DRAIN_TIMEOUT: '600' });

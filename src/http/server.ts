@@ -43,6 +43,9 @@ const MAX_HEADER_BYTES = 1_048_576;
  */
 const KEEP_ALIVE_MS = 75_000;
 
+/** The longest wait in milliseconds for the end of responses whose connections were closed. */
+const CUT_MS = 1_000;
+
 /**
  * Creates a server that gives each request an id, a log line, the security headers, and an error response if it fails.
  * @param options `router`: handles the requests; `dialect`: the error format until a route has set its own; `streams`:
@@ -94,7 +97,10 @@ export function createHttpServer(options: {
   // Routes with tags handle conditional requests themselves. Express would treat `If-None-Match: *` as a match of any
   // response.
   Object.defineProperty(app.request, 'fresh', { value: false });
-  const connections = new Connections(server, KEEP_ALIVE_MS);
+  const connections = new Connections(server, {
+    idleMs: KEEP_ALIVE_MS,
+    isOpenStream: (res) => streams.isOpen(res),
+  });
   answerBrokenRequests(server, connections, { headers: guarding.common, dialect });
   limitConnections(server, { max: http.maxConnections, log });
   let open = 0;
@@ -121,13 +127,19 @@ export function createHttpServer(options: {
     }
   }
 
+  /** Never throws: whatever a client sends gets a response, and ends no other request of this process. */
   function enter(req: Request, res: Response): void {
-    guarding.set(req, res);
-    exchangeOf(req).refusal = screen(req);
-    req.originalUrl = req.url;
-    router(req, res, (error: unknown = new Error('no handler responded')) => {
+    const done = (error: unknown = new Error('no handler responded')): void => {
       answerError(error, req, res);
-    });
+    };
+    try {
+      guarding.set(req, res);
+      exchangeOf(req).refusal = screen(req);
+      req.originalUrl = req.url;
+      router(req, res, done);
+    } catch (error) {
+      done(error);
+    }
   }
 
   function endRequest(req: Request, res: Response): void {
@@ -158,6 +170,8 @@ export function createHttpServer(options: {
       });
       server.closeAllConnections();
       await closed;
+      // Responses that were cut off end, and are logged, a moment after the server.
+      if (open > 0) await idleWithin(CUT_MS);
     },
   };
 

@@ -156,10 +156,27 @@ const path = fc
   .tuple(fc.constantFrom(...patterns), id, fc.constantFrom('', '/', '//', '/x', '.'))
   .map(([pattern, name, end]) => pattern.replace(/:\w+/g, encodeURIComponent(name.toWellFormed())) + end);
 
+/** The start of an absolute target (RFC 9112 §3.2.2), often one that is not a valid URL, or nothing. */
+const origin = fc.oneof(
+  { weight: 9, arbitrary: fc.constant('') },
+  fc.constantFrom(
+    ...[
+      'http://localhost',
+      'HTTP://127.0.0.1:1',
+      'http://u:p@localhost',
+      'http://a:b',
+      'http://[::1',
+      'http://a[b',
+    ],
+    ...['http://%zz@a', '//%zz@a', 'http://%', 'a://b', 'a:', '*', 'http://'],
+  ),
+);
+const fragment = fc.oneof({ weight: 9, arbitrary: fc.constant('') }, fc.constantFrom('#', '#%zz', '#?a=b'));
+
 /** Anything that Node can put on the wire, mostly near to what the surfaces know. */
 export const anyRequest: fc.Arbitrary<AnyRequest> = fc.record({
   method,
-  path: fc.tuple(path, query).map(([p, q]) => `${p}?${q}`),
+  path: fc.tuple(origin, path, fragment, query).map(([o, p, f, q]) => `${o}${p}${f}?${q}`),
   headers,
   body,
 });
@@ -194,9 +211,15 @@ function hasError(json: unknown): boolean {
 /** Sends a request on a connection of its own. A stream is left after its headers. */
 export function sendAny(base: string, { method, path, headers, body }: AnyRequest): Promise<AnyResponse> {
   return new Promise((resolve, reject) => {
+    const { hostname, port } = new URL(base);
     const sent = request(
-      base + path,
-      { method, headers: { ...headers, Connection: 'close', 'Content-Length': Buffer.byteLength(body) } },
+      {
+        hostname,
+        port,
+        path,
+        method,
+        headers: { ...headers, Connection: 'close', 'Content-Length': Buffer.byteLength(body) },
+      },
       (response) => {
         const status = response.statusCode ?? 0;
         const type = response.headers['content-type'] ?? '';

@@ -1,5 +1,8 @@
 import { describe } from '@jest/globals';
 
+/** How long to look for a server, in milliseconds: a busy machine takes long, and where none is, that is said at once. */
+export const PATIENCE_MS = 20_000;
+
 /**
  * Makes a `describe` for tests that need something which is not everywhere: where it is missing they are skipped, and
  * that is said.

@@ -60,7 +60,7 @@ export async function openHouse(
     readonly root?: RootSurface;
     readonly settings?: Partial<CoreSettings>;
     /** Who may read the metrics; absent: there are none. */
-    readonly metrics?: { readonly token: string | null };
+    readonly metrics?: { readonly token: string | null; readonly trustProxy?: boolean };
     /** Where traces go; absent: nowhere. */
     readonly collector?: string;
     readonly walletSignIn?: WalletSignIn;
@@ -115,7 +115,10 @@ export async function openHouse(
     chains: options.chains ?? createChains({ chains: [] }),
   });
   const { routes: pages } = await createPages(
-    { page: false, adminToken: null, apps, file: null, pageSettings: pageOf(null) },
+    {
+      ...{ page: false, adminToken: null, apps, file: null, pageSettings: pageOf(null) },
+      ...{ corsOrigins: null, trustProxy: metrics?.trustProxy ?? false },
+    },
     { metrics: telemetry.page, admin: admin?.pages(core) ?? null, described: [] },
   );
   const server = await serveCore(core, {

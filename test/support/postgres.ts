@@ -4,14 +4,14 @@ import { Client } from 'pg';
 import { openPostgresStore } from '../../src/adapters/stores/postgres/store.js';
 import type { PostgresOptions } from '../../src/adapters/stores/postgres/connections.js';
 import type { Store } from '../../src/core/ports/store.js';
-import { describeWhere } from './describe-where.js';
+import { describeWhere, PATIENCE_MS } from './describe-where.js';
 import { runSql } from './run-sql.js';
 
 /** The server that tests use: they create and drop databases of their own there. */
 export const POSTGRES_URL = process.env.TEST_POSTGRES_URL ?? 'postgres://postgres@127.0.0.1:5432/postgres';
 
 async function findPostgres(): Promise<string | null> {
-  const client = new Client({ connectionString: POSTGRES_URL, connectionTimeoutMillis: 2_000 });
+  const client = new Client({ connectionString: POSTGRES_URL, connectionTimeoutMillis: PATIENCE_MS });
   client.on('error', () => undefined);
   try {
     await client.connect();

@@ -19,6 +19,16 @@ export async function sendRaw(url: string, bytes: string | Buffer): Promise<stri
   return answer;
 }
 
+/** Takes a received response apart: its status, its head, and the rest as JSON if it is an object, else as text. */
+export function parseRaw(received: string): {
+  readonly status: number;
+  readonly head: string;
+  readonly body: unknown;
+} {
+  const [head = '', text = ''] = received.split('\r\n\r\n', 2);
+  return { status: Number(head.split(' ')[1]), body: text.startsWith('{') ? JSON.parse(text) : text, head };
+}
+
 /** A bare connection to a served address. */
 export function connectTo(url: string): Socket {
   const { hostname, port } = new URL(url);

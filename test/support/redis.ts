@@ -5,7 +5,7 @@ import { openRedisBus, type RedisBusOptions } from '../../src/adapters/bus/redis
 import type { Signal } from '../../src/core/model/event.js';
 import type { Bus } from '../../src/core/ports/bus.js';
 import { collectLines, type Lines } from './lines.js';
-import { describeWhere } from './describe-where.js';
+import { describeWhere, PATIENCE_MS } from './describe-where.js';
 
 /** The server that tests use, each with a prefix of its own. */
 export const REDIS_URL = process.env.TEST_REDIS_URL ?? 'redis://127.0.0.1:6379';
@@ -13,7 +13,7 @@ export const REDIS_URL = process.env.TEST_REDIS_URL ?? 'redis://127.0.0.1:6379';
 async function findRedis(): Promise<string | null> {
   const client = new Redis(REDIS_URL, {
     lazyConnect: true,
-    connectTimeout: 2_000,
+    connectTimeout: PATIENCE_MS,
     retryStrategy: () => null,
   });
   client.on('error', () => undefined);

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { isObject, objectsIn, parseJson, textOf, type JsonObject } from '../../src/client/json.js';
+import { message } from '../support/core.js';
 import { serveScripted, type Answer } from '../support/http.js';
 import { messagesOf } from '../support/snapshot.js';
 
@@ -156,13 +157,10 @@ describe('POST /api/sessions/{id}/branch', () => {
     server = await serveScripted({ surfaces: ['current'], settings: { maxMessageBytes: 40_000_000 } });
     const text = 'x'.repeat(900_000);
     for (let sent = 0; sent < 30; sent++) {
-      const asked = server.ask('POST', '/api/chat', {
-        session,
-        body: { message: text },
-        headers: { Prefer: 'wait=30' },
-      });
+      // Not over HTTP, where each response would show all messages.
+      const accepted = await server.core.send(message(session, text));
       (await server.rig.next()).text('so').end();
-      await asked;
+      await server.core.turnEnded(accepted, new AbortController().signal);
     }
     const statuses: number[] = [];
     for (let made = 0; made < 12; made++) statuses.push((await branch()).status);

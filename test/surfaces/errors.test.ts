@@ -386,6 +386,20 @@ describe('requests that are hardly HTTP', () => {
     ]);
   });
 
+  it('gives a broken HEAD request a status alone', async () => {
+    await serve({});
+    const headers = 'HTTP/1.1\r\nHost: x\r\n';
+    const broken = `a:/x ${headers}\r\n`;
+    const [head, get, later] = await Promise.all([
+      sendRaw(server.url, `HEAD ${broken}`),
+      sendRaw(server.url, `GET ${broken}`),
+      sendRaw(server.url, `GET /healthz ${headers}\r\nHEAD ${broken}`),
+    ]);
+    expect(head).toMatch(/^HTTP\/1\.1 400 [^{]*\r\n\r\n$/);
+    expect(get).toMatch(/^HTTP\/1\.1 400 [^{]*\r\n\r\n\{"/);
+    expect(later).toMatch(/HTTP\/1\.1 400 [^{]*\r\n\r\n$/);
+  });
+
   it('answers at once when the body of a request breaks', async () => {
     await serve({ send: () => Promise.reject(new Error('never asked')) });
     const head = `POST /api/chat HTTP/1.1\r\nHost: x\r\nX-Session-Id: ${session}\r\nTransfer-Encoding: chunked`;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { HttpSettings } from '../../src/http/settings.js';
 import { serveScripted } from '../support/http.js';
-import { sendRaw } from '../support/raw.js';
+import { parseRaw, sendRaw } from '../support/raw.js';
 
 let server: Awaited<ReturnType<typeof serveScripted>>;
 
@@ -17,7 +17,7 @@ async function send(
   target: string,
   headers: readonly string[],
   options: { readonly method?: string; readonly version?: string; readonly body?: string } = {},
-): Promise<{ readonly status: number; readonly body: unknown; readonly head: string }> {
+): Promise<ReturnType<typeof parseRaw>> {
   const { method = 'GET', version = '1.1', body = '' } = options;
   const lines = [
     `${method} ${target} HTTP/${version}`,
@@ -25,9 +25,7 @@ async function send(
     'Connection: close',
     ...(body === '' ? [] : [`Content-Length: ${String(body.length)}`]),
   ];
-  const received = await sendRaw(server.url, `${lines.join('\r\n')}\r\n\r\n${body}`);
-  const [head = '', text = ''] = received.split('\r\n\r\n', 2);
-  return { status: Number(head.split(' ')[1]), body: text.startsWith('{') ? JSON.parse(text) : text, head };
+  return parseRaw(await sendRaw(server.url, `${lines.join('\r\n')}\r\n\r\n${body}`));
 }
 
 describe('a service on a loopback address: Host', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { isFromHere } from '../../src/http/pages/metrics-page.js';
+import { isFromHere, isPublished } from '../../src/http/pages/metrics-page.js';
 
 describe('who asks on this machine for themselves', () => {
   it.each([
@@ -21,5 +21,21 @@ describe('who asks on this machine for themselves', () => {
     ['127.0.0.1', { host: 'localhost', 'x-real-ip': '203.0.113.9' }, false],
   ])('from %s with %j: %j', (address, headers, isHere) => {
     expect(isFromHere(address, headers)).toBe(isHere);
+  });
+});
+
+describe('isPublished', () => {
+  it.each([
+    [null, false, false],
+    [null, 0, false],
+    [null, true, true],
+    [null, 1, true],
+    [null, ['loopback'], true],
+    ['loopback', false, false],
+    ['*', false, true],
+    [['http://localhost:5173', 'https://127.0.0.1'], false, false],
+    [['http://localhost:5173', 'https://chat.example.com'], false, true],
+  ] as const)('with CORS_ORIGINS %j and TRUST_PROXY %j: %j', (corsOrigins, trustProxy, expected) => {
+    expect(isPublished({ corsOrigins, trustProxy })).toBe(expected);
   });
 });

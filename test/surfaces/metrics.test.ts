@@ -240,4 +240,15 @@ describe('who may read the metrics', () => {
     expect(answer.status).toBe(403);
     expect(answer.json).toMatchObject({ code: 'forbidden', error: expect.stringContaining('METRICS_TOKEN') });
   });
+
+  it('is nobody without a token when a proxy is configured, whose requests look like those of this machine', async () => {
+    house = await openHouse({ metrics: { token: null, trustProxy: true } });
+    const answer = await house.ask('GET', '/metrics');
+    expect(answer.status).toBe(403);
+    expect(answer.json).toMatchObject({ code: 'forbidden', error: expect.stringContaining('TRUST_PROXY') });
+    await house.close();
+    house = await openHouse({ metrics: { token: 'a-token-of-the-operator', trustProxy: true } });
+    const headers = { authorization: 'Bearer a-token-of-the-operator' };
+    expect((await house.ask('GET', '/metrics', { headers })).status).toBe(200);
+  });
 });

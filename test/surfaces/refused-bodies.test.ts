@@ -62,6 +62,17 @@ describe('a refused request whose body is still being sent', () => {
     expect(log.lines[0]).not.toContain('aborted');
   });
 
+  it('is logged when the server closes meanwhile', async () => {
+    await serve({});
+    const head = `POST /api/chat HTTP/1.1\r\nHost: x\r\nX-Session-Id: ${session}\r\nConnection: close`;
+    const client = connectTo(server.url);
+    client.on('error', () => undefined);
+    client.write(`${head}\r\nContent-Length: 3000000\r\n\r\n`);
+    await once(client, 'data');
+    await server.http.close(0);
+    expect(log.lines).toEqual([expect.stringMatching(/^request \{.*"status":413/)]);
+  });
+
   it('closes the connection of a client that goes on sending, or does not send the rest', async () => {
     await serve({});
     const head = `POST /api/chat HTTP/1.1\r\nHost: x\r\nX-Session-Id: ${session}\r\nConnection: close`;

@@ -85,6 +85,16 @@ describe('a stream', () => {
     expect(await stream.end()).toBe('data: one\n\ndata: two\n\ndata: bye\n\n');
   });
 
+  it('is open until its feed has ended', async () => {
+    await serve(0);
+    const stream = await openStream(url);
+    expect(streams.isOpen(response)).toBe(true);
+    feed.end();
+    await stream.end();
+    await over;
+    expect(streams.isOpen(response)).toBe(false);
+  });
+
   it('leaves no listeners behind', async () => {
     await serve(0);
     const stream = await openStream(url);

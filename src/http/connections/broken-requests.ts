@@ -8,6 +8,17 @@ import { newRequestId } from '../request/request-id.js';
 /** Time in milliseconds before the connection is cut, so that a client that is still sending can read the response. */
 const LINGER_MS = 2000;
 
+/** What follows the headers of a request. */
+const HEAD_END = '\r\n\r\n';
+
+/** An error of Node's parser. See "Event: 'clientError'" in Node's documentation of `http`. */
+interface ParseError extends NodeJS.ErrnoException {
+  /** The bytes that the parser was reading. */
+  readonly rawPacket?: Buffer;
+  /** How many of them it read before it found the error. */
+  readonly bytesParsed?: number;
+}
+
 /** Sends a JSON error response to requests that Node's parser rejects, if the connection still allows it. */
 export function answerBrokenRequests(
   server: Server,
@@ -15,7 +26,7 @@ export function answerBrokenRequests(
   options: { readonly headers: HeaderList; readonly dialect: Dialect },
 ): void {
   const answered = new WeakSet<Duplex>();
-  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+  server.on('clientError', (error: ParseError, socket) => {
     if (answered.has(socket)) return;
     answered.add(socket);
     if (error.code === 'ECONNRESET') socket.destroy(error);
@@ -25,7 +36,7 @@ export function answerBrokenRequests(
       });
   });
 
-  function refuse(error: NodeJS.ErrnoException, socket: Duplex): void {
+  function refuse(error: ParseError, socket: Duplex): void {
     const busy = connections.responseOf(socket);
     // No response may follow one that is still being sent, or one that closes its connection.
     const hasSaidAll =
@@ -47,7 +58,8 @@ export function answerBrokenRequests(
     ];
     for (let at = 0; at < options.headers.length; at += 2)
       head.push(`${options.headers[at] ?? ''}: ${options.headers[at + 1] ?? ''}`);
-    socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+    // The response to HEAD has no content (RFC 9110 §9.3.2).
+    socket.end(`${head.join('\r\n')}\r\n\r\n${isHead(error) ? '' : body}`);
     setTimeout(() => socket.destroy(), LINGER_MS).unref();
   }
 }
@@ -69,6 +81,13 @@ function afterThoseBefore(
     busy.once('close', () => {
       afterThoseBefore(connections, socket, act);
     });
+}
+
+/** Whether the broken request is HEAD, as far as the bytes that the parser was reading tell. */
+function isHead({ rawPacket, bytesParsed }: ParseError): boolean {
+  const read = rawPacket?.toString('latin1', 0, bytesParsed) ?? '';
+  const before = read.lastIndexOf(HEAD_END);
+  return read.startsWith('HEAD ', before < 0 ? 0 : before + HEAD_END.length);
 }
 
 function describe(code: string | undefined): { status: number; reason: string } {

@@ -12,27 +12,53 @@ interface Connection {
   bytesRead: number;
   /** The number of consecutive checks that found the connection idle. */
   idleLooks: number;
+  /** The bytes that the socket had taken at the last check; undefined: no data waited. */
+  taken: number | undefined;
+  /** The number of consecutive checks in which the socket has taken none of the waiting data. */
+  stalledLooks: number;
 }
 
 const LOOK_MS = 5_000;
+
+/**
+ * How long data may wait for a client that reads none of it: a base time in milliseconds, plus a second for this many
+ * waiting bytes, because the progress within one large write is not visible.
+ */
+const STALL_MS = 60_000;
+const STALL_BYTES_A_SECOND = 32_768;
 
 /** Time in milliseconds for a request's headers to arrive before Node refuses the request (`headersTimeout`). */
 export const HEADERS_MS = 30_000;
 
 /**
- * Tracks the open connections of a server and closes idle ones every few seconds. Replaces Node's `keepAliveTimeout`,
- * which must be 0, because Node keeps connections open that send only line breaks.
+ * Tracks the open connections of a server. Every few seconds it closes idle ones, and those whose client does not read
+ * its response. Replaces Node's `keepAliveTimeout`, which must be 0, because Node keeps connections open that send only
+ * line breaks.
  */
 export class Connections {
   readonly #open = new Map<Socket, Connection>();
   readonly #keepAlive: HeaderList;
 
-  /** @param idleMs minimum idle time in milliseconds after a response; the actual time may be two checks longer */
+  readonly #idleMs: number;
+  readonly #lookMs: number;
+  readonly #isOpenStream: (res: ServerResponse) => boolean;
+
+  /**
+   * @param options `idleMs`: minimum idle time in milliseconds after a response; the actual time may be two checks
+   * longer. `isOpenStream`: true for an event stream that has not ended, which has its own limit of waiting data
+   */
   constructor(
     server: Server,
-    private readonly idleMs: number,
-    private readonly lookMs = LOOK_MS,
+    options: {
+      readonly idleMs: number;
+      readonly lookMs?: number;
+      readonly isOpenStream: (res: ServerResponse) => boolean;
+    },
   ) {
+    const { idleMs, lookMs = LOOK_MS, isOpenStream } = options;
+    this.#idleMs = idleMs;
+    this.#lookMs = lookMs;
+    this.#isOpenStream = isOpenStream;
     const open = this.#open;
     this.#keepAlive = ['Keep-Alive', `timeout=${String(Math.floor(idleMs / 1000))}`];
     // Shared by all connections to save memory.
@@ -40,7 +66,7 @@ export class Connections {
       open.delete(this);
     }
     server.on('connection', (socket: Socket) => {
-      open.set(socket, { busy: 0, response: undefined, bytesRead: 0, idleLooks: 0 });
+      open.set(socket, newConnection());
       socket.on('close', forget);
     });
     const timer = setInterval(() => {
@@ -77,19 +103,52 @@ export class Connections {
   }
 
   /**
-   * Checks each connection once, and closes those that were idle for too long. A connection that has received bytes
-   * gets extra time for the headers of a request; bytes that do not become a request, such as line breaks
-   * (RFC 9112 §2.2), do not keep it open.
+   * Checks each connection once, and closes those that were idle for too long, or whose client has not read for too
+   * long.
    */
   look(): void {
     for (const [socket, connection] of this.#open) {
-      if (connection.busy > 0) continue;
-      const { bytesRead } = socket;
-      if (connection.idleLooks === 0) connection.bytesRead = bytesRead;
-      const hasBegun = bytesRead !== connection.bytesRead;
-      // The first check may directly follow the response, so it counts as 0 ms.
-      const idleMs = connection.idleLooks++ * this.lookMs;
-      if (idleMs >= this.idleMs + (hasBegun ? HEADERS_MS : 0)) socket.destroy();
+      if (connection.busy > 0 ? this.#isStalled(socket, connection) : this.#isIdle(socket, connection))
+        socket.destroy();
     }
   }
+
+  /** True when data waits for too long without the socket taking any of it. */
+  #isStalled(socket: Socket, connection: Connection): boolean {
+    const { response } = connection;
+    const waiting = socket.writableLength;
+    const taken = waiting === 0 ? undefined : socket.bytesWritten - waiting;
+    const hasStalled = taken !== undefined && taken === connection.taken;
+    connection.taken = taken;
+    if (!hasStalled || (response !== undefined && this.#isOpenStream(response))) {
+      connection.stalledLooks = 0;
+      return false;
+    }
+    const stalledMs = ++connection.stalledLooks * this.#lookMs;
+    return stalledMs >= STALL_MS + (waiting / STALL_BYTES_A_SECOND) * 1000;
+  }
+
+  /**
+   * True when a connection without an open request was idle for too long. A connection that has received bytes gets
+   * extra time for the headers of a request; bytes that do not become a request, such as line breaks (RFC 9112 §2.2),
+   * do not keep it open.
+   */
+  #isIdle({ bytesRead }: Socket, connection: Connection): boolean {
+    if (connection.idleLooks === 0) connection.bytesRead = bytesRead;
+    const hasBegun = bytesRead !== connection.bytesRead;
+    // The first check may directly follow the response, so it counts as 0 ms.
+    const idleMs = connection.idleLooks++ * this.#lookMs;
+    return idleMs >= this.#idleMs + (hasBegun ? HEADERS_MS : 0);
+  }
+}
+
+function newConnection(): Connection {
+  return {
+    busy: 0,
+    response: undefined,
+    bytesRead: 0,
+    idleLooks: 0,
+    taken: undefined,
+    stalledLooks: 0,
+  };
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
+import { authorityOf } from '../request/target.js';
 
 /** True when a host name, as in a URL or in `HOST`, always means this machine: `localhost`, `127.0.0.0/8` or `::1`. */
 export function isLoopbackName(name: string): boolean {
@@ -32,8 +33,8 @@ export function isLoopbackOrigin(origin: string): boolean {
  * names. An HTTP/1.0 request may lack `Host`; no browser sends one.
  */
 export function isAddressedToLoopback({ headers, httpVersion, url = '' }: IncomingMessage): boolean {
-  const [, target] = /^[a-z][a-z\d+.-]*:\/\/([^/?#]*)/i.exec(url) ?? [];
-  if (target !== undefined && !isLoopbackAuthority(target)) return false;
+  const authority = authorityOf(url);
+  if (authority !== undefined && !isLoopbackAuthority(authority)) return false;
   if (headers.host === undefined) return httpVersion === '1.0';
   return isLoopbackAuthority(headers.host);
 }

@@ -48,18 +48,20 @@ export function limitRate(
   ];
 }
 
-/** Bytes of the target and body together that count as one more request. */
+/** Bytes of the target, headers and body together that count as one more request. */
 const BYTES_A_COUNT = 65_536;
 
 /**
- * Returns the number of requests that a request counts as: one, plus one for each full 64 KiB of its target and body. A
- * body without `Content-Length` counts as the largest allowed one.
+ * Returns the number of requests that a request counts as: one, plus one for each full 64 KiB of its target, headers and
+ * body. A body without `Content-Length` counts as the largest allowed one.
  */
-function costOf({ headers, url }: Request): number {
+function costOf({ headers, rawHeaders, url }: Request): number {
   const announced = headers['content-length'];
   const isOpenEnded = announced === undefined && headers['transfer-encoding'] !== undefined;
   const body = isOpenEnded ? MAX_BODY_BYTES : Math.min(Number(announced ?? 0), MAX_BODY_BYTES);
-  return 1 + Math.floor((url.length + body) / BYTES_A_COUNT);
+  let head = url.length;
+  for (const text of rawHeaders) head += text.length;
+  return 1 + Math.floor((head + body) / BYTES_A_COUNT);
 }
 
 /**

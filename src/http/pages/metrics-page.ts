@@ -2,7 +2,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { RefusedError } from '../../core/model/refusal.js';
 import { carriesToken } from '../request/bearer.js';
 import type { Dialect } from '../response/errors.js';
-import { isLoopbackAuthority, isLoopbackName } from '../guards/loopback.js';
+import { isLoopbackAuthority, isLoopbackName, isLoopbackOrigin } from '../guards/loopback.js';
+import type { CorsOrigins } from '../guards/origins.js';
 import type { Route } from '../routing/route.js';
 
 /** The content of `GET /metrics` and its access rule. */
@@ -17,8 +18,11 @@ export interface MetricsPage {
   readonly token: string | null;
 }
 
-/** Creates the route `GET /metrics`, which only the operator may read. */
-export function metricsRoute(page: MetricsPage, dialect: Dialect): Route {
+/**
+ * Creates the route `GET /metrics`, which only the operator may read.
+ * @param needsToken whether a token is required even from this machine, see `isPublished`
+ */
+export function metricsRoute(page: MetricsPage, needsToken: boolean, dialect: Dialect): Route {
   return {
     method: 'GET',
     path: '/metrics',
@@ -33,6 +37,12 @@ export function metricsRoute(page: MetricsPage, dialect: Dialect): Route {
           throw new RefusedError(
             'unauthenticated',
             'Authorization: Bearer with the METRICS_TOKEN is required',
+          );
+        }
+        if (page.token === null && needsToken) {
+          throw new RefusedError(
+            'forbidden',
+            'METRICS_TOKEN must be set to read the metrics, because TRUST_PROXY or CORS_ORIGINS is set',
           );
         }
         if (page.token === null && !isFromHere(req.socket.remoteAddress, req.headers)) {
@@ -58,4 +68,20 @@ const FORWARDED = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x
 export function isFromHere(remoteAddress = '', headers: IncomingHttpHeaders): boolean {
   if (FORWARDED.some((name) => headers[name] !== undefined)) return false;
   return isLoopbackName(remoteAddress) && isLoopbackAuthority(headers.host ?? '');
+}
+
+/**
+ * True when the settings name a proxy, or pages that this machine does not serve. A proxy on this machine need not send
+ * any header that `isFromHere` recognizes, so that a request of anyone can look like one from this machine.
+ */
+export function isPublished(settings: {
+  /** Null: not set. */
+  readonly corsOrigins: CorsOrigins | null;
+  /** False and 0: no proxy. */
+  readonly trustProxy: boolean | number | readonly string[];
+}): boolean {
+  const { corsOrigins, trustProxy } = settings;
+  if (trustProxy !== false && trustProxy !== 0) return true;
+  if (corsOrigins === null || corsOrigins === 'loopback') return false;
+  return corsOrigins === '*' || !corsOrigins.every(isLoopbackOrigin);
 }

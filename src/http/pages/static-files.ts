@@ -24,7 +24,14 @@ const YEAR_SECONDS = 31_536_000;
 /** `Cache-Control` of files whose names contain a digest of their content. */
 export const IMMUTABLE = `public, max-age=${String(YEAR_SECONDS)}, immutable`;
 
-const STATIC = { index: false, redirect: false, fallthrough: false, cacheControl: false } as const;
+/** Ignores `Range`, which no page needs: a long one is slow to parse. */
+const STATIC = {
+  index: false,
+  redirect: false,
+  fallthrough: false,
+  cacheControl: false,
+  acceptRanges: false,
+} as const;
 
 /** Returns the pages, HTML files by path, that exist in the build folder. */
 export function findFiles(
@@ -60,6 +67,8 @@ export function fileRoutes(
       const before = Object.keys(headers).map((name) => [name, res.getHeader(name) ?? ''] as const);
       for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
       req.url = `/${encodeURIComponent(file ?? req.params.file ?? '')}`;
+      // Express parses both, and fails for a target that is no URL.
+      req.originalUrl = req.url;
       files(req, res, (error?: unknown) => {
         for (const [name, value] of before) res.setHeader(name, value);
         next(isAbsent(error) ? new HttpError(404, 'not_found', 'there is no such file') : error);

@@ -1,14 +1,17 @@
+import { listHeader } from './list-header.js';
+
 /**
  * True when an `Accept` header (RFC 9110 §12.5.1) allows a media type. Ignores all parameters of a range except its
  * weight. The most specific matching range decides, and the highest weight among equal ranges.
- * @param header absent or blank: every type is allowed
+ * @param header absent, blank or longer than 8 KiB: every type is allowed
  * @param type such as `text/event-stream`, in lower case
  */
 export function accepts(header: string | undefined, type: string): boolean {
-  if (header === undefined || header.trim() === '') return true;
+  const list = listHeader(header)?.trim() ?? '';
+  if (list === '') return true;
   const ranges = [type, `${type.split('/', 1).join('')}/*`, '*/*'];
   const weights = new Map<string, number>();
-  for (const part of header.split(',')) {
+  for (const part of list.split(',')) {
     const [range = '', ...parameters] = part.split(';').map((text) => text.trim().toLowerCase());
     if (!ranges.includes(range)) continue;
     weights.set(range, Math.max(weights.get(range) ?? 0, weightOf(parameters)));

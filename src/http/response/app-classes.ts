@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerOptions, ServerResponse } from 'node:http';
 import { request, response, type Express, type Request, type Response } from 'express';
 import { ExchangeRequest } from '../request/exchange.js';
+import { pathOf } from '../request/target.js';
 import { LingeringResponse } from '../connections/lingering.js';
 import { sendJson } from './json.js';
 
@@ -19,6 +20,11 @@ export function appClasses(app: Express): Pick<ServerOptions, 'IncomingMessage' 
   class AppResponse<Req extends IncomingMessage = IncomingMessage> extends LingeringResponse<Req> {}
   addMethods(AppRequest.prototype, request);
   addMethods(AppResponse.prototype, response);
+  Object.defineProperty(AppRequest.prototype, 'path', {
+    get(this: IncomingMessage) {
+      return pathOf(this.url ?? '');
+    },
+  });
   Object.defineProperty(AppResponse.prototype, 'json', { value: sendJson });
   Object.defineProperty(app, 'request', { value: AppRequest.prototype });
   Object.defineProperty(app, 'response', { value: AppResponse.prototype });

@@ -73,7 +73,7 @@ export class RouteTable {
 
   /** An Express handler that runs the handlers of the request's route. */
   readonly handle: RequestHandler = (req, res, next) => {
-    const path = pathOf(req);
+    const { path } = req;
     const literal = this.#literals.get(path);
     const segments = literal === undefined ? segmentsOf(path) : [];
     const endpoints = literal ?? this.#matching(segments);
@@ -115,17 +115,6 @@ export class RouteTable {
     if (found === undefined) throw new Error('the table has no routes');
     return found;
   }
-}
-
-/**
- * Returns the path of a request. Express's parser is needed only for an absolute request target (RFC 9112 §3.2.2) and
- * for a fragment.
- */
-function pathOf(req: Request): string {
-  const { url } = req;
-  if (!url.startsWith('/') || url.includes('#')) return req.path;
-  const end = url.indexOf('?');
-  return end === -1 ? url : url.slice(0, end);
 }
 
 /** Returns the parameters of a path, or the error when they cannot be decoded. */

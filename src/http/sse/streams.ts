@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import type { Request, Response } from 'express';
 import { exchangeOf } from '../request/exchange.js';
 import { placeOf, type RequestObserver } from '../observer.js';
@@ -43,6 +44,8 @@ export interface Streams {
     frame: Frame<T>,
     lastWords?: () => string | undefined,
   ): Promise<void>;
+  /** True while the response is a stream whose feed has not ended. */
+  isOpen(res: ServerResponse): boolean;
   /** Closes the feeds of all open streams, which ends the streams. */
   endAll(): void;
 }
@@ -72,7 +75,7 @@ export function createStreams(
   }: Pick<HttpSettings, 'keepAliveMs'> & Partial<Pick<HttpSettings, 'streamLimit' | 'trustProxy'>>,
   observer?: RequestObserver,
 ): Streams {
-  const open = new Set<OpenStream>();
+  const open = new Map<ServerResponse, OpenStream>();
   const places = new StreamPlaces({ streamLimit, trustProxy });
   let timer: NodeJS.Timeout | undefined;
 
@@ -113,18 +116,19 @@ export function createStreams(
         else if (!isGone(res)) res.end(lastWords?.());
       }
     },
+    isOpen: (res) => open.has(res),
     endAll() {
-      for (const { feed } of open) feed.close();
+      for (const { feed } of open.values()) feed.close();
     },
   };
 
   function add(entry: OpenStream): void {
-    open.add(entry);
+    open.set(entry.res, entry);
     timer ??= setInterval(tick, Math.min(Math.max(keepAliveMs / 10, 10), 1000)).unref();
   }
 
   function remove(entry: OpenStream): void {
-    open.delete(entry);
+    open.delete(entry.res);
     if (open.size > 0) return;
     clearInterval(timer);
     timer = undefined;
@@ -133,7 +137,7 @@ export function createStreams(
   /** Sends keep-alive comments and closes streams that overflowed. One timer serves all streams. */
   function tick(): void {
     const now = performance.now();
-    for (const entry of open) {
+    for (const entry of open.values()) {
       const { res, feed } = entry;
       if (isFull(res)) {
         // `feed.each` is waiting for this client to drain, so it cannot notice that the feed has overflowed.

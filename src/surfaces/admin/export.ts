@@ -73,7 +73,7 @@ function* markdownPieces(session: Session, messages: readonly Message[]): Genera
 
 /** A code block whose fence is longer than any run of backticks in the text (CommonMark, 4.5). */
 function fenced(text: string): string {
-  const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map(({ length }) => length));
+  const longest = (text.match(/`+/g) ?? []).reduce((length, run) => Math.max(length, run.length), 2);
   const fence = '`'.repeat(longest + 1);
   return `${fence}\n${text}\n${fence}\n`;
 }

@@ -116,7 +116,8 @@ async function alternate(
     await load.stop();
     return { rate: done.perCpuSecond, parts };
   };
-  for (const index of [0, 1] as const) await count(index, warm);
+  // Each node compiles its code by its own work.
+  for (const index of [0, 1] as const) await count(index, warm * (sides[index].ports?.length ?? 1));
   const rates: [number[], number[]] = [[], []];
   const spent: Spent[] = [];
   for (let round = 0; round < rounds; round++) {

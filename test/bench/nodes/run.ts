@@ -49,7 +49,7 @@ async function main(): Promise<number> {
   const { quick } = options;
   const pace: Pace = {
     rounds: Number(options.rounds ?? (quick ? 1 : 5)),
-    warm: quick ? 1.5 : 4,
+    warm: quick ? 1.5 : 10,
     seconds: Number(options.seconds ?? (quick ? 1.5 : 3)),
   };
   const upstream = await startProgram('upstream', [], 'load');

@@ -30,7 +30,7 @@ beforeEach(async () => {
       server.emit('held');
     } else res.end('done');
   });
-  idle = new Connections(server, IDLE_MS, LOOK_MS);
+  idle = new Connections(server, { idleMs: IDLE_MS, lookMs: LOOK_MS, isOpenStream: () => false });
   server.on('connection', (socket) => (accepted = socket));
   both = await connected(server);
 });

@@ -139,7 +139,7 @@ describe('the limit of requests', () => {
     expect((await asked(bare, from('9.9.9.8')))[0]).toBe(429);
   });
 
-  it('counts a large request as several, by its target and the length that its body announces', async () => {
+  it('counts a large request as several, by its target, its headers and the length that its body announces', async () => {
     now = 1_000_000;
     const url = await serve(100);
     const remaining = async (path: string, init: RequestInit = {}) => {
@@ -153,6 +153,8 @@ describe('the limit of requests', () => {
     // A body of unknown length counts as the largest that is read.
     const body = new Blob(['x']).stream();
     expect(await remaining('', { method: 'POST', body, duplex: 'half' })).toBe(62);
+    const headers = { 'X-One': 'x'.repeat(40_000), 'X-Other': 'x'.repeat(26_000) };
+    expect(await remaining('', { headers })).toBe(60);
   });
 
   it('takes a large request as long as anything is left, and refuses the next', async () => {

@@ -1,8 +1,9 @@
 import type { MediaType, Response, Schema } from '../../../src/surfaces/openapi/document.js';
 import type { RootSurface, SurfaceName } from '../../../src/surfaces/index.js';
+import { pathOf } from '../../../src/http/request/target.js';
 import { findMistake, resolveHeader, resolveSchema } from './documents.js';
 import { findStreamMistakes } from './frames.js';
-import { pathOf, promisedAnswers, promisedToBroken, type Promised } from './operations.js';
+import { promisedAnswers, promisedToBroken, type Promised } from './operations.js';
 
 /** A request and its answer as they went over the wire. */
 export interface Exchange {

@@ -1,3 +1,4 @@
+import { pathOf } from '../../../src/http/request/target.js';
 import { refusalWith } from '../../../src/surfaces/openapi/refusals.js';
 import type {
   Document,
@@ -156,10 +157,4 @@ function isDecodable(path: string): boolean {
   } catch {
     return false;
   }
-}
-
-/** The path of a request line's target, which may be a whole URL. */
-export function pathOf(url: string): string {
-  const local = url.startsWith('/') || !URL.canParse(url) ? url : new URL(url).pathname;
-  return local.split(/[?#]/, 1).join('');
 }

@@ -104,12 +104,14 @@ function collect(stream: ServerResponse | Duplex, methods: readonly ('write' | '
 function parse(text: string): Parameters<typeof findViolations>[1] {
   const [head = '', ...rest] = text.split('\r\n\r\n');
   const [line = '', ...lines] = head.split('\r\n');
+  const body = rest.join('\r\n\r\n');
   return {
     request: undefined,
     status: Number(line.split(' ')[1]),
     headers: parseLines(lines),
-    body: rest.join('\r\n\r\n'),
-    isWhole: true,
+    body,
+    // The response to a broken HEAD request has no body.
+    isWhole: body !== '',
   };
 }
 
