@@ -2,8 +2,8 @@ import { ClientError } from './error.js';
 import { Backoff, linked } from './pacing.js';
 import type { Wire } from './wire.js';
 
-/** Maximum number of attempts to send a message, and the longest requested delay, in milliseconds, that is accepted. */
-const ATTEMPTS = 12;
+/** Maximum number of attempts to send a message, and the longest requested delay, in milliseconds, between them. */
+export const ATTEMPTS = 12;
 const PATIENCE_MS = 30_000;
 
 /**
@@ -23,7 +23,7 @@ export async function deliver<T>(
         return { outcome: await attempt(either.signal), repeated: made > 1 };
       } catch (error) {
         either.signal.throwIfAborted();
-        if (!passes(error) || made === ATTEMPTS) throw error;
+        if (!passesSoon(error) || made === ATTEMPTS) throw error;
         await backoff.pause(either.signal, error.retryAfterMs);
         either.signal.throwIfAborted();
       }
@@ -33,7 +33,12 @@ export async function deliver<T>(
   }
 }
 
-/** True when a retry may succeed soon. */
+/** True when a retry may succeed, whatever delay the service asked for. */
 export function passes(error: unknown): error is ClientError {
-  return error instanceof ClientError && error.retryable && (error.retryAfterMs ?? 0) <= PATIENCE_MS;
+  return error instanceof ClientError && error.retryable;
+}
+
+/** True when a retry may succeed while a person waits. */
+export function passesSoon(error: unknown): error is ClientError {
+  return passes(error) && (error.retryAfterMs ?? 0) <= PATIENCE_MS;
 }

@@ -5,15 +5,16 @@ export interface ErrorDetail {
 }
 
 /**
- * `unreachable`: no connection, or it was lost · `refused`: the service responded with an error · `unsupported`: the
- * surface lacks this call · `closed`: the client was closed.
+ * `unreachable`: no connection, it was lost, or a proxy responded for the service (404 or 5xx, without a JSON error) ·
+ * `refused`: the service responded with an error · `unsupported`: the surface lacks this call · `closed`: the client was
+ * closed.
  */
 export type ClientErrorKind = 'unreachable' | 'refused' | 'unsupported' | 'closed';
 
 /** The error of a failed call. `message` can be shown to a user. */
 export class ClientError extends Error {
   override readonly name = 'ClientError';
-  /** The HTTP status; null without a response. */
+  /** The HTTP status, also of a proxy; null without a response. */
   readonly status: number | null;
   /** The error code of the service; null on the legacy surface. */
   readonly code: string | null;

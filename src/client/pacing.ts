@@ -1,5 +1,7 @@
 const FIRST_MS = 100;
 const LAST_MS = 5_000;
+/** The longest pause in milliseconds, whatever the service asks for: a timer of more than 24 days would fire at once. */
+const LONGEST_MS = 3_600_000;
 
 /** Exponential backoff with jitter, so that clients do not reconnect at the same time. */
 export class Backoff {
@@ -21,7 +23,7 @@ export class Backoff {
   }
 }
 
-/** Resolves after a delay, or on abort. */
+/** Resolves after a delay of at most an hour, or on abort. */
 export function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) {
@@ -33,7 +35,7 @@ export function pause(milliseconds: number, signal: AbortSignal): Promise<void> 
       signal.removeEventListener('abort', done);
       resolve();
     };
-    const timer = setTimeout(done, milliseconds);
+    const timer = setTimeout(done, Math.min(milliseconds, LONGEST_MS));
     signal.addEventListener('abort', done);
   });
 }

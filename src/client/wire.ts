@@ -23,8 +23,8 @@ export interface Answer {
 }
 
 /**
- * Timeouts in milliseconds for the head of a response and for silence of a stream, in which the service sends a comment
- * every 15 s.
+ * Timeouts in milliseconds for the head of a response, and for a whole JSON body or the silence of a stream, in which
+ * the service sends a comment every 15 s.
  */
 const HEAD_MS = 60_000;
 const SILENCE_MS = 90_000;
@@ -60,7 +60,7 @@ export class Wire {
     const { response, life } = await this.#open(call);
     try {
       if (response.status === 304) return { headers: response.headers, body: undefined };
-      const body = parseJson(await this.#reading(call, () => response.text()));
+      const body = parseJson(await this.#reading(call, life, () => response.text()));
       if (body === undefined) throw new ClientError('unreachable', 'The response of the service is not JSON');
       return { headers: response.headers, body };
     } finally {
@@ -103,10 +103,7 @@ export class Wire {
     life.signal.addEventListener('abort', leave);
     try {
       while (reader !== undefined) {
-        const timer = setTimeout(life.abort, SILENCE_MS);
-        const chunk = await this.#reading(call, () => reader.read()).finally(() => {
-          clearTimeout(timer);
-        });
+        const chunk = await this.#reading(call, life, () => reader.read());
         if (chunk.done) return;
         parser.feed(decoder.decode(chunk.value, { stream: true }));
         for (const event of ready.splice(0)) {
@@ -128,7 +125,7 @@ export class Wire {
       signal.throwIfAborted();
       const response = await this.#fetchOnce(call, signal);
       if (response.ok || response.status === 304) return { response, life };
-      throw await this.#refusal(call, response);
+      throw await this.#refusal(call, life, response);
     } catch (error) {
       life.release();
       throw error;
@@ -171,8 +168,9 @@ export class Wire {
     }
   }
 
-  /** Converts errors of reading a response into a `ClientError`. */
-  async #reading<T>(call: Call, read: () => Promise<T>): Promise<T> {
+  /** Limits the time of a read, and converts its errors into a `ClientError`. */
+  async #reading<T>(call: Call, life: Life, read: () => Promise<T>): Promise<T> {
+    const timer = setTimeout(life.abort, SILENCE_MS);
     try {
       return await read();
     } catch (error) {
@@ -181,20 +179,25 @@ export class Wire {
       throw new ClientError('unreachable', 'The connection was lost during the response', {
         cause: error,
       });
+    } finally {
+      clearTimeout(timer);
     }
   }
 
-  async #refusal(call: Call, response: Response): Promise<ClientError> {
+  async #refusal(call: Call, life: Life, response: Response): Promise<ClientError> {
     const { status, headers } = response;
-    const body = parseJson(await this.#reading(call, () => response.text()));
+    const body = parseJson(await this.#reading(call, life, () => response.text()));
     const said = isObject(body) ? body : {};
     const details = objectsIn(said.details).map((detail) => ({
       path: textOf(detail, 'path'),
       message: textOf(detail, 'message'),
     }));
+    const words = textOf(said, 'error');
+    // The service says in JSON what is wrong; a proxy that cannot reach it says something else.
+    const isOfProxy = words === '' && (status === 404 || status >= 500);
     return new ClientError(
-      'refused',
-      `${textOf(said, 'error') || response.statusText} (HTTP ${String(status)})`,
+      isOfProxy ? 'unreachable' : 'refused',
+      `${words || response.statusText} (HTTP ${String(status)})`,
       {
         status,
         code: textOf(said, 'code') || null,

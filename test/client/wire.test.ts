@@ -1,6 +1,6 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { ClientError, createClient, type Exchange, type WireEvent } from '../../src/client/index.js';
-import { watching } from './watching.js';
+import { Heard, watching } from './watching.js';
 
 interface Request {
   readonly method: string;
@@ -107,6 +107,27 @@ describe('failures', () => {
   });
 
   it.each(['current', 'legacy'] as const)(
+    'of a proxy that knows no such path say nothing of the session, on the %s surface',
+    async (surface) => {
+      const lost = () => new Response('<html>', { status: 404, statusText: 'Not Found' });
+      const { fetch } = scripted(lost);
+      await expect(createClient({ url: '', fetch, surface }).state()).rejects.toMatchObject({
+        ...{ kind: 'unreachable', status: 404, retryable: true },
+      });
+    },
+  );
+
+  it('of a legacy stream do not send the message again to a thread that was deleted', async () => {
+    const gone = json({ error: 'session not found' }, { status: 404 });
+    const cut = stream('data: {"type":"error","message":"The reply cannot be shown."}\n\n');
+    const { fetch, requests } = scripted(cut, gone, gone);
+    const heard = new Heard(createClient({ url: '', fetch, surface: 'legacy' }).ask('Hello'));
+    await heard.ended;
+    expect(heard.of('turn_ended')).toMatchObject([{ status: 'failed', error: 'The reply cannot be shown.' }]);
+    expect(requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
+  });
+
+  it.each(['current', 'legacy'] as const)(
     'that pass are tried again with the same key, on the %s surface',
     async (surface) => {
       const busy = json({ error: 'restarting' }, { status: 503, headers: { 'Retry-After': '0' } });
@@ -168,6 +189,63 @@ describe('streams', () => {
     heard.stop();
     expect(heard.of('notice')).toEqual([{ type: 'notice', message: 'Grüße 你好' }]);
     expect(heard.of('state')).toHaveLength(1);
+  });
+});
+
+describe('in time', () => {
+  beforeEach(() => {
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] });
+  });
+  afterEach(() => {
+    jest.useRealTimers();
+  });
+
+  it.each(['current', 'legacy'] as const)(
+    'a session is followed again after the delay that the service asked for, on the %s surface',
+    async (surface) => {
+      let isOver = false;
+      const sentAt: number[] = [];
+      const begun = Date.now();
+      const fetch: typeof globalThis.fetch = (input) => {
+        sentAt.push(Date.now() - begun);
+        if (!isOver)
+          return Promise.resolve(
+            json({ error: 'quota' }, { status: 429, headers: { 'Retry-After': '3000' } })(),
+          );
+        const isStream = typeof input === 'string' && input.includes('/updates');
+        return Promise.resolve(isStream ? stream()() : json(EMPTY, { headers: { 'X-Event-Cursor': '0' } })());
+      };
+      const heard = watching(createClient({ url: '', fetch, surface }));
+      await heard.until(() => heard.of('connection').length === 1);
+      const asked = sentAt.length;
+      await jest.advanceTimersByTimeAsync(2_999_000);
+      expect(sentAt).toHaveLength(asked);
+      isOver = true;
+      await jest.advanceTimersByTimeAsync(10_000);
+      await heard.until(() => heard.of('state').length > 0);
+      heard.stop();
+      expect(heard.of('connection').map(({ state }) => state)).toEqual(['lost', 'open']);
+    },
+  );
+
+  it('a body that stops to arrive is a lost connection', async () => {
+    const stalled: typeof fetch = (_input, init) =>
+      Promise.resolve(
+        new Response(
+          new ReadableStream({
+            start(controller) {
+              controller.enqueue(new TextEncoder().encode('{"messages": ['));
+              init?.signal?.addEventListener('abort', () => {
+                controller.error(init.signal?.reason);
+              });
+            },
+          }),
+        ),
+      );
+    const state = createClient({ url: '', fetch: stalled }).state();
+    const failure = expect(state).rejects.toMatchObject({ kind: 'unreachable', retryable: true });
+    await jest.advanceTimersByTimeAsync(90_000);
+    await failure;
   });
 });
 

@@ -82,6 +82,16 @@ describeWithBrowser('the page', () => {
       expect(await visitor.questions.allInnerTexts()).toEqual([expect.stringContaining('Tell me')]);
     });
 
+    it('shows a reply that cannot be rendered as plain text, and the rest of the thread with it', async () => {
+      visits.service.when('Nest', says(`${'>'.repeat(20_000)} deep`));
+      const visitor = await visit({ fragment });
+      visitor.excuse(/call stack/);
+      await visitor.say('Nest');
+      await visitor.hears('> deep', 0);
+      await visitor.idle();
+      expect(await visitor.questions.allInnerTexts()).toEqual([expect.stringContaining('Nest')]);
+    });
+
     it('shows tool calls with their arguments and results, also after a reload', async () => {
       const held = new Gate();
       visits.service.when('Add', calls('calculate', { expression: '20+22' }), says(held, 'It is 42.'));

@@ -77,6 +77,21 @@ describeWithBrowser('A link to a thread', () => {
       expect(await boundThreads()).toContain(session);
     });
 
+    it('does not take it along into a branch of the thread before the answer', async () => {
+      const session = randomUUID();
+      const visitor = await visit({ fragment: fragmentOf(session), prepare: withWallet });
+      await visitor.say('Unasked');
+      await visitor.hears('You said: Unasked', 0);
+      await visitor.idle();
+      await visitor.answers.first().hover();
+      await visitor.button('Regenerate').click();
+      await visitor.page.waitForFunction(`!location.hash.includes('${session}')`);
+      await visitor.hears('You said: Unasked', 0);
+      await visitor.idle();
+      await visitor.button('Use my wallet here').waitFor();
+      expect(await boundThreads()).not.toContain(visitor.sessionId);
+    });
+
     it('takes it along when the answer is yes', async () => {
       const session = randomUUID();
       const visitor = await visit({ fragment: fragmentOf(session), prepare: withWallet });

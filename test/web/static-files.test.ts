@@ -112,6 +112,33 @@ describe('the files of a page', () => {
     expect(posted.headers.get('allow')).toBe('GET, HEAD, OPTIONS');
   });
 
+  it.each([
+    ['http://localhost/', 200],
+    ['http://%zz@a/', 200],
+    ['http://a[b', 200],
+    ['a://b/?x', 200],
+    ['/#/../package.json', 200],
+    ['http://%zz@a/assets/index-abc.js#x', 200],
+    ['http://a:b/assets/index-abc.js?a=http://%zz@a/', 200],
+    ['/assets/index-abc.js?%zz', 200],
+    ['http://%zz@a/assets/gone.js', 404],
+    ['http://%zz@a/assets', 404],
+    ['http://a[b/assets/%2e%2e%2findex.html', 404],
+    ['//assets/index-abc.js', 404],
+  ])('answers the target %s with %d', async (target, status) => {
+    const server = await serve();
+    expect(await statusOf(server.url, target)).toBe(status);
+  });
+
+  it('sends a file as a whole, whatever range is requested', async () => {
+    const server = await serve();
+    for (const range of ['bytes=0-3', 'bytes=9999-']) {
+      const headers = { Range: range };
+      const asset = await server.ask('GET', '/assets/index-abc.js', { headers });
+      expect([asset.status, asset.text]).toEqual([200, 'export {};']);
+    }
+  });
+
   it('has no path without a build, and loses its page with its file', async () => {
     const server = await serve({ '/': 'other.html' });
     expect((await server.ask('GET', '/')).status).toBe(404);

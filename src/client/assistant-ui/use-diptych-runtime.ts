@@ -80,8 +80,9 @@ function viewOf(client: Client): LiveView {
 }
 
 async function follow(live: LiveView, client: Client): Promise<void> {
-  // The legacy surface responds with 404 for a session that does not exist yet.
-  if (client.surface === 'legacy') await client.create();
+  // The legacy surface responds with 404 for a session that does not exist yet. What fails here fails again below, which
+  // reports it, and continues once the service is reachable.
+  if (client.surface === 'legacy') await client.create().catch(() => undefined);
   const events = live.follow();
   while ((await events.next()).done !== true);
 }

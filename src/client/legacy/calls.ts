@@ -182,7 +182,7 @@ function call(method: Call['method'], path: string, rest: Omit<Call, 'method' | 
 
 /** True when the session does not exist yet. */
 function isUnknown(error: unknown): boolean {
-  return error instanceof ClientError && error.status === 404;
+  return error instanceof ClientError && error.kind === 'refused' && error.status === 404;
 }
 
 function stateOf(raw: JsonObject, title: string | null): SessionState {

@@ -88,9 +88,10 @@ export function legacyClient(wire: Wire, options: ClientOptions): Client {
   }
 
   /** Reads the rest of a reply's stream. Never rejects: reports an error as the end of the turn. */
-  async function readOn(id: string, steps: AsyncIterable<TurnStep>, life: Life): Promise<void> {
+  async function readOn(id: string, steps: AsyncGenerator<TurnStep, void>, life: Life): Promise<void> {
     try {
-      if (listeners.size === 0) return;
+      // Ended rather than left, so that nothing of the turn is kept.
+      if (listeners.size === 0) await steps.return();
       for await (const step of steps) {
         tell(id, step);
         if (listeners.size === 0) return;

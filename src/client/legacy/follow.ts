@@ -209,16 +209,18 @@ export class LegacyFollower {
   async #readStates(): Promise<void> {
     while (!isAborted(this.signal)) {
       this.#poll = linked(this.signal);
+      let wait: number | null = null;
       try {
         this.#show(await this.calls.state(this.signal));
       } catch (error) {
         if (isAborted(this.signal)) return;
         // The updates stream reports the lost connection.
         if (!passes(error)) throw error;
+        wait = error.retryAfterMs;
       }
       this.#onFirst();
       const isBusy = this.#last?.status === 'processing' && this.#own === undefined;
-      await pause(isBusy ? BUSY_MS : IDLE_MS, this.#poll.signal);
+      await pause(Math.max(isBusy ? BUSY_MS : IDLE_MS, wait ?? 0), this.#poll.signal);
       this.#poll.release();
     }
   }

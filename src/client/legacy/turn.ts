@@ -1,13 +1,10 @@
-import { passes } from '../delivery.js';
+import { ATTEMPTS, passes, passesSoon } from '../delivery.js';
 import { type ClientError } from '../error.js';
 import type { InnerEvent } from '../inner-event.js';
 import { textOf, isObject } from '../json.js';
 import { Backoff, isAborted } from '../pacing.js';
 import type { JsonObject, SessionState, ToolProgress, WireEvent } from '../types.js';
 import type { LegacyCalls } from './calls.js';
-
-/** Maximum number of attempts to send a message. */
-const ATTEMPTS = 12;
 
 /** A step of one message's turn. `accepted`: the message is stored. `left`: its stream is no longer read. */
 export type TurnStep = InnerEvent | { readonly type: 'accepted' } | { readonly type: 'left' };
@@ -61,7 +58,7 @@ export class LegacyTurn {
         if (end !== undefined && (yield* this.#conclude(end))) return;
       } catch (error) {
         if (isAborted(this.signal)) return;
-        if (!passes(error) || (!this.#isAccepted && made >= ATTEMPTS)) throw error;
+        if (!passes(error) || (!this.#isAccepted && (!passesSoon(error) || made >= ATTEMPTS))) throw error;
         failure = error;
       }
       if (!this.#isLost) yield { type: 'connection', state: 'lost' };
@@ -105,7 +102,9 @@ export class LegacyTurn {
     const hasFailed = state.messages.some(({ sender, content }) => sender === 'system' && content === error);
     // The same error again after a full replay without anything new is the turn's own end.
     const isRepeated = error !== undefined && error === this.#failure;
-    if (error !== undefined && !hasFailed && !isRepeated) {
+    // Without any message, the thread was deleted: to send the message again would begin another.
+    const isDeleted = state.messages.length === 0;
+    if (error !== undefined && !hasFailed && !isRepeated && !isDeleted) {
       this.#failure = error;
       return false;
     }

@@ -173,7 +173,8 @@ export function Desk(props: {
           }}
           prompts={promptsOf(settings.app, apps.list, setup)}
           onOpen={(sessionId) => {
-            onChange({ sessionId });
+            // A branch of this thread: what was decided for the wallet, or not yet, applies to it too.
+            onChange({ sessionId, walletUse: settings.walletUse });
           }}
         />
       </main>

@@ -64,10 +64,11 @@ export class SettingsStore extends Observable<Settings> {
     const isOther = some.sessionId !== undefined && some.sessionId !== before.sessionId;
     const walletUse = isOther ? walletUseOf(this.threads, some.sessionId, false) : before.walletUse;
     const after = { ...before, walletUse, ...some };
-    store('browser', APP, after.app === 'default' ? '' : after.app);
-    store('browser', WALLET, after.wallet);
-    store('tab', KEY, after.key);
-    store('browser', CLIENT, after.clientId);
+    // Nothing else is stored: another tab may have changed it.
+    if (some.app !== undefined) store('browser', APP, some.app === 'default' ? '' : some.app);
+    if (some.wallet !== undefined) store('browser', WALLET, some.wallet);
+    if (some.key !== undefined) store('tab', KEY, some.key);
+    if (some.clientId !== undefined) store('browser', CLIENT, some.clientId);
     showAddress(after, isOther ? how : 'replace');
     super.set(after);
   }

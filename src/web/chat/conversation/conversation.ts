@@ -57,8 +57,8 @@ export class Conversation {
   start(): void {
     this.#watch().catch((error: unknown) => {
       if (this.view.closed.aborted) return;
-      if (error instanceof ClientError && (error.status === 404 || error.status === 410))
-        this.isGone.set(true);
+      const isRefused = error instanceof ClientError && error.kind === 'refused';
+      if (isRefused && (error.status === 404 || error.status === 410)) this.isGone.set(true);
       else this.failure.set(reasonOf(error));
     });
   }
@@ -103,7 +103,8 @@ export class Conversation {
   async setUserState(patch: JsonObject): Promise<void> {
     if (this.keeper === null) throw new Error('No exposed surface can set the user state');
     await this.keeper.setUserState(patch);
-    this.view.apply({ type: 'state', state: await this.client.state() });
+    // Read by whoever follows the session, which knows how much of a running reply is shown.
+    this.client.refresh();
   }
 
   /** Reports the connected wallet to the session, so that the assistant knows account and chain. */

@@ -1,6 +1,9 @@
 /** Messages to send as soon as their sessions are open, by session id: those of branches that this page created. */
 const drafts = new Map<string, string>();
 
+/** Texts that were not sent, oldest first, by session id: refused messages, and what was being written. */
+const unsent = new Map<string, readonly string[]>();
+
 export function keepDraft(sessionId: string, text: string): void {
   drafts.set(sessionId, text);
 }
@@ -10,4 +13,15 @@ export function takeDraft(sessionId: string): string | undefined {
   const text = drafts.get(sessionId);
   drafts.delete(sessionId);
   return text;
+}
+
+export function keepUnsent(sessionId: string, text: string): void {
+  if (text !== '') unsent.set(sessionId, [...(unsent.get(sessionId) ?? []), text]);
+}
+
+/** Returns the texts of a session that were not sent, once. */
+export function takeUnsent(sessionId: string): readonly string[] {
+  const texts = unsent.get(sessionId) ?? [];
+  unsent.delete(sessionId);
+  return texts;
 }

@@ -17,9 +17,9 @@ export function Setup(props: {
   const { conversation, settings, apps, onChange } = props;
   const { app, key } = settings;
   const rigs = useList(conversation, readRigs);
-  const [chosen, setChosen] = useState<string | null>(null);
+  const [chosen, setChosen] = useState<{ readonly in: Conversation; readonly id: string } | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
-  const rig = chosen ?? rigs.list[0]?.id ?? '';
+  const rig = (chosen?.in === conversation ? chosen.id : undefined) ?? rigs.list[0]?.id ?? '';
   const rigName = rigs.list.find(({ id }) => id === rig)?.name ?? rig;
   const slots = apps.list.find(({ name }) => name === app)?.secrets ?? [];
 
@@ -27,7 +27,7 @@ export function Setup(props: {
     setProblem(null);
     conversation.client.selectRig(id).then(
       () => {
-        setChosen(id);
+        setChosen({ in: conversation, id });
       },
       (error: unknown) => {
         setProblem(reasonOf(error));

@@ -137,7 +137,7 @@ function Renaming(props: {
 /** Cancels on Esc, without also interrupting a reply. */
 function cancelOn(cancel: () => void): (event: KeyboardEvent) => void {
   return (event) => {
-    if (event.key !== 'Escape') return;
+    if (event.key !== 'Escape' || event.nativeEvent.isComposing) return;
     event.preventDefault();
     cancel();
   };

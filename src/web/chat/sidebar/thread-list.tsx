@@ -182,7 +182,7 @@ function Search(props: {
           onChange(event.target.value);
         }}
         onKeyDown={(event) => {
-          if (event.key !== 'Escape' || value === '') return;
+          if (event.key !== 'Escape' || value === '' || event.nativeEvent.isComposing) return;
           // Clears the search without also interrupting a reply.
           event.preventDefault();
           onChange('');

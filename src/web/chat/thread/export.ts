@@ -66,7 +66,7 @@ function blockText(block: Block): string {
 
 /** Returns text as a code block, whose fence is longer than any in the text. */
 function fenced(text: string): string {
-  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
+  const longest = (text.match(/`+/g) ?? []).reduce((length, run) => Math.max(length, run.length), 2);
   const fence = '`'.repeat(longest + 1);
   return `${fence}json\n${text}\n${fence}`;
 }

@@ -87,10 +87,11 @@ export function Editor(props: {
           setDraft(event.target.value);
         }}
         onKeyDown={(event) => {
+          if (event.nativeEvent.isComposing) return;
           if (event.key === 'Escape') {
             event.preventDefault();
             onLeave();
-          } else if (event.key === 'Enter' && !event.shiftKey && !event.nativeEvent.isComposing) {
+          } else if (event.key === 'Enter' && !event.shiftKey) {
             event.preventDefault();
             if (isReady) onSend(draft);
           }

@@ -5,7 +5,7 @@ import { ActionsProvider, useMessageActions } from './actions.js';
 import { Announcer } from './announcer.js';
 import { Composer } from './composer.js';
 import { reasonOf, type Conversation } from '../conversation/conversation.js';
-import { takeDraft } from '../conversation/drafts.js';
+import { keepUnsent, takeDraft, takeUnsent } from '../conversation/drafts.js';
 import { Problems } from './problems.js';
 import { useThreadRuntime } from '../../../client/assistant-ui/thread-runtime.js';
 import { Thread } from './thread.js';
@@ -32,7 +32,8 @@ export function Pane(props: {
   const view = useObservable(conversation.view);
   const failure = useObservable(conversation.failure);
   const [problem, setProblem] = useState<string | null>(null);
-  const [refused, setRefused] = useState<string | null>(null);
+  const [refusals, setRefusals] = useState(0);
+  const { sessionId } = conversation.client;
 
   const { signIn } = wallets;
   const tellWallet = useToldWallet(conversation, wallets, usesWallet);
@@ -45,10 +46,11 @@ export function Pane(props: {
         await conversation.send(text, usesWallet && !signIn.lacks(wallet) ? wallet : '', tellWallet);
       } catch (error) {
         setProblem(reasonOf(error));
-        setRefused(text);
+        keepUnsent(sessionId, text);
+        setRefusals((count) => count + 1);
       }
     },
-    [conversation, signIn, tellWallet, wallet, usesWallet],
+    [conversation, sessionId, signIn, tellWallet, wallet, usesWallet],
   );
   const interrupt = useCallback(async () => {
     try {
@@ -67,26 +69,33 @@ export function Pane(props: {
   }, []);
   const actions = useMessageActions(conversation, { send, open, fail });
   useEffect(() => {
-    const draft = takeDraft(conversation.client.sessionId);
+    const draft = takeDraft(sessionId);
     if (draft !== undefined) void send(draft);
-  }, [conversation, send]);
+  }, [sessionId, send]);
   const shown = useWindow(view);
   // The library scrolls and composes: it needs to know that there are messages, and whether a reply is running.
   const runtime = useThreadRuntime(view, view.messages.slice(-1), { send, interrupt });
 
-  // Restores a refused message into the input, so that the user can change it and send it again.
+  // Restores what was not sent into the input, before what is being written, so that the user can change and send it.
   useEffect(() => {
-    if (refused === null) return;
+    const texts = takeUnsent(sessionId);
     const { composer } = runtime.thread;
-    if (composer.getState().text === '') composer.setText(refused);
-    setRefused(null);
-  }, [refused, runtime]);
+    if (texts.length > 0)
+      composer.setText([...texts, composer.getState().text].filter((text) => text !== '').join('\n\n'));
+  }, [refusals, runtime, sessionId]);
+  // Another thread has another input: what is being written in this one is kept for when it is opened again.
+  useEffect(
+    () => () => {
+      keepUnsent(sessionId, runtime.thread.composer.getState().text);
+    },
+    [runtime, sessionId],
+  );
 
   const busy = isBusy(view);
   useEffect(() => {
     if (!busy) return;
     const onKey = (event: KeyboardEvent): void => {
-      if (event.key === 'Escape' && !event.defaultPrevented) void interrupt();
+      if (event.key === 'Escape' && !event.defaultPrevented && !event.isComposing) void interrupt();
     };
     addEventListener('keydown', onKey);
     return () => {

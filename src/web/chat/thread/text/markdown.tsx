@@ -1,4 +1,4 @@
-import { isValidElement, memo, type ComponentPropsWithoutRef, type ReactNode } from 'react';
+import { Component, isValidElement, memo, type ComponentPropsWithoutRef, type ReactNode } from 'react';
 import ReactMarkdown from 'react-markdown';
 import remarkGfm from 'remark-gfm';
 import { CodeBlock, CodeHeader } from './code-block.js';
@@ -50,6 +50,22 @@ const COMPONENTS = {
   h5: 'h6',
 } as const;
 
+/** Shows a text as it is when it cannot be rendered, such as one with thousands of nested lists. */
+class PlainWhenFailed extends Component<
+  { readonly text: string; readonly children: ReactNode },
+  { readonly hasFailed: boolean }
+> {
+  override state = { hasFailed: false };
+
+  static getDerivedStateFromError(): { readonly hasFailed: boolean } {
+    return { hasFailed: true };
+  }
+
+  override render(): ReactNode {
+    return this.state.hasFailed ? <p className="plain">{this.props.text}</p> : this.props.children;
+  }
+}
+
 /**
  * Renders a text as Markdown. HTML stays text, and an image becomes a link, because the page loads nothing from other
  * hosts.
@@ -57,12 +73,20 @@ const COMPONENTS = {
 export const Markdown = memo(function Markdown({ text }: { readonly text: string }): ReactNode {
   return (
     <div className="markdown">
-      <ReactMarkdown remarkPlugins={PLUGINS} components={COMPONENTS}>
-        {markMath(text)}
-      </ReactMarkdown>
+      <PlainWhenFailed text={text}>
+        <Rendered text={text} />
+      </PlainWhenFailed>
     </div>
   );
 });
+
+function Rendered({ text }: { readonly text: string }): ReactNode {
+  return (
+    <ReactMarkdown remarkPlugins={PLUGINS} components={COMPONENTS}>
+      {markMath(text)}
+    </ReactMarkdown>
+  );
+}
 
 /** A block of code. */
 function Pre({ children }: ComponentPropsWithoutRef<'pre'>): ReactNode {
