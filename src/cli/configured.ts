@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { openStore, type OpenedStore } from '../composition/data.js';
 import { processSources, readConfig, type Config } from '../config.js';
@@ -21,19 +22,35 @@ export function configOf(flags: ConfigFlags): Promise<Config> {
   return readConfig(processSources({ CONFIG_FILE: flags.config, DATABASE_URL: flags.databaseUrl }));
 }
 
-/** Runs `work` with the service's store, which a running service may be using at the same time. */
+/**
+ * Runs `work` with the service's store, which a running service may be using at the same time.
+ * @param options `creates`: a SQLite database that does not exist is created
+ * @throws CommandError when there is no database
+ */
 export async function withStore<T>(
   flags: ConfigFlags,
   work: (opened: OpenedStore, config: Config) => Promise<T>,
+  options: { readonly creates?: boolean } = {},
 ): Promise<T> {
   const config = await configOf(flags);
-  if (config.database.kind === 'sqlite' && config.database.path === null) {
-    throw new CommandError('DATABASE_URL is sqlite::memory:, which exists only inside the running service');
-  }
+  requireDatabase(config, options.creates === true);
   const opened = await openStore(config);
   try {
     return await work(opened, config);
   } finally {
     await opened.close();
+  }
+}
+
+function requireDatabase({ database }: Config, creates: boolean): void {
+  if (database.kind !== 'sqlite') return;
+  if (database.path === null) {
+    throw new CommandError('DATABASE_URL is sqlite::memory:, which exists only inside the running service');
+  }
+  // A mistyped path, or another folder than the service's, must not look like a database without data.
+  if (!creates && !existsSync(database.path)) {
+    throw new CommandError(
+      `There is no database ${database.path}; see --database-url, or start the service first`,
+    );
   }
 }

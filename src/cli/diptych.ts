@@ -10,10 +10,8 @@ const terminal: Terminal = {
   output: process.stdout,
   errors: process.stderr,
   env: processSources().env,
-  onInterrupt: (listener) => {
-    process.on('SIGINT', listener);
-    return () => process.off('SIGINT', listener);
-  },
+  onInterrupt: (listener) => onSignals(['SIGINT'], listener),
+  onStop: (listener) => onSignals(['SIGINT', 'SIGTERM', 'SIGHUP'], listener),
   setExitCode: (code) => {
     process.exitCode = code;
   },
@@ -29,6 +27,13 @@ try {
   await createProgram(terminal).parseAsync(process.argv);
 } catch (error) {
   process.exitCode = report(error);
+}
+
+function onSignals(signals: readonly NodeJS.Signals[], listener: () => void): () => void {
+  for (const signal of signals) process.on(signal, listener);
+  return () => {
+    for (const signal of signals) process.off(signal, listener);
+  };
 }
 
 /** Prints an error to stderr; returns the exit code. */

@@ -41,34 +41,38 @@ function collect(value: string, previous: readonly string[] | undefined): readon
 
 async function create(terminal: Terminal, flags: CreateFlags): Promise<void> {
   const expiresAt = flags.expires === undefined ? null : expiry(flags.expires, systemClock.now());
-  await withStore(flags, async ({ store }, config) => {
-    const { key, stored } = mintKey({
-      apps: flags.app,
-      label: flags.label,
-      expiresAt,
-      randomBytes,
-      clock: systemClock,
-      digests: nodeDigests,
-    });
-    const known = config.apps.map(({ name }) => name);
-    const unknown = stored.apps.filter((name) => !known.includes(name));
-    if (unknown.length > 0) {
+  await withStore(
+    flags,
+    async ({ store }, config) => {
+      const { key, stored } = mintKey({
+        apps: flags.app,
+        label: flags.label,
+        expiresAt,
+        randomBytes,
+        clock: systemClock,
+        digests: nodeDigests,
+      });
+      const known = config.apps.map(({ name }) => name);
+      const unknown = stored.apps.filter((name) => !known.includes(name));
+      if (unknown.length > 0) {
+        terminal.errors.write(
+          `note: not in the configuration yet: ${unknown.join(', ')}; known Apps: ${known.join(', ')}\n`,
+        );
+      }
+      await store.saveKey(stored);
+      if (flags.json === true) {
+        const { id, apps, label } = stored;
+        printJson(terminal, { id, key, apps, label, expires_at: timeOrNull(stored.expiresAt) });
+        return;
+      }
+      const until = stored.expiresAt === null ? 'does not expire' : `expires ${isoTime(stored.expiresAt)}`;
+      terminal.output.write(`${key}\n`);
       terminal.errors.write(
-        `note: not in the configuration yet: ${unknown.join(', ')}; known Apps: ${known.join(', ')}\n`,
+        `Key ${stored.id} for ${stored.apps.join(', ')} (${until}). It is not shown again: store it now.\n`,
       );
-    }
-    await store.saveKey(stored);
-    if (flags.json === true) {
-      const { id, apps, label } = stored;
-      printJson(terminal, { id, key, apps, label, expires_at: timeOrNull(stored.expiresAt) });
-      return;
-    }
-    const until = stored.expiresAt === null ? 'does not expire' : `expires ${isoTime(stored.expiresAt)}`;
-    terminal.output.write(`${key}\n`);
-    terminal.errors.write(
-      `Key ${stored.id} for ${stored.apps.join(', ')} (${until}). It is not shown again: store it now.\n`,
-    );
-  });
+    },
+    { creates: true },
+  );
 }
 
 async function list(terminal: Terminal, flags: ConfigFlags & { json?: boolean }): Promise<void> {

@@ -50,7 +50,7 @@ async function migrate(terminal: Terminal, flags: Flags): Promise<void> {
     throw new CommandError('--from and --to are the same database', 2);
   }
   const stop = new AbortController();
-  const release = terminal.onInterrupt(() => {
+  const release = terminal.onStop(() => {
     stop.abort(new Error('Interrupted'));
   });
   try {

@@ -29,7 +29,7 @@ export function secretsCommand(terminal: Terminal): Command {
 async function rotate(terminal: Terminal, flags: Flags): Promise<void> {
   const stop = new AbortController();
   const show = showProgress(terminal);
-  const release = terminal.onInterrupt(() => {
+  const release = terminal.onStop(() => {
     stop.abort(new Error('Interrupted'));
   });
   try {

@@ -76,7 +76,10 @@ async function list(terminal: Terminal, flags: Flags & { limit: string; wallet?:
 
 async function show(terminal: Terminal, id: string, flags: Flags & { limit: string }): Promise<void> {
   const limit = countOf(flags.limit);
-  const { session, messages, hasMore } = await withStore(flags, ({ store }) => readSession(store, id, limit));
+  const asked = sessionId(id);
+  const { session, messages, hasMore } = await withStore(flags, ({ store }) =>
+    readSession(store, asked, limit),
+  );
   if (flags.json === true) {
     printJson(terminal, {
       ...describeSession(session),
@@ -94,7 +97,8 @@ async function show(terminal: Terminal, id: string, flags: Flags & { limit: stri
 }
 
 async function exportOne(terminal: Terminal, id: string, flags: Flags & { out?: string }): Promise<void> {
-  const { session, messages } = await withStore(flags, ({ store }) => readSession(store, id, Infinity));
+  const asked = sessionId(id);
+  const { session, messages } = await withStore(flags, ({ store }) => readSession(store, asked, Infinity));
   const text = JSON.stringify(
     { ...describeSession(session), messages: messages.map(describeMessage) },
     null,
@@ -125,19 +129,18 @@ async function deleteOne(terminal: Terminal, id: string, flags: Flags): Promise<
 /** Reads a session and its last `limit` messages, oldest first. */
 async function readSession(
   store: Store,
-  text: string,
+  id: string,
   limit: number,
 ): Promise<{ session: Session; messages: Message[]; hasMore: boolean }> {
-  const id = sessionId(text);
   const tail = await store.loadTail(id, 0);
-  if (tail === 'deleted' || tail === 'unknown') throw notThere(text);
+  if (tail === 'deleted' || tail === 'unknown') throw notThere(id);
   const messages: Message[] = [];
   let hasMore = true;
   while (hasMore && messages.length < limit) {
     const size = Math.min(PAGE, limit - messages.length);
     const page = await store.readMessages(id, { limit: size, before: messages[0]?.id ?? null });
     // The session was deleted between two pages.
-    if (page === 'unknown_message') throw notThere(text);
+    if (page === 'unknown_message') throw notThere(id);
     messages.unshift(...page.messages);
     hasMore = page.hasMore;
   }

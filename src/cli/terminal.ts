@@ -9,6 +9,8 @@ export interface Terminal {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Calls `listener` on Ctrl-C instead of exiting. Returns the function that removes it. */
   onInterrupt(listener: () => void): () => void;
+  /** Calls `listener` on Ctrl-C, SIGTERM and SIGHUP instead of exiting. Returns the function that removes it. */
+  onStop(listener: () => void): () => void;
   /** Sets the exit code of the process. */
   setExitCode(code: number): void;
 }
@@ -41,10 +43,10 @@ export function showProgress({ errors }: Pick<Terminal, 'errors'>): (text: strin
 export class CommandError extends Error {
   override readonly name = 'CommandError';
 
-  /** @param exitCode 1: the command failed; 2: its arguments are invalid */
+  /** @param exitCode 1: the command failed; 2: its arguments are invalid; 130: it was interrupted */
   constructor(
     message: string,
-    readonly exitCode: 1 | 2 = 1,
+    readonly exitCode: 1 | 2 | typeof INTERRUPTED = 1,
     options?: ErrorOptions,
   ) {
     super(message, options);

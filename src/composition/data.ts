@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import type { SqliteStore } from '../adapters/stores/sqlite/store.js';
 import type { Config } from '../config.js';
 import type { Bus } from '../core/ports/bus.js';
 import type { Log } from '../core/ports/log.js';
@@ -13,7 +14,7 @@ export interface OpenedStore {
   /** Descriptions of data that was expected but is missing, for the operator. */
   readonly missing: readonly string[];
   /** Copies the data to a new file while it is in use; null when the database has its own backup tools. */
-  readonly backup: ((file: string, onProgress?: (share: number) => void) => Promise<void>) | null;
+  readonly backup: SqliteStore['backup'] | null;
   close(): Promise<void>;
 }
 
@@ -46,7 +47,7 @@ export async function openStore(
     store,
     secretsKeyFile,
     missing: store.missing,
-    backup: (file, onProgress) => store.backup(file, onProgress),
+    backup: (...args) => store.backup(...args),
     async close() {
       await store.close();
       if (path === null) await rm(directory, { recursive: true, force: true });

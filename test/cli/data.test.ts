@@ -1,10 +1,14 @@
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, readdirSync, statSync, watch, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { Place } from './running.js';
+import { SqliteDatabase } from '../../src/adapters/stores/sqlite/driver.js';
+import { CLI, Place } from './running.js';
 
 const SESSION = '6f1ff4a2-1f0a-4a53-9a3c-0a1f5f9a1001';
+
+/** The name of a backup that is not complete. */
+const PART = /^copy\.db\.part-[0-9a-f]{8}$/;
 
 // Each test starts processes; a lost lease alone takes 6 seconds.
 jest.setTimeout(60_000);
@@ -404,6 +408,48 @@ describe('sessions and backup', () => {
       `sqlite:${copy}`,
     ]);
     expect(JSON.parse(out)).toMatchObject({ messages: [{ content: 'Hello' }, { role: 'assistant' }] });
+  });
+
+  it.each([
+    ['SIGTERM', 130, 'diptych: Interrupted: there is no copy.\n', []],
+    ['SIGKILL', 'SIGKILL', '', [expect.stringMatching(PART)]],
+  ] as const)('backup leaves no copy after %s', async (signal, code, err, left) => {
+    await said('Hello');
+    const database = new SqliteDatabase(place.database);
+    database.exec('CREATE TABLE filling (bytes BLOB); INSERT INTO filling VALUES (zeroblob(200000000))');
+    database.close();
+    const folder = join(place.directory, 'copies');
+    mkdirSync(folder);
+    const begun = new Promise<string>((resolve) => {
+      const watcher = watch(folder, (_, name) => {
+        watcher.close();
+        resolve(String(name));
+      });
+    });
+    const running = place.start(CLI, ['backup', join(folder, 'copy.db')]);
+    expect(await begun).toMatch(PART);
+    running.child.kill(signal);
+    expect(await running.ended).toBe(code);
+    expect([running.out(), running.err()]).toEqual(['', err]);
+    // SQLite's journal of the copy ends with the copy, unless it is killed.
+    expect(readdirSync(folder).filter((name) => !name.endsWith('-journal'))).toEqual(left);
+  });
+
+  it.each([
+    ['keys', 'list'],
+    ['keys', 'revoke', 'abc'],
+    ['sessions', 'list'],
+    ['sessions', 'show', SESSION],
+    ['secrets', 'list'],
+    ['legacy', 'report'],
+    ['backup', 'copy.db'],
+  ])('%s %s needs a database, and creates none', async (...args) => {
+    expect(await place.run(args)).toEqual({
+      code: 1,
+      out: '',
+      err: `diptych: There is no database ${place.database}; see --database-url, or start the service first\n`,
+    });
+    expect(readdirSync(place.directory)).toEqual([]);
   });
 
   it('need a database that outlives the process', async () => {

@@ -98,6 +98,7 @@ describe('legacy report', () => {
   });
 
   it('says when it is too early, and refuses what is no number of days', async () => {
+    await inFile([]);
     const early = await place.run(['legacy', 'report', '--check']);
     expect(early.code).toBe(4);
     expect(early.out).toContain('Too early to say: no request has been counted yet.');

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { objectOf } from '../support/house.js';
+import { openTestSqlite } from '../support/sqlite.js';
 import { Place, type Running } from './running.js';
 
 jest.setTimeout(60_000);
@@ -198,6 +199,7 @@ describe('secrets rotate', () => {
   });
 
   it('makes no key where there is none', async () => {
+    await (await openTestSqlite({ path: place.database })).close();
     const { code, out, err } = await place.run(['secrets', 'rotate']);
     expect([code, out]).toEqual([1, '']);
     expect(err).toMatch(

@@ -34,9 +34,10 @@ export interface SqliteStore extends Store {
   /**
    * Backs up the database while it is in use.
    * @param onProgress called with the copied share, 0 to 1
-   * @throws Error when the file exists
+   * @param signal stops the copy, which then leaves no file
+   * @throws Error when the file exists; the signal's reason
    */
-  backup(file: string, onProgress?: (share: number) => void): Promise<void>;
+  backup(file: string, onProgress?: (share: number) => void, signal?: AbortSignal): Promise<void>;
 }
 
 /**
@@ -226,7 +227,7 @@ function createStore(place: Place, writer: Writer, reader: Reader): SqliteStore 
       });
     },
     prune: (prune) => pruneAll(writer, prune),
-    backup: (file, onProgress) => read(() => backupDatabase(place.file, file, onProgress)),
+    backup: (file, onProgress, signal) => read(() => backupDatabase(place.file, file, onProgress, signal)),
     close() {
       closing ??= close();
       return closing;

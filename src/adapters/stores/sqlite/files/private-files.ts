@@ -1,5 +1,5 @@
 import { chmodSync, closeSync, openSync, realpathSync, statSync } from 'node:fs';
-import { open, rm } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 
 /** File mode: only the owner may read and write. */
 const PRIVATE = 0o600;
@@ -33,9 +33,8 @@ function isExisting(error: unknown): boolean {
   return typeof error === 'object' && error !== null && 'code' in error && error.code === 'EEXIST';
 }
 
-/** Creates an empty file that only its owner may read, and replaces an existing one. */
-export async function makePrivateAnew(file: string): Promise<void> {
-  await rm(file, { force: true });
+/** Creates an empty file that only its owner may read. @throws Error when the file exists or cannot be created */
+export async function createPrivate(file: string): Promise<void> {
   const made = await open(file, 'wx', PRIVATE);
   await made.close();
 }
