@@ -73,5 +73,16 @@ export function usageContract(withStore: WithStore): void {
         ]);
       }),
     );
+
+    it(
+      'are forgotten however many there are, which takes several steps',
+      withStore(async (store) => {
+        const clients = Array.from({ length: 4_100 }, (_, n) => `client ${String(n)}`);
+        await store.addUsage(clients.map((client) => row({ day: TODAY - DAY, client })));
+        await store.addUsage([row()]);
+        await store.prune({ ...NO_PRUNE, usageBefore: TODAY });
+        expect((await store.readUsage(0)).rows).toEqual([row()]);
+      }),
+    );
   });
 }

@@ -17,11 +17,18 @@ const TRIM_LOG = callOf('trim_log', 3);
 const PRUNE_KEYS = callOf('prune_keys', 2);
 const PRUNE_USES = callOf('prune_uses', 2);
 const PRUNE_ACTIVITY = callOf('prune_activity', 2);
-const PRUNE_WORK: Statement = { name: 'prune_work', text: 'DELETE FROM work WHERE day < $1' };
-const PRUNE_USAGE: Statement = {
-  name: 'prune_usage',
-  text: 'DELETE FROM usage WHERE day < $1',
-};
+const PRUNE_WORK = pruneDays('work');
+const PRUNE_USAGE = pruneDays('usage');
+
+/** Removes at most $2 rows of days before $1. Returns their number as `result`. */
+function pruneDays(table: 'work' | 'usage'): Statement {
+  const old = `SELECT ctid FROM ${table} WHERE day < $1 ORDER BY day LIMIT $2`;
+  return {
+    name: `prune_${table}`,
+    text: `WITH removed AS (DELETE FROM ${table} WHERE ctid = ANY (ARRAY (${old})) RETURNING 1)
+      SELECT count(*)::integer AS result FROM removed`,
+  };
+}
 
 /**
  * Deletes sessions and prunes old data. A deleted session is unreachable at once; its rows are removed in batches, by
@@ -72,8 +79,8 @@ export function createRemoval(run: Run, log: Log | undefined): Pick<Store, 'dele
       await trimLogs(prune);
       await pruneRows(PRUNE_KEYS, idempotencyBefore);
       await pruneRows(PRUNE_USES, usesBefore);
-      await run(PRUNE_USAGE, [usageBefore]);
-      await run(PRUNE_WORK, [usageBefore]);
+      await pruneRows(PRUNE_USAGE, usageBefore);
+      await pruneRows(PRUNE_WORK, usageBefore);
       await pruneRows(PRUNE_ACTIVITY, activityBefore);
       return deleted;
     },

@@ -8,8 +8,11 @@ export interface SessionTable {
   findLive(id: string): SessionRow | undefined;
   /** Returns the row with this primary key unless it is a tombstone. */
   findLiveByRef(ref: number): SessionRow | undefined;
-  /** Creates a row for an id that has no live one, reusing the tombstone if there is one. The caller saves the row. */
-  create(id: string, at: number): SessionRow;
+  /**
+   * Returns the row with this id. If there is none, or only a tombstone, returns a new row, which the caller may save.
+   * @param at the time of creation of a new row
+   */
+  open(id: string, at: number): { readonly row: SessionRow; readonly created: boolean };
   /** Inserts or updates a whole row. Sets `ref` on a new one. */
   save(row: SessionRow): void;
   /** Updates only the columns that turns and events change. */
@@ -56,9 +59,10 @@ export function createSessionTable(db: Database): SessionTable {
       const row = selectByRef.get(ref);
       return row?.deleted_at === null ? row : undefined;
     },
-    create(id, at) {
-      const tombstone = select.get(id);
-      return tombstone === undefined ? newRow(id, at) : broughtBack(tombstone, at);
+    open(id, at) {
+      const found = select.get(id);
+      if (found?.deleted_at === null) return { row: found, created: false };
+      return { row: found === undefined ? newRow(id, at) : broughtBack(found, at), created: true };
     },
     save(row) {
       if (row.ref === 0) row.ref = Number(insert.run(row.id, ...fieldValues(row)).lastInsertRowid);

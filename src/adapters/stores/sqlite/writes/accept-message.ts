@@ -70,7 +70,8 @@ export function createAccept(
   }
 
   return (asked) => {
-    const live = sessions.findLive(asked.sessionId);
+    const { row, created } = sessions.open(asked.sessionId, asked.at);
+    const live = created ? undefined : row;
     const unfit = refuse(live, asked);
     if (unfit !== undefined) return unfit;
     const open = live === undefined ? NONE_OPEN : turns.countOpen(live.ref);
@@ -79,8 +80,6 @@ export function createAccept(
     if (refusal !== undefined) return refusal;
 
     const { turnId, messageId, app, clientId, keyId, text, at, idempotency } = asked;
-    const created = live === undefined;
-    const row = live ?? sessions.create(asked.sessionId, at);
     const makesRoom = asked.busy === 'interrupt' && (open.queued > 0 || open.isRunning);
     const interruption = makesRoom ? cancelTurns(turns, row.ref, at) : NOTHING_MET;
     const changed = setFields(row, { ...asked.set, app }) || created;

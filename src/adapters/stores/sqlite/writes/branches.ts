@@ -84,7 +84,7 @@ export function createBranchSession(
     place: Place,
     { id, set, at }: Branching,
   ): { row: SessionRow; bytes: number } {
-    const row = sessions.create(id, at);
+    const { row } = sessions.open(id, at);
     setFields(row, set);
     row.version += 1;
     // The foreign keys of the copies require the session's row.

@@ -10,12 +10,9 @@ export function createAddNote({
   events,
 }: Pick<Tables, 'sessions' | 'turns' | 'events'>): Handlers['addNote'] {
   return ({ sessionId, turnId, messageId, app, text, maxSessionBytes, at }) => {
-    const live = sessions.findLive(sessionId);
+    const { row, created } = sessions.open(sessionId, at);
     const size = Buffer.byteLength(text);
-    const bytes = live?.text_bytes ?? 0;
-    if (bytes + size > maxSessionBytes) return { kind: 'full', bytes };
-    const created = live === undefined;
-    const row = live ?? sessions.create(sessionId, at);
+    if (row.text_bytes + size > maxSessionBytes) return { kind: 'full', bytes: row.text_bytes };
     if (created) row.version += 1;
     countTurn(row, size, at);
     const commit = events.commit(row, [], at);

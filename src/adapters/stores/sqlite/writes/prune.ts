@@ -58,8 +58,14 @@ export function createPruneSome(db: Database, bury: Bury): Handlers['pruneSome']
        (SELECT session, key FROM idempotency_keys WHERE created_at < ? ORDER BY created_at ${LIMIT})`,
   );
 
-  const removeUsage = db.prepare<[before: number]>('DELETE FROM usage WHERE day < ?');
-  const removeWork = db.prepare<[before: number]>('DELETE FROM work WHERE day < ?');
+  const removeUsage = db.prepare<[before: number, limit: number]>(
+    `DELETE FROM usage WHERE (day, surface, endpoint, key_id, client) IN
+       (SELECT day, surface, endpoint, key_id, client FROM usage WHERE day < ? ORDER BY day ${LIMIT})`,
+  );
+  const removeWork = db.prepare<[before: number, limit: number]>(
+    `DELETE FROM work WHERE (day, app, key_id) IN
+       (SELECT day, app, key_id FROM work WHERE day < ? ORDER BY day ${LIMIT})`,
+  );
   const removeMinutes = db.prepare<[before: number, limit: number]>(
     `DELETE FROM activity WHERE (at, node) IN
        (SELECT at, node FROM activity WHERE at < ? ORDER BY at, node ${LIMIT})`,
@@ -68,7 +74,10 @@ export function createPruneSome(db: Database, bury: Bury): Handlers['pruneSome']
     `DELETE FROM failures WHERE (at, turn_id) IN
        (SELECT at, turn_id FROM failures WHERE at < ? ORDER BY at, turn_id ${LIMIT})`,
   );
-  const removeUses = db.prepare<[before: number]>('DELETE FROM uses WHERE window_from < ?');
+  const removeUses = db.prepare<[before: number, limit: number]>(
+    `DELETE FROM uses WHERE (subject, measure, window_from) IN
+       (SELECT subject, measure, window_from FROM uses WHERE window_from < ? ORDER BY window_from ${LIMIT})`,
+  );
 
   function pruneThreads(prune: Prune): Pruned {
     const idle = prune.threadsBefore === null ? [] : selectIdle.all(prune.threadsBefore, THREADS_A_STEP);
@@ -97,11 +106,14 @@ export function createPruneSome(db: Database, bury: Bury): Handlers['pruneSome']
   }
 
   function pruneKeys(prune: Prune): Pruned {
-    removeUses.run(prune.usesBefore);
-    removeUsage.run(prune.usageBefore);
-    removeWork.run(prune.usageBefore);
-    const { changes } = removeKeys.run(prune.idempotencyBefore, ROWS_A_STEP);
-    return { deleted: [], next: changes === ROWS_A_STEP ? 'keys' : 'activity' };
+    const removed = [
+      removeUses.run(prune.usesBefore, ROWS_A_STEP),
+      removeUsage.run(prune.usageBefore, ROWS_A_STEP),
+      removeWork.run(prune.usageBefore, ROWS_A_STEP),
+      removeKeys.run(prune.idempotencyBefore, ROWS_A_STEP),
+    ];
+    const isMore = removed.some(({ changes }) => changes === ROWS_A_STEP);
+    return { deleted: [], next: isMore ? 'keys' : 'activity' };
   }
 
   function pruneActivity(prune: Prune): Pruned {

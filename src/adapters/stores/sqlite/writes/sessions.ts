@@ -39,11 +39,9 @@ export function createSessionWrites(
 ): Pick<Handlers, 'saveSession' | 'deleteSession' | 'appendEvents'> {
   return {
     saveSession({ id, ifMissing, ifVersion, set, events: bodies, isActivity, at }) {
-      const live = sessions.findLive(id);
-      if (live === undefined && ifMissing === 'refuse') return { kind: 'missing' };
-      if (ifVersion !== undefined && ifVersion !== (live?.version ?? 0)) return { kind: 'stale' };
-      const created = live === undefined;
-      const row = live ?? sessions.create(id, at);
+      const { row, created } = sessions.open(id, at);
+      if (created && ifMissing === 'refuse') return { kind: 'missing' };
+      if (ifVersion !== undefined && ifVersion !== (created ? 0 : row.version)) return { kind: 'stale' };
       const changed = setFields(row, set) || created;
       const active = isActivity && at > row.active_at;
       if (!changed && !active && bodies.length === 0) {
