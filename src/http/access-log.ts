@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Log } from '../core/ports/log.js';
 import { lingeringSince } from './connections/lingering.js';
+import { wasSent } from './connections/pending-responses.js';
 import { exchangeOf } from './request/exchange.js';
 import type { RequestObserver } from './observer.js';
 
@@ -27,7 +28,7 @@ export function logAnswer(
     request_id: loggedId,
     surface: dialect.name,
     session,
-    aborted: res.writableFinished || since !== undefined ? undefined : true,
+    aborted: wasSent(res) || since !== undefined ? undefined : true,
   };
   log.info(line, 'request');
   observer?.answered(req, { surface: dialect.name, route, method, status, milliseconds });

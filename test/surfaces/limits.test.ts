@@ -249,6 +249,14 @@ describe('requests a minute', () => {
     expect((await served.ask('GET', '/api/state', { session: randomUUID() })).status).toBe(200);
   });
 
+  it('are not refused for a parameter that their route ignores', async () => {
+    const served = await limited({ requestsPerMinute: LIMIT });
+    const { status } = await served.ask('GET', '/current/api/state?session_id=%ff', {
+      session: randomUUID(),
+    });
+    expect(status).toBe(200);
+  });
+
   it('are not counted twice where a session or key is named twice', async () => {
     const served = await limited({ requestsPerMinute: LIMIT }, { requestsPerMinute: LIMIT });
     const key = await grantKey(served.store, ['a']);

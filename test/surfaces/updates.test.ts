@@ -60,6 +60,7 @@ describe('GET /api/updates', () => {
       await updates('', { 'Last-Event-ID': '1' }),
       await updates('?since=1'),
       await updates('?since=3', { 'Last-Event-ID': '1' }),
+      await updates('?since=1', { 'Last-Event-ID': '' }),
     ];
     await rename('4');
     for (const stream of streams) {

@@ -59,3 +59,11 @@ function closePending(this: Socket): void {
 export function isClosed(res: ServerResponse): boolean {
   return res.closed || res.destroyed;
 }
+
+/**
+ * True once all of a response was passed to the operating system. Node's `writableFinished` is also true for a response
+ * whose last writes were canceled because its connection was destroyed.
+ */
+export function wasSent({ writableFinished, req: { socket } }: ServerResponse): boolean {
+  return writableFinished && (!socket.destroyed || socket.writableFinished);
+}

@@ -1,23 +1,38 @@
-import { isIPv6 } from 'node:net';
+import { isIPv4, isIPv6 } from 'node:net';
 import type { Request } from 'express';
 import type { HttpSettings } from '../settings.js';
 
 /**
- * Returns the client that rate and stream limits count a request for (see `clientOf`).
+ * Returns the client that rate and stream limits count a request for: see `clientOf` and `forwardedClient`.
  * @param trustProxy Express's `trust proxy` setting
  */
 export function clientAddress(req: Request, trustProxy: HttpSettings['trustProxy']): string {
   // Without a trusted proxy, `req.ip` is the same address, but Express reads the forwarding headers first.
-  return clientOf((trustProxy === false ? req.socket.remoteAddress : req.ip) ?? '');
+  return trustProxy === false ? clientOf(req.socket.remoteAddress ?? UNKNOWN) : forwardedClient(req.ip ?? '');
+}
+
+const UNKNOWN = 'unknown';
+
+/** An address with a port, which some proxies add: `1.2.3.4:80`, `[2001:db8::1]:80`, or without it `[2001:db8::1]`. */
+const WITH_PORT = /^([\d.]+):\d{1,5}$|^\[([^[\]]+)\](?::\d{1,5})?$/;
+
+/**
+ * Maps what a proxy forwards as an address to the client that limits count: as `clientOf`, without a port. Text that is
+ * not an address maps to `unknown`. The result is a new string, because a part of a long header would keep all of it.
+ */
+export function forwardedClient(text: string): string {
+  const [, v4, v6] = WITH_PORT.exec(text) ?? [];
+  const address = v4 ?? v6 ?? text;
+  if (isIPv4(address)) return address.split('.').join('.');
+  return isIPv6(address) ? clientOf(address) : UNKNOWN;
 }
 
 /**
  * Maps an address to the client that limits count. An IPv4 address, also when written as IPv6, maps to itself; an IPv6
- * address maps to its /56, the usual allocation of one customer. Text that is not an address maps to itself.
+ * address maps to its /56, the usual allocation of one customer.
  */
 export function clientOf(address: string): string {
   if (!address.includes(':')) return address;
-  if (!isIPv6(address)) return address;
   const groups = groupsOf(address);
   const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0] = groups;
   const isInIPv4 = a === 0 && b === 0 && c === 0 && d === 0 && e === 0;

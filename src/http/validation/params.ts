@@ -110,7 +110,7 @@ export function withDefault<T>(param: Param<T | undefined>, value: T): Param<T> 
   return { name, place, required, chain, isPlain, typed: (checked) => param.typed(checked) ?? value };
 }
 
-/** An optional integer within bounds, in decimal digits. */
+/** An optional integer within bounds, in decimal digits. An empty header counts as absent. */
 export function optionalInteger(
   place: Place,
   name: string,
@@ -118,7 +118,9 @@ export function optionalInteger(
 ): Param<number | undefined> {
   const bounds =
     max === Number.MAX_SAFE_INTEGER ? `of at least ${String(min)}` : `from ${String(min)} to ${String(max)}`;
-  const isWithin = (text: string) => /^\d{1,16}$/.test(text) && Number(text) >= min && Number(text) <= max;
+  const isAbsent = (text: string) => place === 'headers' && text === '';
+  const isWithin = (text: string) =>
+    isAbsent(text) || (/^\d{1,16}$/.test(text) && Number(text) >= min && Number(text) <= max);
   const { chain, isPlain, typed } = optionalText(
     place,
     name,
@@ -127,7 +129,7 @@ export function optionalInteger(
   );
   const asNumber = (checked: unknown) => {
     const text = typed(checked);
-    return text === undefined ? undefined : Number(text);
+    return text === undefined || isAbsent(text) ? undefined : Number(text);
   };
   return { name, place, required: false, chain, isPlain, typed: asNumber };
 }

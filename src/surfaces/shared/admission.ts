@@ -31,13 +31,18 @@ export function admit(core: AdmissionApi, keyHeaders: readonly string[]): Reques
 /** Skips malformed ids; the route refuses them later. */
 function sessionsOf(req: Request): readonly string[] {
   const inPath = /\/api\/sessions\/([^/]+)/i.exec(decoded(req.path))?.[1];
-  const named: readonly unknown[] = [
-    req.get('x-session-id'),
-    readQuery(req.url, SESSION_ID).session_id,
-    inPath,
-  ];
+  const named: readonly unknown[] = [req.get('x-session-id'), inQuery(req.url), inPath];
   const ids = named.filter((id) => typeof id === 'string').filter((id) => UUID.test(id));
   return [...new Set(ids.map((id) => id.toLowerCase()))];
+}
+
+/** Returns the session that the query names; undefined when it cannot be decoded, which the route refuses later. */
+function inQuery(url: string): unknown {
+  try {
+    return readQuery(url, SESSION_ID).session_id;
+  } catch {
+    return undefined;
+  }
 }
 
 function keysOf({ headers }: Request, readKeys: readonly ReadKey[]): readonly string[] {

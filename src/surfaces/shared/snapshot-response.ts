@@ -2,7 +2,7 @@ import type { Request, Response } from 'express';
 import type { Session } from '../../core/model/session.js';
 import type { Snapshot } from '../../core/model/snapshot.js';
 import { matchesTag } from '../../http/response/etag.js';
-import { isClosed, onClosed } from '../../http/connections/pending-responses.js';
+import { isClosed, onClosed, wasSent } from '../../http/connections/pending-responses.js';
 import { addHeaders, replaceHeader, type HeaderList } from '../../http/response/header-list.js';
 import { JSON_TYPE } from '../../http/response/json.js';
 import type { EncodeMessages } from './messages.js';
@@ -73,7 +73,7 @@ function send(req: Request, res: Response, { session, faults }: Snapshot, answer
   if (!isSent) faults.release();
   else if (faults.events.length > 0) {
     onClosed(res, () => {
-      if (res.writableFinished) faults.confirm();
+      if (wasSent(res)) faults.confirm();
       else faults.release();
     });
   }

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
-import { isClosed, onClosed } from '../../../src/http/connections/pending-responses.js';
+import { isClosed, onClosed, wasSent } from '../../../src/http/connections/pending-responses.js';
 import { connected, type Connected } from '../../support/connected.js';
 
 let server: Server;
@@ -82,5 +82,62 @@ describe('onClosed', () => {
     await Promise.all(closed);
     while (!both.received().includes('answer 2')) await once(both.client, 'data');
     expect(both.received().match(/answer \d/g)).toEqual(['answer 0', 'answer 1', 'answer 2']);
+  });
+});
+
+describe('wasSent', () => {
+  /** More than the buffers of the system hold. */
+  const BODY = Buffer.alloc(16 * 1_048_576);
+
+  /** Answers the first request. Returns whether the response was sent, as known when it is closed. */
+  async function outcome(answer: (res: ServerResponse) => void): Promise<boolean> {
+    const [res] = responses;
+    if (res === undefined) throw new Error('no response');
+    return new Promise((resolve) => {
+      onClosed(res, () => {
+        resolve(wasSent(res));
+      });
+      answer(res);
+    });
+  }
+
+  it('is false where the client leaves before it has read all', async () => {
+    await ask(1);
+    const sent = outcome((res) => {
+      res.end(BODY);
+    });
+    both.client.pause();
+    both.client.destroy();
+    expect(await sent).toBe(false);
+  });
+
+  it('is false where the server destroys the connection', async () => {
+    await ask(1);
+    both.client.pause();
+    const sent = outcome((res) => {
+      res.end(BODY);
+      res.req.socket.destroy();
+    });
+    expect(await sent).toBe(false);
+  });
+
+  it.each([
+    ['of a connection that stays open', 'keep-alive'],
+    ['of one that closes', 'close'],
+  ])('is true for a response that the client reads, %s', async (_, connection) => {
+    await ask(1);
+    const sent = outcome((res) => {
+      res.setHeader('Connection', connection).end(BODY);
+    });
+    expect(await sent).toBe(true);
+  });
+
+  it('is true where the client has closed its side, and reads', async () => {
+    await ask(1);
+    both.client.end();
+    const sent = outcome((res) => {
+      res.end(BODY);
+    });
+    expect(await sent).toBe(true);
   });
 });

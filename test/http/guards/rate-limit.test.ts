@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { Router } from 'express';
-import { clientOf } from '../../../src/http/request/client-address.js';
+import { clientOf, forwardedClient } from '../../../src/http/request/client-address.js';
 import { limitRate } from '../../../src/http/guards/rate-limit.js';
 import { RequestWindows } from '../../../src/http/guards/request-windows.js';
 import { createHttpServer, type HttpServer } from '../../../src/http/server.js';
@@ -43,17 +43,21 @@ describe('the window of a client', () => {
   });
 });
 
-describe('who is counted under an address', () => {
+describe('who is counted under a forwarded address', () => {
   it.each([
     ['127.0.0.1', '127.0.0.1'],
     ['::ffff:1.2.3.4', '1.2.3.4'],
     ['::FFFF:0102:0304', '1.2.3.4'],
     ['0:0:0:0:0:ffff:1.2.3.4', '1.2.3.4'],
     ['::1.2.3.4', '1.2.3.4'],
-    ['', ''],
+    ['', 'unknown'],
     ['unknown', 'unknown'],
-    ['1.2.3.4:80', '1.2.3.4:80'],
-    ['2001:db8:1:2:3:4:5:6:7', '2001:db8:1:2:3:4:5:6:7'],
+    ['_hidden', 'unknown'],
+    ['1.2.3.4.5', 'unknown'],
+    ['1.2.3.4:80', '1.2.3.4'],
+    ['[2001:db8:1:2ff::1]:80', '2001:db8:1:200::/56'],
+    ['[2001:db8:1:2ff::1]', '2001:db8:1:200::/56'],
+    ['2001:db8:1:2:3:4:5:6:7', 'unknown'],
     ['::1', '0:0:0:0::/56'],
     ['2001:db8:1:2ff::1', '2001:db8:1:200::/56'],
     ['2001:DB8:1:200:ffff:ffff:ffff:ffff', '2001:db8:1:200::/56'],
@@ -62,7 +66,12 @@ describe('who is counted under an address', () => {
     ['fe80::1%eth0', 'fe80:0:0:0::/56'],
     ['2001:db8:1:2ff:0:0:1.2.3.4', '2001:db8:1:200::/56'],
   ])('%j is %j', (address, client) => {
-    expect(clientOf(address)).toBe(client);
+    expect(forwardedClient(address)).toBe(client);
+  });
+
+  it('is who is counted under the same address of a connection', () => {
+    for (const address of ['127.0.0.1', '::ffff:1.2.3.4', '::1', '2001:db8:1:2ff::1'])
+      expect(clientOf(address)).toBe(forwardedClient(address));
   });
 });
 
