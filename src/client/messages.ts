@@ -88,14 +88,17 @@ export interface RunningTurn {
   readonly ordinal: number;
   /** The message that began it. */
   readonly text: string;
+  /** The number of messages that wait for its end. */
+  readonly waiting: number;
 }
 
 /** Returns the running turn; undefined if none is running. */
 export function runningTurn({ status, messages }: SessionState): RunningTurn | undefined {
   if (status !== 'processing') return undefined;
-  const begun = messages.slice(0, queuedFrom(messages)).filter(beginsTurn);
+  const from = queuedFrom(messages);
+  const begun = messages.slice(0, from).filter(beginsTurn);
   const text = begun.at(-1)?.content;
-  return text === undefined ? undefined : { ordinal: begun.length, text };
+  return text === undefined ? undefined : { ordinal: begun.length, text, waiting: messages.length - from };
 }
 
 /** Returns the reply of the turn with this number; undefined if the state lacks the turn's message. */

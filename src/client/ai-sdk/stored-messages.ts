@@ -1,6 +1,6 @@
 import type { UIMessage } from 'ai';
 import type { RunningTurn } from '../messages.js';
-import { beginsStoredTurn } from '../current/resume.js';
+import { beginningOf } from '../current/resume.js';
 import type { HistoryCall, HistoryMessage } from '../types.js';
 import { NO_RESULT, outputOf } from './turn-chunks.js';
 
@@ -14,9 +14,7 @@ export function uiMessagesOf(
   stored: readonly HistoryMessage[],
   running: RunningTurn | undefined,
 ): UIMessage[] {
-  const end = stored.findLastIndex(
-    (message) => beginsStoredTurn(message) && message.content === running?.text,
-  );
+  const end = running === undefined ? -1 : beginningOf(stored, running);
   const shown = end === -1 ? stored : stored.slice(0, end + 1);
   const messages: UIMessage[] = [];
   for (const { id, role, content, toolCalls } of shown) {

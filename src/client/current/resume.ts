@@ -66,9 +66,19 @@ export function beginsStoredTurn({ role, content }: Pick<HistoryMessage, 'role' 
   return role !== 'assistant' && beginsTurn({ sender: role, content });
 }
 
+/**
+ * Returns the index of the stored message that began the running turn; -1 if the messages lack it. The messages that
+ * wait may have the same text.
+ */
+export function beginningOf(messages: readonly HistoryMessage[], { text, waiting }: RunningTurn): number {
+  const beginnings = messages.flatMap((message, index) => (beginsStoredTurn(message) ? [index] : []));
+  const possible = beginnings.slice(0, Math.max(beginnings.length - waiting, 0));
+  return possible.findLast((index) => messages[index]?.content === text) ?? -1;
+}
+
 /** Returns the stored steps of a turn that made tool calls. */
-function stepsOf(messages: readonly HistoryMessage[], { text }: RunningTurn): readonly Step[] {
-  const index = messages.findLastIndex((message) => beginsStoredTurn(message) && message.content === text);
+function stepsOf(messages: readonly HistoryMessage[], turn: RunningTurn): readonly Step[] {
+  const index = beginningOf(messages, turn);
   const rest = index === -1 ? [] : messages.slice(index + 1);
   const next = rest.findIndex(beginsStoredTurn);
   let end = 0;

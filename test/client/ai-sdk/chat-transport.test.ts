@@ -219,7 +219,25 @@ describe('DiptychChatTransport', () => {
       await expect(transport.reconnectToStream({ chatId: id })).resolves.toBeNull();
     });
 
-    it('and leaves out messages that wait', async () => {
+    it('and leaves out messages that wait, with the same text, too', async () => {
+      await other.send('one');
+      const asked = await server.rig.next();
+      await other.send('one');
+      await other.send('two');
+      asked.text('Let me see. ').call('c1', 'get_time', { zone: 'UTC' }).end();
+      const second = await server.rig.next();
+      const { chat, resumed } = await reload();
+      await chat.until((messages) => JSON.stringify(messages).includes('12:00'));
+      second.text('1').end();
+      for (const text of ['1', '2']) (await server.rig.next()).text(text).end();
+      await resumed;
+      expect(chat.messages.map(partsOf)).toEqual([
+        ['one'],
+        ['Let me see. ', 'get_time({"zone":"UTC"}) → {"time":"12:00","zone":"UTC"}', '1'],
+      ]);
+    });
+
+    it('and leaves out another message that waits', async () => {
       await other.send('one');
       const asked = await server.rig.next();
       await other.send('two');
