@@ -329,11 +329,12 @@ apps: [{ name: desk, mcp: [files], tools: [get_time, files.read] }]
     });
     const wrong = read(
       {},
-      'mcp: [{ name: a }, { name: a, command: x, url: y }]\napps: [{ name: x, mcp: [b] }]',
+      'mcp: [{ name: a }, { name: a, command: x, url: y }, { name: c, command: x, timeout: 2147484 }]\napps: [{ name: x, mcp: [b] }]',
     );
     expect(await mistakesOf(wrong)).toEqual(
       expect.arrayContaining([
         expect.stringContaining('mcp[0]: must have either a command'),
+        expect.stringContaining('mcp[2].timeout: must be at most 2147483'),
         expect.stringContaining('mcp[1].name: is the same as mcp[0].name'),
         expect.stringContaining('apps[0].mcp[0]: there is no tool server "b"'),
       ]),

@@ -8,6 +8,8 @@ const webUrl = z
   .string({ error: 'must be an http or https URL' })
   .refine(isWebUrl, 'must be an http or https URL');
 const seconds = z.number({ error: 'must be a number of seconds' }).positive('must be more than 0');
+/** The longest timeout of a call, in seconds: timers take at most 2^31 - 1 ms. */
+const MAX_TIMEOUT = 2_147_483;
 const names = z.record(z.string(), z.string({ error: 'must be text' }), { error: 'must map names to text' });
 
 const DECIMALS = 'must be a whole number from 0 to 77';
@@ -44,7 +46,7 @@ const server = table({
   cwd: filled.optional(),
   url: filled.optional(),
   headers: names.optional(),
-  timeout: seconds.optional(),
+  timeout: seconds.max(MAX_TIMEOUT, `must be at most ${String(MAX_TIMEOUT)}`).optional(),
   sideEffects: z.enum(SIDE_EFFECTS, { error: `must be one of ${SIDE_EFFECTS.join(', ')}` }).optional(),
 }).refine(({ command, url }) => (command === undefined) !== (url === undefined), {
   error: 'must have either a command (stdio) or a url (streamable HTTP)',

@@ -164,6 +164,7 @@ describe('settings', () => {
       overHttp('a.b', 'ftp://example.com', { token: 'private $SECRET:' }),
       overHttp('s', 'https://user:pass@example.com?key=$SECRET:A'),
       { ...overHttp('s', 'https://example.com'), timeoutMs: 0 },
+      { ...overHttp('t', 'https://example.com'), timeoutMs: 2 ** 31 },
     ];
     const problems = mcpProblems(servers);
     expect(problems.map(({ path }) => path)).toEqual([
@@ -174,6 +175,7 @@ describe('settings', () => {
       '[1].transport.url',
       '[2].name',
       '[2].timeoutMs',
+      '[3].timeoutMs',
     ]);
     expect(JSON.stringify(problems)).not.toMatch(/private|pass@/);
     const deps = { log: keptLog(), schemas: createSchemas(), env: {}, version: '0' };

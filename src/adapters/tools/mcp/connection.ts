@@ -4,13 +4,12 @@ import type { Log } from '../../../core/ports/log.js';
 import { isAnswer, McpFailure, toFailure } from './failure.js';
 import { loadSdk, type Sdk } from './sdk.js';
 import type { Scrubber } from './secrets.js';
-import type { McpTiming, McpTransportSettings } from './settings.js';
+import { LONGEST_MS, type McpTiming, type McpTransportSettings } from './settings.js';
 import { openTransport } from './transports.js';
 
 const MAX_PAGES = 50;
 /** Maximum size of all pages of a tool list, in characters of JSON. */
 const MAX_LIST = 4 * 1024 * 1024;
-const LONGEST_MS = 2_147_483_647;
 
 /** Progress of a call, as the server reports it. */
 export interface McpProgress {

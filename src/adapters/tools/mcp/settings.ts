@@ -17,6 +17,9 @@ export type McpTransportSettings =
       readonly headers: Readonly<Record<string, string>>;
     };
 
+/** The longest timeout: what Node's timers take at most, in milliseconds. */
+export const LONGEST_MS = 2_147_483_647;
+
 /** The configuration of a server of the Model Context Protocol. */
 export interface McpServerSettings {
   /** Its tools are called `name.tool`. */
@@ -104,8 +107,11 @@ export function mcpProblems(servers: readonly McpServerSettings[]): readonly Pro
     if (names.indexOf(server.name) !== index) {
       problems.push({ path: `${at}.name`, message: `there is another server named "${server.name}"` });
     }
-    if (server.timeoutMs !== null && !(server.timeoutMs > 0)) {
-      problems.push({ path: `${at}.timeoutMs`, message: 'must be more than 0' });
+    if (server.timeoutMs !== null && !(server.timeoutMs > 0 && server.timeoutMs <= LONGEST_MS)) {
+      problems.push({
+        path: `${at}.timeoutMs`,
+        message: `must be more than 0, and at most ${String(LONGEST_MS)}`,
+      });
     }
     return [
       ...problems,
