@@ -5,7 +5,7 @@ export interface ErrorDetail {
 }
 
 /**
- * `unreachable`: no connection, it was lost, or a proxy responded for the service (404 or 5xx, without a JSON error) ·
+ * `unreachable`: no connection, it was lost, or a proxy responded for the service (404, 410 or 5xx, without a JSON error) ·
  * `refused`: the service responded with an error · `unsupported`: the surface lacks this call · `closed`: the client was
  * closed.
  */

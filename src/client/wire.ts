@@ -194,7 +194,7 @@ export class Wire {
     }));
     const words = textOf(said, 'error');
     // The service says in JSON what is wrong; a proxy that cannot reach it says something else.
-    const isOfProxy = words === '' && (status === 404 || status >= 500);
+    const isOfProxy = words === '' && (status === 404 || status === 410 || status >= 500);
     return new ClientError(
       isOfProxy ? 'unreachable' : 'refused',
       `${words || response.statusText} (HTTP ${String(status)})`,

@@ -106,13 +106,16 @@ describe('failures', () => {
     await expect(client.state()).rejects.toMatchObject({ kind: 'unreachable', retryable: true });
   });
 
-  it.each(['current', 'legacy'] as const)(
-    'of a proxy that knows no such path say nothing of the session, on the %s surface',
-    async (surface) => {
-      const lost = () => new Response('<html>', { status: 404, statusText: 'Not Found' });
-      const { fetch } = scripted(lost);
+  it.each([
+    ['current', 404],
+    ['current', 410],
+    ['legacy', 404],
+  ] as const)(
+    'of a proxy that knows no such path say nothing of the session, on the %s surface with %i',
+    async (surface, status) => {
+      const { fetch } = scripted(() => new Response('<html>', { status }));
       await expect(createClient({ url: '', fetch, surface }).state()).rejects.toMatchObject({
-        ...{ kind: 'unreachable', status: 404, retryable: true },
+        ...{ kind: 'unreachable', status, retryable: true },
       });
     },
   );
