@@ -15,7 +15,10 @@ const CHECKS = 4;
 
 interface Entry {
   readonly stream: Idler;
-  /** The time of the last event or of the last check that found a turn, by the monotonic clock, in milliseconds. */
+  /**
+   * The time of the last event, or of the last check that found a turn or failed, by the monotonic clock, in
+   * milliseconds.
+   */
   usedAt: number;
 }
 
@@ -65,7 +68,7 @@ export class IdleStreams {
       const due = [...this.#open.values()].flatMap((open) => [...open]);
       for (const entry of due) if (this.now() - entry.usedAt >= this.idleMs) await this.#closeIfIdle(entry);
     } catch {
-      // The store is unavailable: the next check tries again.
+      // The store is unavailable: the next check goes on with the later streams.
     } finally {
       this.#isChecking = false;
     }
@@ -73,7 +76,10 @@ export class IdleStreams {
 
   async #closeIfIdle(entry: Entry): Promise<void> {
     const { stream } = entry;
-    const state = await stream.state();
+    const state = await stream.state().catch((error: unknown) => {
+      entry.usedAt = this.now();
+      throw error;
+    });
     if (state === 'busy') entry.usedAt = this.now();
     else if (state === 'returned' || !this.#isLast(entry)) stream.close();
   }
