@@ -12,11 +12,13 @@ import { KeptThreads } from './chat/threads/kept-threads.js';
 import { Traffic } from './chat/conversation/traffic.js';
 import { Page } from './chat/page.js';
 import { createWallets } from './chat/wallet/wallets.js';
+import { hideComposingKeys } from './parts/composition.js';
 import { applyTheme } from './parts/theme.js';
 
 const root = document.getElementById('root');
 if (root === null) throw new Error('The page has no root');
 applyTheme();
+hideComposingKeys(window);
 const threads = new KeptThreads();
 createRoot(root).render(
   <StrictMode>

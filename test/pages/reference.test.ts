@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
-import { describeWithBrowser, launchBrowser } from '../support/browser.js';
+import { describeWithBrowser, launchBrowser, untilInPage } from '../support/browser.js';
 import { serveScripted } from '../support/http.js';
 import { documents } from '../support/openapi/documents.js';
 
@@ -59,7 +59,7 @@ describeWithBrowser('the reference at /docs', () => {
         await page.locator('select#select').selectOption({ label: name });
         await page.getByRole('heading', { name: documents[name].info.title }).waitFor();
         const all = `document.querySelectorAll('.opblock').length === ${String(operationsIn(name))}`;
-        await page.waitForFunction(all);
+        await untilInPage(page, all);
         // Each can be opened, and shows what it answers.
         const chat = page.locator('.opblock', {
           hasText: name === 'current' ? 'Send a message' : 'and stream the reply',

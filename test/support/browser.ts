@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { afterAll } from '@jest/globals';
-import { chromium, type Browser } from 'playwright-core';
+import { chromium, type Browser, type Page } from 'playwright-core';
 import { describeWhere } from './describe-where.js';
 
 /** Where Chromium is looked for; `CHROMIUM` names another place. */
@@ -40,4 +40,14 @@ export async function launchBrowser(): Promise<Browser> {
   running.add(browser);
   browser.once('disconnected', () => running.delete(browser));
   return browser;
+}
+
+/**
+ * Resolves once an expression holds in the page; a promise is awaited. `waitForFunction` evaluates a string again for each
+ * look, which the page's Content-Security-Policy forbids from the second one on.
+ */
+export async function untilInPage(page: Page, expression: string): Promise<void> {
+  await page.evaluate(`(async () => {
+    while (!(await (${expression}))) await new Promise(requestAnimationFrame);
+  })()`);
 }

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import type { Browser } from 'playwright-core';
 import { readLogo } from '../../src/composition/logo.js';
 import { pageOf } from '../../src/config/page.js';
-import { describeWithBrowser, launchBrowser } from '../support/browser.js';
+import { describeWithBrowser, launchBrowser, untilInPage } from '../support/browser.js';
 import { ScriptedService } from './scripted-service.js';
 import { findingsOf, Visitor } from './visitor.js';
 
@@ -86,7 +86,7 @@ describeWithBrowser('The page of an operator', () => {
     const { page: tab } = visitor;
     await tab.getByText('Acme & <Sons>', { exact: true }).waitFor();
     expect(await tab.title()).toBe('New Chat · Acme & <Sons>');
-    await tab.waitForFunction("document.querySelector('.brand img').naturalWidth > 0");
+    await untilInPage(tab, "document.querySelector('.brand img').naturalWidth > 0");
     const style = (property: string) =>
       tab.evaluate(`getComputedStyle(document.querySelector('.button.primary.wide')).${property}`);
     expect(await style('backgroundColor')).toBe(accent);

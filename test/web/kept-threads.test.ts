@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import type { BrowserContext, Locator } from 'playwright-core';
-import { describeWithBrowser } from '../support/browser.js';
+import { describeWithBrowser, untilInPage } from '../support/browser.js';
 import { Gate, says } from './scripted-service.js';
 import { findingsOf, Visitor } from './visitor.js';
 import { Visits } from './visits.js';
@@ -200,7 +200,8 @@ describeWithBrowser('The threads of a browser', () => {
     await visitor.say('First');
     await refusal.waitFor();
     const written = async (text: string): Promise<void> => {
-      await visitor.page.waitForFunction(
+      await untilInPage(
+        visitor.page,
         `document.querySelector('textarea[aria-label="Message"]')?.value === ${JSON.stringify(text)}`,
       );
     };

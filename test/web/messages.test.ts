@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import type { Locator } from 'playwright-core';
-import { describeWithBrowser } from '../support/browser.js';
+import { describeWithBrowser, untilInPage } from '../support/browser.js';
 import { calls, Gate, says } from './scripted-service.js';
 import { findingsOf } from './visitor.js';
 import { Visits } from './visits.js';
@@ -66,13 +66,32 @@ describeWithBrowser('the messages of the page', () => {
     await action(visitor.answers.nth(0), 'Copied').waitFor();
     expect(await copied()).toContain('const a = "<b>1</b>";');
     await action(visitor.answers.nth(0), 'Copy message').click();
-    await visitor.page.waitForFunction(
+    await untilInPage(
+      visitor.page,
       'navigator.clipboard.readText().then((text) => text.includes("- [x] done"))',
     );
     expect(await copied()).toBe(RICH);
     await action(visitor.questions.nth(0), 'Copy message').click();
     await action(visitor.questions.nth(0), 'Copied').waitFor();
     expect(await copied()).toBe('Rich');
+  });
+
+  it('are not sent by the key that ends a composition in Safari', async () => {
+    // Chromium with what tells Safari from others, and the events in Safari's order.
+    const visitor = await visit({
+      prepare: (context) => context.addInitScript('window.GestureEvent = Event'),
+    });
+    await visitor.composer.fill('half');
+    await visitor.composer.evaluate(`(input) => {
+      input.dispatchEvent(new CompositionEvent('compositionend', { bubbles: true, data: 'half' }));
+      input.dispatchEvent(new KeyboardEvent('keydown', { bubbles: true, cancelable: true, key: 'Enter' }));
+      input.dispatchEvent(new KeyboardEvent('keyup', { bubbles: true, key: 'Enter' }));
+    }`);
+    await visitor.composer.press('End');
+    await visitor.composer.pressSequentially(' and whole');
+    await visitor.composer.press('Enter');
+    await visitor.hears('You said: half and whole', 0);
+    await visitor.idle();
   });
 
   describe.each(['current', 'legacy'])('on the %s surface', (surface) => {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import type { BrowserContext } from 'playwright-core';
-import { describeWithBrowser } from '../support/browser.js';
+import { describeWithBrowser, untilInPage } from '../support/browser.js';
 import { findingsOf } from './visitor.js';
 import { Visits } from './visits.js';
 
@@ -85,7 +85,7 @@ describeWithBrowser('A link to a thread', () => {
       await visitor.idle();
       await visitor.answers.first().hover();
       await visitor.button('Regenerate').click();
-      await visitor.page.waitForFunction(`!location.hash.includes('${session}')`);
+      await untilInPage(visitor.page, `!location.hash.includes('${session}')`);
       await visitor.hears('You said: Unasked', 0);
       await visitor.idle();
       await visitor.button('Use my wallet here').waitFor();
