@@ -460,4 +460,24 @@ describe('what the surfaces do not share', () => {
     expect((await client.state()).title).toBe('Renamed');
     client.close();
   });
+
+  it('the legacy one tells a title that changed before its updates stream was open', async () => {
+    const client = createClient({
+      url: server.url,
+      surface: 'legacy',
+      fetch: async (input, init) => {
+        if (String(input).endsWith('/api/thread/updates'))
+          await server.ask('PATCH', `/api/sessions/${client.sessionId}`, { body: { title: 'Renamed' } });
+        return fetch(input, init);
+      },
+    });
+    try {
+      await client.create();
+      const heard = watching(client);
+      await heard.until(() => heard.of('state').some(({ state }) => state.title === 'Renamed'));
+      expect(heard.of('title')).toEqual([]);
+    } finally {
+      client.close();
+    }
+  });
 });

@@ -84,8 +84,11 @@ export class LegacyCalls {
   }
 
   async readTitle(signal?: AbortSignal): Promise<void> {
+    const before = this.title;
     const threads = await this.#ownThreads(signal);
-    this.title = threads.find(({ id }) => id === this.wire.sessionId)?.title ?? this.title;
+    // The updates stream may have told a later title meanwhile.
+    if (this.title === before)
+      this.title = threads.find(({ id }) => id === this.wire.sessionId)?.title ?? before;
   }
 
   /** Cancels the running and queued turns, and returns the state. */

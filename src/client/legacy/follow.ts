@@ -24,8 +24,8 @@ const IDLE_MS = 5_000;
 export class LegacyFollower {
   #cursor: number | undefined;
   #last: SessionState | undefined;
-  /** The body of the last emitted state, to skip unchanged states. */
-  #shownBody = '';
+  /** The title and body of the last emitted state, to skip unchanged states. */
+  #shown = '';
   /** This client's turn that is being streamed. */
   #own: string | undefined;
   /** The turn of another client that runs according to the state. */
@@ -150,7 +150,9 @@ export class LegacyFollower {
         const stream = await this.calls.updates(this.#cursor, this.signal);
         isLost = false;
         this.queue.push({ type: 'connection', state: 'open' });
-        this.#shownBody = '';
+        this.#shown = '';
+        // Without a cursor, the stream does not repeat a change of the title before it was opened.
+        if (this.#cursor === undefined) this.calls.title = null;
         this.pollNow();
         for await (const event of stream) {
           backoff.reset();
@@ -178,6 +180,7 @@ export class LegacyFollower {
           this.#cursor !== undefined && data.from === this.#cursor + 1
             ? Number(data.to)
             : Math.max(Number(data.from) - 1, 0);
+        this.calls.title = null;
         this.pollNow();
         return;
       case 'title_changed':
@@ -232,9 +235,9 @@ export class LegacyFollower {
 
   #show(state: SessionState): void {
     this.#last = state;
-    const body = JSON.stringify(state.raw);
-    if (body !== this.#shownBody) {
-      this.#shownBody = body;
+    const shown = JSON.stringify([state.title, state.raw]);
+    if (shown !== this.#shown) {
+      this.#shown = shown;
       this.#text.cover(textInFlight(state));
       this.#covered = this.#coveredBy(state);
       if (this.#covered.has(this.#own ?? '')) this.#text.mute();
