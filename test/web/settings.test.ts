@@ -48,10 +48,10 @@ describeWithBrowser('what the page is set to', () => {
       await visitor.say('Hold');
       await visitor.hears('First', 0);
       const tab = await visitor.openTab('User state');
-      await tab.getByLabel('User state').fill('{"saved": "meanwhile"}');
+      await tab.getByLabel('User state').fill('{"chain_id": 8453}');
       await visitor.button('Save').click();
       const snapshot = await visitor.openTab('Snapshot');
-      await snapshot.getByText('"saved": "meanwhile"').first().waitFor();
+      await snapshot.getByText('"chain_id": 8453').first().waitFor();
       held.open();
       await visitor.hears('First and last.', 0);
       await visitor.idle();

@@ -200,6 +200,8 @@ describeWithBrowser('Wallets in the page', () => {
 
   it('does not ask the wallet for what does not wait any more', async () => {
     await askForPayment();
+    // No read of the requests but that of the click may meet the route.
+    await visitor.idle();
     await visitor.page.route(/\/state\?tail=0$/, (route) => route.fulfill({ json: { user_state: null } }));
     await buttonOf(cardOf(visitor, 1), 'Approve').click();
     await cardSays('This request does not wait any more.');

@@ -73,8 +73,9 @@ export function Setup(props: {
   );
 }
 
-function readRigs({ client }: Conversation): Promise<readonly RigDetails[]> {
-  return client.rigDetails();
+/** The legacy surface does not tell which rig the session uses. */
+function readRigs({ keeper, client }: Conversation): Promise<readonly RigDetails[]> {
+  return (keeper ?? client).rigDetails();
 }
 
 function Choice(props: {
