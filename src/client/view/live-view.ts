@@ -19,6 +19,8 @@ export class LiveView {
   #shown = EMPTY_VIEW;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #isReading = false;
+  /** True if a state has come since the history was asked. */
+  #isBehind = false;
   /** How much the history lacks of what is shown: what is too old. */
   #unknowable = 0;
 
@@ -28,7 +30,7 @@ export class LiveView {
    * if no surface provides it
    */
   constructor(
-    private readonly client: Client,
+    private readonly client: Pick<Client, 'watch' | 'interrupt'>,
     private readonly historian: Pick<Client, 'historyPage'> | null,
   ) {}
 
@@ -109,21 +111,27 @@ export class LiveView {
 
   #readHistory(): void {
     const isNews = countMissing(this.#newest) > this.#unknowable;
-    if (this.historian === null || this.#isReading || !isNews) return;
+    if (this.historian === null || !isNews) return;
+    if (this.#isReading) {
+      this.#isBehind = true;
+      return;
+    }
     this.#isReading = true;
+    this.#isBehind = false;
     const limit = this.#newest.history === null ? FIRST_RECORDS : LATER_RECORDS;
     this.historian
       .historyPage({ limit, signal: this.closed })
       .then(
         (page) => {
           this.apply({ type: 'history', page });
-          this.#unknowable = countMissing(this.#newest);
+          if (!this.#isBehind) this.#unknowable = countMissing(this.#newest);
         },
         // What only the history has stays unknown; the connection status reports an unreachable service.
         () => undefined,
       )
       .finally(() => {
         this.#isReading = false;
+        if (this.#isBehind) this.#readHistory();
       });
   }
 }

@@ -1,0 +1,71 @@
+import { describe, expect, it } from '@jest/globals';
+import type { ChatMessage, HistoryPage, SessionEvent } from '../../src/client/types.js';
+import { LiveView } from '../../src/client/view/live-view.js';
+
+const CREATED = '2026-01-01T00:00:00.000Z';
+
+/** A state after this many turns. */
+function stateAfter(turns: number): SessionEvent {
+  const said = (sender: ChatMessage['sender'], content: string): ChatMessage => ({
+    ...{ sender, content, timestamp: CREATED, isStreaming: false, toolResult: null },
+  });
+  const messages = Array.from({ length: turns }, (_, i) => [
+    said('user', `Question ${String(i)}`),
+    said('agent', `Answer ${String(i)}`),
+  ]).flat();
+  return {
+    type: 'state',
+    state: { title: 'T', status: 'idle', messages, userState: null, errors: [], raw: {} },
+  };
+}
+
+function historyAfter(turns: number): HistoryPage {
+  const ids = Array.from({ length: turns }, (_, i) => String(i));
+  return {
+    messages: ids.flatMap((id) => [
+      {
+        ...{ id: `q${id}`, turnId: id, role: 'user' },
+        content: `Question ${id}`,
+        toolCalls: [],
+        createdAt: CREATED,
+      },
+      {
+        ...{ id: `a${id}`, turnId: id, role: 'assistant' },
+        content: `Answer ${id}`,
+        toolCalls: [],
+        createdAt: CREATED,
+      },
+    ]),
+    turns: ids.map((turnId) => ({
+      ...{ turnId, status: 'complete', rig: 'demo', inputTokens: 1, outputTokens: 1 },
+      ...{ error: null, createdAt: CREATED, endedAt: CREATED },
+    })),
+    hasMore: false,
+  };
+}
+
+describe('a live view', () => {
+  it('reads the history again for a state that came during a reading, and once', async () => {
+    let answerFirst: (page: HistoryPage) => void = () => undefined;
+    const first = new Promise<HistoryPage>((resolve) => (answerFirst = resolve));
+    const answers = [first, Promise.resolve(historyAfter(2))];
+    let readings = 0;
+    const view = new LiveView(
+      {
+        async *watch() {
+          yield stateAfter(1);
+          yield stateAfter(2);
+          answerFirst(historyAfter(1));
+          await new Promise(setImmediate);
+        },
+        interrupt: () => Promise.reject(new Error('not asked for')),
+      },
+      { historyPage: () => answers[readings++] ?? Promise.reject(new Error('read too often')) },
+    );
+    for await (const event of view.follow()) expect(event.type).toBe('state');
+    const ids = view.get().messages.map(({ origin }) => origin?.messageId);
+    expect(ids).toEqual(['q0', 'a0', 'q1', 'a1']);
+    expect(readings).toBe(2);
+    view.close();
+  });
+});
