@@ -466,7 +466,7 @@ describe('what the surfaces do not share', () => {
       url: server.url,
       surface: 'legacy',
       fetch: async (input, init) => {
-        if (String(input).endsWith('/api/thread/updates'))
+        if (new Request(input).url.endsWith('/api/thread/updates'))
           await server.ask('PATCH', `/api/sessions/${client.sessionId}`, { body: { title: 'Renamed' } });
         return fetch(input, init);
       },
