@@ -19,8 +19,10 @@ const AHEAD = Number.MAX_SAFE_INTEGER;
 
 /** The requests of the legacy surface. */
 export class LegacyCalls {
-  /** The last known title, which states do not contain. */
-  title: string | null = null;
+  /** The last known title, which states do not contain; null: it must be read. */
+  #title: string | null = null;
+  /** How often the title was told or forgotten. */
+  #titlesTold = 0;
   /** The turns of this client whose messages are stored and that are not over. */
   readonly #accepted = new Set<string>();
   /** The number of messages accepted so far. */
@@ -36,8 +38,8 @@ export class LegacyCalls {
   async create(wallet?: string): Promise<ThreadSummary> {
     if (wallet !== undefined) throw unsupported('bind a wallet');
     await this.wire.ask(call('POST', '/sessions'));
-    await this.readTitle();
-    return { sessionId: this.wire.sessionId, title: this.title ?? '' };
+    await this.#readTitle();
+    return { sessionId: this.wire.sessionId, title: this.#title ?? '' };
   }
 
   /** Records that the message of a turn of this client is stored. */
@@ -72,23 +74,32 @@ export class LegacyCalls {
   }
 
   async #readState(signal: AbortSignal | undefined): Promise<SessionState> {
-    if (this.title === null) await this.readTitle(signal);
+    if (this.#title === null) await this.#readTitle(signal);
     const query = { session_id: this.wire.sessionId };
     try {
       const { body } = await this.wire.askObject(call('GET', '/thread/state', { query, signal }));
-      return stateOf(body, this.title);
+      return stateOf(body, this.#title);
     } catch (error) {
       if (!isUnknown(error)) throw error;
-      return stateOf({}, this.title);
+      return stateOf({}, this.#title);
     }
   }
 
-  async readTitle(signal?: AbortSignal): Promise<void> {
-    const before = this.title;
-    const threads = await this.#ownThreads(signal);
-    // The updates stream may have told a later title meanwhile.
-    if (this.title === before)
-      this.title = threads.find(({ id }) => id === this.wire.sessionId)?.title ?? before;
+  /** Takes the title from an event; null: the last known one may be out of date. */
+  tellTitle(title: string | null): void {
+    this.#title = title;
+    this.#titlesTold++;
+  }
+
+  /** Reads the title. Reads again if it was told during the request, because the response may be older. */
+  async #readTitle(signal?: AbortSignal): Promise<void> {
+    for (;;) {
+      const told = this.#titlesTold;
+      const threads = await this.#ownThreads(signal);
+      if (told !== this.#titlesTold) continue;
+      this.#title = threads.find(({ id }) => id === this.wire.sessionId)?.title ?? this.#title;
+      return;
+    }
   }
 
   /** Cancels the running and queued turns, and returns the state. */

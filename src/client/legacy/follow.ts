@@ -151,8 +151,6 @@ export class LegacyFollower {
         isLost = false;
         this.queue.push({ type: 'connection', state: 'open' });
         this.#shown = '';
-        // Without a cursor, the stream does not repeat a change of the title before it was opened.
-        if (this.#cursor === undefined) this.calls.title = null;
         this.pollNow();
         for await (const event of stream) {
           backoff.reset();
@@ -180,13 +178,16 @@ export class LegacyFollower {
           this.#cursor !== undefined && data.from === this.#cursor + 1
             ? Number(data.to)
             : Math.max(Number(data.from) - 1, 0);
-        this.calls.title = null;
+        // The title may have changed in the gap; a stream without a cursor begins with one.
+        this.calls.tellTitle(null);
         this.pollNow();
         return;
-      case 'title_changed':
-        this.calls.title = textOf(data, 'new_title');
-        this.queue.push({ type: 'title', title: this.calls.title });
+      case 'title_changed': {
+        const title = textOf(data, 'new_title');
+        this.calls.tellTitle(title);
+        this.queue.push({ type: 'title', title });
         return;
+      }
       case 'system_notice':
         this.queue.push({ type: 'notice', message: textOf(data, 'message') });
         return;
