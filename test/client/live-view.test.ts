@@ -1,40 +1,27 @@
 import { describe, expect, it } from '@jest/globals';
-import type { ChatMessage, HistoryPage, SessionEvent } from '../../src/client/types.js';
+import type { HistoryPage, SessionEvent } from '../../src/client/types.js';
 import { LiveView } from '../../src/client/view/live-view.js';
+import { agent, state, user } from './states.js';
 
 const CREATED = '2026-01-01T00:00:00.000Z';
 
 /** A state after this many turns. */
 function stateAfter(turns: number): SessionEvent {
-  const said = (sender: ChatMessage['sender'], content: string): ChatMessage => ({
-    ...{ sender, content, timestamp: CREATED, isStreaming: false, toolResult: null },
-  });
   const messages = Array.from({ length: turns }, (_, i) => [
-    said('user', `Question ${String(i)}`),
-    said('agent', `Answer ${String(i)}`),
-  ]).flat();
-  return {
-    type: 'state',
-    state: { title: 'T', status: 'idle', messages, userState: null, errors: [], raw: {} },
-  };
+    user(`Question ${String(i)}`),
+    agent(`Answer ${String(i)}`),
+  ]);
+  return state('idle', ...messages.flat());
 }
 
+/** The history of the same turns. */
 function historyAfter(turns: number): HistoryPage {
   const ids = Array.from({ length: turns }, (_, i) => String(i));
+  const stored = { toolCalls: [], createdAt: CREATED };
   return {
-    messages: ids.flatMap((id) => [
-      {
-        ...{ id: `q${id}`, turnId: id, role: 'user' },
-        content: `Question ${id}`,
-        toolCalls: [],
-        createdAt: CREATED,
-      },
-      {
-        ...{ id: `a${id}`, turnId: id, role: 'assistant' },
-        content: `Answer ${id}`,
-        toolCalls: [],
-        createdAt: CREATED,
-      },
+    messages: ids.flatMap((turnId) => [
+      { ...stored, id: `q${turnId}`, turnId, role: 'user', content: `Question ${turnId}` },
+      { ...stored, id: `a${turnId}`, turnId, role: 'assistant', content: `Answer ${turnId}` },
     ]),
     turns: ids.map((turnId) => ({
       ...{ turnId, status: 'complete', rig: 'demo', inputTokens: 1, outputTokens: 1 },

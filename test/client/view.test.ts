@@ -1,33 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import type { ChatMessage, HistoryCall, SessionState, ToolProgress } from '../../src/client/types.js';
+import type { ChatMessage, HistoryCall, ToolProgress } from '../../src/client/types.js';
 import { changed, type Change } from '../../src/client/view/changes.js';
 import { withArguments } from '../../src/client/view/tools.js';
 import { EMPTY_VIEW, isBusy, type ToolBlock, type View } from '../../src/client/view/view.js';
-
-function message(
-  sender: ChatMessage['sender'],
-  content: string,
-  more: Partial<ChatMessage> = {},
-): ChatMessage {
-  return {
-    sender,
-    content,
-    timestamp: '2026-01-01T00:00:00.000Z',
-    isStreaming: false,
-    toolResult: null,
-    ...more,
-  };
-}
-
-const user = (text: string): ChatMessage => message('user', text);
-const agent = (text: string): ChatMessage => message('agent', text);
-const streaming = (text: string): ChatMessage => message('agent', text, { isStreaming: true });
-const outcome = (name: string, result: string): ChatMessage =>
-  message('agent', '', { toolResult: { name, result } });
-
-function state(status: SessionState['status'], ...messages: readonly ChatMessage[]): Change {
-  return { type: 'state', state: { title: 'T', status, messages, userState: null, errors: [], raw: {} } };
-}
+import { agent, message, outcome, state, streaming, user } from './states.js';
 
 const text = (content: string, turnId = 'A'): Change => ({ type: 'text', turnId, content });
 const start = (turnId: string): Change => ({ type: 'turn_started', turnId });
