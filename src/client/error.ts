@@ -5,9 +5,9 @@ export interface ErrorDetail {
 }
 
 /**
- * `unreachable`: no connection, it was lost, or a proxy responded for the service (404, 410 or 5xx, without a JSON error) ·
- * `refused`: the service responded with an error · `unsupported`: the surface lacks this call · `closed`: the client was
- * closed.
+ * `unreachable`: no connection, it was lost, or a proxy responded for the service (404, 410 or 5xx, without a JSON
+ * error) · `refused`: the service responded with an error · `unsupported`: the surface lacks this call · `closed`: the
+ * client was closed.
  */
 export type ClientErrorKind = 'unreachable' | 'refused' | 'unsupported' | 'closed';
 

@@ -43,8 +43,8 @@ export async function launchBrowser(): Promise<Browser> {
 }
 
 /**
- * Resolves once an expression holds in the page; a promise is awaited. `waitForFunction` evaluates a string again for each
- * look, which the page's Content-Security-Policy forbids from the second one on.
+ * Resolves once an expression holds in the page; a promise is awaited. `waitForFunction` evaluates a string again for
+ * each look, which the page's Content-Security-Policy forbids from the second one on.
  */
 export async function untilInPage(page: Page, expression: string): Promise<void> {
   await page.evaluate(`(async () => {
