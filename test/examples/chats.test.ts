@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import type { Browser, Page } from 'playwright-core';
 import { createClient } from '../../src/client/index.js';
 import { Place } from '../cli/running.js';
-import { describeWithBrowser, launchBrowser } from '../support/browser.js';
+import { describeWithBrowser, launchBrowser, untilInPage } from '../support/browser.js';
 import { ROOT } from '../support/server-process.js';
 
 const TYPES: Record<string, string | undefined> = { '.html': 'text/html', '.js': 'text/javascript' };
@@ -124,6 +124,26 @@ describeWithBrowser('the sample chat', () => {
       await replies().nth(2).locator('summary').click();
       expect(await replies().nth(2).innerText()).toMatch(/calculate[^]*1\+1[^]*2[^]*1\+1 = 2\./);
     });
+
+    if (sample === 'assistant-ui')
+      it('returns a refused message to the input, and follows a deleted thread again with the next one', async () => {
+        const alert = page.getByRole('alert');
+        const sessionId = new URL(page.url()).hash.slice(1);
+        await fetch(`${service}/api/sessions/${sessionId}`, { method: 'DELETE' });
+        await alert.waitFor();
+        const headers = { 'Access-Control-Allow-Origin': '*' };
+        await page.route('**/api/chat*', (route) => route.fulfill({ status: 403, body: '{}', headers }), {
+          times: 1,
+        });
+        await send('What is 2+2?');
+        await untilInPage(page, `document.querySelector('[aria-label=Message]').value === 'What is 2+2?'`);
+        await page.getByLabel('Message').press('Enter');
+        await shows(0, '2+2 = 4.');
+        await stop().waitFor({ state: 'detached' });
+        expect(await replies().count()).toBe(1);
+        await alert.waitFor({ state: 'detached' });
+        expect(faults.splice(0).join()).toMatch(/status of 404[^]*status of 403/);
+      });
 
     if (sample === 'ai-sdk')
       it('goes on in a branch with another reply and with a changed message, also after a reload', async () => {

@@ -40,6 +40,13 @@ export function useThreadRuntime(
   });
 }
 
+/** Puts texts that were not sent back into the message input, before what is being written there. */
+export function restore(runtime: AssistantRuntime, texts: readonly string[]): void {
+  const { composer } = runtime.thread;
+  if (texts.length > 0)
+    composer.setText([...texts, composer.getState().text].filter((text) => text !== '').join('\n\n'));
+}
+
 function convert({ id, role, blocks }: ViewMessage): ThreadMessageLike {
   if (role !== 'assistant') {
     return {

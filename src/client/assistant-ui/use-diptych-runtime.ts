@@ -1,9 +1,9 @@
 import type { AssistantRuntime } from '@assistant-ui/react';
-import { useCallback, useEffect, useMemo, useState, useSyncExternalStore } from 'react';
+import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
 import type { Client, SendOptions } from '../types.js';
 import { LiveView } from '../view/live-view.js';
 import type { View } from '../view/view.js';
-import { useThreadRuntime } from './thread-runtime.js';
+import { restore, useThreadRuntime } from './thread-runtime.js';
 
 export type { Block, TextBlock, ToolBlock, View, ViewMessage } from '../view/view.js';
 
@@ -25,54 +25,83 @@ export interface DiptychRuntime {
 
 /**
  * Connects assistant-ui to the session of a client: shows its messages, follows its turns, also those that other clients started, sends
- * messages and interrupts.
+ * messages and interrupts. The text of a message that could not be sent returns to the message input.
  * @param client stays the same between renders; the caller closes it
  */
 export function useDiptychRuntime(client: Client, options: RuntimeOptions = {}): DiptychRuntime {
   const { sendOptions } = options;
-  const [error, setError] = useState<Error | null>(null);
-  const live = useLiveView(client, setError);
+  const [problem, setProblem] = useState<Error | null>(null);
+  const { live, failure, followAgain } = useLiveView(client);
   const view = useSyncExternalStore(live.subscribe, live.get, live.get);
+  const input = useRef<AssistantRuntime | null>(null);
+  useEffect(() => {
+    setProblem(null);
+  }, [client]);
 
+  /** Returns false if the action failed. */
   const attempt = useCallback(
-    async (action: () => Promise<void>): Promise<void> => {
-      setError(null);
+    async (action: () => Promise<void>): Promise<boolean> => {
+      setProblem(null);
       try {
         await action();
       } catch (reason) {
-        if (!live.closed.aborted) setError(errorOf(reason));
+        if (!live.closed.aborted) setProblem(errorOf(reason));
+        return false;
       }
+      if (failure !== null) followAgain();
+      return true;
     },
-    [live],
+    [live, failure, followAgain],
   );
   const send = useCallback(
-    (text: string) =>
-      attempt(() =>
+    async (text: string) => {
+      const isSent = await attempt(() =>
         live.send(text, (idempotencyKey) => client.send(text, { ...sendOptions?.(), idempotencyKey })),
-      ),
+      );
+      // After a change of the client, the input is that of another session.
+      if (!isSent && !live.closed.aborted && input.current !== null) restore(input.current, [text]);
+    },
     [attempt, live, client, sendOptions],
   );
-  const interrupt = useCallback(() => attempt(() => live.interrupt()), [attempt, live]);
+  const interrupt = useCallback(async () => {
+    await attempt(() => live.interrupt());
+  }, [attempt, live]);
   const runtime = useThreadRuntime(view, view.messages, { send, interrupt });
+  input.current = runtime;
+  const error = problem ?? failure;
   return useMemo(() => ({ runtime, view, error }), [runtime, view, error]);
 }
 
+/** A view of a session that is being followed. */
+interface Following {
+  readonly live: LiveView;
+  /** Why the session cannot be followed; null while it can. */
+  readonly failure: Error | null;
+  /** Follows the session again, in a new view: a session that was deleted and created again shares nothing with the old one. */
+  readonly followAgain: () => void;
+}
+
 /** Follows the client's session while the component is mounted. */
-function useLiveView(client: Client, onError: (error: Error | null) => void): LiveView {
+function useLiveView(client: Client): Following {
   const [live, setLive] = useState(() => viewOf(client));
+  const [failure, setFailure] = useState<Error | null>(null);
+  const [attempts, setAttempts] = useState(0);
   useEffect(() => {
     // A view that was closed stays closed: a component that is mounted again gets a new one.
     const next = viewOf(client);
     setLive(next);
-    onError(null);
+    setFailure(null);
     follow(next, client).catch((reason: unknown) => {
-      if (!next.closed.aborted) onError(errorOf(reason));
+      if (!next.closed.aborted) setFailure(errorOf(reason));
     });
     return () => {
       next.close();
     };
-  }, [client, onError]);
-  return live;
+  }, [client, attempts]);
+  const followAgain = useCallback(() => {
+    setAttempts((count) => count + 1);
+  }, []);
+  return { live, failure, followAgain };
 }
 
 function viewOf(client: Client): LiveView {
