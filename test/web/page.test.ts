@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, request } from 'node:http';
 import { describe, expect, it } from '@jest/globals';
-import { describeWithBrowser } from '../support/browser.js';
+import { describeWithBrowser, untilInPage } from '../support/browser.js';
 import { calls, Gate, says } from './scripted-service.js';
 import { Visitor } from './visitor.js';
 import { Visits } from './visits.js';
@@ -265,6 +265,39 @@ describeWithBrowser('the page', () => {
       await tab.getByRole('alert').waitFor({ state: 'detached' });
       const snapshot = await visitor.openTab('Snapshot');
       await snapshot.getByText('"address": "0xabc"').first().waitFor();
+    });
+
+    it('keeps what is typed into the user state while that changes, and saves only what was typed', async () => {
+      const visitor = await visit({ fragment });
+      await visitor.say('Hello');
+      await visitor.hears('You said: Hello', 0);
+      await visitor.idle();
+      const session = { 'X-Session-Id': visitor.sessionId };
+      const read = async (query = ''): Promise<Record<string, unknown>> => {
+        const response = await fetch(`${visits.service.url}/current/api/state${query}`, { headers: session });
+        const { user_state: state } = (await response.json()) as { user_state: Record<string, unknown> };
+        return state;
+      };
+      const tab = await visitor.openTab('User state');
+      const editor = tab.getByLabel('User state');
+      const typed = JSON.stringify({ ...JSON.parse(await editor.inputValue()), chain_id: 7 });
+      await editor.fill(typed);
+      await read(`?user_state=${encodeURIComponent('{"address": "0xabc"}')}`);
+      // The turn makes the page read the state.
+      await visitor.say('More');
+      await visitor.hears('You said: More', 1);
+      await visitor.idle();
+      expect(await editor.inputValue()).toBe(typed);
+      await visitor.button('Save').click();
+      await visitor.button('Discard changes').waitFor({ state: 'detached' });
+      await untilInPage(visitor.page, `document.querySelector('#user-state').value.includes('0xabc')`);
+      const saved = { address: '0xabc', chain_id: 7 };
+      expect(await read()).toMatchObject(saved);
+
+      await editor.fill('{}');
+      await visitor.button('Discard changes').click();
+      expect(JSON.parse(await editor.inputValue())).toMatchObject(saved);
+      expect(await visitor.page.locator(':focus').getAttribute('id')).toBe('user-state');
     });
   });
 });

@@ -74,7 +74,7 @@ function Content(props: {
       );
     case 'User state':
       return isLoaded ? (
-        <StateEditor key={JSON.stringify(userState)} conversation={conversation} userState={userState} />
+        <StateEditor key={conversation.client.sessionId} {...{ conversation, userState }} />
       ) : null;
   }
   return tab satisfies never;
