@@ -82,11 +82,12 @@ describeWithBrowser('the messages of the page', () => {
       prepare: (context) => context.addInitScript('window.GestureEvent = Event'),
     });
     await visitor.composer.fill('half');
-    await visitor.composer.evaluate(`(input) => {
+    await visitor.page.evaluate(`(() => {
+      const input = document.querySelector('[aria-label=Message]');
       input.dispatchEvent(new CompositionEvent('compositionend', { bubbles: true, data: 'half' }));
       input.dispatchEvent(new KeyboardEvent('keydown', { bubbles: true, cancelable: true, key: 'Enter' }));
       input.dispatchEvent(new KeyboardEvent('keyup', { bubbles: true, key: 'Enter' }));
-    }`);
+    })()`);
     await visitor.composer.press('End');
     await visitor.composer.pressSequentially(' and whole');
     await visitor.composer.press('Enter');
@@ -141,6 +142,26 @@ describeWithBrowser('the messages of the page', () => {
       await visitor.hears('You said: Other', 1);
       await visitor.page.goBack();
       await visitor.hears('You said: Second', 1);
+    });
+
+    it('stay in the editor when no branch can be made, and are sent from there', async () => {
+      const visitor = await visit({ fragment });
+      await visitor.say('First');
+      await visitor.hears('You said: First', 0);
+      await visitor.idle();
+      await visitor.page.route('**/branch*', (route) => route.fulfill({ status: 403, body: '{}' }), {
+        times: 1,
+      });
+      await action(visitor.questions.nth(0), 'Edit message').click();
+      const editor = visitor.page.getByRole('textbox', { name: 'Edit message' });
+      await editor.fill('Long and well thought out');
+      await editor.press('Enter');
+      await visitor.page.getByRole('alert').waitFor();
+      expect(await editor.inputValue()).toBe('Long and well thought out');
+      await editor.press('Enter');
+      await visitor.hears('You said: Long and well thought out', 0);
+      await visitor.idle();
+      visitor.excuse(/status of 403/);
     });
 
     it('are marked as interrupted, cancelled and failed, after a reload too, and sent again', async () => {

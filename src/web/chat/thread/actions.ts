@@ -8,8 +8,11 @@ import type { ViewMessage } from '../../../client/view/view.js';
 export interface MessageActions {
   /** True if the thread can be branched, which another reply and an edited message need. */
   readonly canBranch: boolean;
-  /** Sends another text in the place of a user message, in a branch of the thread. */
-  readonly edit: (id: string, text: string) => void;
+  /**
+   * Sends another text in the place of a user message, in a branch of the thread.
+   * @returns false if the thread could not be branched
+   */
+  readonly edit: (id: string, text: string) => Promise<boolean>;
   /** Asks for another reply, in a branch of the thread. */
   readonly regenerate: (id: string) => void;
   /** Sends the user message of this turn again, in the thread. */
@@ -18,7 +21,7 @@ export interface MessageActions {
 
 const Context = createContext<MessageActions>({
   canBranch: false,
-  edit: () => undefined,
+  edit: () => Promise.resolve(false),
   regenerate: () => undefined,
   sendAgain: () => undefined,
 });
@@ -46,21 +49,25 @@ export function useMessageActions(
   },
 ): MessageActions {
   return useMemo(() => {
-    /** Sends a text in a branch that ends before the turn of a message. */
-    const inBranch = (id: string, text: string | undefined): void => {
+    /** Sends a text in a branch that ends before the turn of a message. Returns false if there is no branch. */
+    const inBranch = async (id: string, text?: string): Promise<boolean> => {
       const first = firstOf(conversation.view.get().messages, id);
-      if (first?.origin === undefined) return;
-      const words = text ?? textOf(first);
-      conversation.branch(first.origin.messageId).then((sessionId) => {
-        keepDraft(sessionId, words);
+      if (first?.origin === undefined) return false;
+      try {
+        const sessionId = await conversation.branch(first.origin.messageId);
+        keepDraft(sessionId, text ?? textOf(first));
         open(sessionId);
-      }, fail);
+        return true;
+      } catch (error) {
+        fail(error);
+        return false;
+      }
     };
     return {
       canBranch: conversation.canBranch,
       edit: inBranch,
       regenerate: (id) => {
-        inBranch(id, undefined);
+        void inBranch(id);
       },
       sendAgain: (id) => {
         const first = firstOf(conversation.view.get().messages, id);

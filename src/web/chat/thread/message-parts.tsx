@@ -56,26 +56,36 @@ export function Time({ at }: { readonly at: string }): ReactNode {
   );
 }
 
-/** Changes the text of a user message. Enter sends it, Esc leaves it as it was. */
+/**
+ * Changes the text of a user message. Enter sends it, Esc leaves it as it was. The editor remains until its owner closes it: what
+ * could not be sent can be changed and sent again.
+ */
 export function Editor(props: {
   readonly text: string;
-  readonly onSend: (text: string) => void;
+  readonly onSend: (text: string) => Promise<void>;
   readonly onLeave: () => void;
 }): ReactNode {
   const { text, onSend, onLeave } = props;
   const [draft, setDraft] = useState(text);
+  const [isSending, setSending] = useState(false);
   const input = useRef<HTMLTextAreaElement>(null);
   useEffect(() => {
     input.current?.focus();
     input.current?.setSelectionRange(text.length, text.length);
   }, [text]);
-  const isReady = draft.trim() !== '';
+  const isReady = draft.trim() !== '' && !isSending;
+  const send = async (): Promise<void> => {
+    if (!isReady) return;
+    setSending(true);
+    await onSend(draft);
+    setSending(false);
+  };
   return (
     <form
       className="editor"
       onSubmit={(event) => {
         event.preventDefault();
-        if (isReady) onSend(draft);
+        void send();
       }}
     >
       <textarea
@@ -93,7 +103,7 @@ export function Editor(props: {
             onLeave();
           } else if (event.key === 'Enter' && !event.shiftKey) {
             event.preventDefault();
-            if (isReady) onSend(draft);
+            void send();
           }
         }}
       />

@@ -37,9 +37,8 @@ function UserMessage({ message }: Props): ReactNode {
       {isEdited ? (
         <Editor
           text={textOf(message)}
-          onSend={(text) => {
-            setEdited(false);
-            edit(id, text);
+          onSend={async (text) => {
+            if (await edit(id, text)) setEdited(false);
           }}
           onLeave={() => {
             setEdited(false);
