@@ -152,6 +152,17 @@ describeWithBrowser('The threads of a browser', () => {
     await visitor.page.getByRole('alert').filter({ hasText: 'no longer on the service' }).waitFor();
     expect(await visitor.answers.innerText()).toContain('You said: Still here');
     expect(await titles(visitor)).toEqual([]);
+
+    const notice = visitor.page
+      .getByRole('alert')
+      .filter({ hasText: 'The next message begins a new thread.' });
+    await notice.waitFor();
+    await visitor.say('And on');
+    await notice.waitFor({ state: 'detached' });
+    await visitor.hears('You said: And on', 0);
+    await visitor.idle();
+    expect(await visitor.questions.locator('.plain').allInnerTexts()).toEqual(['And on']);
+    expect(visitor.sessionId).not.toBe(session);
     visitor.excuse(/status of 404/);
   });
 

@@ -69,7 +69,8 @@ export function Desk(props: {
   useGone(conversation, threads, ({ title: lost, isShown }) => {
     threads.forget(settings.sessionId);
     const name = lost === null ? 'This thread' : `“${lost}”`;
-    setNotice(`${name} is no longer on the service: it was deleted, or it has expired.`);
+    const next = isShown ? ' The next message begins a new thread.' : '';
+    setNotice(`${name} is no longer on the service: it was deleted, or it has expired.${next}`);
     if (!isShown) onChange({ sessionId: randomId() }, 'replace');
   });
 
@@ -173,7 +174,8 @@ export function Desk(props: {
           }}
           prompts={promptsOf(settings.app, apps.list, setup)}
           onOpen={(sessionId) => {
-            // A branch of this thread: what was decided for the wallet, or not yet, applies to it too.
+            dismiss();
+            // A thread that follows from this one: what was decided for the wallet, or not yet, applies to it too.
             onChange({ sessionId, walletUse: settings.walletUse });
           }}
         />

@@ -1,13 +1,14 @@
 import { AssistantRuntimeProvider, ThreadPrimitive } from '@assistant-ui/react';
 import { useCallback, useEffect, useRef, useState, type ReactNode } from 'react';
+import { randomId } from '../../../client/random-id.js';
 import { useObservable } from '../../parts/observable.js';
 import { ActionsProvider, useMessageActions } from './actions.js';
 import { Announcer } from './announcer.js';
 import { Composer } from './composer.js';
 import { reasonOf, type Conversation } from '../conversation/conversation.js';
-import { keepUnsent, takeDraft, takeUnsent } from '../conversation/drafts.js';
+import { keepDraft, keepUnsent, takeDraft, takeUnsent } from '../conversation/drafts.js';
 import { Problems } from './problems.js';
-import { useThreadRuntime } from '../../../client/assistant-ui/thread-runtime.js';
+import { restore, useThreadRuntime } from '../../../client/assistant-ui/thread-runtime.js';
 import { Thread } from './thread.js';
 import { isBusy } from '../../../client/view/view.js';
 import { useWindow } from './window.js';
@@ -24,7 +25,7 @@ export function Pane(props: {
   readonly threadWallet: ThreadWallet;
   /** Prompts to begin with. */
   readonly prompts: readonly string[];
-  /** Opens another session. */
+  /** Opens another session: a branch, or the thread that follows a deleted one. */
   readonly onOpen: (sessionId: string) => void;
 }): ReactNode {
   const { conversation, wallets, wallet, threadWallet, prompts, onOpen } = props;
@@ -38,9 +39,21 @@ export function Pane(props: {
   const { signIn } = wallets;
   const tellWallet = useToldWallet(conversation, wallets, usesWallet);
   useReportedOutcomes(conversation, wallets);
+  const opens = useRef(onOpen);
+  opens.current = onOpen;
+  const open = useCallback((sessionId: string) => {
+    opens.current(sessionId);
+  }, []);
   const send = useCallback(
     async (text: string) => {
       setProblem(null);
+      if (conversation.isGone.get()) {
+        // The service would create the deleted session again, empty, under the messages that are still shown.
+        const next = randomId();
+        keepDraft(next, text);
+        open(next);
+        return;
+      }
       try {
         // A wallet without the proof that the service requires would be refused.
         await conversation.send(text, usesWallet && !signIn.lacks(wallet) ? wallet : '', tellWallet);
@@ -50,7 +63,7 @@ export function Pane(props: {
         setRefusals((count) => count + 1);
       }
     },
-    [conversation, sessionId, signIn, tellWallet, wallet, usesWallet],
+    [conversation, open, sessionId, signIn, tellWallet, wallet, usesWallet],
   );
   const interrupt = useCallback(async () => {
     try {
@@ -62,11 +75,6 @@ export function Pane(props: {
   const fail = useCallback((error: unknown) => {
     setProblem(reasonOf(error));
   }, []);
-  const opens = useRef(onOpen);
-  opens.current = onOpen;
-  const open = useCallback((sessionId: string) => {
-    opens.current(sessionId);
-  }, []);
   const actions = useMessageActions(conversation, { send, open, fail });
   useEffect(() => {
     const draft = takeDraft(sessionId);
@@ -76,12 +84,9 @@ export function Pane(props: {
   // The library scrolls and composes: it needs to know that there are messages, and whether a reply is running.
   const runtime = useThreadRuntime(view, view.messages.slice(-1), { send, interrupt });
 
-  // Restores what was not sent into the input, before what is being written, so that the user can change and send it.
+  // What was not sent can be changed and sent again.
   useEffect(() => {
-    const texts = takeUnsent(sessionId);
-    const { composer } = runtime.thread;
-    if (texts.length > 0)
-      composer.setText([...texts, composer.getState().text].filter((text) => text !== '').join('\n\n'));
+    restore(runtime, takeUnsent(sessionId));
   }, [refusals, runtime, sessionId]);
   // Another thread has another input: what is being written in this one is kept for when it is opened again.
   useEffect(
