@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import type { BrowserContext, Locator } from 'playwright-core';
+import type { BrowserContext, Locator, Route } from 'playwright-core';
 import { describeWithBrowser, untilInPage } from '../support/browser.js';
 import { Gate, says } from './scripted-service.js';
 import { findingsOf, Visitor } from './visitor.js';
@@ -223,6 +223,33 @@ describeWithBrowser('The threads of a browser', () => {
     await visitor.page.goBack();
     await written('First and more');
     visitor.excuse(/status of 401/);
+  });
+
+  it('get a message that is on its way when another thread is opened, or its text back', async () => {
+    const visitor = await visit();
+    const { page } = visitor;
+    await begin(visitor, 'One');
+    const leaveWhileSending = async (text: string, arrived: Gate, end: (route: Route) => Promise<void>) => {
+      await page.route('**/api/chat*', (route) => arrived.opened.then(() => end(route)), { times: 1 });
+      await Promise.all([page.waitForRequest('**/api/chat*'), visitor.say(text)]);
+      await visitor.button('New thread').click();
+      await visitor.questions.first().waitFor({ state: 'detached' });
+    };
+    const arrived = new Gate();
+    await leaveWhileSending('On its way', arrived, (route) => route.continue());
+    arrived.open();
+    await listed(visitor, 'One').click();
+    await visitor.hears('You said: On its way', 1);
+    await visitor.idle();
+    expect(await visitor.composer.inputValue()).toBe('');
+
+    const refused = new Gate();
+    await leaveWhileSending('Refused', refused, (route) => route.fulfill({ status: 403, body: '{}' }));
+    await listed(visitor, 'One').click();
+    await visitor.hears('You said: On its way', 1);
+    refused.open();
+    await untilInPage(page, `document.querySelector('[aria-label=Message]').value === 'Refused'`);
+    visitor.excuse(/status of 403/);
   });
 
   it('are bounded: the oldest make room', async () => {

@@ -35,6 +35,8 @@ export class Conversation {
    * surface is not exposed.
    */
   readonly keeper: Client | null;
+  /** The messages that the service has not accepted yet. */
+  readonly #sending = new Set<Promise<void>>();
   #boundWallet = '';
 
   constructor(settings: Settings, around: Surroundings) {
@@ -63,23 +65,32 @@ export class Conversation {
     });
   }
 
+  /** Stops to follow the session. Messages that are being sent still are: nobody knows whether they have arrived. */
   close(): void {
     this.view.close();
-    this.client.close();
-    this.keeper?.close();
+    void Promise.allSettled(this.#sending).then(() => {
+      this.client.close();
+      this.keeper?.close();
+    });
   }
 
   /**
-   * Sends a message. Shows it immediately, and removes it when the service refuses it.
+   * Sends a message, also after `close`. Shows it immediately, and removes it when the service refuses it.
    * @param tellFirst tells the session what the assistant has to know before it reads the message; never rejects
    * @throws the error of the refusal
    */
   async send(text: string, wallet: string, tellFirst: () => Promise<void>): Promise<void> {
-    await this.view.send(text, async (idempotencyKey) => {
+    const sending = this.view.send(text, async (idempotencyKey) => {
       await tellFirst();
       const binding = await this.#bind(wallet);
-      await this.client.send(text, { signal: this.view.closed, idempotencyKey, ...binding });
+      await this.client.send(text, { idempotencyKey, ...binding });
     });
+    this.#sending.add(sending);
+    try {
+      await sending;
+    } finally {
+      this.#sending.delete(sending);
+    }
   }
 
   async interrupt(): Promise<void> {

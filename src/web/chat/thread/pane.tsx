@@ -6,7 +6,7 @@ import { ActionsProvider, useMessageActions } from './actions.js';
 import { Announcer } from './announcer.js';
 import { Composer } from './composer.js';
 import { reasonOf, type Conversation } from '../conversation/conversation.js';
-import { keepDraft, keepUnsent, takeDraft, takeUnsent } from '../conversation/drafts.js';
+import { keepDraft, keepUnsent, takeDraft, takeUnsent, unsent } from '../conversation/drafts.js';
 import { Problems } from './problems.js';
 import { restore, useThreadRuntime } from '../../../client/assistant-ui/thread-runtime.js';
 import { Thread } from './thread.js';
@@ -33,7 +33,7 @@ export function Pane(props: {
   const view = useObservable(conversation.view);
   const failure = useObservable(conversation.failure);
   const [problem, setProblem] = useState<string | null>(null);
-  const [refusals, setRefusals] = useState(0);
+  const unsentTexts = useObservable(unsent);
   const { sessionId } = conversation.client;
 
   const { signIn } = wallets;
@@ -60,7 +60,6 @@ export function Pane(props: {
       } catch (error) {
         setProblem(reasonOf(error));
         keepUnsent(sessionId, text);
-        setRefusals((count) => count + 1);
       }
     },
     [conversation, open, sessionId, signIn, tellWallet, wallet, usesWallet],
@@ -87,7 +86,7 @@ export function Pane(props: {
   // What was not sent can be changed and sent again.
   useEffect(() => {
     restore(runtime, takeUnsent(sessionId));
-  }, [refusals, runtime, sessionId]);
+  }, [unsentTexts, runtime, sessionId]);
   // Another thread has another input: what is being written in this one is kept for when it is opened again.
   useEffect(
     () => () => {
