@@ -109,6 +109,36 @@ export function turnContract(withStore: WithStore): void {
     );
 
     it(
+      'is stored once, although the first attempt may have been stored',
+      withStore(async (store) => {
+        const id = randomUUID();
+        const turn = await sendAndClaim(store, id);
+        const event = (message: string) =>
+          ({ type: 'tool_update', callId: 'c1', toolName: 'add', message }) as const;
+        const steps = progress({
+          messages: [record(turn, 1)],
+          events: [event('half'), event('all')],
+          partialText: '',
+        });
+        await store.saveProgress(turn, progress({ events: [event('half')] }), T0);
+        // The events before do not count, though one is equal.
+        const saved = await store.saveProgress(turn, { ...steps, repeatsAfter: 1 }, T0 + 1);
+        if (saved === 'lost') throw new Error('the turn was lost');
+        expect(saved).toMatchObject({ revision: 3, events: [{ id: 2 }, { id: 3 }] });
+        await store.appendEvents(id, [{ type: 'system_notice', message: 'm' }], T0 + 2);
+        const again = await store.saveProgress(turn, { ...steps, repeatsAfter: 1 }, T0 + 1);
+        expect(again).toEqual({ revision: 4, events: saved.events });
+        expect((await store.readEvents(id, 0, 9)).events.map(({ at }) => at - T0)).toEqual([0, 1, 1, 2]);
+        expect((await loaded(store, id)).session).toMatchObject({ revision: 4, lastEventId: 4 });
+
+        const silent = progress({ messages: [record(turn, 2)], repeatsAfter: 4 });
+        expect(await store.saveProgress(turn, silent, T0 + 3)).toEqual({ revision: 5, events: [] });
+        const stranger = { ...turn, owner: 'x' };
+        expect(await store.saveProgress(stranger, { ...steps, repeatsAfter: 1 }, T0 + 4)).toBe('lost');
+      }),
+    );
+
+    it(
       'writes nothing for an owner that has lost the turn',
       withStore(async (store) => {
         const id = randomUUID();

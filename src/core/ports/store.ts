@@ -119,6 +119,11 @@ export interface Progress {
   readonly partialText: string | null;
   /** When the text's first character was shown, in milliseconds since the epoch. Absent: unknown. */
   readonly partialSince?: number;
+  /**
+   * Present when an earlier attempt to store this progress failed, and may still have been stored: the id of the newest
+   * event before that attempt. If a later event equals the first of these, all of this is stored, and is not again.
+   */
+  readonly repeatsAfter?: number;
 }
 
 /** The end of a turn, with everything to store with it. */
@@ -241,18 +246,12 @@ export interface Store
   readFlight(sessionId: string): Promise<Flight | undefined>;
   /** Counts the queued and running turns on all nodes. Cheap. */
   countTurns(): Promise<{ readonly queued: number; readonly running: number }>;
-  /**
-   * Ends the queued turns of a session as interrupted and marks the running one for cancellation. Undefined: there is
-   * no turn to cancel.
-   */
+  /** Interrupts the queued turns of a session and marks the running one for cancellation. Undefined: there are none. */
   interruptTurns(
     sessionId: string,
     at: number,
   ): Promise<(Interruption & { readonly commit: Commit }) | undefined>;
-  /**
-   * Stores finished steps, events and the checkpoint of a running turn. `lost`: a later attempt owns the turn, and
-   * nothing was written.
-   */
+  /** Stores steps, events and the checkpoint of a running turn. `lost`: a later attempt owns it, nothing is written. */
   saveProgress(turn: ClaimedTurn, progress: Progress, at: number): Promise<Commit | 'lost'>;
   /** Ends a turn and stores its reply. `lost`: a later attempt owns the turn, and nothing was written. */
   endTurn(

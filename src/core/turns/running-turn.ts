@@ -23,6 +23,8 @@ export class RunningTurn {
   /** Estimated number of tokens of published text. */
   shownTokens = 0;
   rigId: string | null = null;
+  /** The id of the newest event that this attempt has logged; 0: none. */
+  lastEventId = 0;
   /** True if this process has stored the turn's end. Otherwise another node may have added to the turn. */
   hasEnded = false;
   /** True once `stop()` was called. Mirrors `signal.aborted`, whose getter is too slow to read for every token. */

@@ -34,13 +34,20 @@ export class TurnWriter {
       running.signal.throwIfAborted();
       const isStep = messages.some(({ id }) => !running.messages.some((known) => known.id === id));
       const progress = { messages, events, partialText: isStep ? '' : null };
-      const commit = await storePatiently(this.parts, running.turn.id, () =>
-        this.parts.store.saveProgress(running.turn, progress, this.parts.clock.now()),
+      const at = this.parts.clock.now();
+      const before = Math.max(running.lastEventId, thread.session.lastEventId);
+      const commit = await storePatiently(this.parts, running.turn.id, (isRepeat) =>
+        this.parts.store.saveProgress(
+          running.turn,
+          isRepeat ? { ...progress, repeatsAfter: before } : progress,
+          at,
+        ),
       );
       if (commit === 'lost') {
         running.stop('lost');
         throw new TurnStopped('lost');
       }
+      running.lastEventId = commit.events.at(-1)?.id ?? running.lastEventId;
       // Synchronous on purpose: a snapshot must not show the text both in flight and as a message, or not at all.
       for (const message of messages) running.put(message);
       if (isStep) running.beginStep();

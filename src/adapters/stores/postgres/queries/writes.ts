@@ -48,6 +48,7 @@ type Accepted =
 
 const INTERRUPT_TURNS = callOf('interrupt_turns', 2);
 const COUNT_REQUEST = callOf('count_request', 1);
+const REPEAT_PROGRESS = callOf('repeat_progress', 11);
 
 type WriteName =
   | 'saveSession'
@@ -139,11 +140,15 @@ export function createWrites(run: Run, steps = new Steps(run)): Pick<Store, Writ
       return { ...toInterruption(done, sessionId), commit: { revision: done.revision, events: [] } };
     },
 
-    async saveProgress(turn, { messages, events, partialText, partialSince = 0 }, at) {
-      const counters = await write('save_progress', [
+    async saveProgress(turn, { messages, events, partialText, partialSince = 0, repeatsAfter }, at) {
+      const values = [
         ...[turn.sessionId, turn.id, turn.owner, turn.attempt],
         ...[toRecords(messages), ...toEventLists(events), partialText, at, partialSince],
-      ]);
+      ];
+      const counters =
+        repeatsAfter === undefined
+          ? await write('save_progress', values)
+          : await resultOf<Counters | null>(run, REPEAT_PROGRESS, [...values, repeatsAfter]);
       if (counters === null) return 'lost';
       return { revision: counters.revision, events: toLogged(events, counters.last_event_id, at) };
     },

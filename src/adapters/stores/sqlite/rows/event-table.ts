@@ -11,12 +11,17 @@ const LISTED_EVERY = 64;
 export interface EventTable {
   /** Logs events and increments the session's revision. */
   commit(row: SessionRow, events: readonly EventBody[], at: number): Commit;
+  /** Finds events that one commit logged after the event `after`; undefined: none did. Compares only the first one. */
+  findLogged(row: SessionRow, events: readonly EventBody[], after: number): LoggedEvent[] | undefined;
   addSystemEvent(row: SessionRow, kind: SystemEvent['kind'], text: string, at: number): void;
 }
 
 export function createEventTable(db: Database): EventTable {
   const insertEvent = db.prepare<[session: number, id: number, at: number, body: string]>(
     'INSERT INTO events (session, id, at, body) VALUES (?, ?, ?, ?)',
+  );
+  const selectEqual = db.prepare<[session: number, after: number, body: string], Omit<LoggedEvent, 'body'>>(
+    'SELECT id, at FROM events WHERE session = ? AND id > ? AND body = ? ORDER BY id LIMIT 1',
   );
   const insertSystemEvent = db.prepare<[session: number, n: number, at: number, kind: string, text: string]>(
     'INSERT INTO system_events (session, n, at, kind, text) VALUES (?, ?, ?, ?, ?)',
@@ -46,6 +51,10 @@ export function createEventTable(db: Database): EventTable {
       });
       row.revision += 1;
       return { revision: row.revision, events: logged };
+    },
+    findLogged(row, events, after) {
+      const known = selectEqual.get(row.ref, after, JSON.stringify(events[0]));
+      return known && events.map((body, index) => ({ id: known.id + index, at: known.at, body }));
     },
     addSystemEvent,
   };

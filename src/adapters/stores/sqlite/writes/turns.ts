@@ -33,6 +33,10 @@ export function createTurnWrites({
       const owned = turns.findOwned(turn);
       if (owned === undefined) return 'lost';
       const row = sessionOf(owned);
+      if (progress.repeatsAfter !== undefined && progress.events.length > 0) {
+        const logged = events.findLogged(row, progress.events, progress.repeatsAfter);
+        if (logged !== undefined) return { revision: row.revision, events: logged };
+      }
       turns.putMessages(row, owned.no, progress.messages);
       if (progress.partialText !== null)
         turns.savePartialText(owned, progress.partialText, progress.partialSince ?? 0);
