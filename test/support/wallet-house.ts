@@ -65,7 +65,7 @@ export function lastResult({ messages }: RigRequest): JsonValue {
 /** A session of a person with a wallet, and of a model that the test plays. */
 export class WalletSession {
   constructor(
-    readonly house: Pick<House, 'ask'>,
+    readonly house: Pick<House, 'ask' | 'watch'>,
     private readonly rig: ScriptedRig,
     readonly wallet: string,
     readonly id: string = randomUUID(),
@@ -82,6 +82,13 @@ export class WalletSession {
   async begin(): Promise<this> {
     await this.ask('POST', '/current/api/sessions', { public_key: this.wallet });
     return this;
+  }
+
+  /** Resolves once the thread has its title, which is stored after the end of its first turn. */
+  async titled(): Promise<void> {
+    const stream = await this.house.watch('/current/api/updates?since=0', this.id);
+    await stream.until(({ bytes }) => bytes.includes('"type":"title_changed"'));
+    stream.close();
   }
 
   async state(): Promise<JsonObject> {

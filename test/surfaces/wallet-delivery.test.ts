@@ -109,6 +109,7 @@ describe('an InlineCall', () => {
     };
     const [, before] = await tag();
     const id = await requestByLegacy();
+    await person.titled();
     const [changed] = await tag(before);
     const [, pending] = await tag();
     expect([changed, await tag(pending)]).toEqual([200, [304, pending]]);

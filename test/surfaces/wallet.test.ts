@@ -303,6 +303,7 @@ describe('POST /api/system', () => {
 
   it('changes nothing for ids that are unknown, repeated, malformed or foreign', async () => {
     const { id } = await person.request({ ...pay, to: friend });
+    await person.titled();
     const stranger = await new WalletSession(house, house.rig, wallet).begin();
     const tagOf = async (session: WalletSession) =>
       (await session.ask('GET', '/api/state')).headers.get('etag');
