@@ -206,13 +206,14 @@ export function saveProgress(
   const place = findOwned(state, turn);
   if (place === undefined) return 'lost';
   const { kept, found } = place;
-  const { repeatsAfter, events } = progress;
-  const body = JSON.stringify(events[0]);
-  const first = kept.events.findIndex(
-    (event) => event.id > (repeatsAfter ?? Infinity) && JSON.stringify(event.body) === body,
-  );
-  if (first !== -1) {
-    return { revision: kept.session.revision, events: kept.events.slice(first, first + events.length) };
+  const { events, repeatsAfter } = progress;
+  if (repeatsAfter !== undefined) {
+    const body = JSON.stringify(events[0]);
+    const first = kept.events.findIndex(
+      (event) => event.id > repeatsAfter && JSON.stringify(event.body) === body,
+    );
+    if (first !== -1)
+      return { revision: kept.session.revision, events: kept.events.slice(first, first + events.length) };
   }
   found.messages = mergeRecords(kept, found, progress.messages);
   if (progress.partialText !== null) {

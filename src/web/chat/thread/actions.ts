@@ -1,5 +1,4 @@
 import { createContext, useContext, useMemo } from 'react';
-import { keepDraft } from '../conversation/drafts.js';
 import { isFirst, textOf } from '../../../client/view/history.js';
 import type { Conversation } from '../conversation/conversation.js';
 import type { ViewMessage } from '../../../client/view/view.js';
@@ -34,17 +33,17 @@ export function useActions(): MessageActions {
 
 /**
  * Creates the actions of a conversation.
- * @param does `send`: sends a text; `open`: opens a session; `fail`: shows an error
+ * @param does `send`: sends a text; `sendIn`: opens another session and sends a text there; `fail`: shows an error
  */
 export function useMessageActions(
   conversation: Conversation,
   {
     send,
-    open,
+    sendIn,
     fail,
   }: {
     readonly send: (text: string) => Promise<void>;
-    readonly open: (sessionId: string) => void;
+    readonly sendIn: (sessionId: string, text: string) => void;
     readonly fail: (error: unknown) => void;
   },
 ): MessageActions {
@@ -54,9 +53,7 @@ export function useMessageActions(
       const first = firstOf(conversation.view.get().messages, id);
       if (first?.origin === undefined) return false;
       try {
-        const sessionId = await conversation.branch(first.origin.messageId);
-        keepDraft(sessionId, text ?? textOf(first));
-        open(sessionId);
+        sendIn(await conversation.branch(first.origin.messageId), text ?? textOf(first));
         return true;
       } catch (error) {
         fail(error);
@@ -74,7 +71,7 @@ export function useMessageActions(
         if (first !== undefined) void send(textOf(first));
       },
     };
-  }, [conversation, send, open, fail]);
+  }, [conversation, send, sendIn, fail]);
 }
 
 /** Returns the user message that begins the turn of a message; undefined if a wallet began it. */

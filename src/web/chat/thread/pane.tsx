@@ -41,17 +41,17 @@ export function Pane(props: {
   useReportedOutcomes(conversation, wallets);
   const opens = useRef(onOpen);
   opens.current = onOpen;
-  const open = useCallback((sessionId: string) => {
-    opens.current(sessionId);
+  /** Opens another session, whose pane sends the text. */
+  const sendIn = useCallback((otherId: string, text: string) => {
+    keepDraft(otherId, text);
+    opens.current(otherId);
   }, []);
   const send = useCallback(
     async (text: string) => {
       setProblem(null);
       if (conversation.isGone.get()) {
         // The service would create the deleted session again, empty, under the messages that are still shown.
-        const next = randomId();
-        keepDraft(next, text);
-        open(next);
+        sendIn(randomId(), text);
         return;
       }
       try {
@@ -62,7 +62,7 @@ export function Pane(props: {
         keepUnsent(sessionId, text);
       }
     },
-    [conversation, open, sessionId, signIn, tellWallet, wallet, usesWallet],
+    [conversation, sendIn, sessionId, signIn, tellWallet, wallet, usesWallet],
   );
   const interrupt = useCallback(async () => {
     try {
@@ -74,7 +74,7 @@ export function Pane(props: {
   const fail = useCallback((error: unknown) => {
     setProblem(reasonOf(error));
   }, []);
-  const actions = useMessageActions(conversation, { send, open, fail });
+  const actions = useMessageActions(conversation, { send, sendIn, fail });
   useEffect(() => {
     const draft = takeDraft(sessionId);
     if (draft !== undefined) void send(draft);
