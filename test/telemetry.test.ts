@@ -83,7 +83,7 @@ describe('the service with OpenTelemetry’s variables', () => {
 });
 
 describe('the service and its metrics', () => {
-  it('shows them to whoever carries METRICS_TOKEN', async () => {
+  it('shows them to requests with METRICS_TOKEN', async () => {
     const token = 'sesame-of-the-operator';
     const { url } = await place.serve({ METRICS_TOKEN: token });
     await calculate(url);

@@ -132,7 +132,7 @@ describe('a call', () => {
     expect(mcp.log.lines.join()).not.toContain('connection error');
   });
 
-  it('has a timeout, and a server that hangs as a whole is started anew', async () => {
+  it('has a timeout, and a server that hangs as a whole is restarted', async () => {
     const mcp = startMcp([scripted('s', {}, { timeoutMs: 1_000 })], { pingMs: 300, closeMs: 100 });
     await mcp.until(isListed(mcp));
     const pid = await pidOf(mcp);

@@ -35,7 +35,7 @@ describe('the keys for secrets', () => {
     }));
 
   it.each(['', 'short', randomBytes(31).toString('base64'), randomBytes(32).toString('hex')])(
-    'are not made anew over a file that holds none (%j)',
+    'are not replaced in a file that holds none (%j)',
     (text) =>
       withFolder(async (folder) => {
         const file = join(folder, 'secrets.key');

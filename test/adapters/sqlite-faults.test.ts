@@ -235,7 +235,7 @@ describe('faults of the SQLite store', () => {
       await store.close();
     }));
 
-  it('starts a thread that keeps dying ever more seldom, and can be closed meanwhile', () =>
+  it('starts a thread that keeps dying ever more seldom, and can be closed between two starts', () =>
     withFolder(async (folder) => {
       const starts = join(folder, 'starts');
       writeFileSync(starts, '');

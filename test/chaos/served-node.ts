@@ -168,7 +168,7 @@ export class ServedNode {
     await this.#server?.kill();
   }
 
-  /** Tells it to drain, and kills it so long after. */
+  /** Sends it SIGTERM, which drains it, and kills it so long after. */
   async killDraining(milliseconds: number): Promise<void> {
     this.#note({ wasDrained: true });
     this.figures.count('drains');
@@ -196,7 +196,7 @@ export class ServedNode {
     await server.kill();
   }
 
-  /** Before it happens: whoever meets it must find it excused. */
+  /** Called before it happens, so that a request that meets it is excused. */
   #note(change: Partial<Fate>): void {
     const fate = this.#fates.at(-1);
     if (fate !== undefined) Object.assign(fate, change);

@@ -159,7 +159,7 @@ export class Site {
     }
   }
 
-  /** Sees to it that every node is healthy and hears the others, within ten seconds of now, without another start. */
+  /** Checks that every node is healthy and receives signals of the others within ten seconds, without a restart. */
   async watchHealth(after: string): Promise<void> {
     const sick = await Promise.all(
       this.nodes.map(async (node) => ((await inTime(() => node.isHealthy())) ? [] : [node.name])),

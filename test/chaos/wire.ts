@@ -75,7 +75,7 @@ export function open({
       clearTimeout(timer);
       const status = message.statusCode ?? 0;
       onHead?.(status);
-      // Whoever reads the body hears of its errors; they must not be thrown where nobody reads.
+      // The reader of the body receives its errors; they must not be thrown when there is no reader.
       message.on('error', () => undefined);
       const close = (): void => {
         asked.destroy();

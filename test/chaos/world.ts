@@ -8,7 +8,7 @@ import type { Answer } from './wire.js';
 export interface Door {
   readonly node: string;
   readonly base: string;
-  /** 503 is right, and the request was not carried out: the node drains, or was started anew meanwhile. */
+  /** 503 is right, and the request was not carried out: the node drains, or was restarted since. */
   mayRefuse(): boolean;
   /** An answer under way may break off: the node was killed. */
   mayBreak(): boolean;

@@ -55,7 +55,7 @@ describe('chat in a terminal', () => {
     expect(next.out()).not.toContain('\x1b[2m');
   });
 
-  it('keeps no history when told not to, says what is refused, and begins anew', async () => {
+  it('keeps no history when that is off, says what is refused, and begins a new session', async () => {
     const { url } = await place.serve();
     const chat = place.startInTerminal(['chat', '--url', url, '--no-history', '--app', 'none']);
     await prompted(chat, /Session/);

@@ -75,7 +75,7 @@ describe.each(['current', 'legacy'] as const)('chat over the %s surface', (surfa
     await first.running.ended;
     await place.serve({ PORT: port });
     expect(await chat.ended).toBe(0);
-    // The unfinished step is made anew: what is shown ends with the whole answer.
+    // The unfinished step is generated again: what is shown ends with the whole answer.
     expect(numbersIn(chat.out()).slice(-NUMBERS.length)).toEqual(NUMBERS);
   });
 

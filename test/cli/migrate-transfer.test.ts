@@ -147,7 +147,7 @@ function copies(from: Kind, to: Kind): void {
       });
     }));
 
-  it('stopped, it tells so by leaving tables out; begun anew, it ends', () =>
+  it('leaves tables out when it is stopped, and completes when it is started again', () =>
     withSource(async (folder, source) => {
       const target = await to.place(folder);
       await between([from, source], [to, target], async (sides) => {

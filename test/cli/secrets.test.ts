@@ -102,7 +102,7 @@ describe('secrets list and secrets prune', () => {
 });
 
 describe('secrets rotate', () => {
-  it('seals all anew beside a running service that reads and writes meanwhile', async () => {
+  it('reseals all secrets beside a running service that reads and writes them', async () => {
     const before = await place.serve(under(older));
     await fill(before.url, 0, 120);
     await end(before.running);

@@ -137,7 +137,7 @@ export function acceptContract(withStore: WithStore): void {
     );
 
     it(
-      'creates a session once, whoever comes first',
+      'creates a session once, whichever request comes first',
       withStore(async (store) => {
         const id = randomUUID();
         const all = await Promise.all([1, 2, 3, 4].map(() => store.acceptMessage(acceptance(id))));

@@ -82,7 +82,7 @@ export function pruneContract(withStore: WithStore): void {
     );
 
     it(
-      'keeps a fault until it was shown, and does not number the next one anew',
+      'keeps a fault until it was shown, and does not reuse its number for the next one',
       withStore(async (store) => {
         const id = randomUUID();
         await end(store, await sendAndClaim(store, id), { outcome: 'failed', error: 'it broke' });

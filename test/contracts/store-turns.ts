@@ -331,7 +331,7 @@ export function turnContract(withStore: WithStore): void {
 
   describe('leases', () => {
     it(
-      'gives a turn whose lease is lost to whoever asks, and counts the loss',
+      'gives a turn whose lease is lost to any node that claims it, and counts the loss',
       withStore(async (store) => {
         const id = randomUUID();
         const turn = await sendAndClaim(store, id, { claim: LOST });

@@ -68,7 +68,7 @@ describeWithCluster('a service whose PostgreSQL is stopped and started', () => {
     }
   }
 
-  it('answers 503 meanwhile, and is well again without a restart of its own', async () => {
+  it('responds with 503 while PostgreSQL is away, and recovers without a restart of its own', async () => {
     await postgres.start();
     const { running, url } = await place.serve({ ...env(), DEMO_TOKEN_MS: '20' });
     const ask = (method: string, path: string, session: string, body?: object) =>

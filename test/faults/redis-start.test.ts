@@ -62,7 +62,7 @@ describeWithRedis('nodes that are started without Redis', () => {
         method: 'POST',
         headers,
       });
-      // Only the bus tells another node that a turn has begun and has ended.
+      // Only the bus signals to another node that a turn has begun and has ended.
       const hears = (type: string) => () =>
         stream.events.slice(seen).some(({ data }) => data.includes(`"type":"${type}"`));
       await stream.until(hears('turn_started'));

@@ -71,7 +71,7 @@ async function main(): Promise<number> {
       SSE_KEEPALIVE: '5',
     },
     log,
-    // Tells of collections, and makes one at the end, on a signal: none under load.
+    // Logs garbage collections, and collects once at the end, on a signal: not under load.
     flags: ['--trace-gc', '--expose-gc', '--import', COLLECT],
   });
   try {

@@ -324,7 +324,7 @@ describe('GET /api/state', () => {
   });
 
   it('answers 304 while nothing has changed', async () => {
-    // A person's title, so that none is made in the background meanwhile.
+    // A person's title, so that none is made in the background.
     await server.ask('POST', '/api/sessions', { session });
     await server.ask('PATCH', `/api/sessions/${session}`, { body: { title: 'Mine' } });
     await talk('Hi', 'Hello!');

@@ -197,7 +197,7 @@ describe('requests a minute', () => {
     const session = randomUUID();
     const exhaust = () => refusals(LIMIT, () => served.ask('GET', '/api/state', { session }));
     for (const [method, path, shape] of shapes) {
-      // The minute may have turned since: exhausted anew, the next one is refused.
+      // A new minute may have begun: once it is used up too, the next request is refused.
       let answer = await served.ask(method, path, { session });
       while (answer.status !== 429) {
         await exhaust();

@@ -218,7 +218,7 @@ describe('GET /metrics', () => {
 });
 
 describe('who may read the metrics', () => {
-  it('is whoever carries the token, when there is one', async () => {
+  it('is a request with the token, when there is one', async () => {
     await open('a-token-of-the-operator');
     const ask = (authorization?: string) =>
       house.ask('GET', '/metrics', authorization === undefined ? {} : { headers: { authorization } });

@@ -62,7 +62,7 @@ describe('a refused request whose body is still being sent', () => {
     expect(log.lines[0]).not.toContain('aborted');
   });
 
-  it('is logged when the server closes meanwhile', async () => {
+  it('is logged when the server closes before its end', async () => {
     await serve({});
     const head = `POST /api/chat HTTP/1.1\r\nHost: x\r\nX-Session-Id: ${session}\r\nConnection: close`;
     const client = connectTo(server.url);

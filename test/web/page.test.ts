@@ -150,7 +150,7 @@ describeWithBrowser('the page', () => {
       never.open();
     });
 
-    it('queues what is sent meanwhile, and answers it in order', async () => {
+    it('queues what is sent during a turn, and answers it in order', async () => {
       const held = new Gate();
       visits.service.when('One', says('Answer one', held, ' done'));
       const visitor = await visit({ fragment });

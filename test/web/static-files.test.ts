@@ -52,7 +52,7 @@ function statusOf(
 }
 
 describe('the files of a page', () => {
-  it('serves the page to be asked for anew, with a policy that allows our own files alone', async () => {
+  it('serves the page with no-cache and a policy that allows our own files alone', async () => {
     const server = await serve();
     const page = await server.ask('GET', '/');
     expect(page.status).toBe(200);

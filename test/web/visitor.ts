@@ -8,7 +8,7 @@ const AWAY =
 /**
  * What a browser finds wrong from now on: errors on the console, broken rules of the policy, requests to other places
  * than `url`.
- * @param mayBeAway whether the service may be stopped meanwhile
+ * @param mayBeAway whether the service may be stopped during the visit
  */
 export function faultsOf(page: Page, url: string, mayBeAway = false): readonly string[] {
   const faults: string[] = [];

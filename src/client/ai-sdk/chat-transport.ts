@@ -38,7 +38,7 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
  * branch, in which the chat continues.
  */
 export class DiptychChatTransport<M extends UIMessage = UIMessage> implements ChatTransport<M> {
-  /** Tells the AI SDK that a resumed stream begins with the first character of the reply. */
+  /** Marks, for the AI SDK, that a resumed stream begins with the first character of the reply. */
   readonly resumeStreamIsReplay = true;
   /** The interrupts of chats that are on their way. */
   readonly #interrupts = new Map<string, Promise<void>>();

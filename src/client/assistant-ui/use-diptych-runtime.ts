@@ -24,8 +24,9 @@ export interface DiptychRuntime {
 }
 
 /**
- * Connects assistant-ui to the session of a client: shows its messages, follows its turns, also those that other clients started, sends
- * messages and interrupts. The text of a message that could not be sent returns to the message input.
+ * Connects assistant-ui to the session of a client: shows its messages, follows its turns, also those that other
+ * clients started, sends messages and interrupts. The text of a message that could not be sent returns to the message
+ * input.
  * @param client stays the same between renders; the caller closes it
  */
 export function useDiptychRuntime(client: Client, options: RuntimeOptions = {}): DiptychRuntime {
@@ -77,7 +78,10 @@ interface Following {
   readonly live: LiveView;
   /** Why the session cannot be followed; null while it can. */
   readonly failure: Error | null;
-  /** Follows the session again, in a new view: a session that was deleted and created again shares nothing with the old one. */
+  /**
+   * Follows the session again, in a new view: a session that was deleted and created again shares nothing with the old
+   * one.
+   */
   readonly followAgain: () => void;
 }
 

@@ -47,7 +47,7 @@ function countHosts(rawHeaders: readonly string[]): number {
 
 /**
  * True when a browser sent the request for a page of another site. Browsers send `Origin` with all requests except
- * plain GET and HEAD; for those, `Sec-Fetch-Site` tells the origin. Following a link does not count.
+ * plain GET and HEAD; for those, `Sec-Fetch-Site` names the origin. Following a link does not count.
  */
 function isForeign({ headers, method }: IncomingMessage, isAllowed: IsAllowedOrigin): boolean {
   const { origin, host } = headers;

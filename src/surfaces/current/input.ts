@@ -207,7 +207,8 @@ export const listProviderKeys = input('ignored', { sessionId: optionalSessionHea
 
 /**
  * `POST /api/control/provider-keys`. The key is read from the body alone, because URLs are logged on their way. The
- * client is required: whoever has only a session id must not replace the key that the client's prompts are sent with.
+ * client is required: a caller that has only a session id must not replace the key with which the client's prompts are
+ * sent.
  */
 export const storeProviderKey = input('needed', {
   sessionId: optionalSessionHeader,

@@ -64,7 +64,7 @@ function isOwnPage(headers: IncomingHttpHeaders): boolean {
   return headers['diptych-page'] !== undefined;
 }
 
-/** Browsers all send the same `User-Agent`: their `Origin` tells which site sends the request. */
+/** Browsers all send the same `User-Agent`: their `Origin` names the site that sends the request. */
 function clientOf(headers: IncomingHttpHeaders): string | undefined {
   const { origin } = headers;
   return origin === undefined || origin === 'null' ? headers['user-agent'] : origin;

@@ -69,7 +69,7 @@ export function Keys({ api }: { readonly api: AdminApi }): ReactNode {
                   <ActButton
                     label="Revoke"
                     danger
-                    confirm={`Revoke the key ${key.label}? Whoever uses it is refused within 5 seconds.`}
+                    confirm={`Revoke the key ${key.label}? Requests with it are refused within 5 seconds.`}
                     act={async () => {
                       await api.revokeKey(key.id);
                       keys.refresh();

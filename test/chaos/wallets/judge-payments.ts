@@ -52,7 +52,7 @@ export async function judgePayments(
       judgeTruth(world, session, verdict, { bank, confirmations });
     for (const [id, reported] of session.reported)
       judgeHonesty(world, session, { id, reported, verdicts, confirmations });
-    // Nothing is told that the records do not have.
+    // The assistant is given no outcome that the records do not have.
     const stored = new Set(verdicts.map(({ id, words }) => `${String(id)} ${words}`));
     for (const { id, words } of told) {
       const known = `${String(id)} ${words}`;

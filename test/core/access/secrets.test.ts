@@ -342,7 +342,7 @@ describe('rotation', () => {
     }
   }
 
-  it('seals all anew, in batches, and leaves nothing to do', async () => {
+  it('reseals all, in batches, and leaves nothing to do', async () => {
     await fill(150, secretsUnder(older));
     const sealer = createSealer([newer, older]);
     const progress: number[] = [];
@@ -368,7 +368,7 @@ describe('rotation', () => {
     expect(JSON.stringify(unopened)).not.toContain(lost.clientOf(CLIENT));
   });
 
-  it('loses nothing that is stored or removed meanwhile', async () => {
+  it('loses nothing that is stored or removed while it reseals', async () => {
     const before = secretsUnder(older);
     await keep(before, { A: 'old', B: 'old', C: 'old' });
     const sealer = createSealer([newer, older]);

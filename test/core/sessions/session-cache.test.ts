@@ -229,7 +229,7 @@ describe('the mirror', () => {
     await core.turnEnded(sent, never);
   });
 
-  it('of another node is read anew when it is told of a change', async () => {
+  it('of another node is read again when a change is announced', async () => {
     const [store, bus, rig] = [createMemoryStore(), createMemoryBus(), new ScriptedRig()];
     const one = testCore({ rigs: [rig], store, bus });
     const two = testCore({ rigs: [rig], store, bus });
@@ -336,7 +336,7 @@ describe('an interrupt', () => {
 });
 
 describe('a fault', () => {
-  it('goes out once, though the thread is read anew before the store has noted it', async () => {
+  it('goes out once, though the thread is read again before the store has noted it', async () => {
     const memory = createMemoryStore();
     const door = new Door();
     const store: Store = {
@@ -370,7 +370,7 @@ describe('a fault', () => {
 });
 
 describe('an automatic title', () => {
-  it('is given up when its thread was deleted meanwhile, and a new one has its id', async () => {
+  it('is given up when its thread was deleted first, and a new one has its id', async () => {
     const memory = createMemoryStore();
     let saves = 0;
     const store: Store = {

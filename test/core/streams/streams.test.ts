@@ -21,7 +21,7 @@ function isEvent(id: number): (update: Update) => boolean {
 }
 
 describe('a turn that has become large', () => {
-  it('is shown whole to whoever comes late', async () => {
+  it('is shown whole to a late subscriber', async () => {
     const large: Tool = {
       ...{ name: 'large', description: '', parameters: { type: 'object' }, timeoutMs: null },
       sideEffects: 'none',

@@ -236,7 +236,7 @@ describe('a turn', () => {
     ]);
   });
 
-  it('ends when its answer grows beyond all measure, with what was shown', async () => {
+  it('ends when its answer exceeds the limit, with what was shown', async () => {
     const rig = new ScriptedRig();
     const { core } = testCore({
       rigs: [rig],
@@ -366,7 +366,7 @@ describe('an interrupt', () => {
     expect((await core.snapshot(created(id))).status).toBe('idle');
   });
 
-  it('is over with the session that is deleted meanwhile', async () => {
+  it('is over when the session is deleted during it', async () => {
     const [marked, rig, store] = [new Gate(), new ScriptedRig(), createMemoryStore()];
     const slow: Store = {
       ...store,

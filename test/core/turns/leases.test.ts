@@ -64,7 +64,7 @@ describe('a turn whose lease is not renewed', () => {
     expect(asked.signal.aborted).toBe(true);
   });
 
-  it('goes on in an attempt of whoever recovers it', async () => {
+  it('goes on in an attempt of the node that recovers it', async () => {
     let isAway = true;
     const store = storeWith((memory) => (lease, ids) => {
       if (isAway) return new Promise<never>(() => undefined);

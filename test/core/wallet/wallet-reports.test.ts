@@ -81,7 +81,7 @@ describe('a report of an outcome', () => {
     await core.interrupt(created(id));
   });
 
-  it('is applied once, whoever repeats it', async () => {
+  it('is applied once, whichever client repeats it', async () => {
     const made = await walletCore();
     const { request, report, id, store, rig } = made;
     await request();

@@ -11,7 +11,7 @@ import { TEST_HTTP } from '../../support/http.js';
 const MINUTE = 60_000;
 
 describe('the window of a client', () => {
-  it('begins with its first request, and anew with the first one after its end', () => {
+  it('begins with its first request, and again with the first one after its end', () => {
     const windows = new RequestWindows(MINUTE);
     expect(windows.count('a', 1_000)).toEqual({ cost: 1, endsAt: 61_000 });
     expect(windows.count('a', 60_999)).toEqual({ cost: 2, endsAt: 61_000 });
@@ -30,7 +30,7 @@ describe('the window of a client', () => {
     }
   });
 
-  it('is let go of when it is over, and the oldest one where there are too many', () => {
+  it('is released when it is over, and the oldest one where there are too many', () => {
     const windows = new RequestWindows(MINUTE, 10);
     for (let n = 0; n < 100; n++) windows.count(`first ${String(n)}`, n);
     expect(windows.size).toBe(10);

@@ -11,7 +11,7 @@ export interface ModuleContext extends Omit<ToolContext, 'userState'> {
 export interface ToolDefinition {
   /** 1 to 64 letters, digits, dashes or underscores. */
   readonly name: string;
-  /** Tells the model what the tool does and when to call it. */
+  /** What the tool does and when to call it, for the model. */
   readonly description: string;
   /** The JSON Schema of the arguments, with `type: 'object'` at its root. The service validates them before `run`. */
   readonly parameters: JsonObject;

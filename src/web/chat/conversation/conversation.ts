@@ -76,7 +76,7 @@ export class Conversation {
 
   /**
    * Sends a message, also after `close`. Shows it immediately, and removes it when the service refuses it.
-   * @param tellFirst tells the session what the assistant has to know before it reads the message; never rejects
+   * @param tellFirst reports to the session what the assistant has to know before it reads the message; never rejects
    * @throws the error of the refusal
    */
   async send(text: string, wallet: string, tellFirst: () => Promise<void>): Promise<void> {
@@ -114,7 +114,7 @@ export class Conversation {
   async setUserState(patch: JsonObject): Promise<void> {
     if (this.keeper === null) throw new Error('No exposed surface can set the user state');
     await this.keeper.setUserState(patch);
-    // Read by whoever follows the session, which knows how much of a running reply is shown.
+    // The follower of the session reads the state: it knows how much of a running reply is shown.
     this.client.refresh();
   }
 

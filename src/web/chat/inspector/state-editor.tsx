@@ -13,8 +13,8 @@ interface Draft {
 }
 
 /**
- * Shows and edits the user state as JSON. What is typed remains while the state changes, as turns and other clients change it too;
- * only the difference to the state in which the typing began is sent.
+ * Shows and edits the user state as JSON. What is typed remains while the state changes, as turns and other clients
+ * change it too; only the difference to the state in which the typing began is sent.
  */
 export function StateEditor(props: {
   readonly conversation: Conversation;

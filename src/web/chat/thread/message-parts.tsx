@@ -57,8 +57,8 @@ export function Time({ at }: { readonly at: string }): ReactNode {
 }
 
 /**
- * Changes the text of a user message. Enter sends it, Esc leaves it as it was. The editor remains until its owner closes it: what
- * could not be sent can be changed and sent again.
+ * Changes the text of a user message. Enter sends it, Esc leaves it as it was. The editor remains until its owner closes
+ * it: what could not be sent can be changed and sent again.
  */
 export function Editor(props: {
   readonly text: string;

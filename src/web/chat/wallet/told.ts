@@ -4,9 +4,9 @@ import type { Conversation } from '../conversation/conversation.js';
 import type { Wallets } from './wallets.js';
 
 /**
- * Tells the session of the connected wallet when account or chain change, once the thread has begun.
+ * Reports the connected wallet to the session when its account or chain changes, once the thread has begun.
  * @param isUsed whether the wallet is used in this session
- * @returns a function that tells it now, for the first message; it never rejects, because a message is worth more
+ * @returns a function that reports it now, for the first message; it never rejects, so that the message is sent anyway
  */
 export function useToldWallet(
   conversation: Conversation,
