@@ -1,14 +1,14 @@
-import { renameSync, writeFileSync } from 'node:fs';
+import { closeSync, openSync, writeSync } from 'node:fs';
 
-/** A file from which processes take how far their clock is off. */
+/**
+ * A file from which processes take how far their clock is off: one little-endian int64, in milliseconds. Readers are
+ * shifted-clock.mjs, in the services, and shifted-clock.c, in PostgreSQL.
+ */
 export class ClockFile {
   #offsetSeconds = 0;
 
-  /** @param spell how the readers of the file write an offset in seconds */
-  constructor(
-    readonly path: string,
-    private readonly spell: (seconds: number) => string,
-  ) {
+  constructor(readonly path: string) {
+    closeSync(openSync(path, 'w', 0o644));
     this.set(0);
   }
 
@@ -19,8 +19,14 @@ export class ClockFile {
   /** Steps the clock to so many seconds before or behind the true time. */
   set(seconds: number): void {
     this.#offsetSeconds = seconds;
-    // A reader never finds it half written.
-    writeFileSync(`${this.path}.new`, this.spell(seconds), { mode: 0o644 });
-    renameSync(`${this.path}.new`, this.path);
+    const offset = Buffer.alloc(8);
+    offset.writeBigInt64LE(BigInt(seconds * 1000));
+    // In place, because PostgreSQL has the file mapped; eight bytes at once, so that no reader finds it half written.
+    const file = openSync(this.path, 'r+');
+    try {
+      writeSync(file, offset, 0, offset.length, 0);
+    } finally {
+      closeSync(file);
+    }
   }
 }

@@ -41,7 +41,7 @@ export interface Streamed {
 /** A deletion of a session, as its client knows it. */
 export interface Removal {
   readonly startedAt: number;
-  /** When it was acknowledged; null: not yet. */
+  /** When it was acknowledged; null: not yet, or never. */
   ackedAt: number | null;
 }
 
@@ -77,8 +77,8 @@ export class Conversation {
 
   /** True when a message was acknowledged before the session was deleted, so that nobody may see it afterwards. */
   isDeleted({ ackedAt, mayReturn }: SentMessage): boolean {
-    if (mayReturn) return false;
-    return this.removal !== null && ackedAt !== null && ackedAt < this.removal.startedAt;
+    if (mayReturn || !this.removal?.ackedAt) return false;
+    return ackedAt !== null && ackedAt < this.removal.startedAt;
   }
 
   /** The next message, its choices a function of the seed and its marker. */

@@ -7,7 +7,10 @@ import { judge, judgeCut, sleep, type World } from './world.js';
 /** A stream of a deleted session ends so long after at the latest, with Redis away and by the command line too. */
 const END_MS = 8_000;
 
-/** Deletes a session, by HTTP or by the command line, and tries again until it is acknowledged. */
+/**
+ * Deletes a session, by HTTP or by the command line, and tries again until it is acknowledged, or answered as it must
+ * not be: then nobody knows whether it is deleted.
+ */
 export async function remove(
   world: World,
   { conversation, followers }: Followed,
@@ -20,10 +23,12 @@ export async function remove(
   world.upstream.forget(name);
   world.figures.count('deletes');
   const byCli = random.chance(0.3) && world.weather.calmSince !== null;
-  if (!byCli || !(await deleteByCli(world, id)))
-    await deleteByHttp(world, conversation, { random, mayBeDone: byCli });
-  removal.ackedAt = Date.now();
+  const isDone =
+    (byCli && (await deleteByCli(world, id))) ||
+    (await deleteByHttp(world, conversation, { random, mayBeDone: byCli }));
   for (const sent of conversation.sent) sent.hasEnded = true;
+  if (!isDone) return;
+  removal.ackedAt = Date.now();
   setTimeout(() => {
     if (world.isTroubledSince(removal.startedAt)) return;
     for (const follower of followers.filter((one) => one.isOpenSince(removal.startedAt))) {
@@ -42,12 +47,15 @@ async function deleteByCli(world: World, id: string): Promise<boolean> {
   return (await world.deleteByCli(id)) && !world.weather.isRough('', askedAt);
 }
 
-/** @param how `mayBeDone`: an earlier try may have deleted it */
+/**
+ * False: the answer was wrong.
+ * @param how `mayBeDone`: an earlier try may have deleted it
+ */
 async function deleteByHttp(
   world: World,
   { id, name }: Conversation,
   how: { readonly random: Random; readonly mayBeDone: boolean },
-): Promise<void> {
+): Promise<boolean> {
   const what = `deletion of ${name} (${id})`;
   const { random } = how;
   let { mayBeDone } = how;
@@ -58,7 +66,7 @@ async function deleteByHttp(
       const answer = await ask({ method: 'DELETE', url: `${door.base}/api/sessions/${id}` });
       const expected = mayBeDone ? [200, 404] : [200];
       const judgement = judge(world, what, answer, { door, askedAt, expected });
-      if (judgement === 'expected' || judgement === 'wrong') return;
+      if (judgement === 'expected' || judgement === 'wrong') return judgement === 'expected';
       if (judgement === 'unknown') mayBeDone = true;
     } catch (error) {
       mayBeDone = true;

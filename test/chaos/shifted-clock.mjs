@@ -1,6 +1,6 @@
 /**
- * Loaded before the service by `node --import`: shifts Date by the milliseconds in the file CHAOS_CLOCK_FILE, in the main thread and in
- * workers. The monotonic clock (`performance.now()`, timers) stays as it is.
+ * Loaded before the service by `node --import`: shifts Date by the milliseconds in the file CHAOS_CLOCK_FILE
+ * (clock-file.ts), in the main thread and in workers. The monotonic clock (`performance.now()`, timers) stays as it is.
  */
 import { readFileSync } from 'node:fs';
 import { env } from 'node:process';
@@ -17,7 +17,7 @@ function now() {
   if (performance.now() - readAt > FRESH_MS) {
     readAt = performance.now();
     try {
-      offset = Number(readFileSync(env.CHAOS_CLOCK_FILE ?? '', 'utf8')) || 0;
+      offset = Number(readFileSync(env.CHAOS_CLOCK_FILE ?? '').readBigInt64LE());
     } catch {
       // No descriptor is left: the offset stays what it was.
     }

@@ -72,14 +72,14 @@ export class Site {
       ...(redis !== null && { REDIS_URL: redis.url, REDIS_PREFIX: PREFIX }),
     };
     const urlAt = (port: number): string => database?.url(port) ?? `sqlite:${file ?? ''}`;
-    const machine = new ClockFile(join(cwd, 'clock'), inMilliseconds);
+    const machine = new ClockFile(join(cwd, 'clock'));
     const nodes: ServedNode[] = [];
     const proxies = new Map<ServedNode, Proxy>();
     const clocks = new Map<ServedNode, ClockFile>();
     const site = { restart: (_: ServedNode): void => undefined };
     for (let n = 1; n <= options.nodes; n++) {
       const proxy = database === null ? null : await startProxy(database.port, await steadyPort());
-      const clock = isSqlite ? machine : new ClockFile(join(cwd, `clock-${String(n)}`), inMilliseconds);
+      const clock = isSqlite ? machine : new ClockFile(join(cwd, `clock-${String(n)}`));
       const served: ServerOptions = {
         ...{ app, cwd, port: await steadyPort(), log: join(cwd, `node-${String(n)}.log`) },
         env: { ...shared, DATABASE_URL: urlAt(proxy?.port ?? 0), CHAOS_CLOCK_FILE: clock.path },
@@ -203,10 +203,6 @@ export class Site {
     await sleep(200);
     if (!node.isRunning) await node.start();
   }
-}
-
-function inMilliseconds(seconds: number): string {
-  return String(seconds * 1000);
 }
 
 /** Asks until it is so, or the time is over. */

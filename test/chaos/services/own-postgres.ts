@@ -9,11 +9,8 @@ import { findProgram, ServiceProcess, steadyPort } from './service-process.js';
 
 /** Where Debian and its kin keep the programs of each version. */
 const VERSIONS = '/usr/lib/postgresql';
-/** Where Debian's package `faketime` keeps the library that shifts the clock of a process. */
-const FAKETIME = [
-  `/usr/lib/${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}-linux-gnu/faketime/libfaketime.so.1`,
-  '/usr/lib/faketime/libfaketime.so.1',
-];
+/** The source of the library that shifts the clock of PostgreSQL. */
+const CLOCK_SOURCE = new URL('shifted-clock.c', import.meta.url).pathname;
 const START_MS = 20_000;
 /** By how much the clock is set back once, to see that it can be. */
 const TRIED_SECONDS = 3_600;
@@ -25,7 +22,7 @@ const SETTINGS = {
 
 /** How a cluster is started. */
 export interface OwnPostgresOptions {
-  /** True: with a clock that can be set, if libfaketime is there. */
+  /** True: with a clock that can be set, if there is a C compiler. */
   readonly withClock?: boolean;
   /**
    * True: commits are flushed to the disk. Off by default: what outlives the process cannot be lost by a stop of it, and
@@ -44,8 +41,7 @@ export class OwnPostgres {
     private readonly user: { uid: number; gid: number } | undefined,
     private readonly log: string,
     readonly port: number,
-    private readonly faketime: string | undefined,
-    /** Its clock; null: it cannot be set, because libfaketime is not there or was not asked for. */
+    /** Its clock; null: it cannot be set, because there is no C compiler, or that was not asked for. */
     readonly clock: ClockFile | null,
     private readonly isDurable: boolean,
   ) {}
@@ -82,13 +78,12 @@ export class OwnPostgres {
     ];
     const made = spawnSync(initdb, args, { cwd: '/', env: { PATH: process.env.PATH, LC_ALL: 'C' }, ...user });
     if (made.status !== 0) throw new Error(`initdb failed: ${String(made.stderr)}`);
-    const faketime = withClock ? FAKETIME.find((path) => existsSync(path)) : undefined;
     const clock =
-      faketime === undefined
-        ? null
-        : new ClockFile(join(directory, 'chaos-clock'), (by) => `${by < 0 ? '' : '+'}${String(by)}\n`);
+      withClock && compileClock(clockLibrary(directory))
+        ? new ClockFile(join(directory, 'chaos-clock'))
+        : null;
     const port = await steadyPort();
-    const postgres = new OwnPostgres(command, directory, user, log, port, faketime, clock, isDurable);
+    const postgres = new OwnPostgres(command, directory, user, log, port, clock, isDurable);
     await postgres.start();
     await postgres.#tryClock();
     return postgres;
@@ -148,19 +143,13 @@ export class OwnPostgres {
     clock.set(0);
     const behind = Date.now() / 1000 - (rows[0]?.at ?? 0);
     if (Math.abs(behind - TRIED_SECONDS) > 30)
-      throw new Error(`the clock of PostgreSQL does not follow libfaketime: ${String(behind)} s behind`);
+      throw new Error(`the clock of PostgreSQL does not follow its file: ${String(behind)} s behind`);
   }
 
-  /** What loads libfaketime, which then reads the clock's file at each look at the time. */
+  /** What loads the library that shifts the clock. */
   #clockEnv(): Record<string, string> {
-    if (this.faketime === undefined || this.clock === null) return {};
-    return {
-      LD_PRELOAD: this.faketime,
-      FAKETIME_TIMESTAMP_FILE: this.clock.path,
-      FAKETIME_NO_CACHE: '1',
-      FAKETIME_DONT_FAKE_MONOTONIC: '1',
-      NO_FAKE_STAT: '1',
-    };
+    if (this.clock === null) return {};
+    return { LD_PRELOAD: clockLibrary(this.directory), CHAOS_CLOCK_FILE: this.clock.path };
   }
 
   async #answers(): Promise<boolean> {
@@ -176,6 +165,20 @@ export class OwnPostgres {
       await client.end().catch(() => undefined);
     }
   }
+}
+
+function clockLibrary(directory: string): string {
+  return join(directory, 'chaos-clock.so');
+}
+
+/** False: there is no C compiler. @throws when it cannot compile the library */
+function compileClock(library: string): boolean {
+  const compiler = findProgram('cc');
+  if (compiler === undefined) return false;
+  const args = ['-shared', '-fPIC', '-O2', '-Wall', '-Wextra', '-Werror', '-o', library, CLOCK_SOURCE];
+  const made = spawnSync(compiler, args);
+  if (made.status !== 0) throw new Error(`${CLOCK_SOURCE} does not compile: ${String(made.stderr)}`);
+  return true;
 }
 
 /** Whom PostgreSQL, which refuses root, is to run as: undefined: this process's own user; null: nobody. */
