@@ -66,7 +66,10 @@ export class Operator {
       let killers = deck.filter(({ name }) => name === 'kill').length * Math.max(1, planned - round + 1);
       for (const actor of this.#random.shuffle(deck)) {
         const left = Math.max(0, kills - this.figures.of('kills'));
-        const share = Math.min(MOST_AT_ONCE, Math.max(1, Math.ceil(left / Math.max(1, killers))));
+        const share =
+          until === null
+            ? Math.min(MOST_AT_ONCE, Math.max(1, Math.ceil(left / Math.max(1, killers))))
+            : this.#random.integer(1, MOST_AT_ONCE);
         if (actor.name === 'kill') killers--;
         await this.#play(actor, share, world, conversations());
         if (isOver()) return;

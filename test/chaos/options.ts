@@ -15,6 +15,8 @@ export interface RunOptions {
   /** Where the figures are written; null: nowhere. */
   readonly json: string | null;
   readonly clients: number;
+  /** People whose wallets pay, beside those who chat. */
+  readonly payers: number;
   readonly seed: string;
   readonly app: string | undefined;
   readonly from: string | undefined;
@@ -42,6 +44,7 @@ export const HELP = `npm run chaos -- [options]
   --minutes M       ends the run after so many minutes instead, in the middle of a round (no limit)
   --rounds N        rounds of all weather at least (1)
   --clients C       people who chat at once, on both surfaces and on any node (12)
+  --payers P        people whose wallets pay at once, beside them (3)
   --seed WORD       replays the choices of a run (not its timing)
   --only A,B        these kinds alone
   --without A,B     all but these
@@ -75,6 +78,7 @@ export function optionsOf(args: readonly string[]): RunOptions | 'help' {
     minutes: values.minutes === undefined ? null : count('minutes', values.minutes, 1),
     json: values.json ?? null,
     clients: count('clients', values.clients, 1),
+    payers: count('payers', values.payers, 1),
     ...{ seed: values.seed, app: values.app, from: values.from, keep: values.keep },
     build: !values['no-build'] && values.app === undefined,
     selected: new Set(selected),
@@ -95,6 +99,7 @@ function parsed(args: readonly string[]) {
         minutes: { type: 'string' },
         json: { type: 'string' },
         clients: { type: 'string', default: '12' },
+        payers: { type: 'string', default: '3' },
         seed: { type: 'string', default: randomUUID().slice(0, 8) },
         only: { type: 'string' },
         without: { type: 'string' },

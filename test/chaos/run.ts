@@ -30,8 +30,6 @@ import { sleep, type World } from './world.js';
 
 const END_MS = 60_000;
 const PROGRESS_MS = 30_000;
-/** People who pay, beside those who chat. */
-const PAYERS = 3;
 
 process.exit(await start());
 
@@ -63,7 +61,7 @@ async function main(options: RunOptions): Promise<number> {
   const paying = new PayingModel();
   const upstream = await startScriptedUpstream(script, figures, { isHostile: has('provider'), paying });
   const chain = await startHostileChain();
-  const bank = has('wallets') ? await startBank(seed) : null;
+  const bank = has('wallets') ? await startBank(seed, options.payers) : null;
   writeConfiguration(directory, upstream, chain, bank);
   const app = freezeBuild(options.app ?? ROOT, join(directory, 'app'));
   const firstApp = options.from === undefined ? app : freezeBuild(options.from, join(directory, 'first-app'));
@@ -104,7 +102,9 @@ async function main(options: RunOptions): Promise<number> {
     const clients = Array.from({ length: options.clients }, (_, index) => new Client(world, index + 1));
     const conversations = () => clients.flatMap((client) => client.conversations);
     const payers =
-      bank === null ? [] : Array.from({ length: PAYERS }, (_, index) => new Payer(world, bank, index + 1));
+      bank === null
+        ? []
+        : Array.from({ length: options.payers }, (_, index) => new Payer(world, bank, index + 1));
     const stranger = new Stranger(world);
     const running = Promise.all([
       ...clients.map((client) => client.run()),

@@ -17,22 +17,20 @@ export type Entry = z.infer<typeof Entry>;
 
 /** The runs of all rows so far, in a file that later runs continue. */
 export class Journal {
-  readonly #entries: Entry[];
+  constructor(private readonly file: string) {}
 
-  /** @throws when the file is no journal */
-  constructor(private readonly file: string) {
-    this.#entries = existsSync(file) ? z.array(Entry).parse(JSON.parse(readFileSync(file, 'utf8'))) : [];
-  }
-
-  /** The runs of a row, oldest first. */
+  /** The runs of a row, oldest first. @throws when the file is no journal */
   of(row: string): readonly Entry[] {
-    return this.#entries.filter((entry) => entry.row === row);
+    return this.#read().filter((entry) => entry.row === row);
   }
 
-  /** Adds a run, and stores the journal. */
+  /** Adds a run to what is in the file now: runs of other rows may go on beside this one. */
   add(entry: Entry): void {
-    this.#entries.push(entry);
-    const lines = this.#entries.map((each) => JSON.stringify(each));
+    const lines = [...this.#read(), entry].map((each) => JSON.stringify(each));
     writeFileSync(this.file, `[\n${lines.join(',\n')}\n]\n`);
+  }
+
+  #read(): readonly Entry[] {
+    return existsSync(this.file) ? z.array(Entry).parse(JSON.parse(readFileSync(this.file, 'utf8'))) : [];
   }
 }

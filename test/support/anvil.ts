@@ -37,9 +37,13 @@ export interface Anvil {
   close(): Promise<void>;
 }
 
-/** Starts a node with a chain id on a free port. */
-export async function startAnvil(chainId: number): Promise<Anvil> {
-  const child = spawn(binary(), ['--port', '0', '--host', '127.0.0.1', '--chain-id', String(chainId)], {
+/**
+ * Starts a node with a chain id on a free port.
+ * @param count how many accounts
+ */
+export async function startAnvil(chainId: number, count = 10): Promise<Anvil> {
+  const args = ['--port', '0', '--host', '127.0.0.1', '--chain-id', String(chainId)];
+  const child = spawn(binary(), [...args, '--accounts', String(count)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const port = await new Promise<string>((resolve, reject) => {

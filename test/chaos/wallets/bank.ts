@@ -45,8 +45,12 @@ export interface Bank {
 const Sent = z.object({ result: z.string().regex(/^0x[0-9a-f]{64}$/) });
 const JSON_HEADERS = { 'Content-Type': 'application/json' };
 
-export async function startBank(seed: string): Promise<Bank> {
-  const anvil = await startAnvil(BANK_CHAIN);
+/** Those who are paid, after the accounts of those who pay. */
+const PAYEES = 2;
+
+/** @param payers how many people have an account to pay from: those from index 1 on */
+export async function startBank(seed: string, payers: number): Promise<Bank> {
+  const anvil = await startAnvil(BANK_CHAIN, 1 + payers + PAYEES);
   const random = new Random(seed, 'bank');
   const sent: SentTransfer[] = [];
   let isCalm = false;
