@@ -17,7 +17,7 @@ export interface TransactionPayload {
   readonly data: string;
   /** Gas that the simulation used, as a decimal string; null: not known. A wallet may choose its own limit. */
   readonly gas: string | null;
-  /** The nonce of the sender when it was simulated: a transaction with a lower one is older than the request. */
+  /** The next nonce of the sender when it was simulated: a transaction with a lower one is older than the request. */
   readonly nonce: number;
   /** Ids of staged transactions that must be requested before this one. */
   readonly after: readonly number[];

@@ -85,7 +85,7 @@ export interface Chains {
     calls: readonly SimulatedCall[],
     signal: AbortSignal,
   ): Promise<Simulation>;
-  /** How many transactions an address has sent. */
+  /** How many transactions an address has sent, with those that are not mined yet. */
   nonceOf(chainId: number, address: string, signal: AbortSignal): Promise<number>;
   /** Undefined: the chain does not know the transaction (yet). */
   findTransaction(chainId: number, hash: string, signal: AbortSignal): Promise<ChainTransaction | undefined>;

@@ -42,7 +42,7 @@ export function openChainRequests(settings: EvmSettings) {
       read(chain, signal, async ({ client }) => {
         const count: unknown = await client.request({
           method: 'eth_getTransactionCount',
-          params: [readAddress(address), 'latest'],
+          params: [readAddress(address), 'pending'],
         });
         return readCount(count);
       }),
