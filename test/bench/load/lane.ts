@@ -36,16 +36,21 @@ export interface Asker {
   close(): void;
 }
 
+/** How requests are spread over nodes: to the next node, or each session to a node of its own, as proxies do. */
+export type Spread = 'next' | 'session';
+
+const SESSION = Buffer.from('X-Session-Id: ');
+
 /**
- * Opens a connection to each port, and sends requests to them in turn, as a proxy does that binds no client to a node.
- * @param first the index of the port that receives the first request
+ * Opens a connection to each port, and spreads requests over them.
+ * @param first the index of the port that receives the first request, if they go to the next node
  */
-export async function openLanes(ports: readonly number[], first: number): Promise<Asker> {
+export async function openLanes(ports: readonly number[], first: number, spread: Spread): Promise<Asker> {
   const lanes = await Promise.all(ports.map((port) => Lane.open(port)));
   let next = first;
   return {
     ask(request, onBody) {
-      const lane = lanes[next++ % lanes.length];
+      const lane = lanes[(spread === 'next' ? next++ : hashOfSession(request)) % lanes.length];
       if (lane === undefined) throw new Error('there is no node');
       return lane.ask(request, onBody);
     },
@@ -53,6 +58,12 @@ export async function openLanes(ports: readonly number[], first: number): Promis
       for (const lane of lanes) lane.close();
     },
   };
+}
+
+/** A number for the session of a request, an evenly spread one: session ids are random. */
+function hashOfSession(request: Buffer): number {
+  const at = request.indexOf(SESSION) + SESSION.length;
+  return Number.parseInt(request.toString('latin1', at, at + 8), 16);
 }
 
 /**

@@ -1,12 +1,13 @@
 import { cpuSeconds, sleep } from '../machine.js';
-import { openLanes, type Asker } from './lane.js';
+import { openLanes, type Asker, type Spread } from './lane.js';
 
 /** A server under load. */
 export interface Target {
   readonly pid: number;
   readonly port: number;
-  /** The ports of all nodes, if there are several: requests go to them in turn. */
+  /** The ports of all nodes, if there are several, and how requests are spread over them: to the next one. */
   readonly ports?: readonly number[];
+  readonly spread?: Spread;
   /** The CPU time of everything that takes part, in seconds; absent: that of the process alone. */
   readonly cpuSeconds?: () => number;
 }
@@ -46,7 +47,10 @@ export class Load {
   ): Promise<Load> {
     const load = new Load(target);
     const ports = target.ports ?? [target.port];
-    const lanes = await Promise.all(Array.from({ length: workers }, (_, first) => openLanes(ports, first)));
+    const { spread = 'next' } = target;
+    const lanes = await Promise.all(
+      Array.from({ length: workers }, (_, first) => openLanes(ports, first, spread)),
+    );
     for (const [index, lane] of lanes.entries()) load.#workers.push(load.#run(lane, index, work));
     if (awake) load.#awake = stayAwake();
     return load;

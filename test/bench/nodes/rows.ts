@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { requestBytes } from '../load/lane.js';
+import { requestBytes, type Spread } from '../load/lane.js';
 import { Load, type Target, type Work } from '../load/measure.js';
 import { createSession, repeat } from '../load/requests.js';
 import { chatAndPoll, streamTurns } from '../load/turns.js';
@@ -62,7 +62,13 @@ const ONE: Readonly<Record<string, RowOfOne>> = {
   },
 };
 
-export const ROWS: readonly string[] = [...Object.keys(ONE), 'three'];
+/** The rows that compare three nodes with one, by id. */
+const SEVERAL: Readonly<Record<string, { readonly row: string; readonly spread: Spread }>> = {
+  three: { row: 'streamed turn, three nodes ÷ one, CPU time, to the next node', spread: 'next' },
+  bound: { row: 'the same, each session to one node', spread: 'session' },
+};
+
+export const ROWS: readonly string[] = [...Object.keys(ONE), ...Object.keys(SEVERAL)];
 
 /** Measures rows by their ids. @param onLine receives each line when it is measured */
 export async function measureRows(
@@ -85,14 +91,16 @@ export async function measureRows(
     }
     await sqlite.end();
   }
-  if (ids.includes('three')) {
+  const several = Object.entries(SEVERAL).filter(([id]) => ids.includes(id));
+  if (several.length > 0) {
     const three = await startCluster({ nodes: THREE, upstream });
     const work = () => streamTurns({ tokens: 50, counts: 'turns' });
-    const { figures, parts } = await alternate([cluster, three], WORKERS, work, pace);
-    // The cost of a turn, not the turns for a cost.
-    const got = figures[0] / figures[1];
-    const row = 'streamed turn, three nodes ÷ one, CPU time';
-    onLine({ row, figures, got, bound: MAX_THREE, isMet: got <= MAX_THREE, parts });
+    for (const [, { row, spread }] of several) {
+      const { figures, parts } = await alternate([cluster, { ...three, spread }], WORKERS, work, pace);
+      // The cost of a turn, not the turns for a cost.
+      const got = figures[0] / figures[1];
+      onLine({ row, figures, got, bound: MAX_THREE, isMet: got <= MAX_THREE, parts });
+    }
     await three.end();
   }
   await cluster.end();
