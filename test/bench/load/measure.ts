@@ -5,8 +5,9 @@ import { openLanes, type Asker, type Spread } from './lane.js';
 export interface Target {
   readonly pid: number;
   readonly port: number;
-  /** The ports of all nodes, if there are several, and how requests are spread over them: to the next one. */
+  /** The ports of all nodes, if there are several. */
   readonly ports?: readonly number[];
+  /** How requests are spread over them; absent: each goes to the next one. */
   readonly spread?: Spread;
   /** The CPU time of everything that takes part, in seconds; absent: that of the process alone. */
   readonly cpuSeconds?: () => number;
