@@ -12,7 +12,7 @@ npm run bench:nodes -- --takeover N [--no-build]
 
 The work for each CPU second of a node on PostgreSQL and Redis as a share of that of a node on SQLite, in one run, in turn. It counts the
 CPU time of everything that takes part: the nodes, all processes of PostgreSQL (with fsync), and Redis. With several nodes each request goes
-to the next one. PostgreSQL and Redis are started for it: it needs redis-server, initdb and postgres.
+to the next one, or each session to one of them. PostgreSQL and Redis are started for it: it needs redis-server, initdb and postgres.
 
   --quick     one short round: for a look, not for a verdict
   --only      some of: ${ROWS.join(', ')}
