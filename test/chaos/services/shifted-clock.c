@@ -1,9 +1,9 @@
 /*
- * Loaded into PostgreSQL by LD_PRELOAD: shifts the wall clock by the milliseconds in the file CHAOS_CLOCK_FILE, a little-endian int64
- * (clock-file.ts). The monotonic clock stays as it is.
+ * Loaded into PostgreSQL by LD_PRELOAD: shifts the wall clock by the milliseconds in the file CHAOS_CLOCK_FILE, a
+ * little-endian int64 (clock-file.ts). The monotonic clock stays as it is.
  *
- * The file is mapped into memory. PostgreSQL reads the clock in signal handlers too, where a function that allocates or locks, as reading a
- * file with the C library does, can find the heap of the interrupted code half changed.
+ * The file is mapped into memory. PostgreSQL reads the clock in signal handlers too, where a function that allocates or
+ * locks, as reading a file with the C library does, can find the heap of the interrupted code half changed.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -32,7 +32,8 @@ __attribute__((constructor)) static void map_offset(void) {
 
 int clock_gettime(clockid_t clock, struct timespec *at) {
   long result = syscall(SYS_clock_gettime, clock, at);
-  if (result != 0 || offset_ms == NULL || (clock != CLOCK_REALTIME && clock != CLOCK_REALTIME_COARSE)) return (int)result;
+  int is_wall = clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE;
+  if (result != 0 || offset_ms == NULL || !is_wall) return (int)result;
   int64_t shift = *offset_ms;
   at->tv_sec += shift / 1000;
   at->tv_nsec += shift % 1000 * 1000000;
