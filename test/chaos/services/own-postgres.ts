@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
 import { ClockFile } from '../clock-file.js';
 import { sleep } from '../world.js';
@@ -10,7 +11,7 @@ import { findProgram, ServiceProcess, steadyPort } from './service-process.js';
 /** Where Debian and its kin keep the programs of each version. */
 const VERSIONS = '/usr/lib/postgresql';
 /** The source of the library that shifts the clock of PostgreSQL. */
-const CLOCK_SOURCE = new URL('shifted-clock.c', import.meta.url).pathname;
+const CLOCK_SOURCE = fileURLToPath(new URL('shifted-clock.c', import.meta.url));
 const START_MS = 20_000;
 /** By how much the clock is set back once, to see that it can be. */
 const TRIED_SECONDS = 3_600;
