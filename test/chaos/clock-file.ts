@@ -1,7 +1,7 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
 
 /**
- * A file from which processes take how far their clock is off: one little-endian int64, in milliseconds. Readers are
+ * A file from which processes take how far their clock is off: one little-endian int64, in seconds. Readers are
  * shifted-clock.mjs, in the services, and shifted-clock.c, in PostgreSQL.
  */
 export class ClockFile {
@@ -20,7 +20,7 @@ export class ClockFile {
   set(seconds: number): void {
     this.#offsetSeconds = seconds;
     const offset = Buffer.alloc(8);
-    offset.writeBigInt64LE(BigInt(seconds * 1000));
+    offset.writeBigInt64LE(BigInt(seconds));
     // In place, because PostgreSQL has the file mapped; eight bytes at once, so that no reader finds it half written.
     const file = openSync(this.path, 'r+');
     try {

@@ -1,5 +1,5 @@
 /**
- * Loaded before the service by `node --import`: shifts Date by the milliseconds in the file CHAOS_CLOCK_FILE
+ * Loaded before the service by `node --import`: shifts Date by the seconds in the file CHAOS_CLOCK_FILE
  * (clock-file.ts), in the main thread and in workers. The monotonic clock (`performance.now()`, timers) stays as it is.
  */
 import { readFileSync } from 'node:fs';
@@ -17,7 +17,7 @@ function now() {
   if (performance.now() - readAt > FRESH_MS) {
     readAt = performance.now();
     try {
-      offset = Number(readFileSync(env.CHAOS_CLOCK_FILE ?? '').readBigInt64LE());
+      offset = Number(readFileSync(env.CHAOS_CLOCK_FILE ?? '').readBigInt64LE()) * 1000;
     } catch {
       // No descriptor is left: the offset stays what it was.
     }

@@ -15,6 +15,11 @@ export const Entry = Outcome.extend({
 });
 export type Entry = z.infer<typeof Entry>;
 
+/** How many of something the runs did together. @param counted a name among their counts */
+export function totalOf(runs: readonly Entry[], counted: string): number {
+  return runs.reduce((sum, { counts }) => sum + (counts[counted] ?? 0), 0);
+}
+
 /** The runs of all rows so far, in a file that later runs continue. */
 export class Journal {
   constructor(private readonly file: string) {}

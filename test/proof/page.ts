@@ -1,4 +1,4 @@
-import type { Entry, Journal } from './journal.js';
+import { totalOf, type Entry, type Journal } from './journal.js';
 import { ROWS, type Row } from './rows.js';
 
 /** What the page says of the machine that the runs were made on. */
@@ -40,8 +40,7 @@ ${commands.join('\n')}
 }
 
 function rowOf({ name, title, counted, goal, unit }: Row, runs: readonly Entry[]): string {
-  const countOf = (some: readonly Entry[]): string =>
-    `${number.format(some.reduce((sum, { counts }) => sum + (counts[counted] ?? 0), 0))} ${unit}`;
+  const countOf = (some: readonly Entry[]): string => `${number.format(totalOf(some, counted))} ${unit}`;
   const cells = [
     `\`${name}\``,
     title,

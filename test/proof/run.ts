@@ -5,7 +5,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { buildCheckout, exitOnSignals, ROOT } from '../support/server-process.js';
-import { Journal } from './journal.js';
+import { Journal, totalOf } from './journal.js';
 import { Outcome } from './outcome.js';
 import { pageOf } from './page.js';
 import { ROWS, type Row } from './rows.js';
@@ -50,7 +50,7 @@ async function main(): Promise<number> {
   let failed = 0;
   for (const row of options.page ? [] : ROWS.filter(({ name }) => names.includes(name))) {
     for (let times = 0; times < Number(options.runs); times++) {
-      const done = journal.of(row.name).reduce((sum, { counts }) => sum + (counts[row.counted] ?? 0), 0);
+      const done = totalOf(journal.of(row.name), row.counted);
       if (done >= row.goal && (options.only === undefined || times > 0)) break;
       if (!(await run(row, journal))) failed++;
       writePage(journal);

@@ -1,5 +1,5 @@
 /*
- * Loaded into PostgreSQL by LD_PRELOAD: shifts the wall clock by the milliseconds in the file CHAOS_CLOCK_FILE, a
+ * Loaded into PostgreSQL by LD_PRELOAD: shifts the wall clock by the seconds in the file CHAOS_CLOCK_FILE, a
  * little-endian int64 (clock-file.ts). The monotonic clock stays as it is.
  *
  * The file is mapped into memory. PostgreSQL reads the clock in signal handlers too, where a function that allocates or
@@ -16,30 +16,25 @@
 #include <time.h>
 #include <unistd.h>
 
-static const volatile int64_t *offset_ms;
+static const volatile int64_t *offset;
 
 __attribute__((constructor)) static void map_offset(void) {
   const char *path = getenv("CHAOS_CLOCK_FILE");
   int file = path == NULL ? -1 : open(path, O_RDONLY | O_CLOEXEC);
-  void *mapped = file < 0 ? MAP_FAILED : mmap(NULL, sizeof *offset_ms, PROT_READ, MAP_SHARED, file, 0);
+  void *mapped = file < 0 ? MAP_FAILED : mmap(NULL, sizeof *offset, PROT_READ, MAP_SHARED, file, 0);
   if (mapped == MAP_FAILED) {
     perror("CHAOS_CLOCK_FILE");
     abort();
   }
   close(file);
-  offset_ms = mapped;
+  offset = mapped;
 }
 
 int clock_gettime(clockid_t clock, struct timespec *at) {
   long result = syscall(SYS_clock_gettime, clock, at);
   int is_wall = clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE;
-  if (result != 0 || offset_ms == NULL || !is_wall) return (int)result;
-  int64_t shift = *offset_ms;
-  at->tv_sec += shift / 1000;
-  at->tv_nsec += shift % 1000 * 1000000;
-  if (at->tv_nsec < 0) at->tv_sec--, at->tv_nsec += 1000000000;
-  if (at->tv_nsec >= 1000000000) at->tv_sec++, at->tv_nsec -= 1000000000;
-  return 0;
+  if (result == 0 && is_wall && offset != NULL) at->tv_sec += *offset;
+  return (int)result;
 }
 
 int gettimeofday(struct timeval *restrict at, void *restrict zone) {
