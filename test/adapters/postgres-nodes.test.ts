@@ -115,7 +115,7 @@ describeWithPostgres('a PostgreSQL database that several nodes share', () => {
     }
   });
 
-  it('fences whoever does not own a turn, also while the owner ends it', async () => {
+  it('fences a node that does not own a turn, also while the owner ends it', async () => {
     const id = randomUUID();
     const turn = await sendAndClaim(nodes[0], id);
     const results = await Promise.all([

@@ -142,7 +142,7 @@ describe('the modes of SQLite files', () => {
     }
   }
 
-  it('are 0600 whoever made the folder, for the database, its log, a backup and its parts', () =>
+  it('are 0600 in the folder of any owner, for the database, its log, a backup and its parts', () =>
     withFolder((folder) =>
       withUsualUmask(async () => {
         chmodSync(folder, 0o755);

@@ -117,7 +117,7 @@ describe('the statements of the SQLite store', () => {
     expect([made, copies.length]).toEqual([copies, 2]);
   });
 
-  it('bind no bare LIMIT, for which SQLite would compile them anew at each run', () => {
+  it('bind no bare LIMIT, for which SQLite would compile them again at each run', () => {
     const bare = [...all.keys()].filter((source) => /LIMIT\s*[?@:$]/i.test(source));
     expect(bare).toEqual([]);
   });

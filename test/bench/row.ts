@@ -5,7 +5,7 @@ import type { Server } from './servers.js';
 /** How long and how often is measured. */
 export interface Pace {
   readonly rounds: number;
-  /** Before the first round, in CPU seconds of the server, which compiles meanwhile. */
+  /** Before the first round, in CPU seconds of the server, which compiles its code in them. */
   readonly warm: number;
   /** Each round, in CPU seconds; where the clock counts, in seconds. */
   readonly seconds: number;

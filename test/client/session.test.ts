@@ -87,7 +87,7 @@ describe.each(['current', 'legacy'] as const)('a session over the %s surface', (
     expect(said(await client.state())).toBe('first answersecond');
   });
 
-  it('shows whoever watches each word once, of queued messages too', async () => {
+  it('shows each watcher every word once, of queued messages too', async () => {
     const heard = watching(client);
     await heard.until(() => heard.of('connection').length > 0);
     for (const text of ['one', 'two', 'three']) await client.send(text);
@@ -183,7 +183,7 @@ describe.each(['current', 'legacy'] as const)('a session over the %s surface', (
     const asked = await server.rig.next();
     asked.text('1 ', '2 ');
     await heard.until(() => [...heard.texts().values()].join('').includes('2'));
-    // Whoever has not seen it begin is told of it by a state, not by its end.
+    // A watcher that has not seen the turn begin learns of it from a state, not from its end.
     await watched.until(() => watched.of('turn_started').length > 0);
     network.isDown = true;
     network.cut();
@@ -383,7 +383,7 @@ describe('what the surfaces do not share', () => {
     const heard = watching(client);
     await heard.until(() => heard.of('connection').length > 0);
     const second = await answerOneAndBegin(client, server.rig);
-    // Whoever sends looks at the state.
+    // The sender reads the state.
     await client.send('three');
     await heard.until(() => heard.views().at(-1) === '1a 2a ');
     held.release();

@@ -126,7 +126,7 @@ describe('a view', () => {
     expect(shown(view)).toEqual(['U: 1', 'A: [add complete 3] Hello']);
   });
 
-  it('queues what is sent meanwhile, and lets it up when its turn starts', () => {
+  it('queues what is sent during a turn, and shows it when its own turn starts', () => {
     const one = [state('idle'), sending('1'), start('A'), text('x'), sending('2'), sending('3')] as const;
     expect(shown(after(...one))).toEqual(['U: 1', 'A: x', 'Q: 2', 'Q: 3']);
     const two = after(...one, end('A'), start('B'), text('y', 'B'));

@@ -25,7 +25,7 @@ export class Heard {
     return this.events.filter((event): event is Extract<SessionEvent, { type: T }> => event.type === type);
   }
 
-  /** The text of each turn as it was told; what is told anew replaces what was told. */
+  /** The text of each turn as it was received; a text that begins again replaces it. */
   texts(): Map<string, string> {
     const texts = new Map<string, string>();
     for (const event of this.events) {

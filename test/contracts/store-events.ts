@@ -128,7 +128,7 @@ export function eventContract(withStore: WithStore): void {
           ]);
           expect(claims).toEqual(expect.arrayContaining([one, none]));
           const [has, waits] = claims[0].faults.length === 1 ? [LEASE, other] : [other, LEASE];
-          // Whoever has them may ask again; nobody else ends it.
+          // Their owner may ask again; no other process ends it.
           expect(await store.claimFaults(id, has, null)).toEqual(one);
           await store.releaseFaults(id, waits.owner);
           expect(await store.claimFaults(id, waits, null)).toEqual(none);

@@ -53,7 +53,7 @@ export async function settled(pid: number, milliseconds: number): Promise<Usage>
 }
 
 /**
- * What is held after a full collection, which the server makes on this signal: whether one came by itself meanwhile is
+ * What is held after a full collection, which the server makes on this signal: whether one came by itself before is
  * chance.
  */
 export async function collected(pid: number, log: string): Promise<Usage> {

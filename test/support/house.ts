@@ -48,7 +48,7 @@ export interface House extends TestServer {
   watch(path: string, session: string, init?: WatchOptions): Promise<OpenStream>;
 }
 
-/** Serves a core over the given store, which `close` leaves to whoever gave it, or over one of its own. */
+/** Serves a core over the given store, which `close` leaves to the caller that gave it, or over one of its own. */
 export async function openHouse(
   options: {
     readonly apps?: readonly App[];

@@ -43,7 +43,7 @@ export async function ownPooler(serverUrl: string, settings: readonly string[]):
           `* = ${[...target, ...(password === '' ? [] : [`password=${password}`])].join(' ')}`,
         ],
         ...['[pgbouncer]', 'listen_addr = 127.0.0.1', `listen_port = ${String(own)}`, 'unix_socket_dir ='],
-        // Whoever connects is the user of `* = …`.
+        // Every client is the user of `* = …`.
         ...['auth_type = any', ...settings, ''],
       ];
       writeFileSync(file, lines.join('\n'));

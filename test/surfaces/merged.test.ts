@@ -54,7 +54,7 @@ describe('the merged surface', () => {
     expect(listed.json).toEqual(['second', 'scripted']);
   });
 
-  it('refuses a model selection in the shape of the current surface, whoever speaks', async () => {
+  it('refuses a model selection in the shape of the current surface, from any client', async () => {
     const id = { request_id: expect.any(String) };
     const body = { model: 'second' };
     const unknown = await server.ask('POST', `/api/control/model?session_id=${randomUUID()}`, { body });

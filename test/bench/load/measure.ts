@@ -39,7 +39,7 @@ export class Load {
 
   private constructor(private readonly target: Target) {}
 
-  /** @param options `awake`: this process does not sleep meanwhile, which leaves less to others on its core */
+  /** @param options `awake`: this process does not sleep under the load, which leaves less to others on its core */
   static async start(
     target: Target,
     workers: number,

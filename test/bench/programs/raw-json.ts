@@ -1,4 +1,4 @@
-/** The raw limit of requests: bare `node:http` that answers a small JSON object, or 304 to whoever has it. */
+/** The raw limit of requests: bare `node:http` that answers a small JSON object, or 304 to a client that has it. */
 import { createServer } from 'node:http';
 import { listen } from './listen.js';
 

@@ -1,4 +1,4 @@
-/** The raw limit of tokens: a proxy that parses the upstream's events and frames them anew. It keeps nothing. */
+/** The raw limit of tokens: a proxy that parses the upstream's events and frames them again. It keeps nothing. */
 import { createServer } from 'node:http';
 import { fieldsOf } from '../json.js';
 import { readText } from './bodies.js';

@@ -1,6 +1,6 @@
 /**
- * Writes durable rows through the product's SQLite store, ten each millisecond, and tells how late the event loop was
- * meanwhile. Arguments: the database file, rows a second, seconds. Prints `{rows, p50, p99}`, in milliseconds.
+ * Writes durable rows through the product's SQLite store, ten each millisecond, and measures how late the event loop
+ * was. Arguments: the database file, rows a second, seconds. Prints `{rows, p50, p99}`, in milliseconds.
  */
 import { randomUUID } from 'node:crypto';
 import { monitorEventLoopDelay } from 'node:perf_hooks';

@@ -306,7 +306,7 @@ describe('required slots', () => {
 });
 
 describe('a value whose key is gone', () => {
-  it('fails whoever asks for it, in words, and nobody else', async () => {
+  it('fails the request that asks for it, in words, and no other', async () => {
     await keep(secretsUnder(older), { OLD: 'old-value' });
     const secrets = secretsUnder(newer);
     await keep(secrets, { NEW: 'new-value' });
@@ -373,7 +373,7 @@ describe('rotation', () => {
     await keep(before, { A: 'old', B: 'old', C: 'old' });
     const sealer = createSealer([newer, older]);
     let reads = 0;
-    // Between the read and the replacement: A is stored anew by a service with the newest key, B by one with the old, C
+    // Between the read and the replacement: A is stored again by a service with the newest key, B by one with the old, C
     // is removed.
     const meddled = {
       resealSecret: store.resealSecret.bind(store),

@@ -66,7 +66,7 @@ describe('Scrubber', () => {
     expect(said).toBe('$SECRET:K "$SECRET:K" $SECRET:K $SECRET:K $SECRET:K $SECRET:K');
   });
 
-  it('is data for whoever names a key __proto__', () => {
+  it('is data for a client that names a key __proto__', () => {
     const value = objectOf(JSON.parse('{"__proto__": {"x": "s3cret"}}'));
     expect(JSON.stringify(scrub(value, secrets({ __proto__x: 's3cret' })))).toBe(
       '{"__proto__":{"x":"$SECRET:__proto__x"}}',

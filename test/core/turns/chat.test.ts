@@ -246,7 +246,7 @@ describe('a turn', () => {
     const sent = await core.send(message(id, 'Hi'));
     const asked = await rig.next();
     const megabyte = 1_048_576;
-    // In pieces, as whoever waits is not to be overrun.
+    // In pieces, so that the waiting client is not overrun.
     for (const piece of [...Array<string>(15).fill('a'.repeat(65_536)), 'a'.repeat(65_535), 'bcd']) {
       asked.text(piece);
       await nextRound();

@@ -304,7 +304,7 @@ describe('a stream that the bus is slow to attach', () => {
   it.each([
     ['with a cursor', 1],
     ['without one', null],
-  ])('shows nothing twice that it hears of meanwhile, %s', async (_, after) => {
+  ])('shows nothing twice that is published while it opens, %s', async (_, after) => {
     const store = createMemoryStore();
     const [busA, busB] = joinedBuses(() => false);
     const attached = new Gate();

@@ -167,7 +167,7 @@ describe('a turn whose process died', () => {
     expect(log.lines.join()).toContain('left a turn for recovery');
   });
 
-  it('cuts a stream that began before its successor, and saw what is made anew', async () => {
+  it('cuts a stream that began before its successor, and saw what is made again', async () => {
     const { id, lost, rig, core } = await afterLoss({ partialText: 'Going to' });
     const feed = await core.watchTurn({ sessionId: id, turnId: lost.id, repeated: true });
     await core.start();
@@ -200,7 +200,7 @@ describe('a turn whose process died', () => {
     ]);
   });
 
-  it('has another tag on another node once its text is made anew, also when that is as long', async () => {
+  it('has another tag on another node once its text is made again, also when that is as long', async () => {
     const { store, id } = await afterLoss({ partialText: 'Going to' });
     const before = await testCore({ rigs: [new ScriptedRig()], store }).core.snapshot(created(id));
     const [taken] = await claimFree(store, { owner: 'another', milliseconds: 60_000 }, 1);

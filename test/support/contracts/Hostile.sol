@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: UNLICENSED
 pragma solidity ^0.8.20;
 
-/// Returns data that is encoded to be expensive for whoever decodes it.
+/// Returns data that is encoded to be expensive to decode.
 contract Hostile {
     /// An array of `count` bytes values whose offsets all point at one value of `size` bytes.
     function aliased(uint256 count, uint256 size) external pure returns (bytes[] memory) {

@@ -60,7 +60,7 @@ contract Token {
         }
     }
 
-    /// Asks whoever calls to fetch a URL of the contract's choice (ERC-3668).
+    /// Asks the caller to fetch a URL of the contract's choice (ERC-3668).
     function lure(string calldata url) external view returns (uint256) {
         string[] memory urls = new string[](1);
         urls[0] = url;
