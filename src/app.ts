@@ -108,7 +108,7 @@ export async function createApp(config: Config): Promise<Application> {
   const closing = new Closing();
   closing.add(() => tools.close());
   try {
-    const opened = await openStore(config, log);
+    const opened = await openStore(config, { log });
     closing.add(() => opened.close());
     const { bus, isUp: busUp } = await openBus(config, log);
     closing.add(() => bus.close());

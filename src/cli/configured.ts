@@ -33,8 +33,10 @@ export async function withStore<T>(
   options: { readonly creates?: boolean } = {},
 ): Promise<T> {
   const config = await configOf(flags);
-  requireDatabase(config, options.creates === true);
-  const opened = await openStore(config);
+  const creates = options.creates === true;
+  requireDatabase(config, creates);
+  // The file may have been moved since that check.
+  const opened = await openStore(config, { creates });
   try {
     return await work(opened, config);
   } finally {

@@ -21,10 +21,13 @@ export interface OpenedStore {
 /** The name of the secrets key file, in the directory of the database. */
 export const SECRETS_KEY_FILE = 'secrets.key';
 
-/** Opens the store. `close` deletes a temporary database. */
+/**
+ * Opens the store. `close` deletes a temporary database.
+ * @param options `creates`: whether a SQLite database that does not exist is created; default true
+ */
 export async function openStore(
   { database, preparesStatements }: Pick<Config, 'database' | 'preparesStatements'>,
-  log?: Log,
+  { log, creates = true }: { readonly log?: Log; readonly creates?: boolean } = {},
 ): Promise<OpenedStore> {
   if (database.kind === 'postgres') {
     const { openPostgresStore } = await import('../adapters/stores/postgres/store.js');
@@ -36,10 +39,11 @@ export async function openStore(
   const { path } = database;
   const directory = path === null ? await mkdtemp(join(tmpdir(), 'diptych-')) : dirname(path);
   // Conversations are private: only the user who runs the service may read the directory.
-  await mkdir(directory, { recursive: true, mode: 0o700 });
+  if (creates) await mkdir(directory, { recursive: true, mode: 0o700 });
   const secretsKeyFile = join(directory, SECRETS_KEY_FILE);
   const store = await openSqliteStore({
     path: path ?? join(directory, 'diptych.db'),
+    creates: creates || path === null,
     companions: [secretsKeyFile],
     ...(log !== undefined && { log }),
   });

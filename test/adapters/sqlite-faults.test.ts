@@ -1,5 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
@@ -21,6 +31,16 @@ function workerWith(folder: string, lines: string): URL {
   const imports = `import { parentPort } from 'node:worker_threads';\nimport { appendFileSync, readFileSync } from 'node:fs';\n`;
   writeFileSync(file, `${imports}${lines}\nawait import(${JSON.stringify(SQLITE_WORKER.href)});\n`);
   return pathToFileURL(file);
+}
+
+/** Counts the messages in a database that no process has open. */
+function countMessages(path: string): unknown {
+  const db = new Database(path);
+  try {
+    return db.prepare('SELECT count(*) FROM messages').pluck().get();
+  } finally {
+    db.close();
+  }
 }
 
 /** Waits until the store takes writes again. */
@@ -120,6 +140,60 @@ describe('faults of the SQLite store', () => {
       await linked.close();
     }),
   );
+
+  it('saves what a removed log held after another process opened the database and wrote nothing', () =>
+    withFolder(async (folder) => {
+      const path = join(folder, 'a.db');
+      const store = await openTestSqlite({ path });
+      const id = randomUUID();
+      await send(store, id, { text: 'before' });
+      rmSync(`${path}-wal`);
+      // What opening the database does first.
+      writeFileSync(`${path}-wal`, '');
+      await expect(send(store, id, { text: 'lost?' })).rejects.toThrow(/wal was removed while/);
+      copyFileSync(path, join(folder, 'b.db'));
+      expect(countMessages(join(folder, 'b.db'))).toBe(1);
+      await recovered(store);
+      expect(await contents(store, id)).toEqual(['before']);
+      await store.close();
+    }));
+
+  it('takes no write beside a reader of the removed log, and all after it', () =>
+    withFolder(async (folder) => {
+      const path = join(folder, 'a.db');
+      const store = await openTestSqlite({ path, busyTimeoutMs: 20 });
+      const id = randomUUID();
+      await send(store, id, { text: 'before' });
+      const backup = new Database(path, { readonly: true });
+      backup.exec('BEGIN');
+      backup.prepare('SELECT count(*) FROM messages').get();
+      rmSync(`${path}-wal`);
+      await expect(send(store, id)).rejects.toThrow(StoreUnavailableError);
+      let refusal = '';
+      while (!refusal.includes('still reads the removed write-ahead log')) {
+        const error: unknown = await store.check().catch((reason: unknown) => reason);
+        expect(error).toBeInstanceOf(StoreUnavailableError);
+        refusal = error instanceof Error ? String(error.cause) : '';
+        await delay(10);
+      }
+      backup.close();
+      await recovered(store);
+      await send(store, id, { text: 'after' });
+      // What a power failure would leave now.
+      copyFileSync(path, join(folder, 'b.db'));
+      copyFileSync(`${path}-wal`, join(folder, 'b.db-wal'));
+      expect(countMessages(join(folder, 'b.db'))).toBe(2);
+      await store.close();
+    }));
+
+  it('creates nothing when it is asked not to', () =>
+    withFolder(async (folder) => {
+      const path = join(folder, 'none', 'a.db');
+      await expect(openTestSqlite({ path, creates: false })).rejects.toThrow(StoreUnavailableError);
+      mkdirSync(join(folder, 'none'));
+      await expect(openTestSqlite({ path, creates: false })).rejects.toThrow(/ENOENT/);
+      expect(readdirSync(join(folder, 'none'))).toEqual([]);
+    }));
 
   it('makes no new database when its writing thread starts again and the file is gone', () =>
     withFolder(async (folder) => {

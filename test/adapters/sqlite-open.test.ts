@@ -164,7 +164,7 @@ describe('the modes of SQLite files', () => {
     withFolder((folder) =>
       withUsualUmask(() => {
         const path = join(folder, 'a.db');
-        makePrivate(path);
+        makePrivate(path, { creates: true });
         expect(modesIn(folder)).toEqual({ 'a.db': '600' });
         expect(statSync(path).size).toBe(0);
         return Promise.resolve();

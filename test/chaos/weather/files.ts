@@ -40,7 +40,8 @@ export const files: WeatherActor = {
       else rmSync(path);
     }
     for (const node of site.nodes) node.thaw();
-    const isMadeGood = (): boolean => victims.every(existsSync);
+    // The service begins a new WAL; a database file it never makes.
+    const isMadeGood = (): boolean => !victims.includes(file) && existsSync(`${file}-wal`);
     await Promise.all(
       site.nodes.map((node) => watchHealth(node, { when: `with ${names} gone`, isMadeGood }, figures)),
     );

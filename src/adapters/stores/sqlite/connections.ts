@@ -1,7 +1,8 @@
 import type { Database } from 'better-sqlite3';
 import { SqliteDatabase } from './driver.js';
 import { sqliteCode } from './failure.js';
-import { identify } from './files/open-files.js';
+import { checkpoint } from './files/disk-bound.js';
+import { identify, isLogEmpty } from './files/open-files.js';
 import { makePrivate } from './files/private-files.js';
 import { migrate, readMigrations } from './migrate.js';
 
@@ -14,7 +15,9 @@ export interface WriterOptions {
   readonly maxPages: number | null;
   /** Files that a service creates beside its database. If they exist and the database is empty, its data was lost. */
   readonly companions: readonly string[];
-  /** Identity of the file that must be at the path (see `identify`). Absent: any file; a missing one is created. */
+  /** Whether a missing file is created. */
+  readonly creates: boolean;
+  /** Identity of the file that must be at the path (see `identify`). Absent: any file. */
   readonly identity?: string | undefined;
 }
 
@@ -27,16 +30,19 @@ const READER_BUSY_MS = 50;
  * @throws Error when the file is not the expected one, cannot be opened or migrated
  */
 export function openWriting(
-  { path, busyTimeoutMs, maxPages, identity }: Omit<WriterOptions, 'companions'>,
+  { path, busyTimeoutMs, maxPages, creates, identity }: Omit<WriterOptions, 'companions'>,
   onRecovered: (db: Database) => void = () => undefined,
 ): Database {
-  if (identity !== undefined && identify(path) !== identity)
-    throw new Error('the database file that was open no longer exists: put it back, or restart');
-  makePrivate(path);
-  const db = new SqliteDatabase(path, { timeout: busyTimeoutMs });
+  requireIdentity(path, identity);
+  // A restarted thread must not create another database.
+  makePrivate(path, { creates: creates && identity === undefined });
+  const db = new SqliteDatabase(path, { timeout: busyTimeoutMs, fileMustExist: true });
   try {
+    // Again: the file may have been replaced before it was opened.
+    requireIdentity(path, identity);
     enterWal(db, busyTimeoutMs);
     onRecovered(db);
+    leaveRemovedLog(db, path);
     // FULL: an acknowledged commit survives a power failure.
     db.pragma('synchronous = FULL');
     db.pragma('wal_autocheckpoint = 8000');
@@ -55,6 +61,23 @@ export function openWriting(
 /** Opens a read-only connection. The file must have been opened for writing before. */
 export function openReading(path: string): Database {
   return new SqliteDatabase(path, { readonly: true, fileMustExist: true, timeout: READER_BUSY_MS });
+}
+
+function requireIdentity(path: string, identity: string | undefined): void {
+  if (identity !== undefined && identify(path) !== identity)
+    throw new Error('the database file that was open no longer exists: put it back, or restart');
+}
+
+/**
+ * Resets the index of the write-ahead log if it belongs to a removed log that another connection still has open. SQLite
+ * would append to the new file after the frames of the removed one, without a header, and the next recovery would
+ * discard all of it.
+ * @throws Error while another connection reads from the removed log
+ */
+function leaveRemovedLog(db: Database, path: string): void {
+  if (!isLogEmpty(path) || checkpoint(db, 'PASSIVE').pages === 0) return;
+  if (!checkpoint(db, 'TRUNCATE').isWhole)
+    throw new Error('another connection, perhaps a backup, still reads the removed write-ahead log');
 }
 
 /**

@@ -14,8 +14,10 @@ import { Writer } from './writer/writer.js';
 
 /** Options for opening a SQLite store. */
 export interface SqliteOptions {
-  /** Path of the file, created with its folder if missing; or `:memory:`: a temporary file that is removed on close. */
+  /** Path of the file, or `:memory:`: a temporary file that is removed on close. */
   readonly path: string;
+  /** Whether a missing file is created, with its folder. Default true. */
+  readonly creates?: boolean;
   /** Compiled module of the writer thread. Absent: the one beside this module. */
   readonly worker?: URL;
   /** How long a write waits for another process's lock on the database, in milliseconds. Default 5000. */
@@ -43,11 +45,12 @@ export interface SqliteStore extends Store {
 /**
  * Opens a store in a SQLite file, which other processes may have open, too. Writes run in a separate thread, reads on
  * the calling one.
- * @throws StoreUnavailableError when the file is damaged, locked, or cannot be created
+ * @throws StoreUnavailableError when the file is damaged, locked, missing, or cannot be created
  * @throws Error when its schema is that of a newer version of this program
  */
 export async function openSqliteStore(options: SqliteOptions): Promise<SqliteStore> {
-  const place = await findPlace(options.path);
+  const creates = options.creates ?? true;
+  const place = await findPlace(options.path, creates);
   const url = options.worker ?? new URL('./writer/worker.js', import.meta.url);
   const reader = new Reader(place.file);
   const { log } = options;
@@ -58,6 +61,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<SqliteSto
         path: place.file,
         busyTimeoutMs: options.busyTimeoutMs ?? 5000,
         maxPages: options.maxPages ?? null,
+        creates,
         companions: options.companions ?? [],
       },
       {
@@ -91,15 +95,17 @@ interface Place {
   leave(): Promise<void>;
 }
 
-async function findPlace(path: string): Promise<Place> {
+async function findPlace(path: string, creates: boolean): Promise<Place> {
   if (path === ':memory:') {
     // A temporary file, because the reader and the writer thread need a database that both can open.
     const folder = await mkdtemp(join(tmpdir(), 'diptych-'));
     return { file: join(folder, 'diptych.db'), leave: () => rm(folder, { recursive: true, force: true }) };
   }
-  await mkdir(dirname(path), { recursive: true }).catch((cause: unknown) => {
-    throw new StoreUnavailableError(`cannot create the folder of the database ${path}`, { cause });
-  });
+  if (creates) {
+    await mkdir(dirname(path), { recursive: true }).catch((cause: unknown) => {
+      throw new StoreUnavailableError(`cannot create the folder of the database ${path}`, { cause });
+    });
+  }
   return { file: path, leave: () => Promise.resolve() };
 }
 

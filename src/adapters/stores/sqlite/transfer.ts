@@ -22,8 +22,10 @@ export async function openSqliteTransfer(
   { mustExist }: { readonly mustExist: boolean },
 ): Promise<Transfer> {
   if (mustExist && !existsSync(path)) throw new Error(`there is no database ${path}`);
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  const db = guarded(() => openWriting({ path, busyTimeoutMs: BUSY_MS, maxPages: null }));
+  if (!mustExist) await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const db = guarded(() =>
+    openWriting({ path, busyTimeoutMs: BUSY_MS, maxPages: null, creates: !mustExist }),
+  );
   return {
     rows: (table) => readRows(path, table),
     insert: (table, rows) =>

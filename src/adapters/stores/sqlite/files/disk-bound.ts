@@ -82,11 +82,15 @@ export class DiskBound {
 
 /**
  * Checkpoints the write-ahead log into the database file.
- * @param mode `PASSIVE` copies what it can without waiting, `FULL` waits for readers and writers
+ * @param mode `PASSIVE` copies what it can without waiting, `FULL` waits for readers and writers, `TRUNCATE` also until
+ *   no connection reads from the log, and empties it
  * @returns the number of pages in the log, and whether all of them were copied
  * @throws SqliteError when the database cannot be written
  */
-export function checkpoint(db: Database, mode: 'PASSIVE' | 'FULL'): { pages: number; isWhole: boolean } {
+export function checkpoint(
+  db: Database,
+  mode: 'PASSIVE' | 'FULL' | 'TRUNCATE',
+): { pages: number; isWhole: boolean } {
   const rows: unknown = db.pragma(`wal_checkpoint(${mode})`);
   const done: unknown = Array.isArray(rows) ? rows[0] : undefined;
   if (

@@ -8,10 +8,11 @@ const OTHERS = 0o077;
 /**
  * Creates a database file with mode 0600 before SQLite opens it; SQLite gives the log and its index the same mode.
  * Removes the permissions of group and others from the files of an existing database: earlier versions left them.
- * @throws Error when the file cannot be created
+ * @param options `creates`: whether a missing database file is created
+ * @throws Error when the file cannot be created, or is missing
  */
-export function makePrivate(database: string): void {
-  makeFile(database);
+export function makePrivate(database: string, { creates }: { readonly creates: boolean }): void {
+  if (creates) makeFile(database);
   const real = realpathSync(database);
   for (const file of [real, `${real}-wal`, `${real}-shm`]) closeToOthers(file);
 }
