@@ -113,9 +113,9 @@ export class ServedNode {
     return true;
   }
 
-  /** What it calls itself: the status of `GET /api/health`; undefined: nothing within two seconds. */
-  health(): Promise<number | undefined> {
-    return this.#server?.status() ?? Promise.resolve(undefined);
+  /** Returns the status of `GET /api/health`; undefined: no response, for so many milliseconds at most. */
+  health(milliseconds?: number): Promise<number | undefined> {
+    return this.#server?.status(milliseconds) ?? Promise.resolve(undefined);
   }
 
   /** Whether its health check says so now. */

@@ -16,7 +16,8 @@ export async function watchLiveness(
     await sleep(PAUSE_MS);
     // One that was down or stopped is not silent by its own doing.
     const [wasUp, before] = [node.isUp, node.generation];
-    const isAnswered = (await node.health()) !== undefined;
+    // One request for all the time: on a busy machine every answer may take seconds.
+    const isAnswered = (await node.health(SILENT_MS)) !== undefined;
     if (isAnswered || !wasUp || !node.isUp || before !== node.generation) answeredAt = Date.now();
     if (Date.now() - answeredAt < SILENT_MS) continue;
     const silent = `${node.name} answered no health check for ${String(SILENT_MS / 1000)} s and was killed`;

@@ -85,9 +85,9 @@ export class ServerProcess {
     return this.#outcome;
   }
 
-  /** What `GET /api/health` answers; undefined: nothing, for two seconds. */
-  status(): Promise<number | undefined> {
-    return statusOf(`${this.url}/api/health`);
+  /** Returns the status of `GET /api/health`; undefined: no response, for so many milliseconds at most. */
+  status(milliseconds = 2_000): Promise<number | undefined> {
+    return statusOf(`${this.url}/api/health`, milliseconds);
   }
 
   /** Resolves with true once `GET /api/health` answers 200, with false when the process ends before. */
@@ -138,9 +138,9 @@ export async function buildCheckout(): Promise<void> {
   if (code !== 0) throw new Error(`the build failed with ${String(code)}`);
 }
 
-function statusOf(url: string): Promise<number | undefined> {
+function statusOf(url: string, timeout: number): Promise<number | undefined> {
   return new Promise((resolve) => {
-    const asked = request(url, { agent: false, timeout: 2000 }, (response) => {
+    const asked = request(url, { agent: false, timeout }, (response) => {
       response.resume();
       resolve(response.statusCode);
     });
