@@ -254,7 +254,7 @@ describe('the files', () => {
     expect(nameless.map(({ path }) => path)).toEqual([]);
   });
 
-  it('speak the wire’s spelling only where the wire is', () => {
+  it('use the spelling of the wire only where the wire is', () => {
     const spelled = src.filter(
       ({ path, text }) => path.startsWith('src/core/') && /\bsession_id\b/.test(text),
     );

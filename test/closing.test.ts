@@ -21,7 +21,7 @@ describe('what is to be closed in the end', () => {
     expect(closed).toEqual(['core', 'bus', 'store']);
   });
 
-  it('is closed also when some of it fails, and the first failure is told', async () => {
+  it('is closed also when some of it fails, and the first failure is reported', async () => {
     const { closing, closed } = opened('core', 'bus');
     await expect(closing.close()).rejects.toThrow('core');
     expect(closed).toEqual(['core', 'bus', 'store']);

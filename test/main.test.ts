@@ -19,7 +19,7 @@ afterEach(() => place.clear());
 describe('the service', () => {
   const onLinux = process.platform === 'linux' ? it : it.skip;
 
-  it('tells its real port in the log, keeps the log pure JSON, and shows a banner beside it', async () => {
+  it('logs its real port, keeps the log pure JSON, and shows a banner beside it', async () => {
     const { running, url } = await place.serve();
     await running.says('Try the legacy surface');
     expect(new URL(url).port).not.toBe('0');

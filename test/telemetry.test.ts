@@ -55,7 +55,7 @@ describe('the service with OpenTelemetry’s variables', () => {
     expect(collector.bytes()).not.toContain(session);
   });
 
-  it('works without the collector, says so once, and ends as ever', async () => {
+  it('works without the collector, logs that once, and shuts down normally', async () => {
     const { running, url } = await place.serve({
       OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://127.0.0.1:9/v1/traces',
       OTEL_EXPORTER_OTLP_TIMEOUT: '50',

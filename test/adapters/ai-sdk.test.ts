@@ -63,7 +63,7 @@ describe.each(dialects)('the $provider rig, against a simulated provider', (dial
     expect(parts).toEqual([call('call_a', 1, 2), call('call_b', 3, 4), end]);
   });
 
-  it('speaks before it calls', async () => {
+  it('sends text before it calls a tool', async () => {
     const rig = rigAt(mock.url, dialect);
     const parts = await collect(rig, ask('words and a call', { tools: [ADD] }));
     const texts = parts.flatMap((part) => (part.type === 'text' ? [part.text] : []));

@@ -37,7 +37,7 @@ describe.each(dialects)('asking a model of $provider', (dialect) => {
     expect(JSON.stringify(upstream.requests[0]?.body)).not.toContain('get_time');
   });
 
-  it('says that a model takes no tools, and how to turn them off', async () => {
+  it('reports that a model does not support tools, and how to turn them off', async () => {
     upstream.next((reply) => {
       reply.json(400, { error: { message: 'gemma does not support tools', type: 'invalid_request_error' } });
     });

@@ -59,7 +59,7 @@ describe('get_time', () => {
     expect(await run('get_time', args)).toMatchObject(expected);
   });
 
-  it('tells it in words', async () => {
+  it('returns it in words', async () => {
     expect(await run('get_time', { timezone: 'Asia/Tokyo' })).toMatchObject({
       text: '09:00:00 on Thursday, 1 January 2026 (Asia/Tokyo, UTC+09:00)',
     });

@@ -97,7 +97,7 @@ describe('the demo rig', () => {
     expect(end?.type === 'end' && end.usage.inputTokens > 100 && end.usage.outputTokens > 20).toBe(true);
   });
 
-  it('never fails, whatever it is told', async () => {
+  it('never fails, whatever the message is', async () => {
     const words = fc.constantFrom(
       ...[
         'what',
@@ -175,7 +175,7 @@ describe('the pace', () => {
     expect(performance.now() - start).toBeGreaterThan(45);
   });
 
-  it.each([0, 60_000])('stops at once when told to, at %d ms a word', async (tokenMs) => {
+  it.each([0, 60_000])('stops at once when it is aborted, at %d ms a word', async (tokenMs) => {
     const controller = new AbortController();
     const reason = new Error('interrupted by the user');
     const seen: RigPart[] = [];
@@ -305,7 +305,7 @@ describe('results', () => {
     expect(await told(name, result)).toBe(sentence);
   });
 
-  it('that are failures are told as such', async () => {
+  it('that are failures are reported as failures', async () => {
     expect(await told('calculate', 'Division by zero.', true)).toBe(
       'The tool calculate failed: Division by zero.',
     );

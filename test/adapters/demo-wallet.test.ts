@@ -174,7 +174,7 @@ describe('The steps of a payment', () => {
   const said = user(`send 0.01 ETH to ${FRIEND}`);
   const label = `send 0.01 ETH to ${FRIEND.toLowerCase()}`;
 
-  it('stages, requests what was staged, and tells the person to approve', async () => {
+  it('stages, requests what was staged, and instructs the person to approve', async () => {
     const first = await next([said]);
     const one = step(first.calls, () => staged(7, label));
     const second = await next([said, one]);
@@ -263,7 +263,7 @@ describe('Signatures in plain words', () => {
     expect([calls, text]).toEqual([[], expect.stringContaining('at most 4000 characters')]);
   });
 
-  it('tells the person to sign', async () => {
+  it('instructs the person to sign', async () => {
     const said = user('sign this: I agree');
     const { calls } = await next([said]);
     const { text } = await next([said, step(calls, () => requested([4]))]);

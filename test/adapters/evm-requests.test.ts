@@ -389,7 +389,7 @@ describe('isSignedBy', () => {
     await expect(isSigned(await wrapped(signedData()))).resolves.toBe(false);
   });
 
-  it('takes no malformed signature', async () => {
+  it('refuses a malformed signature', async () => {
     const dead = createChains(settings('http://127.0.0.1:1'));
     for (const junk of ['', '0x', 'junk', '0x1', '0xzz', `0x${'00'.repeat(20_000)}`]) {
       await expect(dead.isSignedBy(CHAIN, wallet.toLowerCase(), text, junk, NEVER)).resolves.toBe(false);

@@ -242,7 +242,7 @@ describe('the chain', () => {
 });
 
 describe('blocks, gas and transactions', () => {
-  it('tells about a transaction, mined and pending', async () => {
+  it('describes a transaction, mined and pending', async () => {
     const { transactionHash, blockNumber, gasUsed } = await anvil.send(bob ?? zeroAddress, 2_000_000_000n);
     const result = await run('get_transaction', { hash: transactionHash });
     expect(result).toMatchObject({
@@ -267,7 +267,7 @@ describe('blocks, gas and transactions', () => {
     );
   });
 
-  it('tells about a block by number, hash or tag', async () => {
+  it('describes a block by number, hash or tag', async () => {
     const latest = await run('get_block', {});
     expect(latest).toMatchObject({ number: expect.any(Number), hash: expect.any(String), transactions: 1 });
     const { number, hash } = Object(latest) as { number: number; hash: string };
@@ -283,7 +283,7 @@ describe('blocks, gas and transactions', () => {
     );
   });
 
-  it('tells what gas costs', async () => {
+  it('returns the price of gas', async () => {
     const result = await run('get_gas_price', {});
     expect(result).toMatchObject({ unit: 'gwei', wei: expect.stringMatching(/^\d+$/), chain_id: 31_337 });
     expect(result).toMatchObject({ base_fee: expect.any(String), priority_fee: expect.any(String) });
@@ -466,7 +466,7 @@ describe('calls', () => {
     });
   });
 
-  it('simulates a plain transfer, and tells when there is not enough', async () => {
+  it('simulates a plain transfer, and reports an insufficient balance', async () => {
     const send = { contract: bob ?? '', from: '0x000000000000000000000000000000000000dEaD', value_wei: '1' };
     await expect(run('simulate_call', { ...send, from: alice ?? '' })).resolves.toMatchObject({
       success: true,

@@ -211,7 +211,7 @@ describe('a server over HTTP', () => {
     expect(mcp.log.lines.join()).not.toContain('operator-token');
   });
 
-  it('that answers with a fault is told of by its number', async () => {
+  it('that responds with a fault is reported by its number', async () => {
     const script = await startScript({
       intercept: (_, res) => {
         res.writeHead(503).end('http://internal.example token=abc');

@@ -153,13 +153,13 @@ describe('a server with handles', () => {
 });
 
 describe('settings', () => {
-  it('tell which secrets they need', () => {
+  it('name the secrets that they need', () => {
     const server = overHttp('s', 'https://example.com', { a: 'x $SECRET:B y $SECRET:A', b: '$SECRET:A' });
     expect(secretsOf(server)).toEqual(['A', 'B']);
     expect(secretsOf(scripted('s'))).toEqual([]);
   });
 
-  it('are checked, and all mistakes are told without a value', () => {
+  it('are checked, and all mistakes are reported without a value', () => {
     const servers = [
       overHttp('a.b', 'ftp://example.com', { token: 'private $SECRET:' }),
       overHttp('s', 'https://user:pass@example.com?key=$SECRET:A'),

@@ -43,7 +43,7 @@ describe('the sealer', () => {
     expect(() => createSealer([newer]).open(before, 'place')).toThrow(before.keyId);
   });
 
-  it('has an id that tells nothing of its key', () => {
+  it('has an id that reveals nothing about its key', () => {
     const { keyId } = createSealer([older]);
     expect(keyId).toMatch(/^[0-9a-f]{16}$/);
     expect(older.toString('hex')).not.toContain(keyId);

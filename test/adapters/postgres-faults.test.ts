@@ -149,7 +149,7 @@ describeWithPostgres('a PostgreSQL store when the connection fails', () => {
     }
   });
 
-  it('tells a defect from a database that cannot be used', async () => {
+  it('distinguishes a defect from a database that cannot be used', async () => {
     const id = randomUUID();
     const turn = await sendAndClaim(store, id);
     const clash = { messages: [record(turn, 1), record(turn, 1)], events: [], partialText: '' };

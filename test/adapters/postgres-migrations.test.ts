@@ -92,7 +92,7 @@ describeWithPostgres('a migration from the schema of the last release', () => {
     expect(last).toEqual({ number: MIGRATIONS.length });
   });
 
-  it('takes no lock on a table or index of that schema that excludes readers', async () => {
+  it('acquires no lock on a table or index of that schema that excludes readers', async () => {
     const url = await released();
     await connected(url, async (client) => {
       await client.query('CREATE TEMPORARY TABLE known AS SELECT oid, relname FROM pg_class');

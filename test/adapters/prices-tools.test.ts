@@ -257,7 +257,7 @@ describe('a source that fails', () => {
     await expect(ask(open({ http }), { symbols: ['BTC'] })).rejects.toThrow('did not answer within 0.05 s');
   });
 
-  it('on a chain is told without its URL', async () => {
+  it('on a chain is reported without its URL', async () => {
     const chains = [{ id: 31_337, name: 'Local', rpcUrls: [`${source.baseUrl}${KEY}`] }];
     source.instead = (_req, res) => res.writeHead(503).end();
     const error = await failureOf(ask(open({ chains, http: null }), { symbols: ['ETH'] }));

@@ -104,7 +104,7 @@ describe('metrics', () => {
     expect(await busUp()).toBe(0);
   });
 
-  it('tell turns that are handed over from those that ended', async () => {
+  it('distinguish turns that are handed over from those that ended', async () => {
     const store = createMemoryStore();
     const metrics = measure(store);
     const rig = new ScriptedRig();

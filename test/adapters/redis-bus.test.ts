@@ -132,7 +132,7 @@ describeWithRedis('the Redis bus', () => {
       while ((await subscribers()) !== 0);
     }));
 
-  it('keeps large signals here, and tells the others to look into the store', () =>
+  it('keeps large signals here, and makes the other nodes read the store', () =>
     withNodes(2, async ([a, b], prefix) => {
       if (a === undefined || b === undefined) throw new Error('there are no nodes');
       const id = randomUUID();

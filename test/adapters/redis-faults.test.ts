@@ -75,7 +75,7 @@ describeWithRedis('the Redis bus when the connection fails', () => {
     );
   });
 
-  it('hears again after its connections were killed', () =>
+  it('receives signals again after its connections were killed', () =>
     withNodes(2, async ([a, b], prefix) => {
       if (a === undefined || b === undefined) throw new Error('there are no nodes');
       const ids = Array.from({ length: 1_200 }, () => randomUUID());

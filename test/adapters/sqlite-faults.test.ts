@@ -100,7 +100,7 @@ describe('faults of the SQLite store', () => {
       await store.close();
     }));
 
-  it('takes no write while its file is moved or replaced, and goes on when the file is back', () =>
+  it('refuses writes while its file is moved or replaced, and continues when the file is back', () =>
     withFolder(async (folder) => {
       const path = join(folder, 'a.db');
       const store = await openTestSqlite({ path });
@@ -158,7 +158,7 @@ describe('faults of the SQLite store', () => {
       await store.close();
     }));
 
-  it('takes no write beside a reader of the removed log, and all after it', () =>
+  it('refuses writes while another connection reads the removed log, and keeps all later ones', () =>
     withFolder(async (folder) => {
       const path = join(folder, 'a.db');
       const store = await openTestSqlite({ path, busyTimeoutMs: 20 });
@@ -195,7 +195,7 @@ describe('faults of the SQLite store', () => {
       expect(readdirSync(join(folder, 'none'))).toEqual([]);
     }));
 
-  it('makes no new database when its writing thread starts again and the file is gone', () =>
+  it('creates no database when its writer thread restarts and the file is gone', () =>
     withFolder(async (folder) => {
       const worker = workerWith(
         folder,
@@ -309,7 +309,7 @@ describe('faults of the SQLite store', () => {
       await store.close();
     }));
 
-  it('starts a thread that keeps dying ever more seldom, and can be closed between two starts', () =>
+  it('restarts a thread that keeps dying with a growing delay, and can be closed between two starts', () =>
     withFolder(async (folder) => {
       const starts = join(folder, 'starts');
       writeFileSync(starts, '');

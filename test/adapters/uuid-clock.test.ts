@@ -23,7 +23,7 @@ describe('the system clock', () => {
     expect(second.slice(0, 13)).toBe(first.slice(0, 13));
   });
 
-  it('tells milliseconds since the epoch', () => {
+  it('returns milliseconds since the epoch', () => {
     const before = Date.now();
     const now = systemClock.now();
     expect(now).toBeGreaterThanOrEqual(before);

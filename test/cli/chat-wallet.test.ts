@@ -84,7 +84,7 @@ describe.each(['current', 'legacy'] as const)(
       expect(await chat.ended).toBe(0);
     });
 
-    it('reports signatures and rejections, and takes no key', async () => {
+    it('reports signatures and rejections, and refuses keys', async () => {
       const chat = await open();
       await say(chat, 'sign this: hello', /Waiting for your wallet:\s+1 {2}Sign “hello”: sign a text/);
       const key = `0x${'5e'.repeat(32)}`;

@@ -34,7 +34,7 @@ describe.each(['current', 'legacy'] as const)('chat over the %s surface', (surfa
     expect(again.out).toContain('42');
   });
 
-  it('tells each word once', async () => {
+  it('prints each word once', async () => {
     const { url } = await place.serve({ DEMO_TOKEN_MS: '1' });
     const { out } = await place.run(flags(url), { input: 'count from 1 to 200\n' });
     expect(numbersIn(out)).toEqual(NUMBERS);

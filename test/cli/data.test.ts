@@ -84,7 +84,7 @@ describe('help and usage', () => {
     expect(err).not.toContain('    at ');
   });
 
-  it('a bad configuration is told with every mistake', async () => {
+  it('a bad configuration is reported with every mistake', async () => {
     const { code, err } = await place.run(['keys', 'list'], { env: { PORT: 'x', RATE_LIMIT: 'y' } });
     expect(code).toBe(2);
     expect(err).toMatch(/PORT: .*\n.*RATE_LIMIT: /);
@@ -249,7 +249,7 @@ apps:
     expect(out).not.toContain('FAIL');
   });
 
-  it('check --ask sends a request to each model, and says which takes no tools or does not exist', async () => {
+  it('check --ask sends a request to each model, and reports which does not support tools or does not exist', async () => {
     const models = createServer((request, response) => {
       const respond = (status: number, body: unknown): void => {
         response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
@@ -326,7 +326,7 @@ apps:
     }
   });
 
-  it('check tells a bad configuration and a store that cannot be opened', async () => {
+  it('check reports a bad configuration and a store that cannot be opened', async () => {
     const bad = await place.run(['check'], { env: { PORT: 'x' } });
     expect(bad).toMatchObject({ code: 1, out: expect.stringContaining('FAIL  configuration: PORT: ') });
     writeFileSync(join(place.directory, 'file'), 'not a directory');

@@ -38,7 +38,7 @@ async function fill(opening: Promise<Store>, rows: readonly UsageRow[]): Promise
 const inFile = (rows: readonly UsageRow[]) => fill(openTestSqlite({ path: place.database }), rows);
 
 describe('legacy report', () => {
-  it('tells of what a running service counts, and keeps it over the end of the service', async () => {
+  it('reports what a running service counts, and keeps it after the service has stopped', async () => {
     const { running, url } = await place.serve();
     const headers = { 'User-Agent': 'WalletApp/2.1' };
     const state = await fetch(`${url}/api/session/models`, { headers });

@@ -164,7 +164,7 @@ function copies(from: Kind, to: Kind): void {
       });
     }));
 
-  it('what the target has of its own is told, and left alone', () =>
+  it('reports what the target already contains, and leaves it alone', () =>
     withSource(async (folder, source) => {
       const target = await to.place(folder);
       await between([from, source], [to, target], (sides) => copyAll(sides, never, silent));

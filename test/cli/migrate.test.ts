@@ -129,7 +129,7 @@ describe('diptych migrate', () => {
     expect(err).toMatch(words);
   });
 
-  it('a source that is not there is told in a line', async () => {
+  it('reports a missing source in one line', async () => {
     const { code, err } = await place.run(['migrate', '--from', 'sqlite:none.db', '--to', 'sqlite:b.db']);
     expect(code).toBe(1);
     expect(err).toMatch(/^diptych: there is no database .*none\.db\n$/);

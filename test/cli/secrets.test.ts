@@ -198,7 +198,7 @@ describe('secrets rotate', () => {
     expect(await lengthOf(after.url, 2)).toBe(3);
   });
 
-  it('makes no key where there is none', async () => {
+  it('creates no key where there is none', async () => {
     await (await openTestSqlite({ path: place.database })).close();
     const { code, out, err } = await place.run(['secrets', 'rotate']);
     expect([code, out]).toEqual([1, '']);

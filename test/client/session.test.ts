@@ -42,7 +42,7 @@ describe.each(['current', 'legacy'] as const)('a session over the %s surface', (
     await server.close();
   });
 
-  it('tells an answer with its tools, the state, and the end', async () => {
+  it('yields a reply with its tools, the state, and the end', async () => {
     const heard = new Heard(client.ask('What time is it?'));
     const first = await server.rig.next();
     first.text('Let me ', 'see. ').call('c1', 'get_time', { zone: 'UTC' }).call('c2', 'stumble').end();
@@ -74,7 +74,7 @@ describe.each(['current', 'legacy'] as const)('a session over the %s surface', (
     ]);
   });
 
-  it('tells of a message that waited its own answer and no other', async () => {
+  it('yields to a message that waited its own reply and no other', async () => {
     await client.send('one');
     const one = await server.rig.next();
     one.text('first ');
@@ -204,7 +204,7 @@ describe.each(['current', 'legacy'] as const)('a session over the %s surface', (
     expect(watched.of('tool').filter(({ status }) => status === 'complete')).toHaveLength(1);
   });
 
-  it('tells an answer that ended while nobody could listen', async () => {
+  it('yields a reply that ended while the client was disconnected', async () => {
     const heard = new Heard(client.ask('Hello'));
     const asked = await server.rig.next();
     asked.text('Good ');
@@ -331,7 +331,7 @@ describe.each(['current', 'legacy'] as const)('a session over the %s surface', (
     await expect(client.send('Hello')).rejects.toMatchObject({ kind: 'closed' });
   });
 
-  it('stops when told to, and the answer goes on', async () => {
+  it('stops when it is aborted, and the reply continues', async () => {
     const stop = new AbortController();
     const heard = new Heard(client.ask('Hello', { signal: stop.signal }));
     const asked = await server.rig.next();
@@ -375,7 +375,7 @@ describe('what the surfaces do not share', () => {
     client.close();
   });
 
-  it('the current one shows each word once when a state knows the next turn before the stream has told the end of the one before', async () => {
+  it('the current one shows each word once when a state contains the next turn before the stream has reported the end of the previous one', async () => {
     const held = new Held();
     const fetch = held.through(new Network(), '/updates', 'text_delta');
     const client = createClient({ url: server.url, fetch });
@@ -461,7 +461,7 @@ describe('what the surfaces do not share', () => {
     client.close();
   });
 
-  it('the legacy one tells a title that changed before its updates stream was open', async () => {
+  it('the legacy one yields a title that changed before its updates stream was open', async () => {
     const client = createClient({
       url: server.url,
       surface: 'legacy',

@@ -133,7 +133,7 @@ describe('a view', () => {
     expect(shown(two)).toEqual(['U: 1', 'A: x', 'U: 2', 'A: y', 'Q: 3']);
   });
 
-  it('lets nothing up twice when a state tells of the next turn before its start is told', () => {
+  it('shows nothing twice when a state contains the next turn before its start is reported', () => {
     const next = state('processing', user('1'), agent('x'), user('2'), user('3'));
     const view = after(
       state('idle'),
@@ -175,7 +175,7 @@ describe('a view', () => {
     expect(view.messages[1]?.blocks[0]).toMatchObject({ args: { a: 1 }, progress: 'half', callId: 'c1' });
   });
 
-  it('shows a call once when the state told its outcome before the event did', () => {
+  it('shows a call once when the state contained its outcome before the event did', () => {
     const told = after(
       state('processing', user('1'), outcome('add', '3')),
       tool('running'),

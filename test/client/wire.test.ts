@@ -73,7 +73,7 @@ describe('requests', () => {
     expect(requests[0]?.headers.has('service-app-key')).toBe(false);
   });
 
-  it('are told of, a failed one too', async () => {
+  it('are reported, failed ones too', async () => {
     const seen: Exchange[] = [];
     const { fetch } = scripted(json(EMPTY));
     const client = createClient({ url: 'http://host', fetch, onExchange: (exchange) => seen.push(exchange) });
@@ -143,7 +143,7 @@ describe('failures', () => {
     },
   );
 
-  it('that would take long to pass are told at once', async () => {
+  it('that would take long to pass are reported at once', async () => {
     const over = json({ error: 'quota' }, { status: 429, headers: { 'Retry-After': '3600' } });
     const { fetch, requests } = scripted(over);
     const failure = createClient({ url: '', fetch }).send('Hello');

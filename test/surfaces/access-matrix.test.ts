@@ -254,7 +254,7 @@ describe.each(targeting.map((one) => [`${one.base} ${nameOf(one.route)}`, one] a
       },
     );
 
-    it('tells an App that is not covered from one that does not exist by nothing', async () => {
+    it('refuses an App that is not covered exactly like one that does not exist', async () => {
       const headers = { [ownHeader(one.route)]: keys.other, 'X-Request-Id': 'same' };
       const covered = await send(one, { app: 'vault', headers });
       const unknown = await send(one, { app: 'valut', headers });
@@ -283,7 +283,7 @@ describe('a route that targets no App', () => {
     },
   );
 
-  it('is told apart by this very test: one that targets an App asks the core for it', async () => {
+  it('is recognized by this test: a route that targets an App requests it from the core', async () => {
     for (const one of targeting) {
       calls.length = 0;
       await send(one, { app: 'vault' });

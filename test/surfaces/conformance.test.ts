@@ -83,7 +83,7 @@ describe('a merged answer', () => {
   const threads = [{ id: session, title: 'New Chat', ...times }];
   const url = `/api/sessions/${session}`;
 
-  it('keeps both promises at once, and makes no third', () => {
+  it('keeps both promises at once, and adds none', () => {
     expect(violations({ url, body: { ...thread, threads } })).toEqual([]);
     for (const body of [thread, { session_id: session, threads }, { ...thread, threads, more: 1 }]) {
       expect(violations({ url, body })).toHaveLength(1);

@@ -48,7 +48,7 @@ describe('POST /api/chat', () => {
     expect(text).toContain('{"sender":"user","content":"Hello there & 你好","timestamp":"');
   });
 
-  it('tells which turn a message started, a repeat the same', async () => {
+  it('names the turn that a message started, and the same one for a repeat', async () => {
     const key = { headers: { 'Idempotency-Key': 'k' } };
     const ids = [
       await send({ message: 'one' }, key),

@@ -161,7 +161,7 @@ describe('failures', () => {
 });
 
 describe('the list of Apps', () => {
-  it('brings the session into being, and takes no fault away from the snapshots', async () => {
+  it('creates the session, and does not remove faults from the snapshots', async () => {
     const touch = jest.fn(() => Promise.resolve());
     await serve({ listApps: () => Promise.resolve([]), touch });
     expect((await server.ask('GET', '/api/control/apps', { session })).json).toEqual([]);
@@ -453,7 +453,7 @@ describe('request ids and log lines', () => {
     }
   });
 
-  it('takes no id that holds a key, or the session that it is for', async () => {
+  it('refuses an id that contains a key, or the session that it is for', async () => {
     await serve({ snapshot: () => Promise.resolve(fakeSnapshot()) });
     const other = randomUUID();
     const ask = async (path: string, id: string) =>

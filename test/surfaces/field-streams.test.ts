@@ -163,7 +163,7 @@ describe('an idle stream', () => {
     await working.end();
   });
 
-  it('of the strict surfaces stays, and makes no other the last one', async () => {
+  it('of the strict surfaces stays, and does not make another one the last', async () => {
     const session = randomUUID();
     await create(session);
     const current = await updates(session, '/current/api/updates');

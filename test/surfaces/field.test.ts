@@ -261,7 +261,7 @@ describe('a failed turn on the field surface', () => {
     expect(messagesOf(next.json)).toEqual([...messages, said('user', 'again'), said('agent', 'An answer.')]);
   });
 
-  it('is as ever on the strict surfaces, under another tag', async () => {
+  it('is unchanged on the strict surfaces, under another tag', async () => {
     await fail();
     const field = await ask('GET', '/api/state');
     const current = await house.ask('GET', '/current/api/state', { session });

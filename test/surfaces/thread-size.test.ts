@@ -112,7 +112,7 @@ describe('a thread that memory does not have', () => {
     expect(reads.filter((read) => read.startsWith('loadThread'))).toEqual([]);
   });
 
-  it('that was deleted is brought back by a new state, as ever', async () => {
+  it('that was deleted is created again by a new state, like a small one', async () => {
     await store.deleteSession(session, 1);
     expect((await ask('/api/state?tail=1')).status).toBe(404);
     const { status, json } = await ask(`/api/state?tail=1&user_state=${encodeURIComponent('{"a":1}')}`);
@@ -123,7 +123,7 @@ describe('a thread that memory does not have', () => {
 describe('a thread that is full', () => {
   const message = 'x'.repeat(100);
 
-  it('takes no message on either surface, with words on what makes room, and stores nothing', async () => {
+  it('refuses messages on either surface, explains how to free space, and stores nothing', async () => {
     const before = await store.revisionOf(session);
     const current = await house.ask('POST', `/api/chat?message=${message}`, { session });
     expect([current.status, current.json]).toMatchObject([

@@ -261,7 +261,7 @@ describe('POST /api/tools', () => {
     legacy.close();
   });
 
-  it('stops the tool when its client goes away, tells watchers, and takes it for no fault of the service', async () => {
+  it('stops the tool when its client disconnects, notifies watchers, and does not count it as a fault of the service', async () => {
     let stopped: (() => void) | undefined;
     const wasStopped = new Promise<void>((resolve) => (stopped = resolve));
     const hang: Tool = {

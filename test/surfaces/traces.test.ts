@@ -159,7 +159,7 @@ describe('traces', () => {
     }
   });
 
-  it('tell failures by kind, and tool calls outside of turns', async () => {
+  it('distinguish failures by kind, and tool calls outside of turns', async () => {
     const session = randomUUID();
     const asked = house.ask('POST', '/api/chat?message=x', { session, headers: { Prefer: 'wait=60' } });
     (await house.rig.next()).call('c', 'no_such_tool').call('d', 'get_time', { zone: 7 }).end();

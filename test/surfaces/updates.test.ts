@@ -79,7 +79,7 @@ describe('GET /api/updates', () => {
     expect(stream.bytes).toBe(titled(2, '2'));
   });
 
-  it('tells of a gap without an id', async () => {
+  it('reports a gap without an id', async () => {
     await server.ask('POST', '/api/sessions', { session });
     await rename('1');
     const stream = await updates('?since=7');

@@ -142,7 +142,7 @@ describe('where wallets have to sign in', () => {
     expect([first.status, second.status, free.status]).toEqual([200, 200, 200]);
   });
 
-  it('takes no proof of another wallet', async () => {
+  it('refuses a proof of another wallet', async () => {
     const proof = await proofOf({ address: bob.address }, bob);
     const answer = await house.ask('GET', listing, { session: randomUUID(), ...proven(proof) });
     expect([answer.status, objectOf(answer.json).code]).toEqual([403, 'forbidden']);
@@ -189,7 +189,7 @@ describe('where wallets have to sign in', () => {
     expect(statuses.filter((status) => status === 401)).toHaveLength(spellings.length - 1);
   });
 
-  it('tells two nonces of the same millisecond apart', async () => {
+  it('distinguishes two nonces of the same millisecond', async () => {
     const clock = jest.spyOn(Date, 'now').mockReturnValue(Date.now());
     try {
       const bodies = [await signed(), await signed()];
@@ -201,7 +201,7 @@ describe('where wallets have to sign in', () => {
     }
   });
 
-  it('takes no proof that is too long to be one', async () => {
+  it('refuses a proof that is too long to be one', async () => {
     const proof = `${await proofOf()}${'A'.repeat(2_000)}`;
     const answer = await house.ask('GET', listing, { session: randomUUID(), ...proven(proof) });
     expect(answer.status).toBe(401);

@@ -144,7 +144,7 @@ describeWithBrowser('the page for everybody', () => {
     running.open();
   });
 
-  it('tells a screen reader that an answer began, and the answer once it is whole', async () => {
+  it('announces to a screen reader that a reply has begun, and the reply once it is complete', async () => {
     const running = new Gate();
     visitor = await Visitor.open(browser, service.url);
     service.when('Say', says('First half,', running, ' second half.'));

@@ -113,7 +113,7 @@ describeWithBrowser('The page of an operator', () => {
     await visitor.hears('You said: Ask the special one', 0);
   });
 
-  it('is there before any script, and its logo is kept for ever and cannot run scripts', async () => {
+  it('is available before any script, and its logo is cached without expiry and cannot run scripts', async () => {
     const html = await (await fetch(service.url)).text();
     expect(html).toContain('<title>Acme &amp; &lt;Sons&gt;</title>');
     const [, path = ''] = /<link rel="icon" href="\.\/(assets\/logo-[0-9a-f]{16}\.svg)"/.exec(html) ?? [];

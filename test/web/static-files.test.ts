@@ -77,7 +77,7 @@ describe('the files of a page', () => {
     expect((await server.ask('HEAD', '/')).status).toBe(200);
   });
 
-  it('serves assets for ever', async () => {
+  it('serves assets with a cache lifetime without end', async () => {
     const server = await serve();
     const asset = await server.ask('GET', '/assets/index-abc.js');
     expect(asset.status).toBe(200);
@@ -152,7 +152,7 @@ describe('the files of a page', () => {
     expect(gone.headers.get('content-security-policy')).toBe("default-src 'none';frame-ancestors 'none'");
   });
 
-  it('changes nothing of the API beside it, and speaks the dialect of the root', async () => {
+  it('changes nothing in the API beside it, and uses the dialect of the root', async () => {
     const server = await serve(undefined, ['legacy']);
     expect((await server.ask('GET', '/api/health')).json).toMatchObject({ status: 'ok' });
     expect((await server.ask('GET', '/nothing')).json).toEqual({ error: 'there is nothing at /nothing' });

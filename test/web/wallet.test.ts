@@ -90,7 +90,7 @@ describeWithBrowser('Wallets in the page', () => {
       expect(await visitor.questions.count()).toBe(1);
     });
 
-    it('tells the assistant when the person rejects, by the card or in the wallet', async () => {
+    it('reports to the assistant that the person rejected, by the card or in the wallet', async () => {
       await askForPayment({ fragment });
       await buttonOf(cardOf(visitor, 1), 'Reject').click();
       await cardSays('The assistant was told.');
@@ -286,7 +286,7 @@ describeWithBrowser('Wallets in the page', () => {
     await cardSays('The assistant was told.');
   });
 
-  it('follows account and chain, and tells the assistant', async () => {
+  it('follows account and chain, and reports them to the assistant', async () => {
     service.when('Hello', says('Hi.'));
     await visit();
     await connect(visitor, 'Fox');

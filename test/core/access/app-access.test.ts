@@ -124,7 +124,7 @@ describe('authorize', () => {
     else expect((await refusal(opened)).reason).toBe(expected);
   });
 
-  it('tells an App that is not covered and one that does not exist in the same words', async () => {
+  it('refuses an App that is not covered and one that does not exist in the same words', async () => {
     const { access, add } = house();
     const key = add(['ant', 'ghost']);
     const uncovered = await refusal(access.authorize('bee', key));

@@ -58,7 +58,7 @@ describe('shownUserState with pending requests', () => {
     expect(shownUserState(state, [])).toEqual(bare);
   });
 
-  it('shows them in `pending` alone to a client that speaks nested keys', () => {
+  it('shows them in `pending` alone to a client that uses nested keys', () => {
     const state = mergeUserState(null, { evm: { address: FROM } });
     expect(shownUserState(state, all)).toEqual({ evm: { address: FROM }, ...nested });
   });

@@ -125,7 +125,7 @@ describe('the history of a prompt', () => {
     expect(reads.size).toBeLessThan(120);
   });
 
-  it('joins the parts of a history, and tells whether they fill the window', () => {
+  it('joins the parts of a history, and reports whether they fill the window', () => {
     const parts = [[user('first'), agent('x')], [], [user('second')]];
     expect(promptMessagesOf(parts, 1000, 0)).toEqual(promptMessages(parts.flat(), 1000, 0));
     const size = promptTokens({ role: 'user', content: 'second' });
@@ -262,7 +262,7 @@ describe('the instructions', () => {
     expect(instructionsFor('Be kind.', {}, null)).toBe('Be kind.');
   });
 
-  it('tell the wallet and the state as JSON', () => {
+  it('contain the wallet and the state as JSON', () => {
     const text = instructionsFor('Be kind.', { evm: { chain_id: 1 } }, '0xabc');
     expect(text.startsWith('Be kind.\n\n')).toBe(true);
     expect(JSON.parse(text.split('\n').at(-1) ?? '')).toEqual({

@@ -91,7 +91,7 @@ describe('updates', () => {
     expect(ids(await collectUntil(feed, () => true))).toEqual([2]);
   });
 
-  it('tell of a gap when the cursor is older than what is kept, or newer than the newest', async () => {
+  it('report a gap when the cursor is older than what is kept, or newer than the newest', async () => {
     const { core, store } = testCore({ rigs: [new ScriptedRig()] });
     const id = uuid();
     await core.createSession({ sessionId: id });

@@ -55,7 +55,7 @@ describe('a call by a client', () => {
     }
   });
 
-  it('is told from its announcement to its end, progress in between, in order', async () => {
+  it('is reported from its announcement to its end, progress in between, in order', async () => {
     const { core, store } = testCore({ rigs: [new ScriptedRig()], tools: [climb] });
     const id = uuid();
     const { callId, ...outcome } = await core.invokeTool(call(id, 'climb'));
@@ -68,7 +68,7 @@ describe('a call by a client', () => {
     ]);
   });
 
-  it('keeps that order when the store is slow, and tells nothing after the end', async () => {
+  it('keeps that order when the store is slow, and reports nothing after the end', async () => {
     const inner = createMemoryStore();
     const store: Store = {
       ...inner,
@@ -102,7 +102,7 @@ describe('a call by a client', () => {
     expect(told).toEqual([...once, ...once]);
   });
 
-  it('is told to have ended when its client goes away, and when the service stops', async () => {
+  it('is reported as ended when its client disconnects, and when the service stops', async () => {
     const gone = new AbortController();
     let started = (): void => undefined;
     const hang: Tool = {

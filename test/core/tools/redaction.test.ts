@@ -41,7 +41,7 @@ describe('Scrubber', () => {
     expect(scrub('.xabab-.', secrets({ A: 'xaba', B: 'ab' }))).toBe('.$SECRET:A-.');
   });
 
-  it('takes no handle for another secret', () => {
+  it('does not mistake a handle for another secret', () => {
     expect(scrub('key', secrets({ KEY: 'key', S: 'SECRET', D: '$' }))).toBe('$SECRET:KEY');
   });
 

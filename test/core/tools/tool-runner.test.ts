@@ -120,7 +120,7 @@ describe('a call', () => {
     });
   });
 
-  it('tells what is wrong with its arguments, and does not run', async () => {
+  it('reports what is wrong with its arguments, and does not run', async () => {
     const parameters = { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] };
     let runs = 0;
     const { toolbox } = box(tool('count', () => Promise.resolve(++runs), { parameters }));
@@ -146,7 +146,7 @@ describe('a call', () => {
     expect(log.lines.join()).not.toContain(words);
   });
 
-  it('that takes too long is a failed result, and the tool is told', async () => {
+  it('that takes too long is a failed result, and the tool is aborted', async () => {
     let told: unknown;
     const hang: Tool['run'] = (_, { signal }) =>
       new Promise(() => {

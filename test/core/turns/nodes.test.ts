@@ -154,7 +154,7 @@ describe('a node that does not work on the turn', () => {
     expect(asked.signal.reason).toMatchObject({ stop: 'deleted' });
   });
 
-  it('shows what another has acknowledged, also when it hears of nothing', async () => {
+  it('shows what another has acknowledged, also when it receives no signals', async () => {
     const { owner, other, rig } = twoNodes(() => true);
     const id = uuid();
     await other.createSession({ sessionId: id });
@@ -192,7 +192,7 @@ describe('a node that does not work on the turn', () => {
     await owner.close();
   });
 
-  it('interrupts a turn of a session that it has read before there was one, though it hears of nothing', async () => {
+  it('interrupts a turn of a session that it has read before there was one, without any signal', async () => {
     const { owner, other, rig, clock } = twoNodes(() => true);
     const id = uuid();
     expect((await other.snapshot(created(id))).status).toBe('idle');
@@ -207,7 +207,7 @@ describe('a node that does not work on the turn', () => {
 });
 
 describe('a node that claims a queued turn which no other node has claimed', () => {
-  it('requests it with the turn before it, whose end it did not hear of', async () => {
+  it('requests it with the turn before it, whose end was not signaled', async () => {
     const store = createMemoryStore();
     const rigs = [new ScriptedRig(), new ScriptedRig()] as const;
     const [{ core: owner }, { core: other }] = [
@@ -234,7 +234,7 @@ describe('a node that claims a queued turn which no other node has claimed', () 
   });
 });
 
-describe('a node that is slow to hear from the store', () => {
+describe('a node whose store responds slowly', () => {
   /** Two nodes, the second one's store wrapped. The bus carries nothing. */
   function withSlow(slow: (store: Store) => Partial<Store>) {
     const store = createMemoryStore();
@@ -266,7 +266,7 @@ describe('a node that is slow to hear from the store', () => {
     expect((await second).session.title).toBe('New');
   });
 
-  it('shows what was acknowledged after a write of its own that it had not heard of', async () => {
+  it('shows what was acknowledged after a write of its own of which it had no response', async () => {
     const [stored, saved, asked, answered] = [new Gate(), new Gate(), new Gate(), new Gate()];
     const own = { isStored: false };
     const { quick, late } = withSlow((store) => ({

@@ -213,7 +213,7 @@ describe('a turn whose process died', () => {
     expect(after.tag).not.toBe(before.tag);
   });
 
-  it('keeps what its lost attempt had while it tells that another model answers', async () => {
+  it('keeps what its lost attempt had while it reports that another model answers', async () => {
     const { store, id, rig, core } = await afterLoss({ partialText: 'Going to', selected: 'gone' });
     await core.start();
     await rig.next();
@@ -308,7 +308,7 @@ describe('many turns whose process died', () => {
 });
 
 describe('a drain', () => {
-  it('takes no message, lets a turn end, and hands back what does not', async () => {
+  it('refuses messages, lets a turn end, and hands back what does not', async () => {
     const store = createMemoryStore();
     const rig = new ScriptedRig();
     const { core } = testCore({ rigs: [rig], store });

@@ -165,7 +165,7 @@ describe('stage_transaction', () => {
 });
 
 describe('request_transactions', () => {
-  it('makes requests pending, tells the client once, and reports progress', async () => {
+  it('makes requests pending, notifies the client once, and reports progress', async () => {
     const { call, stage, core, id } = await walletCore();
     const ids = [await stage(), await stage()];
     const result = await call('request_transactions', { ids });
