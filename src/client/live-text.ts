@@ -46,7 +46,7 @@ export class LiveText {
    * Adds text from the stream.
    * @param offset its position in the turn's text; undefined: the end
    */
-  hear(content: string, offset = this.#received.length): void {
+  receive(content: string, offset = this.#received.length): void {
     this.#received = this.#received.slice(0, offset) + content;
     const [shorter, longer] =
       this.#received.length < this.#covered.length

@@ -26,7 +26,7 @@ export function verdictsIn(content: string): readonly WalletVerdict[] {
   return [...content.matchAll(VERDICT)].map(([, id = '', words = '']) => ({ id: Number(id), words }));
 }
 
-/** True for a `system` message about wallet requests. Others tell of a failed turn. */
+/** True for a `system` message about wallet requests. Others report a failed turn. */
 export function isOfWallet(content: string): boolean {
   return content.startsWith(REPORT) || verdictsIn(content).length > 0;
 }

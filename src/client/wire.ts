@@ -145,19 +145,19 @@ export class Wire {
     const { method } = call;
     const startedAt = new Date();
     const sentAt = performance.now();
-    const tell = (status: number | null): void => {
+    const report = (status: number | null): void => {
       const milliseconds = Math.round(performance.now() - sentAt);
       this.options.onExchange?.({ method, url, headers, body, status, startedAt, milliseconds });
     };
     try {
       const init = { method, headers, signal, ...(body !== undefined && { body }) };
       const response = await this.#fetch(url, init);
-      tell(response.status);
+      report(response.status);
       return response;
     } catch (error) {
       this.closed.throwIfAborted();
       call.signal?.throwIfAborted();
-      tell(null);
+      report(null);
       throw new ClientError(
         'unreachable',
         `The service at ${this.#base || 'this page’s origin'} cannot be reached`,

@@ -95,10 +95,10 @@ describe('a server over HTTP', () => {
       const told = progressOf();
       const stop = new AbortController();
       const call = mcp.call('s.hang', { id: 'one' }, { signal: stop.signal, progress: told.progress });
-      await script.heard('hanging');
+      await script.received('hanging');
       stop.abort();
       await expect(call).rejects.toThrow('did not answer in time');
-      await script.heard('cancelled');
+      await script.received('cancelled');
       expect(await mcp.call('s.cancelled')).toEqual({ ids: ['one'], notices: 1 });
       await mcp.servers.close();
       expect(script.sessions).toBe(0);
@@ -124,7 +124,7 @@ describe('a server over HTTP', () => {
     const mcp = await connected(script.url);
     const stop = new AbortController();
     const call = mcp.call('s.hang', { id: 'one' }, { signal: stop.signal });
-    await script.heard('hanging');
+    await script.received('hanging');
     stop.abort();
     await expect(call).rejects.toThrow('did not answer in time');
     while (open.size > 0) await new Promise<void>((resolve) => (onClosed = resolve));

@@ -78,7 +78,7 @@ describeWithPostgres('a PostgreSQL store when the connection fails', () => {
   });
 
   it('fails within its limits while the server does not answer, and is well again by itself', async () => {
-    // Long enough for what works on a busy machine; without limits the calls would hang for ever.
+    // Long enough for what works on a busy machine; without limits the calls would never end.
     await reopen({ connectTimeoutMs: 2_500, statementTimeoutMs: 2_500 });
     await Promise.all(calls());
     proxy.stall();

@@ -132,7 +132,7 @@ describeWithRedis('two nodes', () => {
     });
 
     it('interrupt a turn of the other one by the bus', async () => {
-      // No renewal: the owner cannot hear of it in another way.
+      // No renewal: the owner cannot learn of it in another way.
       const { owner, other, rig } = await twoNodes({ leaseMs: 3_600_000, renewMs: 3_600_000 });
       const id = randomUUID();
       await owner.send(message(id, 'Hi'));

@@ -56,7 +56,7 @@ describeWithPostgres('the round trips to PostgreSQL', () => {
       expect(await turnHere(id)).toEqual(['thread_head', 'write_steps']);
       // The node has the thread.
       expect(await turnHere(id)).toEqual(['write_steps']);
-      // Another node has added to the thread, and this one has heard nothing of it.
+      // Another node has added to the thread, and this one has received no signal of it.
       await turnThere(id);
       expect(await turnHere(id)).toEqual(['write_steps', 'thread_head']);
       const foreign = randomUUID();

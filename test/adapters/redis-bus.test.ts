@@ -67,11 +67,11 @@ describeWithRedis('the Redis bus', () => {
       ];
       for (const signal of signals) a.bus.publish(id, signal);
       expect(here.seen).toEqual(signals);
-      await there.heard(isChange(7));
+      await there.received(isChange(7));
       expect(there.seen).toEqual(signals);
-      // What b sends now comes after everything that a could still have heard of itself.
+      // What b sends now comes after everything that a could still have received of its own.
       b.bus.publish(id, changed(8));
-      await here.heard(isChange(8));
+      await here.received(isChange(8));
       expect(here.seen).toEqual([...signals, changed(8)]);
       expect([...a.lines, ...b.lines]).toEqual([]);
     }));
@@ -85,10 +85,10 @@ describeWithRedis('the Redis bus', () => {
         const [id, another] = [randomUUID(), randomUUID()];
         const [friends, strangers] = [await listen(b.bus, id), await listen(d.bus, id)];
         a.bus.publish(id, changed(1));
-        await friends.heard(isChange(1));
+        await friends.received(isChange(1));
         c.bus.publish(another, changed(2));
         c.bus.publish(id, changed(3));
-        await strangers.heard(isChange(3));
+        await strangers.received(isChange(3));
         expect(friends.seen).toEqual([changed(1)]);
         expect(strangers.seen).toEqual([changed(3)]);
       }),
@@ -103,7 +103,7 @@ describeWithRedis('the Redis bus', () => {
       });
       const [here, there] = [await listen(a.bus, id), await listen(b.bus, id)];
       a.bus.publish(id, changed(1));
-      await there.heard(isChange(2));
+      await there.received(isChange(2));
       expect([here.seen, there.seen]).toEqual([
         [changed(1), changed(2)],
         [changed(1), changed(2)],
@@ -121,11 +121,11 @@ describeWithRedis('the Redis bus', () => {
       first.detach();
       first.detach();
       b.bus.publish(id, changed(1));
-      await second.heard(isChange(1));
+      await second.received(isChange(1));
       second.detach();
       const again = await listen(a.bus, id);
       b.bus.publish(id, changed(2));
-      await again.heard(isChange(2));
+      await again.received(isChange(2));
       expect(await subscribers()).toBe(1);
       again.detach();
       // It stays for a while, in case the next turn starts soon.
@@ -151,7 +151,7 @@ describeWithRedis('the Redis bus', () => {
         });
         const signals = [large('x'.repeat(MAX_SIGNAL)), large('€'.repeat(MAX_SIGNAL / 2)), changed(5)];
         for (const signal of signals) a.bus.publish(id, signal);
-        await there.heard(isChange(5));
+        await there.received(isChange(5));
         expect(here.seen).toEqual(signals);
         expect(there.seen).toEqual([MISSED, changed(5)]);
         expect(Math.max(...sizes)).toBeLessThan(200);
@@ -169,7 +169,7 @@ describeWithRedis('the Redis bus', () => {
         await client.subscribe(`${prefix}:session:${id}`);
         for (let n = 0; n < 100; n++) a.bus.publish(id, text('word ', 5 * n));
         a.bus.publish(id, changed(9));
-        await there.heard(isChange(9));
+        await there.received(isChange(9));
         await client.ping();
         expect(there.seen).toEqual([text('word '.repeat(100), 0), changed(9)]);
         expect(messages).toBe(1);
@@ -199,7 +199,7 @@ describeWithRedis('the Redis bus', () => {
         }
         await client.publish(channel, `${node}[${JSON.stringify(changed(1))}]`);
       });
-      await here.heard(isChange(1));
+      await here.received(isChange(1));
       expect(here.seen).toEqual([changed(1)]);
       expect(a.lines).toEqual(['warn ignored a malformed message from Redis']);
     }));
@@ -212,7 +212,7 @@ describeWithRedis('the Redis bus', () => {
       a.bus.publish(id, changed(1));
       await a.bus.close();
       a.bus.publish(id, changed(2));
-      await there.heard(isChange(1));
+      await there.received(isChange(1));
       b.bus.publish(id, changed(3));
       expect(here.seen).toEqual([changed(1)]);
       expect(there.seen).toEqual([changed(1), changed(3)]);

@@ -45,12 +45,14 @@ describeWithRedis('the Redis bus when the connection fails', () => {
         await proxy.restore();
         await Promise.all([a.has(BACK), b.has(BACK)]);
         expect([a.bus.isUp, b.bus.isUp]).toEqual([true, true]);
-        // Everybody is told to look into the store, for something may have been missed.
-        await Promise.all([here, there, late].map(({ heard }) => heard(({ type }) => type === 'missed')));
+        // All listeners are to read the store, because signals may have been missed.
+        await Promise.all(
+          [here, there, late].map(({ received }) => received(({ type }) => type === 'missed')),
+        );
         a.bus.publish(id, changed(3));
-        await Promise.all([there.heard(isChange(3)), late.heard(isChange(3))]);
+        await Promise.all([there.received(isChange(3)), late.received(isChange(3))]);
         b.bus.publish(id, changed(4));
-        await here.heard(isChange(4));
+        await here.received(isChange(4));
         expect(a.lines).toEqual([expect.stringContaining(AWAY), expect.stringContaining(BACK)]);
       },
       { url },
@@ -90,7 +92,7 @@ describeWithRedis('the Redis bus when the connection fails', () => {
       });
       await b.has(BACK);
       for (const id of ids) a.bus.publish(id, changed(1));
-      await Promise.all(listeners.map(({ heard }) => heard(isChange(1))));
+      await Promise.all(listeners.map(({ received }) => received(isChange(1))));
       for (const { seen } of listeners) expect(seen.filter(isChange(1))).toHaveLength(1);
     }));
 
@@ -127,8 +129,8 @@ describeWithRedis('the Redis bus when the connection fails', () => {
 
           await proxy.restore();
           stalled.bus.publish(id, changed(1));
-          // Something was dropped: everybody is told.
-          await here.heard(isChange(1));
+          // Something was dropped: all listeners are notified.
+          await here.received(isChange(1));
           const last = await listen(stalled.bus, randomUUID());
           last.detach();
           await stalled.bus.close();

@@ -165,7 +165,7 @@ describe('durability of the SQLite store', () => {
           theirs.push(line);
           const sent = await send(store, id, { ifVersion: 1, maxQueued: 10_000 });
           mine.push(sent.turn.id);
-          // What the other process was told is stored can be read here.
+          // What was acknowledged to the other process can be read here.
           expect(await store.readTurn(id, line)).toBeDefined();
         }
         expect(await exited).toEqual([0, null]);

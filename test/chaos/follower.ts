@@ -33,7 +33,7 @@ export class Follower {
     this.#random = new Random(world.seed, 'follower', name);
   }
 
-  /** Turns that it takes for running. */
+  /** Turns that are running as far as it knows. */
   get running(): readonly string[] {
     return [...(this.#turns?.keys() ?? [])];
   }

@@ -5,7 +5,7 @@ export interface PlannedCall {
   /** Differs from attempt to attempt, as a provider's ids do. */
   readonly id: string;
   readonly name: string;
-  /** The arguments as the provider sends them: JSON, or what a hostile provider takes for it. */
+  /** The arguments as the provider sends them: JSON, or what a hostile provider sends instead. */
   readonly sent: string;
   /** The arguments that the record must have; null: the sent text is no JSON object, so anything may stand there. */
   readonly args: Readonly<Record<string, unknown>> | null;

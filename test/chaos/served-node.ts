@@ -18,7 +18,7 @@ const DRAIN_MS = 12_000;
 
 /** One server that is started, killed, drained and started again, and what became of each of its starts. */
 export class ServedNode {
-  /** When it was last told to be healthy. */
+  /** When it was last healthy after a start. */
   healthyAt = 0;
   readonly #fates: Fate[] = [];
   #server: ServerProcess | null = null;

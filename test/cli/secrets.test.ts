@@ -52,7 +52,7 @@ async function lengthOf(url: string, n: number): Promise<unknown> {
 
 async function rotate(env: Readonly<Record<string, string>>, ...flags: readonly string[]) {
   const { code, out, err } = await place.run(['secrets', 'rotate', ...flags], { env });
-  // Whose they are is told to nobody.
+  // The output does not reveal whose secrets they are.
   for (let n = 0; n < 50; n++) {
     expect(out + err).not.toContain(clientOf(n));
     expect(out + err).not.toContain(createHash('sha256').update(clientOf(n)).digest('hex').slice(0, 12));
@@ -161,7 +161,7 @@ describe('secrets rotate', () => {
     );
     expect(words.out).toMatch(/^default +KEY +[0-9a-f]{16} +5$/m);
 
-    // A service without the key runs, and tells who asks.
+    // A service without the key runs, and reports this to its callers.
     const without = await place.serve(under(newer));
     const warning = 'stored secrets need keys that are not configured';
     await without.running.says(warning);

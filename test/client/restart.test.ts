@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createClient } from '../../src/client/index.js';
 import { Place } from '../cli/running.js';
-import { Heard, said, watching } from './watching.js';
+import { Received, said, watching } from './watching.js';
 
 const NUMBERS = Array.from({ length: 150 }, (_, index) => String(index + 1)).join(' ');
 
@@ -22,15 +22,15 @@ describe.each(['current', 'legacy'] as const)('a restart of the service, over th
       const client = createClient({ url: first.url, surface });
       const watched = watching(client);
       await watched.until(() => watched.of('connection').length > 0);
-      const heard = new Heard(client.ask('count from 1 to 150'));
-      await heard.until(() => [...heard.texts().values()].join('').includes(' 30'));
+      const received = new Received(client.ask('count from 1 to 150'));
+      await received.until(() => [...received.texts().values()].join('').includes(' 30'));
       await client.send('remember the number 7777');
       first.running.child.kill(signal);
       await first.running.ended;
       await place.serve({ ...env, PORT: port });
-      await heard.ended;
-      expect([...heard.texts().values()]).toEqual([NUMBERS]);
-      expect(heard.events.at(-1)).toMatchObject({ type: 'turn_ended', status: 'complete' });
+      await received.ended;
+      expect([...received.texts().values()]).toEqual([NUMBERS]);
+      expect(received.events.at(-1)).toMatchObject({ type: 'turn_ended', status: 'complete' });
       await watched.until(() => watched.of('state').at(-1)?.state.status === 'idle');
       watched.stop();
       await watched.ended;

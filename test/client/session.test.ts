@@ -7,7 +7,7 @@ import { serveScripted } from '../support/http.js';
 import { grantKey } from '../support/keys.js';
 import type { Asked, ScriptedRig } from '../support/scripted-rig.js';
 import { climb, getTime, stumble } from '../support/tools.js';
-import { Heard, Held, Network, said, watching } from './watching.js';
+import { Received, Held, Network, said, watching } from './watching.js';
 
 /** Sends two messages, answers the first, and begins to answer the second; a state has both by then. */
 async function answerOneAndBegin(client: Client, rig: ScriptedRig): Promise<Asked> {
@@ -43,14 +43,14 @@ describe.each(['current', 'legacy'] as const)('a session over the %s surface', (
   });
 
   it('yields a reply with its tools, the state, and the end', async () => {
-    const heard = new Heard(client.ask('What time is it?'));
+    const received = new Received(client.ask('What time is it?'));
     const first = await server.rig.next();
     first.text('Let me ', 'see. ').call('c1', 'get_time', { zone: 'UTC' }).call('c2', 'stumble').end();
     (await server.rig.next()).text('It is ', 'noon.').end();
-    await heard.ended;
-    const [{ turnId } = { turnId: '' }] = heard.of('turn_started');
-    expect([...heard.texts()]).toEqual([[turnId, 'Let me see. It is noon.']]);
-    expect(heard.of('tool')).toEqual(
+    await received.ended;
+    const [{ turnId } = { turnId: '' }] = received.of('turn_started');
+    expect([...received.texts()]).toEqual([[turnId, 'Let me see. It is noon.']]);
+    expect(received.of('tool')).toEqual(
       expect.arrayContaining([
         expect.objectContaining({ callId: 'c1', name: 'get_time', status: 'running', args: { zone: 'UTC' } }),
         expect.objectContaining({
@@ -60,8 +60,8 @@ describe.each(['current', 'legacy'] as const)('a session over the %s surface', (
         }),
       ]),
     );
-    expect(heard.of('tool').filter(({ callId }) => callId === 'c1')).toHaveLength(2);
-    expect(heard.events.slice(-2)).toMatchObject([
+    expect(received.of('tool').filter(({ callId }) => callId === 'c1')).toHaveLength(2);
+    expect(received.events.slice(-2)).toMatchObject([
       { type: 'state', state: { status: 'idle' } },
       { type: 'turn_ended', turnId, status: 'complete' },
     ]);
@@ -78,31 +78,31 @@ describe.each(['current', 'legacy'] as const)('a session over the %s surface', (
     await client.send('one');
     const one = await server.rig.next();
     one.text('first ');
-    const heard = new Heard(client.ask('two'));
-    await heard.until(() => heard.of('connection').length > 0);
+    const received = new Received(client.ask('two'));
+    await received.until(() => received.of('connection').length > 0);
     one.text('answer').end();
     (await server.rig.next()).text('second').end();
-    await heard.ended;
-    expect([...heard.texts().values()]).toEqual(['second']);
+    await received.ended;
+    expect([...received.texts().values()]).toEqual(['second']);
     expect(said(await client.state())).toBe('first answersecond');
   });
 
   it('shows each watcher every word once, of queued messages too', async () => {
-    const heard = watching(client);
-    await heard.until(() => heard.of('connection').length > 0);
+    const received = watching(client);
+    await received.until(() => received.of('connection').length > 0);
     for (const text of ['one', 'two', 'three']) await client.send(text);
     for (const text of ['1', '2', '3'])
       (await server.rig.next()).text(`${text}a `, `${text}b `, `${text}c `).end();
-    await heard.until(() => heard.of('turn_ended').length === 3);
-    heard.stop();
-    await heard.ended;
+    await received.until(() => received.of('turn_ended').length === 3);
+    received.stop();
+    await received.ended;
     const whole = '1a 1b 1c 2a 2b 2c 3a 3b 3c ';
-    expect(heard.views().at(-1)).toBe(whole);
-    for (const view of heard.views()) expect(whole).toContain(view);
-    const order = heard.events.flatMap((event) =>
+    expect(received.views().at(-1)).toBe(whole);
+    for (const view of received.views()) expect(whole).toContain(view);
+    const order = received.events.flatMap((event) =>
       event.type === 'turn_started' || event.type === 'turn_ended' ? [`${event.type} ${event.turnId}`] : [],
     );
-    const ids = [...heard.texts().keys()];
+    const ids = [...received.texts().keys()];
     expect(order).toEqual(ids.flatMap((id) => [`turn_started ${id}`, `turn_ended ${id}`]));
   });
 
@@ -112,22 +112,22 @@ describe.each(['current', 'legacy'] as const)('a session over the %s surface', (
       surface === 'legacy' ? (['/thread/chat', '"text"'] as const) : (['/updates', 'turn_started'] as const);
     client = open({ fetch: held.through(network, path, mark) });
     await client.create();
-    const heard = watching(client);
-    await heard.until(() => heard.of('connection').length > 0);
+    const received = watching(client);
+    await received.until(() => received.of('connection').length > 0);
     // Of its own turns the current surface's client would ask at once.
     const sender = surface === 'legacy' ? client : open({ sessionId: client.sessionId });
     await sender.send('one');
     (await server.rig.next()).text('1a ', '1b ').end();
     while (said(await client.state()) !== '1a 1b ');
     if (surface === 'current') held.begin();
-    await heard.until(() => heard.views().at(-1) === '1a 1b ');
+    await received.until(() => received.views().at(-1) === '1a 1b ');
     held.begin();
-    await heard.until(() => heard.of('turn_started').length > 0);
+    await received.until(() => received.of('turn_started').length > 0);
     held.release();
-    await heard.until(() => heard.of('turn_ended').length > 0);
-    heard.stop();
-    for (const view of heard.views()) expect('1a 1b ').toContain(view);
-    expect(heard.views().at(-1)).toBe('1a 1b ');
+    await received.until(() => received.of('turn_ended').length > 0);
+    received.stop();
+    for (const view of received.views()) expect('1a 1b ').toContain(view);
+    expect(received.views().at(-1)).toBe('1a 1b ');
   });
 
   it('shows each word once when a turn ends while the next one is in flight', async () => {
@@ -141,48 +141,48 @@ describe.each(['current', 'legacy'] as const)('a session over the %s surface', (
       },
     });
     await client.create();
-    const heard = watching(client);
-    await heard.until(() => heard.of('connection').length > 0);
+    const received = watching(client);
+    await received.until(() => received.of('connection').length > 0);
     const second = await answerOneAndBegin(client, server.rig);
     for (const held of late.splice(0, 1)) {
       held.begin();
       held.release();
     }
-    await heard.until(() => heard.of('turn_ended').length === 1);
+    await received.until(() => received.of('turn_ended').length === 1);
     second.text('2b ').end();
     for (const held of late) {
       held.begin();
       held.release();
     }
-    await heard.until(() => heard.of('turn_ended').length === 2);
-    heard.stop();
-    for (const view of heard.views()) expect('1a 2a 2b ').toContain(view);
-    expect(heard.views().at(-1)).toBe('1a 2a 2b ');
+    await received.until(() => received.of('turn_ended').length === 2);
+    received.stop();
+    for (const view of received.views()) expect('1a 2a 2b ').toContain(view);
+    expect(received.views().at(-1)).toBe('1a 2a 2b ');
   });
 
   it('shows what somebody else has started', async () => {
     await client.create();
-    const heard = watching(client);
-    await heard.until(() => heard.of('connection').length > 0);
+    const received = watching(client);
+    await received.until(() => received.of('connection').length > 0);
     const other = open({ sessionId: client.sessionId });
     await other.send('Hello');
     const asked = await server.rig.next();
     asked.text('Good ');
-    await heard.until(() => heard.views().at(-1) === 'Good ');
+    await received.until(() => received.views().at(-1) === 'Good ');
     asked.text('day').end();
-    await heard.until(() => heard.of('turn_ended').length > 0);
-    heard.stop();
-    expect(heard.views().at(-1)).toBe('Good day');
-    expect(heard.of('turn_started')).toHaveLength(1);
+    await received.until(() => received.of('turn_ended').length > 0);
+    received.stop();
+    expect(received.views().at(-1)).toBe('Good day');
+    expect(received.of('turn_started')).toHaveLength(1);
   });
 
   it('goes on when the connection is cut in the middle of an answer', async () => {
     const watched = watching(client);
     await watched.until(() => watched.of('connection').length > 0);
-    const heard = new Heard(client.ask('count'));
+    const received = new Received(client.ask('count'));
     const asked = await server.rig.next();
     asked.text('1 ', '2 ');
-    await heard.until(() => [...heard.texts().values()].join('').includes('2'));
+    await received.until(() => [...received.texts().values()].join('').includes('2'));
     // A watcher that has not seen the turn begin learns of it from a state, not from its end.
     await watched.until(() => watched.of('turn_started').length > 0);
     network.isDown = true;
@@ -190,13 +190,13 @@ describe.each(['current', 'legacy'] as const)('a session over the %s surface', (
     asked.text('3 ').call('c1', 'get_time').end();
     const rest = await server.rig.next();
     rest.text('4 ');
-    await heard.until(() => heard.of('connection').some(({ state }) => state === 'lost'));
+    await received.until(() => received.of('connection').some(({ state }) => state === 'lost'));
     await watched.until(() => watched.of('connection').some(({ state }) => state === 'lost'));
     network.isDown = false;
-    await heard.until(() => [...heard.texts().values()].join('').includes('4'));
+    await received.until(() => [...received.texts().values()].join('').includes('4'));
     rest.text('5').end();
-    await heard.ended;
-    expect([...heard.texts().values()]).toEqual(['1 2 3 4 5']);
+    await received.ended;
+    expect([...received.texts().values()]).toEqual(['1 2 3 4 5']);
     await watched.until(() => watched.of('turn_ended').length > 0);
     watched.stop();
     expect(watched.views().at(-1)).toBe('1 2 3 4 5');
@@ -205,34 +205,34 @@ describe.each(['current', 'legacy'] as const)('a session over the %s surface', (
   });
 
   it('yields a reply that ended while the client was disconnected', async () => {
-    const heard = new Heard(client.ask('Hello'));
+    const received = new Received(client.ask('Hello'));
     const asked = await server.rig.next();
     asked.text('Good ');
-    await heard.until(() => heard.texts().size > 0 && heard.of('text').length > 0);
+    await received.until(() => received.texts().size > 0 && received.of('text').length > 0);
     network.isDown = true;
     network.cut();
     asked.text('day').end();
-    await heard.until(() => heard.of('connection').some(({ state }) => state === 'lost'));
+    await received.until(() => received.of('connection').some(({ state }) => state === 'lost'));
     const other = createClient({ url: server.url, surface, sessionId: client.sessionId });
     clients.push(other);
-    const second = new Heard(other.ask('More'));
+    const second = new Received(other.ask('More'));
     (await server.rig.next()).text('and night').end();
     await second.ended;
     network.isDown = false;
-    await heard.ended;
-    expect([...heard.texts().values()]).toEqual(['Good day']);
-    expect(heard.events.at(-1)).toMatchObject({ type: 'turn_ended', status: 'complete' });
+    await received.ended;
+    expect([...received.texts().values()]).toEqual(['Good day']);
+    expect(received.events.at(-1)).toMatchObject({ type: 'turn_ended', status: 'complete' });
   });
 
   it('asks once, however often it has to send', async () => {
     network.losing = surface === 'current' ? 0 : 1;
-    const heard = new Heard(client.ask('Hello', { idempotencyKey: 'k1' }));
+    const received = new Received(client.ask('Hello', { idempotencyKey: 'k1' }));
     if (surface === 'current') {
-      await heard.until(() => heard.of('connection').length > 0);
+      await received.until(() => received.of('connection').length > 0);
     }
     (await server.rig.next()).text('Good day').end();
-    await heard.ended;
-    const again = new Heard(client.ask('Hello', { idempotencyKey: 'k1' }));
+    await received.ended;
+    const again = new Received(client.ask('Hello', { idempotencyKey: 'k1' }));
     await again.ended;
     expect([...again.texts().values()]).toEqual(['Good day']);
     network.losing = 1;
@@ -244,25 +244,25 @@ describe.each(['current', 'legacy'] as const)('a session over the %s surface', (
   });
 
   it('says that an answer was interrupted, and takes the next message', async () => {
-    const heard = new Heard(client.ask('count'));
+    const received = new Received(client.ask('count'));
     (await server.rig.next()).text('1 2');
-    await heard.until(() => heard.of('text').length > 0);
+    await received.until(() => received.of('text').length > 0);
     const state = await client.interrupt();
     expect(state.status).not.toBe('processing');
     expect(said(state)).toBe('1 2');
-    await heard.ended;
-    expect(heard.events.at(-1)).toMatchObject({ type: 'turn_ended', status: 'interrupted' });
-    const next = new Heard(client.ask('again'));
+    await received.ended;
+    expect(received.events.at(-1)).toMatchObject({ type: 'turn_ended', status: 'interrupted' });
+    const next = new Received(client.ask('again'));
     (await server.rig.next()).text('ok').end();
     await next.ended;
     expect([...next.texts().values()]).toEqual(['ok']);
   });
 
   it('says why an answer failed', async () => {
-    const heard = new Heard(client.ask('Hello'));
+    const received = new Received(client.ask('Hello'));
     (await server.rig.next()).fail(new RigError('the model is out of order', { retryable: false }));
-    await heard.ended;
-    const end = heard.events.at(-1);
+    await received.ended;
+    const end = received.events.at(-1);
     expect(end).toMatchObject({ type: 'turn_ended', status: 'failed', error: expect.any(String) });
     const { messages } = await client.state();
     expect(messages.at(-1)).toMatchObject({ sender: 'system' });
@@ -287,33 +287,34 @@ describe.each(['current', 'legacy'] as const)('a session over the %s surface', (
         retryable: false,
         requestId: expect.any(String),
       });
-      await expect(new Heard(open(options).ask('Hello')).ended).rejects.toMatchObject({ status });
+      await expect(new Received(open(options).ask('Hello')).ended).rejects.toMatchObject({ status });
     }
     const paid = open({ app: 'paid', key });
-    const heard = new Heard(paid.ask('Hello'));
+    const received = new Received(paid.ask('Hello'));
     (await server.rig.next()).text('Good day').end();
-    await heard.ended;
-    expect([...heard.texts().values()]).toEqual(['Good day']);
+    await received.ended;
+    expect([...received.texts().values()]).toEqual(['Good day']);
     expect(await paid.apps()).toEqual(['default', 'paid']);
     expect(await open().apps()).toEqual(['default']);
   });
 
   it('waits for a service that is not there yet', async () => {
     network.isDown = true;
-    const heard = watching(client);
-    await heard.until(() => heard.of('connection').some(({ state }) => state === 'lost'));
+    const received = watching(client);
+    await received.until(() => received.of('connection').some(({ state }) => state === 'lost'));
     await expect(client.state()).rejects.toMatchObject({
       kind: 'unreachable',
       status: null,
       retryable: true,
     });
     network.isDown = false;
-    await heard.until(
-      () => heard.of('connection').some(({ state }) => state === 'open') && heard.of('state').length > 0,
+    await received.until(
+      () =>
+        received.of('connection').some(({ state }) => state === 'open') && received.of('state').length > 0,
     );
-    heard.stop();
-    await heard.ended;
-    expect(heard.of('state')[0]).toMatchObject({ state: { status: 'idle', messages: [] } });
+    received.stop();
+    await received.ended;
+    expect(received.of('state')[0]).toMatchObject({ state: { status: 'idle', messages: [] } });
   });
 
   it('lists and selects rigs', async () => {
@@ -323,25 +324,25 @@ describe.each(['current', 'legacy'] as const)('a session over the %s surface', (
   });
 
   it('ends its streams when it is closed, and refuses later calls', async () => {
-    const heard = watching(client);
-    await heard.until(() => heard.of('connection').length > 0);
+    const received = watching(client);
+    await received.until(() => received.of('connection').length > 0);
     client.close();
-    await heard.ended;
+    await received.ended;
     await expect(client.state()).rejects.toMatchObject({ kind: 'closed', retryable: false });
     await expect(client.send('Hello')).rejects.toMatchObject({ kind: 'closed' });
   });
 
   it('stops when it is aborted, and the reply continues', async () => {
     const stop = new AbortController();
-    const heard = new Heard(client.ask('Hello', { signal: stop.signal }));
+    const received = new Received(client.ask('Hello', { signal: stop.signal }));
     const asked = await server.rig.next();
     asked.text('Good ');
-    await heard.until(() => heard.of('text').length > 0);
+    await received.until(() => received.of('text').length > 0);
     stop.abort(new Error('enough'));
-    await expect(heard.ended).rejects.toThrow('enough');
+    await expect(received.ended).rejects.toThrow('enough');
     asked.text('day').end();
     await asked.left;
-    const rest = new Heard(client.ask('More'));
+    const rest = new Received(client.ask('More'));
     (await server.rig.next()).text('!').end();
     await rest.ended;
     expect(said(await client.state())).toBe('Good day!');
@@ -367,11 +368,11 @@ describe('what the surfaces do not share', () => {
     await expect(client.state()).rejects.toMatchObject({ status: 404, code: 'not_found' });
     await client.create();
     expect(await client.threads(wallet)).toEqual([]);
-    const heard = watching(client);
-    await heard.until(() => heard.of('connection').length > 0);
+    const received = watching(client);
+    await received.until(() => received.of('connection').length > 0);
     await client.rename(client.sessionId, 'Again');
-    await heard.until(() => heard.of('title').length > 0);
-    expect(heard.of('title')).toEqual([{ type: 'title', title: 'Again' }]);
+    await received.until(() => received.of('title').length > 0);
+    expect(received.of('title')).toEqual([{ type: 'title', title: 'Again' }]);
     client.close();
   });
 
@@ -380,20 +381,20 @@ describe('what the surfaces do not share', () => {
     const fetch = held.through(new Network(), '/updates', 'text_delta');
     const client = createClient({ url: server.url, fetch });
     held.begin();
-    const heard = watching(client);
-    await heard.until(() => heard.of('connection').length > 0);
+    const received = watching(client);
+    await received.until(() => received.of('connection').length > 0);
     const second = await answerOneAndBegin(client, server.rig);
     // The sender reads the state.
     await client.send('three');
-    await heard.until(() => heard.views().at(-1) === '1a 2a ');
+    await received.until(() => received.views().at(-1) === '1a 2a ');
     held.release();
-    await heard.until(() => heard.of('turn_started').length === 2);
+    await received.until(() => received.of('turn_started').length === 2);
     second.text('2b ').end();
     (await server.rig.next()).text('3a ').end();
-    await heard.until(() => heard.of('turn_ended').length === 3);
-    heard.stop();
-    for (const view of heard.views()) expect('1a 2a 2b 3a ').toContain(view);
-    expect(heard.views().at(-1)).toBe('1a 2a 2b 3a ');
+    await received.until(() => received.of('turn_ended').length === 3);
+    received.stop();
+    for (const view of received.views()) expect('1a 2a 2b 3a ').toContain(view);
+    expect(received.views().at(-1)).toBe('1a 2a 2b 3a ');
     client.close();
   });
 
@@ -401,11 +402,11 @@ describe('what the surfaces do not share', () => {
     const client = createClient({ url: server.url });
     await client.send('One');
     (await server.rig.next()).text('First').end({ inputTokens: 3, outputTokens: 2 });
-    const heard = watching(client);
-    await heard.until(
-      () => client.sessionId !== '' && heard.of('state').some(({ state }) => state.status === 'idle'),
+    const received = watching(client);
+    await received.until(
+      () => client.sessionId !== '' && received.of('state').some(({ state }) => state.status === 'idle'),
     );
-    heard.stop();
+    received.stop();
     const { messages, turns, hasMore } = await client.historyPage({ limit: 10 });
     expect(messages).toMatchObject([
       { role: 'user', content: 'One', toolCalls: [] },
@@ -453,10 +454,10 @@ describe('what the surfaces do not share', () => {
     ];
     for (const call of calls)
       await expect(call()).rejects.toMatchObject({ kind: 'unsupported', status: null });
-    const heard = watching(client);
-    await heard.until(() => heard.of('connection').length > 0);
+    const received = watching(client);
+    await received.until(() => received.of('connection').length > 0);
     await server.ask('PATCH', `/api/sessions/${client.sessionId}`, { body: { title: 'Renamed' } });
-    await heard.until(() => heard.of('title').length > 0);
+    await received.until(() => received.of('title').length > 0);
     expect((await client.state()).title).toBe('Renamed');
     client.close();
   });
@@ -473,9 +474,9 @@ describe('what the surfaces do not share', () => {
     });
     try {
       await client.create();
-      const heard = watching(client);
-      await heard.until(() => heard.of('state').some(({ state }) => state.title === 'Renamed'));
-      expect(heard.of('title')).toEqual([]);
+      const received = watching(client);
+      await received.until(() => received.of('state').some(({ state }) => state.title === 'Renamed'));
+      expect(received.of('title')).toEqual([]);
     } finally {
       client.close();
     }

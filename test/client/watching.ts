@@ -1,7 +1,7 @@
 import type { Client, SessionEvent, SessionState } from '../../src/client/index.js';
 
-/** Everything that a source has told so far, and a way to wait for more of it. */
-export class Heard {
+/** The events that a source has yielded so far, and a way to wait for more. */
+export class Received {
   readonly events: SessionEvent[] = [];
   /** Resolves when the source has ended, rejects when it failed. */
   readonly ended: Promise<void>;
@@ -14,7 +14,7 @@ export class Heard {
   }
 
   /** Resolves once this holds. @throws Error when the source ends without */
-  async until(holds: (heard: this) => boolean): Promise<void> {
+  async until(holds: (received: this) => boolean): Promise<void> {
     while (!holds(this)) {
       if (this.#isOver) throw new Error(`ended with ${JSON.stringify(this.events)}`);
       await new Promise<void>((resolve) => this.#wake.push(resolve));
@@ -74,10 +74,10 @@ export function said({ messages }: SessionState): string {
 }
 
 /** Watches until the test's end, or until `stop`. */
-export function watching(client: Client): Heard & { stop(): void } {
+export function watching(client: Client): Received & { stop(): void } {
   const stop = new AbortController();
-  const heard = new Heard(client.watch(stop.signal));
-  return Object.assign(heard, {
+  const received = new Received(client.watch(stop.signal));
+  return Object.assign(received, {
     stop: () => {
       stop.abort();
     },

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { ClientError, createClient, type Exchange, type WireEvent } from '../../src/client/index.js';
-import { Heard, watching } from './watching.js';
+import { Received, watching } from './watching.js';
 
 interface Request {
   readonly method: string;
@@ -124,9 +124,11 @@ describe('failures', () => {
     const gone = json({ error: 'session not found' }, { status: 404 });
     const cut = stream('data: {"type":"error","message":"The reply cannot be shown."}\n\n');
     const { fetch, requests } = scripted(cut, gone, gone);
-    const heard = new Heard(createClient({ url: '', fetch, surface: 'legacy' }).ask('Hello'));
-    await heard.ended;
-    expect(heard.of('turn_ended')).toMatchObject([{ status: 'failed', error: 'The reply cannot be shown.' }]);
+    const received = new Received(createClient({ url: '', fetch, surface: 'legacy' }).ask('Hello'));
+    await received.ended;
+    expect(received.of('turn_ended')).toMatchObject([
+      { status: 'failed', error: 'The reply cannot be shown.' },
+    ]);
     expect(requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
   });
 
@@ -166,13 +168,13 @@ describe('streams', () => {
       ...[state(5, 'five'), state(10, 'ten')],
     );
     const client = createClient({ url: '', fetch, onWireEvent: (event) => seen.push(event) });
-    const heard = watching(client);
-    await heard.until(() => heard.of('title').length === 2);
-    heard.stop();
+    const received = watching(client);
+    await received.until(() => received.of('title').length === 2);
+    received.stop();
     expect(requests[1]?.headers.get('last-event-id')).toBe('4');
     expect(requests[1]?.url).toBe('/current/api/updates?include=turns');
-    expect(heard.of('title').map(({ title }) => title)).toEqual(['5', '10']);
-    expect(heard.of('state').map((event) => event.state.title)).toEqual(['four', 'five', 'ten']);
+    expect(received.of('title').map(({ title }) => title)).toEqual(['5', '10']);
+    expect(received.of('state').map((event) => event.state.title)).toEqual(['four', 'five', 'ten']);
     expect(seen.map(({ id }) => id)).toEqual(['4', '5', undefined, '10']);
   });
 
@@ -187,11 +189,11 @@ describe('streams', () => {
         }),
       );
     const { fetch } = scripted(state(0, 'x'), cut, () => new Response(null, { status: 304 }));
-    const heard = watching(createClient({ url: '', fetch }));
-    await heard.until(() => heard.of('notice').length > 0);
-    heard.stop();
-    expect(heard.of('notice')).toEqual([{ type: 'notice', message: 'Grüße 你好' }]);
-    expect(heard.of('state')).toHaveLength(1);
+    const received = watching(createClient({ url: '', fetch }));
+    await received.until(() => received.of('notice').length > 0);
+    received.stop();
+    expect(received.of('notice')).toEqual([{ type: 'notice', message: 'Grüße 你好' }]);
+    expect(received.of('state')).toHaveLength(1);
   });
 });
 
@@ -218,16 +220,16 @@ describe('in time', () => {
         const isStream = typeof input === 'string' && input.includes('/updates');
         return Promise.resolve(isStream ? stream()() : json(EMPTY, { headers: { 'X-Event-Cursor': '0' } })());
       };
-      const heard = watching(createClient({ url: '', fetch, surface }));
-      await heard.until(() => heard.of('connection').length === 1);
+      const received = watching(createClient({ url: '', fetch, surface }));
+      await received.until(() => received.of('connection').length === 1);
       const asked = sentAt.length;
       await jest.advanceTimersByTimeAsync(2_999_000);
       expect(sentAt).toHaveLength(asked);
       isOver = true;
       await jest.advanceTimersByTimeAsync(10_000);
-      await heard.until(() => heard.of('state').length > 0);
-      heard.stop();
-      expect(heard.of('connection').map(({ state }) => state)).toEqual(['lost', 'open']);
+      await received.until(() => received.of('state').length > 0);
+      received.stop();
+      expect(received.of('connection').map(({ state }) => state)).toEqual(['lost', 'open']);
     },
   );
 

@@ -207,7 +207,7 @@ function textOf(stream = ''): string {
     .join('');
 }
 
-/** The processes below one; none where the system does not tell. */
+/** The processes below one; none where the system does not list them. */
 function descendantsOf(pid: number): readonly number[] {
   if (process.platform !== 'linux') return [];
   const children = readFileSync(`/proc/${String(pid)}/task/${String(pid)}/children`, 'utf8').trim();

@@ -5,8 +5,7 @@ export interface Usage {
   /** Resident memory. */
   readonly rss: number;
   /**
-   * Its anonymous part: the heap, buffers and stacks, without mapped files. The nearest to a heap size that /proc
-   * tells.
+   * Its anonymous part: the heap, buffers and stacks, without mapped files. The nearest to a heap size in /proc.
    */
   readonly anonymous: number;
   readonly descriptors: number;

@@ -15,7 +15,7 @@ export interface HttpScript {
   /** As after a restart: every session is unknown. */
   forget(): void;
   /** Resolves when a call of `hang` has begun, or was cancelled. */
-  heard(what: 'hanging' | 'cancelled'): Promise<void>;
+  received(what: 'hanging' | 'cancelled'): Promise<void>;
   /** Resolves when a client listens to what the server says by itself. */
   readonly streaming: Promise<void>;
   /** Resolves when there are no more sessions than so many. */
@@ -36,7 +36,7 @@ export async function startHttpScript(
   const seen = new Set<string>();
   const sessions = new Map<string, StreamableHTTPServerTransport>();
   let begun = 0;
-  const heard = new Set<string>();
+  const received = new Set<string>();
   let onStreaming: () => void = () => undefined;
   const streaming = new Promise<void>((resolve) => (onStreaming = resolve));
   const watchers = new Set<() => void>();
@@ -86,7 +86,7 @@ export async function startHttpScript(
     const script = createScriptedServer({
       secret: authorization?.replace('Bearer ', ''),
       onHang: (what) => {
-        heard.add(what);
+        received.add(what);
         tell();
       },
     });
@@ -116,7 +116,7 @@ export async function startHttpScript(
     forget() {
       sessions.clear();
     },
-    heard: (what) => until(() => heard.has(what)),
+    received: (what) => until(() => received.has(what)),
     streaming,
     sessionsLeft: (count) => until(() => sessions.size <= count),
     async close() {

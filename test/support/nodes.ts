@@ -6,7 +6,7 @@ import { testCore } from './core.js';
 import { FakeClock } from './fake-clock.js';
 import { ScriptedRig } from './scripted-rig.js';
 
-/** Two buses that tell each other what is published, but for what `drops` says is lost on the way. */
+/** Two buses that forward to each other what is published, except what `drops` selects. */
 export function joinedBuses(drops: (signal: Signal) => boolean): [Bus, Bus] {
   const [one, other] = [createMemoryBus(), createMemoryBus()];
   const join = (mine: Bus, theirs: Bus): Bus => ({

@@ -72,7 +72,7 @@ export async function listen(bus: Bus, sessionId: string) {
     for (const look of waiting) look();
   });
   /** Resolves with the first signal that fits. */
-  const heard = (fits: (signal: Signal) => boolean): Promise<Signal> =>
+  const received = (fits: (signal: Signal) => boolean): Promise<Signal> =>
     new Promise((resolve) => {
       const look = (): void => {
         const found = seen.find(fits);
@@ -83,7 +83,7 @@ export async function listen(bus: Bus, sessionId: string) {
       waiting.add(look);
       look();
     });
-  return { seen, detach, heard };
+  return { seen, detach, received };
 }
 
 /** Runs one command on a connection of its own. */

@@ -3,13 +3,13 @@ import { randomUUID } from 'node:crypto';
 import { createClient } from '../../src/client/index.js';
 import type { RunningCore } from '../../src/core/create-core.js';
 import type { Store } from '../../src/core/ports/store.js';
-import { Heard } from '../client/watching.js';
+import { Received } from '../client/watching.js';
 import { closeTestCores, message, testCore } from '../support/core.js';
 import { openStore, serveCore, type TestServer } from '../support/http.js';
 import { ScriptedRig, type Asked } from '../support/scripted-rig.js';
 import { openStream, type OpenStream } from '../support/sse.js';
 
-/** Three services on one store that hear nothing of each other: one works, one is to take over, one is asked. */
+/** Three services on one store without signals between them: one works, one is to take over, one serves the client. */
 let store: Store;
 let server: TestServer;
 let successor: RunningCore;
@@ -111,15 +111,15 @@ describe('the stream of a turn whose owner dies, where no signal of another proc
     'is shown by the client as the new text, over the %s surface',
     async (surface) => {
       const client = createClient({ url: server.url, surface, sessionId: session });
-      const heard = new Heard(client.ask('Hi', { idempotencyKey: 'k' }));
-      const texts = () => [...heard.texts().values()];
+      const received = new Received(client.ask('Hi', { idempotencyKey: 'k' }));
+      const texts = () => [...received.texts().values()];
       first.text('One two ');
-      await heard.until(() => texts().includes('One two '));
+      await received.until(() => texts().includes('One two '));
       await successor.start();
       (await next.rig.next()).text('Uno dos').end();
-      await heard.ended;
+      await received.ended;
       expect(texts()).toEqual(['Uno dos']);
-      expect(heard.events.at(-1)).toMatchObject({ type: 'turn_ended', status: 'complete' });
+      expect(received.events.at(-1)).toMatchObject({ type: 'turn_ended', status: 'complete' });
       client.close();
     },
   );

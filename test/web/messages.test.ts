@@ -77,7 +77,7 @@ describeWithBrowser('the messages of the page', () => {
   });
 
   it('are not sent by the key that ends a composition in Safari', async () => {
-    // Chromium with what tells Safari from others, and the events in Safari's order.
+    // Chromium with the properties that identify Safari, and the events in Safari's order.
     const visitor = await visit({
       prepare: (context) => context.addInitScript('window.GestureEvent = Event'),
     });

@@ -182,7 +182,7 @@ const inject = `(names, how) => {
   });
 }`;
 
-/** Lets a wallet of a page tell that its account or its chain has changed. */
+/** Makes a wallet of a page announce that its account or its chain has changed. */
 export async function emit(page: Page, wallet: string, event: string, value: unknown): Promise<void> {
   await page.evaluate(
     `globalThis.testProviders[${JSON.stringify(wallet)}].emit('${event}', ${JSON.stringify(value)})`,

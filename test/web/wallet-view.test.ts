@@ -3,7 +3,7 @@ import { lastFailure, replyTo, textInFlight } from '../../src/client/messages.js
 import type { ChatMessage, SessionState } from '../../src/client/types.js';
 import { changed, type Change } from '../../src/client/view/changes.js';
 import { EMPTY_VIEW, isBusy, type View } from '../../src/client/view/view.js';
-import { isTold } from '../../src/web/chat/conversation/wallet-state.js';
+import { isReported } from '../../src/web/chat/conversation/wallet-state.js';
 
 function message(sender: ChatMessage['sender'], content: string, isStreaming = false): ChatMessage {
   return { sender, content, timestamp: '2026-01-01T00:00:00.000Z', isStreaming, toolResult: null };
@@ -89,16 +89,16 @@ describe('A turn that a wallet began', () => {
   });
 });
 
-describe('isTold', () => {
+describe('isReported', () => {
   const wallet = { address: '0xAB', chainId: 1, isConnected: true };
 
   it('compares flat and nested user states', () => {
     const nested = { evm: { address: '0xab', chain_id: 1 }, connection: { is_connected: true } };
-    expect(isTold(nested, wallet)).toBe(true);
-    expect(isTold({ address: '0xab', chain_id: 1, is_connected: true }, wallet)).toBe(true);
-    expect(isTold(nested, { ...wallet, chainId: 2 })).toBe(false);
-    expect(isTold(nested, { address: null, chainId: null, isConnected: false })).toBe(false);
-    expect(isTold(null, wallet)).toBe(false);
-    expect(isTold(null, { address: null, chainId: null, isConnected: false })).toBe(true);
+    expect(isReported(nested, wallet)).toBe(true);
+    expect(isReported({ address: '0xab', chain_id: 1, is_connected: true }, wallet)).toBe(true);
+    expect(isReported(nested, { ...wallet, chainId: 2 })).toBe(false);
+    expect(isReported(nested, { address: null, chainId: null, isConnected: false })).toBe(false);
+    expect(isReported(null, wallet)).toBe(false);
+    expect(isReported(null, { address: null, chainId: null, isConnected: false })).toBe(true);
   });
 });

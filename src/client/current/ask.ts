@@ -33,13 +33,13 @@ export async function* askCurrent(
         question.sent(sent.turnId ?? undefined, sent.repeated);
         onSent(sent.turnId);
         if (!question.mayBeOver) continue;
-        for (const shown of question.hear({ type: 'state', state: await calls.state(signal) })) {
+        for (const shown of question.receive({ type: 'state', state: await calls.state(signal) })) {
           yield shown;
           if (shown.type === 'turn_ended') return;
         }
         continue;
       }
-      for (const shown of question.hear(event)) {
+      for (const shown of question.receive(event)) {
         yield shown;
         if (shown.type === 'turn_ended') return;
       }

@@ -12,7 +12,7 @@ export function currentClient(wire: Wire, options: ClientOptions): Client {
   const calls = new CurrentCalls(wire, options);
   const nudges: Nudges = new Set();
   const nudge = (): void => {
-    for (const tell of nudges) tell();
+    for (const nudge of nudges) nudge();
   };
 
   return {

@@ -97,7 +97,7 @@ export class CurrentFollower {
       backoff.reset();
       for await (const item of queue) {
         if (item === 'nudge') yield* this.#readState('now');
-        else yield* this.#hear(item);
+        else yield* this.#receive(item);
         yield* this.#release();
       }
     } finally {
@@ -165,7 +165,7 @@ export class CurrentFollower {
     if (turnId !== undefined && piece !== undefined) yield { type: 'text', turnId, ...piece };
   }
 
-  async *#hear({ id, data }: WireEvent): AsyncGenerator<InnerEvent> {
+  async *#receive({ id, data }: WireEvent): AsyncGenerator<InnerEvent> {
     if (id !== undefined) {
       if (Number(id) <= (this.#cursor ?? 0)) return;
       this.#cursor = Number(id);
@@ -178,7 +178,10 @@ export class CurrentFollower {
         return;
       case 'text_delta':
         if (turnId !== this.#text.turnId) return;
-        this.#text.hear(textOf(data, 'content'), typeof data.offset === 'number' ? data.offset : undefined);
+        this.#text.receive(
+          textOf(data, 'content'),
+          typeof data.offset === 'number' ? data.offset : undefined,
+        );
         yield* this.#more();
         return;
       case 'turn_ended':

@@ -37,7 +37,7 @@ export class Question {
     this.mayBeOver ||= repeated;
   }
 
-  *hear(event: InnerEvent): Generator<SessionEvent> {
+  *receive(event: InnerEvent): Generator<SessionEvent> {
     switch (event.type) {
       case 'connection':
         if (event.state === 'lost') this.mayBeOver ||= this.isSent;

@@ -30,7 +30,7 @@ export async function* resumeCurrent(
         event.type === 'state' &&
         !question.hasBegun &&
         (runningTurn(event.state)?.ordinal ?? turn.ordinal) > turn.ordinal;
-      for (const shown of isPassed ? question.conclude(event.state) : question.hear(event)) {
+      for (const shown of isPassed ? question.conclude(event.state) : question.receive(event)) {
         if (woven !== undefined) yield* woven.add(shown);
         else if (shown.type === 'tool') early.push(shown);
         else if (shown.type === 'turn_started') {

@@ -21,8 +21,8 @@ const AHEAD = Number.MAX_SAFE_INTEGER;
 export class LegacyCalls {
   /** The last known title, which states do not contain; null: it must be read. */
   #title: string | null = null;
-  /** How often the title was told or forgotten. */
-  #titlesTold = 0;
+  /** How often the title was set or cleared. */
+  #titleChanges = 0;
   /** The turns of this client whose messages are stored and that are not over. */
   readonly #accepted = new Set<string>();
   /** The number of messages accepted so far. */
@@ -86,17 +86,17 @@ export class LegacyCalls {
   }
 
   /** Takes the title from an event; null: the last known one may be out of date. */
-  tellTitle(title: string | null): void {
+  noteTitle(title: string | null): void {
     this.#title = title;
-    this.#titlesTold++;
+    this.#titleChanges++;
   }
 
-  /** Reads the title. Reads again if it was told during the request, because the response may be older. */
+  /** Reads the title. Reads again if it changed during the request, because the response may be older. */
   async #readTitle(signal?: AbortSignal): Promise<void> {
     for (;;) {
-      const told = this.#titlesTold;
+      const before = this.#titleChanges;
       const threads = await this.#ownThreads(signal);
-      if (told !== this.#titlesTold) continue;
+      if (before !== this.#titleChanges) continue;
       this.#title = threads.find(({ id }) => id === this.wire.sessionId)?.title ?? this.#title;
       return;
     }

@@ -16,7 +16,7 @@ export function legacyClient(wire: Wire, options: ClientOptions): Client {
   const calls = new LegacyCalls(wire, options);
   const listeners: Listeners = new Set();
   const nudges: Nudges = new Set();
-  const tell = (turnId: string, step: TurnStep): void => {
+  const report = (turnId: string, step: TurnStep): void => {
     for (const listen of listeners) listen(turnId, step);
   };
 
@@ -74,7 +74,7 @@ export function legacyClient(wire: Wire, options: ClientOptions): Client {
       for (let step = await steps.next(); ; step = await steps.next()) {
         life.signal.throwIfAborted();
         if (step.done === true) throw new ClientError('unreachable', 'The message was not sent');
-        tell(id, step.value);
+        report(id, step.value);
         if (step.value.type === 'accepted') break;
       }
     } catch (error) {
@@ -93,16 +93,16 @@ export function legacyClient(wire: Wire, options: ClientOptions): Client {
       // Ended rather than left, so that nothing of the turn is kept.
       if (listeners.size === 0) await steps.return();
       for await (const step of steps) {
-        tell(id, step);
+        report(id, step);
         if (listeners.size === 0) return;
       }
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
-      tell(id, { type: 'turn_ended', turnId: id, status: 'failed', error: message });
+      report(id, { type: 'turn_ended', turnId: id, status: 'failed', error: message });
     } finally {
       life.abort();
       life.release();
-      tell(id, { type: 'left' });
+      report(id, { type: 'left' });
     }
   }
 
@@ -112,14 +112,14 @@ export function legacyClient(wire: Wire, options: ClientOptions): Client {
     const life = linked(wire.closed, sending.signal);
     try {
       for await (const step of new LegacyTurn(calls, text, id, life.signal).run()) {
-        tell(id, step);
+        report(id, step);
         if (step.type !== 'accepted' && step.type !== 'left') yield shown(step);
       }
       life.signal.throwIfAborted();
     } finally {
       life.abort();
       life.release();
-      tell(id, { type: 'left' });
+      report(id, { type: 'left' });
     }
   }
 }

@@ -88,7 +88,7 @@ export class LegacyFollower {
         this.queue.push(step);
         return;
       case 'text':
-        this.#text.hear(step.content);
+        this.#text.receive(step.content);
         this.#more();
         return;
       case 'turn_ended':
@@ -154,7 +154,7 @@ export class LegacyFollower {
         this.pollNow();
         for await (const event of stream) {
           backoff.reset();
-          this.#hear(event);
+          this.#receive(event);
         }
       } catch (error) {
         if (isAborted(this.signal)) return;
@@ -167,7 +167,7 @@ export class LegacyFollower {
     }
   }
 
-  #hear({ id, data }: WireEvent): void {
+  #receive({ id, data }: WireEvent): void {
     if (id !== undefined) {
       if (Number(id) <= (this.#cursor ?? 0)) return;
       this.#cursor = Number(id);
@@ -179,12 +179,12 @@ export class LegacyFollower {
             ? Number(data.to)
             : Math.max(Number(data.from) - 1, 0);
         // The title may have changed in the gap; a stream without a cursor begins with one.
-        this.calls.tellTitle(null);
+        this.calls.noteTitle(null);
         this.pollNow();
         return;
       case 'title_changed': {
         const title = textOf(data, 'new_title');
-        this.calls.tellTitle(title);
+        this.calls.noteTitle(title);
         this.queue.push({ type: 'title', title });
         return;
       }
@@ -204,8 +204,9 @@ export class LegacyFollower {
   #hearTool(data: JsonObject): void {
     const tool = showTool(data, undefined);
     const isOwn = this.#own !== undefined || (this.#waiting.size > 0 && this.#foreign === undefined);
-    const isTold = (isOwn && tool.status !== 'failed') || this.#tools.has(`${tool.status} ${tool.callId}`);
-    if (tool.message === undefined && isTold) return;
+    const isReported =
+      (isOwn && tool.status !== 'failed') || this.#tools.has(`${tool.status} ${tool.callId}`);
+    if (tool.message === undefined && isReported) return;
     if (tool.message === undefined) this.#tools.add(`${tool.status} ${tool.callId}`);
     this.queue.push(tool);
   }

@@ -85,7 +85,7 @@ export class LegacyTurn {
       const type = textOf(data, 'type');
       if (type === 'complete') return { error: undefined };
       if (type === 'error') return { error: textOf(data, 'message') };
-      if (type === 'text') yield* this.#hear(textOf(data, 'content'));
+      if (type === 'text') yield* this.#receive(textOf(data, 'content'));
       else yield* this.#hearTool(data);
     }
     return undefined;
@@ -127,7 +127,7 @@ export class LegacyTurn {
     yield { type: 'turn_started', turnId: this.id };
   }
 
-  *#hear(content: string): Generator<TurnStep> {
+  *#receive(content: string): Generator<TurnStep> {
     if (!this.#hasBegun) yield* this.#begin();
     this.#stream += content;
     if (this.#received.startsWith(this.#stream)) return;

@@ -20,7 +20,7 @@ export interface KeyOwner {
 /** A stored key for a model provider, without the key itself. */
 export interface ProviderKey {
   readonly provider: string;
-  /** The first characters of the key, for people to tell keys apart. */
+  /** The first characters of the key, by which people distinguish keys. */
   readonly keyPrefix: string;
   readonly label: string | null;
   /** False if the service can no longer decrypt the key. */

@@ -55,7 +55,7 @@ export class CachedSession {
   /** The part of `weight` that the cache has already counted. */
   countedWeight = 0;
   /** The newest revision announced for the session, even if it was not loaded yet. */
-  #heard = 0;
+  #newestKnown = 0;
   /** The last snapshot taken while no turn was open. */
   quiet: Snapshot | undefined = undefined;
 
@@ -77,7 +77,7 @@ export class CachedSession {
 
   /** The newest known revision, loaded or only announced. */
   get newestRevision(): number {
-    return Math.max(this.session.revision, this.#heard);
+    return Math.max(this.session.revision, this.#newestKnown);
   }
 
   get processing(): boolean {
@@ -87,8 +87,8 @@ export class CachedSession {
   /**
    * Records that the session has reached a revision, here or on another node. The copy becomes stale if it is older.
    */
-  heard(revision: number): void {
-    this.#heard = Math.max(this.#heard, revision);
+  noteRevision(revision: number): void {
+    this.#newestKnown = Math.max(this.#newestKnown, revision);
     if (this.session.revision < revision) this.stale = true;
   }
 
@@ -100,7 +100,7 @@ export class CachedSession {
   reset(stored: StoredThread, readAt: number): void {
     this.checkedAt = readAt;
     if (stored.session.revision < this.session.revision && !this.stale) return;
-    this.stale = stored.session.revision < this.#heard;
+    this.stale = stored.session.revision < this.#newestKnown;
     this.session = stored.session;
     // The snapshot still refers to the old array of settled messages.
     this.quiet = undefined;
@@ -154,10 +154,10 @@ export class CachedSession {
     const { revision, lastEventId } = this.session;
     if (commit.revision <= revision) return;
     if (commit.revision > revision + 1) {
-      this.heard(commit.revision);
+      this.noteRevision(commit.revision);
       return;
     }
-    this.#heard = Math.max(this.#heard, commit.revision);
+    this.#newestKnown = Math.max(this.#newestKnown, commit.revision);
     change();
     const newest = commit.events.at(-1)?.id ?? lastEventId;
     this.session = { ...this.session, revision: commit.revision, lastEventId: newest };

@@ -102,7 +102,7 @@ export class Retention {
       changed = await store.expireWalletRequests(now, REQUESTS_A_STEP);
       for (const { sessionId, commit } of changed) {
         if (commit === null) continue;
-        threads.heard(sessionId, commit.revision);
+        threads.noteRevision(sessionId, commit.revision);
         announce(bus, sessionId, commit);
       }
     } while (changed.length > 0);

@@ -162,12 +162,12 @@ export class SessionCache {
   adopt(thread: CachedSession): void {
     const present = this.#active.get(thread.id);
     if (present === undefined) this.#active.keep(thread);
-    else if (present !== thread) present.heard(thread.newestRevision);
+    else if (present !== thread) present.noteRevision(thread.newestRevision);
   }
 
   /** Records that a session has reached a revision, here or on another node. */
-  heard(id: string, revision: number): void {
-    this.#active.get(id)?.heard(revision);
+  noteRevision(id: string, revision: number): void {
+    this.#active.get(id)?.noteRevision(revision);
   }
 
   /** Refreshes the text in flight of a turn that runs on another node, at most every 250 ms. */

@@ -262,7 +262,7 @@ export class Sessions {
     // At most a timestamp was written, so the returned revision may be that of another process's write, which is not
     // cached.
     const isIdle = saved.session.version === version && saved.commit.events.length === 0;
-    if (isIdle) thread.heard(saved.commit.revision);
+    if (isIdle) thread.noteRevision(saved.commit.revision);
     else thread.apply(saved.commit, () => (thread.session = saved.session));
     threads.adopt(thread);
     announce(bus, thread.id, saved.commit);

@@ -48,10 +48,10 @@ export class EventSubscription implements Watch {
     }
   }
 
-  hear(signal: Signal): void {
+  receive(signal: Signal): void {
     if (signal.type === 'logged') this.#logged(signal);
     else if (!isTurnEvent(signal)) return;
-    else if (this.#showsTurns) this.turns?.hear(signal);
+    else if (this.#showsTurns) this.turns?.receive(signal);
     else if (this.#hasBegun && signal.type === 'turn_ended') this.#endedBefore.push(signal.turnId);
   }
 

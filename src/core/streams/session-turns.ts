@@ -35,11 +35,11 @@ export class SessionTurns implements TurnView {
     if (this.#current === undefined) this.#look();
   }
 
-  hear(event: TurnEvent): void {
+  receive(event: TurnEvent): void {
     const { turnId } = event;
     if (this.#isClosed || this.#ended.has(turnId)) return;
     if (this.#current === undefined) this.#follow(turnId, event);
-    else if (this.#current.turnId === turnId) this.#current.hear(event);
+    else if (this.#current.turnId === turnId) this.#current.receive(event);
     else if (event.type !== 'text' || !this.#later.has(turnId)) {
       this.#later.add(turnId);
       // The current turn's end was probably missed, since a turn starts after the one before has ended; only a queued
@@ -115,7 +115,7 @@ export class SessionTurns implements TurnView {
     this.#current = follower;
     this.feed.push({ type: 'turn_started', turnId });
     if (event?.type !== 'turn_started') follower.catchUp();
-    if (event !== undefined) follower.hear(event);
+    if (event !== undefined) follower.receive(event);
   }
 
   /** Finds the running turn, here or in the store, and follows it. Never rejects. */

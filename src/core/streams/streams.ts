@@ -125,10 +125,10 @@ export class Streams {
     const watches = this.#watches.get(sessionId) ?? new Set();
     this.#watches.set(sessionId, watches.add(watch));
     const unsubscribe = await this.parts.bus.subscribe(sessionId, (signal) => {
-      if (signal.type === 'session_changed') this.parts.threads.heard(sessionId, signal.revision);
+      if (signal.type === 'session_changed') this.parts.threads.noteRevision(sessionId, signal.revision);
       if (signal.type === 'session_deleted') watch.cut('deleted');
       else if (signal.type === 'missed') this.#compareSoon(sessionId);
-      else watch.hear(signal);
+      else watch.receive(signal);
     });
     return () => {
       unsubscribe();
@@ -165,7 +165,7 @@ export class Streams {
 
   async #compareThese(ids: readonly string[]): Promise<void> {
     for (const [id, head] of await this.parts.store.heads(ids)) {
-      if (head !== 'deleted') this.parts.threads.heard(id, head.revision);
+      if (head !== 'deleted') this.parts.threads.noteRevision(id, head.revision);
       for (const watch of [...(this.#watches.get(id) ?? [])]) {
         if (head === 'deleted') watch.cut('deleted');
         else watch.compare(head);

@@ -78,7 +78,7 @@ export class TurnFollower {
   }
 
   /** A live event of this turn. */
-  hear(event: TurnEvent): void {
+  receive(event: TurnEvent): void {
     if (this.#isOver) return;
     switch (event.type) {
       case 'turn_started':
@@ -201,7 +201,7 @@ export class TurnFollower {
 
   #restartWith(event: TurnEvent): void {
     this.#restart();
-    this.hear(event);
+    this.receive(event);
   }
 
   #restart(): void {

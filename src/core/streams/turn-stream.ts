@@ -33,8 +33,8 @@ export class TurnStream implements Watch, TurnView {
     return this.#follower.begin();
   }
 
-  hear(signal: Signal): void {
-    if (isTurnEvent(signal) && signal.turnId === this.#follower.turnId) this.#follower.hear(signal);
+  receive(signal: Signal): void {
+    if (isTurnEvent(signal) && signal.turnId === this.#follower.turnId) this.#follower.receive(signal);
   }
 
   compare({ revision }: SessionHead): void {

@@ -6,7 +6,7 @@ import type { SessionHead } from '../ports/store.js';
 export interface Watch {
   readonly sessionId: string;
   /** Handles a signal of the session. Must not throw. */
-  hear(signal: Signal): void;
+  receive(signal: Signal): void;
   /** Compares with the store's current state, to recover signals that the bus has lost. Must not throw. */
   compare(head: SessionHead): void;
   /** Ends the stream, because the session was deleted or the service drains. */

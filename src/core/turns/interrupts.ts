@@ -103,7 +103,7 @@ export class Interrupts {
         const newest = await store.revisionOf(turn.sessionId);
         if (newest === known) continue;
         if ((await store.readFlight(turn.sessionId))?.turnId !== turn.id) {
-          if (typeof newest === 'number') threads.heard(turn.sessionId, newest);
+          if (typeof newest === 'number') threads.noteRevision(turn.sessionId, newest);
           return true;
         }
         known = newest;
@@ -161,7 +161,7 @@ export class Interrupts {
       if (signal.type === 'turn_started') starts.get(signal.turnId)?.();
       // Deletion ends all turns, without a signal for each.
       if (signal.type === 'session_deleted') isDeleted = true;
-      if (signal.type === 'session_changed') this.parts.threads.heard(sessionId, signal.revision);
+      if (signal.type === 'session_changed') this.parts.threads.noteRevision(sessionId, signal.revision);
       wake?.();
     });
     const isOver = (turnId: string): boolean => isDeleted || ends.has(turnId);

@@ -83,7 +83,7 @@ function afterThoseBefore(
     });
 }
 
-/** Whether the broken request is HEAD, as far as the bytes that the parser was reading tell. */
+/** Whether the broken request is HEAD, as far as the bytes that the parser was reading show. */
 function isHead({ rawPacket, bytesParsed }: ParseError): boolean {
   const read = rawPacket?.toString('latin1', 0, bytesParsed) ?? '';
   const before = read.lastIndexOf(HEAD_END);

@@ -28,7 +28,7 @@ export class LingeringResponse<
     const callback = given.find((value) => typeof value === 'function');
     if (typeof body === 'string' || body instanceof Uint8Array) {
       const encoding = typeof given[1] === 'string' && Buffer.isEncoding(given[1]) ? given[1] : 'utf8';
-      // The client must be able to tell that the response is complete.
+      // The client must be able to recognize that the response is complete.
       if (!this.hasHeader('Content-Length')) {
         const length = typeof body === 'string' ? Buffer.byteLength(body, encoding) : body.length;
         this.setHeader('Content-Length', length);

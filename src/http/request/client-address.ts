@@ -36,7 +36,7 @@ export function clientOf(address: string): string {
   const groups = groupsOf(address);
   const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0] = groups;
   const isInIPv4 = a === 0 && b === 0 && c === 0 && d === 0 && e === 0;
-  // The second condition matches the deprecated IPv4-compatible notation, which needs dots to tell it from `::1`.
+  // The second condition matches the deprecated IPv4-compatible notation, which differs from `::1` by its dots.
   if (isInIPv4 && (f === 0xffff || (f === 0 && address.includes('.')))) {
     return [g >> 8, g & 0xff, h >> 8, h & 0xff].join('.');
   }

@@ -1,6 +1,6 @@
 import type { Server } from 'node:http';
 
-/** Listens on a free loopback port, and tells the starter which: the first line of stdout. */
+/** Listens on a free loopback port, and prints it for the parent process in the first line of stdout. */
 export function listen(server: Server): void {
   server.keepAliveTimeout = 0;
   server.listen({ port: 0, host: '127.0.0.1', backlog: 4096 }, () => {

@@ -13,7 +13,7 @@ import { streamTokens } from './upstream-events.js';
 
 const [, , file = '', upstream = ''] = process.argv;
 
-// A thread knows nothing of TypeScript until it is told.
+// A worker thread does not load TypeScript by itself.
 const entry = `import { register } from ${JSON.stringify(import.meta.resolve('tsx/esm/api'))};
 register();
 await import(${JSON.stringify(import.meta.resolve('./reference-writer.ts'))});`;

@@ -15,7 +15,7 @@ export const LONG = 10_000;
 export interface Filled {
   readonly url: string;
   readonly filling: Filling;
-  /** Its size on the disk, as PostgreSQL tells it. */
+  /** Its size on the disk, as PostgreSQL reports it. */
   readonly size: string;
 }
 

@@ -26,7 +26,7 @@ export class ServiceProcess {
     killSignal: NodeJS.Signals,
   ) {
     const killed = (): void => {
-      // One that is frozen would not hear it.
+      // A frozen process would not receive it.
       child.kill('SIGCONT');
       child.kill(killSignal);
     };

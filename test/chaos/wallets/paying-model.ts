@@ -44,13 +44,13 @@ export function paymentMessage(marker: string, payments: readonly Payment[]): st
 }
 
 /**
- * The scripted model of people who pay: it stages what they ask for, requests what was staged, and takes note of what
- * it is told of outcomes.
+ * The scripted model of people who pay: it stages what they ask for, requests what was staged, and records the
+ * outcomes that it receives.
  */
 export class PayingModel {
   readonly #told = new Map<string, Set<string>>();
 
-  /** The outcomes that the model was told in a session, each once. */
+  /** The outcomes that the model received in a session, each once. */
   toldIn(session: string): readonly string[] {
     return [...(this.#told.get(session) ?? [])];
   }

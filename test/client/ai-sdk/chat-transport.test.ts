@@ -205,11 +205,11 @@ describe('DiptychChatTransport', () => {
       const asked = await server.rig.next();
       asked.text('one ');
       const chat = await open();
-      const heard = watching(other);
-      await heard.until(() => heard.of('turn_started').length > 0);
+      const received = watching(other);
+      await received.until(() => received.of('turn_started').length > 0);
       asked.text('two').end();
-      await heard.until(() => heard.of('turn_ended').length > 0);
-      heard.stop();
+      await received.until(() => received.of('turn_ended').length > 0);
+      received.stop();
       await Promise.all([chat.resumeStream(), chat.resumeStream()]);
       expect(repliesOf(chat).map(partsOf)).toEqual([['one two']]);
       await expect(transport.reconnectToStream({ chatId: id })).resolves.toBeNull();

@@ -47,7 +47,7 @@ async function failuresIn(process: Recent) {
   return store.readFailures(1_000);
 }
 
-/** A turn that speaks after some time and ends after some more. */
+/** A turn that sends its first text after some time and ends after some more. */
 function run(id: string, outcome: TurnOutcome, spokenAfter: number, endedAfter: number): void {
   const turn = begin(id);
   const answer = turn.asked(rig, 'answer');

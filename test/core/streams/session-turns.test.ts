@@ -143,7 +143,7 @@ describe('deltas on a node that does not work on the turn', () => {
   });
 
   it.each(['updates', 'watchTurn'] as const)(
-    'have their whole text in %s when they began here and ended elsewhere, and nothing was heard between',
+    'have their whole text in %s when they began here and ended elsewhere, and nothing was received between',
     async (kind) => {
       const store = createMemoryStore();
       const clock = new FakeClock();

@@ -144,16 +144,16 @@ describe('TurnFollower', () => {
               const fate = nextOf(chance);
               const waiting = late[attempt] ?? [];
               for (const event of events) {
-                if (scripts[attempt]?.isHere === true) follower.hear(event);
+                if (scripts[attempt]?.isHere === true) follower.receive(event);
                 else if (fate.isLate || waiting.length > 0) waiting.push(event);
-                else if (!fate.isLost) follower.hear(event);
+                else if (!fate.isLost) follower.receive(event);
               }
               if (fate.delivers)
-                for (const event of late.flatMap((list) => list.splice(0))) follower.hear(event);
+                for (const event of late.flatMap((list) => list.splice(0))) follower.receive(event);
               if (fate.compares !== 'no') follower.compare(fate.compares === 'changed');
               await pass(fate.ticks);
             }
-            for (const event of late.flat()) follower.hear(event);
+            for (const event of late.flat()) follower.receive(event);
             for (let n = 0; n < 5 && screen.ends.length + screen.cuts === 0; n++) {
               follower.compare(true);
               await pass(50);

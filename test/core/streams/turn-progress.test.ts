@@ -72,9 +72,9 @@ describe('TurnProgress', () => {
     ['its result', [text(1, 0, 'Wait. '), called]],
   ])(
     'holds the text of a step when it has missed %s of the one before, and then returns all in order',
-    (_, heard) => {
+    (_, received) => {
       const progress = new TurnProgress(turnId);
-      const before = heard.flatMap((event) => take(progress, event));
+      const before = received.flatMap((event) => take(progress, event));
       expect(take(progress, text(2, 0, 'There'))).toEqual([]);
       expect(progress.hasHole).toBe(true);
       const after = read(progress, asked, looked);
@@ -89,9 +89,9 @@ describe('TurnProgress', () => {
     ['its call', [text(1, 0, 'Wait. '), returned], ['Wait. ']],
   ])(
     'returns nothing of a step behind a hole, and then all in order, when it has missed %s',
-    (_, heard, seen) => {
+    (_, received, seen) => {
       const progress = new TurnProgress(turnId);
-      expect(heard.flatMap((event) => take(progress, event))).toEqual(seen);
+      expect(received.flatMap((event) => take(progress, event))).toEqual(seen);
       expect(progress.hasHole).toBe(true);
       expect(take(progress, text(2, 0, 'There'))).toEqual([]);
       const rest = 'Wait. '.slice(seen.join('').length);

@@ -30,7 +30,7 @@ const STEPS: readonly (readonly [string, number])[] = [
   ['an hour forward', HOUR_MS],
 ];
 
-/** A node whose clock the test moves, and another process on the same store that it hears nothing from. */
+/** A node whose clock the test moves, and another process on the same store that sends it no signals. */
 function twoProcesses(store: Store = createMemoryStore()) {
   const clock = new FakeClock();
   const apps = [testApp(), testApp({ name: 'desk' })];

@@ -148,7 +148,7 @@ describe('a node that does not work on the turn', () => {
     const id = uuid();
     await owner.send(message(id, 'Hi'));
     const asked = await rig.next();
-    // The owner is not started: it renews no lease, and hears of the deletion by the bus alone.
+    // The owner is not started: it renews no lease, and learns of the deletion by the bus alone.
     await other.deleteSession(id);
     await asked.left;
     expect(asked.signal.reason).toMatchObject({ stop: 'deleted' });
@@ -184,7 +184,7 @@ describe('a node that does not work on the turn', () => {
     const feed = await owner.updates(created(id), { after: null, turns: false });
     await owner.send(message(id, 'Hi'));
     const asked = await rig.next();
-    // The owner does not hear of it, so that its own commit does not follow what it knows.
+    // The owner gets no signal of it, so that its own commit does not follow the revision that it knows.
     await other.send(message(id, 'And'));
     asked.text('Hello').end();
     await collectUntil(feed, (update) => titleIn(update) === 'A title');
@@ -326,7 +326,7 @@ describe('a stream that the bus is slow to attach', () => {
     const streaming = other.updates(created(id), { after, turns: false });
     await attached.passed;
     await owner.renameSession(id, 'Two');
-    // What a stream that has begun too early would read before it is told where to begin.
+    // What a stream that has begun too early would read before it knows where to begin.
     await new Promise((resolve) => setImmediate(resolve));
     opened.open();
     const feed = await streaming;
@@ -337,7 +337,7 @@ describe('a stream that the bus is slow to attach', () => {
 });
 
 describe('nodes that ask the store each time', () => {
-  /** Two nodes that hear nothing of each other, so that only the store can tell. */
+  /** Two nodes without signals between them, so that only the store connects them. */
   function strangers(store: Store = createMemoryStore()) {
     const open = () => {
       const rig = new ScriptedRig();

@@ -44,7 +44,7 @@ export function admitIgnorance(text: string): string | undefined {
  */
 export function recall(text: string, earlier: readonly string[]): string | undefined {
   if (!QUESTION.test(text)) return undefined;
-  if (!ABOUT_THE_USER.test(text)) return told(bestMatch(text, factsIn(earlier), contentWords(text).size));
+  if (!ABOUT_THE_USER.test(text)) return recalled(bestMatch(text, factsIn(earlier), contentWords(text).size));
   const aboutWords = /\b(?:say|said|ask|asked|tell|told|write|wrote|message|question|words?)\b/i.test(text);
   if (aboutWords && !/\bremember\b/i.test(text)) {
     if (/\bfirst\b/i.test(text)) return quoted('The first thing you said', earlier.at(0));
@@ -78,7 +78,7 @@ function recallFact(text: string, earlier: readonly string[]): string | undefine
   const introduction = /\bmy (?:first |last |full )?name\b|\bwho am i\b/i.test(text)
     ? facts.find((fact) => /\bmy name is\b|\bcall me\b|\bi am called\b/i.test(fact))
     : undefined;
-  return told(introduction ?? bestMatch(text, facts));
+  return recalled(introduction ?? bestMatch(text, facts));
 }
 
 /** All sentences that are not questions, newest first. */
@@ -89,7 +89,7 @@ function factsIn(earlier: readonly string[]): string[] {
     .reverse();
 }
 
-function told(fact: string | undefined): string | undefined {
+function recalled(fact: string | undefined): string | undefined {
   return fact === undefined ? undefined : `You told me: ${mirrored(fact)}.`;
 }
 

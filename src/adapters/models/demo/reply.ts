@@ -12,7 +12,7 @@ import { outcomeSentence } from './wallet-verdicts.js';
 import { walletStep } from './wallet-steps.js';
 
 /** How much of a message is parsed, in UTF-16 code units. */
-const MAX_HEARD = 1_000;
+const MAX_NORMALIZED = 1_000;
 
 /** Builds the reply to the last message of the history. */
 export function makeReply({ messages, tools }: RigRequest): Reply {
@@ -23,17 +23,17 @@ export function makeReply({ messages, tools }: RigRequest): Reply {
     const report = last.toolResults.find(({ name }) => name === WALLET_REPORT);
     if (report !== undefined) return says(outcomeSentence(resultText(report.result)));
     const steps = messages.slice(messages.findLastIndex(({ role }) => role === 'user') + 1);
-    return walletStep({ raw, heard: listen(raw) }, steps, tools) ?? says(describeResults(last));
+    return walletStep({ raw, normalized: normalize(raw) }, steps, tools) ?? says(describeResults(last));
   }
   const command = readCommand(raw.trim(), tools);
   if (command !== undefined) return command;
 
-  const heard = said.map(listen);
-  const text = heard.at(-1) ?? '';
-  const earlier = heard.slice(0, -1);
+  const normalized = said.map(normalize);
+  const text = normalized.at(-1) ?? '';
+  const earlier = normalized.slice(0, -1);
   const ready = rememberAsAsked(text) ?? countAsAsked(text) ?? greet(text, tools);
   if (ready !== undefined) return says(ready);
-  const payment = walletStep({ raw, heard: text }, [], tools);
+  const payment = walletStep({ raw, normalized: text }, [], tools);
   if (payment !== undefined) return payment;
 
   const requests = findRequests(text, tools);
@@ -52,8 +52,8 @@ function says(text: string): Reply {
 }
 
 /** Truncates and normalizes a message, so that no regular expression runs on a text that it is slow on. */
-function listen(message: string): string {
-  const start = message.slice(0, MAX_HEARD).toWellFormed();
+function normalize(message: string): string {
+  const start = message.slice(0, MAX_NORMALIZED).toWellFormed();
   return start
     .replace(/[^\S\n]+/g, ' ')
     .replace(/\s*\n\s*/g, '\n')

@@ -15,7 +15,7 @@ const CHAIN_NAMES = /(?<id>\d{1,15}) \((?<name>[^()]{1,60})\)/g;
 /** A message of the user: as it was written, and truncated and normalized. */
 export interface Said {
   readonly raw: string;
-  readonly heard: string;
+  readonly normalized: string;
 }
 
 interface Done {
@@ -25,15 +25,15 @@ interface Done {
 
 /**
  * The next step of a payment or a signature that the last message requests: look a token up, stage, request, and then
- * tell the person to approve. Undefined: the message requests neither.
+ * instruct the person to approve. Undefined: the message requests neither.
  * @param steps what followed the message
  */
 export function walletStep(
-  { raw, heard }: Said,
+  { raw, normalized }: Said,
   steps: readonly PromptMessage[],
   tools: readonly ToolDescription[],
 ): Reply | undefined {
-  const wish = signatureIn(raw) ?? paymentsIn(heard, chainsIn(tools));
+  const wish = signatureIn(raw) ?? paymentsIn(normalized, chainsIn(tools));
   if (wish === undefined) return undefined;
   const isOffered = (name: string): boolean => tools.some((tool) => tool.name === name);
   const needed = wish.kind === 'sign' ? 'request_signature' : 'stage_transaction';

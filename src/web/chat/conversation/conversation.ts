@@ -6,7 +6,7 @@ import { pendingRequests, type PendingRequest } from '../../../client/pending.js
 import { LiveView } from '../../../client/view/live-view.js';
 import { pageFetch } from '../page-fetch.js';
 import type { Settings } from '../settings.js';
-import { isTold, type WalletState } from './wallet-state.js';
+import { isReported, type WalletState } from './wallet-state.js';
 
 /** The environment of a conversation. */
 export interface Surroundings {
@@ -119,8 +119,8 @@ export class Conversation {
   }
 
   /** Reports the connected wallet to the session, so that the assistant knows account and chain. */
-  async tellWallet(wallet: WalletState): Promise<void> {
-    if (this.keeper === null || isTold(this.view.newest.userState, wallet)) return;
+  async reportWallet(wallet: WalletState): Promise<void> {
+    if (this.keeper === null || isReported(this.view.newest.userState, wallet)) return;
     const { address, chainId, isConnected } = wallet;
     const payload = { address, chain_id: chainId, is_connected: isConnected };
     await this.keeper.reportSystem({ type: 'wallet:state_changed', payload });

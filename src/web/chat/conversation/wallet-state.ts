@@ -9,7 +9,7 @@ export interface WalletState {
 }
 
 /** True if a user state, flat or nested, shows this wallet. */
-export function isTold(
+export function isReported(
   userState: JsonObject | null,
   { address, chainId, isConnected }: WalletState,
 ): boolean {

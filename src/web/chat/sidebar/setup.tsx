@@ -73,7 +73,7 @@ export function Setup(props: {
   );
 }
 
-/** The legacy surface does not tell which rig the session uses. */
+/** The legacy surface does not report which rig the session uses. */
 function readRigs({ keeper, client }: Conversation): Promise<readonly RigDetails[]> {
   return (keeper ?? client).rigDetails();
 }

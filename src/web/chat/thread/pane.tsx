@@ -14,7 +14,7 @@ import { isBusy } from '../../../client/view/view.js';
 import { useWindow } from './window.js';
 import { PendingList } from '../wallet/requests/pending-list.js';
 import type { ThreadWallet } from '../wallet/requests/request-card.js';
-import { useReportedOutcomes, useToldWallet } from '../wallet/told.js';
+import { useReportedOutcomes, useWalletReports } from '../wallet/wallet-reports.js';
 import type { Wallets } from '../wallet/wallets.js';
 
 /** A conversation: its thread and the message input. */
@@ -37,7 +37,7 @@ export function Pane(props: {
   const { sessionId } = conversation.client;
 
   const { signIn } = wallets;
-  const tellWallet = useToldWallet(conversation, wallets, usesWallet);
+  const reportWallet = useWalletReports(conversation, wallets, usesWallet);
   useReportedOutcomes(conversation, wallets);
   const opens = useRef(onOpen);
   opens.current = onOpen;
@@ -56,13 +56,13 @@ export function Pane(props: {
       }
       try {
         // A wallet without the proof that the service requires would be refused.
-        await conversation.send(text, usesWallet && !signIn.lacks(wallet) ? wallet : '', tellWallet);
+        await conversation.send(text, usesWallet && !signIn.lacks(wallet) ? wallet : '', reportWallet);
       } catch (error) {
         setProblem(reasonOf(error));
         keepUnsent(sessionId, text);
       }
     },
-    [conversation, sendIn, sessionId, signIn, tellWallet, wallet, usesWallet],
+    [conversation, sendIn, sessionId, signIn, reportWallet, wallet, usesWallet],
   );
   const interrupt = useCallback(async () => {
     try {

@@ -79,9 +79,9 @@ export class RequestDesk extends Observable<ReadonlyMap<string, Progress>> {
   async approve(asked: Asked, isRepeat = false): Promise<void> {
     const key = keyOf(asked.sessionId, asked.request.id);
     if (this.#of(key).act !== null) return;
-    this.#tell(key, { act: 'asking', problem: null });
+    this.#update(key, { act: 'asking', problem: null });
     const problem = await withLock(key, () => this.#ask(key, asked, isRepeat)).catch(wordsOf);
-    this.#tell(key, { act: null, problem });
+    this.#update(key, { act: null, problem });
     await this.#deliver(key);
   }
 
@@ -108,7 +108,7 @@ export class RequestDesk extends Observable<ReadonlyMap<string, Progress>> {
       if ((kept?.outcome ?? null) === null) this.#keep(key, asked, outcome);
       return Promise.resolve(null);
     }).catch(wordsOf);
-    this.#tell(key, { act: null, problem });
+    this.#update(key, { act: null, problem });
     await this.#deliver(key);
   }
 
@@ -167,19 +167,19 @@ export class RequestDesk extends Observable<ReadonlyMap<string, Progress>> {
       const { signal } = this.#stop;
       const due = this.#due(key);
       if (due === undefined || this.#service === null || this.#of(key).act !== null) return;
-      this.#tell(key, { act: 'reporting', problem: this.#of(key).problem });
+      this.#update(key, { act: 'reporting', problem: this.#of(key).problem });
       const failure = await this.#sendOnce(key, due);
       if (failure?.retryable !== true) {
-        // A deleted thread has nobody to tell: the outcome is not reported again.
+        // A deleted thread cannot receive the outcome: it is not reported again.
         if (failure?.status === 404) this.#keepReported(key, due);
         const problem = failure === null ? null : `The service refused the outcome: ${failure.message}.`;
-        this.#tell(key, { act: null, problem });
+        this.#update(key, { act: null, problem });
         return;
       }
       const problem = 'The service is away. The outcome is kept here and reported when the service is back.';
-      this.#tell(key, { act: 'reporting', problem });
+      this.#update(key, { act: 'reporting', problem });
       await backoff.pause(signal, failure.retryAfterMs);
-      this.#tell(key, { act: null, problem });
+      this.#update(key, { act: null, problem });
     }
   }
 
@@ -220,7 +220,7 @@ export class RequestDesk extends Observable<ReadonlyMap<string, Progress>> {
     return this.get().get(key) ?? IDLE;
   }
 
-  #tell(key: string, progress: Progress): void {
+  #update(key: string, progress: Progress): void {
     this.set(new Map(this.get()).set(key, progress));
   }
 }

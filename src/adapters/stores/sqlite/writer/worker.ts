@@ -30,7 +30,7 @@ function serve(
   db: Database,
   { path, maxPages, missing }: WriterOptions & { readonly missing: readonly string[] },
 ): void {
-  const tell = (reply: Reply) => {
+  const post = (reply: Reply) => {
     postReply(port, reply);
   };
   const files = new OpenFiles(path);
@@ -44,7 +44,7 @@ function serve(
       return runBatch(calls);
     },
     onLogLost: (failure) => {
-      tell({ type: 'log_lost', failure });
+      post({ type: 'log_lost', failure });
     },
   });
   // Also checks while idle: commits that exist only in a removed log are lost if the process is killed.
@@ -62,14 +62,14 @@ function serve(
       calls.push(...request.calls);
       request = calls.length < MAX_BATCH ? nextRequest() : undefined;
     }
-    if (calls.length > 0) tell({ type: 'outcomes', outcomes: batch.run(calls) });
+    if (calls.length > 0) post({ type: 'outcomes', outcomes: batch.run(calls) });
     if (request?.type === 'close') {
       clearInterval(watch);
       db.close();
       port.close();
     }
   });
-  tell({ type: 'ready', identity: files.identity, missing });
+  post({ type: 'ready', identity: files.identity, missing });
 }
 
 function start(port: MessagePort, options: unknown): void {

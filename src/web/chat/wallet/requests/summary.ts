@@ -7,7 +7,7 @@ import { chainName, nativeAmount } from '../chains.js';
 /**
  * Returns what a request does, in one line. Made of the facts alone: the label is the assistant's, which a stranger may
  * have led.
- * @param amount the amount of the native currency with its symbol, if the service told it
+ * @param amount the amount of the native currency with its symbol, if the service sent it
  */
 export function titleOf(request: PendingRequest, amount: string | null): string {
   if (request.kind === 'signature') return request.typedData === null ? 'Sign a text' : 'Sign typed data';

@@ -8,7 +8,7 @@ import type { Wallets } from './wallets.js';
  * @param isUsed whether the wallet is used in this session
  * @returns a function that reports it now, for the first message; it never rejects, so that the message is sent anyway
  */
-export function useToldWallet(
+export function useWalletReports(
   conversation: Conversation,
   { connection }: Wallets,
   isUsed: boolean,
@@ -19,18 +19,18 @@ export function useToldWallet(
   const wasConnected = useRef(false);
   const account = connected?.account ?? null;
   const chainId = connected?.chainId ?? null;
-  const tell = useCallback(async () => {
+  const report = useCallback(async () => {
     if (!isUsed) return;
     wasConnected.current ||= account !== null;
     // A page without a wallet says nothing about one that another page has.
     if (!wasConnected.current) return;
     const wallet = { address: account, chainId, isConnected: account !== null };
-    await conversation.tellWallet(wallet).catch(() => undefined);
+    await conversation.reportWallet(wallet).catch(() => undefined);
   }, [conversation, account, chainId, isUsed]);
   useEffect(() => {
-    if (hasBegun) void tell();
-  }, [hasBegun, tell]);
-  return tell;
+    if (hasBegun) void report();
+  }, [hasBegun, report]);
+  return report;
 }
 
 /** Reads the state when an outcome was reported, because the legacy surface does not announce the turn that begins. */
