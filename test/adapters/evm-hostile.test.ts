@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { randomUUID } from 'node:crypto';
 import { text } from 'node:stream/consumers';
@@ -250,6 +251,23 @@ describe('a node', () => {
     }
     expect(asked).toBeGreaterThanOrEqual(5);
     expect(reached).toBe(0);
+  });
+
+  it('that names a gateway with an endless error page leaves no connection open', async () => {
+    let closed: Promise<unknown> | undefined;
+    const gateway = await answering((res) => {
+      closed = once(res, 'close');
+      res.writeHead(404).write('x'.repeat(500_000));
+    });
+    const host = `127.0.0.1:${String(gateway)}`;
+    const settings = await chainOf((res) => {
+      res.end(lookupAt(`http://${host}/`));
+    });
+    await expect(
+      run('resolve_name', { name: 'bob.eth' }, { ...settings, allowHosts: [host] }),
+    ).rejects.toThrow();
+    await closed;
+    expect(closed).toBeDefined();
   });
 
   it('that asks for lookups without end causes at most 32 gateway requests', async () => {

@@ -293,6 +293,19 @@ describe('fetching', () => {
     await gone.opened;
   });
 
+  it('closes the connection when the body is cancelled before it is read', async () => {
+    const gone = createGate();
+    handle = (_req, res) => {
+      res.write('x'.repeat(500_000));
+      res.once('close', () => {
+        gone.open();
+      });
+    };
+    const response = await allowed()(site.url);
+    await response.body?.cancel();
+    await gone.opened;
+  });
+
   it('aborts before the answer with the reason', async () => {
     const arrived = createGate();
     handle = () => {

@@ -39,6 +39,8 @@ export interface BranchesParts {
 export class Branches {
   #copied = 0;
   #windowEnds = 0;
+  /** Ends with the last branch that was requested. */
+  #last: Promise<unknown> = Promise.resolve();
 
   constructor(
     private readonly parts: BranchesParts,
@@ -51,7 +53,14 @@ export class Branches {
    * @throws RefusedError `not_found`; `invalid` for a record that does not exist or whose turn has not ended; `full`
    * and `too_many` when the copy would exceed a limit; as `createSession` for the wallet
    */
-  async branch(request: BranchRequest): Promise<ThreadSummary> {
+  branch(request: BranchRequest): Promise<ThreadSummary> {
+    // One after another, so that each counts the bytes of those before it.
+    const branched = this.#last.then(() => this.#branch(request));
+    this.#last = branched.catch(() => undefined);
+    return branched;
+  }
+
+  async #branch(request: BranchRequest): Promise<ThreadSummary> {
     const { store, clock, settings } = this.parts;
     const idempotency = this.#idempotency(request);
     this.#requireRoom();

@@ -112,7 +112,7 @@ export class EventSubscription implements Watch {
 
   async #readAll(isBeginning: boolean): Promise<void> {
     for (let isFirst = isBeginning; !this.feed.ended; isFirst = false) {
-      // Waits for the consumer, so that a long replay does not fill the queue.
+      // Does not read ahead of the consumer.
       await this.feed.drained();
       const announced = this.#highest;
       const { events, oldestId, lastId } = await this.parts.store.readEvents(
@@ -129,6 +129,8 @@ export class EventSubscription implements Watch {
       }
       for (const event of events) {
         if (event.id <= this.#last) continue;
+        // A page may be larger than the queue: the results of tools are long.
+        await this.feed.drained();
         this.#last = event.id;
         this.feed.push({ type: 'logged', event });
       }

@@ -137,6 +137,7 @@ export class ToolRunner {
         const list = problems.map(({ path, message }) => `${path}: ${message}`).join('; ');
         return failure('refused', `The arguments do not fit: ${list}`);
       }
+      signal.throwIfAborted();
       const result = await untilAborted(tool.run(call.args, { ...context, signal }), signal);
       return { result: scrubber.result(asJson(result), MAX_RESULT_BYTES), outcome: 'complete' };
     } catch (error) {

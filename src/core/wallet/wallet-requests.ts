@@ -77,6 +77,8 @@ export class WalletRequests {
   ): Promise<JsonObject> {
     const { store, clock, settings, threads, bus } = this.parts;
     const { sessionId } = context;
+    // A wallet must not be asked after an interrupt.
+    context.signal.throwIfAborted();
     const at = clock.now();
     const asked = await store.requestWallet({
       sessionId,

@@ -81,6 +81,21 @@ describe('updates', () => {
     expect(ids(await collectUntil(feed, () => true))).toEqual([2]);
   });
 
+  it('have all missed events, however long they are', async () => {
+    const { core, store } = testCore({ rigs: [new ScriptedRig()] });
+    const id = uuid();
+    await core.createSession({ sessionId: id });
+    const long = Array.from({ length: 60 }, (_, n) => ({
+      ...({ type: 'tool_complete', callId: String(n), toolName: 'look', failed: false } as const),
+      result: 'x'.repeat(65_536),
+    }));
+    await store.appendEvents(id, long, Date.now());
+    const feed = await core.updates(created(id), { after: 0, turns: false });
+    const seen = ids(await collectUntil(feed, isEvent(60)));
+    expect(feed).toMatchObject({ overflowed: false });
+    expect(seen).toEqual(Array.from({ length: 60 }, (_, index) => index + 1));
+  });
+
   it('without a cursor are live only', async () => {
     const { core } = testCore({ rigs: [new ScriptedRig()] });
     const id = uuid();

@@ -171,6 +171,19 @@ describe('a call', () => {
     await expect(run(toolbox, 'hang', { signal: stop.signal })).rejects.toThrow('stopped');
   });
 
+  it('does not begin after it was aborted', async () => {
+    let hasRun = false;
+    const { toolbox } = box(
+      tool('pay', () => {
+        hasRun = true;
+        return Promise.resolve('paid');
+      }),
+    );
+    const signal = AbortSignal.abort(new Error('stopped'));
+    await expect(run(toolbox, 'pay', { signal })).rejects.toThrow('stopped');
+    expect(hasRun).toBe(false);
+  });
+
   it('cuts a long result, between two characters', async () => {
     const { toolbox } = box(tool('talk', () => Promise.resolve(`x${'é'.repeat(MAX_RESULT_BYTES)}`)));
     const { result } = await run(toolbox, 'talk');

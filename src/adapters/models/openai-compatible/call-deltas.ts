@@ -51,7 +51,12 @@ interface GrowingCall {
   readonly ids: Set<string>;
   readonly indexes: Set<number>;
   args: string;
+  /** Whether the arguments are complete JSON; undefined: they have grown since that was checked. */
+  isWhole: boolean | undefined;
 }
+
+/** More than a turn accepts in one response: the time to match a fragment grows with the number of calls. */
+const MAX_CALLS = 256;
 
 /**
  * Assembles calls from their fragments. Servers differ: some send an `index`, some only an `id`, some neither or the
@@ -66,11 +71,12 @@ export class CallDeltas {
   readonly #named = new Set<number>();
   #length = 0;
 
-  /** @throws UpstreamFault when all arguments together exceed `MAX_ARGUMENTS` */
+  /** @throws UpstreamFault when all arguments together exceed `MAX_ARGUMENTS`, or there are over `MAX_CALLS` calls */
   take(delta: CallDelta): void {
     const { index, id, name, args } = delta;
     this.#length += args?.length ?? 0;
-    if (this.#length > MAX_ARGUMENTS) throw new UpstreamFault('unreadable', { code: 'endless_call' });
+    if (this.#length > MAX_ARGUMENTS || this.#calls.length + this.#nameless.size > MAX_CALLS)
+      throw new UpstreamFault('unreadable', { code: 'endless_call' });
     if (index === undefined || this.#named.has(index)) {
       this.#add(delta);
       return;
@@ -108,6 +114,7 @@ export class CallDeltas {
       if (id !== undefined) found.ids.add(id);
       if (delta.index !== undefined) found.indexes.add(delta.index);
       found.args += delta.args ?? '';
+      found.isWhole = undefined;
       return;
     }
     // A fragment with a blank name does not start a call.
@@ -116,6 +123,7 @@ export class CallDeltas {
     const isTaken = this.#calls.some((call) => call.id === id);
     this.#calls.push({
       ...{ id: isTaken ? undefined : id, index: delta.index, name, args: delta.args ?? '' },
+      isWhole: undefined,
       ids: new Set(id === undefined ? [] : [id]),
       indexes: new Set(delta.index === undefined ? [] : [delta.index]),
     });
@@ -154,7 +162,7 @@ export class CallDeltas {
  * @param begins true when the fragment starts new arguments: it cannot continue a call whose arguments are complete
  */
 function oneOf(calls: readonly GrowingCall[], begins: boolean): GrowingCall | 'new' | 'unclear' {
-  const open = begins ? calls.filter(({ args }) => !isWhole(args)) : calls;
+  const open = begins ? calls.filter((call) => !(call.isWhole ??= isWhole(call.args))) : calls;
   const [only, ...others] = open;
   if (only === undefined) return 'new';
   return others.length === 0 ? only : 'unclear';

@@ -25,9 +25,27 @@ export function asResponse(
   const isEmpty = BODILESS.has(statusCode) || method === 'HEAD';
   if (isEmpty) discard(body);
   const status = statusCode >= 200 && statusCode <= 599 ? statusCode : 502;
-  const response = new Response(isEmpty ? null : ReadableStream.from(piecesOf(body)), { status, headers });
+  const response = new Response(isEmpty ? null : streamOf(body), { status, headers });
   Object.defineProperties(response, { url: { value: url.href }, redirected: { value: redirected } });
   return response;
+}
+
+/** Unlike `ReadableStream.from` alone, closes the body also when the stream is cancelled before its first read. */
+function streamOf(body: Dispatcher.ResponseData['body']): ReadableStream<Uint8Array> {
+  const pieces = piecesOf(body);
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { done, value } = await pieces.next();
+        if (done === true) controller.close();
+        else controller.enqueue(value);
+      },
+      cancel() {
+        discard(body);
+      },
+    },
+    { highWaterMark: 0 },
+  );
 }
 
 async function* piecesOf(body: AsyncIterable<unknown>): AsyncGenerator<Uint8Array> {

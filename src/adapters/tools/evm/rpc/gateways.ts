@@ -38,6 +38,7 @@ export function createGateways(allowHosts: readonly string[]): (signal: AbortSig
             redirect: 'error',
           } as const;
           const response = await guarded(filled, { ...(isGet ? {} : post), signal });
+          if (!response.ok) await response.body?.cancel();
           const answer: unknown = response.ok ? await readJson(response) : undefined;
           if (isJsonObject(answer) && isHex(answer.data)) return answer.data;
           failures.push(new Error(`A gateway responded with status ${String(response.status)}`));
