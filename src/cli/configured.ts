@@ -37,6 +37,8 @@ export async function withStore<T>(
   requireDatabase(config, creates);
   // The file may have been moved since that check.
   const opened = await openStore(config, { creates });
+  // Opening the database removes the traces of the loss: the service could not report it any more.
+  for (const message of opened.missing) process.stderr.write(`warning: ${message}\n`);
   try {
     return await work(opened, config);
   } finally {

@@ -186,6 +186,60 @@ describe('faults of the SQLite store', () => {
       await store.close();
     }));
 
+  it('is not damaged when another process begins a new log before the removal is noticed', () =>
+    withFolder(async (folder) => {
+      const path = join(folder, 'a.db');
+      const store = await openTestSqlite({ path });
+      const id = randomUUID();
+      for (let n = 0; n < 20; n++) await send(store, id, { text: String(n) });
+      const other = new Database(path);
+      other.pragma('wal_checkpoint(PASSIVE)');
+      other.close();
+      rmSync(`${path}-wal`);
+      // Not our program, which would refuse.
+      const stranger = new Database(path);
+      stranger.pragma('wal_checkpoint(TRUNCATE)');
+      stranger.exec('CREATE TABLE notes (text); INSERT INTO notes VALUES (1)');
+      stranger.close();
+      const write = store.saveSession(change(id, { set: { title: 'no' } }));
+      await expect(write).rejects.toThrow(/wal was replaced while/);
+      await recovered(store);
+      await send(store, id, { text: 'after' });
+      expect((await contents(store, id)).slice(-2)).toEqual(['19', 'after']);
+      await store.close();
+      const db = new Database(path);
+      expect(db.pragma('integrity_check', { simple: true })).toBe('ok');
+      expect(db.prepare('SELECT count(*) FROM notes').pluck().get()).toBe(1);
+      db.close();
+    }));
+
+  it('refuses to open beside a process that has not noticed that its log was removed', () =>
+    withFolder(async (folder) => {
+      const path = join(folder, 'a.db');
+      const user = new Database(path);
+      user.exec('PRAGMA journal_mode = WAL; CREATE TABLE t (x); INSERT INTO t VALUES (1)');
+      user.pragma('wal_checkpoint(PASSIVE)');
+      rmSync(`${path}-wal`);
+      await expect(openTestSqlite({ path })).rejects.toThrow(/log was removed while/);
+      user.close();
+      const store = await openTestSqlite({ path });
+      await store.close();
+    }));
+
+  it('is not backed up across the loss of its log', () =>
+    withFolder(async (folder) => {
+      const path = join(folder, 'a.db');
+      const store = await openTestSqlite({ path });
+      await send(store, randomUUID(), { text: 'x'.repeat(3_000_000) });
+      const copy = join(folder, 'copy.db');
+      const backup = store.backup(copy, () => {
+        rmSync(`${path}-shm`, { force: true });
+      });
+      await expect(backup).rejects.toThrow(/cannot complete the backup: .*shm was removed/);
+      expect(readdirSync(folder).filter((name) => name.startsWith('copy'))).toEqual([]);
+      await store.close();
+    }));
+
   it('creates nothing when it is asked not to', () =>
     withFolder(async (folder) => {
       const path = join(folder, 'none', 'a.db');
@@ -238,6 +292,7 @@ describe('faults of the SQLite store', () => {
         ran += 1;
         return calls.map(() => ({ value: undefined }));
       },
+      openOther: () => db,
       onLogLost: () => {
         throw new Error('the log is in place');
       },

@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, readdirSync, statSync, watch, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { SqliteDatabase } from '../../src/adapters/stores/sqlite/driver.js';
 import { CLI, Place } from './running.js';
@@ -450,6 +450,15 @@ describe('sessions and backup', () => {
       err: `diptych: There is no database ${place.database}; see --database-url, or start the service first\n`,
     });
     expect(readdirSync(place.directory)).toEqual([]);
+  });
+
+  it('each command reports lost data, because the service cannot any more', async () => {
+    mkdirSync(dirname(place.database), { recursive: true });
+    writeFileSync(place.database, '');
+    writeFileSync(join(dirname(place.database), 'secrets.key'), 'a key');
+    const { code, err } = await place.run(['keys', 'list']);
+    expect(code).toBe(0);
+    expect(err).toMatch(/^warning: the database .* was empty or missing, but secrets.key exists beside it/);
   });
 
   it('need a database that outlives the process', async () => {

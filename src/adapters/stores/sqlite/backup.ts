@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { openReading } from './connections.js';
+import { OpenFiles } from './files/open-files.js';
 import { createPrivate } from './files/private-files.js';
 
 /** Pages that are copied per step, before the event loop continues: 2 MiB. */
@@ -54,13 +55,22 @@ async function copy(from: string, to: string, onProgress: (share: number) => voi
     // An open read transaction: without it, every write during the copy would restart the copy.
     db.exec('BEGIN');
     db.prepare('SELECT count(*) FROM sqlite_schema').get();
+    const files = new OpenFiles(from);
     await db.backup(to, {
       progress: ({ totalPages, remainingPages }) => {
+        requireInPlace(files);
         onProgress(totalPages === 0 ? 0 : 1 - remainingPages / totalPages);
         return PAGES_A_STEP;
       },
     });
+    requireInPlace(files);
   } finally {
     db.close();
   }
+}
+
+/** Without its files, the read transaction does not keep other processes from writing to the pages that it copies. */
+function requireInPlace(files: OpenFiles): void {
+  const state = files.check();
+  if (state.kind !== 'in_place') throw new Error(`cannot complete the backup: ${state.message}`);
 }

@@ -42,7 +42,7 @@ export function openWriting(
     requireIdentity(path, identity);
     enterWal(db, busyTimeoutMs);
     onRecovered(db);
-    leaveRemovedLog(db, path);
+    leaveRemovedLog(db, path, identity !== undefined);
     // FULL: an acknowledged commit survives a power failure.
     db.pragma('synchronous = FULL');
     db.pragma('wal_autocheckpoint = 8000');
@@ -72,10 +72,17 @@ function requireIdentity(path: string, identity: string | undefined): void {
  * Resets the index of the write-ahead log if it belongs to a removed log that another connection still has open. SQLite
  * would append to the new file after the frames of the removed one, without a header, and the next recovery would
  * discard all of it.
- * @throws Error while another connection reads from the removed log
+ * @param mayReset whether this process has saved the removed log before
+ * @throws Error if it has not, and while another connection reads from the removed log
  */
-function leaveRemovedLog(db: Database, path: string): void {
+function leaveRemovedLog(db: Database, path: string, mayReset: boolean): void {
   if (!isLogEmpty(path) || checkpoint(db, 'PASSIVE').pages === 0) return;
+  // Another process may have written the first frames in between.
+  if (!isLogEmpty(path)) return;
+  if (!mayReset)
+    throw new Error(
+      'the write-ahead log was removed while another process used it: try again in a few seconds',
+    );
   if (!checkpoint(db, 'TRUNCATE').isWhole)
     throw new Error('another connection, perhaps a backup, still reads the removed write-ahead log');
 }

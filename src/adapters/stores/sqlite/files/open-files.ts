@@ -3,15 +3,18 @@ import { realpathSync, statSync } from 'node:fs';
 /** Whether the files at the paths of a database are still the ones that are open. */
 export type FilesState =
   | { readonly kind: 'in_place' }
-  /** The database file is in place, but its write-ahead log or the log's index is not, and no process uses a new one. */
+  /** The write-ahead log or its index is not in place, and nothing was written to a new log. */
   | { readonly kind: 'log_removed'; readonly message: string }
-  /** Another process has opened the database since, and may have written to a new log. */
+  /** Another process has created a new log or a new index, and may have written to the log. */
   | { readonly kind: 'log_replaced'; readonly message: string }
+  /** Another process has created both: it does not see the writes in the removed log. */
+  | { readonly kind: 'forked'; readonly message: string }
   | { readonly kind: 'moved'; readonly message: string };
 
 /** A file at its path as it was when it was opened. */
 interface OpenFile {
   readonly path: string;
+  /** See `identify`. */
   readonly opened: string | undefined;
 }
 
@@ -56,13 +59,14 @@ export class OpenFiles {
       const message = `another file is at ${this.#database}: put back the file that was open, or restart`;
       return { kind: 'moved', message };
     }
-    const log = identify(this.#log.path);
+    const log = stateOf(this.#log);
+    const index = stateOf(this.#index);
+    if (log === 'replaced' && index === 'replaced') return lost('forked', this.#log, log);
     // A process that opened the database after the removal created an empty log, and has not written to it.
-    if (log !== undefined && log !== this.#log.opened && sizeOf(this.#log.path) > 0)
-      return lost(this.#log, 'replaced');
-    const index = identify(this.#index.path);
-    if (index !== this.#index.opened) return lost(this.#index, index === undefined ? 'removed' : 'replaced');
-    return log === this.#log.opened ? { kind: 'in_place' } : lost(this.#log, 'removed');
+    if (log === 'replaced' && sizeOf(this.#log.path) > 0) return lost('log_replaced', this.#log, log);
+    if (index === 'replaced') return lost('log_replaced', this.#index, index);
+    if (log !== 'in place') return lost('log_removed', this.#log, 'removed');
+    return index === 'in place' ? { kind: 'in_place' } : lost('log_removed', this.#index, index);
   }
 }
 
@@ -90,6 +94,16 @@ function sizeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
-function lost({ path }: OpenFile, how: 'removed' | 'replaced'): FilesState {
-  return { kind: `log_${how}`, message: `${path} was ${how} while it was in use` };
+function stateOf({ path, opened }: OpenFile): 'in place' | 'removed' | 'replaced' {
+  const found = identify(path);
+  if (found === undefined) return 'removed';
+  return found === opened ? 'in place' : 'replaced';
+}
+
+function lost(
+  kind: 'log_removed' | 'log_replaced' | 'forked',
+  { path }: OpenFile,
+  how: 'removed' | 'replaced',
+): FilesState {
+  return { kind, message: `${path} was ${how} while it was in use` };
 }

@@ -11,6 +11,8 @@ export interface Guarded {
   readonly files: Pick<OpenFiles, 'check'>;
   /** Runs steps in one transaction. */
   readonly runBatch: (calls: readonly Call[]) => Outcome[];
+  /** Opens a connection to the database at its path, and reads from it. */
+  readonly openOther: () => Pick<Database, 'close'>;
   /** Called once, when the database must be reopened because its log was removed or replaced. */
   readonly onLogLost: (failure: Failure) => void;
 }
@@ -21,6 +23,7 @@ export interface Guarded {
 export class GuardedBatch {
   readonly #parts: Guarded;
   #lost: Failure | undefined;
+  #isForked = false;
 
   constructor(parts: Guarded) {
     this.#parts = parts;
@@ -45,14 +48,28 @@ export class GuardedBatch {
     const state = this.#parts.files.check();
     if (state.kind === 'in_place') return undefined;
     const failure = toFailure(new Error(state.message), 'unavailable');
-    // Another process opened a replaced log and may have written to it; a checkpoint of our log could undo that.
-    // Closing the database checkpoints it if no other process has the database open.
-    const isSafe = state.kind === 'log_replaced' || (state.kind === 'log_removed' && this.#saveLog());
-    if (isSafe) {
+    // A checkpoint of the removed log could undo what another process has written to a new one.
+    const isSaved = state.kind !== 'log_removed' || this.#saveLog();
+    if (isSaved && state.kind !== 'moved') {
+      this.#isForked = state.kind === 'forked';
       this.#lost = failure;
       this.#parts.onLogLost(failure);
     }
     return failure;
+  }
+
+  /**
+   * Closes the database. The last connection to a database checkpoints the log when it is closed: it would read the
+   * removed log by the index of a new one, and overwrite the database with the wrong pages. So another connection is
+   * open during that, except when the index was removed with the log.
+   */
+  close(): void {
+    const other = this.#lost === undefined || this.#isForked ? undefined : this.#parts.openOther();
+    try {
+      this.#parts.db.close();
+    } finally {
+      other?.close();
+    }
   }
 
   /** Checkpoints the removed log, which is still open here. Returns whether all of it was copied. */

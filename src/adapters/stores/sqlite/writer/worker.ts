@@ -5,7 +5,7 @@
 import { parentPort, receiveMessageOnPort, workerData, type MessagePort } from 'node:worker_threads';
 import type { Database } from 'better-sqlite3';
 import { createBatch } from './batch.js';
-import { openWriting, type WriterOptions } from '../connections.js';
+import { openReading, openWriting, type WriterOptions } from '../connections.js';
 import { DiskBound, diskOf } from '../files/disk-bound.js';
 import { toFailure } from '../failure.js';
 import { GuardedBatch } from './guarded-batch.js';
@@ -43,6 +43,12 @@ function serve(
       bound.adjust();
       return runBatch(calls);
     },
+    openOther: () => {
+      const other = openReading(path);
+      // Without a read, it would not hold the lock by which SQLite recognizes the last connection.
+      other.prepare('SELECT count(*) FROM sqlite_schema').get();
+      return other;
+    },
     onLogLost: (failure) => {
       post({ type: 'log_lost', failure });
     },
@@ -65,7 +71,7 @@ function serve(
     if (calls.length > 0) post({ type: 'outcomes', outcomes: batch.run(calls) });
     if (request?.type === 'close') {
       clearInterval(watch);
-      db.close();
+      batch.close();
       port.close();
     }
   });
