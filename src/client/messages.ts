@@ -47,14 +47,32 @@ function replyAt(messages: readonly ChatMessage[], index: number): Reply {
   return { text: said.join(''), failure, hasBegun: own.length > 0 };
 }
 
+/** Returns the number of turns of messages, queued ones included. */
+export function turnsIn(messages: readonly ChatMessage[]): number {
+  return messages.filter(beginsTurn).length;
+}
+
+/** Returns the number of the turn that the last message with this text begins; undefined if there is none. */
+export function ordinalOf(messages: readonly ChatMessage[], text: string): number | undefined {
+  const index = messages.findLastIndex(({ sender, content }) => sender === 'user' && content === text);
+  return index === -1 ? undefined : turnsIn(messages.slice(0, index + 1));
+}
+
+/** Returns the index of the message that begins the turn with this number; -1 if there is none. */
+function indexOfTurn(messages: readonly ChatMessage[], ordinal: number): number {
+  let count = 0;
+  return messages.findIndex((message) => beginsTurn(message) && ++count === ordinal);
+}
+
 /**
  * Returns the running turn's text in a state. Queued messages may follow it; if the running turn has no text yet, the
  * reply of an earlier turn may precede it.
+ * @param settled the number of turns that have certainly ended
  */
-export function textInFlight({ status, messages }: SessionState): string {
+export function textInFlight({ status, messages }: SessionState, settled = 0): string {
   if (status !== 'processing') return '';
   const last = messages.findLastIndex((message) => !beginsTurn(message));
-  if (last === -1) return '';
+  if (last === -1 || last < indexOfTurn(messages, settled + 1)) return '';
   const isOpen =
     last === messages.length - 1 ||
     messages.some(({ isStreaming }) => isStreaming) ||
@@ -68,11 +86,13 @@ export function textInFlight({ status, messages }: SessionState): string {
  * Returns the index of the first queued message in the state of a running turn. The messages at the end that begin
  * turns are queued, except that the first of them is running if the message before them is a finished reply, whose last
  * step is text that no longer grows.
+ * @param settled the number of turns that have certainly ended: a cancelled turn may look like an unfinished one
  */
-export function queuedFrom(messages: readonly ChatMessage[]): number {
+export function queuedFrom(messages: readonly ChatMessage[], settled = 0): number {
   const last = messages.findLastIndex((message) => !beginsTurn(message));
   const before = messages[last];
-  return Math.min(before !== undefined && isUnfinished(before) ? last + 1 : last + 2, messages.length);
+  const guess = before !== undefined && isUnfinished(before) ? last + 1 : last + 2;
+  return Math.min(Math.max(guess, indexOfTurn(messages, settled + 1) + 1), messages.length);
 }
 
 /** True for a message that the rest of a reply follows. */
@@ -102,9 +122,11 @@ export function runningTurn({ status, messages }: SessionState): RunningTurn | u
 }
 
 /** Returns the reply of the turn with this number; undefined if the state lacks the turn's message. */
-export function replyOf({ messages }: SessionState, { ordinal }: RunningTurn): Reply | undefined {
-  let count = 0;
-  const index = messages.findIndex((message) => beginsTurn(message) && ++count === ordinal);
+export function replyOf(
+  { messages }: SessionState,
+  { ordinal }: Pick<RunningTurn, 'ordinal'>,
+): Reply | undefined {
+  const index = indexOfTurn(messages, ordinal);
   return index === -1 ? undefined : replyAt(messages, index);
 }
 

@@ -175,6 +175,21 @@ describe('a view', () => {
     expect(view.messages[1]?.blocks[0]).toMatchObject({ args: { a: 1 }, progress: 'half', callId: 'c1' });
   });
 
+  it.each<[string, ChatMessage[]]>([
+    ['before its first text', [user('a')]],
+    ['in a call of a tool', [user('a'), agent('Let me see.'), outcome('add', '3')]],
+    ['while it was queued', [user('a'), agent('x'), user('b')]],
+  ])('shows the message after a turn that was cancelled %s as the running one', (_, settled) => {
+    const view = after(
+      state('interrupted', ...settled),
+      state('processing', ...settled, user('next')),
+      start('B'),
+      text('reply', 'B'),
+    );
+    expect(shown(view).slice(-2)).toEqual(['U: next', 'A: reply']);
+    expect(view.queued).toEqual([]);
+  });
+
   it('shows a call once when the state contained its outcome before the event did', () => {
     const told = after(
       state('processing', user('1'), outcome('add', '3')),

@@ -132,6 +132,31 @@ describe('failures', () => {
     expect(requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
   });
 
+  it('of a legacy stream do not send the message again once the service may have forgotten its key', async () => {
+    const now = jest.spyOn(Date, 'now').mockReturnValue(0);
+    const cut = () =>
+      new Response('data: {"type":"text","content":"Good "}\n\n', {
+        headers: { 'Content-Type': 'text/event-stream' },
+      });
+    const said = (sender: string, content: string) => ({
+      sender,
+      content,
+      timestamp: '',
+      is_streaming: false,
+    });
+    const state = json({ ...EMPTY, messages: [said('user', 'Hello'), said('agent', 'Good day')] });
+    const thread = () => {
+      now.mockReturnValue(21 * 60 * 60_000);
+      return Response.json({ title: 'T' });
+    };
+    const { fetch, requests } = scripted(cut, thread, state);
+    const received = new Received(createClient({ url: '', fetch, surface: 'legacy' }).ask('Hello'));
+    await received.ended;
+    expect(received.of('turn_ended')).toMatchObject([{ status: 'complete' }]);
+    expect(requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
+    now.mockRestore();
+  });
+
   it.each(['current', 'legacy'] as const)(
     'that pass are tried again with the same key, on the %s surface',
     async (surface) => {

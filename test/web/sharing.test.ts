@@ -92,6 +92,24 @@ describeWithBrowser('A link to a thread', () => {
       expect(await boundThreads()).not.toContain(visitor.sessionId);
     });
 
+    it('still asks after the visitor has been in a thread of their own', async () => {
+      const session = randomUUID();
+      const visitor = await visit({ fragment: fragmentOf(session), prepare: withWallet });
+      await visitor.say('Unasked');
+      await visitor.hears('You said: Unasked', 0);
+      await visitor.idle();
+      await visitor.button('New thread').click();
+      await visitor.say('Mine');
+      await visitor.hears('You said: Mine', 0);
+      await visitor.idle();
+      await visitor.page.goBack();
+      await visitor.button('Use my wallet here').waitFor();
+      await visitor.say('Still unasked');
+      await visitor.hears('You said: Still unasked', 1);
+      await visitor.idle();
+      expect(await boundThreads()).not.toContain(session);
+    });
+
     it('takes it along when the answer is yes', async () => {
       const session = randomUUID();
       const visitor = await visit({ fragment: fragmentOf(session), prepare: withWallet });

@@ -1,7 +1,7 @@
-import { replyTo } from '../messages.js';
+import { replyOf, replyTo, type Reply } from '../messages.js';
 import { linked } from '../pacing.js';
 import { randomId } from '../random-id.js';
-import type { SendOptions, SessionEvent } from '../types.js';
+import type { SendOptions, SessionEvent, SessionState } from '../types.js';
 import type { Wire } from '../wire.js';
 import type { CurrentCalls } from './calls.js';
 import { CurrentFollower } from './follow.js';
@@ -21,15 +21,17 @@ export async function* askCurrent(
   const life = linked(wire.closed, options.signal);
   const { signal } = life;
   const key = options.idempotencyKey ?? randomId();
-  const question = new Question((state) => replyTo(state, text), {
-    isRepeat: options.idempotencyKey !== undefined,
-  });
+  let ordinal: number | undefined;
+  const find = (state: SessionState): Reply | undefined =>
+    ordinal === undefined ? replyTo(state, text) : replyOf(state, { ordinal });
+  const question = new Question(find, { isRepeat: options.idempotencyKey !== undefined });
   try {
     for await (const event of new CurrentFollower(calls, signal).run()) {
       if (event.type === 'connection' && event.state === 'open' && !question.isSent) {
         yield event;
         // Sends only after the stream is open, so that no event of the reply is missed.
         const sent = await calls.send(text, key, { ...options, signal });
+        ordinal = sent.ordinal;
         question.sent(sent.turnId ?? undefined, sent.repeated);
         onSent(sent.turnId);
         if (!question.mayBeOver) continue;

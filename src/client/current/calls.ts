@@ -1,6 +1,6 @@
 import { deliver } from '../delivery.js';
 import { isObject, objectsIn, textOf, textsIn } from '../json.js';
-import { messagesOf } from '../messages.js';
+import { messagesOf, ordinalOf } from '../messages.js';
 import { pendingRequests, type PendingRequest } from '../pending.js';
 import { historyPageOf } from './history.js';
 import type {
@@ -75,7 +75,7 @@ export class CurrentCalls {
     text: string,
     idempotencyKey: string,
     { wallet, userState, signal }: SendOptions,
-  ): Promise<{ turnId: string | null; repeated: boolean }> {
+  ): Promise<{ turnId: string | null; ordinal: number | undefined; repeated: boolean }> {
     const { app, clientId } = this.options;
     const body = withoutAbsent({
       message: text,
@@ -88,7 +88,10 @@ export class CurrentCalls {
     const { outcome, repeated } = await deliver(this.wire, signal, (either) =>
       this.wire.ask(call('POST', '/chat', { headers, body, signal: either })),
     );
-    return { turnId: outcome.headers.get('x-turn-id'), repeated };
+    // The state in the response to a repeat may contain the same text once more, from another client.
+    const ordinal =
+      repeated || !isObject(outcome.body) ? undefined : ordinalOf(messagesOf(outcome.body), text);
+    return { turnId: outcome.headers.get('x-turn-id'), ordinal, repeated };
   }
 
   /**

@@ -2,6 +2,7 @@ import { linked } from '../pacing.js';
 import { shown } from '../inner-event.js';
 import { randomId } from '../random-id.js';
 import type { Client, ClientOptions, SendOptions, SessionEvent } from '../types.js';
+import { wellFormed } from '../well-formed.js';
 import type { Wire } from '../wire.js';
 import { askCurrent } from './ask.js';
 import { CurrentCalls } from './calls.js';
@@ -20,10 +21,10 @@ export function currentClient(wire: Wire, options: ClientOptions): Client {
     sessionId: wire.sessionId,
     create: (wallet) => calls.create(wallet),
     async send(text, sending: SendOptions = {}) {
-      await calls.send(text, sending.idempotencyKey ?? randomId(), sending);
+      await calls.send(wellFormed(text), sending.idempotencyKey ?? randomId(), sending);
       nudge();
     },
-    ask: (text, sending = {}) => askCurrent(wire, calls, text, sending, nudge),
+    ask: (text, sending = {}) => askCurrent(wire, calls, wellFormed(text), sending, nudge),
     watch: (signal) => watch(signal),
     state: () => calls.state(),
     refresh: nudge,

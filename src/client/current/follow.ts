@@ -4,7 +4,7 @@ import type { ClientError } from '../error.js';
 import type { InnerEvent } from '../inner-event.js';
 import { textOf } from '../json.js';
 import { LiveText } from '../live-text.js';
-import { lastFailure, textInFlight } from '../messages.js';
+import { lastFailure, textInFlight, turnsIn } from '../messages.js';
 import { Backoff, isAborted, linked } from '../pacing.js';
 import { Queue } from '../queue.js';
 import type { JsonObject, SessionState, WireEvent } from '../types.js';
@@ -29,6 +29,8 @@ export class CurrentFollower {
   /** A state that is held back until the events that it includes were processed. */
   #held: Snapshot | undefined;
   #last: SessionState | undefined;
+  /** The number of turns in the last state without a running turn. */
+  #settled = 0;
   /** The turn whose start was emitted and whose end was not. */
   #open: string | undefined;
   /** How that turn ended, until a state was received after it. */
@@ -40,7 +42,7 @@ export class CurrentFollower {
   /** The last turn whose end was emitted. */
   #over: string | undefined;
   /** The turn whose events the current stream is sending. */
-  #telling: string | undefined;
+  #streaming: string | undefined;
   readonly #text = new LiveText();
   readonly #arguments: ToolArguments;
 
@@ -67,7 +69,7 @@ export class CurrentFollower {
         if (this.#cursor === undefined) yield* this.#readState('now');
         const stream = await this.calls.updates(this.#cursor ?? 0, life.signal);
         isLost = false;
-        this.#telling = undefined;
+        this.#streaming = undefined;
         yield { type: 'connection', state: 'open' };
         yield* this.#follow(stream, backoff);
       } catch (error) {
@@ -130,15 +132,16 @@ export class CurrentFollower {
       const { state } = this.#held;
       this.#held = undefined;
       this.#last = state;
-      this.#text.cover(textInFlight(state));
       const isProcessing = state.status === 'processing';
+      if (!isProcessing) this.#settled = turnsIn(state.messages);
+      this.#text.cover(textInFlight(state, this.#settled));
       this.#covered = coveredTurns(isProcessing, this.#open, (this.#queue?.waiting ?? []).flatMap(turnFrame));
       if (this.#covered.has(this.#text.turnId ?? '')) this.#text.mute();
       yield { type: 'state', state };
     }
     const last = this.#last;
     // A stream that sends a turn's start also sends its end.
-    const isMissed = this.#telling !== this.#open && last?.status !== 'processing';
+    const isMissed = this.#streaming !== this.#open && last?.status !== 'processing';
     const isOver = this.#ending !== undefined || isMissed;
     if (this.#open !== undefined && last !== undefined && isOver) yield this.#end(this.#open, last);
     yield* this.#more();
@@ -220,17 +223,17 @@ export class CurrentFollower {
   }
 
   #endText(): void {
-    this.#text.end(this.#last && textInFlight(this.#last));
+    this.#text.end(this.#last && textInFlight(this.#last, this.#settled));
   }
 
   async *#begin(turnId: string): AsyncGenerator<InnerEvent> {
-    if (this.#telling === turnId) {
+    if (this.#streaming === turnId) {
       // A new attempt generates the text from its beginning. The state shows the part that is already stored.
       this.#text.begin(turnId);
       yield* this.#readState('now');
       return;
     }
-    this.#telling = turnId;
+    this.#streaming = turnId;
     let isOver = false;
     if (this.#open !== turnId) {
       // The end of the previous turn was missed.

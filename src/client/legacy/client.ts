@@ -3,6 +3,7 @@ import { shown } from '../inner-event.js';
 import { linked, type Life } from '../pacing.js';
 import { randomId } from '../random-id.js';
 import type { Client, ClientOptions, SendOptions, SessionEvent } from '../types.js';
+import { wellFormed } from '../well-formed.js';
 import type { Wire } from '../wire.js';
 import { LegacyCalls } from './calls.js';
 import { LegacyTurn, type TurnStep } from './turn.js';
@@ -67,7 +68,7 @@ export function legacyClient(wire: Wire, options: ClientOptions): Client {
     const cancel = (): void => {
       life.abort(sending.signal?.reason);
     };
-    const steps = new LegacyTurn(calls, text, id, life.signal).run();
+    const steps = new LegacyTurn(calls, wellFormed(text), id, life.signal).run();
     sending.signal?.addEventListener('abort', cancel);
     try {
       sending.signal?.throwIfAborted();
@@ -111,7 +112,7 @@ export function legacyClient(wire: Wire, options: ClientOptions): Client {
     const id = sending.idempotencyKey ?? randomId();
     const life = linked(wire.closed, sending.signal);
     try {
-      for await (const step of new LegacyTurn(calls, text, id, life.signal).run()) {
+      for await (const step of new LegacyTurn(calls, wellFormed(text), id, life.signal).run()) {
         report(id, step);
         if (step.type !== 'accepted' && step.type !== 'left') yield shown(step);
       }

@@ -3,7 +3,7 @@ import { passes } from '../delivery.js';
 import type { InnerEvent } from '../inner-event.js';
 import { textOf } from '../json.js';
 import { LiveText } from '../live-text.js';
-import { textInFlight } from '../messages.js';
+import { textInFlight, turnsIn } from '../messages.js';
 import { Backoff, isAborted, linked, pause } from '../pacing.js';
 import type { Queue } from '../queue.js';
 import { showTool } from '../tool-event.js';
@@ -24,6 +24,8 @@ const IDLE_MS = 5_000;
 export class LegacyFollower {
   #cursor: number | undefined;
   #last: SessionState | undefined;
+  /** The number of turns in the last state without a running turn. */
+  #settled = 0;
   /** The title and body of the last emitted state, to skip unchanged states. */
   #shown = '';
   /** This client's turn that is being streamed. */
@@ -62,14 +64,14 @@ export class LegacyFollower {
   }
 
   /** Processes a step of a turn that this client has started. */
-  hearOwn(turnId: string, step: TurnStep): void {
-    const isTelling = !['accepted', 'connection', 'left'].includes(step.type);
+  receiveOwn(turnId: string, step: TurnStep): void {
+    const isProgress = !['accepted', 'connection', 'left'].includes(step.type);
     // The previous turn has ended, too, but its final state is still being read.
-    if (isTelling && this.#own !== undefined && this.#own !== turnId) this.#later.push({ turnId, step });
-    else this.#hearNow(turnId, step);
+    if (isProgress && this.#own !== undefined && this.#own !== turnId) this.#later.push({ turnId, step });
+    else this.#receiveNow(turnId, step);
   }
 
-  #hearNow(turnId: string, step: TurnStep): void {
+  #receiveNow(turnId: string, step: TurnStep): void {
     switch (step.type) {
       case 'accepted':
         this.#waiting.add(turnId);
@@ -102,11 +104,12 @@ export class LegacyFollower {
         return;
       case 'state':
         // Also when this state was already emitted.
-        this.#text.end(textInFlight(step.state));
+        this.#settle(step.state);
+        this.#text.end(textInFlight(step.state, this.#settled));
         this.#show(step.state);
         return;
       case 'tool':
-        this.#hearOwnTool(step);
+        this.#receiveOwnTool(step);
         return;
       case 'title':
       case 'notice':
@@ -121,10 +124,10 @@ export class LegacyFollower {
     // Skipped after a state, which ends the turn and may already have text of the next one that must stay known.
     if (this.#text.turnId === turnId) this.#text.end();
     this.pollNow();
-    for (const held of this.#later.splice(0)) this.hearOwn(held.turnId, held.step);
+    for (const held of this.#later.splice(0)) this.receiveOwn(held.turnId, held.step);
   }
 
-  #hearOwnTool(tool: ToolProgress): void {
+  #receiveOwnTool(tool: ToolProgress): void {
     const once = `${tool.status} ${tool.callId}`;
     // Already emitted from the updates stream; emitted again only to add the arguments.
     if (this.#tools.has(once) && tool.args === undefined) return;
@@ -193,7 +196,7 @@ export class LegacyFollower {
         return;
       case 'tool_update':
       case 'tool_complete':
-        this.#hearTool(data);
+        this.#receiveTool(data);
     }
   }
 
@@ -201,7 +204,7 @@ export class LegacyFollower {
    * Processes a tool event of the updates stream. Skips events of this client's own turns except failures: the chat
    * streams also have the arguments, but do not report failures.
    */
-  #hearTool(data: JsonObject): void {
+  #receiveTool(data: JsonObject): void {
     const tool = showTool(data, undefined);
     const isOwn = this.#own !== undefined || (this.#waiting.size > 0 && this.#foreign === undefined);
     const isReported =
@@ -235,12 +238,17 @@ export class LegacyFollower {
     this.#poll.abort();
   }
 
+  #settle({ status, messages }: SessionState): void {
+    if (status !== 'processing') this.#settled = turnsIn(messages);
+  }
+
   #show(state: SessionState): void {
     this.#last = state;
+    this.#settle(state);
     const shown = JSON.stringify([state.title, state.raw]);
     if (shown !== this.#shown) {
       this.#shown = shown;
-      this.#text.cover(textInFlight(state));
+      this.#text.cover(textInFlight(state, this.#settled));
       this.#covered = this.#coveredBy(state);
       if (this.#covered.has(this.#own ?? '')) this.#text.mute();
       this.queue.push({ type: 'state', state });

@@ -6,6 +6,9 @@ import { Backoff, isAborted } from '../pacing.js';
 import type { JsonObject, SessionState, ToolProgress, WireEvent } from '../types.js';
 import type { LegacyCalls } from './calls.js';
 
+/** The service forgets an idempotency key after a day, and would store the message a second time. */
+const KEY_MS = 20 * 60 * 60_000;
+
 /** A step of one message's turn. `accepted`: the message is stored. `left`: its stream is no longer read. */
 export type TurnStep = InnerEvent | { readonly type: 'accepted' } | { readonly type: 'left' };
 
@@ -16,6 +19,8 @@ export type TurnStep = InnerEvent | { readonly type: 'accepted' } | { readonly t
  */
 export class LegacyTurn {
   #isAccepted = false;
+  /** When the message was accepted, in milliseconds since the epoch. */
+  #acceptedAt = 0;
   #hasBegun = false;
   #isLost = false;
   /** The text emitted so far, over all streams. */
@@ -51,6 +56,7 @@ export class LegacyTurn {
     for (let made = 1; !isAborted(this.signal); made++) {
       let failure: ClientError | undefined;
       try {
+        if (this.#isAccepted && (yield* this.#mayNotRepeat())) return;
         const stream = await this.calls.chat(this.text, this.id, this.signal);
         backoff.reset();
         yield* this.#opened();
@@ -67,9 +73,22 @@ export class LegacyTurn {
     }
   }
 
+  /**
+   * Ends the turn if the accepted message must not be sent again: its thread was deleted, or its key may be forgotten.
+   * @returns true when the turn is over
+   */
+  async *#mayNotRepeat(): AsyncGenerator<TurnStep, boolean> {
+    const state = await this.calls.state(this.signal);
+    const isDeleted = state.messages.length === 0;
+    if (!isDeleted && Date.now() - this.#acceptedAt < KEY_MS) return false;
+    yield* this.#end(isDeleted ? 'The thread was deleted.' : undefined, state);
+    return true;
+  }
+
   *#opened(): Generator<TurnStep> {
     if (!this.#isAccepted) {
       this.calls.accepted(this.id);
+      this.#acceptedAt = Date.now();
       yield { type: 'accepted' };
     }
     if (!this.#isAccepted || this.#isLost) yield { type: 'connection', state: 'open' };
@@ -86,7 +105,7 @@ export class LegacyTurn {
       if (type === 'complete') return { error: undefined };
       if (type === 'error') return { error: textOf(data, 'message') };
       if (type === 'text') yield* this.#receive(textOf(data, 'content'));
-      else yield* this.#hearTool(data);
+      else yield* this.#receiveTool(data);
     }
     return undefined;
   }
@@ -108,10 +127,14 @@ export class LegacyTurn {
       this.#failure = error;
       return false;
     }
+    yield* this.#end(error, state);
+    return true;
+  }
+
+  *#end(error: string | undefined, state: SessionState): Generator<TurnStep> {
     if (!this.#hasBegun) yield* this.#begin();
     yield { type: 'state', state };
     yield { type: 'turn_ended', turnId: this.id, ...this.#outcome(error, state) };
-    return true;
   }
 
   #outcome(
@@ -142,7 +165,7 @@ export class LegacyTurn {
     yield { type: 'text', turnId: this.id, content: this.#stream.slice(offset), offset };
   }
 
-  *#hearTool(data: JsonObject): Generator<TurnStep> {
+  *#receiveTool(data: JsonObject): Generator<TurnStep> {
     if (!this.#hasBegun) yield* this.#begin();
     const tool = toolOf(data);
     const once = `${tool.status} ${tool.callId}`;

@@ -24,7 +24,7 @@ export async function* watchLegacy(
   const queue = new Queue<InnerEvent>();
   const watch = new LegacyFollower(calls, life.signal, queue);
   const listen = (turnId: string, step: TurnStep): void => {
-    watch.hearOwn(turnId, step);
+    watch.receiveOwn(turnId, step);
   };
   const close = (): void => {
     queue.close();

@@ -49,7 +49,7 @@ export function changed(view: View, change: Change): View {
 
 /** Applies a state, which replaces everything; sent messages that it does not contain yet stay at the end. */
 function stated(view: View, state: SessionState): View {
-  const { messages, queued, users, turns: ordinal } = readState(state);
+  const { messages, queued, users, turns: ordinal } = readState(state, view.settledTurns);
   const fresh = users.slice(view.statedUsers);
   const unseen = view.unseen.filter(({ text }) => {
     const index = fresh.indexOf(text);
@@ -63,6 +63,7 @@ function stated(view: View, state: SessionState): View {
     ...{ isLoaded: true, title: state.title ?? view.title, queued, unseen, statedUsers: users.length },
     messages: reused(view.messages, completed(messages, view, state.status)),
     status: state.status,
+    settledTurns: state.status === 'processing' ? view.settledTurns : ordinal,
     turn: state.status === 'processing' ? { ordinal, id, before } : null,
     userState: state.userState,
     raw: state.raw,

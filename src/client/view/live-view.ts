@@ -1,4 +1,5 @@
 import { randomId } from '../random-id.js';
+import { wellFormed } from '../well-formed.js';
 import type { Client, SessionEvent } from '../types.js';
 import { changed, type Change } from './changes.js';
 import { countMissing } from './history.js';
@@ -79,7 +80,7 @@ export class LiveView {
    */
   async send(text: string, deliver: (idempotencyKey: string) => Promise<void>): Promise<void> {
     const key = randomId();
-    this.apply({ type: 'sending', message: { key, text } });
+    this.apply({ type: 'sending', message: { key, text: wellFormed(text) } });
     try {
       await deliver(key);
     } catch (error) {

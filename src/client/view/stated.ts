@@ -1,6 +1,5 @@
 import type { ChatMessage, SessionState } from '../types.js';
-import { queuedFrom } from '../messages.js';
-import { beginsTurn } from '../wallet-words.js';
+import { queuedFrom, turnsIn } from '../messages.js';
 import { isFirst } from './history.js';
 import type { Block, ViewMessage } from './view.js';
 
@@ -14,14 +13,17 @@ export interface Stated {
   readonly turns: number;
 }
 
-/** Reads the thread of a state: joins the steps of each reply, and separates the queued messages. */
-export function readState({ messages, status }: SessionState): Stated {
+/**
+ * Reads the thread of a state: joins the steps of each reply, and separates the queued messages.
+ * @param settled the number of turns that have certainly ended
+ */
+export function readState({ messages, status }: SessionState, settled: number): Stated {
   const users = messages.filter(({ sender }) => sender === 'user').map(({ content }) => content);
-  const shown = status === 'processing' ? messages.slice(0, queuedFrom(messages)) : messages;
+  const shown = status === 'processing' ? messages.slice(0, queuedFrom(messages, settled)) : messages;
   // The report of a wallet is shown once its turn begins.
   const waiting = messages.slice(shown.length).filter(({ sender }) => sender === 'user');
   const queued = waiting.map(({ content }) => content);
-  return { messages: joined(shown), queued, users, turns: shown.filter(beginsTurn).length };
+  return { messages: joined(shown), queued, users, turns: turnsIn(shown) };
 }
 
 /** Returns the number of turns that messages have begun. */

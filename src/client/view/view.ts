@@ -77,6 +77,8 @@ export interface View {
   readonly turn: OpenTurn | null;
   /** The number of user messages in the last state. */
   readonly statedUsers: number;
+  /** The number of turns in the last state without a running turn: they have ended, also without a reply. */
+  readonly settledTurns: number;
   readonly calls: readonly HistoryCall[];
   /** The stored messages as far as they were read. */
   readonly history: HistoryPage | null;
@@ -97,6 +99,7 @@ export const EMPTY_VIEW: View = {
   unseen: [],
   turn: null,
   statedUsers: 0,
+  settledTurns: 0,
   calls: [],
   history: null,
   userState: null,

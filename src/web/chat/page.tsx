@@ -29,11 +29,7 @@ export function Page(props: {
   }, [only, isExposed, store]);
   const hasHistory = surfaces?.includes('current') ?? false;
   const walletProof = useCallback(() => wallets.signIn.proofOf(store.get().wallet), [wallets, store]);
-  const conversation = useConversation(
-    isExposed ? settings : null,
-    { base, hasHistory, walletProof },
-    traffic,
-  );
+  const open = useConversation(isExposed ? settings : null, { base, hasHistory, walletProof }, traffic);
   useEffect(
     () => (hasHistory ? wallets.desk.start(requestService(base, traffic.addExchange)) : undefined),
     [hasHistory, wallets, base, traffic],
@@ -45,20 +41,24 @@ export function Page(props: {
     },
     [store],
   );
-  if (conversation === null || surfaces === null || setup === null)
+  if (open === null || surfaces === null || setup === null)
     return <p className="waiting">Connecting to the service…</p>;
-  return (
-    <Desk {...{ conversation, settings, setup, surfaces, threads, traffic, wallets }} onChange={change} />
-  );
+  return <Desk {...{ ...open, setup, surfaces, threads, traffic, wallets }} onChange={change} />;
 }
 
-/** Returns the conversation of the current settings, and creates a new one when they name another. */
+/**
+ * Returns the open conversation, and creates a new one when the settings name another. Until that is open, the settings
+ * are those of the old one: the permission to use the wallet in one thread must not be stored for another.
+ */
 function useConversation(
   settings: Settings | null,
   around: Pick<Surroundings, 'base' | 'hasHistory' | 'walletProof'>,
   traffic: Traffic,
-): Conversation | null {
-  const [conversation, setConversation] = useState<Conversation | null>(null);
+): { readonly conversation: Conversation; readonly settings: Settings } | null {
+  const [open, setOpen] = useState<{ readonly conversation: Conversation; readonly identity: string } | null>(
+    null,
+  );
+  const shown = useRef<Settings | null>(null);
   const { base, hasHistory, walletProof } = around;
   const identity =
     settings === null
@@ -74,13 +74,15 @@ function useConversation(
       ...{ base, hasHistory, walletProof, onExchange: addExchange, onWireEvent: addEvent },
     });
     next.start();
-    setConversation(next);
+    setOpen({ conversation: next, identity });
     return () => {
       next.close();
     };
     // A change of the wallet does not start a new conversation.
   }, [identity, base, hasHistory, walletProof, traffic]);
-  return conversation;
+  if (open?.identity === identity) shown.current = settings;
+  if (open === null || shown.current === null) return null;
+  return { conversation: open.conversation, settings: shown.current };
 }
 
 /** Takes the account of the connected wallet as the wallet of the settings, whenever it changes. */

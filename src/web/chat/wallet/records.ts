@@ -27,7 +27,7 @@ export interface KeptRequest {
 }
 
 const PREFIX = 'diptych.wallet-request.';
-/** Requests expire after a day by default; ids are never used again. */
+/** How long a reported outcome is kept. Others are kept until they are reported: the wallet must not be asked twice. */
 const KEPT_MS = 14 * 24 * 60 * 60_000;
 
 /** Returns the key of a request in the storage; also the name of its lock. */
@@ -47,7 +47,9 @@ export class Records extends Observable<ReadonlyMap<string, KeptRequest>> {
     super(new Map());
     const oldest = Date.now() - KEPT_MS;
     for (const key of storedNames('browser', PREFIX)) {
-      if ((this.read(key)?.at ?? 0) < oldest) store('browser', key, '');
+      const record = this.read(key);
+      const isReported = record?.reportedAt !== null;
+      if (isReported && (record?.at ?? 0) < oldest) store('browser', key, '');
     }
     this.#reload();
     addEventListener('storage', ({ key }) => {

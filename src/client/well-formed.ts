@@ -1,0 +1,4 @@
+/** Replaces lone surrogates by U+FFFD, as the service does, so that a sent text equals the stored one. */
+export function wellFormed(text: string): string {
+  return text.replace(/\p{Surrogate}/gu, '\uFFFD');
+}

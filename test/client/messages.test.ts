@@ -1,0 +1,38 @@
+import { describe, expect, it } from '@jest/globals';
+import { ordinalOf, queuedFrom, replyOf, replyTo, textInFlight } from '../../src/client/messages.js';
+import { wellFormed } from '../../src/client/well-formed.js';
+import { agent, outcome, state, user } from './states.js';
+
+describe('the text in flight', () => {
+  it('is none of a cancelled turn, which ends like an unfinished one', () => {
+    const { state: running } = state('processing', user('a'), agent('Look.'), outcome('add', '3'), user('b'));
+    expect(textInFlight(running)).toBe('Look.');
+    expect(textInFlight(running, 1)).toBe('');
+    expect(queuedFrom(running.messages)).toBe(3);
+    expect(queuedFrom(running.messages, 1)).toBe(4);
+  });
+
+  it('is that of the turn after the settled ones', () => {
+    const { state: running } = state('processing', user('a'), user('b'), agent('Look.'), outcome('add', '3'));
+    expect(textInFlight(running, 1)).toBe('Look.');
+  });
+});
+
+describe('the reply to a message', () => {
+  it('is found by its turn when the same words are sent again', () => {
+    const { state: sent } = state('processing', user('go on'));
+    const ordinal = ordinalOf(sent.messages, 'go on') ?? 0;
+    const { state: later } = state(
+      'processing',
+      ...[user('go on'), agent('First'), user('go on'), agent('Second')],
+    );
+    expect(replyOf(later, { ordinal })?.text).toBe('First');
+    expect(replyTo(later, 'go on')?.text).toBe('Second');
+  });
+});
+
+describe('wellFormed', () => {
+  it('replaces lone surrogates alone', () => {
+    expect(wellFormed('a\uD83D b\uDE00 \u{1F600}')).toBe('a\uFFFD b\uFFFD \u{1F600}');
+  });
+});
