@@ -134,6 +134,30 @@ describeWithPostgres('a PostgreSQL store when the connection fails', () => {
     expect((await loaded(store, id)).open).toHaveLength(2);
   });
 
+  it('gives up all writes that wait for the same session together', async () => {
+    const id = randomUUID();
+    await send(store, id);
+    const impatient = await openPostgresStore({ url, poolSize: 3, statementTimeoutMs: 500 });
+    const blocker = new Client({ connectionString: url });
+    await blocker.connect();
+    await blocker.query('BEGIN; SELECT FROM sessions FOR UPDATE');
+    try {
+      const first = impatient.saveSession(change(id, { set: { title: 'first' } }));
+      const others = Array.from({ length: 5 }, () =>
+        impatient.saveSession(change(id, { set: { title: 'late' } })),
+      );
+      const all = Promise.allSettled([first, ...others]);
+      await expect(first).rejects.toThrow(StoreUnavailableError);
+      // The session is free again now, so that a later attempt would succeed.
+      await blocker.query('COMMIT');
+      for (const { status } of await all) expect(status).toBe('rejected');
+      expect((await loaded(store, id)).session.title).not.toBe('late');
+    } finally {
+      await blocker.end();
+      await impatient.close();
+    }
+  });
+
   it('is unavailable where it can only read', async () => {
     await runSql(url, `ALTER DATABASE ${database.name} SET default_transaction_read_only = on`);
     try {

@@ -57,8 +57,8 @@ export class Retention {
 
   /** Never rejects. */
   async #prune(): Promise<void> {
-    const { store, bus, threads, settings, clock, log } = this.parts;
-    const at = clock.now();
+    const { store, bus, threads, settings, log } = this.parts;
+    const at = this.#steadyNow();
     try {
       const deleted = await store.prune({
         at,

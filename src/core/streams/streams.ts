@@ -38,6 +38,8 @@ export class Streams {
   readonly #watches = new Map<string, Set<Watch>>();
   #cancelSweep: (() => void) | undefined;
   #isSweeping = false;
+  /** Sessions whose streams are about to be compared. */
+  readonly #toCompare = new Set<string>();
   /** When the last sweep began, by the monotonic clock, in milliseconds. */
   #sweptAt = 0;
   #isClosed = false;
@@ -126,8 +128,8 @@ export class Streams {
     this.#watches.set(sessionId, watches.add(watch));
     const unsubscribe = await this.parts.bus.subscribe(sessionId, (signal) => {
       if (signal.type === 'session_changed') this.parts.threads.noteRevision(sessionId, signal.revision);
-      if (signal.type === 'session_deleted') watch.cut('deleted');
-      else if (signal.type === 'missed') this.#compareSoon(sessionId);
+      // A session that was deleted may have been created again since.
+      if (signal.type === 'session_deleted' || signal.type === 'missed') this.#compareSoon(sessionId);
       else watch.receive(signal);
     });
     return () => {
@@ -137,10 +139,15 @@ export class Streams {
     };
   }
 
-  /** Lets the streams of a session catch up after the bus reported missed signals. Never throws. */
+  /** Compares the streams of a session with the store, once for signals that all of them received. Never throws. */
   #compareSoon(sessionId: string): void {
-    this.#compareThese([sessionId]).catch((error: unknown) => {
-      this.parts.log.warn({ err: error }, 'failed to compare streams with the store');
+    if (this.#toCompare.has(sessionId)) return;
+    this.#toCompare.add(sessionId);
+    setImmediate(() => {
+      this.#toCompare.delete(sessionId);
+      this.#compareThese([sessionId]).catch((error: unknown) => {
+        this.parts.log.warn({ err: error }, 'failed to compare streams with the store');
+      });
     });
   }
 

@@ -177,12 +177,19 @@ export class Runner {
     const { id, sessionId } = running.turn;
     const onSignal = (signal: Signal): void => {
       if (signal.type === 'interrupt' && signal.turnId === id) running.stop('interrupted');
-      if (signal.type === 'session_deleted') running.stop('deleted');
+      if (signal.type === 'session_deleted') void this.#stopIfDeleted(running);
     };
     return this.parts.bus.subscribe(sessionId, onSignal).catch((error: unknown) => {
       this.parts.log.warn({ err: error, turn: id }, 'bus subscription failed for a turn');
       return () => undefined;
     });
+  }
+
+  /** The session may have been created again since the signal. If it cannot be read, the lease keeper notices. */
+  async #stopIfDeleted(running: RunningTurn): Promise<void> {
+    const { sessionId } = running.turn;
+    const heads = await this.parts.store.heads([sessionId]).catch(() => undefined);
+    if (heads !== undefined && typeof heads.get(sessionId) !== 'object') running.stop('deleted');
   }
 
   /** An interrupted turn waits for its thread too, in which its end is stored. */

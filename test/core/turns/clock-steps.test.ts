@@ -206,3 +206,19 @@ describe('the turn of a process that was killed', () => {
     expect(rig.asked).toHaveLength(1);
   });
 });
+
+describe('retention on a node whose wall clock is set far forward', () => {
+  it('deletes a thread only once enough time has passed', async () => {
+    const clock = new FakeClock();
+    const settings = { retentionMs: HOUR_MS };
+    const { core, store } = testCore({ rigs: [new ScriptedRig()], clock, settings });
+    await core.start();
+    const id = uuid();
+    await core.createSession({ sessionId: id });
+    clock.step(100 * HOUR_MS);
+    await clock.advance(HOUR_MS / 2);
+    expect(await store.revisionOf(id)).toBeGreaterThan(0);
+    await clock.advance(HOUR_MS);
+    expect(await store.revisionOf(id)).toBe('deleted');
+  });
+});

@@ -16,6 +16,7 @@ import {
 } from '../../support/core.js';
 import { FakeClock } from '../../support/fake-clock.js';
 import { Gate } from '../../support/gate.js';
+import { createMemoryBus } from '../../../src/adapters/bus/memory/bus.js';
 import { joinedBuses, twoNodes } from '../../support/nodes.js';
 import { ScriptedRig } from '../../support/scripted-rig.js';
 
@@ -152,6 +153,26 @@ describe('a node that does not work on the turn', () => {
     await other.deleteSession(id);
     await asked.left;
     expect(asked.signal.reason).toMatchObject({ stop: 'deleted' });
+  });
+
+  it('does not stop a turn or a stream of a session that was created again since its deletion', async () => {
+    const rig = new ScriptedRig();
+    const bus = createMemoryBus();
+    const { core } = testCore({ rigs: [rig], bus });
+    const id = uuid();
+    await core.createSession({ sessionId: id });
+    await core.deleteSession(id);
+    const sent = await core.send(message(id, 'Hi'));
+    const feed = await core.watchTurn(sent);
+    const asked = await rig.next();
+    // As from another node, late.
+    bus.publish(id, { type: 'session_deleted' });
+    asked.text('Hello');
+    await new Promise(setImmediate);
+    asked.end();
+    expect((await collect(feed)).map(({ type }) => type)).not.toContain('cut');
+    const { status, ...ended } = await core.snapshot(created(id));
+    expect([status, spoken({ status, ...ended })]).toEqual(['idle', ['user: Hi', 'assistant: Hello']]);
   });
 
   it('shows what another has acknowledged, also when it receives no signals', async () => {

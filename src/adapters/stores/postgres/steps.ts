@@ -1,5 +1,6 @@
 import { DatabaseError } from 'pg';
 import { wellFormed } from '../../../core/model/text.js';
+import { StoreUnavailableError } from '../../../core/ports/store.js';
 import type { Bindable, Run, Statement } from './connections.js';
 import { isUnavailable } from './failure.js';
 import { callOf, resultOf } from './functions.js';
@@ -101,7 +102,7 @@ export class Steps {
   /** Resolves when no step waits, and none is being repeated. */
   async settled(): Promise<void> {
     if (this.#isWriting) await new Promise<void>((resolve) => this.#onSettled.push(resolve));
-    await Promise.all(this.#repeats.values());
+    await Promise.allSettled(this.#repeats.values());
   }
 
   /** Never rejects. */
@@ -147,17 +148,24 @@ export class Steps {
 
   /**
    * The next group does not wait for it: it may wait for a lock. Steps of the same session wait for each other, so that
-   * a locked session takes one connection.
+   * a locked session takes one connection. When one is unavailable, those behind it fail with it: they would be stored
+   * after their clients have given up.
    */
   #repeat({ name, values, resolve, reject }: Step): void {
     const [id] = values;
-    const repeat = (this.#repeats.get(id) ?? Promise.resolve())
-      .then(() => this.writeAlone(name, values))
-      .then(resolve, reject)
-      .finally(() => {
-        if (this.#repeats.get(id) === repeat) this.#repeats.delete(id);
-      });
-    this.#repeats.set(id, repeat);
+    const written = (this.#repeats.get(id) ?? Promise.resolve()).then(() => this.writeAlone(name, values));
+    const last = written.then(
+      () => undefined,
+      (error: unknown) => {
+        if (error instanceof StoreUnavailableError) throw error;
+      },
+    );
+    this.#repeats.set(id, last);
+    const forget = (): void => {
+      if (this.#repeats.get(id) === last) this.#repeats.delete(id);
+    };
+    last.then(forget, forget);
+    written.then(resolve, reject);
   }
 }
 
