@@ -261,6 +261,18 @@ describe('an answer in the chat completions dialect', () => {
     expect(await upstream.requests[0]?.closed).toBe('aborted');
   });
 
+  it('that has its end mark is complete, also when the connection stays open', async () => {
+    upstream.next(async (reply) => {
+      reply.open();
+      for (const event of [textChunk('all of it'), endChunk()]) reply.event(event);
+      reply.event('[DONE]');
+      await reply.hang();
+    });
+    const parts = await collect(rig(), ask('my question'));
+    expect(parts).toContainEqual({ type: 'text', text: 'all of it' });
+    expect(await upstream.requests[0]?.closed).toBe('aborted');
+  });
+
   it('that is over leaves its connection to the next one, whatever came of it', async () => {
     const ours = rig();
     const say = async (...events: readonly object[]) => {

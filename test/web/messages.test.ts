@@ -109,6 +109,24 @@ describeWithBrowser('the messages of the page', () => {
       await facts.filter({ hasText: expected }).waitFor();
     });
 
+    it('are generated again once by a double click', async () => {
+      const visitor = await visit({ fragment });
+      await visitor.say('First');
+      await visitor.hears('You said: First', 0);
+      await visitor.idle();
+      const branches: string[] = [];
+      visitor.page.on('request', (request) => {
+        if (/\/branch$/.test(new URL(request.url()).pathname)) branches.push(request.method());
+      });
+      const before = visitor.sessionId;
+      await visitor.answers.first().hover();
+      await action(visitor.answers.first(), 'Regenerate').dblclick();
+      await untilInPage(visitor.page, `!location.hash.includes('${before}')`);
+      await visitor.hears('You said: First', 0);
+      await visitor.idle();
+      expect(branches).toEqual(['POST']);
+    });
+
     it('are edited and generated again in a branch, by keyboard alone', async () => {
       const visitor = await visit({ fragment });
       await visitor.say('First');

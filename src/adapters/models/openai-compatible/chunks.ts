@@ -19,6 +19,7 @@ export class Chunks {
   #finish: string | undefined;
   #usage: Usage = NO_USAGE;
   #spoke = false;
+  #isMarked = false;
 
   /** @param onText receives each text fragment, never an empty one */
   constructor(private readonly onText: (text: string) => void) {}
@@ -28,7 +29,10 @@ export class Chunks {
    * @throws UpstreamFault, or the error object that the provider sent
    */
   take(data: string): void {
-    if (data === '[DONE]') return;
+    if (data === '[DONE]') {
+      this.#isMarked = true;
+      return;
+    }
     const chunk = parse(data);
     if (!isJsonObject(chunk)) throw new UpstreamFault('unreadable', { code: 'chunk' });
     const { choices, usage } = chunk;
@@ -46,6 +50,11 @@ export class Chunks {
     }
     if (isJsonObject(delta)) this.#takeDelta(delta);
     else if (delta !== undefined && delta !== null) throw new UpstreamFault('unreadable', { code: 'delta' });
+  }
+
+  /** True after the finish reason and the end mark. Some providers send more, but a response may end here. */
+  get isComplete(): boolean {
+    return this.#isMarked && this.#finish !== undefined;
   }
 
   #takeText(text: string): void {

@@ -15,6 +15,8 @@ import { Chunks } from './chunks.js';
 import { requestBody } from './request.js';
 
 const BODILESS = new Set([204, 205]);
+/** How long a proxy may keep a complete response open, in milliseconds. */
+const LINGER_MS = 2_000;
 const BYTE_ORDER_MARK = '\uFEFF';
 
 /**
@@ -64,6 +66,7 @@ interface Consumer extends FailedCall {
 class CompletionReader implements ResponseListener {
   #response: OpenResponse | undefined;
   #isOver = false;
+  #lingering: NodeJS.Timeout | undefined;
   /** Set when the status is not 2xx; the body then holds the error. */
   #refusal: { readonly head: ResponseHead; body: string } | undefined;
   /** Joins characters that are split across chunks. Unlike `TextDecoder` it is fast for short chunks. */
@@ -101,13 +104,20 @@ class CompletionReader implements ResponseListener {
     if (this.#isOver) return;
     try {
       this.#takeText(this.#decoder.write(bytes));
+      if (this.#chunks.isComplete) this.#lingering ??= setTimeout(this.#onLingered, LINGER_MS);
     } catch (error) {
       this.onFail(error);
     }
   }
 
+  readonly #onLingered = (): void => {
+    this.onEnd();
+    this.#response?.cancel();
+  };
+
   onEnd(): void {
     if (this.#isOver) return;
+    clearTimeout(this.#lingering);
     try {
       this.#takeText(this.#decoder.end());
       if (this.#refusal !== undefined) {
@@ -133,6 +143,7 @@ class CompletionReader implements ResponseListener {
   /** Ends the call with an error and closes the connection, unless the response is complete. */
   #reject(error: RigError): void {
     this.#isOver = true;
+    clearTimeout(this.#lingering);
     this.#response?.cancel();
     this.consumer.reject(failureOf(this.signal, error));
   }

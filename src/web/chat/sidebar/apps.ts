@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'react';
 import type { AppDetails } from '../../../client/types.js';
+import { useObservable } from '../../parts/observable.js';
 import { reasonOf, type Conversation } from '../conversation/conversation.js';
 
 /** A list that the service provides. */
@@ -14,12 +15,22 @@ export function useApps(conversation: Conversation): Listed<AppDetails> {
   return useList(conversation, readApps);
 }
 
-/** Reads a list once per conversation. @param read must stay the same function */
+/**
+ * Reads a list once per conversation, and after a failure again when the service can be reached.
+ * @param read must stay the same function
+ */
 export function useList<T>(
   conversation: Conversation,
   read: (conversation: Conversation) => Promise<readonly T[]>,
 ): Listed<T> {
   const [listed, setListed] = useState<Listed<T>>({ list: [], problem: null });
+  const [attempt, setAttempt] = useState(0);
+  const { connection } = useObservable(conversation.view);
+  const hasFailed = listed.problem !== null;
+  useEffect(() => {
+    if (connection === 'open' && hasFailed) setAttempt((before) => before + 1);
+    // Only a change of the connection is a reason to read again.
+  }, [connection]);
   useEffect(() => {
     let isOver = false;
     const show = (next: Listed<T>): void => {
@@ -36,7 +47,7 @@ export function useList<T>(
     return () => {
       isOver = true;
     };
-  }, [conversation, read]);
+  }, [conversation, read, attempt]);
   return listed;
 }
 

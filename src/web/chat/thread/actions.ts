@@ -48,6 +48,17 @@ export function useMessageActions(
   },
 ): MessageActions {
   return useMemo(() => {
+    /** The messages whose actions have not ended: a second click must not send the message twice. */
+    const busy = new Set<string>();
+    const once = async <T>(id: string, act: () => Promise<T>): Promise<T | undefined> => {
+      if (busy.has(id)) return undefined;
+      busy.add(id);
+      try {
+        return await act();
+      } finally {
+        busy.delete(id);
+      }
+    };
     /** Sends a text in a branch that ends before the turn of a message. Returns false if there is no branch. */
     const inBranch = async (id: string, text?: string): Promise<boolean> => {
       const first = firstOf(conversation.view.get().messages, id);
@@ -62,13 +73,13 @@ export function useMessageActions(
     };
     return {
       canBranch: conversation.canBranch,
-      edit: inBranch,
+      edit: async (id, text) => (await once(id, () => inBranch(id, text))) ?? false,
       regenerate: (id) => {
-        void inBranch(id);
+        void once(id, () => inBranch(id));
       },
       sendAgain: (id) => {
         const first = firstOf(conversation.view.get().messages, id);
-        if (first !== undefined) void send(textOf(first));
+        if (first !== undefined) void once(id, () => send(textOf(first)));
       },
     };
   }, [conversation, send, sendIn, fail]);

@@ -42,7 +42,7 @@ export class WalletConnection extends Observable<ConnectionState> {
     this.set({ ...this.get(), asked: wallet, problem: null });
     try {
       await callWallet(wallet.provider, 'eth_requestAccounts');
-      await this.#use(wallet);
+      if (!(await this.#use(wallet))) return;
       store('browser', LAST, wallet.maker);
       if (this.get().connected === null) throw new WalletError('The wallet has no account for this page.');
     } catch (error) {
@@ -55,6 +55,7 @@ export class WalletConnection extends Observable<ConnectionState> {
   /** Forgets the wallet. The wallet itself keeps its permission for this page. */
   disconnect(): void {
     this.#leave();
+    this.#leave = () => undefined;
     this.#last = null;
     store('browser', LAST, '');
     this.set({ connected: null, asked: null, problem: null });
@@ -70,8 +71,11 @@ export class WalletConnection extends Observable<ConnectionState> {
     this.#use(wallet).catch(() => undefined);
   };
 
-  /** Reads account and chain after it listens to their changes, so that it misses none. */
-  async #use(wallet: FoundWallet): Promise<void> {
+  /**
+   * Reads account and chain after it listens to their changes, so that it misses none.
+   * @returns false if another wallet was connected, or this one disconnected, before it responded
+   */
+  async #use(wallet: FoundWallet): Promise<boolean> {
     this.#leave();
     this.#last = null;
     const { provider } = wallet;
@@ -83,16 +87,19 @@ export class WalletConnection extends Observable<ConnectionState> {
         this.#change({ chainId: chainOf(now) });
       }),
     ];
-    this.#leave = () => {
+    const leave = (): void => {
       for (const stop of stops) stop();
     };
+    this.#leave = leave;
     const [chainId, accounts] = await Promise.all([
       chainIdOf(provider),
       callWallet(provider, 'eth_accounts'),
     ]);
+    if (this.#leave !== leave) return false;
     const account = firstOf(accounts);
     this.set({ ...this.get(), connected: account === null ? null : { wallet, account, chainId } });
     this.#last = { wallet, chainId };
+    return true;
   }
 
   #change(news: { readonly account?: string | null; readonly chainId?: number | null }): void {
