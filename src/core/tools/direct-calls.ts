@@ -75,9 +75,10 @@ export class DirectCalls {
   /**
    * Runs one tool for a session and publishes the call's progress to the session's streams.
    * @throws RefusedError `not_found` for an unknown tool; `invalid` for arguments that do not match its schema or
-   * contain a private key
+   * contain a private key; `unavailable` once the service stops
    */
   async invoke(request: InvocationRequest): Promise<Invocation> {
+    this.#stop.signal.throwIfAborted();
     const app = await this.parts.access.authorize(request.app ?? DEFAULT_APP, request.key);
     this.#check(app, request.name, request.args);
     const thread = await this.parts.threads.openForWrite(request.session);

@@ -126,6 +126,11 @@ describe('a call by a client', () => {
     await begun;
     await core.drain(0);
     await refusal;
+    // The tool is not run: its result would be lost.
+    started = () => {
+      throw new Error('was run');
+    };
+    await expect(core.invokeTool(call(two, 'get_time'))).rejects.toMatchObject({ reason: 'unavailable' });
     for (const id of [one, two]) {
       expect((await eventsOf(store, id)).at(-1)).toMatchObject({
         type: 'tool_complete',
