@@ -176,8 +176,13 @@ export class Site {
 
   /** Deletes a session by the command line, past all proxies. False: it failed. */
   deleteByCli(id: string): Promise<boolean> {
+    return this.command('sessions', 'delete', id);
+  }
+
+  /** Runs a command of the service beside it, past all proxies. False: it failed. */
+  command(...args: readonly string[]): Promise<boolean> {
     const { app, cwd, env } = this.cli;
-    const child = spawn(process.execPath, [join(app, 'dist/cli/diptych.js'), 'sessions', 'delete', id], {
+    const child = spawn(process.execPath, [join(app, 'dist/cli/diptych.js'), ...args], {
       cwd,
       env: { PATH: process.env.PATH, ...env },
       stdio: 'ignore',
