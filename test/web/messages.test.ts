@@ -116,7 +116,7 @@ describeWithBrowser('the messages of the page', () => {
       await visitor.idle();
       const branches: string[] = [];
       visitor.page.on('request', (request) => {
-        if (/\/branch$/.test(new URL(request.url()).pathname)) branches.push(request.method());
+        if (new URL(request.url()).pathname.endsWith('/branch')) branches.push(request.method());
       });
       const before = visitor.sessionId;
       await visitor.answers.first().hover();

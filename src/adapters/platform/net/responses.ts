@@ -36,9 +36,9 @@ function streamOf(body: Dispatcher.ResponseData['body']): ReadableStream<Uint8Ar
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        const { done, value } = await pieces.next();
-        if (done === true) controller.close();
-        else controller.enqueue(value);
+        const next = await pieces.next();
+        if (next.done === true) controller.close();
+        else controller.enqueue(next.value);
       },
       cancel() {
         discard(body);
