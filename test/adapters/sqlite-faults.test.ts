@@ -56,6 +56,17 @@ async function recovered(store: Store): Promise<void> {
   }
 }
 
+/** Waits until the store refuses for this reason. Each refusal before must be that it is unavailable. */
+async function refusedWith(store: Store, words: string): Promise<void> {
+  let refusal = '';
+  while (!refusal.includes(words)) {
+    const error: unknown = await store.check().catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(StoreUnavailableError);
+    refusal = error instanceof Error ? String(error.cause) : '';
+    await delay(10);
+  }
+}
+
 describe('faults of the SQLite store', () => {
   it('lets a bad write fail alone among those of its batch', async () => {
     const store = await openTestSqlite();
@@ -169,13 +180,7 @@ describe('faults of the SQLite store', () => {
       backup.prepare('SELECT count(*) FROM messages').get();
       rmSync(`${path}-wal`);
       await expect(send(store, id)).rejects.toThrow(StoreUnavailableError);
-      let refusal = '';
-      while (!refusal.includes('still reads the removed write-ahead log')) {
-        const error: unknown = await store.check().catch((reason: unknown) => reason);
-        expect(error).toBeInstanceOf(StoreUnavailableError);
-        refusal = error instanceof Error ? String(error.cause) : '';
-        await delay(10);
-      }
+      await refusedWith(store, 'still reads the removed write-ahead log');
       backup.close();
       await recovered(store);
       await send(store, id, { text: 'after' });
@@ -266,13 +271,7 @@ describe('faults of the SQLite store', () => {
       renameSync(path, `${path}.moved`);
       const poison = store.saveSession(change(id, { set: { title: 'poison' } }));
       await expect(poison).rejects.toThrow(StoreUnavailableError);
-      let refusal = '';
-      while (!refusal.includes('no longer exists')) {
-        const error: unknown = await store.check().catch((reason: unknown) => reason);
-        expect(error).toBeInstanceOf(StoreUnavailableError);
-        refusal = error instanceof Error ? String(error.cause) : '';
-        await delay(10);
-      }
+      await refusedWith(store, 'no longer exists');
       expect(existsSync(path)).toBe(false);
       renameSync(`${path}.moved`, path);
       await recovered(store);

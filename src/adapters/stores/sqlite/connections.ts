@@ -2,7 +2,8 @@ import type { Database } from 'better-sqlite3';
 import { SqliteDatabase } from './driver.js';
 import { sqliteCode } from './failure.js';
 import { checkpoint } from './files/disk-bound.js';
-import { identify, isLogEmpty } from './files/open-files.js';
+import { isLogEmpty } from './files/database-files.js';
+import { identify } from './files/open-files.js';
 import { makePrivate } from './files/private-files.js';
 import { migrate, readMigrations } from './migrate.js';
 

@@ -7,6 +7,7 @@ import type { Transfer } from '../../../core/ports/transfer.js';
 import { shapeOf, type TransferRow, type TransferTable } from '../../../core/ports/transfer-tables.js';
 import { openReading, openWriting } from './connections.js';
 import { readError } from './failure.js';
+import { checkpoint } from './files/disk-bound.js';
 
 const BUSY_MS = 5_000;
 const ROWS_A_PAGE = 200;
@@ -33,7 +34,7 @@ export async function openSqliteTransfer(
         insertRows(db, table, rows);
       }),
     openTurns: (leaseMs) => settled(() => countOpen(db, leaseMs)),
-    settle: () => settled(() => void db.pragma('wal_checkpoint(TRUNCATE)')),
+    settle: () => settled(() => void checkpoint(db, 'TRUNCATE')),
     close: () => settled(() => void db.close()),
   };
 }

@@ -1,6 +1,7 @@
-import { statfsSync, statSync } from 'node:fs';
+import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Database } from 'better-sqlite3';
+import { sizeOf } from './database-files.js';
 
 /** SQLite's default page size, in bytes. */
 const PAGE_BYTES = 4096;
@@ -105,8 +106,7 @@ export function checkpoint(
 /** Measures the disk of a database. Free space is infinite if the file system does not report its size. */
 export function diskOf(file: string): Disk {
   const { blocks, bavail, bsize } = statfsSync(dirname(file));
-  const databaseBytes = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
-  return { freeBytes: blocks === 0 ? Infinity : bavail * bsize, databaseBytes };
+  return { freeBytes: blocks === 0 ? Infinity : bavail * bsize, databaseBytes: sizeOf(file) };
 }
 
 /** Rounds down to a power of two, so that the limit changes rarely. */

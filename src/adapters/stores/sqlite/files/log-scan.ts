@@ -1,4 +1,5 @@
-import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { closeSync, openSync, readSync } from 'node:fs';
+import { sizeOf } from './database-files.js';
 
 /** Sizes in the format of a write-ahead log (https://sqlite.org/fileformat2.html, "The Write-Ahead Log"), in bytes. */
 const HEADER_BYTES = 32;
@@ -20,7 +21,7 @@ export interface LogScan {
  * @throws Error when it cannot be read
  */
 export function scanLog(path: string): LogScan | undefined {
-  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  const size = sizeOf(path);
   if (size < HEADER_BYTES) return undefined;
   const file = openSync(path, 'r');
   try {

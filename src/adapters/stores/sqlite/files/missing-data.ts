@@ -1,6 +1,7 @@
-import { existsSync, realpathSync, statSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { Database } from 'better-sqlite3';
+import { logOf, sizeOf } from './database-files.js';
 import { checkpoint } from './disk-bound.js';
 import { scanLog, type LogScan } from './log-scan.js';
 
@@ -16,8 +17,8 @@ export interface FilesBefore {
 /** Inspects a database's files before it is opened. @param companions files that a service creates beside it */
 export function lookBefore(path: string, companions: readonly string[]): FilesBefore {
   const real = existsSync(path) ? realpathSync(path) : path;
-  const isEmpty = (statSync(real, { throwIfNoEntry: false })?.size ?? 0) === 0;
-  const traces = [...companions, `${real}-wal`].filter((file) => isFilled(file));
+  const isEmpty = sizeOf(real) === 0;
+  const traces = [...companions, `${real}-wal`].filter((file) => sizeOf(file) > 0);
   return { path, isEmpty, log: scanLog(`${real}-wal`), traces };
 }
 
@@ -34,10 +35,6 @@ export function findMissing({ path, isEmpty, log, traces }: FilesBefore, db: Dat
   const damage = `the write-ahead log of ${path} is damaged: the last writes before the stop may be missing`;
   if (log.salts === undefined) return [damage];
   // Another process may have started a new log since `lookBefore`.
-  if (scanLog(`${realpathSync(path)}-wal`)?.salts !== log.salts) return [];
+  if (scanLog(logOf(path))?.salts !== log.salts) return [];
   return checkpoint(db, 'PASSIVE').pages < log.frames ? [damage] : [];
-}
-
-function isFilled(file: string): boolean {
-  return (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0;
 }

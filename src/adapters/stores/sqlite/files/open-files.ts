@@ -1,4 +1,5 @@
-import { realpathSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
+import { indexOf, logOf, sizeOf } from './database-files.js';
 
 /** Whether the files at the paths of a database are still the ones that are open. */
 export type FilesState =
@@ -34,7 +35,7 @@ export class OpenFiles {
     this.#database = database;
     this.identity = identify(database);
     this.#log = openFile(logOf(database));
-    this.#index = openFile(`${realpathSync(database)}-shm`);
+    this.#index = openFile(indexOf(database));
   }
 
   /** Compares the files at the paths with those that were opened. Never throws. */
@@ -70,28 +71,14 @@ export class OpenFiles {
   }
 }
 
-/** Returns whether the write-ahead log of a database contains nothing, or does not exist. */
-export function isLogEmpty(database: string): boolean {
-  return sizeOf(logOf(database)) === 0;
-}
-
 /** Returns the identity of the file at a path, its device and inode; undefined when there is no file. */
 export function identify(path: string): string | undefined {
   const found = statSync(path, { bigint: true, throwIfNoEntry: false });
   return found && `${String(found.dev)}:${String(found.ino)}`;
 }
 
-/** SQLite creates the log beside the target of a symbolic link. */
-function logOf(database: string): string {
-  return `${realpathSync(database)}-wal`;
-}
-
 function openFile(path: string): OpenFile {
   return { path, opened: identify(path) };
-}
-
-function sizeOf(path: string): number {
-  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
 function stateOf({ path, opened }: OpenFile): 'in place' | 'removed' | 'replaced' {

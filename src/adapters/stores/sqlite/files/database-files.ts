@@ -1,0 +1,21 @@
+import { realpathSync, statSync } from 'node:fs';
+
+/** Returns the path of a database's write-ahead log. SQLite creates it beside the target of a symbolic link. */
+export function logOf(database: string): string {
+  return `${realpathSync(database)}-wal`;
+}
+
+/** Returns the path of the index of a database's write-ahead log. */
+export function indexOf(database: string): string {
+  return `${realpathSync(database)}-shm`;
+}
+
+/** Returns the size of a file in bytes; 0 when there is none. */
+export function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+/** Returns whether the write-ahead log of a database contains nothing, or does not exist. */
+export function isLogEmpty(database: string): boolean {
+  return sizeOf(logOf(database)) === 0;
+}
