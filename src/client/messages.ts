@@ -34,8 +34,13 @@ export interface Reply {
 
 /** Returns the reply to the last user message with this text; undefined when there is no such message. */
 export function replyTo({ messages }: SessionState, text: string): Reply | undefined {
-  const index = messages.findLastIndex(({ sender, content }) => sender === 'user' && content === text);
+  const index = lastWith(messages, text);
   return index === -1 ? undefined : replyAt(messages, index);
+}
+
+/** Returns the index of the last user message with this text; -1 if there is none. */
+function lastWith(messages: readonly ChatMessage[], text: string): number {
+  return messages.findLastIndex(({ sender, content }) => sender === 'user' && content === text);
 }
 
 function replyAt(messages: readonly ChatMessage[], index: number): Reply {
@@ -52,9 +57,17 @@ export function turnsIn(messages: readonly ChatMessage[]): number {
   return messages.filter(beginsTurn).length;
 }
 
+/**
+ * Returns the number of turns that have certainly ended after a state: all, if none is running.
+ * @param before the number before the state
+ */
+export function settledAfter({ status, messages }: SessionState, before: number): number {
+  return status === 'processing' ? before : turnsIn(messages);
+}
+
 /** Returns the number of the turn that the last message with this text begins; undefined if there is none. */
 export function ordinalOf(messages: readonly ChatMessage[], text: string): number | undefined {
-  const index = messages.findLastIndex(({ sender, content }) => sender === 'user' && content === text);
+  const index = lastWith(messages, text);
   return index === -1 ? undefined : turnsIn(messages.slice(0, index + 1));
 }
 

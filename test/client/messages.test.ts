@@ -32,7 +32,8 @@ describe('the reply to a message', () => {
 });
 
 describe('wellFormed', () => {
-  it('replaces lone surrogates alone', () => {
+  it('replaces lone surrogates and NUL alone', () => {
     expect(wellFormed('a\uD83D b\uDE00 \u{1F600}')).toBe('a\uFFFD b\uFFFD \u{1F600}');
+    expect(wellFormed('a\0\tb')).toBe('a\uFFFD\tb');
   });
 });

@@ -4,7 +4,7 @@ import type { ClientError } from '../error.js';
 import type { InnerEvent } from '../inner-event.js';
 import { textOf } from '../json.js';
 import { LiveText } from '../live-text.js';
-import { lastFailure, textInFlight, turnsIn } from '../messages.js';
+import { lastFailure, settledAfter, textInFlight } from '../messages.js';
 import { Backoff, isAborted, linked } from '../pacing.js';
 import { Queue } from '../queue.js';
 import type { JsonObject, SessionState, WireEvent } from '../types.js';
@@ -133,7 +133,7 @@ export class CurrentFollower {
       this.#held = undefined;
       this.#last = state;
       const isProcessing = state.status === 'processing';
-      if (!isProcessing) this.#settled = turnsIn(state.messages);
+      this.#settled = settledAfter(state, this.#settled);
       this.#text.cover(textInFlight(state, this.#settled));
       this.#covered = coveredTurns(isProcessing, this.#open, (this.#queue?.waiting ?? []).flatMap(turnFrame));
       if (this.#covered.has(this.#text.turnId ?? '')) this.#text.mute();

@@ -3,7 +3,7 @@ import { passes } from '../delivery.js';
 import type { InnerEvent } from '../inner-event.js';
 import { textOf } from '../json.js';
 import { LiveText } from '../live-text.js';
-import { textInFlight, turnsIn } from '../messages.js';
+import { settledAfter, textInFlight } from '../messages.js';
 import { Backoff, isAborted, linked, pause } from '../pacing.js';
 import type { Queue } from '../queue.js';
 import { showTool } from '../tool-event.js';
@@ -104,7 +104,7 @@ export class LegacyFollower {
         return;
       case 'state':
         // Also when this state was already emitted.
-        this.#settle(step.state);
+        this.#settled = settledAfter(step.state, this.#settled);
         this.#text.end(textInFlight(step.state, this.#settled));
         this.#show(step.state);
         return;
@@ -238,13 +238,9 @@ export class LegacyFollower {
     this.#poll.abort();
   }
 
-  #settle({ status, messages }: SessionState): void {
-    if (status !== 'processing') this.#settled = turnsIn(messages);
-  }
-
   #show(state: SessionState): void {
     this.#last = state;
-    this.#settle(state);
+    this.#settled = settledAfter(state, this.#settled);
     const shown = JSON.stringify([state.title, state.raw]);
     if (shown !== this.#shown) {
       this.#shown = shown;

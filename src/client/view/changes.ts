@@ -1,4 +1,5 @@
 import type { HistoryPage, SessionEvent, SessionState, ToolProgress } from '../types.js';
+import { settledAfter } from '../messages.js';
 import { withFates } from './fates.js';
 import { callsOf, mergedHistory, textOf, withOrigins } from './history.js';
 import { reused } from './reuse.js';
@@ -63,7 +64,7 @@ function stated(view: View, state: SessionState): View {
     ...{ isLoaded: true, title: state.title ?? view.title, queued, unseen, statedUsers: users.length },
     messages: reused(view.messages, completed(messages, view, state.status)),
     status: state.status,
-    settledTurns: state.status === 'processing' ? view.settledTurns : ordinal,
+    settledTurns: settledAfter(state, view.settledTurns),
     turn: state.status === 'processing' ? { ordinal, id, before } : null,
     userState: state.userState,
     raw: state.raw,
