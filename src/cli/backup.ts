@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { Command } from 'commander';
-import { withConfig, withStore, type ConfigFlags } from './configured.js';
+import { SECRETS_KEY_FILE } from '../composition/data.js';
+import { configOf, requireDatabase, warnOfMissing, withConfig, type ConfigFlags } from './configured.js';
 import { CommandError, INTERRUPTED, printJson, showProgress, type Terminal } from './terminal.js';
 
 /** `backup FILE`: copies the data, also while the service runs. */
@@ -21,24 +22,35 @@ async function backUp(
   flags: ConfigFlags & { json?: boolean },
 ): Promise<void> {
   if (existsSync(target)) throw new CommandError(`${target} exists; a backup never overwrites a file`);
+  const source = await sourceOf(flags);
+  const { backupDatabase } = await import('../adapters/stores/sqlite/backup.js');
   const show = showProgress(terminal);
   const stop = new AbortController();
   const release = terminal.onStop(() => {
     stop.abort(new CommandError('Interrupted: there is no copy.', INTERRUPTED));
   });
   try {
-    await withStore(flags, async ({ backup }) => {
-      if (backup === null) throw new CommandError('backup supports only SQLite; for PostgreSQL, use pg_dump');
-      const onProgress = (share: number): void => {
+    await backupDatabase(source, target, {
+      companions: [join(dirname(source), SECRETS_KEY_FILE)],
+      onMissing: warnOfMissing,
+      onProgress: (share) => {
         show(`${String(Math.floor(share * 100))} % copied`);
-      };
-      await backup(target, onProgress, stop.signal).finally(() => {
-        show('');
-      });
+      },
+      signal: stop.signal,
     });
   } finally {
+    show('');
     release();
   }
   if (flags.json === true) printJson(terminal, { file: target });
   else terminal.output.write(`The copy is in ${target}.\n`);
+}
+
+/** @returns the path of the database file @throws CommandError when there is none */
+async function sourceOf(flags: ConfigFlags): Promise<string> {
+  const config = await configOf(flags);
+  requireDatabase(config, false);
+  const { database } = config;
+  if (database.kind === 'sqlite' && database.path !== null) return database.path;
+  throw new CommandError('backup supports only SQLite; for PostgreSQL, use pg_dump');
 }

@@ -23,9 +23,11 @@ export function configOf(flags: ConfigFlags): Promise<Config> {
 }
 
 /**
- * Runs `work` with the service's store, which a running service may be using at the same time.
+ * Runs `work` with the service's store, which a running service may be using at the same time. Leaves an older schema
+ * alone: nodes of the version that wrote it could not start any more.
  * @param options `creates`: a SQLite database that does not exist is created
  * @throws CommandError when there is no database
+ * @throws SchemaVersionError when its schema is not the one of this version
  */
 export async function withStore<T>(
   flags: ConfigFlags,
@@ -36,9 +38,9 @@ export async function withStore<T>(
   const creates = options.creates === true;
   requireDatabase(config, creates);
   // The file may have been moved since that check.
-  const opened = await openStore(config, { creates });
+  const opened = await openStore(config, { creates, migrates: false });
   // Opening the database removes the traces of the loss: the service could not report it any more.
-  for (const message of opened.missing) process.stderr.write(`warning: ${message}\n`);
+  warnOfMissing(opened.missing);
   try {
     return await work(opened, config);
   } finally {
@@ -46,7 +48,17 @@ export async function withStore<T>(
   }
 }
 
-function requireDatabase({ database }: Config, creates: boolean): void {
+/** Warns of data that was found missing when a database was opened. */
+export function warnOfMissing(missing: readonly string[]): void {
+  for (const message of missing) process.stderr.write(`warning: ${message}\n`);
+}
+
+/**
+ * Checks that a SQLite database can be opened by a command.
+ * @param creates whether it may be missing
+ * @throws CommandError
+ */
+export function requireDatabase({ database }: Pick<Config, 'database'>, creates: boolean): void {
   if (database.kind !== 'sqlite') return;
   if (database.path === null) {
     throw new CommandError('DATABASE_URL is sqlite::memory:, which exists only inside the running service');

@@ -1,7 +1,6 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { SqliteStore } from '../adapters/stores/sqlite/store.js';
 import type { Config } from '../config.js';
 import type { Bus } from '../core/ports/bus.js';
 import type { Log } from '../core/ports/log.js';
@@ -13,8 +12,6 @@ export interface OpenedStore {
   readonly secretsKeyFile: string | null;
   /** Descriptions of data that was expected but is missing, for the operator. */
   readonly missing: readonly string[];
-  /** Copies the data to a new file while it is in use; null when the database has its own backup tools. */
-  readonly backup: SqliteStore['backup'] | null;
   close(): Promise<void>;
 }
 
@@ -23,17 +20,28 @@ export const SECRETS_KEY_FILE = 'secrets.key';
 
 /**
  * Opens the store. `close` deletes a temporary database.
- * @param options `creates`: whether a SQLite database that does not exist is created; default true
+ * @param options `creates`: whether a SQLite database that does not exist is created; `migrates`: whether an older
+ * schema is migrated; both true by default
+ * @throws SchemaVersionError when the schema is newer than this program, or older and must not be migrated
  */
 export async function openStore(
   { database, preparesStatements }: Pick<Config, 'database' | 'preparesStatements'>,
-  { log, creates = true }: { readonly log?: Log; readonly creates?: boolean } = {},
+  {
+    log,
+    creates = true,
+    migrates = true,
+  }: { readonly log?: Log; readonly creates?: boolean; readonly migrates?: boolean } = {},
 ): Promise<OpenedStore> {
   if (database.kind === 'postgres') {
     const { openPostgresStore } = await import('../adapters/stores/postgres/store.js');
     const { url } = database;
-    const store = await openPostgresStore({ url, preparesStatements, ...(log !== undefined && { log }) });
-    return { store, secretsKeyFile: null, missing: [], backup: null, close: () => store.close() };
+    const store = await openPostgresStore({
+      url,
+      preparesStatements,
+      migrates,
+      ...(log !== undefined && { log }),
+    });
+    return { store, secretsKeyFile: null, missing: [], close: () => store.close() };
   }
   const { openSqliteStore } = await import('../adapters/stores/sqlite/store.js');
   const { path } = database;
@@ -44,6 +52,7 @@ export async function openStore(
   const store = await openSqliteStore({
     path: path ?? join(directory, 'diptych.db'),
     creates: creates || path === null,
+    migrates,
     companions: [secretsKeyFile],
     ...(log !== undefined && { log }),
   });
@@ -51,7 +60,6 @@ export async function openStore(
     store,
     secretsKeyFile,
     missing: store.missing,
-    backup: (...args) => store.backup(...args),
     async close() {
       await store.close();
       if (path === null) await rm(directory, { recursive: true, force: true });

@@ -64,6 +64,24 @@ describeWithPostgres('opening a PostgreSQL store', () => {
     );
   });
 
+  it('does not migrate an older schema when it must not, but creates that of an empty database', async () => {
+    const url = await database.newUrl();
+    const migrations = await readMigrations(
+      new URL('../../src/adapters/stores/postgres/migrations/', import.meta.url),
+    );
+    await migrate({ url }, migrations.slice(0, -1));
+    await expect(openPostgresStore({ url, migrates: false })).rejects.toThrow(
+      expect.objectContaining({ name: 'SchemaVersionError', kind: 'older' }),
+    );
+    const applied = await runSql(url, 'SELECT number FROM schema_migrations');
+    expect(applied).toHaveLength(migrations.length - 1);
+
+    const empty = await database.newUrl();
+    const store = await openPostgresStore({ url: empty, migrates: false });
+    await store.check();
+    await store.close();
+  });
+
   it('numbers its migrations without a gap', async () => {
     const folder = new URL('../../src/adapters/stores/postgres/migrations/', import.meta.url);
     expect((await readMigrations(folder)).length).toBeGreaterThan(0);

@@ -5,6 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { describe, expect, it } from '@jest/globals';
+import { backupDatabase } from '../../src/adapters/stores/sqlite/backup.js';
 import type { Store } from '../../src/core/ports/store.js';
 import { acceptance, change, contents, loaded, send } from '../contracts/store-fixtures.js';
 import { transfer } from '../contracts/wallet-fixtures.js';
@@ -182,14 +183,15 @@ describe('durability of the SQLite store', () => {
 describe('backups of the SQLite store', () => {
   it('copies a database that is being written to, as it was when it was asked', () =>
     withFolder(async (folder) => {
-      const store = await openTestSqlite();
+      const path = join(folder, 'a.db');
+      const store = await openTestSqlite({ path });
       const ids = Array.from({ length: 200 }, () => randomUUID());
       const big = 'x'.repeat(20_000);
       await Promise.all(ids.map((id) => store.acceptMessage(acceptance(id, { text: big }))));
 
       const file = join(folder, 'backup.db');
       const copying = { now: true };
-      const backup = store.backup(file).finally(() => {
+      const backup = backupDatabase(path, file).finally(() => {
         copying.now = false;
       });
       const later: string[] = [];
@@ -214,12 +216,13 @@ describe('backups of the SQLite store', () => {
 
   it('does not write over a file', () =>
     withFolder(async (folder) => {
-      const store = await openTestSqlite();
+      const path = join(folder, 'a.db');
+      const store = await openTestSqlite({ path });
       const file = join(folder, 'mine.txt');
       writeFileSync(file, 'mine');
-      await expect(store.backup(file)).rejects.toThrow(/mine\.txt/);
+      await expect(backupDatabase(path, file)).rejects.toThrow(/mine\.txt/);
       expect(readFileSync(file, 'utf8')).toBe('mine');
-      await expect(store.backup(join(folder, 'no', 'such', 'folder'))).rejects.toThrow();
+      await expect(backupDatabase(path, join(folder, 'no', 'such', 'folder'))).rejects.toThrow();
       await store.close();
     }));
 });

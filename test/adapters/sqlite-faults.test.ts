@@ -14,6 +14,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
+import { backupDatabase } from '../../src/adapters/stores/sqlite/backup.js';
 import { SqliteDatabase as Database } from '../../src/adapters/stores/sqlite/driver.js';
 import type { Outcome } from '../../src/adapters/stores/sqlite/writer/batch.js';
 import { requireFreeSpace } from '../../src/adapters/stores/sqlite/files/free-space.js';
@@ -237,8 +238,10 @@ describe('faults of the SQLite store', () => {
       const store = await openTestSqlite({ path });
       await send(store, randomUUID(), { text: 'x'.repeat(3_000_000) });
       const copy = join(folder, 'copy.db');
-      const backup = store.backup(copy, () => {
-        rmSync(`${path}-shm`, { force: true });
+      const backup = backupDatabase(path, copy, {
+        onProgress: () => {
+          rmSync(`${path}-shm`, { force: true });
+        },
       });
       await expect(backup).rejects.toThrow(/cannot complete the backup: .*shm was removed/);
       expect(readdirSync(folder).filter((name) => name.startsWith('copy'))).toEqual([]);

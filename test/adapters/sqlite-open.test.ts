@@ -12,6 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
+import { backupDatabase } from '../../src/adapters/stores/sqlite/backup.js';
 import { SqliteDatabase as Database } from '../../src/adapters/stores/sqlite/driver.js';
 import { migrate, readMigrations } from '../../src/adapters/stores/sqlite/migrate.js';
 import { makePrivate } from '../../src/adapters/stores/sqlite/files/private-files.js';
@@ -150,8 +151,10 @@ describe('the modes of SQLite files', () => {
         await send(store, randomUUID());
         expect(modesIn(folder)).toMatchObject({ 'a.db': '600', 'a.db-wal': '600', 'a.db-shm': '600' });
         const during: Record<string, string>[] = [];
-        await store.backup(join(folder, 'copy.db'), () => {
-          during.push(modesIn(folder));
+        await backupDatabase(join(folder, 'a.db'), join(folder, 'copy.db'), {
+          onProgress: () => {
+            during.push(modesIn(folder));
+          },
         });
         expect(Object.keys(during[0] ?? {})).toContainEqual(expect.stringMatching(/^copy\.db\.part-/));
         during.push(modesIn(folder));

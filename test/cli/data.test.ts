@@ -227,6 +227,7 @@ apps:
   });
 
   it('check says what is wrong, each part by itself, and never a key', async () => {
+    expect((await place.run(['keys', 'create', '--app', 'default'])).code).toBe(0);
     configure(yaml);
     const { code, out, err } = await place.run(['check', '--json'], { env });
     expect(code).toBe(1);
@@ -247,6 +248,17 @@ apps:
     const { code, out } = await place.run(['check']);
     expect(code).toBe(0);
     expect(out).not.toContain('FAIL');
+    expect(out).toContain(`store: ${place.database} does not exist yet`);
+    expect(readdirSync(place.directory)).toEqual([]);
+  });
+
+  it('check reports a missing database beside its key', async () => {
+    mkdirSync(dirname(place.database), { recursive: true });
+    writeFileSync(join(dirname(place.database), 'secrets.key'), 'a key');
+    const { code, out } = await place.run(['check']);
+    expect(code).toBe(1);
+    expect(out).toMatch(/FAIL {2}data: the database .* was empty or missing, but secrets.key exists/);
+    expect(readdirSync(dirname(place.database))).toEqual(['secrets.key']);
   });
 
   it('check --ask sends a request to each model, and reports which does not support tools or does not exist', async () => {

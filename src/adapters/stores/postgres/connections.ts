@@ -7,6 +7,8 @@ import { toStoreError } from './failure.js';
 export interface PostgresOptions {
   /** `postgres://user:password@host:port/database`, with the query parameters that the driver supports. */
   readonly url: string;
+  /** Whether an older schema is migrated. False: it is an error, and only an empty database gets one. Default true. */
+  readonly migrates?: boolean;
   /** Maximum number of open connections. Default 10. */
   readonly poolSize?: number;
   /** How long to wait for a connection, in milliseconds. Default 3000. */

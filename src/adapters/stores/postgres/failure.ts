@@ -1,4 +1,5 @@
 import { DatabaseError } from 'pg';
+import { SchemaVersionError } from '../schema-version.js';
 import { StoreUnavailableError } from '../../../core/ports/store.js';
 
 /**
@@ -21,7 +22,7 @@ export function isUnavailable(error: unknown): boolean {
  * message has only the SQLSTATE code.
  */
 export function toStoreError(error: unknown): unknown {
-  if (error instanceof StoreUnavailableError) return error;
+  if (error instanceof StoreUnavailableError || error instanceof SchemaVersionError) return error;
   if (isUnavailable(error)) {
     return new StoreUnavailableError(`PostgreSQL cannot be used now: ${reasonOf(error)}`, { cause: error });
   }

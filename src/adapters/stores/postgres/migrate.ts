@@ -1,5 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { Client } from 'pg';
+import { requireSchema } from '../schema-version.js';
 import { clientConfig, type PostgresOptions } from './connections.js';
 import { toStoreError } from './failure.js';
 
@@ -33,7 +34,7 @@ export async function readMigrations(folder: URL): Promise<readonly Migration[]>
  * Migrates a database to the newest schema, each migration in a transaction of its own, one process at a time.
  * @returns the server settings that every connection needs so that acknowledged commits are durable
  * @throws StoreUnavailableError when the database cannot be reached
- * @throws Error when its schema is newer than this program
+ * @throws SchemaVersionError when its schema is newer than this program, or older and must not be migrated
  */
 export async function migrate(
   options: PostgresOptions,
@@ -44,7 +45,9 @@ export async function migrate(
   client.on('error', () => undefined);
   try {
     await client.connect();
-    while (!(await applyNext(client, migrations)));
+    let migrates = options.migrates ?? true;
+    // A database that was empty gets all of them.
+    while (!(await applyNext(client, migrations, migrates))) migrates = true;
     const { rows } = await client.query<{ synchronous_commit: string }>('SHOW synchronous_commit');
     return rows[0]?.synchronous_commit === 'off' ? { synchronous_commit: 'on' } : {};
   } catch (error) {
@@ -56,9 +59,14 @@ export async function migrate(
 
 /**
  * Applies the first migration that is missing. Reads the version under the lock: another process may have applied more.
+ * @param migrates false: a schema that is older, but not empty, is an error
  * @returns true if none is missing any more
  */
-async function applyNext(client: Client, migrations: readonly Migration[]): Promise<boolean> {
+async function applyNext(
+  client: Client,
+  migrations: readonly Migration[],
+  migrates: boolean,
+): Promise<boolean> {
   await client.query(`BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = ${String(LOCK_MS)}`);
   await client.query('SELECT pg_advisory_xact_lock($1)', [LOCK]);
   await client.query(
@@ -69,12 +77,7 @@ async function applyNext(client: Client, migrations: readonly Migration[]): Prom
     'SELECT coalesce(max(number), 0) AS found FROM schema_migrations',
   );
   const found = rows[0]?.found ?? 0;
-  if (found > migrations.length) {
-    throw new Error(
-      `the database was written by a newer version of this program: its schema is ${String(found)}, and this version ` +
-        `supports ${String(migrations.length)}. Start the newer version, or restore a backup made by this one.`,
-    );
-  }
+  requireSchema(found, migrations.length, migrates);
   const next = migrations[found];
   if (next !== undefined) {
     await client.query(next.sql);

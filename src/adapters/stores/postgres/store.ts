@@ -20,7 +20,8 @@ import { createWrites } from './queries/writes.js';
 /**
  * Opens a store in PostgreSQL (15 or newer), which several nodes may share, and migrates its schema.
  * @throws StoreUnavailableError when the database cannot be reached
- * @throws Error when the schema is that of a newer version of this program, or commits are not durable
+ * @throws SchemaVersionError when the schema is newer than this program, or older and must not be migrated
+ * @throws Error when commits are not durable
  */
 export async function openPostgresStore(options: PostgresOptions): Promise<Store> {
   const migrations = await readMigrations(new URL('./migrations/', import.meta.url));

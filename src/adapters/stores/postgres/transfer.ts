@@ -15,7 +15,7 @@ const ROWS_A_PAGE = 200;
 /**
  * Opens a database to copy all its data from or into it, and migrates its schema.
  * @param mustExist true: a database without Diptych's tables is an error; false: its tables are created
- * @throws Error when the tables must exist and do not, or a newer version of this program created them
+ * @throws Error when the tables must exist and do not, or their schema is newer than this program
  * @throws StoreUnavailableError when the database cannot be reached
  */
 export async function openPostgresTransfer(

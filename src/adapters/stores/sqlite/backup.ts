@@ -1,44 +1,104 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
-import { openReading } from './connections.js';
+import type { Database } from 'better-sqlite3';
+import { openAnySchema, openReading } from './connections.js';
+import { readError } from './failure.js';
+import { findMissing, lookBefore } from './files/missing-data.js';
 import { OpenFiles } from './files/open-files.js';
 import { createPrivate } from './files/private-files.js';
 
 /** Pages that are copied per step, before the event loop continues: 2 MiB. */
 const PAGES_A_STEP = 512;
+/** How long opening waits for another process's lock on the database, in milliseconds. */
+const BUSY_MS = 5000;
+
+/** Options for a backup. */
+export interface BackupOptions {
+  /** Files that a service creates beside its database, see `SqliteOptions`. */
+  readonly companions?: readonly string[];
+  /** Called before the copy with data that was found missing, as messages for the operator. */
+  readonly onMissing?: (missing: readonly string[]) => void;
+  /** Called after each step with the copied share, 0 to 1. */
+  readonly onProgress?: (share: number) => void;
+  /** Stops the copy, which then leaves no file. */
+  readonly signal?: AbortSignal;
+}
 
 /**
- * Copies a consistent snapshot of a database that is in use. Nothing is at `to` before the copy is complete; a copy
- * that is killed leaves `to` with `.part` and random letters.
+ * Copies a consistent snapshot of a database, which may be in use, and whose schema may be of any version. Nothing is
+ * at `to` before the copy is complete; a copy that is killed leaves `to` with `.part` and random letters.
  * @param to path of the copy
- * @param onProgress called after each step with the copied share, 0 to 1
- * @param signal stops the copy, which then leaves no file
- * @throws Error when the file already exists; the signal's reason
+ * @throws StoreUnavailableError when the database is damaged or locked
+ * @throws Error when `to` exists or cannot be created; the signal's reason
  */
-export async function backupDatabase(
-  from: string,
-  to: string,
-  onProgress: (share: number) => void = () => undefined,
-  signal?: AbortSignal,
-): Promise<void> {
+export async function backupDatabase(from: string, to: string, options: BackupOptions = {}): Promise<void> {
+  const { signal, onProgress } = options;
   if (existsSync(to)) throw new Error(`cannot create the backup ${to}: the file exists`);
-  // A name of its own: another backup to the same path must not write to the same file.
-  const part = `${to}.part-${randomBytes(4).toString('hex')}`;
-  await createPrivate(part).catch((cause: unknown) => {
-    throw new Error(`cannot create the backup ${to}`, { cause });
+  const db = guarded(() => openSnapshot(from, options));
+  try {
+    // A name of its own: another backup to the same path must not write to the same file.
+    const part = `${to}.part-${randomBytes(4).toString('hex')}`;
+    await createPrivate(part).catch((cause: unknown) => {
+      throw new Error(`cannot create the backup ${to}`, { cause });
+    });
+    try {
+      await copy(db, new OpenFiles(from), part, (share) => {
+        signal?.throwIfAborted();
+        onProgress?.(share);
+      });
+      signal?.throwIfAborted();
+      await publish(part, to);
+    } catch (error) {
+      await rm(part, { force: true });
+      throw readError(error);
+    }
+  } finally {
+    db.close();
+  }
+}
+
+/**
+ * Opens a read-only connection with an open transaction: without it, every write during the copy would restart the
+ * copy. Opens another one for writing before it, because only that recovers the log, and closes it while the first is
+ * open: the last writing connection checkpoints the log when it is closed, which must not happen after a loss of files.
+ */
+function openSnapshot(path: string, { companions = [], onMissing }: BackupOptions): Database {
+  const before = lookBefore(path, companions);
+  const writing = openAnySchema({ path, busyTimeoutMs: BUSY_MS, creates: false }, (db) => {
+    const missing = findMissing(before, db);
+    if (missing.length > 0) onMissing?.(missing);
   });
   try {
-    await copy(from, part, (share) => {
-      signal?.throwIfAborted();
-      onProgress(share);
-    });
-    signal?.throwIfAborted();
-    await publish(part, to);
-  } catch (error) {
-    await rm(part, { force: true });
-    throw error;
+    const reading = openReading(path);
+    reading.exec('BEGIN');
+    reading.prepare('SELECT count(*) FROM sqlite_schema').get();
+    return reading;
+  } finally {
+    writing.close();
   }
+}
+
+async function copy(
+  db: Database,
+  files: OpenFiles,
+  to: string,
+  onProgress: (share: number) => void,
+): Promise<void> {
+  await db.backup(to, {
+    progress: ({ totalPages, remainingPages }) => {
+      requireInPlace(files);
+      onProgress(totalPages === 0 ? 0 : 1 - remainingPages / totalPages);
+      return PAGES_A_STEP;
+    },
+  });
+  requireInPlace(files);
+}
+
+/** Without its files, the read transaction does not keep other processes from writing to the pages that it copies. */
+function requireInPlace(files: OpenFiles): void {
+  const state = files.check();
+  if (state.kind !== 'in_place') throw new Error(`cannot complete the backup: ${state.message}`);
 }
 
 /** Renames a complete copy; unlike `rename` alone, it does not replace a file. */
@@ -49,28 +109,10 @@ async function publish(part: string, to: string): Promise<void> {
   await rename(part, to);
 }
 
-async function copy(from: string, to: string, onProgress: (share: number) => void): Promise<void> {
-  const db = openReading(from);
+function guarded<T>(run: () => T): T {
   try {
-    // An open read transaction: without it, every write during the copy would restart the copy.
-    db.exec('BEGIN');
-    db.prepare('SELECT count(*) FROM sqlite_schema').get();
-    const files = new OpenFiles(from);
-    await db.backup(to, {
-      progress: ({ totalPages, remainingPages }) => {
-        requireInPlace(files);
-        onProgress(totalPages === 0 ? 0 : 1 - remainingPages / totalPages);
-        return PAGES_A_STEP;
-      },
-    });
-    requireInPlace(files);
-  } finally {
-    db.close();
+    return run();
+  } catch (error) {
+    throw readError(error);
   }
-}
-
-/** Without its files, the read transaction does not keep other processes from writing to the pages that it copies. */
-function requireInPlace(files: OpenFiles): void {
-  const state = files.check();
-  if (state.kind !== 'in_place') throw new Error(`cannot complete the backup: ${state.message}`);
 }

@@ -18,6 +18,8 @@ export interface WriterOptions {
   readonly companions: readonly string[];
   /** Whether a missing file is created. */
   readonly creates: boolean;
+  /** Whether an older schema is migrated. */
+  readonly migrates: boolean;
   /** Identity of the file that must be at the path (see `identify`). Absent: any file. */
   readonly identity?: string | undefined;
 }
@@ -28,10 +30,31 @@ const READER_BUSY_MS = 50;
 /**
  * Opens the writing connection and migrates the schema.
  * @param onRecovered called after SQLite has recovered the write-ahead log, before anything is written
+ * @throws SchemaVersionError when the schema is newer, or older and must not be migrated
  * @throws Error when the file is not the expected one, cannot be opened or migrated
  */
 export function openWriting(
-  { path, busyTimeoutMs, maxPages, creates, identity }: Omit<WriterOptions, 'companions'>,
+  { maxPages, migrates, ...options }: Omit<WriterOptions, 'companions'>,
+  onRecovered?: (db: Database) => void,
+): Database {
+  const db = openAnySchema(options, onRecovered);
+  try {
+    migrate(db, readMigrations(new URL('./migrations/', import.meta.url)), { migrates });
+    if (maxPages !== null) db.pragma(`max_page_count = ${String(maxPages)}`);
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+/**
+ * Opens a writing connection to a database whose schema may be of any version.
+ * @param onRecovered called after SQLite has recovered the write-ahead log, before anything is written
+ * @throws Error when the file is not the expected one or cannot be opened
+ */
+export function openAnySchema(
+  { path, busyTimeoutMs, creates, identity }: Omit<WriterOptions, 'companions' | 'maxPages' | 'migrates'>,
   onRecovered: (db: Database) => void = () => undefined,
 ): Database {
   requireIdentity(path, identity);
@@ -50,8 +73,6 @@ export function openWriting(
     db.pragma('foreign_keys = ON');
     // A branch copies rows of a table into the same table by way of a temporary one, for which there may be no disk.
     db.pragma('temp_store = MEMORY');
-    migrate(db, readMigrations(new URL('./migrations/', import.meta.url)));
-    if (maxPages !== null) db.pragma(`max_page_count = ${String(maxPages)}`);
     return db;
   } catch (error) {
     db.close();

@@ -1,9 +1,10 @@
+import { SchemaVersionError } from '../schema-version.js';
 import { StoreUnavailableError } from '../../../core/ports/store.js';
 
 /** An error as data, to be posted to another thread: a message does not keep the classes of errors. */
 export interface Failure {
-  /** `unavailable`: the database cannot be used now; `newer`: its schema is too new; `defect`: one write failed. */
-  readonly kind: 'unavailable' | 'newer' | 'defect';
+  /** `unavailable`: the database cannot be used now; `newer`, `older`: its schema is; `defect`: one write failed. */
+  readonly kind: 'unavailable' | SchemaVersionError['kind'] | 'defect';
   readonly message: string;
   readonly stack: string;
 }
@@ -48,7 +49,8 @@ export function toError({ kind, message, stack }: Failure): Error {
     case 'unavailable':
       return new StoreUnavailableError(`the database cannot be used now: ${message}`, { cause });
     case 'newer':
-      return new Error(message, { cause });
+    case 'older':
+      return new SchemaVersionError(kind, message, { cause });
     case 'defect':
       return new Error(`the database refused a write: ${message}`, { cause });
   }

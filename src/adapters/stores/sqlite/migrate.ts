@@ -1,15 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
+import { requireSchema } from '../schema-version.js';
 
 /** A schema migration. Each is applied once, in order of its number, starting at 1. */
 export interface Migration {
   readonly number: number;
   readonly sql: string;
-}
-
-/** The schema of the database is that of a newer version of the program. */
-export class NewerDatabaseError extends Error {
-  override readonly name = 'NewerDatabaseError';
 }
 
 /** Reads the files `NNNN-name.sql` of a folder. @throws Error when a number is missing or used twice */
@@ -29,17 +25,15 @@ export function readMigrations(folder: URL): readonly Migration[] {
 /**
  * Migrates a database to the newest schema, each migration in its own transaction. `PRAGMA user_version` is the number
  * of the last one applied. Several processes may migrate at the same time.
- * @throws NewerDatabaseError when the database is newer than the program
+ * @param migrates false: an older schema is an error, and only an empty database gets one
+ * @throws SchemaVersionError when the database is newer than the program, or older and must not be migrated
  */
-export function migrate(db: Database, migrations: readonly Migration[]): void {
-  const known = migrations.length;
-  const found = schemaVersion(db);
-  if (found > known) {
-    throw new NewerDatabaseError(
-      `the database was written by a newer version of this program: its schema is ${String(found)}, ` +
-        `and this version supports ${String(known)}. Start the newer version, or restore a backup made by this one.`,
-    );
-  }
+export function migrate(
+  db: Database,
+  migrations: readonly Migration[],
+  { migrates = true }: { readonly migrates?: boolean } = {},
+): void {
+  requireSchema(schemaVersion(db), migrations.length, migrates);
   for (const { number, sql } of migrations) {
     if (schemaVersion(db) >= number) continue;
     db.transaction(() => {

@@ -5,7 +5,6 @@ import { setImmediate } from 'node:timers/promises';
 import type { Log } from '../../../core/ports/log.js';
 import type { Prune } from '../../../core/ports/store.js';
 import { StoreUnavailableError, type SessionHead, type Store } from '../../../core/ports/store.js';
-import { backupDatabase } from './backup.js';
 import { readError } from './failure.js';
 import { requireFreeSpace } from './files/free-space.js';
 import { Reader, type Reads } from './reads/reader.js';
@@ -18,6 +17,8 @@ export interface SqliteOptions {
   readonly path: string;
   /** Whether a missing file is created, with its folder. Default true. */
   readonly creates?: boolean;
+  /** Whether an older schema is migrated. False: it is an error, and only an empty database gets one. Default true. */
+  readonly migrates?: boolean;
   /** Compiled module of the writer thread. Absent: the one beside this module. */
   readonly worker?: URL;
   /** How long a write waits for another process's lock on the database, in milliseconds. Default 5000. */
@@ -33,20 +34,13 @@ export interface SqliteOptions {
 export interface SqliteStore extends Store {
   /** Data that was found missing when the database was opened, as messages for the operator. */
   readonly missing: readonly string[];
-  /**
-   * Backs up the database while it is in use.
-   * @param onProgress called with the copied share, 0 to 1
-   * @param signal stops the copy, which then leaves no file
-   * @throws Error when the file exists; the signal's reason
-   */
-  backup(file: string, onProgress?: (share: number) => void, signal?: AbortSignal): Promise<void>;
 }
 
 /**
  * Opens a store in a SQLite file, which other processes may have open, too. Writes run in a separate thread, reads on
  * the calling one.
  * @throws StoreUnavailableError when the file is damaged, locked, missing, or cannot be created
- * @throws Error when its schema is that of a newer version of this program
+ * @throws SchemaVersionError when its schema is newer than this program, or older and must not be migrated
  */
 export async function openSqliteStore(options: SqliteOptions): Promise<SqliteStore> {
   const creates = options.creates ?? true;
@@ -62,6 +56,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<SqliteSto
         busyTimeoutMs: options.busyTimeoutMs ?? 5000,
         maxPages: options.maxPages ?? null,
         creates,
+        migrates: options.migrates ?? true,
         companions: options.companions ?? [],
       },
       {
@@ -233,7 +228,6 @@ function createStore(place: Place, writer: Writer, reader: Reader): SqliteStore 
       });
     },
     prune: (prune) => pruneAll(writer, prune),
-    backup: (file, onProgress, signal) => read(() => backupDatabase(place.file, file, onProgress, signal)),
     close() {
       closing ??= close();
       return closing;

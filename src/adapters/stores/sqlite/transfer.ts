@@ -15,7 +15,7 @@ const ROWS_A_PAGE = 200;
 /**
  * Opens a database file to copy all its data from or into it, and migrates its schema.
  * @param mustExist true: a missing file is an error; false: it is created
- * @throws Error when the file must exist and does not, or its schema is that of a newer version of this program
+ * @throws Error when the file must exist and does not, or its schema is newer than this program
  * @throws StoreUnavailableError when it is damaged, locked, or cannot be created
  */
 export async function openSqliteTransfer(
@@ -25,7 +25,7 @@ export async function openSqliteTransfer(
   if (mustExist && !existsSync(path)) throw new Error(`there is no database ${path}`);
   if (!mustExist) await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const db = guarded(() =>
-    openWriting({ path, busyTimeoutMs: BUSY_MS, maxPages: null, creates: !mustExist }),
+    openWriting({ path, busyTimeoutMs: BUSY_MS, maxPages: null, creates: !mustExist, migrates: true }),
   );
   return {
     rows: (table) => readRows(path, table),

@@ -24,17 +24,20 @@ export function lookBefore(path: string, companions: readonly string[]): FilesBe
 
 /** Compares an opened database with its files before. Returns what data is missing, as messages for the operator. */
 export function findMissing({ path, isEmpty, log, traces }: FilesBefore, db: Database): readonly string[] {
-  if (isEmpty) {
-    if (traces.length === 0) return [];
-    const names = traces.map((trace) => basename(trace)).join(' and ');
-    return [
-      `the database ${path} was empty or missing, but ${names} exists beside it: if it had data, stop the service and restore a backup`,
-    ];
-  }
+  if (isEmpty) return findTraces({ path, traces });
   if (log === undefined) return [];
   const damage = `the write-ahead log of ${path} is damaged: the last writes before the stop may be missing`;
   if (log.salts === undefined) return [damage];
   // Another process may have started a new log since `lookBefore`.
   if (scanLog(logOf(path))?.salts !== log.salts) return [];
   return checkpoint(db, 'PASSIVE').pages < log.frames ? [damage] : [];
+}
+
+/** Returns the traces of data beside a database that is empty or missing, as messages for the operator. */
+export function findTraces({ path, traces }: Pick<FilesBefore, 'path' | 'traces'>): readonly string[] {
+  if (traces.length === 0) return [];
+  const names = traces.map((trace) => basename(trace)).join(' and ');
+  return [
+    `the database ${path} was empty or missing, but ${names} exists beside it: if it had data, stop the service and restore a backup`,
+  ];
 }

@@ -4,12 +4,12 @@
  */
 import { parentPort, receiveMessageOnPort, workerData, type MessagePort } from 'node:worker_threads';
 import type { Database } from 'better-sqlite3';
+import { SchemaVersionError } from '../../schema-version.js';
 import { createBatch } from './batch.js';
 import { openReading, openWriting, type WriterOptions } from '../connections.js';
 import { DiskBound, diskOf } from '../files/disk-bound.js';
 import { toFailure } from '../failure.js';
 import { GuardedBatch } from './guarded-batch.js';
-import { NewerDatabaseError } from '../migrate.js';
 import { findMissing, lookBefore } from '../files/missing-data.js';
 import { parseRequest, postReply, type Reply, type Request } from './messages.js';
 import { OpenFiles } from '../files/open-files.js';
@@ -90,7 +90,7 @@ function start(port: MessagePort, options: unknown): void {
     });
     serve(port, db, { ...options, missing });
   } catch (error) {
-    const failure = toFailure(error, error instanceof NewerDatabaseError ? 'newer' : 'unavailable');
+    const failure = toFailure(error, error instanceof SchemaVersionError ? error.kind : 'unavailable');
     const message = `cannot open ${options.path}: ${failure.message}`;
     postReply(port, { type: 'refused', failure: { ...failure, message } });
     port.close();

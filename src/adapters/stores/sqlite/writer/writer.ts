@@ -59,7 +59,7 @@ export class Writer {
   /**
    * Starts the thread, which opens the database.
    * @throws StoreUnavailableError when the database cannot be opened
-   * @throws Error when its schema is that of a newer version of this program
+   * @throws SchemaVersionError when its schema is newer, or older and must not be migrated
    */
   static async open(url: URL, options: WriterOptions, hooks: WriterHooks): Promise<Writer> {
     const writer = new Writer(url, options, hooks);

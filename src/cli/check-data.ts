@@ -1,0 +1,68 @@
+import { existsSync } from 'node:fs';
+import { access, constants } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { findTraces, lookBefore } from '../adapters/stores/sqlite/files/missing-data.js';
+import { openStore, SECRETS_KEY_FILE } from '../composition/data.js';
+import { describeDatabase } from '../config/network.js';
+import type { Config } from '../config.js';
+import { missingKeys } from '../core/access/secret-rotation.js';
+import { SchemaVersionError } from '../adapters/stores/schema-version.js';
+import type { Store } from '../core/ports/store.js';
+import { attempt, type Finding } from './finding.js';
+import { sealerOf } from './secrets.js';
+
+/** Checks the store, and that the keys of its secrets are configured. Creates and migrates no SQLite database. */
+export async function checkData(config: Config): Promise<readonly Finding[]> {
+  const { database } = config;
+  if (database.kind === 'sqlite' && database.path !== null && !existsSync(database.path)) {
+    return checkMissing(database.path);
+  }
+  const described = describeDatabase(database);
+  const opening = openStore(config, { creates: false, migrates: false });
+  if (await opening.then(() => false, isOlder)) {
+    const message = `${described}: an older schema; the service migrates it when it starts`;
+    return [{ name: 'store', ok: true, message }];
+  }
+  const findings: Finding[] = [];
+  const store = await attempt('store', described, async () => {
+    const opened = await opening;
+    try {
+      await opened.store.check();
+      findings.push(...opened.missing.map((message) => ({ name: 'data', ok: false, message })));
+      findings.push(
+        await attempt('secrets', 'their keys are configured', () => checkSecrets(opened.store, config)),
+      );
+    } finally {
+      await opened.close();
+    }
+  });
+  return [store, ...findings];
+}
+
+/** Checks what stands in place of a SQLite database that does not exist. */
+async function checkMissing(path: string): Promise<readonly Finding[]> {
+  const store = await attempt('store', `${path} does not exist yet; the service creates it`, async () => {
+    let folder = dirname(path);
+    while (!existsSync(folder)) folder = dirname(folder);
+    // With the slash, a file in place of the folder is an error.
+    await access(`${folder}/`, constants.W_OK);
+  });
+  if (!store.ok) return [store];
+  const lost = findTraces(lookBefore(path, [join(dirname(path), SECRETS_KEY_FILE)]));
+  return [store, ...lost.map((message) => ({ name: 'data', ok: false, message }))];
+}
+
+function isOlder(error: unknown): boolean {
+  return error instanceof SchemaVersionError && error.kind === 'older';
+}
+
+async function checkSecrets(store: Store, config: Config): Promise<void> {
+  // Without stored secrets no key is needed yet; the service creates one.
+  if ((await store.secretKeyIds()).length === 0) return;
+  const missing = await missingKeys(store, await sealerOf(config));
+  if (missing.length === 0) return;
+  const which = missing.length === 1 ? 'the key' : 'the keys';
+  throw new Error(
+    `some stored values need ${which} ${missing.join(', ')}: add ${missing.length === 1 ? 'it' : 'them'} to SECRETS_KEY, after the newest`,
+  );
+}
