@@ -2,6 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { addHeaders, type HeaderList } from '../response/header-list.js';
+import { areBodiesCrowded } from '../response/waiting-bodies.js';
 
 interface Connection {
   /** The number of requests without a finished response; more than one when a client pipelines (RFC 9112 §9.3.2). */
@@ -26,6 +27,8 @@ const LOOK_MS = 5_000;
  */
 const STALL_MS = 60_000;
 const STALL_BYTES_A_SECOND = 32_768;
+/** The same, in milliseconds, while the long bodies that wait take much memory. */
+const CROWDED_STALL_MS = 10_000;
 
 /** Time in milliseconds for a request's headers to arrive before Node refuses the request (`headersTimeout`). */
 export const HEADERS_MS = 30_000;
@@ -125,7 +128,8 @@ export class Connections {
       return false;
     }
     const stalledMs = ++connection.stalledLooks * this.#lookMs;
-    return stalledMs >= STALL_MS + (waiting / STALL_BYTES_A_SECOND) * 1000;
+    const allowedMs = STALL_MS + (waiting / STALL_BYTES_A_SECOND) * 1000;
+    return stalledMs >= (areBodiesCrowded() ? Math.min(allowedMs, CROWDED_STALL_MS) : allowedMs);
   }
 
   /**

@@ -14,8 +14,8 @@ export const legacyDialect: Dialect = {
   error: ({ message }) => ({ error: message }),
 };
 
-/** Encodes the state of a session as JSON, its fields in the documented order. */
-export function stateJson(snapshot: Snapshot): Buffer {
+/** Encodes the state of a session as JSON in pieces, its fields in the documented order. */
+export function stateJson(snapshot: Snapshot): readonly Buffer[] {
   const { session, status } = snapshot;
   const { address, chainId, isConnected } = flatUserState(session.userState);
   const start = JSON.stringify({ session_id: session.id, status });
@@ -24,7 +24,7 @@ export function stateJson(snapshot: Snapshot): Buffer {
     start: Buffer.from(`${start.slice(0, -1)},"messages":[`),
     end: `],${end.slice(1)}`,
   });
-  return Buffer.concat(json);
+  return json;
 }
 
 /** An entry of `threads`. */

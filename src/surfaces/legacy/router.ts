@@ -2,6 +2,10 @@ import type { RequestHandler } from 'express';
 import type { SessionRef } from '../../core/model/session.js';
 import { RefusedError } from '../../core/model/refusal.js';
 import { handle } from '../../http/validation/input.js';
+import { addHeaders } from '../../http/response/header-list.js';
+import { JSON_TYPE } from '../../http/response/json.js';
+import { endWithPieces, lengthOf } from '../../http/response/pieces.js';
+import { countBody } from '../../http/response/waiting-bodies.js';
 import type { Method, Route } from '../../http/routing/route.js';
 import { cursorOf } from '../shared/cursor.js';
 import { updateFrame } from '../shared/events.js';
@@ -49,7 +53,10 @@ export function legacyRoutes({ core, streams }: SurfaceContext): readonly Route[
       '/api/thread/state',
       handle(input.querySession, async ({ sessionId }, _req, res) => {
         const snapshot = await core.snapshot(sentByQuery(sessionId), { leavesFaults: true });
-        res.type('application/json').send(output.stateJson(snapshot));
+        const pieces = output.stateJson(snapshot);
+        countBody(res, lengthOf(pieces));
+        addHeaders(res, JSON_TYPE);
+        endWithPieces(res, pieces);
       }),
     ),
     endpoint(

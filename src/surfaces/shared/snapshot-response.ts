@@ -5,15 +5,14 @@ import { matchesTag } from '../../http/response/etag.js';
 import { isClosed, onClosed, wasSent } from '../../http/connections/pending-responses.js';
 import { addHeaders, replaceHeader, type HeaderList } from '../../http/response/header-list.js';
 import { JSON_TYPE } from '../../http/response/json.js';
+import { endWithPieces, lengthOf } from '../../http/response/pieces.js';
+import { countBody } from '../../http/response/waiting-bodies.js';
 import type { EncodeMessages } from './messages.js';
 import { sessionMark } from './session.js';
 import { snapshotJson, type SnapshotJson } from './snapshot-json.js';
 
 /** A client may cache a state, but must revalidate it on each request. */
 const ASK_EACH_TIME = 'private, no-cache';
-
-/** Bodies of at most this many bytes are copied into one buffer; longer ones are written in pieces. */
-const SHORT_BYTES = 16_384;
 
 /** Sends the snapshots of a surface. */
 export class SnapshotSender {
@@ -30,7 +29,7 @@ export class SnapshotSender {
    * @param tail number of last messages to include; absent: all
    */
   send(req: Request, res: Response, snapshot: Snapshot, tail?: number): void {
-    send(req, res, snapshot, this.#encode(snapshot, tail));
+    send(req, res, snapshot, this.#encode(res, snapshot, tail));
   }
 
   /** Sends a snapshot with an `ETag` in response to a poll, or 304 when the client has the current version. */
@@ -39,7 +38,7 @@ export class SnapshotSender {
     const etag = this.#tagOf(snapshot, tail);
     const hasChanged = faults.events.length > 0 || !matchesTag(req.headers['if-none-match'], etag);
     // Encodes first, because an error response must not have the tag of a state.
-    const answer = hasChanged ? this.#encode(snapshot, tail) : undefined;
+    const answer = hasChanged ? this.#encode(res, snapshot, tail) : undefined;
     replaceHeader(res, 'Cache-Control', ASK_EACH_TIME);
     addHeaders(res, ['ETag', etag, 'Vary', 'X-Session-Id']);
     if (answer !== undefined) {
@@ -51,10 +50,12 @@ export class SnapshotSender {
     res.writeHead(304).end();
   }
 
-  /** Encodes a snapshot. If that fails, releases its faults for another response. */
-  #encode(snapshot: Snapshot, tail: number | undefined): SnapshotJson {
+  /** Encodes a snapshot. If that fails or is refused, releases its faults for another response. */
+  #encode(res: Response, snapshot: Snapshot, tail: number | undefined): SnapshotJson {
     try {
-      return snapshotJson(snapshot, this.format.encodeMessages, tail);
+      const answer = snapshotJson(snapshot, this.format.encodeMessages, tail);
+      countBody(res, lengthOf(answer.body));
+      return answer;
     } catch (error) {
       snapshot.faults.release();
       throw error;
@@ -79,37 +80,7 @@ function send(req: Request, res: Response, { session, faults }: Snapshot, answer
   }
   addHeaders(res, JSON_TYPE);
   addHeaders(res, [...cursorHeader(session), 'X-Total-Messages', String(answer.total)]);
-  endWith(res, answer.body);
-}
-
-/**
- * Ends a response with a body in pieces. Does not copy a long body, which may have hundreds of KiB. Node drops the body
- * for HEAD.
- */
-function endWith(res: Response, pieces: readonly Buffer[]): void {
-  const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
-  if (length <= SHORT_BYTES && res.req.method !== 'HEAD') {
-    res.end(Buffer.concat(pieces, length));
-    return;
-  }
-  addHeaders(res, ['Content-Length', String(length)]);
-  res.writeHead(res.statusCode);
-  res.cork();
-  for (const piece of joinShort(pieces)) res.write(piece);
-  res.end();
-  res.uncork();
-}
-
-/** Joins short neighboring pieces, because a write is slower than copying them. */
-function joinShort(pieces: readonly Buffer[]): Buffer[] {
-  const joined: Buffer[] = [];
-  for (const piece of pieces) {
-    const last = joined.at(-1);
-    if (last !== undefined && last.length + piece.length <= SHORT_BYTES)
-      joined[joined.length - 1] = Buffer.concat([last, piece]);
-    else joined.push(piece);
-  }
-  return joined;
+  endWithPieces(res, answer.body);
 }
 
 function cursorHeader({ lastEventId }: Session): HeaderList {

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Connections } from '../../../src/http/connections/connections.js';
+import { countBody } from '../../../src/http/response/waiting-bodies.js';
 import { connected, type Connected } from '../../support/connected.js';
 
 /** The tests call `look` themselves: the timer never fires. */
@@ -46,6 +47,17 @@ describe('a response whose client does not read', () => {
   it('is closed after a minute and the time that its waiting bytes allow', async () => {
     response.end(BODY);
     look(2);
+    expect(socket.destroyed).toBe(false);
+    const closed = once(response, 'close');
+    look(1);
+    await closed;
+    expect(socket.destroyed).toBe(true);
+  });
+
+  it('is closed sooner while the long bodies that wait take much memory', async () => {
+    countBody(response, 134_217_729);
+    response.end(BODY);
+    look(1);
     expect(socket.destroyed).toBe(false);
     const closed = once(response, 'close');
     look(1);

@@ -1,0 +1,40 @@
+import type { Response } from 'express';
+import { addHeaders } from './header-list.js';
+
+/** Bodies of at most this many bytes are copied into one buffer; longer ones are written in pieces. */
+const SHORT_BYTES = 16_384;
+
+/** The size of a body in pieces, in bytes. */
+export function lengthOf(pieces: readonly Buffer[]): number {
+  return pieces.reduce((sum, piece) => sum + piece.length, 0);
+}
+
+/**
+ * Ends a response with a body in pieces. Does not copy a long body, which may have hundreds of KiB. Node drops the body
+ * for HEAD.
+ */
+export function endWithPieces(res: Response, pieces: readonly Buffer[]): void {
+  const length = lengthOf(pieces);
+  if (length <= SHORT_BYTES && res.req.method !== 'HEAD') {
+    res.end(Buffer.concat(pieces, length));
+    return;
+  }
+  addHeaders(res, ['Content-Length', String(length)]);
+  res.writeHead(res.statusCode);
+  res.cork();
+  for (const piece of joinShort(pieces)) res.write(piece);
+  res.end();
+  res.uncork();
+}
+
+/** Joins short neighboring pieces, because a write is slower than copying them. */
+function joinShort(pieces: readonly Buffer[]): Buffer[] {
+  const joined: Buffer[] = [];
+  for (const piece of pieces) {
+    const last = joined.at(-1);
+    if (last !== undefined && last.length + piece.length <= SHORT_BYTES)
+      joined[joined.length - 1] = Buffer.concat([last, piece]);
+    else joined.push(piece);
+  }
+  return joined;
+}
