@@ -5,7 +5,7 @@ import { openPostgresStore } from '../../src/adapters/stores/postgres/store.js';
 import { Place } from '../cli/running.js';
 import { storeContract } from '../contracts/store.js';
 import { describeWithPooler, ownPooler, type OwnPooler } from '../support/own-pooler.js';
-import { describeWithPostgres, POSTGRES_URL, testDatabase } from '../support/postgres.js';
+import { describeWithPostgres, emptySchema, POSTGRES_URL, testDatabase } from '../support/postgres.js';
 import { runSql } from '../support/run-sql.js';
 import { describeWithRedis, REDIS_URL } from '../support/redis.js';
 
@@ -45,24 +45,14 @@ describeWithPostgres('behind a pooler', () => {
 
     let directUrl: string;
     const options = () => ({ url: pooler.urlOf(database.name), preparesStatements: false });
-    /** Removes all rows: it is faster than to remove the schema. */
-    const empty = async () => {
-      const tables = await runSql<{ name: string }>(
-        directUrl,
-        "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'schema_migrations'",
-      );
-      if (tables.length === 0) return;
-      await runSql(directUrl, `TRUNCATE ${tables.map(({ name }) => name).join(', ')} RESTART IDENTITY`);
-    };
-
     storeContract('the PostgreSQL store', async () => {
-      await empty();
+      await emptySchema(directUrl);
       const store = await openPostgresStore({ ...options(), poolSize: 4 });
       return { store, close: () => store.close() };
     });
 
     it('needs statements without names', async () => {
-      await empty();
+      await emptySchema(directUrl);
       const named = { ...options(), preparesStatements: true, poolSize: 1 };
       const stores = [await openPostgresStore(named), await openPostgresStore(named)] as const;
       await stores[0].check();
@@ -85,7 +75,7 @@ describeWithPostgres('behind a pooler', () => {
 
     describeWithRedis('with Redis', () => {
       it('carries the turns of two nodes on both surfaces, and what they stored survives them', async () => {
-        await empty();
+        await emptySchema(directUrl);
         const place = new Place();
         const env = {
           ...{ DATABASE_URL: pooler.urlOf(database.name), DATABASE_PREPARED: 'off' },

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { SqliteDatabase as Database } from '../../src/adapters/stores/sqlite/driver.js';
 import * as postgres from '../../src/adapters/stores/postgres/migrate.js';
 import { openPostgresStore } from '../../src/adapters/stores/postgres/store.js';
@@ -116,14 +118,22 @@ function expectChecks(path: string): void {
 }
 
 describe('a SQLite database of an earlier version', () => {
+  const folderOfNewest = mkdtempSync(join(tmpdir(), 'diptych-test-'));
+  const newest = join(folderOfNewest, 'newest.db');
+  let before: Awaited<ReturnType<typeof shown>>;
+  beforeAll(async () => {
+    const store = await openTestSqlite({ path: newest });
+    await fill(store);
+    before = await shown(store);
+    await store.close();
+  });
+  afterAll(() => {
+    rmSync(folderOfNewest, { recursive: true });
+  });
+
   it.each(SQLITE.slice(0, -1).map(({ number }) => number))('is upgraded from schema %i', (version) =>
     withFolder(async (folder) => {
-      const [newest, old] = [join(folder, 'newest.db'), join(folder, 'old.db')];
-      const store = await openTestSqlite({ path: newest });
-      await fill(store);
-      const before = await shown(store);
-      await store.close();
-
+      const old = join(folder, 'old.db');
       const db = new Database(old);
       sqlite.migrate(db, SQLITE.slice(0, version));
       db.pragma('foreign_keys = OFF');
@@ -157,13 +167,18 @@ describeWithPostgres('a PostgreSQL database of an earlier version', () => {
   const database = testDatabase();
   const versions = POSTGRES.slice(FIRST_POSTGRES - 1, -1).map(({ number }) => number);
 
-  it.each(versions)('is upgraded from schema %i', async (version) => {
-    const [newest, old] = [await database.newUrl(), await database.newUrl()];
+  let newest: string;
+  let before: Awaited<ReturnType<typeof shown>>;
+  beforeAll(async () => {
+    newest = await database.newUrl();
     const store = await openPostgresStore({ url: newest });
     await fill(store);
-    const before = await shown(store);
+    before = await shown(store);
     await store.close();
+  });
 
+  it.each(versions)('is upgraded from schema %i', async (version) => {
+    const old = await database.newUrl();
     await postgres.migrate({ url: old }, POSTGRES.slice(0, version));
     const [from] = await runSql<{ name: string }>(newest, 'SELECT current_schema() AS name');
     const columns = await runSql<{ table: string; list: string }>(
@@ -173,18 +188,15 @@ describeWithPostgres('a PostgreSQL database of an earlier version', () => {
        WHERE table_schema = current_schema() AND table_name <> 'schema_migrations' GROUP BY table_name`,
     );
     expect(columns.length).toBeGreaterThan(5);
-    for (const { table, list } of columns) {
-      // What triggers would count is among what is copied.
-      await runSql(old, `ALTER TABLE ${table} DISABLE TRIGGER USER`);
-      await runSql(
-        old,
-        `INSERT INTO ${table} (${list}) OVERRIDING SYSTEM VALUE SELECT ${list} FROM ${from?.name ?? ''}.${table}`,
-      );
-      await runSql(old, `ALTER TABLE ${table} ENABLE TRIGGER USER`);
-    }
+    const copies = columns.map(
+      ({ table, list }) =>
+        `INSERT INTO ${table} (${list}) OVERRIDING SYSTEM VALUE SELECT ${list} FROM ${from?.name ?? ''}.${table};`,
+    );
+    // What triggers would count is among what is copied.
     await runSql(
       old,
-      `SELECT setval('session_refs', 1000), setval(pg_get_serial_sequence('turns', 'ref'), 1000)`,
+      `BEGIN; SET LOCAL session_replication_role = replica; ${copies.join('\n')}
+       SELECT setval('session_refs', 1000), setval(pg_get_serial_sequence('turns', 'ref'), 1000); COMMIT`,
     );
 
     const upgraded = await openPostgresStore({ url: old });

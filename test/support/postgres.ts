@@ -28,7 +28,26 @@ async function findPostgres(): Promise<string | null> {
 /** Describes tests that need PostgreSQL: without one they are skipped, but fail when `CI` is `true`. */
 export const describeWithPostgres = describeWhere(await findPostgres());
 
-/** A database of this file alone, dropped after its tests. Each call of `newUrl` names an empty schema in it. */
+/** Deletes all rows of a schema, which is faster than to truncate small tables, and restarts its sequences. */
+const EMPTY = `DO $$
+  DECLARE t record;
+  BEGIN
+    SET LOCAL session_replication_role = replica;
+    FOR t IN SELECT tablename FROM pg_tables WHERE schemaname = current_schema AND tablename <> 'schema_migrations'
+    LOOP EXECUTE format('DELETE FROM %I', t.tablename); END LOOP;
+    FOR t IN SELECT sequencename FROM pg_sequences WHERE schemaname = current_schema
+    LOOP EXECUTE format('ALTER SEQUENCE %I RESTART', t.sequencename); END LOOP;
+  END $$`;
+
+/** Empties all tables of the schema of a URL. */
+export async function emptySchema(url: string): Promise<void> {
+  await runSql(url, EMPTY);
+}
+
+/**
+ * A database of this file alone, dropped after its tests. Each call of `newUrl` names an empty schema in it; `open` uses
+ * the schema of a store that was closed again, because migrations take longer than most tests.
+ */
 export function testDatabase() {
   const name = `diptych_test_${randomBytes(6).toString('hex')}`;
   const server = new URL(POSTGRES_URL);
@@ -36,6 +55,7 @@ export function testDatabase() {
   database.pathname = `/${name}`;
   let created: Promise<unknown> | undefined;
   let schemas = 0;
+  const closed: string[] = [];
 
   afterAll(async () => {
     if (created === undefined) return;
@@ -58,7 +78,18 @@ export function testDatabase() {
     name,
     newUrl,
     async open(options: Partial<PostgresOptions> = {}): Promise<Store> {
-      return openPostgresStore({ url: options.url ?? (await newUrl()), poolSize: 4, ...options });
+      if (options.url !== undefined) return openPostgresStore({ poolSize: 4, ...options, url: options.url });
+      const used = closed.pop();
+      if (used !== undefined) await emptySchema(used);
+      const url = used ?? (await newUrl());
+      const store = await openPostgresStore({ poolSize: 4, ...options, url });
+      return {
+        ...store,
+        async close() {
+          await store.close();
+          closed.push(url);
+        },
+      };
     },
   };
 }
