@@ -7,6 +7,8 @@ import { LIMIT, limitOf } from '../reads/limit.js';
 
 /** Limits of one step, so that other writes wait only a few milliseconds for it. */
 const THREADS_A_STEP = 20;
+/** Text of the threads of a step, in bytes; one longer thread has a step of its own. */
+const TEXT_A_STEP = 2_097_152;
 const LOGS_A_STEP = 100;
 const ROWS_A_STEP = 2000;
 
@@ -81,9 +83,16 @@ export function createPruneSome(db: Database, bury: Bury): Handlers['pruneSome']
 
   function pruneThreads(prune: Prune): Pruned {
     const idle = prune.threadsBefore === null ? [] : selectIdle.all(prune.threadsBefore, THREADS_A_STEP);
-    for (const row of idle) bury(row, prune.at);
-    const more = idle.length === THREADS_A_STEP;
-    return { deleted: idle.map(({ id }) => id), next: more ? 'threads' : 'events' };
+    const deleted: string[] = [];
+    let bytes = 0;
+    for (const row of idle) {
+      bytes += row.text_bytes;
+      if (bytes > TEXT_A_STEP && deleted.length > 0) break;
+      bury(row, prune.at);
+      deleted.push(row.id);
+    }
+    const more = deleted.length < idle.length || idle.length === THREADS_A_STEP;
+    return { deleted, next: more ? 'threads' : 'events' };
   }
 
   function pruneEvents({ eventsKept, eventsSince }: Prune): Pruned {

@@ -1,0 +1,27 @@
+import { randomUUID } from 'node:crypto';
+import { expect, it } from '@jest/globals';
+import { SqliteDatabase as Database } from '../../src/adapters/stores/sqlite/driver.js';
+import { migrate, readMigrations } from '../../src/adapters/stores/sqlite/migrate.js';
+import type { PruneStage } from '../../src/adapters/stores/sqlite/steps.js';
+import { createWrites } from '../../src/adapters/stores/sqlite/writes/writes.js';
+import { acceptance, NO_PRUNE, T0 } from '../contracts/store-fixtures.js';
+
+it('a step that prunes threads is bounded by their text, and by their number', () => {
+  const db = new Database(':memory:');
+  migrate(db, readMigrations(new URL('../../src/adapters/stores/sqlite/migrations/', import.meta.url)));
+  const writes = createWrites(db);
+  const sizes = [1_500_000, 400_000, 400_000, 5_000_000, ...Array<number>(25).fill(10)];
+  for (const [index, size] of sizes.entries()) {
+    const id = randomUUID();
+    writes.acceptMessage(acceptance(id, { text: 'x'.repeat(size), at: T0 + index }));
+    writes.interruptTurns(id, T0 + index);
+  }
+  const steps: number[] = [];
+  for (let stage: PruneStage | null = 'threads'; stage === 'threads';) {
+    const { deleted, next } = writes.pruneSome({ ...NO_PRUNE, threadsBefore: T0 + 100 }, stage);
+    steps.push(deleted.length);
+    stage = next;
+  }
+  expect(steps).toEqual([2, 1, 1, 20, 5]);
+  db.close();
+});
