@@ -33,6 +33,8 @@ export class McpServer {
   readonly name: string;
   #tools: readonly Tool[];
   #listed = '[]';
+  /** How many lists this server has sent. */
+  #lists = 0;
   readonly #ownSecrets: readonly string[];
   readonly #kept: KeptConnection;
   /**
@@ -98,7 +100,7 @@ export class McpServer {
         { server: this.name, transport, scrub, log, env, timing, version, onListChanged },
         inTime.signal,
       );
-      if (listsTools) this.#take(await connection.listTools(inTime.signal));
+      if (listsTools) await this.#take(await connection.listTools(inTime.signal));
       return connection;
     } catch (error) {
       await connection?.close();
@@ -108,13 +110,18 @@ export class McpServer {
     }
   }
 
-  /** Adopts a tool list. @throws McpFailure when it is empty and the server may require a secret to list its tools */
-  #take(list: readonly unknown[]): void {
-    const listed = readToolList(list, {
+  /**
+   * Adopts a tool list, unless a newer one arrives before this one is read.
+   * @throws McpFailure when it is empty and the server may require a secret to list its tools
+   */
+  async #take(list: readonly unknown[]): Promise<void> {
+    const no = ++this.#lists;
+    const listed = await readToolList(list, {
       ...this.parts,
       server: this.name,
       sideEffects: this.settings.sideEffects,
     });
+    if (no !== this.#lists) return;
     if (this.#pool !== null && listed.length === 0) {
       throw new McpFailure('refused', `The tool server ${this.name} lists no tools without a secret.`);
     }
@@ -138,7 +145,7 @@ export class McpServer {
     try {
       while (this.#isStale && connection.isOpen) {
         this.#isStale = false;
-        this.#take(await connection.listTools(AbortSignal.timeout(this.parts.timing.connectMs)));
+        await this.#take(await connection.listTools(AbortSignal.timeout(this.parts.timing.connectMs)));
         // A server may announce a change whenever it is asked.
         await Promise.race([
           pause(this.parts.timing.firstRetryMs, undefined, { ref: false }),
@@ -222,7 +229,7 @@ export class McpServer {
         const scrub = createScrubber(context.secrets, this.#ownSecrets);
         try {
           await this.#withConnection(context, scrub, async (connection) => {
-            this.#take(await connection.listTools(context.signal));
+            await this.#take(await connection.listTools(context.signal));
           });
           if (!this.#kept.isUp) this.#retiring ??= this.#kept.close();
         } catch (error) {

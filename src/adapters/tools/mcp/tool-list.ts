@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { isJsonObject, type JsonObject } from '../../../core/model/json.js';
 import type { Log } from '../../../core/ports/log.js';
 import type { Schemas } from '../../../core/ports/tool.js';
@@ -9,6 +10,8 @@ const MAX_NAME = 64;
 const MAX_DESCRIPTION = 2_000;
 /** In characters of JSON: every request to a model has the schemas of all tools. */
 const MAX_SCHEMA = 65_536;
+/** How long the schemas of one list may take to compile, in milliseconds. */
+const MAX_COMPILE_MS = 5_000;
 
 /** A valid tool from a server's list. */
 export interface ListedTool extends ToolDescription {
@@ -19,8 +22,11 @@ export interface ListedTool extends ToolDescription {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Reads a server's tool list. Skips invalid tools and logs a warning for each. */
-export function readToolList(
+/**
+ * Reads a server's tool list, a tool in each iteration of the event loop, because compiling a schema takes time. Skips
+ * invalid tools and logs a warning for each.
+ */
+export async function readToolList(
   list: readonly unknown[],
   parts: {
     readonly server: string;
@@ -29,11 +35,20 @@ export function readToolList(
     readonly schemas: Schemas;
     readonly log: Log;
   },
-): readonly ListedTool[] {
+): Promise<readonly ListedTool[]> {
   const { server, log } = parts;
   const tools = new Map<string, ListedTool>();
-  for (const given of list) {
+  let spentMs = 0;
+  for (const [index, given] of list.entries()) {
+    if (index > 0) await setImmediate();
+    if (spentMs > MAX_COMPILE_MS) {
+      const problem = `the schemas of its tools take longer than ${String(MAX_COMPILE_MS / 1000)} s to compile`;
+      log.warn({ server, left: list.length - index, problem }, 'tool server: tools left out');
+      break;
+    }
+    const before = performance.now();
     const read = readTool(given, parts);
+    spentMs += performance.now() - before;
     const twin = 'problem' in read ? undefined : tools.get(read.name);
     if ('problem' in read) {
       const tool = isFields(given) ? describeName(given.name) : '(unnamed)';
