@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, it, jest } from '@jest/globals';
 import type { Browser } from 'playwright-core';
 import { startAnvil, type Anvil } from '../support/anvil.js';
 import { describeWithBrowser, launchBrowser } from '../support/browser.js';
@@ -53,55 +53,52 @@ describeWithBrowser('Wallet requests for everybody', () => {
 
   const walletOf = () => new TestWallet('Fox', nodes, anvil.accounts.slice(0, 1));
 
-  describe.each(['light', 'dark'] as const)('in %s', (colorScheme) => {
-    it.each([
-      ['at a desk', DESK],
-      ['on a phone', PHONE],
-    ])('have no finding of axe %s, whatever they show', async (_name, size) => {
-      const fox = walletOf();
-      visitor = await visitWith(browser, service.url, [fox], { ...size, colorScheme });
-      const side = visitor.button('Threads and assistant');
-      const isPhone = size === PHONE;
-      if (isPhone) await side.click();
-      await isSound();
-      await connect(visitor, 'Fox');
-      await isSound();
-      if (isPhone) await visitor.button('Close').click();
-      const note = `a long word ${'x'.repeat(100)}`;
-      const types = {
-        EIP712Domain: [{ name: 'name', type: 'string' }],
-        Order: [{ name: 'note', type: 'string' }],
-      };
-      const order = { types, domain: { name: 'Shop' }, primaryType: 'Order', message: { note } };
-      service.when('Pay', ...pays({ to: FRIEND, value: '0.01', label: note }));
-      service.when('Call', ...pays({ to: FRIEND, data: `0x${'ab'.repeat(500)}` }, [2]));
-      service.when('Sign', ...asksToSign({ typed_data: order, description: note }));
-      for (const [n, words] of ['Pay', 'Call', 'Sign'].entries()) {
-        await visitor.say(words);
-        await cardOf(visitor, n + 1).waitFor();
-        await visitor.idle();
-        await cardOf(visitor, n + 1)
-          .getByText('Details')
-          .click();
-      }
-      await isSound();
-      fox.chainId = 1;
-      await emit(visitor.page, 'Fox', 'chainChanged', '0x1');
-      await cardOf(visitor, 1).getByText('Your wallet is on Ethereum (chain 1)').waitFor();
-      await isSound();
-      const prompt = new Gate();
-      fox.answers.push({ code: -32_603, message: note }, prompt);
-      await buttonOf(cardOf(visitor, 1), 'Change chain').click();
-      await cardOf(visitor, 1).getByText('It may have signed').waitFor();
-      await isSound();
-      await buttonOf(cardOf(visitor, 1), 'Ask Fox again').click();
-      await cardOf(visitor, 1).getByText('Answer in your wallet.').waitFor();
-      await isSound();
-      prompt.open();
-      await cardOf(visitor, 1).getByText('Verified by the service: confirmed.').waitFor();
+  it.each([
+    ['at a desk, light', { ...DESK, colorScheme: 'light' }, false],
+    ['on a phone, dark', { ...PHONE, colorScheme: 'dark' }, true],
+  ] as const)('have no finding of axe %s, whatever they show', async (_name, options, isPhone) => {
+    const fox = walletOf();
+    visitor = await visitWith(browser, service.url, [fox], options);
+    const side = visitor.button('Threads and assistant');
+    if (isPhone) await side.click();
+    await isSound();
+    await connect(visitor, 'Fox');
+    await isSound();
+    if (isPhone) await visitor.button('Close').click();
+    const note = `a long word ${'x'.repeat(100)}`;
+    const types = {
+      EIP712Domain: [{ name: 'name', type: 'string' }],
+      Order: [{ name: 'note', type: 'string' }],
+    };
+    const order = { types, domain: { name: 'Shop' }, primaryType: 'Order', message: { note } };
+    service.when('Pay', ...pays({ to: FRIEND, value: '0.01', label: note }));
+    service.when('Call', ...pays({ to: FRIEND, data: `0x${'ab'.repeat(500)}` }, [2]));
+    service.when('Sign', ...asksToSign({ typed_data: order, description: note }));
+    for (const [n, words] of ['Pay', 'Call', 'Sign'].entries()) {
+      await visitor.say(words);
+      await cardOf(visitor, n + 1).waitFor();
       await visitor.idle();
-      await isSound();
-    });
+      await cardOf(visitor, n + 1)
+        .getByText('Details')
+        .click();
+    }
+    await isSound();
+    fox.chainId = 1;
+    await emit(visitor.page, 'Fox', 'chainChanged', '0x1');
+    await cardOf(visitor, 1).getByText('Your wallet is on Ethereum (chain 1)').waitFor();
+    await isSound();
+    const prompt = new Gate();
+    fox.answers.push({ code: -32_603, message: note }, prompt);
+    await buttonOf(cardOf(visitor, 1), 'Change chain').click();
+    await cardOf(visitor, 1).getByText('It may have signed').waitFor();
+    await isSound();
+    await buttonOf(cardOf(visitor, 1), 'Ask Fox again').click();
+    await cardOf(visitor, 1).getByText('Answer in your wallet.').waitFor();
+    await isSound();
+    prompt.open();
+    await cardOf(visitor, 1).getByText('Verified by the service: confirmed.').waitFor();
+    await visitor.idle();
+    await isSound();
   });
 
   it('are worked by keys, and keep the focus when their buttons go', async () => {
