@@ -68,6 +68,7 @@ export class MessageIntake {
     await secrets.requireSlots(app, client);
     const keyId = await access.keyIdFor(app, request.key);
     const busy = app.busyStrategy ?? settings.busyStrategy;
+    const askedAt = clock.monotonic();
     const accepted = await store.acceptMessage({
       sessionId,
       ifVersion: thread.session.version,
@@ -109,7 +110,7 @@ export class MessageIntake {
       case 'accepted':
         break;
     }
-    this.turns.begin(thread, accepted);
+    this.turns.begin(thread, accepted, askedAt);
     return { sessionId, turnId: accepted.turn.id, repeated: false };
   }
 

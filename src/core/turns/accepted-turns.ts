@@ -40,7 +40,7 @@ export class AcceptedTurns implements TurnStarter {
     return this.runner.claim;
   }
 
-  begin(thread: CachedSession, accepted: AcceptedTurn): void {
+  begin(thread: CachedSession, accepted: AcceptedTurn, askedAt: number): void {
     const { bus, observer, threads } = this.parts;
     const { turn, message, claimed, commit } = accepted;
     const { cancelled, running } = accepted.interruption ?? { cancelled: [], running: null };
@@ -58,6 +58,6 @@ export class AcceptedTurns implements TurnStarter {
       bus.publish(thread.id, { type: 'turn_ended', turnId, outcome: 'interrupted', error: null });
     }
     if (running !== null) this.runner.interrupt(thread.id, running.id);
-    if (claimed !== null) this.runner.start(claimed);
+    if (claimed !== null) this.runner.start(claimed, askedAt);
   }
 }

@@ -128,6 +128,7 @@ export class Interrupts {
     const { partialText: text, partialSince: since } = claimed;
     const closing = { text, since, error: null, words: INTERRUPTED_RESULT };
     const { messages, events } = closeTurn(turn, records, closing, clock);
+    const askedAt = clock.monotonic();
     const stored = await store.endTurn(claimed, {
       ...{
         outcome: 'interrupted',
@@ -147,24 +148,24 @@ export class Interrupts {
     if (thread !== undefined) thread.stale = true;
     announce(bus, turn.sessionId, stored.commit);
     bus.publish(turn.sessionId, { type: 'turn_ended', turnId: turn.id, outcome: 'interrupted', error: null });
-    if (stored.next !== null) this.runner.start(stored.next);
+    if (stored.next !== null) this.runner.start(stored.next, askedAt);
   }
 
-  /** Watches the ends of turns. Subscribe before the order is given, so that none is missed. */
+  /**
+   * Watches the ends of turns. Subscribe before the order is given, so that none is missed. Not `session_deleted`, which
+   * may be about an earlier session with the same id: `#untilStored` reads whether this one was deleted.
+   */
   async #endOf(sessionId: string): Promise<EndWatch> {
     const ends = new Map<string, TurnOutcome>();
     const starts = new Map<string, () => void>();
-    let isDeleted = false;
     let wake: (() => void) | null = null;
     const close = await this.parts.bus.subscribe(sessionId, (signal) => {
       if (signal.type === 'turn_ended') ends.set(signal.turnId, signal.outcome);
       if (signal.type === 'turn_started') starts.get(signal.turnId)?.();
-      // Deletion ends all turns, without a signal for each.
-      if (signal.type === 'session_deleted') isDeleted = true;
       if (signal.type === 'session_changed') this.parts.threads.noteRevision(sessionId, signal.revision);
       wake?.();
     });
-    const isOver = (turnId: string): boolean => isDeleted || ends.has(turnId);
+    const isOver = (turnId: string): boolean => ends.has(turnId);
     const of = (turnId: string, milliseconds: number): Promise<boolean> =>
       new Promise((resolve) => {
         const cancel = this.parts.clock.after(milliseconds, () => {
@@ -187,7 +188,7 @@ export class Interrupts {
 interface EndWatch {
   /** True if the turn has ended as interrupted since the watch began. */
   wasInterrupted(turnId: string): boolean;
-  /** Resolves with true once the turn has ended or its session was deleted, with false after the timeout. */
+  /** Resolves with true once the turn has ended, with false after the timeout. */
   of(turnId: string, milliseconds: number): Promise<boolean>;
   /** Calls `act` whenever an attempt at the turn starts. */
   onStart(turnId: string, act: () => void): void;

@@ -134,17 +134,18 @@ export class Leases {
 
   /** Claims in batches until none is left, so that turns do not wait for the next search. */
   async #claimAbandoned(claim: Lease, lost: readonly LeaseMark[]): Promise<void> {
-    const { store, observer, log } = this.parts;
+    const { store, observer, log, clock } = this.parts;
     let claimed;
     let from = 0;
     do {
+      const askedAt = clock.monotonic();
       claimed = await store.claimAbandoned(claim, lost.slice(from, from + RECOVERY_BATCH), RECOVERY_BATCH);
       from += RECOVERY_BATCH;
       if (claimed.length > 0) {
         observer.tookOver(claimed.length);
         log.info({ turns: claimed.length }, 'took over abandoned turns');
       }
-      for (const turn of claimed) this.runner.recover(turn);
+      for (const turn of claimed) this.runner.recover(turn, askedAt);
     } while ((claimed.length === RECOVERY_BATCH || from < lost.length) && this.runner.claim !== null);
   }
 }

@@ -1,4 +1,4 @@
-import { endingAfter, shownText } from './turn-ending.js';
+import { announceEnd, endingAfter, shownText } from './turn-ending.js';
 import { settledWithin, type Clock } from '../ports/clock.js';
 import type { Log } from '../ports/log.js';
 import type { Observer } from '../ports/observer.js';
@@ -8,7 +8,7 @@ import { TurnStopped } from '../model/abort.js';
 import type { Signal } from '../model/event.js';
 import { storePatiently } from './store-retry.js';
 import { closeTurn } from './close-turn.js';
-import { INTERRUPTED_RESULT, type Message } from '../model/message.js';
+import { INTERRUPTED_RESULT } from '../model/message.js';
 import { announce, type Bus } from '../ports/bus.js';
 import { tokenUses } from '../model/quota.js';
 import { RunningTurn } from './running-turn.js';
@@ -79,11 +79,12 @@ export class Runner {
     else this.parts.bus.publish(sessionId, { type: 'interrupt', turnId });
   }
 
-  /** Runs a turn whose claim was part of a commit, and then the turns queued behind it. */
-  start(claimed: ClaimedTurn): void {
-    const { observer, clock } = this.parts;
-    const observed = observer.started(claimed);
-    const running = new RunningTurn(claimed, [], observed, clock.monotonic());
+  /**
+   * Runs a turn whose claim was part of a commit, and then the turns queued behind it.
+   * @param heldSince when the claim was requested, by the monotonic clock, in milliseconds
+   */
+  start(claimed: ClaimedTurn, heldSince: number): void {
+    const running = new RunningTurn(claimed, [], this.parts.observer.started(claimed), heldSince);
     // An earlier attempt in this process has lost its lease and must not continue.
     this.#running.get(claimed.sessionId)?.stop('lost');
     this.#running.set(claimed.sessionId, running);
@@ -94,10 +95,10 @@ export class Runner {
    * Runs a turn that was claimed without a new revision of its session. The cached session may lack earlier turns
    * although its revision is current, so it is reloaded first.
    */
-  recover(claimed: ClaimedTurn): void {
+  recover(claimed: ClaimedTurn, heldSince: number): void {
     const cached = this.parts.threads.peek(claimed.sessionId);
     if (cached !== undefined) cached.stale = true;
-    this.start(claimed);
+    this.start(claimed, heldSince);
   }
 
   /**
@@ -243,9 +244,13 @@ export class Runner {
         shownTokens: running.shownTokens,
         uses: tokenUses(settings.limits, turn, inputTokens + outputTokens, clock.now()),
         claimNext: this.claim,
-        at: this.parts.clock.now(),
+        at: clock.now(),
       };
-      const stored = await storePatiently(this.parts, turn.id, () => this.parts.store.endTurn(turn, written));
+      let askedAt = 0;
+      const stored = await storePatiently(this.parts, turn.id, () => {
+        askedAt = clock.monotonic();
+        return this.parts.store.endTurn(turn, written);
+      });
       if (stored === 'lost') {
         // A later attempt owns the turn, or this end was stored and its acknowledgement was lost.
         thread.stale = true;
@@ -259,37 +264,20 @@ export class Runner {
       thread.apply(commit, () => {
         thread.putMessages(turn.id, messages);
         thread.endTurns([{ ...turn, status: ending.outcome, error: ending.error }]);
-        thread.session = { ...thread.session, activeAt: this.parts.clock.now() };
+        thread.session = { ...thread.session, activeAt: clock.now() };
       });
       // The store numbers the new system error: reload the session before the next snapshot.
       if (ending.error !== null) thread.stale = true;
       running.text = running.leftover = '';
       this.#leave(running);
       announce(this.parts.bus, turn.sessionId, commit);
-      this.#announceEnd(running, messages, ending);
-      if (next !== null) this.start(next);
+      announceEnd(this.parts.bus, running, messages, ending);
+      if (next !== null) this.start(next, askedAt);
       return messages;
     });
     if (ending.outcome !== 'complete') return;
     const records = [...running.messages, ...closing];
     this.titles.make(thread, running, { records, asksRig: !this.#isDraining });
-  }
-
-  #announceEnd(running: RunningTurn, messages: readonly Message[], ending: Ending): void {
-    const { sessionId, id: turnId } = running.turn;
-    const published = new Set(
-      running.messages.flatMap(({ toolResults }) => toolResults?.map(({ callId }) => callId) ?? []),
-    );
-    for (const result of messages.flatMap(({ toolResults }) => toolResults ?? [])) {
-      if (!published.has(result.callId))
-        this.parts.bus.publish(sessionId, { type: 'tool_returned', turnId, result });
-    }
-    this.parts.bus.publish(sessionId, {
-      type: 'turn_ended',
-      turnId,
-      outcome: ending.outcome,
-      error: ending.error,
-    });
   }
 
   /** Idempotent. */

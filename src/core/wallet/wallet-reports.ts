@@ -19,8 +19,15 @@ import { claimWords } from './request-words.js';
 export interface TurnStarter {
   /** The lease to claim turns with; null while the service drains. */
   readonly claim: Lease | null;
-  /** Shows and announces an accepted turn, and runs it if this process has claimed it. */
-  begin(thread: CachedSession, accepted: Extract<ReportedOutcome, { kind: 'accepted' }>): void;
+  /**
+   * Shows and announces an accepted turn, and runs it if this process has claimed it.
+   * @param askedAt when the store was asked to accept it, by the monotonic clock, in milliseconds
+   */
+  begin(
+    thread: CachedSession,
+    accepted: Extract<ReportedOutcome, { kind: 'accepted' }>,
+    askedAt: number,
+  ): void;
 }
 
 /** The dependencies of `WalletReports`. */
@@ -112,6 +119,7 @@ export class WalletReports {
     const { store, clock, secrets } = this.parts;
     const { outcome, ids, app, text } = report;
     const isRejected = outcome.claim.status === 'failed' && outcome.claim.proof === null;
+    const askedAt = clock.monotonic();
     const stored = await store.reportWalletOutcome({
       ...{ sessionId: thread.id, ids, app, text, claim: outcome.claim },
       state: isRejected ? 'rejected' : 'reported',
@@ -121,7 +129,7 @@ export class WalletReports {
       at: clock.now(),
     });
     if (stored.kind === 'stale') return undefined;
-    this.turns.begin(thread, stored);
+    this.turns.begin(thread, stored, askedAt);
     return stored.message;
   }
 

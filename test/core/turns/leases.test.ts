@@ -64,6 +64,29 @@ describe('a turn whose lease is not renewed', () => {
     expect(asked.signal.aborted).toBe(true);
   });
 
+  it('is counted from when the turn was claimed, not from the answer', async () => {
+    const memory = createMemoryStore();
+    const store: Store = {
+      ...memory,
+      renewLeases: () => new Promise<never>(() => undefined),
+      async acceptMessage(acceptance) {
+        const accepted = await memory.acceptMessage(acceptance);
+        await new Promise((resolve) => setTimeout(resolve, leaseMs - 1));
+        return accepted;
+      },
+    };
+    const rig = new ScriptedRig();
+    const { core } = testCore({ rigs: [rig], store });
+    await core.start();
+    const sending = core.send(message(uuid(), 'Hi'));
+    await jest.advanceTimersByTimeAsync(leaseMs - 1);
+    await sending;
+    const asked = await rig.next();
+    expect(asked.signal.aborted).toBe(false);
+    await jest.advanceTimersByTimeAsync(1);
+    expect(asked.signal.aborted).toBe(true);
+  });
+
   it('goes on in an attempt of the node that recovers it', async () => {
     let isAway = true;
     const store = storeWith((memory) => (lease, ids) => {

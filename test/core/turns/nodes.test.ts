@@ -175,6 +175,33 @@ describe('a node that does not work on the turn', () => {
     expect([status, spoken({ status, ...ended })]).toEqual(['idle', ['user: Hi', 'assistant: Hello']]);
   });
 
+  it('is interrupted no earlier for a late signal that its id was deleted', async () => {
+    const rig = new ScriptedRig();
+    const bus = createMemoryBus();
+    const memory = createMemoryStore();
+    const ending = new Gate();
+    const store: Store = {
+      ...memory,
+      async endTurn(turn, end) {
+        await ending.passed;
+        return memory.endTurn(turn, end);
+      },
+    };
+    const { core } = testCore({ rigs: [rig], bus, store });
+    const id = uuid();
+    await core.send(message(id, 'Hi'));
+    const asked = await rig.next();
+    let isInterrupted = false;
+    const interrupting = core.interrupt(created(id)).finally(() => (isInterrupted = true));
+    await asked.left;
+    bus.publish(id, { type: 'session_deleted' });
+    for (let round = 0; round < 10; round++) await new Promise(setImmediate);
+    const wasEarly = isInterrupted;
+    ending.open();
+    expect([await interrupting, wasEarly]).toEqual([true, false]);
+    expect((await core.snapshot(created(id))).status).toBe('interrupted');
+  });
+
   it('shows what another has acknowledged, also when it receives no signals', async () => {
     const { owner, other, rig } = twoNodes(() => true);
     const id = uuid();
