@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { Client } from 'pg';
+import { openConnections } from '../../src/adapters/stores/postgres/connections.js';
 import { openPostgresStore } from '../../src/adapters/stores/postgres/store.js';
 import { StoreUnavailableError, type Store } from '../../src/core/ports/store.js';
 import { change, loaded, record, send, sendAndClaim, T0 } from '../contracts/store-fixtures.js';
@@ -114,6 +115,26 @@ describeWithPostgres('a PostgreSQL store when the connection fails', () => {
     );
     await lines.has('an idle connection to PostgreSQL was lost', 3);
     await Promise.all([store.check(), store.check(), store.check()]);
+  });
+
+  it('repeats a statement once that was rolled back because of a deadlock', async () => {
+    // A sequence counts attempts, because a rollback does not take its numbers back.
+    await runSql(
+      url,
+      `CREATE SEQUENCE attempts;
+       CREATE FUNCTION deadlocks(times bigint) RETURNS bigint LANGUAGE plpgsql AS $$
+         DECLARE attempt bigint := nextval('attempts');
+         BEGIN
+           IF attempt <= times THEN RAISE deadlock_detected; END IF;
+           RETURN attempt;
+         END $$`,
+    );
+    const connections = openConnections({ url, poolSize: 1 }, {});
+    const statement = { name: 'deadlocks', text: 'SELECT deadlocks($1) AS attempt' };
+    expect(await connections.run(statement, [1])).toEqual([{ attempt: 2 }]);
+    await expect(connections.run(statement, [10])).rejects.toThrow(StoreUnavailableError);
+    expect(await connections.run(statement, [4])).toEqual([{ attempt: 5 }]);
+    await connections.close();
   });
 
   it('gives up a statement that waits for a lock too long', async () => {

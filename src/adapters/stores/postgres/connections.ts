@@ -1,7 +1,8 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { Pool, TypeOverrides, types, type ClientConfig, type QueryResultRow } from 'pg';
 import type { Log } from '../../../core/ports/log.js';
 import { StoreUnavailableError } from '../../../core/ports/store.js';
-import { toStoreError } from './failure.js';
+import { isDeadlock, toStoreError } from './failure.js';
 
 /** Options for opening a PostgreSQL store. */
 export interface PostgresOptions {
@@ -36,7 +37,7 @@ export interface Statement {
 /** A parameter of a statement. JavaScript arrays become SQL arrays. */
 export type Bindable = string | number | boolean | null | readonly (string | null)[];
 
-/** Runs one statement as its own transaction. @throws StoreUnavailableError */
+/** Runs one statement as its own transaction, and once more after a deadlock. @throws StoreUnavailableError */
 export type Run = <R extends QueryResultRow>(
   statement: Statement,
   values: readonly Bindable[],
@@ -48,6 +49,8 @@ export interface Connections {
   close(): Promise<void>;
 }
 
+/** Pause before a statement is repeated that a deadlock has rolled back, in milliseconds. */
+const DEADLOCK_PAUSE_MS = 50;
 /** Idle timeout of a pooled connection, in milliseconds. */
 const IDLE_MS = 30_000;
 
@@ -95,9 +98,15 @@ export function openConnections(
   return {
     async run<R extends QueryResultRow>({ name, text }: Statement, values: readonly Bindable[]) {
       if (closing !== undefined) throw new StoreUnavailableError('the store is closed');
+      const statement = { text, values: values.map(bound), ...(preparesStatements && { name }) };
+      const attempt = async (): Promise<R[]> => (await pool.query<R>(statement)).rows;
       try {
-        const statement = { text, values: values.map(bound), ...(preparesStatements && { name }) };
-        return (await pool.query<R>(statement)).rows;
+        return await attempt().catch(async (error: unknown) => {
+          if (!isDeadlock(error)) throw error;
+          // All of it was rolled back. The pause lets those that waited for its locks take them first.
+          await pause(DEADLOCK_PAUSE_MS);
+          return attempt();
+        });
       } catch (error) {
         throw toStoreError(error);
       }

@@ -17,6 +17,11 @@ export function isUnavailable(error: unknown): boolean {
   return !(error instanceof TypeError || error instanceof RangeError);
 }
 
+/** True when PostgreSQL has rolled a transaction back because it and others waited for each other's locks. */
+export function isDeadlock(error: unknown): boolean {
+  return error instanceof DatabaseError && error.code === '40P01';
+}
+
 /**
  * Converts a driver error: to `StoreUnavailableError` when the database is unavailable, otherwise to an error whose
  * message has only the SQLSTATE code.
