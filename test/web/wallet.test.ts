@@ -200,9 +200,17 @@ describeWithBrowser('Wallets in the page', () => {
 
   it('does not ask the wallet for what does not wait any more', async () => {
     await askForPayment();
-    // No read of the requests but that of the click may meet the route.
     await visitor.idle();
-    await visitor.page.route(/\/state\?tail=0$/, (route) => route.fulfill({ json: { user_state: null } }));
+    // The page may read the requests by itself: only what it reads after the click is another answer.
+    const { page } = visitor;
+    await page.evaluate(
+      "addEventListener('click', () => { document.body.dataset.clicked = 'yes'; }, { capture: true })",
+    );
+    await page.route(/\/state\?tail=0$/, async (route) => {
+      if ((await page.evaluate('document.body.dataset.clicked')) === 'yes')
+        await route.fulfill({ json: { user_state: null } });
+      else await route.continue();
+    });
     await buttonOf(cardOf(visitor, 1), 'Approve').click();
     await cardSays('This request does not wait any more.');
     expect(wallet.count('eth_sendTransaction')).toBe(0);
