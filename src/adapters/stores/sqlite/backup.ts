@@ -10,6 +10,7 @@ import { createPrivate } from './files/private-files.js';
 
 /** Pages that are copied per step, before the event loop continues: 2 MiB. */
 const PAGES_A_STEP = 512;
+const ANY_READ = 'SELECT count(*) FROM sqlite_schema';
 /** How long opening waits for another process's lock on the database, in milliseconds. */
 const BUSY_MS = 5000;
 
@@ -35,7 +36,7 @@ export interface BackupOptions {
 export async function backupDatabase(from: string, to: string, options: BackupOptions = {}): Promise<void> {
   const { signal, onProgress } = options;
   if (existsSync(to)) throw new Error(`cannot create the backup ${to}: the file exists`);
-  const db = guarded(() => openSnapshot(from, options));
+  const { db, files } = guarded(() => openSnapshot(from, options));
   try {
     // A name of its own: another backup to the same path must not write to the same file.
     const part = `${to}.part-${randomBytes(4).toString('hex')}`;
@@ -43,7 +44,7 @@ export async function backupDatabase(from: string, to: string, options: BackupOp
       throw new Error(`cannot create the backup ${to}`, { cause });
     });
     try {
-      await copy(db, new OpenFiles(from), part, (share) => {
+      await copy(db, files, part, (share) => {
         signal?.throwIfAborted();
         onProgress?.(share);
       });
@@ -59,24 +60,33 @@ export async function backupDatabase(from: string, to: string, options: BackupOp
 }
 
 /**
- * Opens a read-only connection with an open transaction: without it, every write during the copy would restart the
+ * Opens a connection with an open transaction: without it, every write during the copy would restart the
  * copy. Opens another one for writing before it, because only that recovers the log, and closes it while the first is
  * open: the last writing connection checkpoints the log when it is closed, which must not happen after a loss of files.
  */
-function openSnapshot(path: string, { companions = [], onMissing }: BackupOptions): Database {
+function openSnapshot(path: string, { companions = [], onMissing }: BackupOptions): Snapshot {
   const before = lookBefore(path, companions);
   const writing = openAnySchema({ path, busyTimeoutMs: BUSY_MS, creates: false }, (db) => {
     const missing = findMissing(before, db);
     if (missing.length > 0) onMissing?.(missing);
   });
   try {
-    const reading = openReading(path);
-    reading.exec('BEGIN');
-    reading.prepare('SELECT count(*) FROM sqlite_schema').get();
-    return reading;
+    // The first read creates the log. A file that is replaced from here on is found during the copy.
+    writing.prepare(ANY_READ).get();
+    const files = new OpenFiles(path);
+    const db = openReading(path);
+    db.exec('BEGIN');
+    db.prepare(ANY_READ).get();
+    return { db, files };
   } finally {
     writing.close();
   }
+}
+
+/** A read-only connection with an open transaction, and the files that were open when it began. */
+interface Snapshot {
+  readonly db: Database;
+  readonly files: OpenFiles;
 }
 
 async function copy(
