@@ -8,6 +8,7 @@ import { databaseUrl, describeDatabase, type DatabaseLocation } from '../config/
 import { LEASE_MS } from '../core/model/settings.js';
 import { copyAll, summarize, type Summary, type TableCopy, type Transfer } from '../core/ports/transfer.js';
 import { TRANSFER_TABLES } from '../core/ports/transfer-tables.js';
+import { warnOfMissing } from './configured.js';
 import { CommandError, INTERRUPTED, printJson, printTable, showProgress, type Terminal } from './terminal.js';
 
 interface Flags {
@@ -97,7 +98,10 @@ async function open(database: DatabaseLocation, options: { mustExist: boolean })
     return openPostgresTransfer(database.url, options);
   }
   const { openSqliteTransfer } = await import('../adapters/stores/sqlite/transfer.js');
-  return openSqliteTransfer(String(database.path), options);
+  const path = String(database.path);
+  // A new target has no data that could be missing, also when its key is there already.
+  const source = { companions: [join(dirname(path), SECRETS_KEY_FILE)], onMissing: warnOfMissing };
+  return openSqliteTransfer(path, { ...options, ...(options.mustExist && source) });
 }
 
 /** Refuses to migrate while a node holds turns. No guarantee: an idle node holds none and goes unnoticed. */

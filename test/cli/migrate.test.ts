@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { openPostgresTransfer } from '../../src/adapters/stores/postgres/transfer.js';
 import { LEASE_MS } from '../../src/core/model/settings.js';
@@ -127,6 +127,20 @@ describe('diptych migrate', () => {
     const { code, out, err } = await place.run(args);
     expect({ code, out }).toEqual({ code: 2, out: '' });
     expect(err).toMatch(words);
+  });
+
+  it('warns when the source has lost data', async () => {
+    mkdirSync(dirname(place.database), { recursive: true });
+    writeFileSync(place.database, '');
+    const target = join(place.directory, 'copy', 'copy.db');
+    mkdirSync(dirname(target));
+    for (const file of [place.database, target]) writeFileSync(join(dirname(file), 'secrets.key'), 'a key');
+    const { err } = await place.run([
+      ...['migrate', '--from', `sqlite:${place.database}`, '--to', `sqlite:${target}`],
+    ]);
+    expect(err).toMatch(
+      /^warning: the database .*diptych\.db was empty or missing, but secrets\.key exists.*\n$/,
+    );
   });
 
   it('reports a missing source in one line', async () => {

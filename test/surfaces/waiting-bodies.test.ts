@@ -46,7 +46,7 @@ it('long responses are refused while too many wait for clients that do not read,
     const refused = await ask(path);
     expect(refused).toMatchObject({ status: 503 });
     expect(refused.headers.get('retry-after')).toBe('5');
-    expect(refused.text).toContain('too many long responses');
+    expect(refused.text).toContain('Too many long responses');
     expect(refused.headers.get('etag')).toBe(null);
   }
   expect((await ask('/api/state?tail=1')).status).toBe(200);

@@ -20,7 +20,7 @@ export function countBody(res: ServerResponse, bytes: number): void {
   if (method === 'GET' && waiting + bytes > MAX_WAITING_BYTES) {
     throw new RefusedError(
       'unavailable',
-      'too many long responses wait for clients that do not read them: try again in a moment, or ask for fewer messages',
+      'Too many long responses wait for clients that do not read them: try again in a moment, or ask for fewer messages',
       [],
       5,
     );

@@ -8,24 +8,39 @@ import { shapeOf, type TransferRow, type TransferTable } from '../../../core/por
 import { openReading, openWriting } from './connections.js';
 import { readError } from './failure.js';
 import { checkpoint } from './files/disk-bound.js';
+import { findMissing, lookBefore } from './files/missing-data.js';
 
 const BUSY_MS = 5_000;
 const ROWS_A_PAGE = 200;
 
 /**
  * Opens a database file to copy all its data from or into it, and migrates its schema.
- * @param mustExist true: a missing file is an error; false: it is created
+ * @param options `mustExist`: true: a missing file is an error; false: it is created. `companions`: see `SqliteOptions`.
+ * `onMissing`: called with data that was found missing, as messages for the operator
  * @throws Error when the file must exist and does not, or its schema is newer than this program
  * @throws StoreUnavailableError when it is damaged, locked, or cannot be created
  */
 export async function openSqliteTransfer(
   path: string,
-  { mustExist }: { readonly mustExist: boolean },
+  {
+    mustExist,
+    companions = [],
+    onMissing,
+  }: {
+    readonly mustExist: boolean;
+    readonly companions?: readonly string[];
+    readonly onMissing?: (missing: readonly string[]) => void;
+  },
 ): Promise<Transfer> {
   if (mustExist && !existsSync(path)) throw new Error(`there is no database ${path}`);
   if (!mustExist) await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const before = lookBefore(path, companions);
+  const options = { path, busyTimeoutMs: BUSY_MS, maxPages: null, creates: !mustExist, migrates: true };
   const db = guarded(() =>
-    openWriting({ path, busyTimeoutMs: BUSY_MS, maxPages: null, creates: !mustExist, migrates: true }),
+    openWriting(options, (recovered) => {
+      const missing = findMissing(before, recovered);
+      if (missing.length > 0) onMissing?.(missing);
+    }),
   );
   return {
     rows: (table) => readRows(path, table),
