@@ -5,6 +5,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   renameSync,
   rmSync,
   symlinkSync,
@@ -314,6 +315,18 @@ describe('faults of the SQLite store', () => {
     await expect(requireFreeSpace('/data/a.db', freeBytes)).rejects.toThrow('is full');
     await requireFreeSpace('/elsewhere/a.db', freeBytes);
   });
+
+  it('looks at the disk of the file that a link names', () =>
+    withFolder(async (folder) => {
+      mkdirSync(join(folder, 'disk'));
+      writeFileSync(join(folder, 'disk', 'a.db'), '');
+      symlinkSync(join(folder, 'disk', 'a.db'), join(folder, 'link.db'));
+      const looked: string[] = [];
+      await requireFreeSpace(join(folder, 'link.db'), (found) =>
+        Promise.resolve(looked.push(found) * 2 ** 30),
+      );
+      expect(looked).toEqual([realpathSync(join(folder, 'disk'))]);
+    }));
 
   it('stores all of a write or nothing when the disk is full, and works again when there is room', async () => {
     const store = await openTestSqlite({ maxPages: 80 });

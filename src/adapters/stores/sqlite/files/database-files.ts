@@ -1,4 +1,5 @@
 import { realpathSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 
 /** Returns the path of a database's write-ahead log. SQLite creates it beside the target of a symbolic link. */
 export function logOf(database: string): string {
@@ -8,6 +9,16 @@ export function logOf(database: string): string {
 /** Returns the path of the index of a database's write-ahead log. */
 export function indexOf(database: string): string {
   return `${realpathSync(database)}-shm`;
+}
+
+/** Returns the folder of a database's files: that of the target, if its path is a symbolic link. */
+export function folderOf(database: string): string {
+  try {
+    return dirname(realpathSync(database));
+  } catch {
+    // The file is missing.
+    return dirname(database);
+  }
 }
 
 /** Returns the size of a file in bytes; 0 when there is none. */

@@ -1,7 +1,6 @@
 import { statfsSync } from 'node:fs';
-import { dirname } from 'node:path';
 import type { Database } from 'better-sqlite3';
-import { sizeOf } from './database-files.js';
+import { folderOf, sizeOf } from './database-files.js';
 
 /** SQLite's default page size, in bytes. */
 const PAGE_BYTES = 4096;
@@ -105,7 +104,7 @@ export function checkpoint(
 
 /** Measures the disk of a database. Free space is infinite if the file system does not report its size. */
 export function diskOf(file: string): Disk {
-  const { blocks, bavail, bsize } = statfsSync(dirname(file));
+  const { blocks, bavail, bsize } = statfsSync(folderOf(file));
   return { freeBytes: blocks === 0 ? Infinity : bavail * bsize, databaseBytes: sizeOf(file) };
 }
 

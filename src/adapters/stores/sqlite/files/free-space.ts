@@ -1,6 +1,6 @@
 import { statfs } from 'node:fs/promises';
-import { dirname } from 'node:path';
 import { StoreUnavailableError } from '../../../../core/ports/store.js';
+import { folderOf } from './database-files.js';
 
 /** With less free space than this, writes soon fail, although the small write of a probe may still succeed. */
 const MIN_FREE_BYTES = 1_048_576;
@@ -11,7 +11,7 @@ const MIN_FREE_BYTES = 1_048_576;
  * @throws StoreUnavailableError when less than 1 MiB is free
  */
 export async function requireFreeSpace(file: string, freeBytes = freeBytesOf): Promise<void> {
-  if ((await freeBytes(dirname(file))) < MIN_FREE_BYTES)
+  if ((await freeBytes(folderOf(file))) < MIN_FREE_BYTES)
     throw new StoreUnavailableError(`the disk with ${file} is full`);
 }
 
