@@ -4,7 +4,7 @@ import type { Browser } from 'playwright-core';
 import { startAnvil, type Anvil } from '../support/anvil.js';
 import { describeWithBrowser, launchBrowser } from '../support/browser.js';
 import { freePort } from '../support/server-process.js';
-import { ScriptedService } from './scripted-service.js';
+import { Gate, ScriptedService } from './scripted-service.js';
 import { Visitor } from './visitor.js';
 import { TestWallet } from './wallet-browser.js';
 import { cardOf, chainLines, connect, pays, visitWith } from './wallet-page.js';
@@ -80,6 +80,24 @@ describeWithBrowser('The wallets of a browser', () => {
     }
     await connect(visitor, 'Fox');
     expect(await problem.count()).toBe(0);
+  });
+
+  it('can be chosen while another one does not answer, whose late answer changes nothing', async () => {
+    const [fox, rabbit] = [walletOf('Fox', 0), walletOf('Rabbit', 1)];
+    const prompt = new Gate();
+    fox.answers.push(prompt);
+    visitor = await visitWith(browser, service.url, [fox, rabbit]);
+    await visitor.openSection('Wallet');
+    await panel().getByRole('button', { name: 'Connect Fox' }).click();
+    await panel().getByRole('button', { name: 'Answer in Fox' }).waitFor();
+    await connect(visitor, 'Rabbit');
+    await panel().getByText('0x7099…79C8').waitFor();
+    prompt.open();
+    // Answered after the first: from then on the page would ask for account and chain.
+    await visitor.page.evaluate("testProviders.Fox.request({ method: 'eth_requestAccounts' })");
+    await visitor.page.reload();
+    await panel().getByText('0x7099…79C8').waitFor();
+    expect(fox.calls.map(({ method }) => method)).toEqual(Array(2).fill('eth_requestAccounts'));
   });
 
   it('are offered in a request, too, and none means that only Reject is left', async () => {

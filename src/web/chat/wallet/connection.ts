@@ -36,19 +36,20 @@ export class WalletConnection extends Observable<ConnectionState> {
     this.#resume();
   }
 
-  /** Asks a wallet to connect. */
+  /** Asks a wallet to connect. What another one answers that was asked before is ignored. */
   async connect(wallet: FoundWallet): Promise<void> {
     this.#isResumed = true;
     this.set({ ...this.get(), asked: wallet, problem: null });
+    const isLate = (): boolean => this.get().asked !== wallet;
     try {
       await callWallet(wallet.provider, 'eth_requestAccounts');
-      if (!(await this.#use(wallet))) return;
+      if (isLate() || !(await this.#use(wallet))) return;
       store('browser', LAST, wallet.maker);
       if (this.get().connected === null) throw new WalletError('The wallet has no account for this page.');
     } catch (error) {
-      this.set({ ...this.get(), problem: connectProblem(error) });
+      if (!isLate()) this.set({ ...this.get(), problem: connectProblem(error) });
     } finally {
-      this.set({ ...this.get(), asked: null });
+      if (!isLate()) this.set({ ...this.get(), asked: null });
     }
   }
 

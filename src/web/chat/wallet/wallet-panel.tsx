@@ -64,7 +64,7 @@ export function WalletChoice({ connection }: { readonly connection: WalletConnec
           <button
             type="button"
             className="button small wide"
-            disabled={asked !== null}
+            disabled={asked === wallet}
             onClick={() => void connection.connect(wallet)}
           >
             <WalletIcon wallet={wallet} />
