@@ -1,5 +1,8 @@
+import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from '@jest/globals';
 import { createTimeLimit, TimeLimitError } from '../../src/adapters/platform/node/time-limit.js';
+
+const COMPILED = new URL('../../dist/adapters/platform/node/time-limit.js', import.meta.url);
 
 describe('a time limit', () => {
   const limit = createTimeLimit();
@@ -26,13 +29,18 @@ describe('a time limit', () => {
   });
 
   it('does not stop work for the time in which the machine gave it none', () => {
-    let tries = 0;
-    const waits = (): number => {
-      // Without computing, as a process that has to wait for others.
-      if (++tries === 1) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_500);
-      return tries;
-    };
-    expect(limit.run(1_000, waits)).toBe(2);
+    // In a process of its own: the CPU time of this one includes what other threads have done, such as its collector.
+    const script = `
+      import { createTimeLimit } from ${JSON.stringify(COMPILED.href)};
+      let tries = 0;
+      const waits = () => {
+        // Without computing, as a process that has to wait for others.
+        if (++tries === 1) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1500);
+        return tries;
+      };
+      console.log(createTimeLimit().run(1000, waits));`;
+    const output = execFileSync(process.execPath, ['--input-type=module', '--eval', script]);
+    expect(String(output)).toBe('2\n');
   });
 
   it('can be nested', () => {
