@@ -165,14 +165,13 @@ export class Interrupts {
       if (signal.type === 'session_changed') this.parts.threads.noteRevision(sessionId, signal.revision);
       wake?.();
     });
-    const isOver = (turnId: string): boolean => ends.has(turnId);
     const of = (turnId: string, milliseconds: number): Promise<boolean> =>
       new Promise((resolve) => {
         const cancel = this.parts.clock.after(milliseconds, () => {
-          resolve(isOver(turnId));
+          resolve(ends.has(turnId));
         });
         wake = () => {
-          if (!isOver(turnId)) return;
+          if (!ends.has(turnId)) return;
           cancel();
           resolve(true);
         };

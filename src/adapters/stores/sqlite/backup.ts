@@ -3,8 +3,8 @@ import { existsSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import type { Database } from 'better-sqlite3';
 import { openAnySchema, openReading } from './connections.js';
-import { readError } from './failure.js';
-import { findMissing, lookBefore } from './files/missing-data.js';
+import { guarded, readError } from './failure.js';
+import { reportMissing } from './files/missing-data.js';
 import { OpenFiles } from './files/open-files.js';
 import { createPrivate } from './files/private-files.js';
 
@@ -64,12 +64,12 @@ export async function backupDatabase(from: string, to: string, options: BackupOp
  * copy. Opens another one for writing before it, because only that recovers the log, and closes it while the first is
  * open: the last writing connection checkpoints the log when it is closed, which must not happen after a loss of files.
  */
-function openSnapshot(path: string, { companions = [], onMissing }: BackupOptions): Snapshot {
-  const before = lookBefore(path, companions);
-  const writing = openAnySchema({ path, busyTimeoutMs: BUSY_MS, creates: false }, (db) => {
-    const missing = findMissing(before, db);
-    if (missing.length > 0) onMissing?.(missing);
-  });
+function openSnapshot(
+  path: string,
+  { companions = [], onMissing = () => undefined }: BackupOptions,
+): Snapshot {
+  const report = reportMissing(path, companions, onMissing);
+  const writing = openAnySchema({ path, busyTimeoutMs: BUSY_MS, creates: false }, report);
   try {
     // The first read creates the log. A file that is replaced from here on is found during the copy.
     writing.prepare(ANY_READ).get();
@@ -117,12 +117,4 @@ async function publish(part: string, to: string): Promise<void> {
     throw new Error(`cannot create the backup ${to}: another program created the file`, { cause });
   });
   await rename(part, to);
-}
-
-function guarded<T>(run: () => T): T {
-  try {
-    return run();
-  } catch (error) {
-    throw readError(error);
-  }
 }

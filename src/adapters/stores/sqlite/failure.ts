@@ -63,6 +63,15 @@ export function readError(error: unknown): unknown {
   return new StoreUnavailableError(`the database cannot be read now: ${message}`, { cause: error });
 }
 
+/** Runs a synchronous driver call, and converts its error as `readError` does. */
+export function guarded<T>(run: () => T): T {
+  try {
+    return run();
+  } catch (error) {
+    throw readError(error);
+  }
+}
+
 function hasMessage(error: unknown): error is { message: string } {
   return (
     typeof error === 'object' && error !== null && 'message' in error && typeof error.message === 'string'

@@ -6,9 +6,9 @@ import { wellFormed } from '../../../core/model/text.js';
 import type { Transfer } from '../../../core/ports/transfer.js';
 import { shapeOf, type TransferRow, type TransferTable } from '../../../core/ports/transfer-tables.js';
 import { openReading, openWriting } from './connections.js';
-import { readError } from './failure.js';
+import { guarded } from './failure.js';
 import { checkpoint } from './files/disk-bound.js';
-import { findMissing, lookBefore } from './files/missing-data.js';
+import { reportMissing } from './files/missing-data.js';
 
 const BUSY_MS = 5_000;
 const ROWS_A_PAGE = 200;
@@ -25,7 +25,7 @@ export async function openSqliteTransfer(
   {
     mustExist,
     companions = [],
-    onMissing,
+    onMissing = () => undefined,
   }: {
     readonly mustExist: boolean;
     readonly companions?: readonly string[];
@@ -34,14 +34,8 @@ export async function openSqliteTransfer(
 ): Promise<Transfer> {
   if (mustExist && !existsSync(path)) throw new Error(`there is no database ${path}`);
   if (!mustExist) await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  const before = lookBefore(path, companions);
   const options = { path, busyTimeoutMs: BUSY_MS, maxPages: null, creates: !mustExist, migrates: true };
-  const db = guarded(() =>
-    openWriting(options, (recovered) => {
-      const missing = findMissing(before, recovered);
-      if (missing.length > 0) onMissing?.(missing);
-    }),
-  );
+  const db = guarded(() => openWriting(options, reportMissing(path, companions, onMissing)));
   return {
     rows: (table) => readRows(path, table),
     insert: (table, rows) =>
@@ -141,14 +135,6 @@ function countOpen(db: Database, leaseMs: number): { open: number; held: number 
     )
     .get(now, now + leaseMs);
   return counts ?? { open: 0, held: 0 };
-}
-
-function guarded<T>(run: () => T): T {
-  try {
-    return run();
-  } catch (error) {
-    throw readError(error);
-  }
 }
 
 /** Runs a synchronous driver call and rejects, as the port requires, when it throws. */

@@ -23,7 +23,7 @@ export function lookBefore(path: string, companions: readonly string[]): FilesBe
 }
 
 /** Compares an opened database with its files before. Returns what data is missing, as messages for the operator. */
-export function findMissing({ path, isEmpty, log, traces }: FilesBefore, db: Database): readonly string[] {
+function findMissing({ path, isEmpty, log, traces }: FilesBefore, db: Database): readonly string[] {
   if (isEmpty) return findTraces({ path, traces });
   if (log === undefined) return [];
   const damage = `the write-ahead log of ${path} is damaged: the last writes before the stop may be missing`;
@@ -31,6 +31,23 @@ export function findMissing({ path, isEmpty, log, traces }: FilesBefore, db: Dat
   // Another process may have started a new log since `lookBefore`.
   if (scanLog(logOf(path))?.salts !== log.salts) return [];
   return checkpoint(db, 'PASSIVE').pages < log.frames ? [damage] : [];
+}
+
+/**
+ * Inspects a database's files before it is opened.
+ * @param onMissing receives what data is missing, as messages for the operator; not called if none is
+ * @returns a function to call with the opened database, once its log is recovered
+ */
+export function reportMissing(
+  path: string,
+  companions: readonly string[],
+  onMissing: (missing: readonly string[]) => void,
+): (db: Database) => void {
+  const before = lookBefore(path, companions);
+  return (db) => {
+    const missing = findMissing(before, db);
+    if (missing.length > 0) onMissing(missing);
+  };
 }
 
 /** Returns the traces of data beside a database that is empty or missing, as messages for the operator. */

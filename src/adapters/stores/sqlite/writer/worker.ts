@@ -10,7 +10,7 @@ import { openReading, openWriting, type WriterOptions } from '../connections.js'
 import { DiskBound, diskOf } from '../files/disk-bound.js';
 import { toFailure } from '../failure.js';
 import { GuardedBatch } from './guarded-batch.js';
-import { findMissing, lookBefore } from '../files/missing-data.js';
+import { reportMissing } from '../files/missing-data.js';
 import { parseRequest, postReply, type Reply, type Request } from './messages.js';
 import { OpenFiles } from '../files/open-files.js';
 import type { Call } from '../steps.js';
@@ -82,12 +82,15 @@ function start(port: MessagePort, options: unknown): void {
   if (!isWriterOptions(options)) throw new Error('the writer thread was started without its options');
   try {
     const { path, companions, identity } = options;
-    // A restarted thread has an identity: the first one has already checked for missing data.
-    const before = identity === undefined ? lookBefore(path, companions) : undefined;
     let missing: readonly string[] = [];
-    const db = openWriting(options, (recovered) => {
-      if (before !== undefined) missing = findMissing(before, recovered);
-    });
+    const note = (found: readonly string[]): void => {
+      missing = found;
+    };
+    // A restarted thread has an identity: the first one has already checked for missing data.
+    const db = openWriting(
+      options,
+      identity === undefined ? reportMissing(path, companions, note) : undefined,
+    );
     serve(port, db, { ...options, missing });
   } catch (error) {
     const failure = toFailure(error, error instanceof SchemaVersionError ? error.kind : 'unavailable');
