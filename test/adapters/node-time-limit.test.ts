@@ -34,13 +34,14 @@ describe('a time limit', () => {
       import { createTimeLimit } from ${JSON.stringify(COMPILED.href)};
       let tries = 0;
       const waits = () => {
-        // Without computing, as a process that has to wait for others.
-        if (++tries === 1) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1500);
+        tries++;
+        // Without computing, as a process that has to wait for others: in each attempt, for longer than the limit.
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1500);
         return tries;
       };
-      console.log(createTimeLimit().run(1000, waits));`;
+      console.log(createTimeLimit().run(600, waits));`;
     const output = execFileSync(process.execPath, ['--input-type=module', '--eval', script]);
-    expect(String(output)).toBe('2\n');
+    expect(Number(String(output))).toBeGreaterThanOrEqual(3);
   });
 
   it('can be nested', () => {
