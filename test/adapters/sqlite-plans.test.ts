@@ -94,7 +94,10 @@ describe('the statements of the SQLite store', () => {
       open_wallet_requests: /AND r\.expires_at <= \?/,
       open_wallet_requests_of_session: /FROM wallet_requests WHERE session = \? AND state IN/,
       wallet_requests_by_wallet: /SELECT value FROM wallet_requests/,
-      wallet_requests_by_proof: /r\.proof = \?/,
+      wallet_requests_by_proof: /r\.proof = @hash/,
+      past_transactions_by_wallet: /SELECT value FROM past_transactions/,
+      past_transactions_by_proof: /FROM past_transactions .*proof = @hash/,
+      past_transactions_by_age: /FROM past_transactions WHERE requested_at < \?/,
       wallet_requests_by_turn: /WHERE turn_id = \?/,
     };
     for (const [index, pattern] of Object.entries(indexes)) {

@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { EventBody } from '../../src/core/model/event.js';
 import { newSession } from '../../src/core/model/session.js';
 import type { Prune, Store } from '../../src/core/ports/store.js';
-import type { Note } from '../../src/core/ports/wallet-store.js';
+import { SETTLED_ANOTHER, type Note } from '../../src/core/ports/wallet-store.js';
 import {
   change,
   contents,
@@ -18,7 +18,19 @@ import {
   T0,
   type WithStore,
 } from './store-fixtures.js';
-import { DAY, hashOf, newThread, pend, reported, stage, verdict, WALLET } from './wallet-fixtures.js';
+import {
+  askFor,
+  DAY,
+  hashOf,
+  newThread,
+  pend,
+  report,
+  reported,
+  stage,
+  transfer,
+  verdict,
+  WALLET,
+} from './wallet-fixtures.js';
 
 function note(sessionId: string, over: Partial<Note> = {}): Note {
   return {
@@ -207,10 +219,7 @@ export function noteContract(withStore: WithStore): void {
       expect(await store.readWalletRequests(id, { ids: [1, 2, 3] })).toEqual([]);
       expect(await store.readWalletRequests(id, { turnId })).toEqual([]);
       expect(await store.verifyWalletRequest(id, 1, turnId, verdict())).toBeUndefined();
-      expect(await store.findSettledBy(1, hashOf(1))).toBeUndefined();
       expect(await store.expireWalletRequests(T0 + 9 * DAY, 9)).toEqual([]);
-      const use = { app: 'default', wallet: WALLET, chainId: 1, since: 0 };
-      expect(await store.walletValueSince(use)).toBe('0');
     };
     const filled = async (store: Store) => {
       const id = await newThread(store);
@@ -239,6 +248,75 @@ export function noteContract(withStore: WithStore): void {
         const { id, turnId } = await filled(store);
         expect(await store.prune({ ...PRUNE, threadsBefore: T0 + DAY })).toEqual([id]);
         await gone(store, id, turnId);
+      }),
+    );
+  });
+
+  describe('transactions that a wallet was asked for in a deleted session', () => {
+    const used = (store: Store, since = 0) =>
+      store.walletValueSince({ app: 'default', wallet: WALLET, chainId: 1, since });
+    const askedFor = async (store: Store): Promise<string> => {
+      const id = await newThread(store);
+      await pend(store, id, { payload: transfer('3') });
+      const [rejected] = await pend(store, id, { payload: transfer('10') });
+      await report(store, id, [rejected?.id ?? 0], { state: 'rejected' });
+      await stage(store, id, { payload: transfer('20') });
+      await store.interruptTurns(id, T0);
+      return id;
+    };
+
+    it(
+      'count toward the limit of a day, unless they were rejected',
+      withStore(async (store) => {
+        const id = await askedFor(store);
+        await store.deleteSession(id, T0 + 2);
+        expect(await used(store)).toBe('3');
+        await store.saveSession(change(id));
+        await pend(store, id, { payload: transfer('4') });
+        expect(await used(store)).toBe('7');
+        expect(await used(store, T0 + 2)).toBe('0');
+        await store.deleteSession(id, T0 + 3);
+        expect(await used(store)).toBe('7');
+        const other = await newThread(store);
+        await stage(store, other, { payload: transfer('1') });
+        const daily = { since: T0, most: { 1: '7' } };
+        const over = { kind: 'over_daily', chainId: 1, used: '7' };
+        expect(await store.requestWallet(askFor(other, [1], { daily }))).toEqual(over);
+      }),
+    );
+
+    it(
+      'count until they are pruned with the counters of limits, also when retention has deleted the session',
+      withStore(async (store) => {
+        const id = await askedFor(store);
+        expect(await store.prune({ ...NO_PRUNE, threadsBefore: T0 + DAY })).toEqual([id]);
+        expect(await used(store)).toBe('3');
+        await store.prune({ ...NO_PRUNE, usesBefore: T0 + 1 });
+        expect(await used(store)).toBe('3');
+        await store.prune({ ...NO_PRUNE, usesBefore: T0 + 2 });
+        expect(await used(store)).toBe('0');
+      }),
+    );
+
+    it(
+      'keep the transaction that has confirmed them from confirming another',
+      withStore(async (store) => {
+        const [id, failed, other] = [await newThread(store), await newThread(store), await newThread(store)];
+        const first = await reported(store, id, hashOf(1));
+        const second = await reported(store, failed, hashOf(2));
+        await store.verifyWalletRequest(id, 1, first.turnId, verdict());
+        await store.verifyWalletRequest(failed, 1, second.turnId, verdict({ verdict: 'failed' }));
+        await store.deleteSession(id, T0 + 2);
+        await store.deleteSession(failed, T0 + 2);
+        expect(await store.findSettledBy(1, hashOf(1))).toEqual({ sessionId: id, id: 1 });
+        expect(await store.findSettledBy(10, hashOf(1))).toBeUndefined();
+        expect(await store.findSettledBy(1, hashOf(2))).toBeUndefined();
+
+        const again = await reported(store, other, hashOf(1));
+        const settled = await store.verifyWalletRequest(other, again.id, again.turnId, verdict());
+        expect(settled).toMatchObject({ state: 'differs', verification: SETTLED_ANOTHER });
+        await store.prune({ ...NO_PRUNE, usesBefore: T0 + DAY });
+        expect(await store.findSettledBy(1, hashOf(1))).toBeUndefined();
       }),
     );
   });

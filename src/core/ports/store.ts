@@ -156,7 +156,7 @@ export interface Prune {
   /** Events since this time are kept, whatever their number. */
   readonly eventsSince: number;
   readonly idempotencyBefore: number;
-  /** Uses in windows that started before this time are deleted. */
+  /** Uses in windows that started before this time are deleted, and what wallets were asked for in deleted sessions. */
   readonly usesBefore: number;
   /** Request counts and work of days that started before this time are deleted. */
   readonly usageBefore: number;

@@ -92,6 +92,20 @@ const SHAPES = {
       ...{ verification: 'json', turn_id: 'text' },
     },
   },
+  past_transactions: {
+    keys: 2,
+    columns: {
+      ...{
+        of_session: 'text',
+        id: 'integer',
+        app: 'text',
+        wallet: 'text',
+        chain_id: 'integer',
+        value: 'text',
+      },
+      ...{ requested_at: 'integer', proof: 'text' },
+    },
+  },
   app_keys: {
     keys: 1,
     columns: {

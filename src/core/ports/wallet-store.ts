@@ -147,7 +147,10 @@ export interface WalletStore {
       | { readonly ids: readonly number[] }
       | { readonly limit: number; readonly states?: readonly WalletRequestState[] },
   ): Promise<WalletRequest[]>;
-  /** How much one wallet was asked for in an App on a chain since then, in wei. Rejected requests do not count. */
+  /**
+   * How much one wallet was asked for in an App on a chain since then, in wei. Rejected requests do not count; those of
+   * deleted sessions do, until `usesBefore` of `Prune`.
+   */
   walletValueSince(use: {
     readonly app: string;
     readonly wallet: string;
@@ -156,7 +159,7 @@ export interface WalletStore {
   }): Promise<string>;
   /**
    * Finds another request that this transaction was reported for and that it was confirmed for, in any session: one
-   * transaction settles one request.
+   * transaction settles one request. Sessions that were deleted count until `usesBefore` of `Prune`.
    */
   findSettledBy(chainId: number, hash: string): Promise<Pick<WalletRequest, 'sessionId' | 'id'> | undefined>;
   /** Expires at most `limit` staged and pending requests whose time is over. Returns the sessions that changed. */

@@ -75,6 +75,8 @@ export interface State {
   readonly failures: Map<string, FailureRow>;
   readonly work: Map<string, WorkRow>;
   readonly notices: Map<string, KeptNotice>;
+  /** Transactions that wallets were asked for in sessions that have been deleted since. */
+  pastTransactions: readonly WalletRequest[];
   readonly secrets: Map<
     string,
     SealedSecret & { readonly client: string; readonly createdAt: number; readonly usedAt: number }
@@ -115,9 +117,14 @@ export function ensureLive(state: State, id: string, at: number): { kept: KeptSe
   return { kept, created: true };
 }
 
-/** Leaves nothing of a session but its counters. */
+/** Leaves nothing of a session but its counters, and the transactions that its wallets were asked for. */
 export function bury(state: State, kept: KeptSession): void {
   for (const [id, { sessionId }] of state.calls) if (sessionId === kept.session.id) state.calls.delete(id);
+  const asked = kept.requests.filter(
+    ({ payload, requestedAt, state: outcome }) =>
+      payload.kind === 'transaction' && requestedAt !== null && outcome !== 'rejected',
+  );
+  state.pastTransactions = [...state.pastTransactions, ...asked];
   kept.deleted = true;
   kept.turns = [];
   kept.events = [];

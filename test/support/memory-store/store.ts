@@ -58,6 +58,7 @@ export function createMemoryStore(): Store {
     uses: new Map(),
     usage: new Map(),
     ...{ activity: new Map(), failures: new Map(), work: new Map(), notices: new Map() },
+    pastTransactions: [],
   };
   let closed = false;
 
@@ -262,6 +263,9 @@ function pruneState(state: State, prune: Prune): string[] {
   for (const history of [state.activity, state.failures]) {
     for (const [key, { at }] of history) if (at < prune.activityBefore) history.delete(key);
   }
+  state.pastTransactions = state.pastTransactions.filter(
+    ({ requestedAt }) => requestedAt !== null && requestedAt >= prune.usesBefore,
+  );
   for (const [id, kept] of state.sessions) {
     if (kept.deleted) continue;
     const idle = !kept.turns.some(({ turn }) => isOpen(turn.status));

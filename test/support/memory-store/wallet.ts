@@ -182,7 +182,7 @@ export function walletValueSince(
   state: State,
   { app, wallet, chainId, since }: Parameters<WalletStore['walletValueSince']>[0],
 ): string {
-  const counted = allRequests(state).filter(
+  const counted = [...allRequests(state), ...state.pastTransactions].filter(
     (one) =>
       one.app === app &&
       one.wallet === wallet &&
@@ -200,7 +200,7 @@ export function findSettledBy(
   chainId: number,
   hash: string,
 ): Pick<WalletRequest, 'sessionId' | 'id'> | undefined {
-  const found = allRequests(state).find(
+  const found = [...allRequests(state), ...state.pastTransactions].find(
     (one) => one.chainId === chainId && one.claim?.proof === hash && one.state === 'confirmed',
   );
   return found && { sessionId: found.sessionId, id: found.id };

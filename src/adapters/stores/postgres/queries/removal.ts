@@ -17,12 +17,13 @@ const TRIM_LOG = callOf('trim_log', 3);
 const PRUNE_KEYS = callOf('prune_keys', 2);
 const PRUNE_USES = callOf('prune_uses', 2);
 const PRUNE_ACTIVITY = callOf('prune_activity', 2);
-const PRUNE_WORK = pruneDays('work');
-const PRUNE_USAGE = pruneDays('usage');
+const PRUNE_WORK = pruneBy('work', 'day');
+const PRUNE_USAGE = pruneBy('usage', 'day');
+const PRUNE_PAST = pruneBy('past_transactions', 'requested_at');
 
-/** Removes at most $2 rows of days before $1. Returns their number as `result`. */
-function pruneDays(table: 'work' | 'usage'): Statement {
-  const old = `SELECT ctid FROM ${table} WHERE day < $1 ORDER BY day LIMIT $2`;
+/** Removes at most $2 rows whose `column` is before $1. Returns their number as `result`. */
+function pruneBy(table: string, column: string): Statement {
+  const old = `SELECT ctid FROM ${table} WHERE ${column} < $1 ORDER BY ${column} LIMIT $2`;
   return {
     name: `prune_${table}`,
     text: `WITH removed AS (DELETE FROM ${table} WHERE ctid = ANY (ARRAY (${old})) RETURNING 1)
@@ -79,6 +80,7 @@ export function createRemoval(run: Run, log: Log | undefined): Pick<Store, 'dele
       await trimLogs(prune);
       await pruneRows(PRUNE_KEYS, idempotencyBefore);
       await pruneRows(PRUNE_USES, usesBefore);
+      await pruneRows(PRUNE_PAST, usesBefore);
       await pruneRows(PRUNE_USAGE, usageBefore);
       await pruneRows(PRUNE_WORK, usageBefore);
       await pruneRows(PRUNE_ACTIVITY, activityBefore);

@@ -78,7 +78,8 @@ const VALUE_SINCE: Statement = {
 const SETTLED_BY: Statement = {
   name: 'wallet_request_settled_by',
   text: `SELECT s.id AS "sessionId", r.id FROM wallet_requests r JOIN sessions s ON s.ref = r.session
-    WHERE r.chain_id = $1 AND r.proof = $2 AND r.state = 'confirmed' LIMIT 1`,
+    WHERE r.chain_id = $1 AND r.proof = $2 AND r.state = 'confirmed'
+    UNION ALL SELECT of_session, id FROM past_transactions WHERE chain_id = $1 AND proof = $2 LIMIT 1`,
 };
 
 /** Wallet requests, and notes. Each write is a single statement. */

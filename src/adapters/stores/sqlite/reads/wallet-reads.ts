@@ -28,7 +28,10 @@ export function createWalletReads(db: Database) {
   const selectLast = db.prepare<[session: number], Pick<WalletRow, 'id' | 'state'>>(
     'SELECT id, state FROM wallet_requests WHERE session = ? ORDER BY id DESC',
   );
-  const selectConfirmed = db.prepare<[number, string], Pick<WalletRequest, 'sessionId' | 'id'>>(CONFIRMED_BY);
+  const selectConfirmed = db.prepare<
+    [{ chainId: number; hash: string }],
+    Pick<WalletRequest, 'sessionId' | 'id'>
+  >(CONFIRMED_BY);
   const selectOverdue = db.prepare<[now: number, limit: number]>(OVERDUE);
   const sum = createValueSum(db);
 
@@ -57,7 +60,7 @@ export function createWalletReads(db: Database) {
       return session === undefined ? [] : rowsOf(session, which).map((row) => toRequest(row, sessionId));
     }),
     walletValueSince: (use: WalletUse): string => String(sum(use)),
-    findSettledBy: (chainId: number, hash: string) => selectConfirmed.get(chainId, hash),
+    findSettledBy: (chainId: number, hash: string) => selectConfirmed.get({ chainId, hash }),
     /** True when an open request is past its time. */
     hasOverdueRequests: (now: number): boolean => selectOverdue.get(now, 1) !== undefined,
   };

@@ -57,13 +57,16 @@ export interface WalletTable {
 /** The states `staged` and `pending`, in the words of the partial indexes. */
 export const IS_OPEN = "state IN ('staged', 'pending')";
 
-/** Selects the values that a wallet was asked for. Parameters: App, wallet, chain, since. */
+/** Selects the values that a wallet was asked for. Parameters: `WalletUse`. */
 const VALUES = `SELECT value FROM wallet_requests
-  WHERE app = ? AND wallet = ? AND chain_id = ? AND requested_at >= ? AND state <> 'rejected'`;
+  WHERE app = @app AND wallet = @wallet AND chain_id = @chainId AND requested_at >= @since AND state <> 'rejected'
+  UNION ALL SELECT value FROM past_transactions
+  WHERE app = @app AND wallet = @wallet AND chain_id = @chainId AND requested_at >= @since`;
 
-/** Selects the request that a transaction has confirmed. Parameters: chain, hash. */
+/** Selects the request that a transaction has confirmed. */
 export const CONFIRMED_BY = `SELECT s.id AS sessionId, r.id FROM wallet_requests r JOIN sessions s ON s.ref = r.session
-  WHERE r.chain_id = ? AND r.proof = ? AND r.state = 'confirmed' LIMIT 1`;
+  WHERE r.chain_id = @chainId AND r.proof = @hash AND r.state = 'confirmed'
+  UNION ALL SELECT of_session, id FROM past_transactions WHERE chain_id = @chainId AND proof = @hash LIMIT 1`;
 
 /** Selects one overdue request, to check whether there is any. Parameter: now. */
 export const OVERDUE = `SELECT r.*, s.id AS session_id
@@ -89,7 +92,7 @@ export function createWalletTable(db: Database): WalletTable {
     OVERDUE,
   );
   const sum = createValueSum(db);
-  const selectConfirmed = db.prepare<[chainId: number, hash: string]>(CONFIRMED_BY);
+  const selectConfirmed = db.prepare<[{ chainId: number; hash: string }]>(CONFIRMED_BY);
   const insert = db.prepare<[WalletRow]>(
     `INSERT INTO wallet_requests (session, id, call_id, app, wallet, chain_id, label, kind, payload, value, sound, state,
        staged_at, requested_at, expires_at, claim, proof, verification, turn_id)
@@ -108,7 +111,7 @@ export function createWalletTable(db: Database): WalletTable {
     findPending: (session) => selectPending.all(session),
     findOverdue: (now, limit) => selectOverdue.all(now, limit),
     valueSince: sum,
-    hasConfirmed: (chainId, hash) => selectConfirmed.get(chainId, hash) !== undefined,
+    hasConfirmed: (chainId, hash) => selectConfirmed.get({ chainId, hash }) !== undefined,
     insert(row) {
       insert.run(row);
     },
@@ -120,11 +123,8 @@ export function createWalletTable(db: Database): WalletTable {
 
 /** Creates the sum of what a wallet was asked for. SQLite has no integers of that size. */
 export function createValueSum(db: Database): (use: WalletUse) => bigint {
-  const select = db
-    .prepare<[app: string, wallet: string, chainId: number, since: number], string>(VALUES)
-    .pluck();
-  return ({ app, wallet, chainId, since }) =>
-    select.all(app, wallet, chainId, since).reduce((total, value) => total + BigInt(value), 0n);
+  const select = db.prepare<[WalletUse], string>(VALUES).pluck();
+  return (use) => select.all(use).reduce((total, value) => total + BigInt(value), 0n);
 }
 
 /** @throws StoreUnavailableError when the file is damaged */

@@ -81,6 +81,11 @@ export function createPruneSome(db: Database, bury: Bury): Handlers['pruneSome']
        (SELECT subject, measure, window_from FROM uses WHERE window_from < ? ORDER BY window_from ${LIMIT})`,
   );
 
+  const removePast = db.prepare<[before: number, limit: number]>(
+    `DELETE FROM past_transactions WHERE (of_session, id) IN
+       (SELECT of_session, id FROM past_transactions WHERE requested_at < ? ORDER BY requested_at ${LIMIT})`,
+  );
+
   function pruneThreads(prune: Prune): Pruned {
     const idle = prune.threadsBefore === null ? [] : selectIdle.all(prune.threadsBefore, THREADS_A_STEP);
     const deleted: string[] = [];
@@ -117,6 +122,7 @@ export function createPruneSome(db: Database, bury: Bury): Handlers['pruneSome']
   function pruneKeys(prune: Prune): Pruned {
     const removed = [
       removeUses.run(prune.usesBefore, ROWS_A_STEP),
+      removePast.run(prune.usesBefore, ROWS_A_STEP),
       removeUsage.run(prune.usageBefore, ROWS_A_STEP),
       removeWork.run(prune.usageBefore, ROWS_A_STEP),
       removeKeys.run(prune.idempotencyBefore, ROWS_A_STEP),

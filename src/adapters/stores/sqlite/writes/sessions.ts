@@ -14,14 +14,23 @@ const TABLES_OF_SESSION = [
   'wallet_requests',
 ];
 
-/** Deletes all rows of a session and turns its own row into a tombstone. */
+/**
+ * Deletes all rows of a session and turns its own row into a tombstone. The transactions that its wallets were asked for
+ * still count: see `past_transactions`.
+ */
 export type Bury = (row: SessionRow, at: number) => void;
 
 export function createBury(db: Database, sessions: SessionTable): Bury {
   const removals = TABLES_OF_SESSION.map((table) =>
     db.prepare<[number]>(`DELETE FROM ${table} WHERE session = ?`),
   );
+  const keepTransactions = db.prepare<[of: string, session: number]>(
+    `INSERT INTO past_transactions (of_session, id, app, wallet, chain_id, value, requested_at, proof)
+     SELECT ?, id, app, wallet, chain_id, value, requested_at, iif(state = 'confirmed', proof, NULL) FROM wallet_requests
+     WHERE session = ? AND kind = 'transaction' AND requested_at IS NOT NULL AND state <> 'rejected'`,
+  );
   return (row, at) => {
+    keepTransactions.run(row.id, row.ref);
     for (const removal of removals) removal.run(row.ref);
     const forgotten = {
       ...{ title: '', wallet: null, rig: null, app: null, user_state: null },
