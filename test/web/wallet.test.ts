@@ -120,6 +120,21 @@ describeWithBrowser('Wallets in the page', () => {
     });
   });
 
+  it('offers to send nothing again where a turn fails that the wallet began', async () => {
+    const [staging = says(''), asking = says('')] = pays(PAYMENT);
+    service.when('Pay me', staging, asking, says('Please approve.'), (reply) => {
+      reply.json(400, { error: { message: 'no' } });
+    });
+    visitor = await visitWith(browser, service.url, [wallet]);
+    await connect(visitor, 'Fox');
+    await visitor.say('Pay me');
+    await buttonOf(cardOf(visitor, 1), 'Reject').click();
+    const failure = visitor.page.locator('[data-role=system]:has(> p:not(.of-wallet))');
+    await failure.waitFor();
+    await visitor.idle();
+    expect(await failure.getByRole('button', { name: 'Try again' }).count()).toBe(0);
+  });
+
   it('shows typed data as a tree of text, and what the service found of the signature', async () => {
     const types = {
       EIP712Domain: [{ name: 'name', type: 'string' }],

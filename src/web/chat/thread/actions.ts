@@ -7,6 +7,8 @@ import type { ViewMessage } from '../../../client/view/view.js';
 export interface MessageActions {
   /** True if the thread can be branched, which another reply and an edited message need. */
   readonly canBranch: boolean;
+  /** True if a user message began the turn of this message: the outcome of a wallet cannot be sent again. */
+  readonly isOfUser: (id: string) => boolean;
   /**
    * Sends another text in the place of a user message, in a branch of the thread.
    * @returns false if the thread could not be branched
@@ -20,6 +22,7 @@ export interface MessageActions {
 
 const Context = createContext<MessageActions>({
   canBranch: false,
+  isOfUser: () => false,
   edit: () => Promise.resolve(false),
   regenerate: () => undefined,
   sendAgain: () => undefined,
@@ -73,6 +76,7 @@ export function useMessageActions(
     };
     return {
       canBranch: conversation.canBranch,
+      isOfUser: (id) => firstOf(conversation.view.get().messages, id) !== undefined,
       edit: async (id, text) => (await once(id, () => inBranch(id, text))) ?? false,
       regenerate: (id) => {
         void once(id, () => inBranch(id));

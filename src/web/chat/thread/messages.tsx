@@ -72,7 +72,7 @@ function UserMessage({ message }: Props): ReactNode {
 
 /** A reply: text and tool calls in order. */
 function AssistantMessage({ message, isRunning }: Props): ReactNode {
-  const { canBranch, regenerate } = useActions();
+  const { canBranch, isOfUser, regenerate } = useActions();
   const { id, blocks, at, fate, origin } = message;
   return (
     <div className="message assistant" data-role="assistant">
@@ -84,7 +84,7 @@ function AssistantMessage({ message, isRunning }: Props): ReactNode {
       {at !== undefined && (
         <div className="message-bar">
           <CopyMessage message={message} />
-          {canBranch && hasEnded(origin) && (
+          {canBranch && hasEnded(origin) && isOfUser(id) && (
             <MessageButton
               icon="again"
               label="Regenerate"
@@ -103,13 +103,14 @@ function AssistantMessage({ message, isRunning }: Props): ReactNode {
 
 /** A message of the service: an error of a turn, or what a wallet has reported. */
 function SystemMessage({ message }: Props): ReactNode {
+  const { isOfUser } = useActions();
   const text = textOf(message);
   const isReport = isOfWallet(text);
   return (
     <div className="message system" data-role="system">
       <h2 className="visually-hidden">Service</h2>
       <p className={isReport ? 'plain of-wallet' : 'plain'}>{text}</p>
-      {!isReport && <SendAgain id={message.id} label="Try again" />}
+      {!isReport && isOfUser(message.id) && <SendAgain id={message.id} label="Try again" />}
     </div>
   );
 }
