@@ -40,6 +40,7 @@ export class Streams {
   #isSweeping = false;
   /** Sessions whose streams are about to be compared. */
   readonly #toCompare = new Set<string>();
+  #isComparingSoon = false;
   /** When the last sweep began, by the monotonic clock, in milliseconds. */
   #sweptAt = 0;
   #isClosed = false;
@@ -141,14 +142,33 @@ export class Streams {
 
   /** Compares the streams of a session with the store, once for signals that all of them received. Never throws. */
   #compareSoon(sessionId: string): void {
-    if (this.#toCompare.has(sessionId)) return;
     this.#toCompare.add(sessionId);
+    if (this.#isComparingSoon) return;
+    this.#isComparingSoon = true;
     setImmediate(() => {
-      this.#toCompare.delete(sessionId);
-      this.#compareThese([sessionId]).catch((error: unknown) => {
-        this.parts.log.warn({ err: error }, 'failed to compare streams with the store');
-      });
+      void this.#compareWaiting();
     });
+  }
+
+  /**
+   * Compares the sessions of `#toCompare` in batches, one after the other: after an interruption of the bus these are
+   * all sessions that have streams. Never rejects.
+   */
+  async #compareWaiting(): Promise<void> {
+    try {
+      while (this.#toCompare.size > 0) {
+        const ids = [...this.#toCompare].slice(0, SWEEP_BATCH);
+        // Removed before the read: a signal that arrives during it causes another one.
+        for (const id of ids) this.#toCompare.delete(id);
+        await this.#compareThese(ids);
+      }
+    } catch (error) {
+      // The next sweep compares them.
+      this.#toCompare.clear();
+      this.parts.log.warn({ err: error }, 'failed to compare streams with the store');
+    } finally {
+      this.#isComparingSoon = false;
+    }
   }
 
   /** Never rejects. */

@@ -199,6 +199,57 @@ describe('updates', () => {
   });
 });
 
+describe('streams that have missed signals', () => {
+  it('are compared with the store in batches, one after the other, when all have', async () => {
+    const store = createMemoryStore();
+    const sizes: number[] = [];
+    let running = 0;
+    let mostAtOnce = 0;
+    const heads: Store['heads'] = async (ids) => {
+      sizes.push(ids.length);
+      mostAtOnce = Math.max(mostAtOnce, ++running);
+      const found = await store.heads(ids);
+      running -= 1;
+      return found;
+    };
+    const { core, bus } = testCore({ rigs: [new ScriptedRig()], store: { ...store, heads } });
+    const sessions = Array.from({ length: 501 }, () => uuid());
+    const feeds = await Promise.all(
+      sessions.map(async (id) => {
+        await core.createSession({ sessionId: id });
+        const feed = await core.updates(created(id), { after: null, turns: false });
+        await store.appendEvents(id, [{ type: 'system_notice', message: 'by another node' }], Date.now());
+        return feed;
+      }),
+    );
+    for (const id of sessions) bus.publish(id, { type: 'missed' });
+    await Promise.all(feeds.map((feed) => collectUntil(feed, isEvent(1))));
+    expect([sizes, mostAtOnce]).toEqual([[500, 1], 1]);
+  });
+
+  it('are compared again for a signal that comes during the comparison', async () => {
+    const store = createMemoryStore();
+    let meanwhile: (() => Promise<void>) | undefined;
+    const heads: Store['heads'] = async (ids) => {
+      const found = await store.heads(ids);
+      const happens = meanwhile;
+      meanwhile = undefined;
+      await happens?.();
+      return found;
+    };
+    const { core, bus } = testCore({ rigs: [new ScriptedRig()], store: { ...store, heads } });
+    const id = uuid();
+    await core.createSession({ sessionId: id });
+    const feed = await core.updates(created(id), { after: null, turns: false });
+    meanwhile = async () => {
+      await store.appendEvents(id, [{ type: 'system_notice', message: 'late' }], Date.now());
+      bus.publish(id, { type: 'missed' });
+    };
+    bus.publish(id, { type: 'missed' });
+    expect(ids(await collectUntil(feed, isEvent(1)))).toEqual([1]);
+  });
+});
+
 describe('a deleted thread', () => {
   it('stops its turn, comes back only by a write, empty, with its event ids going on', async () => {
     const rig = new ScriptedRig();
