@@ -8,7 +8,9 @@ import type { ToolRunner } from '../tools/tool-runner.js';
 import type { App } from '../model/app.js';
 import type { EventBody } from '../model/event.js';
 import { withProgress, type Message, type ToolCall, type ToolResult } from '../model/message.js';
+import type { CoreSettings } from '../model/settings.js';
 import type { RunningTurn } from './running-turn.js';
+import { storePatiently } from './store-retry.js';
 import type { CachedSession } from '../sessions/cached-session.js';
 import type { TurnWriter } from './turn-writer.js';
 
@@ -18,6 +20,7 @@ export interface ToolCallParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly secrets: Secrets;
+  readonly settings: CoreSettings;
   readonly toolRunner: ToolRunner;
   readonly walletOwners: WalletOwners;
 }
@@ -72,11 +75,21 @@ export class ToolCalls {
     const { sessionId, id: turnId } = running.turn;
     const run = async (call: ToolCall): Promise<void> => {
       const { signal, turn } = running;
-      const context = await toolContext(this.parts, thread.session, {
-        ...{ app, client: turn.clientId, signal },
-        // The id that a model gives to a call is unique in its turn only.
-        callId: `${record.id}:${String(record.toolCalls?.findIndex(({ callId }) => callId === call.callId))}`,
-      });
+      const read = (): ReturnType<typeof toolContext> => {
+        signal.throwIfAborted();
+        return toolContext(this.parts, thread.session, {
+          ...{ app, client: turn.clientId, signal },
+          // The id that a model gives to a call is unique in its turn only.
+          callId: `${record.id}:${String(record.toolCalls?.findIndex(({ callId }) => callId === call.callId))}`,
+        });
+      };
+      // The call is stored: if the turn were left now, the outcome of the call would count as unknown.
+      const context = await storePatiently(
+        this.parts,
+        turnId,
+        read,
+        'failed to read the secrets of a tool call, retrying',
+      );
       let isMultiStep = call.multiStep === true;
       const report = (message: string): void => {
         const update: EventBody = { type: 'tool_update', callId: call.callId, toolName: call.name, message };

@@ -123,9 +123,7 @@ export class TurnLoop {
       return { outcome: 'failed', error: `The App ${app.name} has no model to answer with` };
     const { rig } = chosen;
     running.rigId = rig.id;
-    const { clientId } = running.turn;
-    const apiKey =
-      clientId === null ? undefined : await this.parts.providerKeys.keyFor(clientId, rig.provider);
+    const apiKey = await this.#keyFor(running, rig);
     const taken = running.messages.filter(({ role }) => role === 'assistant').length;
     if (chosen.replaced && taken === 0) {
       const message = `The selected model is not available in the App ${app.name}; ${rig.id} answers instead.`;
@@ -155,6 +153,19 @@ export class TurnLoop {
     }
     const error = `The answer was stopped after ${String(this.parts.settings.maxSteps)} steps. Ask again, more narrowly.`;
     return { outcome: 'failed', error };
+  }
+
+  /** Returns the key that the client of a turn has stored for the provider of a rig. */
+  async #keyFor(running: RunningTurn, { provider }: Rig): Promise<string | undefined> {
+    const { clientId, id } = running.turn;
+    if (clientId === null) return undefined;
+    const reading = storePatiently(
+      this.parts,
+      id,
+      () => this.parts.providerKeys.keyFor(clientId, provider),
+      'failed to read the provider key of a turn, retrying',
+    );
+    return running.unlessStopped(reading);
   }
 
   async #request(running: RunningTurn, thread: CachedSession, app: App, rig: Rig): Promise<RigRequest> {
