@@ -111,27 +111,40 @@ export class DirectCalls {
       ...outcome,
       ...(isMultiStep && { multiStep: true }),
     });
+    const end = (outcome: { failed: boolean; result: JsonValue }): Promise<void> =>
+      this.openCalls.end(call.callId, completed(outcome));
+    const warn = (reason: unknown): void => {
+      this.parts.log.warn({ err: reason, tool: call.name }, 'failed to store the end of a tool call');
+    };
+    let outcome: { failed: boolean; result: JsonValue };
     try {
       const context = await toolContext(this.parts, session, { app, client, signal, callId: call.callId });
       const { toolRunner, observer } = this.parts;
       const { result, failed } = await toolRunner.run(app, call, context, report, observer);
+      outcome = { failed, result };
       isOver = true;
-      await lastLogged.catch(() => undefined);
-      await this.openCalls.end(call.callId, completed({ failed, result }));
-      const { callId, name } = call;
-      return failed ? { callId, name, error: resultText(result) } : { callId, name, result };
     } catch (error) {
       isOver = true;
       // The client disconnected, the service is stopping, or the store failed: streams must still receive the end of
       // the call.
-      const end = completed({ failed: true, result: INTERRUPTED_RESULT });
-      await this.openCalls.end(call.callId, end).catch((reason: unknown) => {
-        this.parts.log.warn({ err: reason, tool: call.name }, 'failed to store the end of a tool call');
-      });
+      await end({ failed: true, result: INTERRUPTED_RESULT }).catch(warn);
       throw error;
     } finally {
       release();
     }
+    await lastLogged.catch(() => undefined);
+    try {
+      await end(outcome);
+    } catch (error) {
+      warn(error);
+      // The first attempt may be stored although it failed: then this one changes nothing.
+      await end(outcome).catch(() => {
+        throw error;
+      });
+    }
+    const { callId, name } = call;
+    const { failed, result } = outcome;
+    return failed ? { callId, name, error: resultText(result) } : { callId, name, result };
   }
 
   close(): void {

@@ -140,6 +140,23 @@ describe('a call by a client', () => {
     }
   });
 
+  it('is stored with its outcome when the store fails once', async () => {
+    const inner = createMemoryStore();
+    let writes = 0;
+    const store: Store = {
+      ...inner,
+      closeCall: (...end) =>
+        ++writes === 1 ? Promise.reject(new StoreUnavailableError('down')) : inner.closeCall(...end),
+    };
+    const { core, log } = testCore({ rigs: [new ScriptedRig()], tools: [climb], store });
+    const id = uuid();
+    expect(await core.invokeTool(call(id, 'climb'))).toMatchObject({ result: 'on top' });
+    expect((await eventsOf(store, id)).at(-1)).toMatchObject({
+      ...{ type: 'tool_complete', failed: false, result: 'on top' },
+    });
+    expect(log.lines.join()).toContain('failed to store the end of a tool call');
+  });
+
   it('fails with the fault of the store, not with that of the report on it', async () => {
     const inner = createMemoryStore();
     let writes = 0;
