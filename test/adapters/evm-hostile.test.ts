@@ -148,6 +148,17 @@ describe('a contract', () => {
   });
 });
 
+describe('a contract whose decimals exceed a uint8', () => {
+  it.each([256, 10_000_000])('has no balance that is shown with %i decimals', async (decimals) => {
+    const settings = await chainWith({
+      result: encodeAbiParameters([{ type: 'uint256' }], [BigInt(decimals)]),
+    });
+    await expect(run('get_token_balance', { token: ADDRESS }, settings)).rejects.toThrow(
+      `The contract returned ${String(decimals)} decimals, which is more than 255.`,
+    );
+  });
+});
+
 describe('a node', () => {
   it('that redirects is not followed', async () => {
     let reached = 0;

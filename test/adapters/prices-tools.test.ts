@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
-import type { Address } from 'viem';
+import { encodeAbiParameters, type Address } from 'viem';
 import { createSchemas } from '../../src/adapters/tools/schema/schemas.js';
 import { plainDecimal } from '../../src/adapters/tools/prices/quotes.js';
 import type { PriceSettings } from '../../src/adapters/tools/prices/settings.js';
@@ -255,6 +255,15 @@ describe('a source that fails', () => {
     source.instead = (_req, res) => res.write('{');
     const http = { baseUrl: source.baseUrl, ids: { BTC: 'bitcoin' }, timeoutMs: 50 };
     await expect(ask(open({ http }), { symbols: ['BTC'] })).rejects.toThrow('did not answer within 0.05 s');
+  });
+
+  it.each([256, 10_000_000])('or a contract with %i decimals, gives no price', async (decimals) => {
+    const word = BigInt(decimals);
+    const result = encodeAbiParameters([{ type: 'uint256[5]' }], [[word, 1n, BigInt(NOW), BigInt(NOW), 1n]]);
+    const chains = [{ id: 31_337, name: 'Local', rpcUrls: [source.baseUrl] }];
+    source.instead = (_req, res) => res.end(JSON.stringify({ jsonrpc: '2.0', id: 1, result }));
+    const error = await failureOf(ask(open({ chains, http: null }), { symbols: ['ETH'] }));
+    expect(error.message).toContain(`The contract returned ${String(decimals)} decimals`);
   });
 
   it('on a chain is reported without its URL', async () => {

@@ -1,4 +1,5 @@
-import { formatUnits, getAddress, parseAbi } from 'viem';
+import { getAddress, parseAbi } from 'viem';
+import { formatContractUnits } from '../evm/abi/integers.js';
 import { ChainError } from '../evm/chain-error.js';
 import { openClient } from '../evm/rpc/client.js';
 import { createEndpoints } from '../evm/rpc/endpoints.js';
@@ -52,7 +53,7 @@ export function feedQuotes(settings: Pick<PriceSettings, 'chains' | 'feeds' | 'r
         throw new ChainError(`The price feed of ${symbol} has no price.`);
       return {
         kind: 'quote',
-        price: formatUnits(price, decimals),
+        price: formatContractUnits(price, decimals),
         source: 'chainlink',
         updatedAt: Number(updatedAt),
         heartbeatSeconds: heartbeatSeconds ?? DEFAULT_HEARTBEAT_SECONDS,

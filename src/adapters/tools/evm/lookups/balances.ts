@@ -11,6 +11,7 @@ import {
 import { accountOf, contractOf, tokenAddress } from './addresses.js';
 import { ChainError } from '../chain-error.js';
 import { chainFields, decimalsOf, unitOf } from '../chains.js';
+import { formatContractUnits } from '../abi/integers.js';
 import { revertOf } from '../abi/reverts.js';
 import type { Action, Scope } from '../scope.js';
 import { shown, tamed } from '../words.js';
@@ -50,7 +51,7 @@ export const getTokenBalance: Action = async (args, scope) => {
       client.readContract({ ...contract, functionName: 'decimals' }),
       symbolOf(scope, token, blockNumber),
     ]);
-    const balance = formatUnits(raw, decimals);
+    const balance = formatContractUnits(raw, decimals);
     return {
       text: `${name ?? address} has ${balance} ${unit} on ${chain.name}.`,
       balance,
