@@ -10,11 +10,10 @@ import { linkSignals } from '../model/abort.js';
 import { DEFAULT_APP, type App } from '../model/app.js';
 import type { SessionRef } from '../model/session.js';
 import type { EventBody } from '../model/event.js';
-import { findExposure } from './key-material.js';
+import { findExposure, type KeyDetection } from './key-material.js';
 import type { JsonObject, JsonValue } from '../model/json.js';
 import { INTERRUPTED_RESULT, resultText } from '../model/message.js';
 import type { Bus } from '../ports/bus.js';
-import type { SeedPhrases } from '../ports/tool.js';
 import type { ToolDescription } from '../ports/tool.js';
 import { RefusedError } from '../model/refusal.js';
 import type { OpenCalls } from './open-calls.js';
@@ -63,7 +62,7 @@ export class DirectCalls {
     private readonly parts: DirectCallParts,
     private readonly sessions: Sessions,
     private readonly openCalls: OpenCalls,
-    private readonly seedPhrases: SeedPhrases,
+    private readonly keyDetection: KeyDetection,
   ) {}
 
   /** Lists the tools of an App, including those that need a wallet. */
@@ -160,7 +159,7 @@ export class DirectCalls {
         'not_found',
         `There is no tool named ${JSON.stringify(name.slice(0, 100))} in this App`,
       );
-    const exposure = findExposure(args, tool.parameters, this.seedPhrases);
+    const exposure = findExposure(args, tool.parameters, this.keyDetection);
     if (exposure !== undefined) {
       throw new RefusedError('invalid', `${exposure.path}: ${exposure.message}`, [exposure]);
     }

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../model/json.js';
-import type { SeedPhrases } from '../ports/tool.js';
-import type { Problem } from '../model/refusal.js';
+import type { Schemas, SeedPhrases } from '../ports/tool.js';
+import { RefusedError, type Problem } from '../model/refusal.js';
 
 const PEM = /-----BEGIN [A-Z0-9 ]*PRIVATE KEY( BLOCK)?-----/i;
 /** An extended private key of a wallet (BIP 32, SLIP 132). */
@@ -16,6 +16,18 @@ const MAX_DEPTH = 32;
 /** Strings that a pattern for hex does not match. */
 const PROBES = ['hello', 'not-a-hash', 'two words', '12.5', 'a'.repeat(200)];
 
+/** How keys are recognized. Patterns of a tool's schema run only within the time limits of `schemas`. */
+export interface KeyDetection {
+  readonly seedPhrases: SeedPhrases;
+  readonly schemas: Schemas;
+}
+
+/** Bare 32-byte hex strings in the arguments, and the patterns that the schema has in their places. */
+interface BareKeys {
+  readonly patterns: readonly string[];
+  readonly found: { readonly text: string; readonly path: string }[];
+}
+
 /**
  * Finds a private key or a seed phrase in the arguments of a tool. A bare 32-byte hex string may be a transaction hash:
  * it is accepted where the tool's schema has a `pattern` specific to it, as is a number named `seed` where the schema
@@ -24,9 +36,11 @@ const PROBES = ['hello', 'not-a-hash', 'two words', '12.5', 'a'.repeat(200)];
 export function findExposure(
   args: JsonObject,
   schema: JsonObject,
-  seedPhrases: SeedPhrases,
+  { seedPhrases, schemas }: KeyDetection,
 ): Problem | undefined {
-  return visit(args, [schema], 'args', 0);
+  /** By the JSON of their patterns. */
+  const bareKeys = new Map<string, BareKeys>();
+  return visit(args, [schema], 'args', 0) ?? unexpectedKey([...bareKeys.values()], schemas);
 
   function visit(
     value: JsonValue,
@@ -69,11 +83,54 @@ export function findExposure(
     if (PEM.test(text) || EXTENDED_KEY.test(text))
       return { path, message: 'holds a private key, which is never sent to a tool' };
     if (seedPhrases.isSeedPhrase(text)) return seedPhrase(path);
-    if (BARE_KEY.test(text.trim()) && !wanted.some((schema) => asksFor(schema, text))) {
-      return { path, message: 'looks like a private key, which is never sent to a tool' };
-    }
+    if (!BARE_KEY.test(text.trim())) return undefined;
+    const patterns = wanted.flatMap(({ pattern }) => (typeof pattern === 'string' ? [pattern] : []));
+    if (patterns.length === 0) return privateKey(path);
+    const id = JSON.stringify(patterns);
+    const alike = bareKeys.get(id) ?? { patterns, found: [] };
+    alike.found.push({ text, path });
+    bareKeys.set(id, alike);
     return undefined;
   }
+}
+
+/**
+ * Finds a bare key that no pattern of its place is specific to: one that matches it and none of `PROBES`. One schema
+ * checks all keys, so that the time limits of `schemas` bound the whole; if they are exceeded, the first key is the
+ * problem.
+ */
+function unexpectedKey(groups: readonly BareKeys[], schemas: Schemas): Problem | undefined {
+  const [first] = groups.flatMap(({ found }) => found);
+  if (first === undefined) return undefined;
+  const schema = { type: 'array', prefixItems: groups.map(({ patterns }) => listFor(patterns)) };
+  const value = groups.map(({ found }) => found.map(({ text }) => [text, ...PROBES]));
+  const [problem] = problemsOf(schema, value, schemas);
+  if (problem === undefined) return undefined;
+  const [group = 0, index = 0] = problem.path.split('.').map(Number);
+  return privateKey((groups[group]?.found[index] ?? first).path);
+}
+
+/** The schema of a list of `[text, ...PROBES]`, where one of the patterns matches the text and none of the probes. */
+function listFor(patterns: readonly string[]): JsonObject {
+  const specific = patterns.map((pattern) => ({
+    prefixItems: [{ pattern }],
+    items: { not: { pattern } },
+  }));
+  return { items: { anyOf: specific } };
+}
+
+/** A schema that cannot be compiled, because of an invalid or slow pattern, matches nothing. */
+function problemsOf(schema: JsonObject, value: JsonValue, schemas: Schemas): readonly Problem[] {
+  try {
+    return schemas.compile(schema)(value);
+  } catch (error) {
+    if (error instanceof RefusedError) throw error;
+    return [{ path: '', message: 'cannot be checked' }];
+  }
+}
+
+function privateKey(path: string): Problem {
+  return { path, message: 'looks like a private key, which is never sent to a tool' };
 }
 
 function seedPhrase(path: string): Problem {
@@ -105,21 +162,6 @@ function alternatives(schema: JsonValue | undefined): readonly JsonObject[] {
 
 function isList(value: JsonValue | undefined): value is readonly JsonValue[] {
   return Array.isArray(value);
-}
-
-/**
- * True if the schema has a pattern that is specific to this text. A pattern that also matches arbitrary text does not
- * count.
- */
-function asksFor({ pattern }: JsonObject, text: string): boolean {
-  if (typeof pattern !== 'string') return false;
-  try {
-    const matcher = new RegExp(pattern, 'u');
-    return matcher.test(text) && !PROBES.some((probe) => matcher.test(probe));
-  } catch {
-    // The pattern is not valid.
-    return false;
-  }
 }
 
 function first(checks: readonly (() => Problem | undefined)[]): Problem | undefined {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { createSchemas } from '../../../src/adapters/tools/schema/schemas.js';
 import { seedPhrases } from '../../../src/adapters/tools/seed-phrases/seed-phrases.js';
 import { findExposure } from '../../../src/core/tools/key-material.js';
 import type { JsonObject, JsonValue } from '../../../src/core/model/json.js';
@@ -7,9 +8,10 @@ import { objectOf } from '../../support/house.js';
 const PHRASE = 'legal winner thank year wave sausage worth useful legal winner thank yellow';
 const HEX = 'ab'.repeat(32);
 const ANY = { type: 'object' };
+const schemas = createSchemas();
 
 function find(args: JsonObject, schema: JsonObject = ANY) {
-  return findExposure(args, schema, seedPhrases);
+  return findExposure(args, schema, { seedPhrases, schemas });
 }
 
 function property(schema: JsonObject): JsonObject {
@@ -112,6 +114,23 @@ describe('what is let through', () => {
       expect(find({ hash }, property({ type: 'string', pattern }))?.path).toBe('args.hash');
     },
   );
+
+  // Without a time limit, each of these patterns would run for years.
+  it.each([
+    ['the key', `^(?:[0-9a-f]+)+!$|^0x[0-9a-f]{64}$`, HEX],
+    ['other text', '^0x[0-9a-f]{64}$|^(?:a+)+!$', hash],
+  ])('nor where matching %s with the pattern takes too long', (_name, pattern, text) => {
+    const string = { type: 'string', pattern };
+    expect(find({ hash: text }, property(string))?.path).toBe('args.hash');
+    expect(find({ hash: [text, hash] }, property({ items: string }))?.path).toBe('args.hash.0');
+  });
+
+  it('but the one of several that the schema does not ask for is named', () => {
+    const string = { type: 'string', pattern: '^0x[0-9a-f]{64}$' };
+    const schema = { type: 'object', properties: { one: string, list: { items: { anyOf: [string] } } } };
+    expect(find({ one: hash, list: [hash, hash, HEX] }, schema)?.path).toBe('args.list.2');
+    expect(find({ one: HEX, list: [hash] }, schema)?.path).toBe('args.one');
+  });
 
   it('a number named seed where the tool asks for a number, and no text', () => {
     const schema = { type: 'object', properties: { seed: { type: 'integer' } } };
