@@ -135,7 +135,7 @@ describe('the tools for chains', () => {
     ],
   ])('%s asks for hashes in its schema, so that none is taken for a private key', (name, args) => {
     const schema = evmTools({ chains: [chain] }).find((tool) => tool.name === name)?.parameters ?? {};
-    const detection = { seedPhrases: { isSeedPhrase: () => false }, schemas: createSchemas() };
+    const detection = { seedPhrases: { startSearch: () => () => false }, schemas: createSchemas() };
     expect(findExposure(args, schema, detection)).toBeUndefined();
     expect(findExposure({ address: UNKNOWN_HASH }, schema, detection)).toBeDefined();
   });

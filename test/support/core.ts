@@ -114,7 +114,7 @@ export function testCore(options: {
       apps: options.apps ?? [testApp()],
       tools: { list: () => tools },
     },
-    ...{ seedPhrases: { isSeedPhrase: () => false }, sealer: createSealer([randomBytes(32)]) },
+    ...{ seedPhrases: { startSearch: () => () => false }, sealer: createSealer([randomBytes(32)]) },
     ...{ schemas: createSchemas(), digests: nodeDigests, clock: options.clock ?? systemClock },
     walletSignIn: options.walletSignIn ?? null,
     chains: options.chains ?? new ScriptedChains([]),

@@ -55,6 +55,9 @@ export interface Schemas {
 
 /** Detects seed phrases, which must not be sent to a tool. */
 export interface SeedPhrases {
-  /** True if the text is a valid BIP 39 mnemonic. */
-  isSeedPhrase(text: string): boolean;
+  /**
+   * Starts a search through the texts of one request, which share a bound on the work. The returned function is true
+   * for a text that contains a valid BIP 39 mnemonic, and for one with more words of the list than the bound allows.
+   */
+  startSearch(): (text: string) => boolean;
 }

@@ -38,6 +38,7 @@ export function findExposure(
   schema: JsonObject,
   { seedPhrases, schemas }: KeyDetection,
 ): Problem | undefined {
+  const isSeedPhrase = seedPhrases.startSearch();
   /** By the JSON of their patterns. */
   const bareKeys = new Map<string, BareKeys>();
   return visit(args, [schema], 'args', 0) ?? unexpectedKey([...bareKeys.values()], schemas);
@@ -54,7 +55,7 @@ export function findExposure(
     if (isJsonObject(value)) return inObject(value, wanted, path, depth);
     // A seed phrase may be an array of words.
     const words = value.filter((item) => typeof item === 'string').join(' ');
-    if (seedPhrases.isSeedPhrase(words)) return seedPhrase(path);
+    if (isSeedPhrase(words)) return seedPhrase(path);
     const items = wanted.flatMap((schema) => alternatives(schema.items));
     return first(value.map((item, index) => () => visit(item, items, `${path}.${String(index)}`, depth + 1)));
   }
@@ -82,7 +83,7 @@ export function findExposure(
   function inText(text: string, wanted: readonly JsonObject[], path: string): Problem | undefined {
     if (PEM.test(text) || EXTENDED_KEY.test(text))
       return { path, message: 'holds a private key, which is never sent to a tool' };
-    if (seedPhrases.isSeedPhrase(text)) return seedPhrase(path);
+    if (isSeedPhrase(text)) return seedPhrase(path);
     if (!BARE_KEY.test(text.trim())) return undefined;
     const patterns = wanted.flatMap(({ pattern }) => (typeof pattern === 'string' ? [pattern] : []));
     if (patterns.length === 0) return privateKey(path);

@@ -76,6 +76,12 @@ describe('what is found', () => {
     expect(find({ [name]: null })).toBeUndefined();
   });
 
+  it('words of the list that are too many to be checked, in all texts together', () => {
+    const text = Array(100).fill('zoo').join(' ');
+    expect(find({ a: text, b: text })).toBeUndefined();
+    expect(find({ a: text, b: [text, text], c: text })?.message).toContain('holds a seed phrase');
+  });
+
   it('what is nested too deeply to be looked at', () => {
     let value: JsonValue = 'x';
     for (let depth = 0; depth < 5000; depth++) value = [value];

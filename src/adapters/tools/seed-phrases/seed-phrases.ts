@@ -6,35 +6,44 @@ import type { SeedPhrases } from '../../../core/ports/tool.js';
 const LENGTHS = [12, 15, 18, 21, 24];
 const INDEXES = new Map(wordlist.map((word, index) => [word, index]));
 const BITS_PER_WORD = 11;
+/**
+ * Limit of the checksums that one search computes. A run of words that needs more would almost certainly contain a valid
+ * checksum if its words were random: one in 16 sequences of 12 words has one.
+ */
+const MAX_CHECKSUMS = 1_000;
 
 /**
  * Recognizes English mnemonics with a valid checksum (BIP 39), alone or within a longer text, whatever separates the
- * words.
+ * words. A text that exceeds the limit of checksums counts as one.
  */
 export const seedPhrases: SeedPhrases = {
-  isSeedPhrase(text) {
-    const words = text.toLowerCase().match(/[a-z]+/g) ?? [];
-    // Collect runs of wordlist words: a phrase may stand in the middle of a sentence.
-    let run: number[] = [];
-    for (const word of words) {
-      const index = INDEXES.get(word);
-      if (index !== undefined) run.push(index);
-      else if (hasPhrase(run)) return true;
-      else run = [];
+  startSearch() {
+    let checksums = 0;
+
+    /** True when a run of words contains a valid phrase at any position. */
+    function hasPhrase(run: readonly number[]): boolean {
+      for (const length of LENGTHS) {
+        for (let start = 0; start + length <= run.length; start++) {
+          if (++checksums > MAX_CHECKSUMS || hasChecksum(run.slice(start, start + length))) return true;
+        }
+      }
+      return false;
     }
-    return hasPhrase(run);
+
+    return (text) => {
+      const words = text.toLowerCase().match(/[a-z]+/g) ?? [];
+      // Collect runs of wordlist words: a phrase may stand in the middle of a sentence.
+      let run: number[] = [];
+      for (const word of words) {
+        const index = INDEXES.get(word);
+        if (index !== undefined) run.push(index);
+        else if (hasPhrase(run)) return true;
+        else run = [];
+      }
+      return hasPhrase(run);
+    };
   },
 };
-
-/** True when a run of words contains a valid phrase at any position. */
-function hasPhrase(run: readonly number[]): boolean {
-  for (const length of LENGTHS) {
-    for (let start = 0; start + length <= run.length; start++) {
-      if (hasChecksum(run.slice(start, start + length))) return true;
-    }
-  }
-  return false;
-}
 
 /** BIP 39: the words encode the entropy, followed by one bit of its SHA-256 per 32 bits of entropy. */
 function hasChecksum(indexes: readonly number[]): boolean {
