@@ -220,6 +220,20 @@ describe('a node', () => {
     await expect(run(name, args, await chainWith(response))).rejects.toThrow('a response that is too large');
   });
 
+  it.each([1, 2])('that sends %i byte order marks cannot evade these checks', async (marks) => {
+    const settings = await chainOf((res) => {
+      res.end(`${'\uFEFF'.repeat(marks)}${JSON.stringify({ jsonrpc: '2.0', id: 1, result: long })}`);
+    });
+    await expect(run('get_balance', {}, settings)).rejects.toThrow('a response that is not JSON');
+  });
+
+  it.each(['text/html', 'application/json'])('that fails with a %s body which is not JSON', async (type) => {
+    const settings = await chainOf((res) => {
+      res.writeHead(400, { 'content-type': type }).end('<p>');
+    });
+    await expect(run('get_gas_price', {}, settings)).rejects.toThrow('responded with status 400');
+  });
+
   it('may send a transaction and a block with long data', async () => {
     const input = `0x${'ab'.repeat(50_000)}`;
     const results: Readonly<Record<string, JsonValue>> = {

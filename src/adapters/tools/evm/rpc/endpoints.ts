@@ -62,20 +62,23 @@ export function createEndpoints(timeoutMs = DEFAULT_TIMEOUT_MS): Endpoints {
 }
 
 /**
- * Reads the body and checks the sizes of the values that viem will decode.
- * @throws RangeError when the response is too large
+ * Reads the body and checks the sizes of the values that viem will decode. The returned response holds exactly the JSON
+ * that was checked; the body of a failure that is not JSON is left out.
+ * @throws RangeError when the response is too large; SyntaxError when a successful response is not JSON
  */
 async function readWhole(response: Response, request: unknown): Promise<Response> {
-  const bytes = await readBoundedJson(response, BOUNDS);
-  checkRpcResponse(parsed(bytes.toString()), parsed(request));
-  const type = response.headers.get('content-type');
-  return new Response(new Uint8Array(bytes), {
-    status: response.status,
-    headers: type === null ? {} : { 'content-type': type },
-  });
+  const text = (await readBoundedJson(response, BOUNDS)).toString();
+  const { status } = response;
+  const body = parsed(text);
+  if (body === undefined) {
+    if (response.ok) throw new SyntaxError('The response is not JSON');
+    return new Response(null, { status });
+  }
+  checkRpcResponse(body, parsed(request));
+  return new Response(text, { status, headers: { 'content-type': 'application/json' } });
 }
 
-/** Returns undefined for invalid JSON, which the client library reports. */
+/** Returns undefined for invalid JSON. */
 function parsed(text: unknown): unknown {
   if (typeof text !== 'string') return undefined;
   try {
