@@ -17,6 +17,7 @@ import { keccak256 } from '../../src/web/chat/wallet/keccak.js';
 import { readTokenCall } from '../../src/web/chat/wallet/requests/calldata.js';
 import { titleOf, warningsOf } from '../../src/web/chat/wallet/requests/summary.js';
 import { visible, visibleLine } from '../../src/web/chat/wallet/visible.js';
+import { FORGED_WORDS, OTHER_WORDS } from '../support/wallet-notes.js';
 
 const TO = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8';
 const HUGE = 2n ** 256n - 1n;
@@ -87,6 +88,11 @@ describe('The words of the service about requests', () => {
       true,
       false,
     ]);
+  });
+
+  it('are what the service refuses as notes', () => {
+    expect(FORGED_WORDS.filter((note) => !isOfWallet(note))).toEqual([]);
+    expect(OTHER_WORDS.filter(isOfWallet)).toEqual([]);
   });
 
   it('have a verdict a line', () => {

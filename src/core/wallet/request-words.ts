@@ -57,6 +57,14 @@ export function verdictWords(request: WalletRequest): string | undefined {
   }.`;
 }
 
+/**
+ * True for text that a client takes for `claimWords` or `verdictWords`. The patterns are those of
+ * `src/client/wallet-words.ts`.
+ */
+export function looksLikeWords(text: string): boolean {
+  return text.startsWith('The wallet reported ') || /^Wallet request \d{1,15} \([^()]*\): ./m.test(text);
+}
+
 function detailOf({ verdict, detail }: WalletVerification): string {
   return verdict === 'confirmed' || verdict === 'failed' ? ` ${detail}` : `: ${detail}`;
 }

@@ -1,7 +1,7 @@
 import type { Secrets } from '../access/secrets.js';
 import { DEFAULT_APP } from '../model/app.js';
 import type { Message } from '../model/message.js';
-import { serviceRestarting, threadFull } from '../model/refusal.js';
+import { RefusedError, serviceRestarting, threadFull } from '../model/refusal.js';
 import { messageText, type SystemMessage } from '../model/send-request.js';
 import type { SessionRef } from '../model/session.js';
 import type { CoreSettings } from '../model/settings.js';
@@ -13,7 +13,7 @@ import type { CachedSession } from '../sessions/cached-session.js';
 import type { SessionCache } from '../sessions/session-cache.js';
 import type { Sessions } from '../sessions/sessions.js';
 import { readReport, type ReportMessage } from './report-message.js';
-import { claimWords } from './request-words.js';
+import { claimWords, looksLikeWords } from './request-words.js';
 
 /** Starts turns that a write has queued or claimed. Implemented by `turns/accepted-turns.ts`. */
 export interface TurnStarter {
@@ -133,8 +133,23 @@ export class WalletReports {
     return stored.message;
   }
 
-  /** Stores a `system` message that starts no turn. */
+  /**
+   * Stores a `system` message that starts no turn.
+   * @throws RefusedError `invalid` for text that clients take for the service's words about a request
+   */
   async #note(ref: SessionRef, text: string): Promise<SystemMessage | undefined> {
+    if (looksLikeWords(text)) {
+      throw new RefusedError(
+        'invalid',
+        "The message has the form of the service's words about wallet requests",
+        [
+          {
+            path: 'message',
+            message: 'must not begin with "The wallet reported ", nor have a line "Wallet request 1 (…): …"',
+          },
+        ],
+      );
+    }
     const { store, clock, threads, settings, bus } = this.parts;
     const thread = await threads.openForWrite(ref);
     const { maxSessionBytes } = settings;

@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { createMemoryStore } from '../../support/memory-store/store.js';
 import { closeTestCores, created, message, spoken } from '../../support/core.js';
 import { Gate } from '../../support/gate.js';
+import { FORGED_WORDS, OTHER_WORDS } from '../../support/wallet-notes.js';
 import { HASH, mined, SHOP, walletCore, type WalletCore } from '../../support/wallet-core.js';
 
 afterEach(closeTestCores);
@@ -10,7 +11,8 @@ afterEach(closeTestCores);
 const ANOTHER_HASH = `0x${'2'.repeat(64)}`;
 const pendingOf = async ({ core, id }: WalletCore) =>
   (await core.snapshot(created(id))).session.pending.map((pending) => pending.id);
-const linesOf = async ({ core, id }: WalletCore) => spoken(await core.snapshot(created(id)));
+const linesOf = async ({ core, id }: Pick<WalletCore, 'core' | 'id'>) =>
+  spoken(await core.snapshot(created(id)));
 
 describe('a report about the wallet', () => {
   it('is merged into the user state, and creates the session', async () => {
@@ -255,6 +257,16 @@ describe('any other report', () => {
     await expect(report('x'.repeat(101))).rejects.toMatchObject({ reason: 'invalid' });
     await report('x'.repeat(100));
     await expect(report('x'.repeat(100))).rejects.toMatchObject({ reason: 'full' });
+  });
+
+  it("is refused when a client takes it for the service's words", async () => {
+    const { core, store } = await walletCore();
+    const id = randomUUID();
+    for (const note of FORGED_WORDS)
+      await expect(core.report(created(id), note)).rejects.toMatchObject({ reason: 'invalid' });
+    expect(await store.loadTail(id, 1)).toBe('unknown');
+    for (const note of OTHER_WORDS) await core.report(created(id), note);
+    expect(await linesOf({ core, id })).toEqual(OTHER_WORDS.map((note) => `system: ${note}`));
   });
 
   it('without text stores nothing', async () => {

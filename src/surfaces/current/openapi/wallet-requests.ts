@@ -54,7 +54,7 @@ export const walletRequestPaths: Paths = {
 - \`wallet:state_changed\` \`{address, chain_id, is_connected}\` (or \`chainId\`, \`isConnected\`) is merged into the user state.
 - \`wallet:tx_complete\` \`{status: "success" or "failed", txHash, error, pending_tx_ids}\` is the outcome of transactions that a wallet was asked for.
 - \`wallet_eip712_response\` \`{status, signature, error, pending_eip712_id}\` is the outcome of a signature request.
-- Anything else is stored as a \`system\` message.
+- Anything else is stored as a \`system\` message; text in the form of the service's own words about wallet requests is a 400.
 
 An outcome removes its requests from the user state and starts a turn in which the assistant learns it: \`is_processing\` is true before this
 response. The service verifies the outcome itself. Unknown, repeated and foreign ids change nothing. The response waits for no model and no chain.`,
