@@ -13,6 +13,13 @@ export interface Session {
 /** Where the service keeps a message of the user: its session, and its own id or that of the turn that it began. */
 type Place = { readonly sessionId: string } & ({ readonly messageId: string } | { readonly turnId: string });
 
+/** How a message is sent. */
+export interface Sending {
+  readonly idempotencyKey: string;
+  /** True if the service may have stored the message before. */
+  readonly isRepeat: boolean;
+}
+
 /** Number of stored messages to read at once. */
 const PAGE = 1000;
 
@@ -24,8 +31,8 @@ export class ChatSession {
   #id: string;
   /** Where the messages of the user are, by their id in the chat. */
   readonly #places = new Map<string, Place>();
-  /** The ids of messages in the chat that the service has not accepted since they were last sent. */
-  readonly #unacknowledged = new Set<string>();
+  /** What was last sent of messages that the service has not accepted since, by their id in the chat. */
+  readonly #unacknowledged = new Map<string, { readonly text: string; readonly idempotencyKey: string }>();
 
   constructor(
     chatId: string,
@@ -44,9 +51,16 @@ export class ChatSession {
     this.#id = sessionId;
   }
 
-  /** Remembers that a message of the user is about to be sent. */
-  sending(messageId: string): void {
-    this.#unacknowledged.add(messageId);
+  /**
+   * Remembers that a message of the user is about to be sent.
+   * @returns its idempotency key, which stays the same while the text does and the service has not accepted it
+   */
+  sending(messageId: string, text: string): Sending {
+    const before = this.#unacknowledged.get(messageId);
+    if (before?.text === text) return { idempotencyKey: before.idempotencyKey, isRepeat: true };
+    const idempotencyKey = randomId();
+    this.#unacknowledged.set(messageId, { text, idempotencyKey });
+    return { idempotencyKey, isRepeat: false };
   }
 
   /** True for a message that was sent and not accepted: another version of it needs no branch. */
@@ -63,7 +77,8 @@ export class ChatSession {
     turn: { readonly sessionId: string; readonly turnId: string } | undefined,
   ): void {
     // Messages before it that were never accepted have the same place: a branch before them ends before this message.
-    for (const id of this.#unacknowledged.add(messageId)) if (turn !== undefined) this.#places.set(id, turn);
+    if (turn !== undefined)
+      for (const id of [...this.#unacknowledged.keys(), messageId]) this.#places.set(id, turn);
     this.#unacknowledged.clear();
   }
 

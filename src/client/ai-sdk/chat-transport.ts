@@ -5,7 +5,7 @@ import { resumeCurrent } from '../current/resume.js';
 import { runningTurn, type RunningTurn } from '../messages.js';
 import type { ClientOptions, SendOptions, SessionEvent } from '../types.js';
 import { Wire } from '../wire.js';
-import { ChatSession, type Session } from './chat-session.js';
+import { ChatSession, type Sending, type Session } from './chat-session.js';
 import { messageToSend, type MessageToSend } from './message-to-send.js';
 import { uiMessagesOf } from './stored-messages.js';
 import { TurnChunks } from './turn-chunks.js';
@@ -72,7 +72,7 @@ export class DiptychChatTransport<M extends UIMessage = UIMessage> implements Ch
     const chat = this.#chat(chatId);
     this.#left.delete(chat.id);
     const isBranch = message.isAnother && !chat.isUnacknowledged(message.id);
-    if (!isBranch) chat.sending(message.id);
+    let sending = isBranch ? undefined : chat.sending(message.id, message.text);
     // An interrupt that arrives after the message would cancel it.
     await this.#interrupts.get(chat.id);
     abortSignal?.throwIfAborted();
@@ -80,12 +80,12 @@ export class DiptychChatTransport<M extends UIMessage = UIMessage> implements Ch
       const sessionId = await chat.branchBefore(message.id);
       abortSignal?.throwIfAborted();
       chat.moveTo(sessionId);
-      chat.sending(message.id);
+      sending = chat.sending(message.id, message.text);
       this.options.onBranch?.({ chatId, sessionId });
     }
     const session = this.#open(chat.id);
     return this.#stream(session, {
-      events: (signal, onAccepted) => this.#ask(chat, session, message, { signal, onAccepted }),
+      events: (signal, onAccepted) => this.#ask(chat, session, message, { ...sending, signal, onAccepted }),
       abortSignal,
       isStop: () => Promise.resolve(true),
     });
@@ -171,9 +171,12 @@ export class DiptychChatTransport<M extends UIMessage = UIMessage> implements Ch
     chat: ChatSession,
     { id: sessionId, wire, calls }: Session,
     { id, text }: MessageToSend,
-    { signal, onAccepted }: { readonly signal: AbortSignal; readonly onAccepted: () => void },
+    {
+      onAccepted,
+      ...sending
+    }: Partial<Sending> & { readonly signal: AbortSignal; readonly onAccepted: () => void },
   ): AsyncGenerator<SessionEvent, void, undefined> {
-    return askCurrent(wire, calls, text, { ...this.options.sendOptions?.(), signal }, (turnId) => {
+    return askCurrent(wire, calls, text, { ...this.options.sendOptions?.(), ...sending }, (turnId) => {
       chat.acknowledged(id, turnId === null ? undefined : { sessionId, turnId });
       onAccepted();
     });

@@ -9,13 +9,14 @@ import { Question } from './question.js';
 
 /**
  * Sends a message over the current surface and yields the events of its turn, and of no other turn, until it ends.
+ * @param options `isRepeat`: the message may have been sent before, by default if it has an idempotency key
  * @param onSent called once the service has stored the message, with the id of its turn if a proxy has left it
  */
 export async function* askCurrent(
   wire: Wire,
   calls: CurrentCalls,
   text: string,
-  options: SendOptions,
+  options: SendOptions & { readonly isRepeat?: boolean },
   onSent: (turnId: string | null) => void,
 ): AsyncGenerator<SessionEvent, void, undefined> {
   const life = linked(wire.closed, options.signal);
@@ -24,7 +25,7 @@ export async function* askCurrent(
   let ordinal: number | undefined;
   const find = (state: SessionState): Reply | undefined =>
     ordinal === undefined ? replyTo(state, text) : replyOf(state, { ordinal });
-  const question = new Question(find, { isRepeat: options.idempotencyKey !== undefined });
+  const question = new Question(find, { isRepeat: options.isRepeat ?? options.idempotencyKey !== undefined });
   try {
     for await (const event of new CurrentFollower(calls, signal).run()) {
       if (event.type === 'connection' && event.state === 'open' && !question.isSent) {

@@ -234,6 +234,34 @@ describe('DiptychChatTransport with branches', () => {
     expect(branches).toHaveLength(1);
   });
 
+  it('does not send a message twice whose response was lost, and shows its reply', async () => {
+    faulty('lost', 'lost');
+    const chat = await open();
+    await chat.sendMessage({ text: 'One.' });
+    expect(chat.error).toMatchObject({ status: 503 });
+    await answer('First.');
+    await chat.regenerate();
+    expect(chat.error).toMatchObject({ status: 503 });
+    await chat.regenerate();
+    expect(chat.error).toBeUndefined();
+    expect(textOf(chat.messages)).toBe('One.First.');
+    await say(chat, 'One.', 'Second.');
+    expect(await stored(id)).toBe('One.First.One.Second.');
+    expect(server.rig.asked).toHaveLength(2);
+    expect(branches).toEqual([]);
+  });
+
+  it('sends a changed version of a message whose response was lost', async () => {
+    faulty('lost');
+    const chat = await open();
+    await chat.sendMessage({ text: 'One.' });
+    await answer('First.');
+    const changed = chat.sendMessage({ text: 'Uno.', messageId: idOf(chat, 'One.') });
+    expect(await answer('Primo.')).toEqual(['One.', 'First.', 'Uno.']);
+    await changed;
+    expect(textOf(chat.messages)).toBe('Uno.Primo.');
+  });
+
   it('sends a changed version of a refused message in the branch that the chat is in', async () => {
     await say(await open(), 'One.', 'First.');
     await say(await open(), 'Two.', 'Second.');

@@ -1,13 +1,17 @@
 import { Gate } from '../../support/gate.js';
 
-/** What happens to a message: the service refuses it, or a proxy removes the id of its turn from the response. */
-export type Fault = 'refused' | 'no turn id';
+/**
+ * What happens to a message: the service refuses it, or a proxy loses the response, or removes the id of its turn from
+ * it.
+ */
+export type Fault = 'refused' | 'lost' | 'no turn id';
 
 /** Returns a `fetch` with faults of the next messages, one each. */
 export function faultyFetch(faults: Fault[]): typeof fetch {
   return async (input, init) => {
     const fault = new Request(input, init).url.endsWith('/chat') ? faults.shift() : undefined;
-    if (fault === 'refused')
+    if (fault === 'lost') await fetch(input, init);
+    if (fault === 'refused' || fault === 'lost')
       return new Response('{"error":"unavailable"}', { status: 503, headers: { 'Retry-After': '60' } });
     const response = await fetch(input, init);
     if (fault === undefined) return response;
