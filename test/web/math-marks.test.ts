@@ -40,4 +40,11 @@ describe('markMath', () => {
     for (const part of ['\\[', '$$', '$a', '`', '``` ', '\\(x', '$', '`$`'])
       expect(markMath(part.repeat(50_000)).length).toBeGreaterThan(0);
   });
+
+  it.each([
+    ['marks with a distant end', `${'\\['.repeat(1_000_000)}\\]`],
+    ['code in one long line', `x${' ```'.repeat(1_000_000)}$`],
+  ])('reads %s once', (_name, text) => {
+    expect(markMath(text).length).toBeGreaterThan(text.length - 2);
+  });
 });

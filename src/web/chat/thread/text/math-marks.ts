@@ -18,6 +18,27 @@ const MARKS: readonly Marks[] = [
   { open: '$', close: '$', kind: INLINE_MATH },
 ];
 
+/** Finds marks in a text from its beginning to its end, and reads the text once for each mark. */
+class MarkSearch {
+  /** Where each mark was found last. */
+  readonly #found = new Map<string, number>();
+
+  constructor(private readonly text: string) {}
+
+  /**
+   * Returns where a mark is next; `Infinity`: nowhere.
+   * @param from never less than in an earlier call for this mark
+   */
+  next(mark: string, from: number): number {
+    const known = this.#found.get(mark) ?? -1;
+    if (known >= from) return known;
+    const found = this.text.indexOf(mark, from);
+    const next = found === -1 ? Infinity : found;
+    this.#found.set(mark, next);
+    return next;
+  }
+}
+
 /**
  * Turns the formulas of a Markdown text into code spans that begin with a mark: `$$…$$`, `\[…\]`, `\(…\)` and `$…$`.
  * Leaves code alone, and dollars that are amounts: a formula in single dollars has no space inside of them, stays on its
@@ -28,16 +49,15 @@ export function markMath(text: string): string {
   let result = '';
   let at = 0;
   let from = 0;
-  // Where the search for a closing mark was in vain: it would be again.
-  const vain = new Set<string>();
+  const search = new MarkSearch(text);
   while (at < text.length) {
-    const code = codeEnd(text, at, vain);
+    const code = codeEnd(text, at, search);
     if (code > at) {
       at = code;
       continue;
     }
     const marks = MARKS.find(({ open }) => text.startsWith(open, at));
-    const end = marks === undefined ? -1 : formulaEnd(text, at, marks, vain);
+    const end = marks === undefined ? -1 : formulaEnd(text, at, marks, search);
     if (marks === undefined || end === -1) {
       // An escaped character, which no mark is.
       at += text[at] === '\\' ? 2 : (marks?.open.length ?? 1);
@@ -52,35 +72,36 @@ export function markMath(text: string): string {
 }
 
 /** Returns the end of the code that begins here; the same position if none does. */
-function codeEnd(text: string, at: number, vain: Set<string>): number {
+function codeEnd(text: string, at: number, search: MarkSearch): number {
   const [first] = text.slice(at, at + 1);
   if (first !== '`' && first !== '~') return at;
   let end = at;
   while (text[end] === first) end++;
   const fence = text.slice(at, end);
-  const isBlock = fence.length >= 3 && text.slice(text.lastIndexOf('\n', at - 1) + 1, at).trim() === '';
+  const isBlock = fence.length >= 3 && beginsLine(text, at);
   if (first === '~' && !isBlock) return end;
-  if (vain.has(fence)) return end;
-  const close = isBlock ? text.indexOf(`\n${fence}`, end) : text.indexOf(fence, end);
+  const close = isBlock ? text.indexOf(`\n${fence}`, end) : search.next(fence, end);
   // A block of code may still be being written.
   if (isBlock) return close === -1 ? text.length : close + 1 + fence.length;
-  if (close === -1) vain.add(fence);
   // Code within a line does not go on in the next paragraph.
-  return close === -1 || text.slice(end, close).includes('\n\n') ? end : close + fence.length;
+  return close === Infinity || search.next('\n\n', end) < close ? end : close + fence.length;
+}
+
+/** True if only white space precedes this position in its line. */
+function beginsLine(text: string, at: number): boolean {
+  let start = at;
+  while (start > 0 && /[^\S\n]/.test(text.charAt(start - 1))) start--;
+  return start === 0 || text[start - 1] === '\n';
 }
 
 /** Returns where the closing mark of a formula is; -1: there is no formula. */
-function formulaEnd(text: string, at: number, { open, close }: Marks, vain: Set<string>): number {
+function formulaEnd(text: string, at: number, { open, close }: Marks, search: MarkSearch): number {
   const start = at + open.length;
-  if (vain.has(close)) return -1;
-  const end = text.indexOf(close, start);
-  if (end === -1) {
-    vain.add(close);
-    return -1;
-  }
+  const end = search.next(close, start);
+  if (end - start > MAX_FORMULA) return -1;
   const formula = text.slice(start, end);
-  if (formula.length > MAX_FORMULA || formula.trim() === '') return -1;
-  if (open !== '$') return formula.includes('\n\n') ? -1 : end;
+  if (formula.trim() === '') return -1;
+  if (open !== '$') return search.next('\n\n', start) < end ? -1 : end;
   const isTight = !/^\s|\s$|\n|`/.test(formula);
   return isTight && !/[\d\p{L}$]/u.test(text.slice(end + 1, end + 2)) ? end : -1;
 }
