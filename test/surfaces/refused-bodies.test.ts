@@ -1,6 +1,8 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import type { Socket } from 'node:net';
+import type { Core } from '../../src/core/api.js';
 import { keptLog } from '../support/core.js';
 import { fakeCore, fakeSnapshot } from '../support/fake-core.js';
 import { serveCore, type TestServer } from '../support/http.js';
@@ -90,4 +92,55 @@ describe('a refused request whose body is still being sent', () => {
       /^HTTP\/1\.1 413 /,
     );
   });
+
+  it('refuses a chunked body that passes the limit while the client goes on sending', async () => {
+    await serve({});
+    const client = connectTo(server.url);
+    client.on('error', () => undefined);
+    const closed = new Promise((resolve) => client.once('close', resolve));
+    const chunk = `10000\r\n${'x'.repeat(65_536)}\r\n`;
+    const send = (): void => {
+      while (client.write(chunk));
+    };
+    client.on('drain', send);
+    client.write(
+      `POST /api/chat HTTP/1.1\r\nHost: x\r\nX-Session-Id: ${session}\r\nTransfer-Encoding: chunked\r\n\r\n`,
+    );
+    send();
+    const [answer] = (await once(client, 'data')) as [Buffer];
+    expect(answer.toString()).toMatch(/^HTTP\/1\.1 413 [^]*\r\nConnection: close\r\n/);
+    await closed;
+  });
+});
+
+describe('a request whose body does not arrive in full', () => {
+  const start = (path: string) => `POST ${path} HTTP/1.1\r\nHost: x\r\nX-Session-Id: ${session}\r\n`;
+  const cut = 'Content-Length: 100\r\n\r\n{"app":"other"';
+
+  it.each([
+    ['is cut off', '/api/chat?message=cut', cut],
+    ['is cut off, on POST /api/sessions', `/api/sessions?public_key=0x${'1'.repeat(40)}`, cut],
+    ['has an invalid chunk', '/api/chat?message=cut', 'Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\nzz\r\n'],
+  ])('is not processed when it %s', async (_, path, rest) => {
+    const send = jest.fn<Core['send']>();
+    const createSession = jest.fn<Core['createSession']>();
+    await serve({ send, createSession, health: () => Promise.resolve({ status: 'ok' as const }) });
+    const [[connection]] = await Promise.all([
+      once(server.http.server, 'connection') as Promise<[Socket]>,
+      sendAndEnd(start(path) + rest),
+    ]);
+    if (!connection.closed) await once(connection, 'close');
+    // Whatever the broken request has begun comes before the response to the next one.
+    await server.ask('GET', '/api/health');
+    expect(send).not.toHaveBeenCalled();
+    expect(createSession).not.toHaveBeenCalled();
+  });
+
+  /** Sends a part of a request, closes this side of the connection, and waits until the server has closed its own. */
+  async function sendAndEnd(text: string): Promise<void> {
+    const client = connectTo(server.url);
+    client.on('error', () => undefined).resume();
+    client.end(text);
+    await once(client, 'close');
+  }
 });

@@ -16,7 +16,9 @@ export type Body =
   | { readonly kind: 'none' }
   | { readonly kind: 'object'; readonly fields: JsonObject }
   /** The body cannot be used. `error` is the error to respond with if the route needs the body. */
-  | { readonly kind: 'unusable'; readonly error: Error };
+  | { readonly kind: 'unusable'; readonly error: Error }
+  /** The connection broke before the end of the body: the request must not be processed. */
+  | { readonly kind: 'incomplete'; readonly error: Error };
 
 /** White space as JSON defines it (RFC 8259 §2). */
 const BLANK = /^[ \t\r\n]*$/;
@@ -52,26 +54,46 @@ function read(req: Request, res: Response, limit: number): Promise<Body> {
   return readRaw(req, res, limit);
 }
 
-/** Reads a body with Express's `raw` reader. */
+/** Reads a body with Express's `raw` reader, which reports a body that is too large only at the end of the request. */
 async function readRaw(req: Request, res: Response, limit: number): Promise<Body> {
   const reader = readers.get(limit) ?? express.raw({ type: () => true, limit });
   readers.set(limit, reader);
-  try {
-    await new Promise<void>((resolve, reject) => {
-      reader(req, res, (failure?: unknown) => {
-        if (failure === undefined) resolve();
-        else
-          reject(
-            failure instanceof Error
-              ? failure
-              : new Error('a value that is not an Error was thrown', { cause: failure }),
-          );
-      });
+  const arrival = arrivalOf(req, limit);
+  const body = new Promise<Body>((resolve) => {
+    reader(req, res, (failure?: unknown) => {
+      resolve(
+        failure === undefined ? bodyOf(req.body, req.headers['content-type']) : failedBody(failure, limit),
+      );
     });
-  } catch (error) {
-    return unusable(bodyError(error, limit));
+  });
+  switch (await arrival) {
+    case 'complete':
+      return body;
+    case 'too-large':
+      // The client may go on sending without end.
+      res.setHeader('Connection', 'close');
+      return unusable(tooLarge(limit));
+    case 'incomplete':
+      return { kind: 'incomplete', error: refuse('the request body did not arrive in full') };
   }
-  return bodyOf(req.body, req.headers['content-type']);
+}
+
+/** Resolves at the end of a body, at more than `limit` bytes of it, or when its connection breaks. */
+function arrivalOf(req: Request, limit: number): Promise<'complete' | 'too-large' | 'incomplete'> {
+  return new Promise((resolve) => {
+    let bytes = 0;
+    req.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes > limit) resolve('too-large');
+    });
+    req.once('end', () => {
+      resolve('complete');
+    });
+    req.once('close', () => {
+      resolve('incomplete');
+    });
+    if (req.destroyed) resolve('incomplete');
+  });
 }
 
 /**
@@ -108,9 +130,9 @@ function decode(raw: Buffer, contentType: string | undefined): string {
   return new TextDecoder(charset, { fatal: true }).decode(raw);
 }
 
-function bodyError(cause: unknown, limit: number): Error {
+function failedBody(cause: unknown, limit: number): Body {
   const isTooLarge = cause instanceof Error && 'type' in cause && cause.type === 'entity.too.large';
-  return isTooLarge ? tooLarge(limit, cause) : refuse('the request body cannot be read', cause);
+  return unusable(isTooLarge ? tooLarge(limit, cause) : refuse('the request body cannot be read', cause));
 }
 
 function tooLarge(limit: number, cause?: unknown): HttpError {

@@ -187,7 +187,7 @@ function sourceOf(req: Request, names: ReadonlySet<string>): Source {
 
 /**
  * Reads the query and, depending on the rule, the body.
- * @throws the body's error when the body is needed but cannot be used
+ * @throws the body's error when the body did not arrive in full, or is needed but cannot be used
  */
 async function gather<T>(
   { entries, queryNames, input: { body: rule, maxBytes } }: Asked<T>,
@@ -199,6 +199,7 @@ async function gather<T>(
   if (rule === 'ignored') return source;
   const body = await readBody(req, res, maxBytes);
   if (body.kind === 'none') return source;
+  if (body.kind === 'incomplete') throw body.error;
   if (body.kind === 'object') {
     // Without a query, uses the body's fields without copying them.
     const merged = query === NO_QUERY ? body.fields : { ...body.fields, ...query };
