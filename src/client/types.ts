@@ -248,7 +248,8 @@ export interface Client {
   branch(before?: string): Promise<ThreadSummary>;
   /**
    * Reads a page of the stored messages, with their ids and with how their turns went.
-   * @param page `limit`: 1 to 1000; `before`: only messages before the one with this id
+   * @param page `limit`: 1 to 1000, of which a page of long messages has fewer; `before`: only messages before the one
+   * with this id
    */
   historyPage(page: {
     readonly limit: number;

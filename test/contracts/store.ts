@@ -335,6 +335,40 @@ function sessionContract(withStore: WithStore): void {
     );
 
     it(
+      'ends a page of long records early, but never without a record',
+      withStore(async (store) => {
+        const id = randomUUID();
+        const turn = await sendAndClaim(store, id, { text: 'question' });
+        const call = { callId: 'c', name: 'read', args: {} };
+        const result = {
+          callId: 'c',
+          name: 'read',
+          result: 'r'.repeat(600_000),
+          failed: false,
+          multiStep: false,
+        };
+        await end(store, turn, {
+          messages: [
+            record(turn, 1, { content: 'a'.repeat(1_200_000) }),
+            record(turn, 2, { content: 'b'.repeat(400_000) }),
+            record(turn, 3, { content: '', toolCalls: [call], toolResults: [result] }),
+            record(turn, 4, { content: 'c'.repeat(1_000) }),
+          ],
+        });
+        const sizes: (readonly number[])[] = [];
+        let before: string | null = null;
+        for (;;) {
+          const page = await store.readMessages(id, { limit: 4, before });
+          if (page === 'unknown_message') throw new Error('the page was not found');
+          sizes.push(page.messages.map(({ content }) => content.length));
+          before = page.messages[0]?.id ?? null;
+          if (!page.hasMore) break;
+        }
+        expect(sizes).toEqual([[400_000, 0, 1_000], [1_200_000], [8]]);
+      }),
+    );
+
+    it(
       'does not page from a record of another session',
       withStore(async (store) => {
         const [id, other] = [randomUUID(), randomUUID()];

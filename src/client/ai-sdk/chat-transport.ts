@@ -133,7 +133,7 @@ export class DiptychChatTransport<M extends UIMessage = UIMessage> implements Ch
     try {
       for (let read = 1; ; read++) {
         const state = await calls.state();
-        const { messages: stored } = await calls.historyPage({ limit: HISTORY });
+        const stored = await calls.lastMessages(HISTORY);
         if (
           read < READS &&
           lastAsked(state.messages.map(({ sender, content }) => ({ role: sender, content }))) !==

@@ -35,9 +35,7 @@ export async function* resumeCurrent(
         else if (shown.type === 'tool') early.push(shown);
         else if (shown.type === 'turn_started') {
           // The stream is open, so a call is either stored by now or will be announced.
-          woven = new WovenTurn(
-            stepsOf((await calls.historyPage({ limit: HISTORY, signal })).messages, turn),
-          );
+          woven = new WovenTurn(stepsOf(await calls.lastMessages(HISTORY, signal), turn));
           yield* woven.add(shown);
           for (const progress of early) yield* woven.add(progress);
         } else yield shown;

@@ -54,12 +54,11 @@ export async function findTexts(
   for (let read = 0; read < MAX_READ; read += BATCH) {
     const batch = await store.listSessions({ limit: BATCH, after: next });
     for (const session of batch) {
-      const messages = await lastMessages(store, session.id);
+      const { message, characters: size } = await newestWith(lower, session.id, { store, clock });
       next = { activeAt: session.activeAt, id: session.id };
-      const message = messages.findLast(({ content }) => content.toLowerCase().includes(lower));
       if (message !== undefined) found.push({ session, message, excerpt: excerptOf(message.content, lower) });
       if (found.length === limit || clock.monotonic() >= until) return { found, next };
-      characters += messages.reduce((sum, { content }) => sum + content.length, 0);
+      characters += size;
       if (characters < CHARACTERS) continue;
       characters = 0;
       await pause(clock, 0);
@@ -70,12 +69,25 @@ export async function findTexts(
   return { found, next };
 }
 
-async function lastMessages(
-  store: Pick<Store, 'readMessages'>,
+/** Finds the newest of the last 500 messages of a session that has the text. `characters`: how many were read. */
+async function newestWith(
+  lower: string,
   sessionId: string,
-): Promise<readonly Message[]> {
-  const page = await store.readMessages(sessionId, { limit: MESSAGES, before: null });
-  return page === 'unknown_message' ? [] : page.messages;
+  { store, clock }: { readonly store: Pick<Store, 'readMessages'>; readonly clock: Clock },
+): Promise<{ readonly message: Message | undefined; readonly characters: number }> {
+  let characters = 0;
+  let before: string | null = null;
+  for (let left = MESSAGES; ;) {
+    const page = await store.readMessages(sessionId, { limit: left, before });
+    if (page === 'unknown_message') return { message: undefined, characters };
+    const { messages, hasMore } = page;
+    const message = messages.findLast(({ content }) => content.toLowerCase().includes(lower));
+    characters += messages.reduce((sum, { content }) => sum + content.length, 0);
+    left -= messages.length;
+    before = messages[0]?.id ?? null;
+    if (message !== undefined || !hasMore || left === 0 || before === null) return { message, characters };
+    await pause(clock, 0);
+  }
 }
 
 function excerptOf(content: string, lower: string): string {

@@ -223,8 +223,8 @@ export interface Store
   /** Lists all sessions, or those of a wallet, in the same order. For the operator. */
   listSessions(page: ThreadPage & { readonly wallet?: string | undefined }): Promise<Session[]>;
   /**
-   * Reads a page of records in order: the last `limit` ones before the record `before`. `unknown_message`: the session
-   * has no such record.
+   * Reads a page of records in order: the last `limit` ones before the record `before`, or fewer, but at least one, when
+   * these have about `PAGE_CHARS` or more. `unknown_message`: the session has no such record.
    */
   readMessages(
     id: string,

@@ -72,6 +72,17 @@ describe('DiptychChatTransport', () => {
     expect(new Set(partsOf(stored[1]))).toEqual(new Set(partsOf(reply)));
   });
 
+  it('loads a chat whose messages are too long for one page', async () => {
+    const chat = await open();
+    for (const text of ['One', 'Two', 'Three']) {
+      const sent = chat.sendMessage({ text });
+      (await server.rig.next()).text('x'.repeat(600_000)).end();
+      await sent;
+    }
+    const stored = await transport.loadMessages(id);
+    expect(stored.map(({ role }) => role)).toEqual(Array(3).fill(['user', 'assistant']).flat());
+  });
+
   it('sends one message however often the connection is lost', async () => {
     const chat = await open();
     const sent = chat.sendMessage({ text: 'Count' });

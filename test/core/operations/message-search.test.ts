@@ -30,6 +30,15 @@ it('a search in messages stops after 1,000 sessions, and continues behind them',
   expect(new Set(searched).size).toBe(1_201);
 });
 
+it('a search in messages reads a thread of long messages in pages', async () => {
+  const { store, searched } = await storeWith([]);
+  const id = uuid();
+  for (const text of ['needle 1', 'needle 2', ...Array<string>(3).fill('x'.repeat(600_000))])
+    await send(store, id, { text });
+  const { found } = await findTexts('needle', { store, clock: systemClock, limit: 10, after: null });
+  expect([found.map(({ excerpt }) => excerpt), searched.length]).toEqual([['needle 2'], 2]);
+});
+
 it('a search in messages stops after two seconds', async () => {
   const { store, searched } = await storeWith(Array<string>(100).fill('hay'));
   let looks = 0;

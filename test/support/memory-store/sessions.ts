@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { byOrder, shownCount, shownIn, textBytes, type Message } from '../../../src/core/model/message.js';
 import type { Session } from '../../../src/core/model/session.js';
 import type { SavedSession, SessionChange, ThreadCursor } from '../../../src/core/ports/store.js';
+import { PAGE_CHARS } from '../../../src/core/ports/stored-thread.js';
 import type {
   Branched,
   Branching,
@@ -139,7 +140,11 @@ export function readMessages(
   const all = recordsOf(findLive(state, id));
   const end = page.before === null ? all.length : all.findIndex((message) => message.id === page.before);
   if (end < 0) return 'unknown_message';
-  const start = Math.max(0, end - page.limit);
+  let start = end;
+  for (let size = 0; start > 0 && end - start < page.limit && size < PAGE_CHARS; start--) {
+    const message = all[start - 1];
+    if (message !== undefined) size += textBytes(message);
+  }
   return { messages: all.slice(start, end), hasMore: start > 0 };
 }
 

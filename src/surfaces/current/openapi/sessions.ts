@@ -179,7 +179,7 @@ export const sessionPaths: Paths = {
       operationId: 'readMessages',
       summary: 'Read the persisted messages in pages',
       description:
-        'Returns the newest page by default, each page in chronological order. For the previous page, set `before` to the first id of a page.',
+        'Returns the newest page by default, each page in chronological order. For the previous page, set `before` to the first id of a page. A page ends early once its text has a million characters: `has_more` says whether there are messages before it.',
       tags,
       security: [{}],
       parameters: [

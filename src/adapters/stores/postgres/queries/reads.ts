@@ -1,6 +1,7 @@
 import type { LoggedEvent, SystemEvent } from '../../../../core/model/event.js';
 import type { ThreadSummary } from '../../../../core/model/session.js';
 import type { SessionHead, Store, ThreadCursor } from '../../../../core/ports/store.js';
+import { PAGE_CHARS } from '../../../../core/ports/stored-thread.js';
 import type { Run, Statement } from '../connections.js';
 import { RowReads } from '../row-reads.js';
 import {
@@ -15,6 +16,8 @@ import {
 } from '../rows.js';
 
 type Head = Pick<SessionRow, 'id' | 'revision' | 'last_event_id' | 'deleted_at'>;
+/** A record of a page, with the number of records that it was chosen from. */
+type PageRow = MessageRow & { readonly found: number };
 /** The cursor of the first page. */
 const FIRST: ThreadCursor = { activeAt: Number.MAX_SAFE_INTEGER, id: '' };
 
@@ -43,18 +46,27 @@ const LIST_SESSIONS_OF: Statement = {
   text: `SELECT ${SESSION_COLUMNS} FROM sessions WHERE deleted_at IS NULL AND wallet = $1 AND (active_at, id) < ($2, $3)
     ORDER BY active_at DESC, id DESC LIMIT $4`,
 };
+/**
+ * The last $2 records `m` of a condition, newest first, or fewer when these have more than `PAGE_CHARS`. `found`: how many
+ * there are, up to $2.
+ */
+const pageWhere = (condition: string): string => `
+  SELECT ${MESSAGE_COLUMNS}, m.found FROM (
+    SELECT r.*, count(*) OVER () AS found,
+      sum(length(r.content) + coalesce(length(r.tool_calls::text), 0) + coalesce(length(r.tool_results::text), 0))
+        OVER (ORDER BY r.turn_no DESC, r.position DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS newer_chars
+    FROM (SELECT ${MESSAGE_COLUMNS} FROM messages m WHERE ${condition}
+      ORDER BY m.turn_no DESC, m.position DESC LIMIT $2) r
+  ) m WHERE coalesce(m.newer_chars, 0) < ${String(PAGE_CHARS)} ORDER BY m.turn_no DESC, m.position DESC`;
 const NEWEST_MESSAGES: Statement = {
   name: 'newest_messages',
-  text: `SELECT ${MESSAGE_COLUMNS} FROM messages m WHERE m.session = ${LIVE}
-    ORDER BY m.turn_no DESC, m.position DESC LIMIT $2`,
+  text: pageWhere(`m.session = ${LIVE}`),
 };
 // Returns no row when the message $3 does not exist, and a single row of nulls when no message precedes it.
 const MESSAGES_BEFORE: Statement = {
   name: 'messages_before',
   text: `SELECT page.* FROM messages place LEFT JOIN LATERAL (
-      SELECT ${MESSAGE_COLUMNS} FROM messages m
-      WHERE m.session = place.session AND (m.turn_no, m.position) < (place.turn_no, place.position)
-      ORDER BY m.turn_no DESC, m.position DESC LIMIT $2
+      ${pageWhere('m.session = place.session AND (m.turn_no, m.position) < (place.turn_no, place.position)')}
     ) page ON true WHERE place.id = $3 AND place.session = ${LIVE}
     ORDER BY page.turn_no DESC, page.position DESC`,
 };
@@ -130,11 +142,11 @@ export function createReads(run: Run): Pick<Store, ReadName> {
     async readMessages(id, { limit, before }) {
       const rows =
         before === null
-          ? await run<MessageRow>(NEWEST_MESSAGES, [id, limit + 1])
-          : await run<Maybe<MessageRow>>(MESSAGES_BEFORE, [id, limit + 1, before]);
+          ? await run<PageRow>(NEWEST_MESSAGES, [id, limit + 1])
+          : await run<Maybe<PageRow>>(MESSAGES_BEFORE, [id, limit + 1, before]);
       if (before !== null && rows.length === 0) return 'unknown_message';
-      const found = rows.filter((row): row is MessageRow => row.id !== null);
-      return { messages: found.slice(0, limit).reverse().map(toMessage), hasMore: found.length > limit };
+      const page = rows.filter((row): row is PageRow => row.id !== null).slice(0, limit);
+      return { messages: page.reverse().map(toMessage), hasMore: (rows[0]?.found ?? 0) > page.length };
     },
 
     async countTurns() {

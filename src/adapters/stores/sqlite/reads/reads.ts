@@ -1,7 +1,9 @@
 import type { Database } from 'better-sqlite3';
 import type { SystemEvent } from '../../../../core/model/event.js';
 import { flightOf, type StoredFlight } from '../../../../core/model/flight.js';
+import type { Message } from '../../../../core/model/message.js';
 import type { SessionHead, Store, ThreadCursor } from '../../../../core/ports/store.js';
+import { PAGE_CHARS } from '../../../../core/ports/stored-thread.js';
 import { LEASES, RELEASED_TURNS, WAITING_TURNS } from '../writes/leases.js';
 import {
   toEvent,
@@ -182,8 +184,16 @@ export function createReads(db: Database): Reads {
       const end =
         before === null ? { turn_no: Number.MAX_SAFE_INTEGER, position: 0 } : selectPlace.get(before, ref);
       if (end === undefined) return 'unknown_message';
-      const rows = selectMessages.all(ref, end.turn_no, end.position, limit + 1);
-      return { messages: rows.slice(0, limit).reverse().map(toMessage), hasMore: rows.length > limit };
+      const messages: Message[] = [];
+      let chars = 0;
+      for (const values of selectMessages.iterate(ref, end.turn_no, end.position, limit + 1)) {
+        if (messages.length === limit || chars >= PAGE_CHARS)
+          return { messages: messages.reverse(), hasMore: true };
+        messages.push(toMessage(values));
+        const [, , , , , content, toolCalls, toolResults] = values;
+        chars += content.length + (toolCalls?.length ?? 0) + (toolResults?.length ?? 0);
+      }
+      return { messages: messages.reverse(), hasMore: false };
     },
 
     readTurn(sessionId, turnId) {
