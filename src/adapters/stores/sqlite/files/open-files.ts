@@ -12,6 +12,9 @@ export type FilesState =
   | { readonly kind: 'forked'; readonly message: string }
   | { readonly kind: 'moved'; readonly message: string };
 
+const COPY_FIRST =
+  'do not stop the process before you have copied its open files, see "A SQLite file that was removed" in docs/runbook.md';
+
 /** A file at its path as it was when it was opened. */
 interface OpenFile {
   readonly path: string;
@@ -53,11 +56,11 @@ export class OpenFiles {
     if (found === undefined) {
       return {
         kind: 'moved',
-        message: `the database file ${this.#database} is gone: put it back, or restore a backup and restart`,
+        message: `the database file ${this.#database} is gone: put it back; ${COPY_FIRST}`,
       };
     }
     if (found !== this.identity) {
-      const message = `another file is at ${this.#database}: put back the file that was open, or restart`;
+      const message = `another file is at ${this.#database}: put back the file that was open; ${COPY_FIRST}`;
       return { kind: 'moved', message };
     }
     const log = stateOf(this.#log);
