@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { createLog } from '../../../src/adapters/telemetry/pino/log.js';
 import { RigError } from '../../../src/core/ports/rig.js';
 import type { Log } from '../../../src/core/ports/log.js';
+import { StoreUnavailableError } from '../../../src/core/ports/store.js';
 
 function logged(write: (log: Log) => void, level = 'info'): string {
   const lines: string[] = [];
@@ -88,8 +89,40 @@ describe('createLog', () => {
     const text = logged((log) => {
       log.error({ err: own, other: system }, 'x');
     });
+    expect(JSON.parse(text)).toMatchObject({ err: { type: 'RigError' }, other: { type: 'Error' } });
     expect(text).toContain('The model is overloaded');
     expect(text).toContain('connect ECONNREFUSED 127.0.0.1:1');
     expect(text).toContain('"code":"ECONNREFUSED"');
+  });
+
+  it('describes an error whose message is shown once, with its code, frames and cause', () => {
+    const cause = new StoreUnavailableError('the inner reason');
+    const error = Object.assign(new StoreUnavailableError('the outer reason', { cause }), {
+      code: 'SQLITE_FULL',
+    });
+    const text = logged((log) => {
+      log.error({ err: error }, 'x');
+    });
+    const frames = expect.arrayContaining([expect.stringMatching(/^at .*log\.test\.ts/)]);
+    expect(JSON.parse(text)).toEqual({
+      level: 'error',
+      time: expect.any(String),
+      err: {
+        type: 'StoreUnavailableError',
+        message: 'the outer reason',
+        code: 'SQLITE_FULL',
+        stack: frames,
+        cause: { type: 'StoreUnavailableError', message: 'the inner reason', stack: frames },
+      },
+      msg: 'x',
+    });
+    expect(text.match(/the outer reason/g)).toHaveLength(1);
+  });
+
+  it('leaves out an error that is absent', () => {
+    const text = logged((log) => {
+      log.warn({ err: null, turns: 1 }, 'x');
+    });
+    expect(JSON.parse(text)).toEqual({ level: 'warn', time: expect.any(String), turns: 1, msg: 'x' });
   });
 });

@@ -37,6 +37,8 @@ export function createLog(options: { level: string; destination?: DestinationStr
     base: null,
     timestamp: () => `,"time":"${isoTime(Date.now())}"`,
     formatters: { level: (label: string) => ({ level: label }) },
+    // `mask` has described the error already. Without this, pino's own serializer describes the description.
+    serializers: { err: (described: unknown) => described },
   };
   const output = destination === undefined ? standardOutput() : undefined;
   const place: Pick<LogOutput, 'write'> | undefined = output ?? destination;
@@ -62,7 +64,9 @@ export function createLog(options: { level: string; destination?: DestinationStr
 
 function mask(fields: object): Record<string, unknown> {
   const masked: Record<string, unknown> = {};
-  for (const [key, value] of Object.entries(fields)) masked[key] = shown(key, value, 0);
+  for (const [key, value] of Object.entries(fields)) {
+    if (key !== 'err' || value !== null) masked[key] = shown(key, value, 0);
+  }
   return masked;
 }
 
