@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { createSchemas } from '../../src/adapters/tools/schema/schemas.js';
 import { loadToolModules, ToolModuleError } from '../../src/adapters/tools/modules/modules.js';
-import type { Tool } from '../../src/core/ports/tool.js';
+import { isInternalError, type Tool } from '../../src/core/ports/tool.js';
 import { withFolder } from '../support/folder.js';
 import { toolContext } from '../support/mcp.js';
 
@@ -70,9 +70,10 @@ describe('modules of tools', () => {
           ${tool('big').replace('() => 1', '() => 1n')},
           ${tool('odd').replace('() => 1', '() => () => 1')},
           ${tool('fails').replace('() => 1', "() => { throw new Error('no such coin') }")},
+          ${tool('unread').replace('() => 1', "() => { throw new TypeError('not a coin') }")},
         ];`,
       });
-      const [look, nothing, big, odd, fails] = await load(folder, ['t.mjs']);
+      const [look, nothing, big, odd, fails, unread] = await load(folder, ['t.mjs']);
       const told: string[] = [];
       const context = toolContext({
         wallet: '0xabc',
@@ -92,6 +93,10 @@ describe('modules of tools', () => {
       await expect(big?.run({}, context)).rejects.toThrow("The tool's result cannot be serialized as JSON");
       await expect(odd?.run({}, context)).rejects.toThrow("The tool's result cannot be serialized as JSON");
       await expect(fails?.run({}, context)).rejects.toThrow(/^no such coin$/);
+      const shown = unread
+        ?.run({}, context)
+        .catch((error: unknown) => [isInternalError(error), String(error)]);
+      expect(await shown).toEqual([false, 'Error: not a coin']);
     });
   });
 

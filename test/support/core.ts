@@ -63,14 +63,16 @@ export function testApp(fields: Partial<App> = {}): App {
 }
 
 /** A log that keeps its lines. */
-export function keptLog(): Log & { readonly lines: string[] } {
+export function keptLog(): Log & { readonly lines: string[]; readonly fields: readonly object[] } {
   const lines: string[] = [];
+  const all: object[] = [];
   const keep = (fields: object, message: string): void => {
+    all.push(fields);
     lines.push(
       `${message} ${JSON.stringify(fields, (_, value: unknown) => (value instanceof Error ? value.message : value))}`,
     );
   };
-  return { lines, info: keep, warn: keep, error: keep };
+  return { lines, fields: all, info: keep, warn: keep, error: keep };
 }
 
 export interface TestCore {

@@ -71,7 +71,7 @@ export function startMcp(settings: readonly McpServerSettings[], timing: Partial
       kept[level](fields, message);
       for (const change of changes) change();
     };
-  const log = { lines: kept.lines, info: tell('info'), warn: tell('warn'), error: tell('error') };
+  const log = { ...kept, info: tell('info'), warn: tell('warn'), error: tell('error') };
   const servers = createMcpServers(settings, {
     ...{ log, schemas: createSchemas(), env: process.env, version: '0.0.0' },
     timing: { firstRetryMs: 20, maxRetryMs: 200, graceMs: 10_000, closeMs: 2_000, ...timing },

@@ -34,8 +34,19 @@ export interface Tool extends ToolDescription {
   readonly needsWallet?: boolean;
   /** The timeout of a call in milliseconds; null: the service's `TOOL_TIMEOUT`. */
   readonly timeoutMs: number | null;
-  /** @throws any error; its message goes to the rig and to the user */
+  /** @throws any error; its message goes to the rig and to the user, unless it is internal, see `isInternalError` */
   run(args: JsonObject, context: ToolContext): Promise<JsonValue>;
+}
+
+/** Names of errors that no tool throws for people to read. */
+const INTERNAL = new Set([
+  ...['StoreUnavailableError', 'StoreError', 'SqliteError', 'SchemaVersionError'],
+  ...['TypeError', 'RangeError', 'ReferenceError', 'SyntaxError', 'URIError', 'EvalError', 'AssertionError'],
+]);
+
+/** True for an error of the store or of JavaScript itself, whose message may show internals of the service. */
+export function isInternalError(error: unknown): boolean {
+  return error instanceof Error && INTERNAL.has(error.name);
 }
 
 /** A source of tools. The list can change while the service runs, as tool servers connect and disconnect. */

@@ -5,8 +5,14 @@ import { resultText, type ToolCall, type ToolResult } from '../model/message.js'
 import { UNOBSERVED, type ToolObserver, type ToolOutcome } from '../ports/observer.js';
 import type { Clock } from '../ports/clock.js';
 import type { Log } from '../ports/log.js';
-import type { Schemas } from '../ports/tool.js';
-import type { Tool, ToolContext, ToolDescription, ToolSource } from '../ports/tool.js';
+import {
+  isInternalError,
+  type Schemas,
+  type Tool,
+  type ToolContext,
+  type ToolDescription,
+  type ToolSource,
+} from '../ports/tool.js';
 import type { Problem } from '../model/refusal.js';
 import { Scrubber } from './redaction.js';
 import { wellFormed, wellFormedJson } from '../model/text.js';
@@ -142,8 +148,11 @@ export class ToolRunner {
       return { result: scrubber.result(asJson(result), MAX_RESULT_BYTES), outcome: 'complete' };
     } catch (error) {
       context.signal.throwIfAborted();
-      this.log.warn({ tool: call.name, reason: reasonOf(error, scrubber) }, 'tool failed');
-      const words = error instanceof Error && error.message !== '' ? error.message : 'The tool failed';
+      const isDefect = isInternalError(error);
+      const facts = isDefect ? { err: error } : { reason: reasonOf(error, scrubber) };
+      this.log.warn({ tool: call.name, call: context.callId, ...facts }, 'tool failed');
+      const words =
+        error instanceof Error && !isDefect && error.message !== '' ? error.message : 'The tool failed';
       return failure(
         timeout.signal.aborted ? 'timeout' : 'failed',
         wellFormed(resultText(scrubber.result(words, MAX_RESULT_BYTES))),

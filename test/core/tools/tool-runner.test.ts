@@ -1,8 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { systemClock } from '../../../src/adapters/platform/uuid/clock.js';
+import { StoreError } from '../../../src/adapters/stores/store-error.js';
 import { createSchemas } from '../../../src/adapters/tools/schema/schemas.js';
 import type { App } from '../../../src/core/model/app.js';
 import type { JsonObject } from '../../../src/core/model/json.js';
+import { StoreUnavailableError } from '../../../src/core/ports/store.js';
 import type { Tool, ToolContext, ToolDescription } from '../../../src/core/ports/tool.js';
 import { MAX_RESULT_BYTES, ToolRunner } from '../../../src/core/tools/tool-runner.js';
 import { keptLog, testApp } from '../../support/core.js';
@@ -144,6 +146,17 @@ describe('a call', () => {
     expect(await run(toolbox, 'fall')).toMatchObject({ failed: true, result: words });
     expect(log.lines).toHaveLength(1);
     expect(log.lines.join()).not.toContain(words);
+  });
+
+  it.each([
+    new TypeError('rows.map is not a function'),
+    new RangeError('Too many parameter values were provided'),
+    new StoreUnavailableError('the disk with /srv/a.db is full'),
+    new StoreError('the database refused a write'),
+  ])('that fails with %s shows no internals, and the error is logged', async (error) => {
+    const { toolbox, log } = box(tool('fall', () => Promise.reject(error)));
+    expect(await run(toolbox, 'fall')).toMatchObject({ failed: true, result: 'The tool failed' });
+    expect(log.fields).toEqual([{ tool: 'fall', call: 'c', err: error }]);
   });
 
   it('that takes too long is a failed result, and the tool is aborted', async () => {

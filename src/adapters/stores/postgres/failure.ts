@@ -1,6 +1,7 @@
 import { DatabaseError } from 'pg';
 import { SchemaVersionError } from '../schema-version.js';
 import { StoreUnavailableError } from '../../../core/ports/store.js';
+import { StoreError } from '../store-error.js';
 
 /**
  * SQLSTATE classes (https://www.postgresql.org/docs/current/errcodes-appendix.html) of errors that do not depend on the
@@ -32,7 +33,7 @@ export function toStoreError(error: unknown): unknown {
     return new StoreUnavailableError(`PostgreSQL cannot be used now: ${reasonOf(error)}`, { cause: error });
   }
   if (!(error instanceof DatabaseError)) return error;
-  return new Error(`PostgreSQL refused a statement (${error.code ?? 'no code'})`, { cause: error });
+  return new StoreError(`PostgreSQL refused a statement (${error.code ?? 'no code'})`, { cause: error });
 }
 
 function reasonOf(error: unknown): string {

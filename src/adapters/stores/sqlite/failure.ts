@@ -1,5 +1,6 @@
 import { SchemaVersionError } from '../schema-version.js';
 import { StoreUnavailableError } from '../../../core/ports/store.js';
+import { StoreError } from '../store-error.js';
 
 /** An error as data, to be posted to another thread: a message does not keep the classes of errors. */
 export interface Failure {
@@ -52,7 +53,7 @@ export function toError({ kind, message, stack }: Failure): Error {
     case 'older':
       return new SchemaVersionError(kind, message, { cause });
     case 'defect':
-      return new Error(`the database refused a write: ${message}`, { cause });
+      return new StoreError(`the database refused a write: ${message}`, { cause });
   }
 }
 

@@ -23,7 +23,7 @@ const SESSION = new Set(['sessionid', 'xsessionid']);
 const MAX_DEPTH = 6;
 
 /** Errors whose messages come from this service, the database or the system, and never quote user input. */
-const OWN_WORDS = new Set(['RigError', 'StoreUnavailableError', 'ConfigError', 'SqliteError']);
+const OWN_WORDS = new Set(['RigError', 'StoreUnavailableError', 'StoreError', 'ConfigError', 'SqliteError']);
 
 /**
  * Creates a log of JSON lines. On standard output, `info` lines are buffered for at most 50 ms; others are flushed

@@ -1,8 +1,7 @@
 import { relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { JsonValue } from '../../../core/model/json.js';
-import type { Schemas } from '../../../core/ports/tool.js';
-import type { Tool } from '../../../core/ports/tool.js';
+import { isInternalError, type Schemas, type Tool } from '../../../core/ports/tool.js';
 import { shownUserState } from '../../../core/model/user-state.js';
 import { isToolDefinition, toolProblems } from './check.js';
 import type { ToolDefinition } from './definition.js';
@@ -132,9 +131,20 @@ function toTool(definition: ToolDefinition): Tool {
     ...{ name, description, parameters, sideEffects, timeoutMs },
     run: async (args, context) => {
       const userState = context.userState && shownUserState(context.userState);
-      return toJson(await definition.run(args, { ...context, userState }));
+      return toJson(await runForPeople(() => definition.run(args, { ...context, userState })));
     },
   };
+}
+
+/** Runs a module's code. Converts its errors to plain ones whose messages are shown, such as `TypeError`. */
+async function runForPeople<T>(run: () => Promise<T> | T): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    throw error instanceof Error && isInternalError(error)
+      ? new Error(error.message, { cause: error })
+      : error;
+  }
 }
 
 /** Converts a result to plain JSON, the only form that the history may store. */
