@@ -85,6 +85,7 @@ describe('the layers', () => {
       // What listens on this node is the same whatever carries signals between nodes.
       ['src/adapters/bus/', 'src/adapters/bus/local-listeners.ts'],
       ['src/adapters/stores/', 'src/adapters/stores/schema-version.ts'],
+      ['src/adapters/stores/', 'src/adapters/stores/store-error.ts'],
       ['src/adapters/models/', 'src/adapters/models/'],
     ] as const;
     const isAllowed = (imported: string, importer: string) =>
