@@ -104,13 +104,15 @@ describe('the alert rules', () => {
     expect(used.filter((name) => name !== 'up' && !exposed.has(name))).toEqual([]);
   });
 
-  it('say how grave it is, and each has its line in docs/monitoring.md', () => {
-    const operating = read('monitoring.md');
-    for (const { alert, labels, annotations } of rules) {
+  it('have a severity and a row in docs/runbook.md, which has no others', () => {
+    const rows = read('runbook.md').matchAll(/^\| `(Diptych\w+)` \| (\w+) \|/gm);
+    expect([...rows].map(([, alert, severity]) => [alert, severity])).toEqual(
+      rules.map(({ alert, labels }) => [alert, objectOf(labels).severity]),
+    );
+    for (const { labels, annotations } of rules) {
       expect(['page', 'ticket']).toContain(objectOf(labels).severity);
-      expect(Object.keys(objectOf(annotations))).toEqual(['summary', 'description']);
-      const name = textOf(alert);
-      expect([name, operating.includes(`\`${name}\``)]).toEqual([name, true]);
+      expect(Object.keys(objectOf(annotations))).toEqual(['summary', 'description', 'runbook']);
+      expect(objectOf(annotations).runbook).toBe('docs/runbook.md#alerts');
     }
   });
 
