@@ -11,7 +11,15 @@ const PACKAGE = isOld ? '@diptych/sqlite-node20' : 'better-sqlite3';
 export const SqliteDatabase = await loadDriver();
 
 async function loadDriver(): Promise<typeof BetterSqlite3> {
-  const loaded: unknown = await import(PACKAGE);
+  const loaded: unknown = await import(PACKAGE).catch((cause: unknown) => {
+    const needs = isOld ? '; on Node 20 it is compiled, which needs Python 3 and a C++ compiler' : '';
+    throw new Error(
+      `the SQLite driver ${PACKAGE} is not installed for this version of Node: run npm ci${needs}`,
+      {
+        cause,
+      },
+    );
+  });
   if (!isDriver(loaded)) throw new Error(`${PACKAGE} does not export a constructor of databases`);
   return loaded.default;
 }
