@@ -23,6 +23,7 @@ async function backUp(
 ): Promise<void> {
   if (existsSync(target)) throw new CommandError(`${target} exists; a backup never overwrites a file`);
   const source = await sourceOf(flags);
+  const key = join(dirname(source), SECRETS_KEY_FILE);
   const { backupDatabase } = await import('../adapters/stores/sqlite/backup.js');
   const show = showProgress(terminal);
   const stop = new AbortController();
@@ -31,7 +32,7 @@ async function backUp(
   });
   try {
     await backupDatabase(source, target, {
-      companions: [join(dirname(source), SECRETS_KEY_FILE)],
+      companions: [key],
       onMissing: warnOfMissing,
       onProgress: (share) => {
         show(`${String(Math.floor(share * 100))} % copied`);
@@ -43,7 +44,10 @@ async function backUp(
     release();
   }
   if (flags.json === true) printJson(terminal, { file: target });
-  else terminal.output.write(`The copy is in ${target}.\n`);
+  else
+    terminal.output.write(
+      `The copy is in ${target}.\n${existsSync(key) ? `It does not include ${key}: copy that file too, to another place.\n` : ''}`,
+    );
 }
 
 /** @returns the path of the database file @throws CommandError when there is none */

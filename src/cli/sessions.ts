@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { Command } from 'commander';
 import { validate } from 'uuid';
@@ -98,6 +99,9 @@ async function show(terminal: Terminal, id: string, flags: Flags & { limit: stri
 
 async function exportOne(terminal: Terminal, id: string, flags: Flags & { out?: string }): Promise<void> {
   const asked = sessionId(id);
+  if (flags.out !== undefined && existsSync(flags.out)) {
+    throw new CommandError(`${flags.out} exists; an export never overwrites a file`);
+  }
   const { session, messages } = await withStore(flags, ({ store }) => readSession(store, asked, Infinity));
   const text = JSON.stringify(
     { ...describeSession(session), messages: messages.map(describeMessage) },

@@ -394,7 +394,9 @@ describe('sessions and backup', () => {
       session_id: SESSION,
       messages: field(shown, 'messages'),
     });
-    expect((await place.run(['sessions', 'export', SESSION, '--out', file])).code).toBe(1);
+    expect(await place.run(['sessions', 'export', SESSION, '--out', file])).toMatchObject({
+      ...{ code: 1, err: expect.stringContaining('export.json exists; an export never overwrites a file') },
+    });
 
     expect(await json(['sessions', 'delete', SESSION])).toEqual({ session_id: SESSION, deleted: true });
     expect(await place.run(['sessions', 'delete', SESSION])).toMatchObject({
@@ -411,6 +413,12 @@ describe('sessions and backup', () => {
     const copy = join(place.directory, 'copy.db');
     expect(await json(['backup', copy])).toEqual({ file: copy });
     expect((await place.run(['backup', copy])).code).toBe(1);
+    const second = await place.run(['backup', join(place.directory, 'second.db')]);
+    expect(second.out).toMatch(
+      /The copy is in .*second\.db\.\nIt does not include .*secrets\.key: copy that file/,
+    );
+    const nowhere = await place.run(['backup', join(place.directory, 'nowhere', 'copy.db')]);
+    expect(nowhere).toMatchObject({ code: 1, err: expect.stringMatching(/cannot create .*: ENOENT/) });
     const { out } = await place.run([
       'sessions',
       'show',

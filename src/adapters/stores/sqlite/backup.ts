@@ -41,7 +41,8 @@ export async function backupDatabase(from: string, to: string, options: BackupOp
     // A name of its own: another backup to the same path must not write to the same file.
     const part = `${to}.part-${randomBytes(4).toString('hex')}`;
     await createPrivate(part).catch((cause: unknown) => {
-      throw new Error(`cannot create the backup ${to}`, { cause });
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      throw new Error(`cannot create the backup ${to}: ${reason}`, { cause });
     });
     try {
       await copy(db, files, part, (share) => {
