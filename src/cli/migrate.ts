@@ -196,5 +196,5 @@ function nextSteps({ from, to }: Flags, tables: readonly Compared[]): string {
   if (!sealed) return done;
   const file = from.kind === 'sqlite' ? join(dirname(String(from.path)), SECRETS_KEY_FILE) : null;
   const key = file !== null && existsSync(file) ? `the content of ${file}` : 'unchanged';
-  return `${done}Clients' secrets were copied sealed: SECRETS_KEY must be ${key}.\n`;
+  return `${done}Clients' secrets were copied encrypted: SECRETS_KEY must be ${key}.\n`;
 }

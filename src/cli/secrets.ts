@@ -18,7 +18,7 @@ export function secretsCommand(terminal: Terminal): Command {
   const secrets = new Command('secrets').description('manage the values that clients have stored for tools');
   withConfig(secrets.command('rotate'))
     .description(
-      'reseal every stored value with the newest key of SECRETS_KEY; safe to repeat, and while the service runs',
+      'encrypt every stored value again with the newest key of SECRETS_KEY; safe to repeat, and while the service runs',
     )
     .option('--json', 'print JSON')
     .action((flags: Flags) => rotate(terminal, flags));
@@ -36,7 +36,7 @@ async function rotate(terminal: Terminal, flags: Flags): Promise<void> {
     await withStore(flags, async ({ store }, config) => {
       const sealer = await sealerOf(config);
       const done = await rotateSecrets({ store, sealer }, stop.signal, (rotated) => {
-        show(`${String(rotated)} values resealed …`);
+        show(`${String(rotated)} values encrypted …`);
       });
       show('');
       report(terminal, flags, sealer, done, stop.signal.aborted);
@@ -72,10 +72,10 @@ function report(terminal: Terminal, flags: Flags, sealer: Sealer, done: Rotated,
       unopened: places.map(({ app, name, keyId, count }) => ({ app, name, key_id: keyId, count })),
     });
   } else {
-    terminal.output.write(`${String(rotated)} values were resealed with the key ${sealer.keyId}.\n`);
+    terminal.output.write(`${String(rotated)} values were encrypted with the key ${sealer.keyId}.\n`);
     if (unopened.length > 0) {
       terminal.output.write(
-        `${String(unopened.length)} values are sealed with keys that are not configured, or are damaged:\n`,
+        `${String(unopened.length)} values are encrypted with keys that are not configured, or are damaged:\n`,
       );
       const rows = places.map(({ app, name, keyId, count }) => [app, name, keyId, String(count)]);
       printTable(terminal, ['APP', 'NAME', 'KEY', 'VALUES'], rows, '');

@@ -157,7 +157,7 @@ describe('secrets rotate', () => {
     const words = await rotate(under(newer));
     expect(words.code).toBe(1);
     expect(words.out).toMatch(
-      /^0 values were resealed.*\n10 values are sealed with keys that are not configured/,
+      /^0 values were encrypted.*\n10 values are encrypted with keys that are not configured/,
     );
     expect(words.out).toMatch(/^default +KEY +[0-9a-f]{16} +5$/m);
 

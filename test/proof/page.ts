@@ -26,7 +26,7 @@ What the service was put through, and what went wrong. \`npm run proof\` runs th
 ${rows.join('\n')}
 
 A fault is anything that must not happen: an acknowledged message lost or doubled, a turn that never ends, an event lost or shown twice, a text that
-differs from what was said, a wallet outcome lost, doubled or told wrong, a 5xx without a reason, an exit of the service by itself. What each program
+differs from what was said, a wallet outcome lost, doubled or reported wrongly, a 5xx without a reason, an exit of the service by itself. What each program
 looks for is in [test/chaos](../test/chaos/README.md) and [test/proof](../test/proof/README.md).
 ${latencies.length === 0 ? '' : `\n## Latencies\n\nThe median of all runs, and the slowest run.\n\n| | Median | Slowest |\n|---|--:|--:|\n${latencies.join('\n')}\n`}
 ## Each row alone
