@@ -67,6 +67,7 @@ describe('the Helm chart', () => {
     it.each<[string, JsonObject]>([
       ['an unknown value', { replicaCount: 3 }],
       ['no node', { replicas: 0 }],
+      ['no time to drain', { drainTimeout: 0 }],
       ['a number as a variable', { settings: { MAX_SESSION_BYTES: 33_554_432 } }],
       ['a variable that the chart sets', { settings: { DRAIN_TIMEOUT: '30' } }],
       [
