@@ -110,6 +110,34 @@ describe('a server with handles', () => {
     expect(mcp.log.lines.join()).not.toContain('alice-key');
   });
 
+  it('never gets a part of a secret into what is cut', async () => {
+    const script = await startScript();
+    const mcp = startMcp([overHttp('s', script.url, HEADERS)]);
+    await mcp.until(has(mcp, 's.echo'));
+    // The secret begins before the limit, and ends after it.
+    for (const [name, words] of [
+      ['fail', 'upstream refused "'],
+      ['reject', 'bad header: Bearer '],
+    ] as const) {
+      const pad = 2_000 - 6 - words.length;
+      const call = mcp.call(`s.${name}`, { pad }, { secrets: ALICE });
+      await expect(call).rejects.toThrow(`${words}$SECRE…`);
+    }
+    const whispered = await mcp.call('s.whisper', { pad: 262_144 - 6 }, { secrets: ALICE });
+    expect(JSON.stringify(whispered).slice(-9)).toBe('x$SECRE…"');
+  });
+
+  it('never gets a secret into its list of tools', async () => {
+    const script = await startScript({ needsKey: true });
+    const mcp = startMcp([overHttp('s', script.url, HEADERS)]);
+    await mcp.servers.tried(AbortSignal.timeout(10_000));
+    await mcp.call('s.connect', {}, { secrets: ALICE });
+    expect(mcp.tool('s.writes_to').description).toBe('for $SECRET:API_KEY');
+    await mcp.call('s.grow', {}, { secrets: ALICE });
+    await mcp.until(has(mcp, 's.grown'));
+    expect(mcp.tool('s.writes_to').description).toBe('for $SECRET:API_KEY');
+  });
+
   it('has a bounded number of connections, and closes the idle ones', async () => {
     const script = await startScript();
     const mcp = startMcp([overHttp('s', script.url, HEADERS)], { poolSize: 2, idleMs: 50 });

@@ -12,6 +12,8 @@ type Result = Record<string, unknown>;
 
 const object = { type: 'object', properties: {} };
 const text = (words: string): Result => ({ content: [{ type: 'text', text: words }] });
+/** As many characters as the argument `pad` of a call wants. */
+const pad = ({ args }: Call): string => 'x'.repeat(Number(args.pad ?? 0));
 
 /** A server whose tools do what a test needs, faults included. Each process or test makes its own. */
 export function createScriptedServer(options: {
@@ -77,10 +79,11 @@ export function createScriptedServer(options: {
     },
     huge: ({ args }) => text('x'.repeat(Number(args.bytes))),
     many: ({ args }) => ({ structuredContent: { list: Array(Number(args.values)).fill(0) }, content: [] }),
-    fail: () => ({ isError: true, ...text(`upstream refused "${secret}"`) }),
-    reject: () => {
-      throw new Error(`bad header: Bearer ${secret}`);
+    fail: (call) => ({ isError: true, ...text(`${pad(call)}upstream refused "${secret}"`) }),
+    reject: (call) => {
+      throw new Error(`${pad(call)}bad header: Bearer ${secret}`);
     },
+    whisper: (call) => text(`${pad(call)}${secret}`),
     leak: async ({ progress }) => {
       await progress(`using ${secret}`);
       return { content: [], structuredContent: { [secret]: [Buffer.from(secret).toString('base64')] } };
@@ -109,6 +112,7 @@ export function createScriptedServer(options: {
     { name: 'reads', inputSchema: object, annotations: { readOnlyHint: true } },
     { name: 'repeats', inputSchema: object, annotations: { idempotentHint: true } },
     { name: 'writes', inputSchema: object, annotations: { readOnlyHint: false } },
+    { name: 'writes_to', inputSchema: object, description: `for ${secret}` },
   ];
 
   server.setRequestHandler(ListToolsRequestSchema, ({ params }) => {

@@ -1,5 +1,5 @@
 import { TurnStopped } from '../../../core/model/abort.js';
-import type { JsonObject } from '../../../core/model/json.js';
+import type { JsonObject, JsonValue } from '../../../core/model/json.js';
 import type { Log } from '../../../core/ports/log.js';
 import { isAnswer, McpFailure, toFailure } from './failure.js';
 import { loadSdk, type Sdk } from './sdk.js';
@@ -20,9 +20,9 @@ export interface McpProgress {
 
 /** A connection to a server. Its requests reject with an `McpFailure`. */
 export interface Connection {
-  /** Lists all tools as the server describes them, unvalidated. */
+  /** Lists all tools as the server describes them, unvalidated, but without secrets. */
   listTools(signal: AbortSignal): Promise<readonly unknown[]>;
-  /** Calls a tool and resolves to the unvalidated result. Aborting the signal also cancels the call at the server. */
+  /** Calls a tool and resolves to the unvalidated result, which may contain secrets. Aborting the signal also cancels the call at the server. */
   callTool(
     name: string,
     args: JsonObject,
@@ -129,7 +129,7 @@ class ClientConnection implements Connection {
           `The tool list of the tool server ${this.parts.server} is too large.`,
         );
       }
-      tools.push(...page);
+      tools.push(...page.map((tool) => this.parts.scrub.value(tool)));
       const { nextCursor } = result;
       if (typeof nextCursor !== 'string' || nextCursor === '') break;
       cursor = nextCursor;
@@ -210,12 +210,12 @@ class ClientConnection implements Connection {
   }
 }
 
-function isList(value: unknown): value is readonly unknown[] {
+function isList(value: unknown): value is readonly JsonValue[] {
   return Array.isArray(value);
 }
 
 /** Converts an error to an `McpFailure` whose message and cause contain no secrets. */
 function failureOf(error: unknown, { server, scrub }: ConnectionParts): McpFailure {
-  const { kind, message, cause } = toFailure(error, server);
+  const { kind, message, cause } = toFailure(error, server, (text) => scrub.text(text));
   return new McpFailure(kind, scrub.text(message), cause === undefined ? {} : { cause: scrub.error(cause) });
 }

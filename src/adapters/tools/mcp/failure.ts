@@ -19,8 +19,16 @@ const MAX_WORDS = 2_000;
 const CONNECTION_CLOSED = -32000;
 const REQUEST_TIMEOUT = -32001;
 
-/** Converts an error of the SDK to an `McpFailure`. @param server the server's name, for the message */
-export function toFailure(error: unknown, server: string): McpFailure {
+/**
+ * Converts an error of the SDK to an `McpFailure`.
+ * @param server the server's name, for the message
+ * @param mask removes secrets from the server's words before they are cut
+ */
+export function toFailure(
+  error: unknown,
+  server: string,
+  mask: (text: string) => string = (text) => text,
+): McpFailure {
   if (error instanceof McpFailure) return error;
   const options = { cause: error };
   const named = `The tool server ${server}`;
@@ -34,7 +42,7 @@ export function toFailure(error: unknown, server: string): McpFailure {
       const outcome = 'whether the call took effect is not known';
       return new McpFailure('gone', `${named} went away; ${outcome}.`, options);
     }
-    const reason = bounded(words.replace(/^(MCP error -?\d+: )+/, ''));
+    const reason = bounded(mask(words.replace(/^(MCP error -?\d+: )+/, '')));
     return new McpFailure('refused', reason === '' ? `${named} refused the call.` : reason, options);
   }
   if (words.startsWith('Streamable HTTP error') && typeof code === 'number') {

@@ -9,10 +9,11 @@ type Fields = Readonly<Record<string, unknown>>;
 /**
  * Converts a tool's result to JSON: its structured content if present, otherwise its text. Other content is described
  * by type and size.
+ * @param result without secrets: its texts are cut, and half a secret would not be found afterwards
  * @throws Error with the result's text when the tool reports an error
  */
-export function toResult(result: Fields): JsonValue {
-  const { structuredContent, content, isError } = result;
+export function toResult(result: JsonValue): JsonValue {
+  const { structuredContent, content, isError } = isJsonObject(result) ? result : {};
   const blocks = Array.isArray(content) ? content.filter(isFields) : [];
   if (isError === true) {
     const words = shown(blocks);

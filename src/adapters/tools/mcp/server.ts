@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { linkSignals } from '../../../core/model/abort.js';
-import type { JsonObject, JsonValue } from '../../../core/model/json.js';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/model/json.js';
 import type { Log } from '../../../core/ports/log.js';
 import type { Schemas } from '../../../core/ports/tool.js';
 import type { Tool, ToolContext } from '../../../core/ports/tool.js';
@@ -172,8 +172,10 @@ export class McpServer {
     };
     const { signal } = context;
     const { timeoutMs } = this.settings;
-    const call = async (connection: Connection): Promise<JsonValue> =>
-      scrub.value(toResult(await connection.callTool(remoteName, args, { signal, timeoutMs, progress })));
+    const call = async (connection: Connection): Promise<JsonValue> => {
+      const result = await connection.callTool(remoteName, args, { signal, timeoutMs, progress });
+      return toResult(scrub.value(isJsonObject(result) ? result : {}));
+    };
     try {
       return await this.#withConnection(context, scrub, call);
     } catch (error) {
