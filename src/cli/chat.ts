@@ -10,11 +10,12 @@ import {
 } from '../client/index.js';
 import { isWebUrl } from '../config/settings.js';
 import { DEFAULT_APP } from '../core/model/app.js';
+import { isEvmAddress } from '../core/model/session.js';
 import { commandIn, type ChatRoom } from './chat/commands.js';
 import { Display } from './chat/display.js';
 import { History, HISTORY_LINES } from './chat/history.js';
 import { reportOutcome } from './chat/report-outcome.js';
-import { showPending } from './chat/wallet-commands.js';
+import { showPending, TX_HINT } from './chat/wallet-commands.js';
 import { CommandError, INTERRUPTED, type Terminal } from './terminal.js';
 
 interface Flags {
@@ -49,6 +50,7 @@ export function chatCommand(terminal: Terminal): Command {
 
 async function chat(terminal: Terminal, flags: Flags): Promise<void> {
   const options = clientOptions(terminal, flags);
+  if (flags.wallet !== undefined) await checkWallet(flags.wallet);
   const talk = new Talk(terminal, options, flags.wallet);
   try {
     await talk.begin(flags.session !== undefined);
@@ -69,6 +71,19 @@ function clientOptions(terminal: Terminal, flags: Flags): ClientOptions {
     ...(session !== undefined && { sessionId: session }),
     ...(key !== undefined && { key }),
   };
+}
+
+/** @throws CommandError for a value that begins as an address of Ethereum and is none. Other wallets have any form. */
+async function checkWallet(wallet: string): Promise<void> {
+  if (!/^0x/i.test(wallet)) return;
+  if (!isEvmAddress(wallet)) throw new CommandError('--wallet takes an address: 0x and 40 hex digits', 2);
+  if (wallet === wallet.toLowerCase()) return;
+  const { literalAddress } = await import('../adapters/tools/evm/lookups/addresses.js');
+  try {
+    literalAddress(wallet);
+  } catch (error) {
+    throw new CommandError(`--wallet: ${error instanceof Error ? error.message : String(error)}`, 2);
+  }
 }
 
 /** The tools that ask the wallet. */
@@ -207,7 +222,9 @@ class Talk implements ChatRoom {
 
   async #showPending(): Promise<void> {
     const pending = await this.wallet().pending();
-    if (pending.length > 0) showPending(this.display, pending);
+    if (pending.length === 0) return;
+    const elsewhere = `To sign, continue the session on a terminal: diptych chat --session ${this.#client.sessionId}`;
+    showPending(this.display, pending, this.#isTerminal ? TX_HINT : elsewhere);
   }
 
   /** Handles Ctrl-C and Ctrl-D. Returns the function that removes the handlers. */

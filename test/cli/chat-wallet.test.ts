@@ -116,6 +116,16 @@ describe.each(['current', 'legacy'] as const)(
       expect(chat.out()).not.toMatch(/private key of|enter your/i);
     });
 
+    it('names no commands where lines are piped, but how to continue on a terminal', async () => {
+      const flags = ['chat', '--url', url, '--surface', surface, '--wallet', wallet];
+      const { code, err } = await place.run(flags, { input: 'sign this: hello\n' });
+      expect(code).toBe(0);
+      const [, session = ''] = /Waiting for your wallet:\n {2}1 .*\n.* --session (\S+)\n$/.exec(err) ?? [];
+      expect(err).not.toContain('/tx');
+      const chat = await open('--session', session);
+      expect(chat.out()).toMatch(/Waiting for your wallet:\s+1 {2}Sign “hello”[^]*\/tx show ID/);
+    });
+
     it('shows what waits when a session is continued', async () => {
       const chat = await open();
       await say(chat, `send 0.02 ETH to ${friend}`, /Waiting for your wallet/);

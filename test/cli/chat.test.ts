@@ -113,3 +113,23 @@ describe.each(['current', 'legacy'] as const)('chat over the %s surface', (surfa
     expect(err).toMatch(/^! .+\n$/);
   });
 });
+
+describe('chat', () => {
+  it.each([
+    ['0x12', /takes an address: 0x and 40 hex digits/],
+    [`0x${'5e'.repeat(20)}0`, /takes an address/],
+    ['0xF39Fd6e51aad88F6F4ce6aB8827279cffFb92266', /wrong checksum/],
+  ])('refuses the mistyped wallet %s', async (wallet, why) => {
+    const { code, out, err } = await place.run(['chat', '--url', 'http://127.0.0.1:9', '--wallet', wallet]);
+    expect({ code, out, err }).toEqual({ code: 2, out: '', err: expect.stringMatching(why) });
+  });
+
+  it.each(['0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266', `0x${'5e'.repeat(20)}`, 'sol:9xQeWvG8', 'alice'])(
+    'takes the wallet %s',
+    async (wallet) => {
+      const { url } = await place.serve();
+      const args = ['chat', '--url', url, '--session', SESSION, '--wallet', wallet];
+      expect(await place.run(args, { input: 'remember the number 7\n' })).toMatchObject({ code: 0, err: '' });
+    },
+  );
+});

@@ -20,6 +20,9 @@ export const TX_USAGE: readonly (readonly [string, string])[] = [
   ['/tx reject ID [REASON]', 'reports that you did not sign'],
 ];
 
+/** What can be done with requests. */
+export const TX_HINT = '/tx show ID prints what to sign; /tx done, signed or reject reports the outcome.';
+
 const HASH = /^0x[0-9a-f]{64}$/i;
 const SIGNATURE = /^0x(?:[0-9a-f]{2}){64,16384}$/i;
 /** 32 bytes in hex, with or without prefix. */
@@ -64,14 +67,14 @@ export async function listPending({
 }: Pick<WalletRoom, 'display' | 'wallet'>): Promise<void> {
   const pending = await wallet().pending();
   if (pending.length === 0) display.aside('Nothing waits for your wallet.');
-  else showPending(display, pending);
+  else showPending(display, pending, TX_HINT);
 }
 
 /** Shows requests, and what can be done with them. */
-export function showPending(display: Display, pending: readonly PendingRequest[]): void {
+export function showPending(display: Display, pending: readonly PendingRequest[], hint: string): void {
   display.aside('Waiting for your wallet:');
   for (const request of pending) display.aside(`  ${requestLine(request)}`);
-  display.aside('/tx show ID prints what to sign; /tx done, signed or reject reports the outcome.');
+  display.aside(hint);
 }
 
 async function sentReport(room: WalletRoom, id: string, hash: string): Promise<WalletReport> {
