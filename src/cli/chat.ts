@@ -66,6 +66,8 @@ function clientOptions(terminal: Terminal, flags: Flags): ClientOptions {
   const url = flags.url ?? `http://127.0.0.1:${terminal.env.PORT ?? '8080'}`;
   if (!isWebUrl(url)) throw new CommandError('--url takes an http or https URL', 2);
   const key = flags.key ?? terminal.env.DIPTYCH_APP_KEY;
+  if (app !== DEFAULT_APP && (key ?? '').trim() === '')
+    throw new CommandError(`--app ${app} needs the key of the App: set DIPTYCH_APP_KEY`, 2);
   return {
     ...{ url, surface, app },
     ...(session !== undefined && { sessionId: session }),

@@ -83,7 +83,10 @@ describe.each(['current', 'legacy'] as const)('chat over the %s surface', (surfa
     writeFileSync(join(place.directory, 'diptych.yaml'), 'apps: [{ name: coin }]');
     const { url } = await place.serve();
     const args = [...flags(url), '--app', 'coin'];
-    const refused = await place.run(args, { input: 'Hello\n' });
+    const unset = 'diptych: --app coin needs the key of the App: set DIPTYCH_APP_KEY\n';
+    expect(await place.run(args, { input: 'Hello\n' })).toEqual({ code: 2, out: '', err: unset });
+    const wrong = { DIPTYCH_APP_KEY: 'none' };
+    const refused = await place.run(args, { input: 'Hello\n', env: wrong });
     expect(refused).toMatchObject({
       code: 1,
       out: '',

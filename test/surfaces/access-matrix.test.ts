@@ -241,6 +241,13 @@ describe.each(targeting.map((one) => [`${one.base} ${nameOf(one.route)}`, one] a
       expect((await send(one, { app: 'vault', headers: open })).status).toBe(200);
     });
 
+    it('names its header when the key is missing', async () => {
+      const { text } = await send(one, { app: 'vault' });
+      expect(text.toLowerCase()).toContain(
+        `none was sent: send it as ${ownHeader(one.route).toLowerCase()}"`,
+      );
+    });
+
     it('is for default without the name of an App', async () => {
       expect((await send(one, {})).status).toBe(200);
     });

@@ -150,7 +150,7 @@ describe('a served answer', () => {
     const http = createHttpServer({
       router: Router(),
       streams: createStreams(TEST_HTTP),
-      dialect: { name: 'odd', error: () => ({ odd: true }) },
+      dialect: { name: 'odd', keyHeader: 'X-Key', error: () => ({ odd: true }) },
       log: keptLog(),
       http: TEST_HTTP,
     });

@@ -2,7 +2,7 @@ import { DEFAULT_APP, type App } from '../model/app.js';
 import { hasKeyForm, isInForce } from './app-keys.js';
 import type { Clock } from '../ports/clock.js';
 import type { Digests } from '../ports/digests.js';
-import { RefusedError } from '../model/refusal.js';
+import { NoKeyError, RefusedError } from '../model/refusal.js';
 import type { StoredKey } from '../ports/store.js';
 
 /** How long a key lookup is cached, in milliseconds. A revocation by another process takes effect after that. */
@@ -14,8 +14,9 @@ const MAX_LOOKUPS = 1_000;
 export interface Access {
   /**
    * Returns the App if the key authorizes it. `default` needs no key; a key sent with it is ignored.
-   * @throws RefusedError `unauthenticated` without a valid key; `forbidden` when the key does not cover the App or the
-   * App does not exist. Both cases have the same message, so that the holder of a key cannot probe for App names
+   * @throws RefusedError `unauthenticated` without a valid key; `forbidden` when the key does not cover the App, or
+   * covers it and the App is not configured. The message reveals only to the holder of a key for a name whether the App
+   * is configured
    */
   authorize(app: string, key: string | undefined): Promise<App>;
   /** Returns the id of the key that authorized the App; null for `default`. Call it after `authorize`. */
@@ -53,12 +54,20 @@ export function createAccess({ apps, findKey, digests, clock }: AccessParts): Ac
     async authorize(name, key) {
       if (name !== DEFAULT_APP) {
         if (isMissing(key))
-          throw noKey(`The App ${JSON.stringify(name)} needs an App key, and none was sent`);
+          throw new NoKeyError(`The App ${JSON.stringify(name)} needs an App key, and none was sent`);
         const { apps: covered } = await requireValid(key);
-        if (!covered.includes(name)) throw notCovered(name);
+        if (!covered.includes(name)) {
+          throw new RefusedError(
+            'forbidden',
+            `The App key does not authorize the App ${JSON.stringify(name)}`,
+          );
+        }
       }
       const app = byName.get(name);
-      if (app === undefined) throw notCovered(name);
+      if (app === undefined) {
+        const message = `The App key authorizes the App ${JSON.stringify(name)}, which is not configured`;
+        throw new RefusedError('forbidden', message);
+      }
       return app;
     },
 
@@ -76,7 +85,7 @@ export function createAccess({ apps, findKey, digests, clock }: AccessParts): Ac
     },
 
     async listAuthorized(key, { keyRequired }) {
-      if (isMissing(key) && keyRequired) throw noKey('An App key is needed here, and none was sent');
+      if (isMissing(key) && keyRequired) throw new NoKeyError('An App key is needed here, and none was sent');
       const covered = isMissing(key) ? [] : (await requireValid(key)).apps;
       const open = apps.filter(({ name }) => name === DEFAULT_APP);
       return [...open, ...apps.filter(({ name }) => name !== DEFAULT_APP && covered.includes(name))];
@@ -96,7 +105,10 @@ export function createAccess({ apps, findKey, digests, clock }: AccessParts): Ac
         return stored;
       }
     }
-    throw noKey('The App key is not valid: it is unknown, was revoked, or has expired');
+    throw new RefusedError(
+      'unauthenticated',
+      'The App key is not valid: it is unknown, was revoked, or has expired',
+    );
   }
 
   function lookUp(digest: string): Promise<StoredKey | undefined> {
@@ -118,12 +130,4 @@ export function createAccess({ apps, findKey, digests, clock }: AccessParts): Ac
 
 function isMissing(key: string | undefined): key is undefined | '' {
   return key === undefined || key.trim() === '';
-}
-
-function noKey(message: string): RefusedError {
-  return new RefusedError('unauthenticated', message);
-}
-
-function notCovered(name: string): RefusedError {
-  return new RefusedError('forbidden', `The App key does not authorize the App ${JSON.stringify(name)}`);
 }

@@ -36,6 +36,13 @@ export class RefusedError extends Error {
   }
 }
 
+/** A request needs an App key and has none. A surface adds the header that carries it. */
+export class NoKeyError extends RefusedError {
+  constructor(message: string) {
+    super('unauthenticated', message);
+  }
+}
+
 /** The service drains: it takes no messages. */
 export function serviceRestarting(): RefusedError {
   const message = 'The service is restarting; send the message again in a moment';

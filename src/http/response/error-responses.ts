@@ -14,7 +14,7 @@ export type AnswerError = (error: unknown, req: Request, res: Response) => void;
 export function answerErrors(log: Log): AnswerError {
   return (error, req, res) => {
     const { requestId, loggedId, dialect, route } = exchangeOf(req);
-    const failure = toFailure(error);
+    const failure = toFailure(error, dialect);
     if (failure.code === 'internal') log.error({ err: error, request_id: loggedId, route }, 'request failed');
     else if (error instanceof StoreUnavailableError)
       log.warn({ err: error, request_id: loggedId, route }, 'store unavailable');

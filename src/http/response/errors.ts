@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../core/model/json.js';
-import { RefusedError, type Problem, type RefusalReason } from '../../core/model/refusal.js';
+import { NoKeyError, RefusedError, type Problem, type RefusalReason } from '../../core/model/refusal.js';
 import { StoreUnavailableError } from '../../core/ports/store.js';
 
 /** The content of an error response, independent of its format. */
@@ -16,6 +16,8 @@ export interface Failure {
 /** The error format of one kind of responses, and its name in logs. */
 export interface Dialect {
   readonly name: string;
+  /** The header that carries the App key. */
+  readonly keyHeader: string;
   error(failure: Failure, requestId: string): JsonObject;
 }
 
@@ -52,8 +54,13 @@ const RETRY_AFTER: Partial<Record<Failure['code'], number>> = { too_many: 1, una
 
 /**
  * Converts an error into the content of its response. An unexpected error becomes a 500 that does not reveal its cause.
+ * @param dialect names the header of an App key that is missing
  */
-export function toFailure(error: unknown): Failure {
+export function toFailure(error: unknown, { keyHeader }: Pick<Dialect, 'keyHeader'>): Failure {
+  if (error instanceof NoKeyError) {
+    const message = `${error.message}: send it as ${keyHeader}`;
+    return { status: STATUS.unauthenticated, code: error.reason, message, details: [] };
+  }
   if (error instanceof RefusedError) {
     const { reason, message, details, retryAfter = RETRY_AFTER[reason] } = error;
     return { status: STATUS[reason], code: reason, message, details, retryAfter };

@@ -3,11 +3,13 @@ import type { JsonObject } from '../../core/model/json.js';
 import type { ThreadSummary } from '../../core/model/session.js';
 import type { TurnSummary } from '../../core/model/turn.js';
 import type { Dialect } from '../../http/response/errors.js';
+import { CURRENT_KEY_HEADER } from '../shared/app-key.js';
 import { errorShape } from '../shared/shapes.js';
 
 /** Errors have the format `{error, code, request_id, details?}`. */
 export const currentDialect: Dialect = {
   name: 'current',
+  keyHeader: CURRENT_KEY_HEADER,
   error: errorShape,
 };
 

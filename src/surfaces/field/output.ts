@@ -6,6 +6,7 @@ import { newSession, type ThreadSummary } from '../../core/model/session.js';
 import type { Snapshot } from '../../core/model/snapshot.js';
 import type { Update } from '../../core/model/update.js';
 import type { Dialect } from '../../http/response/errors.js';
+import { CURRENT_KEY_HEADER } from '../shared/app-key.js';
 import { frameFor, updateFrame } from '../shared/events.js';
 import { createMessageEncoder, encodeMessage, encodeRecord } from '../shared/messages.js';
 import { errorShape } from '../shared/shapes.js';
@@ -13,7 +14,7 @@ import { SnapshotSender } from '../shared/snapshot-response.js';
 import type { NamedSession } from './session-id.js';
 
 /** Errors have the format of the current surface. */
-export const fieldDialect: Dialect = { name: 'field', error: errorShape };
+export const fieldDialect: Dialect = { name: 'field', keyHeader: CURRENT_KEY_HEADER, error: errorShape };
 
 /** Sends snapshots in which an agent message repeats the reason of a failed turn. */
 export const snapshots = new SnapshotSender({

@@ -6,11 +6,13 @@ import type { ThreadSummary } from '../../core/model/session.js';
 import type { Snapshot } from '../../core/model/snapshot.js';
 import { flatUserState } from '../../core/model/user-state.js';
 import type { Dialect } from '../../http/response/errors.js';
+import { LEGACY_KEY_HEADER } from '../shared/app-key.js';
 import { encodeMessages } from '../shared/messages.js';
 
 /** Errors have the format `{error}`. */
 export const legacyDialect: Dialect = {
   name: 'legacy',
+  keyHeader: LEGACY_KEY_HEADER,
   error: ({ message }) => ({ error: message }),
 };
 

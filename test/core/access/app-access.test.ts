@@ -129,9 +129,21 @@ describe('authorize', () => {
     const key = add(['ant', 'ghost']);
     const uncovered = await refusal(access.authorize('bee', key));
     const unknown = await refusal(access.authorize('nope', key));
-    const gone = await refusal(access.authorize('ghost', key));
     expect(unknown).toEqual({ reason: 'forbidden', message: uncovered.message.replace('bee', 'nope') });
-    expect(gone).toEqual({ reason: 'forbidden', message: uncovered.message.replace('bee', 'ghost') });
+  });
+
+  it('names an App that is not configured to the holder of a key for it alone', async () => {
+    const { access, add } = house();
+    const stranger = await refusal(access.authorize('ghost', add(['ant'])));
+    const holder = await refusal(access.authorize('ghost', add(['ghost'])));
+    expect(stranger).toEqual({
+      reason: 'forbidden',
+      message: 'The App key does not authorize the App "ghost"',
+    });
+    expect(holder).toEqual({
+      reason: 'forbidden',
+      message: 'The App key authorizes the App "ghost", which is not configured',
+    });
   });
 
   it('asks for a key before it says anything of an App that does not exist', async () => {

@@ -97,7 +97,7 @@ describe('the limit of requests', () => {
     });
     server = createHttpServer({
       ...{ router, streams: createStreams(TEST_HTTP), log: keptLog(), http: settings },
-      dialect: { name: 'test', error: ({ code }) => ({ code }) },
+      dialect: { name: 'test', keyHeader: 'X-Key', error: ({ code }) => ({ code }) },
     });
     const { server: listening } = server;
     await new Promise<void>((resolve) => listening.listen(0, '127.0.0.1', resolve));
