@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { CHANNEL_PREFIX } from '../composition/data.js';
 import { readLogo } from '../composition/logo.js';
 import { createRigs } from '../composition/rigs.js';
 import { createOwnTools } from '../composition/tools.js';
@@ -80,10 +81,10 @@ function checkRig(rig: Rig, ask: boolean): Promise<Finding> {
   return attempt(`rig ${rig.id}`, fine, () => rig.check(AbortSignal.timeout(limit), { ask }), limit);
 }
 
-async function checkBus({ redisUrl }: Config): Promise<readonly Finding[]> {
+async function checkBus({ redisUrl, redisPrefix }: Config): Promise<readonly Finding[]> {
   if (redisUrl === null) return [];
   const { checkRedis } = await import('../adapters/bus/redis/check.js');
-  return [await attempt('redis', 'answers', () => checkRedis(redisUrl))];
+  return [await attempt('redis', 'answers', () => checkRedis(redisUrl, redisPrefix ?? CHANNEL_PREFIX))];
 }
 
 async function checkChains({ tools }: Config): Promise<readonly Finding[]> {

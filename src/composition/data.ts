@@ -68,7 +68,7 @@ export async function openStore(
 }
 
 /** The default of `REDIS_PREFIX`, which deployments that share a Redis must set. */
-const CHANNEL_PREFIX = 'diptych';
+export const CHANNEL_PREFIX = 'diptych';
 
 export interface OpenedBus {
   readonly bus: Bus;

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { checkRedis } from '../../src/adapters/bus/redis/check.js';
 import type { Signal } from '../../src/core/model/event.js';
 import { startProxy, type Proxy } from '../support/proxy.js';
 import { describeWithRedis, listen, REDIS_URL, withNodes, withRedis } from '../support/redis.js';
@@ -155,4 +156,66 @@ describeWithRedis('the Redis bus when the connection fails', () => {
         }),
       { url, heartbeatMs: 100 },
     ));
+});
+
+describeWithRedis('the Redis bus of a user without the right to its channels', () => {
+  const user = `test-${randomUUID()}`;
+
+  function allow(...rules: readonly string[]): Promise<unknown> {
+    return withRedis((client) => client.call('ACL', 'SETUSER', user, ...rules));
+  }
+
+  function urlOf(): string {
+    const url = new URL(REDIS_URL);
+    [url.username, url.password] = [user, 'pw'];
+    return url.href;
+  }
+
+  beforeEach(() => allow('reset', 'on', '>pw', '+@connection', '+@pubsub', '+info'));
+  afterEach(() => withRedis((client) => client.call('ACL', 'DELUSER', user)));
+
+  it('is down, says so once, and delivers signals once the right is granted', () =>
+    withNodes(
+      2,
+      async ([a, b], prefix) => {
+        if (a === undefined || b === undefined) throw new Error('there are no nodes');
+        const id = randomUUID();
+        const there = await listen(b.bus, id);
+        a.bus.publish(id, changed(1));
+        await Promise.all([a.has(AWAY), b.has(AWAY)]);
+        expect([a.bus.isUp, b.bus.isUp]).toEqual([false, false]);
+        await allow(`&${prefix}:*`);
+        await Promise.all([a.has(BACK), b.has(BACK)]);
+        expect([a.bus.isUp, b.bus.isUp]).toEqual([true, true]);
+        await there.received(({ type }) => type === 'missed');
+        a.bus.publish(id, changed(2));
+        await there.received(isChange(2));
+        expect(a.lines).toEqual([expect.stringContaining(AWAY), expect.stringContaining(BACK)]);
+      },
+      { url: urlOf(), heartbeatMs: 100 },
+    ));
+
+  it('fails its check, and passes with the right', async () => {
+    const prefix = `test:${randomUUID()}`;
+    await expect(checkRedis(urlOf(), prefix)).rejects.toThrow('NOPERM');
+    await allow(`&${prefix}:*`);
+    await checkRedis(urlOf(), prefix);
+  });
+
+  it('is down when only publishing is refused', async () => {
+    await allow('&*', '-publish');
+    await withNodes(
+      1,
+      async ([a]) => {
+        if (a === undefined) throw new Error('there is no node');
+        expect(a.bus.isUp).toBe(true);
+        a.bus.publish(randomUUID(), changed(1));
+        await a.has(AWAY);
+        expect(a.bus.isUp).toBe(false);
+        await allow('+publish');
+        await a.has(BACK);
+      },
+      { url: urlOf(), heartbeatMs: 100 },
+    );
+  });
 });

@@ -7,7 +7,7 @@ import type { Log } from '../../../core/ports/log.js';
 import { Connection } from './connection.js';
 import { Outbox } from './outbox.js';
 import { Subscriptions } from './subscriptions.js';
-import { decode } from './wire.js';
+import { channelsOf, decode } from './wire.js';
 
 export interface RedisBusOptions {
   /** `redis://user:password@host:port/number`, or `rediss://` for TLS. */
@@ -57,13 +57,18 @@ class RedisBus implements Bus {
   #listening = Promise.resolve();
   #hasMissed = false;
   #isAway = false;
+  /** True after Redis has refused to publish or to subscribe, until it has accepted both again. */
+  #isRefused = false;
+  readonly #retryMs: number;
+  #retryTimer: NodeJS.Timeout | undefined;
   #isClosed = false;
   #warnedAt = -Infinity;
 
   constructor({ url, prefix, log, heartbeatMs = HEARTBEAT_MS }: RedisBusOptions) {
     this.#log = log;
-    this.#prefix = `${prefix}:session:`;
-    this.#everybody = `${prefix}:everybody`;
+    const { everybody, session } = channelsOf(prefix);
+    this.#prefix = session;
+    this.#everybody = everybody;
     this.#sending = new Connection(
       { url, name: `${prefix}:sending`, heartbeatMs },
       {
@@ -89,15 +94,19 @@ class RedisBus implements Bus {
         },
       },
     );
-    this.#outbox = new Outbox(this.#node, this.#sending, this.#everybody);
-    this.#subscriptions = new Subscriptions(this.#hearing, this.#everybody);
+    this.#retryMs = heartbeatMs;
+    const onRefused = (error: Error): void => {
+      this.#refuse(error);
+    };
+    this.#outbox = new Outbox(this.#node, this.#sending, this.#everybody, onRefused);
+    this.#subscriptions = new Subscriptions(this.#hearing, this.#everybody, onRefused);
     this.#hearing.client.on('message', (channel: string, text: string) => {
       this.#receive(channel, text);
     });
   }
 
   get isUp(): boolean {
-    return this.#sending.isReady && this.#hearing.isReady;
+    return this.#sending.isReady && this.#hearing.isReady && !this.#isRefused;
   }
 
   async open(): Promise<void> {
@@ -131,6 +140,7 @@ class RedisBus implements Bus {
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
+    clearTimeout(this.#retryTimer);
     this.#local.clear();
     this.#subscriptions.close();
     this.#outbox.flush();
@@ -181,6 +191,37 @@ class RedisBus implements Bus {
     this.#log.warn({}, 'ignored a malformed message from Redis');
   }
 
+  /** Redis has refused a command, such as one of a user without the right to the channels. */
+  #refuse(error: Error): void {
+    if (this.#isClosed) return;
+    this.#isRefused = true;
+    // The first word of an error reply is its code. The rest is not logged, and neither is the command.
+    const code = error.message.split(' ', 1)[0];
+    this.#leave(Object.assign(new Error('Redis has refused a command'), { code }));
+    this.#retrySoon();
+  }
+
+  #retrySoon(): void {
+    this.#retryTimer ??= setTimeout(() => {
+      void this.#retry();
+    }, this.#retryMs).unref();
+  }
+
+  /** Tries to publish and to subscribe again. Never rejects. */
+  async #retry(): Promise<void> {
+    const accepted = await Promise.all([this.#outbox.probe(), this.#subscriptions.restore()]);
+    this.#retryTimer = undefined;
+    if (this.#isClosed) return;
+    if (accepted.includes(false)) {
+      this.#retrySoon();
+      return;
+    }
+    this.#isRefused = false;
+    this.#outbox.flush();
+    this.#arrive();
+    this.#local.deliverToAll(MISSED);
+  }
+
   #leave(cause: Error | null): void {
     if (this.#isClosed || this.#isAway) return;
     this.#isAway = true;
@@ -188,7 +229,7 @@ class RedisBus implements Bus {
   }
 
   #arrive(): void {
-    if (!this.#isAway || !this.#sending.isReady || !this.#hearing.isReady) return;
+    if (!this.#isAway || !this.isUp) return;
     this.#isAway = false;
     this.#log.info({}, 'Redis is available again');
   }

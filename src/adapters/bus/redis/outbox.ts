@@ -63,11 +63,15 @@ export class Outbox {
   #hasDropped = false;
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param everybody the channel that every node subscribes to */
+  /**
+   * @param everybody the channel that every node subscribes to
+   * @param onRefused called when Redis refuses to publish
+   */
   constructor(
     private readonly node: string,
     private readonly connection: Connection,
     private readonly everybody: string,
+    private readonly onRefused: (error: Error) => void,
   ) {}
 
   add(channel: string, signal: Carried): void {
@@ -122,13 +126,32 @@ export class Outbox {
     if (pipeline.length === 0) return;
     this.#inFlight += size;
     const epoch = this.#epoch;
-    const arrived = (): void => {
+    const arrived = (refusal?: Error | null): void => {
       if (epoch !== this.#epoch) return;
+      if (refusal) {
+        this.#hasDropped = true;
+        this.onRefused(refusal);
+      }
       const wasFull = this.#inFlight > MAX_IN_FLIGHT;
       this.#inFlight -= size;
       if (wasFull) this.#schedule();
     };
-    pipeline.exec().then(arrived, arrived);
+    pipeline.exec().then(
+      (replies) => {
+        arrived(replies?.find(([error]) => error !== null)?.[0]);
+      },
+      () => {
+        arrived();
+      },
+    );
+  }
+
+  /** Publishes an empty message. Resolves to whether Redis has accepted it. Never rejects. */
+  probe(): Promise<boolean> {
+    return this.connection.client.publish(this.everybody, encode(this.node, [])).then(
+      () => true,
+      () => false,
+    );
   }
 
   *#messages(waiting: readonly (string | JoinedText)[]): Generator<string> {

@@ -14,20 +14,24 @@ interface Attachment {
   count: number;
   /** True once it had no listeners at the last look. */
   isIdle: boolean;
-  readonly attached: Promise<void>;
+  readonly attached: Promise<unknown>;
 }
 
 /** The channels that this node subscribes to, with reference counts: one subscription serves all local listeners. */
 export class Subscriptions {
   readonly #channels = new Map<string, Attachment>();
   /** The channels of the next `SUBSCRIBE`, and its reply. */
-  #next: { readonly channels: string[]; readonly reply: Promise<void> } | undefined;
+  #next: { readonly channels: string[]; readonly reply: Promise<unknown> } | undefined;
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param everybody the channel that is always subscribed to */
+  /**
+   * @param everybody the channel that is always subscribed to
+   * @param onRefused called when Redis refuses a subscription
+   */
   constructor(
     private readonly connection: Connection,
     private readonly everybody: string,
+    private readonly onRefused: (error: Error) => void,
   ) {}
 
   /**
@@ -57,12 +61,14 @@ export class Subscriptions {
     clearInterval(this.#timer);
   }
 
-  /** Subscribes to all channels again, on a new connection. Never rejects. */
-  async restore(): Promise<void> {
+  /** Subscribes to all channels again. Returns false if not all are confirmed. Never rejects. */
+  async restore(): Promise<boolean> {
     const channels = [this.everybody, ...this.#channels.keys()];
+    let isComplete = true;
     for (let from = 0; from < channels.length; from += BATCH) {
-      await this.#subscribe(channels.slice(from, from + BATCH));
+      isComplete = (await this.#subscribe(channels.slice(from, from + BATCH))) && isComplete;
     }
+    return isComplete;
   }
 
   /** Ends the subscriptions that had no listeners at the last look and have none now. */
@@ -83,10 +89,10 @@ export class Subscriptions {
   }
 
   /** Subscribes with the other channels of this iteration of the event loop. */
-  #subscribeSoon(channel: string): Promise<void> {
+  #subscribeSoon(channel: string): Promise<unknown> {
     if (this.#next === undefined || this.#next.channels.length === BATCH) {
       const channels: string[] = [];
-      const reply = new Promise<void>((resolve) => {
+      const reply = new Promise<unknown>((resolve) => {
         setImmediate(() => {
           if (this.#next?.channels === channels) this.#next = undefined;
           resolve(this.#subscribe(channels));
@@ -98,18 +104,24 @@ export class Subscriptions {
     return this.#next.reply;
   }
 
-  async #subscribe(channels: readonly string[]): Promise<void> {
-    if (!this.connection.isReady) return;
+  /** Returns whether Redis has confirmed the subscriptions. Never rejects. */
+  async #subscribe(channels: readonly string[]): Promise<boolean> {
+    if (!this.connection.isReady) return false;
     let timer: NodeJS.Timeout | undefined;
     // The reply may never arrive: then the connection is lost, and `restore` subscribes again on the next one.
-    const timeout = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, ATTACH_MS);
+    const timeout = new Promise<false>((resolve) => {
+      timer = setTimeout(resolve, ATTACH_MS, false);
     });
     const reply = this.connection.client.subscribe(...channels).then(
-      () => undefined,
-      () => undefined,
+      () => true,
+      (error: unknown) => {
+        // Other errors are those of a lost connection.
+        if (error instanceof Error && error.name === 'ReplyError') this.onRefused(error);
+        return false;
+      },
     );
-    await Promise.race([reply, timeout]);
+    const isConfirmed = await Promise.race([reply, timeout]);
     clearTimeout(timer);
+    return isConfirmed;
   }
 }

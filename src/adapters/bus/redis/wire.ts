@@ -16,6 +16,11 @@ export interface Missed {
 
 export type Carried = Signal | Missed;
 
+/** Returns the channel that every node subscribes to, and the prefix of the channels of sessions. */
+export function channelsOf(prefix: string): { readonly everybody: string; readonly session: string } {
+  return { everybody: `${prefix}:everybody`, session: `${prefix}:session:` };
+}
+
 /** Encodes signals for other nodes: the id of the sending node, which has a fixed length, followed by a JSON array. */
 export function encode(node: string, entries: readonly string[]): string {
   return `${node}[${entries.join(',')}]`;
