@@ -4,7 +4,7 @@ import { SqliteDatabase as Database } from '../../src/adapters/stores/sqlite/dri
 import { migrate, readMigrations } from '../../src/adapters/stores/sqlite/migrate.js';
 import type { PruneStage } from '../../src/adapters/stores/sqlite/steps.js';
 import { createWrites } from '../../src/adapters/stores/sqlite/writes/writes.js';
-import { acceptance, NO_PRUNE, T0 } from '../contracts/store-fixtures.js';
+import { acceptance, change, NO_PRUNE, T0 } from '../contracts/store-fixtures.js';
 
 it('a step that prunes threads is bounded by their text, and by their number', () => {
   const db = new Database(':memory:');
@@ -23,5 +23,18 @@ it('a step that prunes threads is bounded by their text, and by their number', (
     stage = next;
   }
   expect(steps).toEqual([2, 1, 1, 20, 5]);
+  db.close();
+});
+
+it('a deleted session keeps nothing of its client', () => {
+  const db = new Database(':memory:');
+  migrate(db, readMigrations(new URL('../../src/adapters/stores/sqlite/migrations/', import.meta.url)));
+  const writes = createWrites(db);
+  const id = randomUUID();
+  writes.saveSession(change(id, { set: { client: 'digest' } }));
+  const kept = () => db.prepare('SELECT client FROM sessions WHERE id = ?').pluck().get(id);
+  expect(kept()).toBe('digest');
+  writes.deleteSession(id, T0);
+  expect(kept()).toBeNull();
   db.close();
 });

@@ -33,7 +33,7 @@ export function createBury(db: Database, sessions: SessionTable): Bury {
     keepTransactions.run(row.id, row.ref);
     for (const removal of removals) removal.run(row.ref);
     const forgotten = {
-      ...{ title: '', wallet: null, rig: null, app: null, user_state: null },
+      ...{ title: '', wallet: null, rig: null, client: null, app: null, user_state: null },
       ...{ text_bytes: 0, shown_messages: 0, archived: 0, pending: null },
     };
     sessions.save({ ...row, ...forgotten, incarnation: row.incarnation + 1, deleted_at: at });
