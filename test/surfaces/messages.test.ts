@@ -2,7 +2,12 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { resultText, type Message } from '../../src/core/model/message.js';
 import type { Snapshot } from '../../src/core/model/snapshot.js';
-import { encodeMessages } from '../../src/surfaces/shared/messages.js';
+import {
+  createMessageEncoder,
+  encodeMessages,
+  encodeRecord,
+  KeptEncodings,
+} from '../../src/surfaces/shared/messages.js';
 import { fakeSnapshot } from '../support/fake-core.js';
 
 const ARRAY = { start: Buffer.from('['), end: ']' };
@@ -106,6 +111,37 @@ describe('the messages of a snapshot', () => {
     settled.push(counted());
     encodeMessages(fakeSnapshot({ settled }), ARRAY);
     expect(reads).toBe(once * 1.5);
+  });
+
+  it('are encoded again once those of other threads have taken the memory, and read the same', () => {
+    const encoded: string[] = [];
+    const encode = createMessageEncoder((message) => {
+      encoded.push(message.content);
+      return encodeRecord(message);
+    }, new KeptEncodings(1_000));
+    const threads = ['a', 'b', 'c'].map((name) => [record({ content: name.repeat(300) })]);
+    const show = (n: number) => textOf(encode(fakeSnapshot({ settled: threads[n] ?? [] }), ARRAY).json);
+    const names = () => encoded.splice(0).map((content) => content[0]);
+    const first = show(0);
+    for (const n of [1, 0, 1]) show(n);
+    expect(names()).toEqual(['a', 'b']);
+    for (const n of [2, 1]) show(n);
+    expect(names()).toEqual(['c']);
+    expect(show(0)).toBe(first);
+    expect(names()).toEqual(['a']);
+    show(2);
+    expect(names()).toEqual(['c']);
+  });
+
+  it('are kept while they are in use, whatever their size', () => {
+    let times = 0;
+    const encode = createMessageEncoder((message) => {
+      times++;
+      return encodeRecord(message);
+    }, new KeptEncodings(100));
+    const snapshot = fakeSnapshot({ settled: [record({ content: 'x'.repeat(1_000) })] });
+    for (let n = 0; n < 3; n++) encode(snapshot, ARRAY);
+    expect(times).toBe(1);
   });
 
   it('leaves earlier answers as they were when the thread grows', () => {

@@ -26,13 +26,42 @@ export type EncodeRecord = (record: Message) => Iterable<string>;
 
 const COMMA = Buffer.from(',');
 
-/** Creates an encoder with a cache of its own. */
-export function createMessageEncoder(encodeOne: EncodeRecord): EncodeMessages {
+/** How many bytes of encodings all surfaces together keep. The session cache counts only the text of messages. */
+const MAX_KEPT_BYTES = 134_217_728;
+
+/** Limits the size of the encodings that are kept: drops the least recently used ones. */
+export class KeptEncodings {
+  readonly #encodings = new Set<SettledMessages>();
+  #bytes = 0;
+
+  constructor(private readonly maxBytes: number) {}
+
+  /** Counts an encoding that has grown by some bytes, as the most recently used one. It stays, whatever its size. */
+  use(encoding: SettledMessages, grown: number): void {
+    this.#encodings.delete(encoding);
+    this.#encodings.add(encoding);
+    this.#bytes += grown;
+    if (this.#bytes <= this.maxBytes) return;
+    for (const oldest of this.#encodings) {
+      if (this.#bytes <= this.maxBytes || oldest === encoding) return;
+      this.#encodings.delete(oldest);
+      this.#bytes -= oldest.drop();
+    }
+  }
+}
+
+const keptByAll = new KeptEncodings(MAX_KEPT_BYTES);
+
+/** Creates an encoder that keeps the encodings of settled messages. */
+export function createMessageEncoder(
+  encodeOne: EncodeRecord,
+  keptEncodings: KeptEncodings = keptByAll,
+): EncodeMessages {
   const encodings = new WeakMap<readonly Message[], SettledMessages>();
   return ({ skipped, settled, settledCount, open }, { start, end }, tail = Infinity) => {
     let kept = encodings.get(settled);
     if (kept === undefined) encodings.set(settled, (kept = new SettledMessages(encodeOne)));
-    kept.follow(settled);
+    keptEncodings.use(kept, kept.follow(settled));
 
     const fresh = open.flatMap((turn) => encodeOpenTurn(turn, encodeOne));
     const before = kept.messagesOf(settledCount);
@@ -49,9 +78,9 @@ class SettledMessages {
   private bytes = Buffer.alloc(0);
   private used = 0;
   /** The end offset of each message in `bytes`. */
-  private readonly ends: number[] = [];
+  private ends: number[] = [];
   /** The number of messages up to and including each record. */
-  private readonly counts: number[] = [];
+  private counts: number[] = [];
 
   constructor(private readonly encodeOne: EncodeRecord) {}
 
@@ -60,13 +89,25 @@ class SettledMessages {
     return this.counts[records - 1] ?? 0;
   }
 
-  /** Encodes the records that were added since the last call. */
-  follow(settled: readonly Message[]): void {
-    if (this.counts.length === settled.length) return;
+  /** Encodes the records that were added since the last call, and returns by how many bytes the encoding has grown. */
+  follow(settled: readonly Message[]): number {
+    if (this.counts.length === settled.length) return 0;
+    const before = this.bytes.length;
     for (const record of settled.slice(this.counts.length)) {
       for (const message of this.encodeOne(record)) this.append(Buffer.from(message));
       this.counts.push(this.ends.length);
     }
+    return this.bytes.length - before;
+  }
+
+  /** Drops the encoding, which is then made again when it is needed, and returns its size in bytes. */
+  drop(): number {
+    const { length } = this.bytes;
+    this.bytes = Buffer.alloc(0);
+    this.used = 0;
+    this.ends = [];
+    this.counts = [];
+    return length;
   }
 
   /** Returns the messages from index `first` to before `end`, joined by commas. */
