@@ -1,5 +1,6 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { createLog } from './adapters/telemetry/pino/log.js';
 import { createApp, type Application } from './app.js';
 import { describeStart } from './banner.js';
 import { processSources, readConfig, type Config, type ConfigSources } from './config.js';
@@ -18,17 +19,22 @@ const MAX_DELAY_MS = 2_147_483_647;
 export async function serve(sources: ConfigSources): Promise<void> {
   ignoreOutputErrors();
   let app: Application | undefined;
+  let config: Config | undefined;
   try {
-    const config = await readConfig(sources);
+    config = await readConfig(sources);
     app = await createApp(config);
     watchCrashes(app);
     endOnSignals(app, config);
     const url = await app.listen();
     announce(app, config, url);
   } catch (error) {
-    process.stderr.write(`${startFailure(error)}\n`);
-    await app?.close().catch((reason: unknown) => {
-      app?.log.error({ err: reason }, 'failed to close');
+    const reason = startFailure(error);
+    process.stderr.write(`${reason}\n`);
+    // Without a configuration, the level of the log is unknown.
+    const log = app?.log ?? (config && createLog({ level: config.logLevel }));
+    log?.error({ reason, err: error }, 'failed to start');
+    await app?.close().catch((failure: unknown) => {
+      log?.error({ err: failure }, 'failed to close');
     });
     process.exit(error instanceof ConfigError ? BAD_CONFIGURATION : FAILED);
   }

@@ -116,6 +116,11 @@ describe('the service', () => {
     const running = place.start(MAIN, [], { PORT: port });
     expect(await running.ended).toBe(1);
     expect(running.err()).toContain(`port ${port} is in use`);
+    expect(JSON.parse(running.out())).toMatchObject({
+      ...{ level: 'error', msg: 'failed to start' },
+      reason: expect.stringContaining(`port ${port} is in use`),
+      err: { code: 'EADDRINUSE' },
+    });
     await new Promise((resolve) => taken.close(resolve));
   });
 
