@@ -129,6 +129,18 @@ export function pruneContract(withStore: WithStore): void {
     );
 
     it(
+      'deletes nothing once it is stopped',
+      withStore(async (store) => {
+        const id = randomUUID();
+        await store.saveSession(change(id));
+        const idle = prune({ threadsBefore: T0 + 1 });
+        expect(await store.prune(idle, AbortSignal.abort())).toEqual([]);
+        expect(await store.revisionOf(id)).toBe(1);
+        expect(await store.prune(idle, new AbortController().signal)).toEqual([id]);
+      }),
+    );
+
+    it(
       'forgets old idempotency keys',
       withStore(async (store) => {
         const id = randomUUID();

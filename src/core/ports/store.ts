@@ -149,7 +149,7 @@ export interface TurnEnding {
 /** The data to delete. Times are in milliseconds since the epoch. */
 export interface Prune {
   readonly at: number;
-  /** Threads without activity since this time, and without an open turn, are deleted; null: none. */
+  /** Threads without activity since this time and without an open turn are deleted, thousands at most; null: none. */
   readonly threadsBefore: number | null;
   /** Keeps this many of a session's newest events, and up to 64 more: a store trims a log when it has grown by 64. */
   readonly eventsKept: number;
@@ -292,7 +292,7 @@ export interface Store
    * @throws StoreUnavailableError
    */
   check(): Promise<void>;
-  /** Deletes expired data. Returns the ids of the deleted threads. */
-  prune(prune: Prune): Promise<string[]>;
+  /** Deletes expired data, slice by slice, until the signal aborts. Returns the ids of the deleted threads. */
+  prune(prune: Prune, signal?: AbortSignal): Promise<string[]>;
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-import type { Store } from '../ports/store.js';
+import type { Prune, Store } from '../ports/store.js';
 import { announce, type Bus } from '../ports/bus.js';
 import type { Clock } from '../ports/clock.js';
 import type { Log } from '../ports/log.js';
@@ -34,7 +34,8 @@ export interface RetentionParts {
  */
 export class Retention {
   #cancel: (() => void) | undefined;
-  #pruning: Promise<void> = Promise.resolve();
+  #pruning: Promise<void> | undefined;
+  readonly #stop = new AbortController();
   readonly #startedAt: number;
   readonly #startedMonotonic: number;
 
@@ -45,13 +46,14 @@ export class Retention {
 
   start(): void {
     this.#cancel = this.parts.clock.every(EVERY_MS, () => {
-      this.#pruning = this.#pruning.then(() => this.#prune());
+      this.#pruning ??= this.#prune().finally(() => (this.#pruning = undefined));
     });
   }
 
-  /** Stops the timer. Resolves when the pruning in progress has ended. */
+  /** Stops the timer, and the pruning in progress after its current step. Resolves when it has ended. */
   async close(): Promise<void> {
     this.#cancel?.();
+    this.#stop.abort();
     await this.#pruning;
   }
 
@@ -60,7 +62,7 @@ export class Retention {
     const { store, bus, threads, settings, log } = this.parts;
     const at = this.#steadyNow();
     try {
-      const deleted = await store.prune({
+      const expired: Prune = {
         at,
         threadsBefore: settings.retentionMs === null ? null : at - settings.retentionMs,
         eventsKept: settings.eventsKept,
@@ -69,7 +71,8 @@ export class Retention {
         usesBefore: at - USES_MS,
         usageBefore: at - USAGE_MS,
         activityBefore: at - ACTIVITY_MS,
-      });
+      };
+      const deleted = await store.prune(expired, this.#stop.signal);
       for (const id of deleted) {
         threads.forget(id);
         bus.publish(id, { type: 'session_deleted' });
@@ -86,26 +89,26 @@ export class Retention {
     const { store, log } = this.parts;
     const before = this.#steadyNow() - SECRETS_MS;
     let removed = 0;
-    let some: number;
-    do {
+    let some = SECRETS_A_STEP;
+    while (some === SECRETS_A_STEP && !this.#stop.signal.aborted) {
       some = await store.pruneSecrets(before, SECRETS_A_STEP);
       removed += some;
-    } while (some === SECRETS_A_STEP);
+    }
     if (removed > 0) log.info({ secrets: removed }, 'removed unused secrets');
   }
 
   async #expireWalletRequests(): Promise<void> {
     const { store, threads, bus } = this.parts;
     const now = this.#steadyNow();
-    let changed: Awaited<ReturnType<Store['expireWalletRequests']>>;
-    do {
-      changed = await store.expireWalletRequests(now, REQUESTS_A_STEP);
+    while (!this.#stop.signal.aborted) {
+      const changed = await store.expireWalletRequests(now, REQUESTS_A_STEP);
+      if (changed.length === 0) return;
       for (const { sessionId, commit } of changed) {
         if (commit === null) continue;
         threads.noteRevision(sessionId, commit.revision);
         announce(bus, sessionId, commit);
       }
-    } while (changed.length > 0);
+    }
   }
 
   /** The wall clock, but never ahead of the time that has passed: one that is set forward must not expire anything. */

@@ -1,8 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { setImmediate as nextRound } from 'node:timers/promises';
 import { createMemoryStore } from '../../support/memory-store/store.js';
 import { systemClock } from '../../../src/adapters/platform/uuid/clock.js';
+import type { Store } from '../../../src/core/ports/store.js';
 import { T0, WIDE } from '../../contracts/store-fixtures.js';
 import { closeTestCores, created, testCore } from '../../support/core.js';
+import { Gate } from '../../support/gate.js';
 import { ScriptedRig } from '../../support/scripted-rig.js';
 import { walletCore } from '../../support/wallet-core.js';
 
@@ -34,6 +37,39 @@ describe('Housekeeping', () => {
     passed += 12 * DAY_MS;
     await jest.advanceTimersByTimeAsync(60_000);
     expect(await clients()).toEqual([]);
+  });
+
+  it('does not prune while it still prunes', async () => {
+    const store = createMemoryStore();
+    const pruned = new Gate();
+    let begun = 0;
+    const prune: Store['prune'] = async () => {
+      begun += 1;
+      await pruned.passed;
+      return [];
+    };
+    const { core } = testCore({ rigs: [new ScriptedRig()], store: { ...store, prune } });
+    await core.start();
+    await jest.advanceTimersByTimeAsync(300_000);
+    expect(begun).toBe(1);
+    pruned.open();
+    await jest.advanceTimersByTimeAsync(60_000);
+    expect(begun).toBe(2);
+  });
+
+  it('stops between two steps when the service closes', async () => {
+    const store = createMemoryStore();
+    const prune: Store['prune'] = async (_, signal) => {
+      while (signal?.aborted === false) await nextRound();
+      return [];
+    };
+    const { core } = testCore({ rigs: [new ScriptedRig()], store: { ...store, prune } });
+    await store.putSecrets('old', [SECRET], WIDE, 0);
+    await core.start();
+    await jest.advanceTimersByTimeAsync(60_000);
+    await core.close();
+    // It does not go on with secrets.
+    expect(await store.listSecretClients(9)).toHaveLength(1);
   });
 
   it('removes none because the wall clock was set forward', async () => {

@@ -243,7 +243,7 @@ export function createMemoryStore(): Store {
     readUses: (from, limit) => step(() => readUses(state, from, limit)),
 
     check: () => step(() => undefined),
-    prune: (prune) => step(() => pruneState(state, prune)),
+    prune: (prune, signal) => step(() => (signal?.aborted === true ? [] : pruneState(state, prune))),
     close: () => {
       closed = true;
       return Promise.resolve();

@@ -83,6 +83,8 @@ export async function openSqliteStore(options: SqliteOptions): Promise<SqliteSto
  * reading them in one batch would block the event loop.
  */
 const HEADS_AT_ONCE = 32;
+/** How many steps of a prune delete threads, so that other data does not wait for hours. */
+const MAX_THREAD_STEPS = 500;
 
 /** Path of the database file, and how to clean up after closing it. */
 interface Place {
@@ -227,7 +229,7 @@ function createStore(place: Place, writer: Writer, reader: Reader): SqliteStore 
         reads.probe();
       });
     },
-    prune: (prune) => pruneAll(writer, prune),
+    prune: (prune, signal) => pruneAll(writer, prune, signal),
     close() {
       closing ??= close();
       return closing;
@@ -236,12 +238,17 @@ function createStore(place: Place, writer: Writer, reader: Reader): SqliteStore 
 }
 
 /** Prunes in small steps, so that other writes can run in between. */
-async function pruneAll(writer: Writer, prune: Prune): Promise<string[]> {
+export async function pruneAll(
+  writer: Pick<Writer, 'run'>,
+  prune: Prune,
+  signal?: AbortSignal,
+): Promise<string[]> {
   const deleted: string[] = [];
-  for (let stage: PruneStage | null = 'threads'; stage !== null;) {
+  let stage: PruneStage | null = 'threads';
+  for (let steps = 1; stage !== null && signal?.aborted !== true; steps++) {
     const done: Pruned = await writer.run('pruneSome', prune, stage);
     deleted.push(...done.deleted);
-    stage = done.next;
+    stage = done.next === 'threads' && steps >= MAX_THREAD_STEPS ? 'events' : done.next;
   }
   return deleted;
 }

@@ -1,5 +1,4 @@
 import type { Log } from '../../../../core/ports/log.js';
-import type { Prune } from '../../../../core/ports/store.js';
 import type { Store } from '../../../../core/ports/store.js';
 import type { Run, Statement } from '../connections.js';
 import { callOf, resultOf } from '../functions.js';
@@ -8,7 +7,9 @@ import { callOf, resultOf } from '../functions.js';
 const THREADS_A_SLICE = 20;
 const ROWS_A_SLICE = 2_000;
 /** How many slices the deletion of one session removes: there may be many buried sessions before it. */
-const SLICES_A_DELETION = 5;
+const SLICES_A_DELETION = 10;
+/** How many slices of threads, and of deleted sessions, one prune removes, so that other data does not wait for hours. */
+const SLICES_A_PRUNE = 500;
 
 const DELETE = callOf('delete_session', 2);
 const SWEEP = callOf('sweep_buried', 1);
@@ -31,33 +32,18 @@ function pruneBy(table: string, column: string): Statement {
   };
 }
 
+/** Removes a bounded number of rows. Returns true if there may be more. */
+type Slice = () => Promise<boolean>;
+
 /**
  * Deletes sessions and prunes old data. A deleted session is unreachable at once; its rows are removed in batches, by
  * the next prune at the latest.
  */
 export function createRemoval(run: Run, log: Log | undefined): Pick<Store, 'deleteSession' | 'prune'> {
-  async function sweep(slices = Infinity): Promise<void> {
-    for (let n = 0; n < slices; n++) if (!(await resultOf<boolean>(run, SWEEP, [ROWS_A_SLICE]))) return;
-  }
+  const sweep: Slice = () => resultOf<boolean>(run, SWEEP, [ROWS_A_SLICE]);
 
-  async function pruneThreads(before: number, at: number): Promise<string[]> {
-    const deleted: string[] = [];
-    for (;;) {
-      const rows = await run<{ result: string }>(PRUNE_THREADS, [before, at, THREADS_A_SLICE]);
-      deleted.push(...rows.map(({ result }) => result));
-      if (rows.length === 0) return deleted;
-    }
-  }
-
-  async function trimLogs({ eventsKept, eventsSince }: Prune): Promise<void> {
-    while (await resultOf<boolean>(run, TRIM_LOG, [eventsKept, eventsSince, ROWS_A_SLICE]));
-  }
-
-  async function pruneRows(statement: Statement, before: number): Promise<void> {
-    for (;;) {
-      const [row] = await run<{ result: number }>(statement, [before, ROWS_A_SLICE]);
-      if (row === undefined || row.result < ROWS_A_SLICE) return;
-    }
+  function removeBefore(statement: Statement, before: number): Slice {
+    return async () => (await resultOf<number>(run, statement, [before, ROWS_A_SLICE])) >= ROWS_A_SLICE;
   }
 
   return {
@@ -65,7 +51,7 @@ export function createRemoval(run: Run, log: Log | undefined): Pick<Store, 'dele
       const [row] = await run<{ result: number | null }>(DELETE, [id, at]);
       if (row === undefined || row.result === null) return false;
       try {
-        await sweep(SLICES_A_DELETION);
+        await repeat(sweep, { slices: SLICES_A_DELETION });
       } catch (error) {
         // The session is already unreachable, and the next prune removes its remaining rows.
         log?.warn({ err: error }, 'failed to remove the rows of a deleted session');
@@ -73,18 +59,34 @@ export function createRemoval(run: Run, log: Log | undefined): Pick<Store, 'dele
       return true;
     },
 
-    async prune(prune) {
+    async prune(prune, signal) {
       const { threadsBefore, idempotencyBefore, usesBefore, usageBefore, activityBefore, at } = prune;
-      const deleted = threadsBefore === null ? [] : await pruneThreads(threadsBefore, at);
-      await sweep();
-      await trimLogs(prune);
-      await pruneRows(PRUNE_KEYS, idempotencyBefore);
-      await pruneRows(PRUNE_USES, usesBefore);
-      await pruneRows(PRUNE_PAST, usesBefore);
-      await pruneRows(PRUNE_USAGE, usageBefore);
-      await pruneRows(PRUNE_WORK, usageBefore);
-      await pruneRows(PRUNE_ACTIVITY, activityBefore);
+      const deleted: string[] = [];
+      const deleteThreads: Slice = async () => {
+        const rows = await run<{ result: string }>(PRUNE_THREADS, [threadsBefore, at, THREADS_A_SLICE]);
+        deleted.push(...rows.map(({ result }) => result));
+        return rows.length > 0;
+      };
+      if (threadsBefore !== null) await repeat(deleteThreads, { slices: SLICES_A_PRUNE, signal });
+      await repeat(sweep, { slices: SLICES_A_PRUNE, signal });
+      const trimLog: Slice = () =>
+        resultOf<boolean>(run, TRIM_LOG, [prune.eventsKept, prune.eventsSince, ROWS_A_SLICE]);
+      await repeat(trimLog, { signal });
+      await repeat(removeBefore(PRUNE_KEYS, idempotencyBefore), { signal });
+      await repeat(removeBefore(PRUNE_USES, usesBefore), { signal });
+      await repeat(removeBefore(PRUNE_PAST, usesBefore), { signal });
+      await repeat(removeBefore(PRUNE_USAGE, usageBefore), { signal });
+      await repeat(removeBefore(PRUNE_WORK, usageBefore), { signal });
+      await repeat(removeBefore(PRUNE_ACTIVITY, activityBefore), { signal });
       return deleted;
     },
   };
+}
+
+/** Removes slices until there are no more, `slices` have been removed, or the signal aborts. */
+async function repeat(
+  removeSlice: Slice,
+  { slices = Infinity, signal }: { readonly slices?: number; readonly signal?: AbortSignal | undefined },
+): Promise<void> {
+  for (let n = 0; n < slices && signal?.aborted !== true; n++) if (!(await removeSlice())) return;
 }
