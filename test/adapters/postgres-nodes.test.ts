@@ -174,18 +174,36 @@ describeWithPostgres('a PostgreSQL database that several nodes share', () => {
     }
   });
 
-  it('removes a few sessions at most with one deletion, however many others are left', async () => {
-    for (let n = 0; n < 20; n++) {
+  it('removes a bounded number of sessions with one deletion, however many others are left', async () => {
+    await runSql(url, 'INSERT INTO buried (session) SELECT generate_series(-1100, -1)');
+    const id = randomUUID();
+    await sendAndClaim(nodes[0], id);
+    expect(await nodes[0].deleteSession(id, T0)).toBe(true);
+    expect(await runSql(url, 'SELECT count(*)::int AS n FROM buried')).toEqual([{ n: 101 }]);
+    await nodes[0].prune(NO_PRUNE);
+    expect(await runSql(url, 'SELECT count(*)::int AS n FROM buried')).toEqual([{ n: 0 }]);
+  });
+
+  it('removes the rows of many deleted sessions with one statement, a limited number of them', async () => {
+    for (let n = 0; n < 5; n++) {
       const id = randomUUID();
       await sendAndClaim(nodes[0], id);
       await runSql(url, 'SELECT delete_session($1, $2)', [id, T0]);
     }
-    const id = randomUUID();
-    await sendAndClaim(nodes[0], id);
-    expect(await nodes[0].deleteSession(id, T0)).toBe(true);
-    expect(await runSql(url, 'SELECT count(*)::int AS n FROM buried')).toEqual([{ n: 16 }]);
-    await nodes[0].prune(NO_PRUNE);
-    expect(await runSql(url, 'SELECT count(*)::int AS n FROM buried')).toEqual([{ n: 0 }]);
+    const left = async () => {
+      const [rows] = await runSql(
+        url,
+        `SELECT (SELECT count(*)::int FROM messages) + (SELECT count(*)::int FROM turns) AS rows,
+           (SELECT count(*)::int FROM buried) AS sessions`,
+      );
+      return rows;
+    };
+    expect(await left()).toEqual({ rows: 10, sessions: 5 });
+    await runSql(url, 'SELECT sweep_buried(7)');
+    expect(await left()).toEqual({ rows: 3, sessions: 2 });
+    expect(await runSql(url, 'SELECT sweep_buried(7) AS more')).toEqual([{ more: true }]);
+    expect(await left()).toEqual({ rows: 0, sessions: 0 });
+    expect(await runSql(url, 'SELECT sweep_buried(7) AS more')).toEqual([{ more: false }]);
   });
 
   it('removes with the next pruning what a deletion has left', async () => {
