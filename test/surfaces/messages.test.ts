@@ -118,7 +118,7 @@ describe('the messages of a snapshot', () => {
     const encode = createMessageEncoder((message) => {
       encoded.push(message.content);
       return encodeRecord(message);
-    }, new KeptEncodings(1_000));
+    }, new KeptEncodings(2_000));
     const threads = ['a', 'b', 'c'].map((name) => [record({ content: name.repeat(300) })]);
     const show = (n: number) => textOf(encode(fakeSnapshot({ settled: threads[n] ?? [] }), ARRAY).json);
     const names = () => encoded.splice(0).map((content) => content[0]);
@@ -131,6 +131,19 @@ describe('the messages of a snapshot', () => {
     expect(names()).toEqual(['a']);
     show(2);
     expect(names()).toEqual(['c']);
+  });
+
+  it('count against the memory even where a thread is empty', () => {
+    let times = 0;
+    const encode = createMessageEncoder((message) => {
+      times++;
+      return encodeRecord(message);
+    }, new KeptEncodings(10_000));
+    const first = fakeSnapshot({ settled: [record({ content: 'one' })] });
+    encode(first, ARRAY);
+    for (let n = 0; n < 50; n++) encode(fakeSnapshot({ settled: [] }), ARRAY);
+    encode(first, ARRAY);
+    expect(times).toBe(2);
   });
 
   it('are kept while they are in use, whatever their size', () => {

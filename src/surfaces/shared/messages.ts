@@ -28,6 +28,8 @@ const COMMA = Buffer.from(',');
 
 /** How many bytes of encodings all surfaces together keep. The session cache counts only the text of messages. */
 const MAX_KEPT_BYTES = 134_217_728;
+/** What an encoding counts for besides its bytes: empty threads have one too. */
+const OVERHEAD_BYTES = 500;
 
 /** Limits the size of the encodings that are kept: drops the least recently used ones. */
 export class KeptEncodings {
@@ -38,14 +40,14 @@ export class KeptEncodings {
 
   /** Counts an encoding that has grown by some bytes, as the most recently used one. It stays, whatever its size. */
   use(encoding: SettledMessages, grown: number): void {
-    this.#encodings.delete(encoding);
+    if (!this.#encodings.delete(encoding)) this.#bytes += OVERHEAD_BYTES;
     this.#encodings.add(encoding);
     this.#bytes += grown;
     if (this.#bytes <= this.maxBytes) return;
     for (const oldest of this.#encodings) {
       if (this.#bytes <= this.maxBytes || oldest === encoding) return;
       this.#encodings.delete(oldest);
-      this.#bytes -= oldest.drop();
+      this.#bytes -= OVERHEAD_BYTES + oldest.drop();
     }
   }
 }
