@@ -74,6 +74,7 @@ describe('the files of a page', () => {
     const etag = page.headers.get('etag') ?? '';
     expect(etag).not.toBe('');
     expect(await statusOf(server.url, '/', { 'If-None-Match': etag })).toBe(304);
+    expect(await statusOf(server.url, '/', { 'If-Match': '"other"' })).toBe(412);
     expect((await server.ask('HEAD', '/')).status).toBe(200);
   });
 

@@ -71,7 +71,7 @@ export function fileRoutes(
       req.originalUrl = req.url;
       files(req, res, (error?: unknown) => {
         for (const [name, value] of before) res.setHeader(name, value);
-        next(isAbsent(error) ? new HttpError(404, 'not_found', 'there is no such file') : error);
+        next(toError(error));
       });
     };
     return { method: 'GET', path, targetsApp: false, dialect, handlers: [handle] };
@@ -84,8 +84,11 @@ export function fileRoutes(
   ];
 }
 
-/** True for an error that means 404: no such file, a folder, or an invalid name. */
-function isAbsent(error: unknown): boolean {
+/** Converts an error of `send`: most client errors mean no such file, a folder, or an invalid name. */
+function toError(error: unknown): unknown {
   const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 0;
-  return status >= 400 && status < 500;
+  if (status === 412) {
+    return new HttpError(412, 'precondition_failed', 'the file does not meet the conditions of the request');
+  }
+  return status >= 400 && status < 500 ? new HttpError(404, 'not_found', 'there is no such file') : error;
 }

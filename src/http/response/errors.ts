@@ -6,7 +6,13 @@ import { StoreUnavailableError } from '../../core/ports/store.js';
 export interface Failure {
   readonly status: number;
   readonly code:
-    RefusalReason | 'method_not_allowed' | 'payload_too_large' | 'misdirected' | 'rate_limited' | 'internal';
+    | RefusalReason
+    | 'method_not_allowed'
+    | 'precondition_failed'
+    | 'payload_too_large'
+    | 'misdirected'
+    | 'rate_limited'
+    | 'internal';
   readonly message: string;
   readonly details: readonly Problem[];
   /** In seconds. */
@@ -26,7 +32,7 @@ export class HttpError extends Error {
   override readonly name = 'HttpError';
 
   constructor(
-    readonly status: 404 | 405 | 413 | 421 | 429,
+    readonly status: 404 | 405 | 412 | 413 | 421 | 429,
     readonly code: Failure['code'],
     message: string,
     readonly retryAfter?: number,

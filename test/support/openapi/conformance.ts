@@ -47,7 +47,7 @@ export function findViolations(
 function isPage(url: string, status: number): boolean {
   const path = pathOf(url);
   if (/^\/(admin\/api|metrics)(\/|$)/.test(path)) return true;
-  return status < 400 && /^\/(docs|openapi|admin|assets)?(\/|$)/.test(path);
+  return (status < 400 || status === 412) && /^\/(docs|openapi|admin|assets)?(\/|$)/.test(path);
 }
 
 function headerMistakes(promised: readonly Promised[], { headers }: Exchange): string[] {
