@@ -1,6 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { request, type IncomingMessage } from 'node:http';
+import { json } from 'node:stream/consumers';
 import fc from 'fast-check';
+import { NO_LIMITS } from '../../src/core/model/quota.js';
 import { nameSession } from '../../src/surfaces/field/session-id.js';
 import { testApp } from '../support/core.js';
 import { objectOf, openHouse, type House } from '../support/house.js';
@@ -43,6 +47,54 @@ async function converse(session: string, message: string, by: By): Promise<void>
 }
 
 const contentsOf = (json: unknown) => messagesOf(json).map(({ content }) => content);
+
+describe('a session header that is sent twice', () => {
+  /** Returns the status and the body of a message or a state. */
+  async function send(method: string, path: string, ids: string[]): Promise<[unknown, unknown]> {
+    const sent = request(`${house.url}/field${path}`, { method, headers: { 'X-Session-Id': ids } }).end();
+    const [response] = (await once(sent, 'response')) as [IncomingMessage];
+    return [response.statusCode, await json(response)];
+  }
+
+  it('names one session if both ids are the same', async () => {
+    const id = randomUUID();
+    const sent = send('POST', '/api/chat?message=hello', [id, id.toUpperCase()]);
+    (await house.rig.next()).text('hi').end();
+    expect(contentsOf((await sent)[1])[0]).toBe('hello');
+    expect(contentsOf((await ask('GET', '/api/state', id)).json)[0]).toBe('hello');
+    expect(await send('GET', '/api/state', [DEFAULT_ID, DEFAULT_ID])).toEqual([200, EMPTY]);
+  });
+
+  it.each([
+    [randomUUID(), randomUUID()],
+    [DEFAULT_ID, randomUUID()],
+    [DEFAULT_ID, 'another'],
+    ['', ''],
+  ])('is refused if the ids differ, or are blank: %s, %s', async (...ids) => {
+    const [status, body] = await send('POST', '/api/chat?message=hello', ids);
+    expect([status, body]).toMatchObject([400, { details: [{ path: 'X-Session-Id' }] }]);
+  });
+
+  it('leaves an id with a comma as it is', async () => {
+    await converse('one, two', 'hello', { clientId: 'client-a' });
+    const { json: state } = await ask('GET', '/api/state', 'one, two', { clientId: 'client-a' });
+    expect(contentsOf(state)[0]).toBe('hello');
+  });
+
+  it('counts against the limits of its session', async () => {
+    await house.close();
+    const limits = { session: { ...NO_LIMITS, requestsPerMinute: 1 }, key: NO_LIMITS };
+    house = await openHouse({
+      surfaces: ['current', 'field'],
+      settings: { limits },
+    });
+    const id = randomUUID();
+    const statuses: unknown[] = [];
+    // The minute may turn once.
+    for (let n = 0; n < 3; n++) statuses.push((await send('GET', '/api/state', [id, id]))[0]);
+    expect(statuses).toContain(429);
+  });
+});
 
 describe('a session id that is no UUID', () => {
   it('names a session of its client', async () => {

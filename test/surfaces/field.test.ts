@@ -103,6 +103,13 @@ describe('parameters of the field surface', () => {
     expect((await ask('GET', '/api/tools?namespace=desk')).status).toBe(401);
   });
 
+  it('refuse long arguments of a tool in the query as in the body', async () => {
+    const args = JSON.stringify({ zone: 'x'.repeat(16_384) });
+    const inQuery = await ask('POST', `/api/tools?name=get_time&args=${args}`);
+    expect(inQuery.json).toMatchObject({ error: 'args must have at most 16 KiB', code: 'invalid' });
+    expect((await ask('POST', '/api/tools', { body: { name: 'get_time', args } })).status).toBe(413);
+  });
+
   it('take [object Object] for the App default', async () => {
     const app = '[object Object]';
     expect((await converse({ body: { message: 'hi', app } })).status).toBe(200);

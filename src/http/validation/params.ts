@@ -148,9 +148,19 @@ export function optionalNumber(
   return { name, place, required: false, chain, isPlain: alwaysChecked, typed };
 }
 
-/** An optional JSON object, encoded as text; in a body it may also be a plain object. `null` counts as absent. */
-export function optionalObject(place: Place, name: string): Param<JsonObject | undefined> {
+/**
+ * An optional JSON object, encoded as text; in a body it may also be a plain object. `null` counts as absent.
+ * @param maxBytes of the text
+ */
+export function optionalObject(
+  place: Place,
+  name: string,
+  maxBytes = Infinity,
+): Param<JsonObject | undefined> {
   const chain = start(place, name)
+    .custom((value) => typeof value !== 'string' || Buffer.byteLength(value) <= maxBytes)
+    .withMessage(`${name} must have at most ${String(maxBytes / 1024)} KiB`)
+    .bail()
     .customSanitizer(parsedJson)
     .optional({ values: 'null' })
     .custom((value) => isJsonObject(value) && !(value instanceof JsonBudgetError))

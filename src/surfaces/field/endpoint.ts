@@ -10,7 +10,7 @@ import type { ReadKey } from '../shared/app-key.js';
 import { sessionMark } from '../shared/session.js';
 import type { IdleStreams } from './idle-streams.js';
 import { fieldDialect } from './output.js';
-import { nameSession, type NamedSession } from './session-id.js';
+import { nameSession, sentOnce, type NamedSession } from './session-id.js';
 
 /** The dependencies of the field surface's routes. */
 export interface FieldParts {
@@ -105,8 +105,8 @@ export async function unlessDeleted<T>(found: T | Promise<T>, instead: () => T):
 }
 
 /**
- * Finds the session of a request. An id that is no UUID counts against the limits of its session only here: what it
- * names is not known before the parameters are.
+ * Finds the session of a request. An id that is no UUID, or was sent twice, counts against the limits of its session
+ * only here: what it names is not known before the parameters are.
  */
 async function identify(
   { core }: FieldParts,
@@ -117,10 +117,12 @@ async function identify(
     readonly appKey: string | undefined;
   },
 ): Promise<NamedSession> {
-  const named = nameSession(sent.sessionId, { clientId: sent.clientId, appKey: sent.appKey });
-  const { session, isAlias } = named;
+  const sentId = sentOnce(req, sent.sessionId);
+  const named = nameSession(sentId, { clientId: sent.clientId, appKey: sent.appKey });
+  const { session } = named;
   if (session === undefined) return named;
   exchangeOf(req).session = sessionMark(session.id);
-  if (isAlias && core.countsRequests) await core.admit({ sessionId: session.id, key: undefined });
+  const isCounted = !named.isAlias && sentId === sent.sessionId;
+  if (!isCounted && core.countsRequests) await core.admit({ sessionId: session.id, key: undefined });
   return named;
 }

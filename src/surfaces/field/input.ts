@@ -162,15 +162,18 @@ export const listModels = input('ignored', {
 /** `GET /api/control/apps`. */
 export const listApps = input('ignored', inSession);
 
+/** The most bytes of a tool call: of its arguments in the query, and of its body. */
+const MAX_CALL_BYTES = 16_384;
+
 /** `POST /api/tools`. Payloads must be small. */
 export const invokeTool = {
   ...input('fills', {
     ...inSession,
     name: requiredText('query', 'name', 'the tool to run'),
-    args: optionalObject('query', 'args'),
+    args: optionalObject('query', 'args', MAX_CALL_BYTES),
     ...app,
   }),
-  maxBytes: 16_384,
+  maxBytes: MAX_CALL_BYTES,
 };
 
 /** `GET /api/tools`. */

@@ -3,7 +3,9 @@
  * can guess, such as `default-session`: these name a session of the caller.
  */
 import { hash } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 import { hasKeyForm } from '../../core/access/app-keys.js';
+import { RefusedError } from '../../core/model/refusal.js';
 import type { SessionRef } from '../../core/model/session.js';
 import { optionalText, requiredText, type Param, type Place } from '../../http/validation/params.js';
 import { sentByHeader } from '../shared/session.js';
@@ -32,6 +34,19 @@ export interface NamedSession {
   readonly session: SessionRef | undefined;
   /** True if `sentId` is not the session's own id. */
   readonly isAlias: boolean;
+}
+
+/**
+ * Returns the id that a request sends. Node joins the values of a repeated header, and joined ids could pass for an id.
+ * @throws RefusedError `invalid` when the header was sent with different ids
+ */
+export function sentOnce(req: Pick<IncomingMessage, 'headersDistinct'>, id: string): string {
+  const sent = id.includes(', ') ? (req.headersDistinct['x-session-id'] ?? []) : [];
+  if (sent.length < 2 || sent.join(', ') !== id) return id;
+  const [first = '', ...others] = new Set(sent.map(asSent));
+  if (others.length === 0 && isId(first)) return first;
+  const message = 'X-Session-Id must be sent only once';
+  throw new RefusedError('invalid', message, [{ path: 'X-Session-Id', message }]);
 }
 
 /** Finds the session that an id names when this sender sends it. */
