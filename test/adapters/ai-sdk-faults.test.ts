@@ -68,6 +68,18 @@ describe('the openai-compatible rig, when the provider does not end', () => {
     expect((await fail()).message).toMatch(/could not be read/);
   });
 
+  it.each([
+    ['lines that are no events', 'a\n'.repeat(10_000)],
+    ['comments', ': wait\n\n'.repeat(5_000)],
+    ['events without a choice', `data: {"choices":[],"pad":"${'x'.repeat(1_000_000)}"}\n\n`],
+  ])('gives up on %s that do not end', async (_, piece) => {
+    upstream.next((reply, request) => {
+      reply.open();
+      return flood(reply, request, piece);
+    });
+    expect((await fail()).message).toMatch(/could not be read/);
+  });
+
   it('gives up on a refusal that does not end, and says what it means', async () => {
     upstream.next((reply, request) => {
       reply.head(500);
@@ -271,6 +283,24 @@ describe('an answer in the chat completions dialect', () => {
     const parts = await collect(rig(), ask('my question'));
     expect(parts).toContainEqual({ type: 'text', text: 'all of it' });
     expect(await upstream.requests[0]?.closed).toBe('aborted');
+  });
+
+  it('that has its end mark is complete, also when the connection breaks then', async () => {
+    let taken = (): void => undefined;
+    const isTaken = new Promise<void>((resolve) => (taken = resolve));
+    upstream.next(async (reply) => {
+      reply.open();
+      for (const event of [textChunk('all of it'), endChunk()]) reply.event(event);
+      reply.event('[DONE]');
+      await isTaken;
+      reply.drop();
+    });
+    const parts: RigPart[] = [];
+    await rig().respond(ask('my question'), never, (part) => {
+      parts.push(part);
+      taken();
+    });
+    expect(parts).toContainEqual(expect.objectContaining({ type: 'end' }));
   });
 
   it('that is over leaves its connection to the next one, whatever came of it', async () => {

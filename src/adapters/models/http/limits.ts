@@ -12,5 +12,8 @@ export const MAX_ARGUMENTS = 1_048_576;
 /** The body of an error response, in characters. */
 export const MAX_REFUSAL = 1_048_576;
 
-/** The whole body of a response that a provider package parses, in bytes. */
+/** Comments and unknown lines of a response: a provider that is busy may send a comment every few seconds. */
+export const MAX_STRAY_LINES = 50_000;
+
+/** The whole body of a response, in bytes. */
 export const MAX_BYTES = 67_108_864;

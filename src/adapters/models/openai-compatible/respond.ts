@@ -3,7 +3,7 @@ import { createParser } from 'eventsource-parser';
 import type { Rig, RigError, RigPart } from '../../../core/ports/rig.js';
 import type { ModelHttpClient } from '../http/client.js';
 import type { OpenResponse, ResponseHead, ResponseListener } from '../http/exchange.js';
-import { MAX_EVENT, MAX_REFUSAL } from '../http/limits.js';
+import { MAX_BYTES, MAX_EVENT, MAX_REFUSAL, MAX_STRAY_LINES } from '../http/limits.js';
 import { optionsFor } from '../call-options.js';
 import { isWebPage, requireKey, withKeyOf, type Endpoint } from '../endpoint.js';
 import { endParts } from '../ending.js';
@@ -72,6 +72,8 @@ class CompletionReader implements ResponseListener {
   /** Joins characters that are split across chunks. Unlike `TextDecoder` it is fast for short chunks. */
   readonly #decoder = new StringDecoder('utf8');
   #isAtStart = true;
+  #bytes = 0;
+  #strayLines = 0;
   readonly #chunks = new Chunks((text) => {
     this.consumer.take({ type: 'text', text });
   });
@@ -83,6 +85,10 @@ class CompletionReader implements ResponseListener {
     onError: ({ type }) => {
       if (type === 'max-buffer-size-exceeded')
         throw new UpstreamFault('unreadable', { code: 'endless_event' });
+      this.#countStray();
+    },
+    onComment: () => {
+      this.#countStray();
     },
   });
 
@@ -96,17 +102,19 @@ class CompletionReader implements ResponseListener {
     this.#response = response;
     const { status } = head;
     if (status < 200 || status > 299) this.#refusal = { head, body: '' };
-    else if (BODILESS.has(status)) this.onFail(new UpstreamFault('unreadable', { code: 'empty' }));
-    else if (isWebPage(headerOf(head, 'content-type'))) this.onFail(new UpstreamFault('endpoint'));
+    else if (BODILESS.has(status)) this.#fail(new UpstreamFault('unreadable', { code: 'empty' }));
+    else if (isWebPage(headerOf(head, 'content-type'))) this.#fail(new UpstreamFault('endpoint'));
   }
 
   onData(bytes: Buffer): void {
     if (this.#isOver) return;
     try {
+      this.#bytes += bytes.length;
+      if (this.#bytes > MAX_BYTES) throw new UpstreamFault('unreadable', { code: 'endless' });
       this.#takeText(this.#decoder.write(bytes));
       if (this.#chunks.isComplete) this.#lingering ??= setTimeout(this.#onLingered, LINGER_MS);
     } catch (error) {
-      this.onFail(error);
+      this.#fail(error);
     }
   }
 
@@ -128,12 +136,23 @@ class CompletionReader implements ResponseListener {
       this.#isOver = true;
       this.consumer.resolve();
     } catch (error) {
-      this.onFail(error);
+      this.#fail(error);
     }
   }
 
   onFail(reason: unknown): void {
+    // Some proxies reset a connection in place of ending a complete response.
+    if (this.#chunks.isComplete && !this.signal.aborted) this.onEnd();
+    else this.#fail(reason);
+  }
+
+  #fail(reason: unknown): void {
     if (!this.#isOver) this.#reject(asRigError(reason, this.consumer));
+  }
+
+  /** Counts a line that belongs to no event. */
+  #countStray(): void {
+    if (++this.#strayLines > MAX_STRAY_LINES) throw new UpstreamFault('unreadable', { code: 'no_events' });
   }
 
   #refuse(refusal: { readonly head: ResponseHead; readonly body: string }): void {
