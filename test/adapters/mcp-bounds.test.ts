@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { pauseAfter } from '../../src/adapters/tools/mcp/backoff.js';
 import { createBoundedFetch } from '../../src/adapters/tools/mcp/bounded-fetch.js';
 import { LineReader } from '../../src/adapters/tools/mcp/lines.js';
+import { StdioTransport } from '../../src/adapters/tools/mcp/stdio-transport.js';
 import { idOfCutAnswer, MAX_MESSAGE_BYTES } from '../../src/adapters/tools/mcp/oversize.js';
 
 describe('lines', () => {
@@ -52,6 +53,25 @@ describe('pauses', () => {
   });
 });
 
+describe('a child that does not read its input', () => {
+  it('is stopped once 16 MiB wait for it', async () => {
+    const transport = new StdioTransport({
+      ...{ command: process.execPath, args: ['-e', 'setInterval(() => {}, 1000)'], env: {}, cwd: null },
+      ...{ closeMs: 50, parse: () => ({ jsonrpc: '2.0', method: 'x' }), onStderr: () => undefined },
+    });
+    const errors: string[] = [];
+    transport.onerror = (error) => errors.push(error.message);
+    const closed = new Promise<void>((resolve) => (transport.onclose = resolve));
+    await transport.start();
+    const message = { jsonrpc: '2.0', id: 1, result: { text: 'x'.repeat(1024 * 1024) } } as const;
+    const sent = Array.from({ length: 18 }, () => transport.send(message));
+    await Promise.allSettled(sent);
+    await expect(sent.at(-1)).rejects.toThrow('does not read its input');
+    await closed;
+    expect(errors).toContain('The server does not read its input.');
+  });
+});
+
 describe('a bounded fetch', () => {
   const servers: Server[] = [];
   let closed: Promise<unknown>[] = [];
@@ -79,7 +99,7 @@ describe('a bounded fetch', () => {
     const address = server.address();
     if (address === null || typeof address === 'string') throw new Error('no port');
     const url = new URL(`http://127.0.0.1:${String(address.port)}/mcp`);
-    const response = await createBoundedFetch(url, new AbortController().signal)(url, init);
+    const response = await createBoundedFetch(url, new AbortController().signal, () => undefined)(url, init);
     return response.text();
   }
   const quarter = 'x'.repeat(MAX_MESSAGE_BYTES / 4);
@@ -132,8 +152,39 @@ describe('a bounded fetch', () => {
     expect(got).toContain('has too many values');
   });
 
+  it('calls for the end of the connection once 64 responses wait for a server that only asks', async () => {
+    const server = createServer(() => undefined);
+    servers.push(server);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const address = server.address();
+    if (address === null || typeof address === 'string') throw new Error('no port');
+    const url = new URL(`http://127.0.0.1:${String(address.port)}/mcp`);
+    const ended = new AbortController();
+    let floods = 0;
+    const fetched = createBoundedFetch(url, new AbortController().signal, () => floods++);
+    const send = (message: object) =>
+      fetched(url, {
+        method: 'POST',
+        body: JSON.stringify({ jsonrpc: '2.0', ...message }),
+        signal: ended.signal,
+      });
+    const waiting = Array.from({ length: 64 }, (_, id) => send({ id, result: {} }));
+    await expect(send({ id: 64, result: {} })).rejects.toThrow('does not accept the responses');
+    expect(floods).toBe(1);
+    // Requests of this side are no responses.
+    waiting.push(send({ id: 1, method: 'tools/list' }));
+    expect(floods).toBe(1);
+    ended.abort();
+    const outcomes = await Promise.allSettled(waiting);
+    expect(outcomes.map(({ status }) => status)).toEqual(Array(65).fill('rejected'));
+  });
+
   it('asks nothing of another origin', async () => {
-    const fetched = createBoundedFetch(new URL('http://127.0.0.1:1/mcp'), new AbortController().signal);
+    const fetched = createBoundedFetch(
+      new URL('http://127.0.0.1:1/mcp'),
+      new AbortController().signal,
+      () => undefined,
+    );
     await expect(fetched('https://127.0.0.1:1/mcp')).rejects.toThrow('redirects to another origin');
     await expect(fetched('http://localhost:1/mcp')).rejects.toThrow('redirects to another origin');
   });

@@ -123,6 +123,14 @@ describe('a call', () => {
     expect(await mcp.call('s.cancelled')).toEqual({ ids: ['one'], notices: 1 });
   });
 
+  it('logs some of the lines that are no messages, without their words', async () => {
+    const mcp = await startScripted();
+    expect(await mcp.call('s.print', { text: '{"my name": Alice' })).toBe('printed');
+    const lines = mcp.log.lines.filter((line) => line.includes('connection error'));
+    expect(lines).toHaveLength(20);
+    expect(mcp.log.lines.join()).not.toContain('Alice');
+  });
+
   it('does not cancel after its end', async () => {
     const mcp = await startScripted();
     const stop = new AbortController();

@@ -45,6 +45,11 @@ export function createScriptedServer(options: {
 
   const tools: Record<string, (call: Call) => Promise<Result> | Result> = {
     echo: ({ args }) => text(String(args.text)),
+    // Breaks the protocol over stdio, as a forgotten debugging line does.
+    print: ({ args }) => {
+      process.stdout.write(`${String(args.text)}\n`.repeat(100));
+      return text('printed');
+    },
     pid: () => ({ content: [], structuredContent: { pid: process.pid } }),
     whoami: () => text(secret === 'none' ? 'nobody' : `key of ${String(secret.length)} characters`),
     die: async ({ progress }) => {

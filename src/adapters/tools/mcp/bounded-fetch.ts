@@ -5,7 +5,10 @@ import { McpFailure } from './failure.js';
 import { JsonMeter } from '../../platform/net/json-meter.js';
 import { cancelledAnswer, MAX_MESSAGE_BYTES, MESSAGE_BOUNDS, oversizedAnswer } from './oversize.js';
 
+const FLOOD = 'The tool server sends requests, but does not accept the responses.';
 const ELSEWHERE = 'The tool server redirects to another origin; the redirect was not followed.';
+/** How many responses to requests of the server may wait until the server accepts them. */
+const MAX_REPLIES = 64;
 const CR = 13;
 const LF = 10;
 
@@ -17,15 +20,27 @@ type OpenResponses = Map<number, () => void>;
  * rejects messages (a body, or one event of a stream) of more than 4 MiB or with more values than `MESSAGE_BOUNDS`
  * allows. The response to a call ends once its cancellation was sent, because a server may keep it open.
  * @param closed aborts when the connection is closed
+ * @param onFlood called when the server sends requests, such as pings, without accepting the responses: the connection
+ * has to be closed
  */
-export function createBoundedFetch(url: URL, closed: AbortSignal): FetchLike {
+export function createBoundedFetch(
+  url: URL,
+  closed: AbortSignal,
+  onFlood: (error: McpFailure) => void,
+): FetchLike {
   const open: OpenResponses = new Map();
+  let replies = 0;
   return async (target, init = {}) => {
     const { origin } = new URL(target);
     if (origin !== url.origin) throw new McpFailure('unreachable', ELSEWHERE);
     const isStream = init.method === 'GET';
     const message = typeof init.body === 'string' ? readMessage(init.body) : NO_MESSAGE;
-    const { id, cancels } = message;
+    const { id, cancels, isReply } = message;
+    if (isReply && replies >= MAX_REPLIES) {
+      const error = new McpFailure('refused', FLOOD);
+      onFlood(error);
+      throw error;
+    }
     const excess = new AbortController();
     const sources = init.signal == null ? [excess.signal] : [init.signal, excess.signal];
     const linked = linkSignals(...sources);
@@ -37,6 +52,7 @@ export function createBoundedFetch(url: URL, closed: AbortSignal): FetchLike {
       if (id !== null) open.delete(id);
     };
     if (id !== null) open.set(id, stop);
+    if (isReply) replies++;
     try {
       const response = await fetch(target, { ...init, signal: linked.signal, redirect: 'manual' });
       return withBoundedBody(response, id, { stop, release, open });
@@ -46,6 +62,7 @@ export function createBoundedFetch(url: URL, closed: AbortSignal): FetchLike {
       if (isStream && closed.aborted) return new Response(null, { status: 405 });
       throw error;
     } finally {
+      if (isReply) replies--;
       if (cancels !== null) open.get(cancels)?.();
     }
   };
@@ -55,19 +72,23 @@ export function createBoundedFetch(url: URL, closed: AbortSignal): FetchLike {
 interface SentMessage {
   readonly id: number | null;
   readonly cancels: number | null;
+  /** True for the response to a request of the server. */
+  readonly isReply: boolean;
 }
 
-const NO_MESSAGE: SentMessage = { id: null, cancels: null };
+const NO_MESSAGE: SentMessage = { id: null, cancels: null, isReply: false };
 
 function readMessage(body: string): SentMessage {
   const message: unknown = JSON.parse(body);
-  if (!isJsonObject(message) || typeof message.method !== 'string') return NO_MESSAGE;
+  if (!isJsonObject(message)) return NO_MESSAGE;
+  if (typeof message.method !== 'string') return { ...NO_MESSAGE, isReply: true };
   const { id, method, params } = message;
   const cancelled =
     method === 'notifications/cancelled' && isJsonObject(params) ? params.requestId : undefined;
   return {
     id: typeof id === 'number' ? id : null,
     cancels: typeof cancelled === 'number' ? cancelled : null,
+    isReply: false,
   };
 }
 

@@ -8,6 +8,8 @@ import { LONGEST_MS, type McpTiming, type McpTransportSettings } from './setting
 import { openTransport } from './transports.js';
 
 const MAX_PAGES = 50;
+/** How many errors of one connection are logged: a server can cause any number of them. */
+const MAX_LOGGED_ERRORS = 20;
 /** Maximum size of all pages of a tool list, in characters of JSON. */
 const MAX_LIST = 4 * 1024 * 1024;
 
@@ -22,7 +24,10 @@ export interface McpProgress {
 export interface Connection {
   /** Lists all tools as the server describes them, unvalidated, but without secrets. */
   listTools(signal: AbortSignal): Promise<readonly unknown[]>;
-  /** Calls a tool and resolves to the unvalidated result, which may contain secrets. Aborting the signal also cancels the call at the server. */
+  /**
+   * Calls a tool and resolves to the unvalidated result, which may contain secrets. Aborting the signal also cancels the
+   * call at the server.
+   */
   callTool(
     name: string,
     args: JsonObject,
@@ -57,8 +62,9 @@ export async function connect(parts: ConnectionParts, signal: AbortSignal): Prom
   client.onclose = () => {
     connection.markEnded();
   };
+  let errors = 0;
   client.onerror = (error) => {
-    if (!connection.isOpen) return;
+    if (!connection.isOpen || ++errors > MAX_LOGGED_ERRORS) return;
     parts.log.info({ err: parts.scrub.error(error), server: parts.server }, 'tool server: connection error');
   };
   client.setNotificationHandler(sdk.ToolListChangedNotificationSchema, () => {

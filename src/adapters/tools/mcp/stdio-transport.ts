@@ -7,6 +7,8 @@ import { idOfCutAnswer, MAX_MESSAGE_BYTES, MESSAGE_BOUNDS, oversizedAnswer } fro
 
 /** Characters at each end of an unparsed message in which to look for the request id. */
 const END_LENGTH = 512;
+/** How many bytes may wait until the child reads them. */
+const MAX_WAITING_BYTES = 16 * 1024 * 1024;
 
 export interface StdioLaunch {
   readonly command: string;
@@ -77,6 +79,12 @@ export class StdioTransport implements Transport {
   async send(message: JSONRPCMessage): Promise<void> {
     const stdin = this.#child?.stdin;
     if (stdin?.writable !== true) throw new Error('The child is not running.');
+    if (stdin.writableLength > MAX_WAITING_BYTES) {
+      const error = new Error('The server does not read its input.');
+      this.onerror?.(error);
+      await this.close();
+      throw error;
+    }
     // Resolves when the operating system has accepted the data; rejects when the child exits first.
     await new Promise<void>((resolve, reject) => {
       stdin.write(`${JSON.stringify(message)}\n`, (error) => {
@@ -100,8 +108,9 @@ export class StdioTransport implements Transport {
     let message: JSONRPCMessage;
     try {
       message = this.launch.parse(line);
-    } catch (error) {
-      this.onerror?.(new Error('The server wrote a line that is not a message.', { cause: error }));
+    } catch {
+      // The parser's error quotes the line, which may be anything that the server prints.
+      this.onerror?.(new Error('The server wrote a line that is not a message.'));
       return;
     }
     // Deliver messages one per microtask: the client handles notifications asynchronously and would drop the progress

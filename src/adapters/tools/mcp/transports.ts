@@ -75,7 +75,11 @@ function overHttp(settings: Settings<'http'>, sdk: Sdk): OpenTransport {
   const closed = new AbortController();
   const transport = new sdk.StreamableHTTPClientTransport(url, {
     requestInit: { headers: settings.headers },
-    fetch: createBoundedFetch(url, closed.signal),
+    fetch: createBoundedFetch(url, closed.signal, (error) => {
+      transport.onerror?.(error);
+      closed.abort();
+      void transport.close();
+    }),
   });
   return {
     kind: 'http',
