@@ -12,6 +12,8 @@ export const Entry = Outcome.extend({
   /** The commit that was run, and the version of Node. */
   commit: z.string(),
   node: z.string(),
+  /** What was found to be the cause of its faults, written by hand. */
+  cause: z.string().optional(),
 });
 export type Entry = z.infer<typeof Entry>;
 

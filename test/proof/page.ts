@@ -14,6 +14,7 @@ const number = new Intl.NumberFormat('en-US');
 /** Writes the page of the proof: one table of all rows, and how to run each. */
 export function pageOf(journal: Journal, { date, cores, node }: Machine): string {
   const rows = ROWS.map((row) => rowOf(row, journal.of(row.name)));
+  const causes = ROWS.flatMap((row) => causesOf(row, journal.of(row.name)));
   const latencies = ROWS.flatMap((row) => latenciesOf(row, journal.of(row.name)));
   const commands = ROWS.map(({ name, command }) => `| \`${name}\` | \`${command.join(' ')}\` |`);
   return `# Proof
@@ -28,7 +29,7 @@ ${rows.join('\n')}
 A fault is anything that must not happen: an acknowledged message lost or doubled, a turn that never ends, an event lost or shown twice, a text that
 differs from what was said, a wallet outcome lost, doubled or reported wrongly, a 5xx without a reason, an exit of the service by itself. What each program
 looks for is in [test/chaos](../test/chaos/README.md) and [test/proof](../test/proof/README.md).
-${latencies.length === 0 ? '' : `\n## Latencies\n\nThe median of all runs, and the slowest run.\n\n| | Median | Slowest |\n|---|--:|--:|\n${latencies.join('\n')}\n`}
+${causes.length === 0 ? '' : `\n${causes.join('\n')}\n`}${latencies.length === 0 ? '' : `\n## Latencies\n\nThe median of all runs, and the slowest run.\n\n| | Median | Slowest |\n|---|--:|--:|\n${latencies.join('\n')}\n`}
 ## Each row alone
 
 | Row | Command |
@@ -59,6 +60,12 @@ function faultsOf(runs: readonly Entry[], countOf: (runs: readonly Entry[]) => s
   const at = runs[last];
   if (at === undefined) return String(faults);
   return `${String(faults)}, the last in ${at.commit}; none in ${countOf(runs.slice(last + 1))} since`;
+}
+
+function causesOf({ name }: Row, runs: readonly Entry[]): readonly string[] {
+  return runs.flatMap(({ cause, faults, seed }) =>
+    cause === undefined ? [] : [`- \`${name}\`, seed ${seed}: ${String(faults)} faults. ${cause}`],
+  );
 }
 
 function latenciesOf({ name }: Row, runs: readonly Entry[]): readonly string[] {
