@@ -55,4 +55,33 @@ describe('a live view', () => {
     expect(readings).toBe(2);
     view.close();
   });
+
+  it('reads on where a page ends early, because its messages are long', async () => {
+    const { messages, turns } = historyAfter(3);
+    const asked: (string | undefined)[] = [];
+    const view = new LiveView(
+      {
+        async *watch() {
+          yield stateAfter(3);
+          await new Promise(setImmediate);
+        },
+        interrupt: () => Promise.reject(new Error('not asked for')),
+      },
+      {
+        // One turn a page.
+        historyPage: ({ before }) => {
+          asked.push(before);
+          const end = before === undefined ? messages.length : messages.findIndex(({ id }) => id === before);
+          const page = messages.slice(end - 2, end);
+          const ended = turns.filter(({ turnId }) => turnId === page[0]?.turnId);
+          return Promise.resolve({ messages: page, turns: ended, hasMore: end > 2 });
+        },
+      },
+    );
+    for await (const event of view.follow()) expect(event.type).toBe('state');
+    const origins = view.get().messages.map(({ origin }) => origin?.messageId);
+    expect(origins).toEqual(['q0', 'a0', 'q1', 'a1', 'q2', 'a2']);
+    expect(asked).toEqual([undefined, 'q2', 'q1']);
+    view.close();
+  });
 });

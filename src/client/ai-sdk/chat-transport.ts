@@ -2,6 +2,7 @@ import type { ChatTransport, UIMessage, UIMessageChunk } from 'ai';
 import { askCurrent } from '../current/ask.js';
 import { CurrentCalls } from '../current/calls.js';
 import { resumeCurrent } from '../current/resume.js';
+import { lastPage } from '../last-page.js';
 import { runningTurn, type RunningTurn } from '../messages.js';
 import type { ClientOptions, SendOptions, SessionEvent } from '../types.js';
 import { Wire } from '../wire.js';
@@ -133,7 +134,7 @@ export class DiptychChatTransport<M extends UIMessage = UIMessage> implements Ch
     try {
       for (let read = 1; ; read++) {
         const state = await calls.state();
-        const stored = await calls.lastMessages(HISTORY);
+        const { messages: stored } = await lastPage(calls, HISTORY);
         if (
           read < READS &&
           lastAsked(state.messages.map(({ sender, content }) => ({ role: sender, content }))) !==

@@ -8,7 +8,6 @@ import type {
   AppSecret,
   Client,
   ClientOptions,
-  HistoryMessage,
   HistoryPage,
   JsonObject,
   JsonValue,
@@ -140,17 +139,6 @@ export class CurrentCalls {
     const query = { limit: String(limit), before, include: 'turns' };
     const path = `/sessions/${this.wire.sessionId}/messages`;
     return historyPageOf((await this.wire.askObject(call('GET', path, { query, signal }))).body);
-  }
-
-  /** Reads the last stored messages. A page has fewer than `limit` when they are long. */
-  async lastMessages(limit: number, signal?: AbortSignal): Promise<readonly HistoryMessage[]> {
-    let messages: readonly HistoryMessage[] = [];
-    for (;;) {
-      const rest = { limit: limit - messages.length, before: messages[0]?.id, signal };
-      const page = await this.historyPage(rest);
-      messages = [...page.messages, ...messages];
-      if (!page.hasMore || page.messages.length === 0 || messages.length >= limit) return messages;
-    }
   }
 
   async appDetails(): Promise<readonly AppDetails[]> {

@@ -1,3 +1,4 @@
+import { lastPage } from '../last-page.js';
 import { replyOf, runningTurn, type RunningTurn } from '../messages.js';
 import { linked } from '../pacing.js';
 import type { HistoryCall, SessionEvent, HistoryMessage, ToolProgress } from '../types.js';
@@ -35,7 +36,7 @@ export async function* resumeCurrent(
         else if (shown.type === 'tool') early.push(shown);
         else if (shown.type === 'turn_started') {
           // The stream is open, so a call is either stored by now or will be announced.
-          woven = new WovenTurn(stepsOf(await calls.lastMessages(HISTORY, signal), turn));
+          woven = new WovenTurn(stepsOf((await lastPage(calls, HISTORY, signal)).messages, turn));
           yield* woven.add(shown);
           for (const progress of early) yield* woven.add(progress);
         } else yield shown;

@@ -1,3 +1,4 @@
+import { lastPage } from '../last-page.js';
 import { randomId } from '../random-id.js';
 import { wellFormed } from '../well-formed.js';
 import type { Client, SessionEvent } from '../types.js';
@@ -120,8 +121,7 @@ export class LiveView {
     this.#isReading = true;
     this.#isBehind = false;
     const limit = this.#newest.history === null ? FIRST_RECORDS : LATER_RECORDS;
-    this.historian
-      .historyPage({ limit, signal: this.closed })
+    lastPage(this.historian, limit, this.closed)
       .then(
         (page) => {
           this.apply({ type: 'history', page });
