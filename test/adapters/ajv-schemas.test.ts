@@ -212,8 +212,8 @@ describe('the dialects of a process', () => {
     const schema = { type: 'object', properties: { a: { type: 'string' } } };
     const problems = Array.from({ length: 40 }, (_, index) => {
       const pick = dialectPicker();
-      stopAfter(index + 1, () => pick(schema));
-      return pick(schema).problems;
+      stopAfter(index + 1, () => pick(schema)());
+      return pick(schema)().problems;
     });
     expect(problems.flat()).toEqual([]);
   });

@@ -11,8 +11,8 @@ export interface TimeLimit {
   /**
    * @param work must be repeatable: it runs again, with twice the time on the clock, if it was stopped although it used
    * less CPU time than the limit
-   * @throws TimeLimitError after about `milliseconds` of CPU time, RefusedError `unavailable` when the process has no
-   * spare file descriptors, or the error of `work`
+   * @throws TimeLimitError after an attempt with `milliseconds` of CPU time or more, and after seven times the limit on
+   * the clock; RefusedError `unavailable` when the process has no spare file descriptors; or the error of `work`
    */
   run<T>(milliseconds: number, work: () => T): T;
 }
@@ -23,8 +23,8 @@ export interface TimeLimit {
  */
 const WATCHDOG_DESCRIPTORS = 8;
 
-/** Limit of attempts; the last one may take eight times the limit on the clock. */
-const MAX_TRIES = 4;
+/** Limit of attempts; the last one may take four times the limit on the clock. */
+const MAX_TRIES = 3;
 
 /**
  * Creates a time limit based on the watchdog of `node:vm`, which stops V8 from another thread. The context is not a
@@ -46,8 +46,8 @@ export function createTimeLimit(): TimeLimit {
           requireSpareDescriptors(WATCHDOG_DESCRIPTORS);
           const before = process.cpuUsage();
           try {
-            // The watchdog measures wall-clock time; the limit is on CPU time. Each attempt starts anew, so that it
-            // needs more wall-clock time than the last one.
+            // The watchdog measures wall-clock time; the limit is on CPU time. Each attempt starts from the beginning,
+            // so it needs more wall-clock time than the last one.
             script.runInContext(context, { timeout: milliseconds * 2 ** (tries - 1) });
           } catch (error) {
             if (!isTimeout(error)) throw error;

@@ -13,6 +13,8 @@ type Compiler = Ajv | Ajv2019 | Ajv2020;
 
 /** A version of JSON Schema. */
 interface Dialect {
+  /** Compiles the meta-schema, which takes long on a slow machine, unless that is done. */
+  prepare(): void;
   /** Validates a schema against the dialect's meta-schema. */
   problemsOf(schema: JsonObject): readonly Problem[];
   /** Creates a compiler that holds no schema. */
@@ -46,9 +48,17 @@ const OPTIONS = {
 
 function dialect(constructor: Constructor): Dialect {
   let idle: Compiler | undefined;
+  const prepare = (): Compiler => {
+    const compiler = new constructor(OPTIONS);
+    void compiler.validateSchema({});
+    return compiler;
+  };
   return {
+    prepare() {
+      idle ??= prepare();
+    },
     problemsOf(schema) {
-      const compiler = idle ?? new constructor(OPTIONS);
+      const compiler = idle ?? prepare();
       // Discard a compiler that the time limit interrupts: its `finally` blocks did not run.
       idle = undefined;
       const problems = compiler.validateSchema(schema) === true ? [] : describeErrors(compiler.errors ?? []);
@@ -59,11 +69,18 @@ function dialect(constructor: Constructor): Dialect {
   };
 }
 
+/** The dialect of a schema, and what is wrong with the schema in it. */
+interface Picked {
+  readonly dialect: Dialect;
+  readonly problems: readonly Problem[];
+}
+
 /**
- * Picks a schema's dialect by its `$schema`. Without a known `$schema`, the dialect is 2020-12 (the default of the
- * Model Context Protocol), or draft-07 if the schema is valid only there.
+ * Prepares to pick a schema's dialect by its `$schema`. Without a known `$schema`, the dialect is 2020-12 (the default of
+ * the Model Context Protocol), or draft-07 if the schema is valid only there.
+ * @returns how to pick a schema's dialect: prepares what does not depend on the schema, and returns the rest of the work
  */
-export function dialectPicker(): (schema: JsonObject) => { dialect: Dialect; problems: readonly Problem[] } {
+export function dialectPicker(): (schema: JsonObject) => () => Picked {
   const named = [
     { name: 'json-schema.org/draft-07/', dialect: dialect(Ajv) },
     { name: 'json-schema.org/draft/2019-09/', dialect: dialect(Ajv2019) },
@@ -72,13 +89,13 @@ export function dialectPicker(): (schema: JsonObject) => { dialect: Dialect; pro
   return (schema) => {
     const { $schema, ...body } = schema;
     const found = named.find(({ name }) => typeof $schema === 'string' && $schema.includes(name));
-    const tried = (found === undefined ? [named[2], named[0]] : [found]).map(({ dialect: candidate }) => ({
-      dialect: candidate,
-      problems: candidate.problemsOf(body),
-    }));
-    const [first, second] = tried;
-    if (first === undefined) throw new Error('No schema dialect is available.');
-    return first.problems.length > 0 && second?.problems.length === 0 ? second : first;
+    const candidates = (found === undefined ? [named[2], named[0]] : [found]).map(({ dialect: one }) => one);
+    for (const candidate of candidates) candidate.prepare();
+    return () => {
+      const [first, second] = candidates.map((one) => ({ dialect: one, problems: one.problemsOf(body) }));
+      if (first === undefined) throw new Error('No schema dialect is available.');
+      return first.problems.length > 0 && second?.problems.length === 0 ? second : first;
+    };
   };
 }
 
