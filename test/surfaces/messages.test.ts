@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { resultText, type Message } from '../../src/core/model/message.js';
@@ -144,6 +146,19 @@ describe('the messages of a snapshot', () => {
     for (let n = 0; n < 50; n++) encode(fakeSnapshot({ settled: [] }), ARRAY);
     encode(first, ARRAY);
     expect(times).toBe(2);
+  });
+
+  it('are dropped once their thread is gone', async () => {
+    const kept = new KeptEncodings(1_000_000);
+    const encode = createMessageEncoder(encodeRecord, kept);
+    setFlagsFromString('--expose_gc');
+    const collect = runInNewContext('gc') as () => void;
+    (() => encode(fakeSnapshot({ settled: [record({ content: 'x'.repeat(1_000) })] }), ARRAY))();
+    expect(kept.bytes).toBeGreaterThan(1_000);
+    while (kept.bytes > 0) {
+      collect();
+      await new Promise(setImmediate);
+    }
   });
 
   it('are kept while they are in use, whatever their size', () => {

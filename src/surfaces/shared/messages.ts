@@ -31,12 +31,24 @@ const MAX_KEPT_BYTES = 134_217_728;
 /** What an encoding counts for besides its bytes: empty threads have one too. */
 const OVERHEAD_BYTES = 500;
 
-/** Limits the size of the encodings that are kept: drops the least recently used ones. */
+/** Limits the size of the encodings that are kept: drops the least recently used ones, and those of threads that are gone. */
 export class KeptEncodings {
   readonly #encodings = new Set<SettledMessages>();
+  readonly #gone = new FinalizationRegistry<SettledMessages>((encoding) => {
+    this.#drop(encoding);
+  });
   #bytes = 0;
 
   constructor(private readonly maxBytes: number) {}
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Drops the encoding of a list of messages once the list was removed from memory. */
+  follow(settled: readonly Message[], encoding: SettledMessages): void {
+    this.#gone.register(settled, encoding);
+  }
 
   /** Counts an encoding that has grown by some bytes, as the most recently used one. It stays, whatever its size. */
   use(encoding: SettledMessages, grown: number): void {
@@ -46,9 +58,12 @@ export class KeptEncodings {
     if (this.#bytes <= this.maxBytes) return;
     for (const oldest of this.#encodings) {
       if (this.#bytes <= this.maxBytes || oldest === encoding) return;
-      this.#encodings.delete(oldest);
-      this.#bytes -= OVERHEAD_BYTES + oldest.drop();
+      this.#drop(oldest);
     }
+  }
+
+  #drop(encoding: SettledMessages): void {
+    if (this.#encodings.delete(encoding)) this.#bytes -= OVERHEAD_BYTES + encoding.drop();
   }
 }
 
@@ -62,7 +77,10 @@ export function createMessageEncoder(
   const encodings = new WeakMap<readonly Message[], SettledMessages>();
   return ({ skipped, settled, settledCount, open }, { start, end }, tail = Infinity) => {
     let kept = encodings.get(settled);
-    if (kept === undefined) encodings.set(settled, (kept = new SettledMessages(encodeOne)));
+    if (kept === undefined) {
+      encodings.set(settled, (kept = new SettledMessages(encodeOne)));
+      keptEncodings.follow(settled, kept);
+    }
     keptEncodings.use(kept, kept.follow(settled));
 
     const fresh = open.flatMap((turn) => encodeOpenTurn(turn, encodeOne));
