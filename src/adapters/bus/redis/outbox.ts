@@ -130,7 +130,8 @@ export class Outbox {
       if (epoch !== this.#epoch) return;
       if (refusal) {
         this.#hasDropped = true;
-        this.onRefused(refusal);
+        // Other errors are those of a connection that is about to be lost.
+        if (refusal.name === 'ReplyError') this.onRefused(refusal);
       }
       const wasFull = this.#inFlight > MAX_IN_FLIGHT;
       this.#inFlight -= size;
