@@ -156,7 +156,10 @@ export function createCore(ports: CorePorts): RunningCore {
   const streams = new Streams(parts, runner);
   const control = new RigSelection(parts, sessions);
   const openCalls = new OpenCalls(parts, runner.lease.owner);
-  const invocations = new DirectCalls(parts, sessions, openCalls, ports);
+  const invocations = new DirectCalls(parts, sessions, openCalls, {
+    seedPhrases: ports.seedPhrases,
+    schemas: ports.schemas,
+  });
   const leases = new Leases(parts, runner);
   const housekeeping = new Retention(parts);
   const requestLimits = new RequestLimits(settings.limits, clock);
