@@ -152,7 +152,7 @@ describe('a bounded fetch', () => {
     expect(got).toContain('has too many values');
   });
 
-  it('calls for the end of the connection once 64 responses wait for a server that only asks', async () => {
+  it('ends the connection once 64 responses wait for a server that does not accept them', async () => {
     const server = createServer(() => undefined);
     servers.push(server);
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -174,7 +174,7 @@ describeWithRedis('the Redis bus of a user without the right to its channels', (
   beforeEach(() => allow('reset', 'on', '>pw', '+@connection', '+@pubsub', '+info'));
   afterEach(() => withRedis((client) => client.call('ACL', 'DELUSER', user)));
 
-  it('is down, says so once, and delivers signals once the right is granted', () =>
+  it('is down, logs that once, and delivers signals once the right is granted', () =>
     withNodes(
       2,
       async ([a, b], prefix) => {

@@ -123,12 +123,11 @@ describeWithCluster('a service whose PostgreSQL is stopped and started', () => {
     await postgres.stop();
   });
 
-  it('does not start without it: one line says why, and the exit code is 1', async () => {
+  it('does not start without it: one line of stderr and one of the log say why, and the exit code is 1', async () => {
     const running = place.start(MAIN, [], env());
     expect(await running.ended).toBe(1);
-    expect(running.err()).toBe(
-      `Diptych cannot start: PostgreSQL cannot be used now: connect ECONNREFUSED 127.0.0.1:${String(postgres.port)}\n`,
-    );
-    expect(running.out()).toBe('');
+    const reason = `Diptych cannot start: PostgreSQL cannot be used now: connect ECONNREFUSED 127.0.0.1:${String(postgres.port)}`;
+    expect(running.err()).toBe(`${reason}\n`);
+    expect(JSON.parse(running.out())).toMatchObject({ level: 'error', reason, msg: 'failed to start' });
   });
 });

@@ -55,7 +55,7 @@ describe('a turn whose read of its client fails once', () => {
     expect(log.lines.join()).toContain('failed to read the secrets of a tool call, retrying');
   });
 
-  it('asks the model', async () => {
+  it('sends its request to the model', async () => {
     const { core, rig, clock, flaky, log } = await startCore();
     const id = uuid();
     flaky.failNext();
