@@ -57,7 +57,16 @@ describe('chat in a terminal', () => {
 
   it('keeps no history when that is off, says what is refused, and begins a new session', async () => {
     const { url } = await place.serve();
-    const chat = place.startInTerminal(['chat', '--url', url, '--no-history', '--app', 'none']);
+    const chat = place.startInTerminal([
+      'chat',
+      '--url',
+      url,
+      '--no-history',
+      '--app',
+      'none',
+      '--key',
+      'wrong',
+    ]);
     await prompted(chat, /Session/);
     type(chat, 'Hello\r');
     await prompted(chat, /! .*HTTP 401/);
