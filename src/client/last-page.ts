@@ -4,18 +4,13 @@ import type { Client, HistoryPage } from './types.js';
 export async function lastPage(
   client: Pick<Client, 'historyPage'>,
   limit: number,
-  signal?: AbortSignal,
+  signal: AbortSignal | undefined,
+  before?: string,
 ): Promise<HistoryPage> {
-  let whole = await client.historyPage({ limit, signal });
-  while (whole.hasMore && whole.messages.length > 0 && whole.messages.length < limit) {
-    const [first] = whole.messages;
-    const rest = limit - whole.messages.length;
-    const earlier = await client.historyPage({ limit: rest, before: first?.id, signal });
-    whole = {
-      messages: [...earlier.messages, ...whole.messages],
-      turns: [...earlier.turns, ...whole.turns],
-      hasMore: earlier.hasMore && earlier.messages.length > 0,
-    };
-  }
-  return whole;
+  const page = await client.historyPage({ limit, before, signal });
+  const [first] = page.messages;
+  const rest = limit - page.messages.length;
+  if (!page.hasMore || first === undefined || rest < 1) return page;
+  const { messages, turns, hasMore } = await lastPage(client, rest, signal, first.id);
+  return { messages: [...messages, ...page.messages], turns: [...turns, ...page.turns], hasMore };
 }

@@ -134,7 +134,7 @@ export class DiptychChatTransport<M extends UIMessage = UIMessage> implements Ch
     try {
       for (let read = 1; ; read++) {
         const state = await calls.state();
-        const { messages: stored } = await lastPage(calls, HISTORY);
+        const { messages: stored } = await lastPage(calls, HISTORY, undefined);
         if (
           read < READS &&
           lastAsked(state.messages.map(({ sender, content }) => ({ role: sender, content }))) !==

@@ -1,6 +1,5 @@
 import { ClientError } from '../error.js';
 import { textOf } from '../json.js';
-import { lastPage } from '../last-page.js';
 import type { JsonObject } from '../types.js';
 import type { CurrentCalls } from './calls.js';
 
@@ -29,7 +28,7 @@ export class ToolArguments {
     this.#known.set(callId, null);
     try {
       // A call is stored before it is announced. Replacing the map drops calls that are no longer recent.
-      const { messages } = await lastPage(this.calls, RECENT, this.signal);
+      const { messages } = await this.calls.historyPage({ limit: RECENT, signal: this.signal });
       const recent = messages.flatMap(({ toolCalls }) =>
         toolCalls.map((call) => [call.callId, call.args] as const),
       );
