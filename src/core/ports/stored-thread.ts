@@ -7,7 +7,7 @@ import type { Turn, TurnSummary } from '../model/turn.js';
 export type ThreadPart =
   { readonly newest: number } | { readonly after: { readonly id: string; readonly turnNo: number } };
 
-/** The size of the text of a page of records, in characters, after which it ends early: it is read and sent at once. */
+/** The size of the text of a page of records, in characters, after which the page ends early: it is read at once. */
 export const PAGE_CHARS = 1_000_000;
 
 /** A session with everything that a snapshot needs, from one consistent read. */

@@ -6,6 +6,7 @@ import type { SessionHead, Store, ThreadCursor } from '../../../../core/ports/st
 import { PAGE_CHARS } from '../../../../core/ports/stored-thread.js';
 import { LEASES, RELEASED_TURNS, WAITING_TURNS } from '../writes/leases.js';
 import {
+  charsOf,
   toEvent,
   toKey,
   toMessage,
@@ -190,8 +191,7 @@ export function createReads(db: Database): Reads {
         if (messages.length === limit || chars >= PAGE_CHARS)
           return { messages: messages.reverse(), hasMore: true };
         messages.push(toMessage(values));
-        const [, , , , , content, toolCalls, toolResults] = values;
-        chars += content.length + (toolCalls?.length ?? 0) + (toolResults?.length ?? 0);
+        chars += charsOf(values);
       }
       return { messages: messages.reverse(), hasMore: false };
     },

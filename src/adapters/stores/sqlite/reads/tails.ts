@@ -2,8 +2,9 @@ import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import type { SystemFault } from '../../../../core/model/event.js';
 import { shownCount, type Message } from '../../../../core/model/message.js';
-import type { StoredTail, TailStore } from '../../../../core/ports/stored-thread.js';
+import { PAGE_CHARS, type StoredTail, type TailStore } from '../../../../core/ports/stored-thread.js';
 import {
+  charsOf,
   MESSAGE_COLUMNS,
   SESSION_FAULTS,
   toMessage,
@@ -13,9 +14,8 @@ import {
 } from '../rows/turn-rows.js';
 import { SESSION_COLUMNS, toSession, type SessionRow } from '../rows/session-row.js';
 
-/** Limits of one page, after which other work can run: a long tail must not block the event loop. */
+/** Limit of one page besides `PAGE_CHARS`, after which other work can run: a long tail must not block the event loop. */
 const ROWS_A_PAGE = 500;
-const CHARS_A_PAGE = 1_000_000;
 
 /** The end of a thread, while it is being read backward. */
 interface Tail {
@@ -75,9 +75,9 @@ export function createTailReader(db: Database): TailStore['loadTail'] {
       tail.shown += shownCount(message);
       if (tail.shown >= count) return undefined;
       rows += 1;
-      chars += message.content.length + (values[7]?.length ?? 0);
+      chars += charsOf(values);
       const { turnNo, position } = message;
-      const isFull = rows >= ROWS_A_PAGE || chars >= CHARS_A_PAGE;
+      const isFull = rows >= ROWS_A_PAGE || chars >= PAGE_CHARS;
       // The messages of open turns can change: they must be read in the session's transaction.
       if (isFull && turnNo < firstOpen) return { turnNo, position };
     }

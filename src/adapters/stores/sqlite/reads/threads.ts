@@ -2,8 +2,9 @@ import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import type { SystemFault } from '../../../../core/model/event.js';
 import { shownIn, type Message } from '../../../../core/model/message.js';
-import type { StoredThread, ThreadPart } from '../../../../core/ports/stored-thread.js';
+import { PAGE_CHARS, type StoredThread, type ThreadPart } from '../../../../core/ports/stored-thread.js';
 import {
+  charsOf,
   MESSAGE_COLUMNS,
   SESSION_FAULTS,
   TURN_MESSAGES,
@@ -14,9 +15,8 @@ import {
 } from '../rows/turn-rows.js';
 import { SESSION_COLUMNS, toSession, type SessionRow } from '../rows/session-row.js';
 
-/** Limits of one page, after which other work can run: a long thread must not block the event loop. */
+/** Limit of one page besides `PAGE_CHARS`, after which other work can run: a long thread must not block the event loop. */
 const ROWS_A_PAGE = 500;
-const CHARS_A_PAGE = 1_000_000;
 
 /** A thread without its settled messages, and what is needed to read these later. */
 interface Head {
@@ -104,11 +104,11 @@ export function createThreadReader(
     let rows = 0;
     let chars = 0;
     for (const values of selectMessages.iterate(row.ref, after.turnNo, after.position, row.last_turn_no)) {
-      const [, , turnNo, position, , content, , toolResults] = values;
+      const [, , turnNo, position] = values;
       if (!openNos.has(turnNo)) settled.push(toMessage(values));
       rows += 1;
-      chars += content.length + (toolResults?.length ?? 0);
-      if (rows >= ROWS_A_PAGE || chars >= CHARS_A_PAGE) return { turnNo, position };
+      chars += charsOf(values);
+      if (rows >= ROWS_A_PAGE || chars >= PAGE_CHARS) return { turnNo, position };
     }
     return undefined;
   }

@@ -128,6 +128,12 @@ export function toClaimedTurn(row: TurnRow, owner: string): ClaimedTurn {
   };
 }
 
+/** The size of a record's text, in characters. Pages of records are bounded by it: see `PAGE_CHARS`. */
+export function charsOf(values: MessageValues): number {
+  const [, , , , , content, toolCalls, toolResults] = values;
+  return content.length + (toolCalls?.length ?? 0) + (toolResults?.length ?? 0);
+}
+
 /** @throws StoreUnavailableError when the file is damaged */
 export function toMessage(values: MessageValues): Message {
   const [turnId, id, turnNo, position, role, content, toolCalls, toolResults, createdAt, origin] = values;
