@@ -95,11 +95,11 @@ class RedisBus implements Bus {
       },
     );
     this.#retryMs = heartbeatMs;
-    const onRefused = (error: Error): void => {
-      this.#refuse(error);
+    const onFailed = (error: unknown): void => {
+      this.#noteFailure(error);
     };
-    this.#outbox = new Outbox(this.#node, this.#sending, this.#everybody, onRefused);
-    this.#subscriptions = new Subscriptions(this.#hearing, this.#everybody, onRefused);
+    this.#outbox = new Outbox(this.#node, this.#sending, this.#everybody, onFailed);
+    this.#subscriptions = new Subscriptions(this.#hearing, this.#everybody, onFailed);
     this.#hearing.client.on('message', (channel: string, text: string) => {
       this.#receive(channel, text);
     });
@@ -191,9 +191,10 @@ class RedisBus implements Bus {
     this.#log.warn({}, 'ignored a malformed message from Redis');
   }
 
-  /** Redis has refused a command, such as one of a user without the right to the channels. */
-  #refuse(error: Error): void {
-    if (this.#isClosed) return;
+  /** Counts a command as refused that Redis has replied to with an error, as for a user without the right to the channels. */
+  #noteFailure(error: unknown): void {
+    // Other errors are those of a connection that is lost, or is about to be.
+    if (this.#isClosed || !(error instanceof Error) || error.name !== 'ReplyError') return;
     this.#isRefused = true;
     // The first word of an error reply is its code. The rest is not logged, and neither is the command.
     const code = error.message.split(' ', 1)[0];

@@ -65,13 +65,13 @@ export class Outbox {
 
   /**
    * @param everybody the channel that every node subscribes to
-   * @param onRefused called when Redis refuses to publish
+   * @param onFailed called when a publication fails
    */
   constructor(
     private readonly node: string,
     private readonly connection: Connection,
     private readonly everybody: string,
-    private readonly onRefused: (error: Error) => void,
+    private readonly onFailed: (error: unknown) => void,
   ) {}
 
   add(channel: string, signal: Carried): void {
@@ -126,12 +126,11 @@ export class Outbox {
     if (pipeline.length === 0) return;
     this.#inFlight += size;
     const epoch = this.#epoch;
-    const arrived = (refusal?: Error | null): void => {
+    const arrived = (error?: Error | null): void => {
       if (epoch !== this.#epoch) return;
-      if (refusal) {
+      if (error) {
         this.#hasDropped = true;
-        // Other errors are those of a connection that is about to be lost.
-        if (refusal.name === 'ReplyError') this.onRefused(refusal);
+        this.onFailed(error);
       }
       const wasFull = this.#inFlight > MAX_IN_FLIGHT;
       this.#inFlight -= size;

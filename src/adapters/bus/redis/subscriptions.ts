@@ -26,12 +26,12 @@ export class Subscriptions {
 
   /**
    * @param everybody the channel that is always subscribed to
-   * @param onRefused called when Redis refuses a subscription
+   * @param onFailed called when a subscription fails
    */
   constructor(
     private readonly connection: Connection,
     private readonly everybody: string,
-    private readonly onRefused: (error: Error) => void,
+    private readonly onFailed: (error: unknown) => void,
   ) {}
 
   /**
@@ -115,8 +115,7 @@ export class Subscriptions {
     const reply = this.connection.client.subscribe(...channels).then(
       () => true,
       (error: unknown) => {
-        // Other errors are those of a lost connection.
-        if (error instanceof Error && error.name === 'ReplyError') this.onRefused(error);
+        this.onFailed(error);
         return false;
       },
     );
