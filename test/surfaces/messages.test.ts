@@ -63,6 +63,16 @@ function textOf(pieces: readonly Buffer[]): string {
   return Buffer.concat(pieces).toString();
 }
 
+/** An encoder that keeps so many bytes. `encoded`: the contents of the records that it has encoded, in order. */
+function recordingEncoder(maxBytes: number) {
+  const encoded: string[] = [];
+  const encode = createMessageEncoder((message) => {
+    encoded.push(message.content);
+    return encodeRecord(message);
+  }, new KeptEncodings(maxBytes));
+  return { encode, encoded };
+}
+
 describe('the messages of a snapshot', () => {
   it('are the same as without a cache, however the thread grows and whatever tail is asked for', () => {
     const open = fc.record({
@@ -116,11 +126,7 @@ describe('the messages of a snapshot', () => {
   });
 
   it('are encoded again once those of other threads have taken the memory, and read the same', () => {
-    const encoded: string[] = [];
-    const encode = createMessageEncoder((message) => {
-      encoded.push(message.content);
-      return encodeRecord(message);
-    }, new KeptEncodings(2_000));
+    const { encode, encoded } = recordingEncoder(2_000);
     const threads = ['a', 'b', 'c'].map((name) => [record({ content: name.repeat(300) })]);
     const show = (n: number) => textOf(encode(fakeSnapshot({ settled: threads[n] ?? [] }), ARRAY).json);
     const names = () => encoded.splice(0).map((content) => content[0]);
@@ -136,16 +142,12 @@ describe('the messages of a snapshot', () => {
   });
 
   it('count against the memory even where a thread is empty', () => {
-    let times = 0;
-    const encode = createMessageEncoder((message) => {
-      times++;
-      return encodeRecord(message);
-    }, new KeptEncodings(10_000));
+    const { encode, encoded } = recordingEncoder(10_000);
     const first = fakeSnapshot({ settled: [record({ content: 'one' })] });
     encode(first, ARRAY);
     for (let n = 0; n < 50; n++) encode(fakeSnapshot({ settled: [] }), ARRAY);
     encode(first, ARRAY);
-    expect(times).toBe(2);
+    expect(encoded).toHaveLength(2);
   });
 
   it('are dropped once their thread is gone', async () => {
@@ -162,14 +164,10 @@ describe('the messages of a snapshot', () => {
   });
 
   it('are kept while they are in use, whatever their size', () => {
-    let times = 0;
-    const encode = createMessageEncoder((message) => {
-      times++;
-      return encodeRecord(message);
-    }, new KeptEncodings(100));
+    const { encode, encoded } = recordingEncoder(100);
     const snapshot = fakeSnapshot({ settled: [record({ content: 'x'.repeat(1_000) })] });
     for (let n = 0; n < 3; n++) encode(snapshot, ARRAY);
-    expect(times).toBe(1);
+    expect(encoded).toHaveLength(1);
   });
 
   it('leaves earlier answers as they were when the thread grows', () => {

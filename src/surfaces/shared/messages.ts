@@ -46,7 +46,7 @@ export class KeptEncodings {
   }
 
   /** Drops the encoding of a list of messages once the list was removed from memory. */
-  follow(settled: readonly Message[], encoding: SettledMessages): void {
+  dropWith(settled: readonly Message[], encoding: SettledMessages): void {
     this.#gone.register(settled, encoding);
   }
 
@@ -79,7 +79,7 @@ export function createMessageEncoder(
     let kept = encodings.get(settled);
     if (kept === undefined) {
       encodings.set(settled, (kept = new SettledMessages(encodeOne)));
-      keptEncodings.follow(settled, kept);
+      keptEncodings.dropWith(settled, kept);
     }
     keptEncodings.use(kept, kept.follow(settled));
 
