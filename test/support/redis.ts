@@ -88,8 +88,10 @@ export async function listen(bus: Bus, sessionId: string) {
 
 /** Runs one command on a connection of its own. */
 export async function withRedis<T>(run: (client: Redis) => Promise<T>): Promise<T> {
-  const client = new Redis(REDIS_URL);
+  const client = new Redis(REDIS_URL, { lazyConnect: true });
   try {
+    // A subscription before the client is ready can overtake its check of the server, which then fails.
+    await client.connect();
     return await run(client);
   } finally {
     client.disconnect();
