@@ -1,7 +1,8 @@
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { describe, expect, it, test } from '@jest/globals';
 import fc from 'fast-check';
-import { createCallMemory } from '../../src/adapters/models/ai-sdk/call-memory.js';
+import type { ModelHttpClient } from '../../src/adapters/models/http/client.js';
+import { CallMemory } from '../../src/adapters/models/call-memory.js';
 import { createCompletions } from '../../src/adapters/models/openai-compatible/respond.js';
 import type { Endpoint } from '../../src/adapters/models/endpoint.js';
 import type { ModelRequest } from '../../src/adapters/models/http/exchange.js';
@@ -53,7 +54,7 @@ async function outcome(
 
 function byUs(request: RigRequest, { status = 200, headers = {}, pieces }: Scripted): Promise<Outcome> {
   let sent: ModelRequest | undefined;
-  const respond = createCompletions(endpoint, {
+  const client: Pick<ModelHttpClient, 'open'> = {
     open(call, listener) {
       sent = call;
       const ignore = () => undefined;
@@ -63,7 +64,8 @@ function byUs(request: RigRequest, { status = 200, headers = {}, pieces }: Scrip
       listener.onEnd();
       return response;
     },
-  });
+  };
+  const respond = createCompletions(endpoint, client, () => new CallMemory().ofSession('m'));
   return outcome(
     () => sent?.body ?? '',
     (take) => respond(request, never, take),
@@ -87,15 +89,17 @@ function byPackage(request: RigRequest, { status = 200, headers = {}, pieces }: 
   })(endpoint.model);
   const outline = outlineOf(request);
   async function respond(take: (part: RigPart) => void): Promise<void> {
-    const { messages, tools } = buildPrompt(request.instructions, outline, createCallMemory());
+    const { messages, tools } = buildPrompt(request.instructions, outline, {
+      ...{ provider: 'openai-compatible', known: new CallMemory().ofSession('m') },
+    });
     try {
       const { stream } = await model.doStream({
         prompt: messages,
         ...(tools.length === 0 ? {} : { tools }),
         ...(outline.toolsAreHistory ? { toolChoice: { type: 'none' } } : {}),
-        ...(request.purpose === 'title' ? { maxOutputTokens: 256 } : {}),
+        ...(request.purpose === 'title' ? { maxOutputTokens: 2048 } : {}),
       });
-      for await (const part of readParts(stream, outline, createCallMemory())) take(part);
+      for await (const part of readParts(stream, outline, new CallMemory().ofSession('m'))) take(part);
     } catch (error) {
       throw asRigError(error, { endpoint, request });
     }
@@ -477,6 +481,7 @@ describe('a request for a chat completion, ours and that of the package', () => 
       ],
     },
     { role: 'assistant', content: ' ', toolCalls: [], toolResults: [] },
+    { role: 'assistant', content: 'I added.', toolCalls: [], toolResults: [] },
     { role: 'user', content: '' },
   ];
   test.each<[string, Partial<RigRequest>]>([

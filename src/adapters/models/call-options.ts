@@ -4,7 +4,7 @@ import type { Endpoint, Provider } from './endpoint.js';
 
 /** The output limit of a title, in tokens. It includes the reasoning tokens of models that reason. */
 const TITLE_TOKENS: Record<Provider, number> = {
-  'openai-compatible': 256,
+  'openai-compatible': 2048,
   openai: 1024,
   anthropic: 2048,
   google: 2048,

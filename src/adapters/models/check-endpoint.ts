@@ -12,9 +12,14 @@ const MAX_NAME = 80;
 /**
  * Checks an endpoint by requesting its list of models, which is free. The model must be in the list if the list is the
  * provider's own.
+ * @returns a warning when another list lacks the model
  * @throws RigError with a message for the operator, or the reason of `signal`
  */
-export async function checkEndpoint(rigId: string, endpoint: Endpoint, signal: AbortSignal): Promise<void> {
+export async function checkEndpoint(
+  rigId: string,
+  endpoint: Endpoint,
+  signal: AbortSignal,
+): Promise<string | undefined> {
   let models: readonly string[];
   try {
     models = await listModels(endpoint, signal);
@@ -22,9 +27,9 @@ export async function checkEndpoint(rigId: string, endpoint: Endpoint, signal: A
     signal.throwIfAborted();
     throw operatorError(rigId, classify(error, secretsOf(endpoint)).fault);
   }
-  if (isOwnList(endpoint) && models.length > 0 && !hasModel(models, endpoint.model)) {
-    throw unknownModel(rigId, new UpstreamFault('model'), { endpoint, models });
-  }
+  if (models.length === 0 || hasModel(models, endpoint.model)) return undefined;
+  if (isOwnList(endpoint)) throw unknownModel(rigId, new UpstreamFault('model'), { endpoint, models });
+  return `lists ${lackOf(endpoint, models)}`;
 }
 
 /**
@@ -47,13 +52,18 @@ function unknownModel(
   fault: UpstreamFault,
   { endpoint, models }: { readonly endpoint: Endpoint; readonly models: readonly string[] },
 ): Error {
+  return operatorError(rigId, fault, lackOf(endpoint, models));
+}
+
+/** Returns words for the lack of the endpoint's model, with the models that there are. */
+function lackOf(endpoint: Endpoint, models: readonly string[]): string {
   const { model } = endpoint;
   // Those that begin like the configured one come first.
   const sorted = models.toSorted((a, b) => sharedLength(b, model) - sharedLength(a, model));
   const secrets = secretsOf(endpoint);
   const named = sorted.slice(0, MAX_NAMED).map((name) => cleanLine(name, secrets, MAX_NAME));
   const more = models.length > MAX_NAMED ? ` and ${String(models.length - MAX_NAMED)} more` : '';
-  return operatorError(rigId, fault, `no model of the name ${model}; there are ${named.join(', ')}${more}`);
+  return `no model of the name ${model}; there are ${named.join(', ')}${more}`;
 }
 
 /**

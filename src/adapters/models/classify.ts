@@ -1,6 +1,13 @@
-import { AISDKError, APICallError, InvalidResponseDataError } from '@ai-sdk/provider';
+import {
+  AISDKError,
+  APICallError,
+  InvalidArgumentError,
+  InvalidPromptError,
+  InvalidResponseDataError,
+  UnsupportedFunctionalityError,
+} from '@ai-sdk/provider';
 import { isJsonObject } from '../../core/model/json.js';
-import { findConnectionError, type ConnectionError } from './http/connection-error.js';
+import { findConnectionError, findTypeError, type ConnectionError } from './http/connection-error.js';
 import { cleanLine, providerWords, type Secrets } from './provider-words.js';
 import { UpstreamFault, type Fault } from './upstream-fault.js';
 
@@ -14,17 +21,33 @@ export interface UpstreamAnswer {
 const NO_CREDIT =
   /insufficient_quota|billing|credit balance|insufficient.?(balance|credit)|payment required/i;
 
+/** Messages about content that the provider's rules do not allow. */
+const DECLINED =
+  /content_filter|content_policy|content filtering policy|responsible.?ai|safety system|violates usage guidelines|requires moderation|(?:input|prompt) was flagged/i;
+
+/**
+ * Codes and messages that say what failed whatever the status is, such as a 403 that is not about the key. Groq's
+ * `tool_use_failed` is a 400 for a call that the model garbled, so that a repeated request can succeed.
+ */
+const NAMED_FAULTS: readonly (readonly [RegExp, Fault])[] = [
+  [/\binvalid_prompt\b/, 'declined'],
+  [/\btool_use_failed\b/, 'unreadable'],
+  [/\bkey limit exceeded|reached your specified (?:workspace )?api usage limits/i, 'limit'],
+  [/'tools'\W{1,3}(?:array too long|maximum number of items)/i, 'tool_count'],
+  [/(?:territory|location)(?: is)? not supported|unsupported_country/i, 'region'],
+];
+
 const CODE_FAULTS: readonly (readonly [RegExp, Fault])[] = [
   [NO_CREDIT, 'credit'],
   [
-    /invalid_api_key|api_key_invalid|api key not valid|authentication_error|permission_error|unauthenticated/i,
+    /invalid_api_key|api_key_invalid|api key not valid|incorrect api key|authentication_error|permission_error|unauthenticated/i,
     'credentials',
   ],
   [
-    /context_length_exceeded|context_window|context (length|window)|maximum context|prompt is too long|request_too_large|input token count|too many (input )?tokens|exceeds? the (available )?context/i,
+    /context_length_exceeded|context_window|context (length|window)|maximum context|prompt is too long|request_too_large|input token count|too many (input )?tokens|exceeds? (the (available )?)?context|maximum prompt length/i,
     'context',
   ],
-  [/content_filter|content_policy|responsible.?ai|safety system/i, 'declined'],
+  [DECLINED, 'declined'],
   [/model_not_found|not_found_error|does not exist|not found for api/i, 'model'],
   [/rate_limit|resource_exhausted|too many requests/i, 'busy'],
   [/overloaded|server_error|api_error|internal|unavailable|timeout/i, 'broken'],
@@ -89,10 +112,18 @@ export function classify(
     };
     return { fault: faultOfAnswer(answer, secrets), answer };
   }
+  if (isUnsent(error)) {
+    const unsupported = UnsupportedFunctionalityError.isInstance(error) ? `${error.functionality}: ` : '';
+    const words = cleanLine(`not sent: ${unsupported}${error.message}`, secrets);
+    return { fault: new UpstreamFault('refused', { code: error.name, words }) };
+  }
   // The packages report a stream that closed without a finish reason in this way.
   if (InvalidResponseDataError.isInstance(error) && error.data === undefined) {
     return { fault: new UpstreamFault('cut') };
   }
+  // Its cause is not the error of the package, which contains the request.
+  const bug = findTypeError(error);
+  if (bug !== undefined) return { fault: new UpstreamFault('defect', { code: 'TypeError' }, { cause: bug }) };
   if (AISDKError.isInstance(error)) return { fault: new UpstreamFault('unreadable', { code: error.name }) };
   if (isJsonObject(error) && !(error instanceof Error)) {
     const answer = { status: statusIn(error), headers: {}, body: JSON.stringify({ error }) };
@@ -101,8 +132,19 @@ export function classify(
   return { fault: new UpstreamFault('unreadable', {}, { cause: error }) };
 }
 
+/** True for a package's error about a request that it cannot express in the provider's format, and has not sent. */
+function isUnsent(error: unknown): error is Error {
+  return [UnsupportedFunctionalityError, InvalidPromptError, InvalidArgumentError].some((type) =>
+    type.isInstance(error),
+  );
+}
+
 function faultOf(status: number | undefined, body: string, words = ''): Fault {
   if (NO_TOOLS_STATUSES.includes(status) && NO_TOOLS.test(words)) return 'tools';
+  const said = [...codesIn(body), words].join(' ');
+  const named = NAMED_FAULTS.find(([pattern]) => pattern.test(said))?.[1];
+  if (named !== undefined) return named;
+  if (status === 403 && DECLINED.test(said)) return 'declined';
   if (status === 401 || status === 403) return 'credentials';
   if (status === 402) return 'credit';
   if (status === 404) return 'model';
@@ -111,8 +153,8 @@ function faultOf(status: number | undefined, body: string, words = ''): Fault {
   if (status !== undefined && (status >= 500 || status === 408 || status === 409 || status === 425))
     return 'broken';
   if (status !== undefined && status >= 300 && status < 400) return 'endpoint';
-  const named = CODE_FAULTS.find(([pattern]) => pattern.test(body))?.[1];
-  const known = (named === undefined || named === 'refused') && NO_MODEL.test(words) ? 'model' : named;
+  const found = CODE_FAULTS.find(([pattern]) => pattern.test(body))?.[1];
+  const known = (found === undefined || found === 'refused') && NO_MODEL.test(words) ? 'model' : found;
   if (status === undefined) return known ?? 'broken';
   // A 4xx status is not retryable, even if the body matches a retryable pattern.
   return known === undefined || known === 'broken' || known === 'busy' ? 'refused' : known;

@@ -1,12 +1,14 @@
 import type { RigOptions } from '../../core/rigs/rig-options.js';
-import type { Rig } from '../../core/ports/rig.js';
+import type { Rig, RigRequest } from '../../core/ports/rig.js';
 import { ModelHttpClient } from './http/client.js';
 import { createFetch } from './http/fetch.js';
 import { askModel } from './ask-model.js';
+import { CallMemory } from './call-memory.js';
 import { checkEndpoint } from './check-endpoint.js';
 import { classify } from './classify.js';
 import { createCompletions } from './openai-compatible/respond.js';
 import { BASE_URLS, requireKey, type Endpoint, type Provider } from './endpoint.js';
+import { prepareSchemas } from './tool-schemas/sent-schema.js';
 import { NO_SECRETS } from './provider-words.js';
 import { operatorError } from './upstream-fault.js';
 import { createPackaged } from './ai-sdk/packaged.js';
@@ -27,16 +29,22 @@ export interface RigSettings extends RigOptions {
 /**
  * Creates a rig for a model behind a provider's API. `respond` makes one model call; the core handles steps, tools and
  * retries.
+ * @param memory shared by all rigs of the process
  * @throws Error when an `openai-compatible` rig has no `baseUrl`
  */
-export function createModelRig(settings: RigSettings): Rig {
+export function createModelRig(settings: RigSettings, memory = new CallMemory()): Rig {
   const { id, name, provider, contextTokens, maxOutputTokens } = settings;
   const client = new ModelHttpClient();
   const endpoint = endpointOf(settings, createFetch(client));
-  const respond =
+  const callsOf = ({ sessionId }: RigRequest) => memory.ofSession(id, sessionId);
+  const send =
     provider === 'openai-compatible'
-      ? createCompletions(endpoint, client)
-      : createPackaged(provider, endpoint);
+      ? createCompletions(endpoint, client, callsOf)
+      : createPackaged(provider, endpoint, callsOf);
+  const respond: Rig['respond'] = async (request, signal, take) => {
+    if (settings.tools !== false) await prepareSchemas(request.tools, provider, signal);
+    await send(request, signal, take);
+  };
   return {
     id,
     name,
@@ -51,7 +59,9 @@ export function createModelRig(settings: RigSettings): Rig {
         throw operatorError(id, classify(error, NO_SECRETS).fault);
       }
       // A gateway may lack the list of models, so the request alone decides.
-      await (ask ? askModel(id, { endpoint, respond }, signal) : checkEndpoint(id, endpoint, signal));
+      if (!ask) return checkEndpoint(id, endpoint, signal);
+      await askModel(id, { endpoint, respond }, signal);
+      return undefined;
     },
   };
 }

@@ -1,8 +1,8 @@
-import type { SharedV3ProviderMetadata } from '@ai-sdk/provider';
 import { isJsonObject, type JsonObject } from '../../core/model/json.js';
 import type { ToolCall } from '../../core/model/message.js';
 import type { RigPart } from '../../core/ports/rig.js';
 import type { Usage } from '../../core/model/turn.js';
+import type { Attached, SessionCalls } from './call-memory.js';
 import { UpstreamFault } from './upstream-fault.js';
 import type { Outline } from './request-outline.js';
 
@@ -16,7 +16,7 @@ export interface WireCall {
   readonly name: string;
   /** The arguments as unparsed text. */
   readonly input: string;
-  readonly metadata?: SharedV3ProviderMetadata | undefined;
+  readonly attached?: Attached;
 }
 
 /** A completed response. */
@@ -31,13 +31,13 @@ export interface FinishedAnswer {
 /**
  * Yields the last parts of a response: all of its tool calls, then the end. A response that is no usable answer yields
  * its usage before it fails, because the provider bills it.
- * @param remember receives the metadata that the provider attached to a call
+ * @param known receives what the provider attached to a call
  * @throws UpstreamFault
  */
 export function* endParts(
   { reason, usage, spoke, calls }: FinishedAnswer,
   { usedCallIds, toolNames }: Outline,
-  remember: (callId: string, metadata: SharedV3ProviderMetadata) => void = () => undefined,
+  known: Pick<SessionCalls, 'remember'>,
 ): Iterable<RigPart> {
   const fault = faultOf(reason, spoke, calls.length);
   if (fault !== undefined) {
@@ -48,7 +48,7 @@ export function* endParts(
   for (const call of calls) {
     const callId = unusedId(call.id, used);
     used.add(callId);
-    if (call.metadata !== undefined) remember(callId, call.metadata);
+    known.remember(callId, call.attached);
     yield {
       type: 'tool_call',
       call: { callId, name: toolNames.fromWire(call.name), ...readArgs(call.input, reason) },

@@ -3,7 +3,9 @@ import { resultText } from '../../core/model/message.js';
 import type { RigRequest } from '../../core/ports/rig.js';
 import { cutText } from '../../core/model/text.js';
 import { Scrubber } from '../../core/tools/redaction.js';
+import { percentDecoded } from '../platform/net/basic-authorization.js';
 import type { Endpoint } from './endpoint.js';
+import { sentMessages } from './request-outline.js';
 
 /** The maximum length of a provider's message, in characters. */
 const MAX_WORDS = 300;
@@ -58,7 +60,7 @@ export function secretsOf({ apiKey, options, baseUrl }: Endpoint, request?: RigR
     values: [
       ...headers,
       ...headers.flatMap((header) => header.split(' ')),
-      ...decoded([username, password]),
+      ...[username, password].flatMap((part) => [part, percentDecoded(part)]),
     ].filter(isSecret),
     said: request === undefined ? '' : saidIn(request),
   };
@@ -69,7 +71,7 @@ export function secretsOf({ apiKey, options, baseUrl }: Endpoint, request?: RigR
  * credentials. Undefined if the body has none.
  */
 export function providerWords(body: string, secrets: Secrets): string | undefined {
-  const found = messageIn(body)?.slice(0, MAX_READ);
+  const found = messageIn(body);
   if (found === undefined) return undefined;
   const line = cleanLine(found, secrets);
   return line === '' ? undefined : line;
@@ -131,11 +133,11 @@ function piecesOf(text: string, length: number): string[] {
   );
 }
 
-/** The end of a conversation: what was said and what tools returned. */
-function saidIn({ messages }: RigRequest): string {
+/** The end of a conversation as it was sent: what was said and what tools returned. */
+function saidIn(request: RigRequest): string {
   const texts: string[] = [];
   let length = 0;
-  for (const message of messages.toReversed()) {
+  for (const message of sentMessages(request).toReversed()) {
     const results = message.role === 'assistant' ? message.toolResults : [];
     const text = [message.content, ...results.map(({ result }) => resultText(result))].join(' ');
     texts.push(text.slice(0, MAX_QUOTED - length));
@@ -145,8 +147,15 @@ function saidIn({ messages }: RigRequest): string {
   return texts.join('\n');
 }
 
-/** The message of an error body in the forms that providers use: OpenAI's, Google's, Ollama's, FastAPI's, plain text. */
-function messageIn(body: string): string | undefined {
+/**
+ * The beginning of the message of an error body in the forms that providers use: OpenAI's, Google's, Ollama's, FastAPI's,
+ * plain text.
+ */
+export function messageIn(body: string): string | undefined {
+  return wholeMessageIn(body)?.slice(0, MAX_READ);
+}
+
+function wholeMessageIn(body: string): string | undefined {
   const trimmed = body.trim();
   if (trimmed === '' || trimmed.startsWith('<')) return undefined;
   let parsed: unknown;
@@ -166,16 +175,6 @@ function messageIn(body: string): string | undefined {
   // OpenRouter puts the words of the provider behind it here.
   const raw = isJsonObject(metadata) && typeof metadata.raw === 'string' ? [metadata.raw] : [];
   return [...texts.slice(0, 1), ...raw].join(': ');
-}
-
-function decoded(parts: readonly string[]): readonly string[] {
-  return parts.flatMap((part) => {
-    try {
-      return [part, decodeURIComponent(part)];
-    } catch {
-      return [part];
-    }
-  });
 }
 
 function isSecret(value: string): boolean {

@@ -3,9 +3,12 @@ import { RigError } from '../../core/ports/rig.js';
 /** The kinds of failure of a model call, as far as the user or the operator can act on them. */
 export type Fault =
   | 'credentials'
+  | 'region'
   | 'credit'
+  | 'limit'
   | 'model'
   | 'tools'
+  | 'tool_count'
   | 'context'
   | 'refused'
   | 'declined'
@@ -15,6 +18,7 @@ export type Fault =
   | 'silent'
   | 'cut'
   | 'unreadable'
+  | 'defect'
   | 'length'
   | 'endpoint';
 
@@ -33,10 +37,20 @@ const WORDS: Record<Fault, Words> = {
     operator:
       'the provider did not accept the API key. Check that it is set, valid, and allowed to use this model.',
   },
+  region: {
+    retryable: false,
+    user: "The model's provider is not available from where this service runs. Choose another model, or ask the operator.",
+    operator: 'the provider does not serve the country or region of this server.',
+  },
   credit: {
     retryable: false,
     user: "This service's account with the model's provider has no credit left. Choose another model, or ask the operator to top it up.",
     operator: 'the account with the provider has no credit or quota left.',
+  },
+  limit: {
+    retryable: false,
+    user: "This service's account with the model's provider has reached its spending limit. Choose another model, or ask the operator to raise it.",
+    operator: 'the API key, or its account, has reached its spending limit. Raise it at the provider.',
   },
   model: {
     retryable: false,
@@ -48,6 +62,12 @@ const WORDS: Record<Fault, Words> = {
     retryable: false,
     user: 'This model cannot use tools, and the service offered it some. Choose another model, or ask the operator to turn its tools off.',
     operator: 'this model takes no tools: set `tools: false` for its rig in the configuration file.',
+  },
+  tool_count: {
+    retryable: false,
+    user: 'The service offers this model more tools than its provider accepts. Choose another model, or ask the operator to offer fewer.',
+    operator:
+      "the provider accepts fewer tools than the App has. Name fewer in the App's `tools`, or set `tools: false` for the rig.",
   },
   context: {
     retryable: false,
@@ -94,6 +114,11 @@ const WORDS: Record<Fault, Words> = {
     user: "The model's answer could not be read. Send your message again, or choose another model.",
     operator: 'the answer could not be read.',
   },
+  defect: {
+    retryable: false,
+    user: "The model's answer could not be read. Choose another model, or tell the operator.",
+    operator: 'an error in this service, or in the package for the provider, while it read the answer.',
+  },
   length: {
     retryable: false,
     user: 'The model ran out of room before it could answer. Ask for something shorter, start a new conversation, or choose another model.',
@@ -112,6 +137,8 @@ const OWN_KEY_WORDS: Partial<Record<Fault, (provider: string) => string>> = {
     `Your key for ${provider} was refused. Store another one, or delete it to use the service's own.`,
   credit: (provider) =>
     `Your account for the key for ${provider} has no credit left. Top it up, store another key, or delete it to use the service's own.`,
+  limit: (provider) =>
+    `Your key for ${provider} has reached its spending limit. Raise it, store another key, or delete it to use the service's own.`,
   model: (provider) =>
     `The model's provider does not know this model, or your key for ${provider} may not use it. Choose another model, or store another key.`,
 };

@@ -1,3 +1,6 @@
+import { createHash } from 'node:crypto';
+import { WALLET_REPORT } from '../../core/rigs/context-window.js';
+
 /** A one-to-one mapping from the core's names to names that the provider's wire format allows. */
 export interface WireNames {
   toWire(name: string): string;
@@ -10,15 +13,42 @@ const MAX_CALL_ID = 40;
 
 /**
  * Maps tool names: providers accept `[a-zA-Z0-9_-]{1,64}` that starts with a letter or `_`, while a tool may be named
- * `server.tool`. Deterministic for the same names in the same order.
+ * `server.tool`. Deterministic for the same names in the same order. No other tool gets the name `wallet_report`, so that
+ * no result of a tool server looks like a verdict.
  */
 export function wireToolNames(names: Iterable<string>): WireNames {
-  return mapNames(names, MAX_TOOL_NAME, (clean) => (/^[a-zA-Z_]/.test(clean) ? clean : `_${clean}`));
+  return mapNames([WALLET_REPORT, ...names], MAX_TOOL_NAME, (clean) =>
+    /^[a-zA-Z_]/.test(clean) ? clean : `_${clean}`,
+  );
 }
 
 /** Maps the call ids of a history, which may come from another rig with other rules. */
 export function wireCallIds(ids: Iterable<string>): WireNames {
   return mapNames(ids, MAX_CALL_ID, (clean) => (clean === '' ? 'call' : clean));
+}
+
+/** True for an id in the only form that Mistral's models accept. */
+export function isShortCallId(id: string): boolean {
+  return /^[a-zA-Z0-9]{9}$/.test(id);
+}
+
+/** Maps the call ids of a history to nine letters and digits. Deterministic, so that providers can cache the history. */
+export function shortCallIds(ids: Iterable<string>): Pick<WireNames, 'toWire'> {
+  const all = [...ids];
+  const taken = new Set(all.filter(isShortCallId));
+  const wires = new Map<string, string>();
+  for (const id of all) {
+    if (isShortCallId(id)) continue;
+    let wire = shortDigest(id);
+    while (taken.has(wire)) wire = shortDigest(wire);
+    taken.add(wire);
+    wires.set(id, wire);
+  }
+  return { toWire: (id) => wires.get(id) ?? id };
+}
+
+function shortDigest(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 9);
 }
 
 function mapNames(names: Iterable<string>, limit: number, finish: (clean: string) => string): WireNames {

@@ -43,22 +43,45 @@ export interface LinkedSignal {
  */
 export function linkSignals(...sources: readonly AbortSignal[]): LinkedSignal {
   const controller = new AbortController();
-  const listeners = sources.map((source) => {
-    const abort = (): void => {
-      controller.abort(source.reason);
-    };
-    if (source.aborted) abort();
-    else source.addEventListener('abort', abort, { once: true });
-    return () => {
-      source.removeEventListener('abort', abort);
-    };
-  });
+  for (const source of sources) {
+    if (source.aborted) controller.abort(source.reason);
+    else followersOf(source).add(controller);
+  }
   return {
     signal: controller.signal,
     release: () => {
-      for (const remove of listeners) remove();
+      for (const source of sources) followersOf(source).delete(controller);
     },
   };
+}
+
+/** What aborts with a signal. One listener serves all: Node takes more than ten for a leak, and warns. */
+class Followers {
+  readonly #controllers = new Set<AbortController>();
+
+  constructor(private readonly source: AbortSignal) {}
+
+  add(controller: AbortController): void {
+    if (this.#controllers.size === 0) this.source.addEventListener('abort', this.#abort, { once: true });
+    this.#controllers.add(controller);
+  }
+
+  delete(controller: AbortController): void {
+    this.#controllers.delete(controller);
+    if (this.#controllers.size === 0) this.source.removeEventListener('abort', this.#abort);
+  }
+
+  readonly #abort = (): void => {
+    for (const controller of this.#controllers) controller.abort(this.source.reason);
+  };
+}
+
+const followers = new WeakMap<AbortSignal, Followers>();
+
+function followersOf(source: AbortSignal): Followers {
+  const known = followers.get(source) ?? new Followers(source);
+  followers.set(source, known);
+  return known;
 }
 
 /** Converts the reason of a signal, which may be any value, to an Error. */

@@ -10,6 +10,11 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** Returns the name that a part of a JSON pointer stands for (RFC 6901, section 4). */
+export function unescapePointer(part: string): string {
+  return part.replaceAll('~1', '/').replaceAll('~0', '~');
+}
+
 /** True if a value is nested deeper than `limit` levels. Iterative, so that no depth can exhaust the call stack. */
 export function isDeeperThan(value: JsonValue, limit: number): boolean {
   let level: JsonValue[] = [value];

@@ -88,6 +88,23 @@ export function shownIn(records: readonly Message[]): number {
   return records.reduce((sum, record) => sum + shownCount(record), 0);
 }
 
+/**
+ * True for the record that states why its turn failed: the only `system` record that is neither the first of its turn
+ * nor about a wallet.
+ */
+export function isFailure({
+  role,
+  position,
+  origin,
+}: Pick<Message, 'role' | 'position' | 'origin'>): boolean {
+  return role === 'system' && position > 0 && origin === undefined;
+}
+
+/** How many of these records state why their turn failed. */
+export function failuresIn(records: readonly Message[]): number {
+  return records.filter((record) => isFailure(record)).length;
+}
+
 /** Returns the record with a call marked as having reported progress. */
 export function withProgress(message: Message, callId: string): Message {
   const toolCalls = message.toolCalls?.map((call) =>

@@ -19,6 +19,8 @@ export interface Snapshot {
   readonly status: SessionStatus;
   /** How many messages of the thread come before `settled`: 0 unless only the end of the thread was read. */
   readonly skipped: number;
+  /** How many records before `settled` state why their turn failed, see `isFailure`. */
+  readonly skippedFailures: number;
   /**
    * The records of ended turns. Stays the same array object as long as records are only appended, so that a cached
    * encoding can be extended.

@@ -59,8 +59,8 @@ export function patchedUserState(state: UserState | null, patch: JsonObject): Us
 
 /**
  * Returns the state as the current surface shows it: all keys, plus the flat ones once any was received.
- * @param pending what the wallet is asked to sign, which the state shows beside what the client has sent: in `pending`,
- * and at the top level unless the client has sent nested keys only
+ * @param pending what the wallet is asked to sign, which the state shows beside what the client has sent: at the top
+ * level and in `pending`
  */
 export function shownUserState(state: UserState, pending?: readonly PendingRequest[]): JsonObject;
 /** @returns null without a state and without pending requests */
@@ -73,12 +73,7 @@ export function shownUserState(
   pending: readonly PendingRequest[] = NOTHING,
 ): JsonObject | null {
   if (pending.length === 0) return state === null ? null : sentState(state);
-  const isFlat = state === null || state.flat || Object.keys(state.tree).length === 0;
-  return {
-    ...(state !== null && sentState(state)),
-    ...(isFlat && flatPending(pending)),
-    ...nestedPending(pending),
-  };
+  return { ...(state !== null && sentState(state)), ...shownRequests(pending) };
 }
 
 function sentState(state: UserState): JsonObject {
@@ -91,32 +86,8 @@ function sentState(state: UserState): JsonObject {
   };
 }
 
-/** The pending requests as a user state shows them, by id. */
-interface ShownRequests {
-  readonly transactions: JsonObject;
-  readonly signatures: JsonObject;
-}
-
-/** Returns the keys that the user state gets at its top level; empty when nothing is pending. */
-function flatPending(pending: readonly PendingRequest[]): JsonObject {
-  const { transactions, signatures } = shownRequests(pending);
-  return {
-    ...(hasKeys(transactions) && { pending_txs: transactions }),
-    ...(hasKeys(signatures) && { pending_eip712s: signatures }),
-  };
-}
-
-/** Returns the group `pending` of a nested user state; empty when nothing is pending. */
-function nestedPending(pending: readonly PendingRequest[]): JsonObject {
-  const { transactions, signatures } = shownRequests(pending);
-  const group: JsonObject = {
-    ...(hasKeys(transactions) && { evm_txs: transactions }),
-    ...(hasKeys(signatures) && { evm_sigs: signatures }),
-  };
-  return hasKeys(group) ? { pending: group } : {};
-}
-
-function shownRequests(pending: readonly PendingRequest[]): ShownRequests {
+/** Returns the keys that the user state gets for pending requests: flat ones, and the group `pending`. */
+function shownRequests(pending: readonly PendingRequest[]): JsonObject {
   const transactions: Record<string, JsonObject> = {};
   const signatures: Record<string, JsonObject> = {};
   for (const { id, payload, chainId, wallet, label } of pending) {
@@ -136,11 +107,16 @@ function shownRequests(pending: readonly PendingRequest[]): ShownRequests {
       };
     }
   }
-  return { transactions, signatures };
-}
-
-function hasKeys(object: JsonObject): boolean {
-  return Object.keys(object).length > 0;
+  const hasTransactions = Object.keys(transactions).length > 0;
+  const hasSignatures = Object.keys(signatures).length > 0;
+  return {
+    ...(hasTransactions && { pending_txs: transactions }),
+    ...(hasSignatures && { pending_eip712s: signatures }),
+    pending: {
+      ...(hasTransactions && { evm_txs: transactions }),
+      ...(hasSignatures && { evm_sigs: signatures }),
+    },
+  };
 }
 
 /** Extracts the flat fields. A chain id in decimal or `0x` digits becomes an integer. */

@@ -15,7 +15,7 @@ export interface TransactionPayload {
   readonly value: string;
   /** `0x` and hex digits; `0x` for a plain transfer. */
   readonly data: string;
-  /** Gas that the simulation used, as a decimal string; null: not known. A wallet may choose its own limit. */
+  /** A gas limit that sufficed at the staging, as a decimal string; null: not known. A wallet may choose its own. */
   readonly gas: string | null;
   /** The next nonce of the sender when it was simulated: a transaction with a lower one is older than the request. */
   readonly nonce: number;
@@ -37,7 +37,8 @@ export type WalletPayload = TransactionPayload | SignaturePayload;
 /**
  * The life of a request: `staged` (transactions only: simulated, not shown to the wallet) → `pending` (the wallet is
  * asked) → `reported` (the wallet claims an outcome, which the service verifies) → a terminal state. `rejected`: the
- * wallet did not sign. `expired`: nobody reported an outcome in time.
+ * wallet did not sign. `expired`: nobody reported an outcome in time. `not_found` is terminal until a later look finds
+ * what was reported.
  */
 export type WalletRequestState = 'staged' | 'pending' | 'reported' | 'expired' | 'rejected' | WalletVerdict;
 
@@ -51,6 +52,12 @@ export const VERDICT_WORDS = {
   differs: 'differs from what was staged',
   not_found: 'reported, not found yet',
 } as const satisfies Record<WalletVerdict, string>;
+
+/**
+ * How long after its expiry a request is looked for that was reported and not found, in milliseconds. Bounded, because
+ * the store forgets in the end which transactions have confirmed requests of deleted sessions.
+ */
+export const LOOKED_FOR_MS = 86_400_000;
 
 /** The outcome that a wallet reported. It is a claim until the service has verified it. */
 export interface WalletClaim {
@@ -111,10 +118,19 @@ export const WALLET_BOUNDS = { open: 50, payloadBytes: 65_536, pendingBytes: 262
 /** Which transactions an App may stage and request. Null fields do not restrict. */
 export interface WalletPolicy {
   readonly chains: readonly number[] | null;
-  /** Lower-case addresses. Applies to the receiver, and to that, or the spender, of an ERC-20 transfer or approval. */
+  /** Lower-case addresses. Applies to the receiver, and to that, or the spender, of a transfer or approval of tokens. */
   readonly recipients: readonly string[] | null;
   /** The most native currency of one transaction, as a decimal string in units of the currency (`0.5`). */
   readonly maxValue: string | null;
   /** The most native currency that one wallet may be asked for on one chain in one day (UTC). */
   readonly maxDailyValue: string | null;
+}
+
+/** True for a reported outcome that no look has found yet, and that another one may find. */
+export function isLookedFor(
+  { state, claim, expiresAt }: Pick<WalletRequest, 'state' | 'claim' | 'expiresAt'>,
+  now: number,
+): boolean {
+  const isOpen = state === 'reported' || state === 'not_found';
+  return isOpen && claim?.proof != null && now < expiresAt + LOOKED_FOR_MS;
 }

@@ -58,10 +58,12 @@ describe('shownUserState with pending requests', () => {
     expect(shownUserState(state, [])).toEqual(bare);
   });
 
-  it('shows them in `pending` alone to a client that uses nested keys', () => {
-    const state = mergeUserState(null, { evm: { address: FROM } });
-    expect(shownUserState(state, all)).toEqual({ evm: { address: FROM }, ...nested });
-  });
+  it.each([{ evm: { address: FROM } }, { connection: { is_connected: true } }, { ens_name: 'a.eth' }])(
+    'shows them in both places to a client that has sent no flat keys: %j',
+    (sent) => {
+      expect(shownUserState(mergeUserState(null, sent), all)).toEqual({ ...sent, ...flat, ...nested });
+    },
+  );
 
   it('leaves out a kind of which there is none', () => {
     expect(Object.keys(shownUserState(null, [native]) ?? {})).toEqual(['pending_txs', 'pending']);

@@ -1,6 +1,6 @@
 import type { LanguageModelV3 } from '@ai-sdk/provider';
-import type { Rig } from '../../../core/ports/rig.js';
-import { createCallMemory } from './call-memory.js';
+import type { Rig, RigRequest } from '../../../core/ports/rig.js';
+import type { SessionCalls } from '../call-memory.js';
 import { isWebPage, requireKey, withKeyOf, type Endpoint } from '../endpoint.js';
 import { UpstreamFault } from '../upstream-fault.js';
 import { callSettings, openModel, type PackagedProvider } from './model.js';
@@ -10,8 +10,11 @@ import { buildPrompt } from './prompt.js';
 import { asRigError } from '../rig-error.js';
 
 /** Creates the `respond` of a rig that calls its provider through an AI SDK package. */
-export function createPackaged(provider: PackagedProvider, endpoint: Endpoint): Rig['respond'] {
-  const memory = createCallMemory();
+export function createPackaged(
+  provider: PackagedProvider,
+  endpoint: Endpoint,
+  callsOf: (request: RigRequest) => SessionCalls,
+): Rig['respond'] {
   let opened: Promise<LanguageModelV3> | undefined;
 
   return async (request, signal, take) => {
@@ -31,7 +34,8 @@ export function createPackaged(provider: PackagedProvider, endpoint: Endpoint): 
         ? (opened ??= openModel(provider, endpoint))
         : openModel(provider, used));
       const outline = outlineOf(request, endpoint.options);
-      const prompt = buildPrompt(request.instructions, outline, memory);
+      const known = callsOf(request);
+      const prompt = buildPrompt(request.instructions, outline, { provider, known });
       const { stream, response } = await model.doStream({
         prompt: prompt.messages,
         ...(prompt.tools.length === 0 ? {} : { tools: prompt.tools }),
@@ -40,7 +44,7 @@ export function createPackaged(provider: PackagedProvider, endpoint: Endpoint): 
         abortSignal: call.signal,
       });
       if (isWebPage(response?.headers?.['content-type'])) throw new UpstreamFault('endpoint');
-      for await (const part of readParts(stream, outline, memory)) {
+      for await (const part of readParts(stream, outline, known)) {
         signal.throwIfAborted();
         isOver = part.type === 'end';
         take(part);

@@ -5,7 +5,7 @@ import type {
 } from '@ai-sdk/provider';
 import type { RigPart } from '../../../core/ports/rig.js';
 import type { Usage } from '../../../core/model/turn.js';
-import type { CallMemory } from './call-memory.js';
+import type { SessionCalls } from '../call-memory.js';
 import { endParts, type WireCall } from '../ending.js';
 import { UpstreamFault } from '../upstream-fault.js';
 import type { Outline } from '../request-outline.js';
@@ -18,7 +18,7 @@ import type { Outline } from '../request-outline.js';
 export async function* readParts(
   stream: AsyncIterable<LanguageModelV3StreamPart>,
   outline: Outline,
-  memory: CallMemory,
+  known: SessionCalls,
 ): AsyncIterable<RigPart> {
   const calls: WireCall[] = [];
   let finish: { reason: LanguageModelV3FinishReason; usage: LanguageModelV3Usage } | undefined;
@@ -33,7 +33,7 @@ export async function* readParts(
         id: part.toolCallId,
         name: part.toolName,
         input: part.input,
-        metadata: part.providerMetadata,
+        ...(part.providerMetadata !== undefined && { attached: { metadata: part.providerMetadata } }),
       });
     } else if (part.type === 'error') {
       throw part.error;
@@ -46,9 +46,7 @@ export async function* readParts(
     throw new UpstreamFault('cut');
   }
   const answer = { reason: finish.reason.unified, usage: usageOf(finish.usage), spoke, calls };
-  yield* endParts(answer, outline, (callId, metadata) => {
-    memory.remember(callId, metadata);
-  });
+  yield* endParts(answer, outline, known);
 }
 
 function usageOf(usage: LanguageModelV3Usage): Usage {

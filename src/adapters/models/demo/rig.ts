@@ -33,7 +33,7 @@ export function createDemoRig(settings: { readonly tokenMs: number }): Rig {
     provider: 'demo',
     contextTokens: 32_000,
     respond,
-    check: () => Promise.resolve(),
+    check: () => Promise.resolve(undefined),
   };
 }
 

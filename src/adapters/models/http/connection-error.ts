@@ -17,13 +17,40 @@ export class ConnectionError extends Error {
 
 /** Finds the connection error that an error wraps, at any depth. */
 export function findConnectionError(error: unknown): ConnectionError | undefined {
-  let current = error;
-  for (let depth = 0; depth < 10; depth++) {
+  for (const current of chainOf(error)) {
     if (current instanceof ConnectionError) return current;
-    if (typeof current !== 'object' || current === null || !('cause' in current)) return undefined;
-    current = current.cause;
+    const fault = FETCH_FAULTS.get(isTypeError(current) ? current.message : undefined);
+    const code = isTypeError(current) ? codeOf(current.cause) : undefined;
+    if (fault !== undefined && code !== undefined)
+      return new ConnectionError(fault, code, { cause: current });
   }
   return undefined;
+}
+
+/** Finds the TypeError that an error is or wraps: a bug, unless it is a connection error. */
+export function findTypeError(error: unknown): TypeError | undefined {
+  return chainOf(error).find(isTypeError);
+}
+
+/** The messages of TypeErrors of the global `fetch` for a failed connection, whose cause is the system error. */
+const FETCH_FAULTS: ReadonlyMap<string | undefined, ConnectionFault> = new Map([
+  ['fetch failed', 'unreachable'],
+  ['terminated', 'cut'],
+]);
+
+/** An error and its causes. */
+function chainOf(error: unknown): readonly unknown[] {
+  const chain = [error];
+  for (let last = error; chain.length < 10; chain.push(last)) {
+    if (typeof last !== 'object' || last === null || !('cause' in last)) return chain;
+    last = last.cause;
+  }
+  return chain;
+}
+
+/** Tests the name, because an error of another realm is not `instanceof TypeError`. */
+function isTypeError(error: unknown): error is TypeError {
+  return typeof error === 'object' && error !== null && 'name' in error && error.name === 'TypeError';
 }
 
 /** The `code` of a system error. Tests the shape, because an error of another realm is not `instanceof Error`. */

@@ -1,4 +1,5 @@
 import type { Dispatcher } from 'undici';
+import { basicAuthorization } from '../../platform/net/basic-authorization.js';
 import type { Connection } from './connection.js';
 import { codeOf, ConnectionError, type ConnectionFault } from './connection-error.js';
 
@@ -183,7 +184,6 @@ function headersOf({ url, headers }: ModelRequest): Record<string, string> {
   const own = Object.entries(headers).filter(([name]) => !/^(?:host|content-length)$/i.test(name));
   const sent = Object.fromEntries(own);
   const isAuthorized = own.some(([name]) => name.toLowerCase() === 'authorization');
-  if (isAuthorized || (url.username === '' && url.password === '')) return sent;
-  const credentials = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
-  return { ...sent, authorization: `Basic ${Buffer.from(credentials).toString('base64')}` };
+  const authorization = isAuthorized ? undefined : basicAuthorization(url);
+  return authorization === undefined ? sent : { ...sent, authorization };
 }

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonValue } from '../../../core/model/json.js';
+import { isDeeperThan, isJsonObject, type JsonObject, type JsonValue } from '../../../core/model/json.js';
 import { MAX_ARGUMENTS } from '../http/limits.js';
 import type { WireCall } from '../ending.js';
 import { UpstreamFault } from '../upstream-fault.js';
@@ -10,6 +10,8 @@ export interface CallDelta {
   /** Undefined if the fragment has none; some servers send empty names. */
   readonly name: string | undefined;
   readonly args: string | undefined;
+  /** What the server wants back with the call, such as Gemini's signature. */
+  readonly extra?: JsonObject | undefined;
 }
 
 /** @throws UpstreamFault when the value is not a list of call fragments */
@@ -26,7 +28,10 @@ export function readCallDeltas(value: JsonValue | undefined): readonly CallDelta
       throw new UpstreamFault('unreadable', { code: 'tool_calls' });
     }
     const { name, arguments: args } = item.function;
-    return { index, id: textOf(item.id), name: textOf(name), args: argumentsOf(args) };
+    return {
+      ...{ index, id: textOf(item.id), name: textOf(name) },
+      ...{ args: argumentsOf(args), extra: extraOf(item.extra_content) },
+    };
   });
 }
 
@@ -42,6 +47,13 @@ function argumentsOf(value: JsonValue | undefined): string | undefined {
   return JSON.stringify(value);
 }
 
+/** The maximum nesting of `extra_content`, in levels. */
+const MAX_DEPTH = 16;
+
+function extraOf(value: JsonValue | undefined): JsonObject | undefined {
+  return isJsonObject(value) && !isDeeperThan(value, MAX_DEPTH) ? value : undefined;
+}
+
 interface GrowingCall {
   /** The id of the first fragment; undefined if another call already has it. */
   readonly id: string | undefined;
@@ -51,6 +63,7 @@ interface GrowingCall {
   readonly ids: Set<string>;
   readonly indexes: Set<number>;
   args: string;
+  extra: JsonObject | undefined;
   /** Whether the arguments are complete JSON; undefined: they have grown since that was checked. */
   isWhole: boolean | undefined;
 }
@@ -67,14 +80,17 @@ const MAX_CALLS = 256;
 export class CallDeltas {
   readonly #calls: GrowingCall[] = [];
   /** Fragments of calls with an index that have no name yet. */
-  readonly #nameless = new Map<number, { id: string | undefined; args: string }>();
+  readonly #nameless = new Map<number, Omit<CallDelta, 'index' | 'name'>>();
   readonly #named = new Set<number>();
   #length = 0;
 
-  /** @throws UpstreamFault when all arguments together exceed `MAX_ARGUMENTS`, or there are over `MAX_CALLS` calls */
+  /**
+   * @throws UpstreamFault when all arguments and extra contents together exceed `MAX_ARGUMENTS`, or there are over
+   * `MAX_CALLS` calls
+   */
   take(delta: CallDelta): void {
-    const { index, id, name, args } = delta;
-    this.#length += args?.length ?? 0;
+    const { index, id, name, args, extra } = delta;
+    this.#length += (args?.length ?? 0) + (extra === undefined ? 0 : JSON.stringify(extra).length);
     if (this.#length > MAX_ARGUMENTS || this.#calls.length + this.#nameless.size > MAX_CALLS)
       throw new UpstreamFault('unreadable', { code: 'endless_call' });
     if (index === undefined || this.#named.has(index)) {
@@ -82,14 +98,17 @@ export class CallDeltas {
       return;
     }
     const before = this.#nameless.get(index);
-    const all = { id: before?.id ?? id, args: (before?.args ?? '') + (args ?? '') };
+    const all = {
+      ...{ id: before?.id ?? id, args: (before?.args ?? '') + (args ?? '') },
+      extra: before?.extra ?? extra,
+    };
     if (name === undefined) {
       this.#nameless.set(index, all);
       return;
     }
     this.#nameless.delete(index);
     this.#named.add(index);
-    this.#add({ index, id: all.id, name, args: all.args });
+    this.#add({ index, name, ...all });
   }
 
   /**
@@ -97,12 +116,15 @@ export class CallDeltas {
    * @throws UpstreamFault when a call has no name
    */
   end(): readonly WireCall[] {
-    for (const [index, { id, args }] of this.#nameless) this.#add({ index, id, name: undefined, args });
+    for (const [index, rest] of this.#nameless) this.#add({ index, name: undefined, ...rest });
     const calls = [...this.#calls];
     // The index determines the order only if every call has one.
     if (calls.every(({ index }) => index !== undefined))
       calls.sort((a, b) => (a.index ?? 0) - (b.index ?? 0));
-    return calls.map(({ id, name, args }) => ({ id: id ?? '', name, input: args }));
+    return calls.map(({ id, name, args, extra }) => ({
+      ...{ id: id ?? '', name, input: args },
+      ...(extra !== undefined && { attached: { extra } }),
+    }));
   }
 
   #add(delta: CallDelta): void {
@@ -114,6 +136,7 @@ export class CallDeltas {
       if (id !== undefined) found.ids.add(id);
       if (delta.index !== undefined) found.indexes.add(delta.index);
       found.args += delta.args ?? '';
+      found.extra ??= delta.extra;
       found.isWhole = undefined;
       return;
     }
@@ -123,6 +146,7 @@ export class CallDeltas {
     const isTaken = this.#calls.some((call) => call.id === id);
     this.#calls.push({
       ...{ id: isTaken ? undefined : id, index: delta.index, name, args: delta.args ?? '' },
+      extra: delta.extra,
       isWhole: undefined,
       ids: new Set(id === undefined ? [] : [id]),
       indexes: new Set(delta.index === undefined ? [] : [delta.index]),

@@ -1,8 +1,10 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/model/json.js';
 import { NO_USAGE, type Usage } from '../../../core/model/turn.js';
-import type { FinishedAnswer, FinishReason } from '../ending.js';
+import type { FinishedAnswer, FinishReason, WireCall } from '../ending.js';
 import { UpstreamFault } from '../upstream-fault.js';
 import { CallDeltas, readCallDeltas } from './call-deltas.js';
+import { Reasoning } from './reasoning.js';
+import { ThinkBlock } from './think-block.js';
 
 const FINISH_REASONS: ReadonlyMap<string, FinishReason> = new Map([
   ['stop', 'stop'],
@@ -12,13 +14,20 @@ const FINISH_REASONS: ReadonlyMap<string, FinishReason> = new Map([
   ['function_call', 'tool-calls'],
 ]);
 
-/** Reads the chunks of one chat completion. Ignores reasoning (`reasoning`, `reasoning_content`). */
+/**
+ * Reads the chunks of one chat completion. Reasoning is no part of the text: a leading `<think>` is removed, and the
+ * fields of the response are attached to its first call.
+ */
 export class Chunks {
   /** Created on demand: most responses contain no tool calls. */
   #calls: CallDeltas | undefined;
+  readonly #thinkBlock = new ThinkBlock();
+  /** Created on demand, too. */
+  #reasoning: Reasoning | undefined;
   #finish: string | undefined;
   #usage: Usage = NO_USAGE;
   #spoke = false;
+  #refused = false;
   #isMarked = false;
 
   /** @param onText receives each text fragment, never an empty one */
@@ -68,18 +77,33 @@ export class Chunks {
    * @throws UpstreamFault when the stream ended without a finish reason
    */
   end(): FinishedAnswer {
-    const calls = this.#calls?.end() ?? [];
+    const calls = this.#callsWithReasoning();
     if (this.#finish === undefined) throw new UpstreamFault('cut');
-    const reason = FINISH_REASONS.get(this.#finish) ?? 'other';
+    this.#takeText(this.#thinkBlock.end());
+    const finish = FINISH_REASONS.get(this.#finish) ?? 'other';
+    const reason = this.#refused && finish === 'stop' ? 'content-filter' : finish;
     return { reason, usage: this.#usage, spoke: this.#spoke, calls };
   }
 
-  #takeDelta({ content, tool_calls: pieces }: JsonObject): void {
+  #callsWithReasoning(): readonly WireCall[] {
+    const calls = this.#calls?.end() ?? [];
+    const message = this.#reasoning?.end();
+    if (message === undefined) return calls;
+    return calls.map((call, at) => (at === 0 ? { ...call, attached: { ...call.attached, message } } : call));
+  }
+
+  #takeDelta(delta: JsonObject): void {
+    if (Reasoning.isIn(delta)) (this.#reasoning ??= new Reasoning()).take(delta);
+    const { content, refusal, tool_calls: pieces } = delta;
     const deltas = pieces === undefined ? [] : readCallDeltas(pieces);
-    if (typeof content === 'string') this.#takeText(content);
+    if (typeof content === 'string') this.#takeText(this.#thinkBlock.take(content));
     else if (content !== undefined && content !== null)
-      for (const text of textsOf(content)) this.#takeText(text);
-    for (const delta of deltas) (this.#calls ??= new CallDeltas()).take(delta);
+      for (const text of textsOf(content)) this.#takeText(this.#thinkBlock.take(text));
+    if (typeof refusal === 'string' && refusal !== '') {
+      this.#refused = true;
+      this.#takeText(refusal);
+    }
+    for (const piece of deltas) (this.#calls ??= new CallDeltas()).take(piece);
   }
 }
 

@@ -1,67 +1,37 @@
 import type { RigOptions } from '../../../core/rigs/rig-options.js';
-import type { PromptMessage, RigRequest } from '../../../core/ports/rig.js';
+import type { RigRequest } from '../../../core/ports/rig.js';
 import type { ToolDescription } from '../../../core/ports/tool.js';
 import type { WireNames } from '../wire-names.js';
-import { argumentsSchema, type Outline } from '../request-outline.js';
-import { outputText } from '../ai-sdk/prompt.js';
+import type { Outline } from '../request-outline.js';
+import { sentSchema } from '../tool-schemas/sent-schema.js';
+import type { Dialect } from './dialect.js';
+import { wireMessages } from './messages.js';
+import type { SentReasoning } from './sent-reasoning.js';
 
 interface CompletionOptions extends Pick<RigOptions, 'maxOutputTokens' | 'temperature' | 'reasoning'> {
   readonly model: string;
+  readonly dialect: Dialect;
 }
 
 /** Builds the JSON body of a request for a streamed chat completion. */
 export function requestBody(
-  { model, maxOutputTokens, temperature, reasoning }: CompletionOptions,
+  { model, dialect, maxOutputTokens, temperature, reasoning }: CompletionOptions,
   instructions: RigRequest['instructions'],
   outline: Outline,
+  sent: SentReasoning,
 ): string {
-  const messages: WireMessage[] = [];
-  if (instructions.trim() !== '') messages.push({ role: 'system', content: instructions });
-  for (const message of outline.messages) {
-    if (message.role === 'user') messages.push({ role: 'user', content: message.content });
-    else addAssistant(messages, message, outline);
-  }
-  const limit = field('max_tokens', maxOutputTokens);
+  const messages = wireMessages(instructions, outline, dialect, sent);
+  const limit = field(dialect.limitField, maxOutputTokens);
   const options = `${limit}${field('temperature', temperature)}${field('reasoning_effort', reasoning)}`;
   const tools = outline.tools.length === 0 ? '' : `,"tools":${toolsJson(outline.tools, outline.toolNames)}`;
+  const usage = dialect.hasUsageOption ? ',"stream_options":{"include_usage":true}' : '';
   const choice = outline.toolsAreHistory ? ',"tool_choice":"none"' : '';
-  return `{"model":${JSON.stringify(model)}${options},"messages":${JSON.stringify(messages)}${tools}${choice},"stream":true,"stream_options":{"include_usage":true}}`;
+  return `{"model":${JSON.stringify(model)}${options},"messages":${JSON.stringify(messages)}${tools}${choice},"stream":true${usage}}`;
 }
 
 /** Returns an optional field of the JSON body. */
 function field(name: string, value: string | number | undefined): string {
   return value === undefined ? '' : `,"${name}":${JSON.stringify(value)}`;
-}
-
-type WireMessage =
-  | { readonly role: 'system' | 'user'; readonly content: string }
-  | { readonly role: 'assistant'; readonly content: string | null; readonly tool_calls?: readonly object[] }
-  | { readonly role: 'tool'; readonly tool_call_id: string; readonly content: string };
-
-function addAssistant(
-  messages: WireMessage[],
-  message: Extract<PromptMessage, { role: 'assistant' }>,
-  { withTools, toolNames, callIds }: Outline,
-): void {
-  const calls = withTools ? message.toolCalls : [];
-  const content = message.content.trim() === '' ? '' : message.content;
-  if (calls.length === 0) {
-    if (content !== '') messages.push({ role: 'assistant', content });
-    return;
-  }
-  messages.push({
-    role: 'assistant',
-    content: content === '' ? null : content,
-    tool_calls: calls.map(({ callId, name, args }) => ({
-      id: callIds.toWire(callId),
-      type: 'function',
-      function: { name: toolNames.toWire(name), arguments: JSON.stringify(args) },
-    })),
-  });
-  for (const { callId } of calls) {
-    const result = message.toolResults.find((candidate) => candidate.callId === callId);
-    messages.push({ role: 'tool', tool_call_id: callIds.toWire(callId), content: outputText(result) });
-  }
 }
 
 /** Caches the JSON of tool lists: the list is the same object from turn to turn, and longer than most conversations. */
@@ -79,7 +49,7 @@ function toolsJson(tools: readonly ToolDescription[], names: WireNames): string 
       function: {
         name: names.toWire(tool.name),
         description: tool.description,
-        parameters: argumentsSchema(tool),
+        parameters: sentSchema(tool.parameters, 'openai-compatible'),
         strict: false,
       },
     })),

@@ -1,18 +1,22 @@
 import { StringDecoder } from 'node:string_decoder';
 import { createParser } from 'eventsource-parser';
-import type { Rig, RigError, RigPart } from '../../../core/ports/rig.js';
+import type { Rig, RigError, RigPart, RigRequest } from '../../../core/ports/rig.js';
 import type { ModelHttpClient } from '../http/client.js';
 import type { OpenResponse, ResponseHead, ResponseListener } from '../http/exchange.js';
 import { MAX_BYTES, MAX_EVENT, MAX_REFUSAL, MAX_STRAY_LINES } from '../http/limits.js';
 import { optionsFor } from '../call-options.js';
 import { isWebPage, requireKey, withKeyOf, type Endpoint } from '../endpoint.js';
+import type { SessionCalls } from '../call-memory.js';
 import { endParts } from '../ending.js';
 import { UpstreamFault } from '../upstream-fault.js';
 import { outlineOf, type Outline } from '../request-outline.js';
 import { asRigError, refusalError, type FailedCall } from '../rig-error.js';
-import type { UpstreamAnswer } from '../classify.js';
+import { faultOfAnswer, type UpstreamAnswer } from '../classify.js';
+import { NO_SECRETS } from '../provider-words.js';
 import { Chunks } from './chunks.js';
+import { dialectOf } from './dialect.js';
 import { requestBody } from './request.js';
+import { FIRST_HABIT, secondTry, type Habit } from './sent-reasoning.js';
 
 const BODILESS = new Set([204, 205]);
 /** How long a proxy may keep a complete response open, in milliseconds. */
@@ -23,10 +27,17 @@ const BYTE_ORDER_MARK = '\uFEFF';
  * Creates the `respond` of a rig that requests chat completions in OpenAI's format. It uses no provider package,
  * because the package passes each token through four web streams (docs/decisions/016-chat-completions.md).
  */
-export function createCompletions(endpoint: Endpoint, client: Pick<ModelHttpClient, 'open'>): Rig['respond'] {
+export function createCompletions(
+  endpoint: Endpoint,
+  client: Pick<ModelHttpClient, 'open'>,
+  callsOf: (request: RigRequest) => SessionCalls,
+): Rig['respond'] {
   const { model, baseUrl, options } = endpoint;
   const url = new URL(`${baseUrl}/chat/completions`);
+  const dialect = dialectOf(url);
   const configured = headersFor(endpoint);
+  // Kept for the next requests, once the server has accepted it.
+  let habit = FIRST_HABIT;
 
   return (request, signal, take) =>
     new Promise((resolve, reject) => {
@@ -36,10 +47,34 @@ export function createCompletions(endpoint: Endpoint, client: Pick<ModelHttpClie
         requireKey(used);
         const headers = used === endpoint ? configured : headersFor(used);
         const outline = outlineOf(request, options);
-        const chosen = { model, ...optionsFor(request.purpose, endpoint) };
-        const body = requestBody(chosen, request.instructions, outline);
-        const reader = new CompletionReader(signal, outline, { take, resolve, reject, ...call });
-        client.open({ url, method: 'POST', headers, body, signal }, reader);
+        const chosen = { model, dialect, ...optionsFor(request.purpose, endpoint) };
+        const known = callsOf(request);
+        const bodyFor = (next: Habit): string =>
+          requestBody(chosen, request.instructions, outline, { habit: next, known });
+        const send = (body: string, handling: Pick<Consumer, 'resolve' | 'sendAgain'>): void => {
+          const reader = new CompletionReader(signal, outline, { take, reject, known, ...call, ...handling });
+          client.open({ url, method: 'POST', headers, body, signal }, reader);
+        };
+        const first = { habit, body: bodyFor(habit) };
+        const sendAgain = (answer: UpstreamAnswer): boolean => {
+          const next = secondTry(first.habit, answer);
+          const body = next === undefined ? first.body : bodyFor(next.habit);
+          if (next === undefined || body === first.body) return false;
+          const done = (): void => {
+            if (next.isLasting) habit = next.habit;
+            resolve();
+          };
+          const refuse = (second: UpstreamAnswer): boolean => {
+            // Without the reasoning the request was refused, too: it was not the reason.
+            const isFirst =
+              next.habit.remembered === 'none' && faultOfAnswer(second, NO_SECRETS).fault === 'refused';
+            if (isFirst) reject(failureOf(signal, refusalError(answer, call)));
+            return isFirst;
+          };
+          send(body, { resolve: done, sendAgain: refuse });
+          return true;
+        };
+        send(first.body, { resolve, sendAgain });
       } catch (error) {
         reject(failureOf(signal, asRigError(error, call)));
       }
@@ -60,6 +95,9 @@ interface Consumer extends FailedCall {
   readonly take: (part: RigPart) => void;
   readonly resolve: () => void;
   readonly reject: (error: Error) => void;
+  readonly known: SessionCalls;
+  /** Handles a refusal, such as by a second request without the reasoning that it is about. False: it is final. */
+  readonly sendAgain: (answer: UpstreamAnswer) => boolean;
 }
 
 /** Reads one response: an event stream or the body of an error. */
@@ -132,7 +170,8 @@ class CompletionReader implements ResponseListener {
         this.#refuse(this.#refusal);
         return;
       }
-      for (const part of endParts(this.#chunks.end(), this.outline)) this.consumer.take(part);
+      const answer = this.#chunks.end();
+      for (const part of endParts(answer, this.outline, this.consumer.known)) this.consumer.take(part);
       this.#isOver = true;
       this.consumer.resolve();
     } catch (error) {
@@ -156,15 +195,22 @@ class CompletionReader implements ResponseListener {
   }
 
   #refuse(refusal: { readonly head: ResponseHead; readonly body: string }): void {
-    this.#reject(refusalError(answerOf(refusal), this.consumer));
+    if (this.#isOver) return;
+    const answer = answerOf(refusal);
+    if (this.consumer.sendAgain(answer)) this.#close();
+    else this.#reject(refusalError(answer, this.consumer));
   }
 
   /** Ends the call with an error and closes the connection, unless the response is complete. */
   #reject(error: RigError): void {
+    this.#close();
+    this.consumer.reject(failureOf(this.signal, error));
+  }
+
+  #close(): void {
     this.#isOver = true;
     clearTimeout(this.#lingering);
     this.#response?.cancel();
-    this.consumer.reject(failureOf(this.signal, error));
   }
 
   #takeText(decoded: string): void {
