@@ -29,7 +29,7 @@ export async function deliver<T>(
       }
     }
   } finally {
-    either.release();
+    either.abort();
   }
 }
 

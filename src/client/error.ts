@@ -38,12 +38,12 @@ export class ClientError extends Error {
       readonly cause?: unknown;
     } = {},
   ) {
-    super(message, facts.cause === undefined ? undefined : { cause: facts.cause });
+    super(message, facts);
     this.status = facts.status ?? null;
     this.code = facts.code ?? null;
     this.requestId = facts.requestId ?? null;
     this.details = facts.details ?? [];
-    this.retryable = kind === 'unreachable' || (facts.status !== undefined && PASSING.has(facts.status));
+    this.retryable = kind === 'unreachable' || PASSING.has(facts.status ?? 0);
     this.retryAfterMs = facts.retryAfterMs ?? null;
   }
 }

@@ -38,3 +38,10 @@ export function textOf(object: JsonObject, name: string): string {
   const value = object[name];
   return typeof value === 'string' ? value : '';
 }
+
+/** Returns the fields that are not undefined. */
+export function present<T>(fields: Readonly<Record<string, T | undefined>>): Record<string, T> {
+  return Object.fromEntries(
+    Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
+}

@@ -27,9 +27,10 @@ export class LiveText {
 
   /** Starts a turn that the stream sends from its beginning. */
   begin(turnId: string): void {
-    if (this.#turnId !== undefined && this.#turnId !== turnId) this.#forget();
+    const isNext = this.#turnId !== undefined && this.#turnId !== turnId;
     this.#turnId = turnId;
     this.#received = '';
+    if (isNext) this.cover('');
   }
 
   /**
@@ -48,16 +49,12 @@ export class LiveText {
    */
   receive(content: string, offset = this.#received.length): void {
     this.#received = this.#received.slice(0, offset) + content;
-    const [shorter, longer] =
-      this.#received.length < this.#covered.length
-        ? [this.#received, this.#covered]
-        : [this.#covered, this.#received];
-    if (!longer.startsWith(shorter)) this.#isMuted = true;
+    this.#isMuted ||= this.#contradicts(this.#covered);
   }
 
   /** Records the running turn's text in a state that was just emitted. */
   cover(text: string): void {
-    this.#isMuted = !text.startsWith(this.#received) && !this.#received.startsWith(text);
+    this.#isMuted = this.#contradicts(text);
     this.#covered = text;
     this.#shown = text.length;
   }
@@ -75,9 +72,8 @@ export class LiveText {
     return piece;
   }
 
-  #forget(): void {
-    this.#covered = '';
-    this.#shown = 0;
-    this.#isMuted = false;
+  /** True if neither this text nor that of the stream is the beginning of the other. */
+  #contradicts(text: string): boolean {
+    return !text.startsWith(this.#received) && !this.#received.startsWith(text);
   }
 }

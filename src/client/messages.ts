@@ -28,19 +28,6 @@ export interface Reply {
   readonly text: string;
   /** The reason why the reply is incomplete. */
   readonly failure: string | undefined;
-  /** True when there is text, a tool result or a failure. */
-  readonly hasBegun: boolean;
-}
-
-/** Returns the reply to the last user message with this text; undefined when there is no such message. */
-export function replyTo({ messages }: SessionState, text: string): Reply | undefined {
-  const index = lastWith(messages, text);
-  return index === -1 ? undefined : replyAt(messages, index);
-}
-
-/** Returns the index of the last user message with this text; -1 if there is none. */
-function lastWith(messages: readonly ChatMessage[], text: string): number {
-  return messages.findLastIndex(({ sender, content }) => sender === 'user' && content === text);
 }
 
 function replyAt(messages: readonly ChatMessage[], index: number): Reply {
@@ -49,7 +36,7 @@ function replyAt(messages: readonly ChatMessage[], index: number): Reply {
   const own = end === -1 ? rest : rest.slice(0, end);
   const said = own.filter(({ sender }) => sender === 'agent').map(({ content }) => content);
   const failure = own.findLast(isFailure)?.content;
-  return { text: said.join(''), failure, hasBegun: own.length > 0 };
+  return { text: said.join(''), failure };
 }
 
 /** Returns the number of turns of messages, queued ones included. */
@@ -65,14 +52,14 @@ export function settledAfter({ status, messages }: SessionState, before: number)
   return status === 'processing' ? before : turnsIn(messages);
 }
 
-/** Returns the number of the turn that the last message with this text begins; undefined if there is none. */
+/** Returns the number of the turn that the last user message with this text begins; undefined if there is none. */
 export function ordinalOf(messages: readonly ChatMessage[], text: string): number | undefined {
-  const index = lastWith(messages, text);
+  const index = messages.findLastIndex(({ sender, content }) => sender === 'user' && content === text);
   return index === -1 ? undefined : turnsIn(messages.slice(0, index + 1));
 }
 
 /** Returns the index of the message that begins the turn with this number; -1 if there is none. */
-function indexOfTurn(messages: readonly ChatMessage[], ordinal: number): number {
+function indexOfTurn(messages: readonly ChatMessage[], ordinal: number | undefined): number {
   let count = 0;
   return messages.findIndex((message) => beginsTurn(message) && ++count === ordinal);
 }
@@ -135,10 +122,7 @@ export function runningTurn({ status, messages }: SessionState): RunningTurn | u
 }
 
 /** Returns the reply of the turn with this number; undefined if the state lacks the turn's message. */
-export function replyOf(
-  { messages }: SessionState,
-  { ordinal }: Pick<RunningTurn, 'ordinal'>,
-): Reply | undefined {
+export function replyOf({ messages }: SessionState, ordinal: number | undefined): Reply | undefined {
   const index = indexOfTurn(messages, ordinal);
   return index === -1 ? undefined : replyAt(messages, index);
 }

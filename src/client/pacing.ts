@@ -26,10 +26,6 @@ export class Backoff {
 /** Resolves after a delay of at most an hour, or on abort. */
 export function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    if (signal.aborted) {
-      resolve();
-      return;
-    }
     const done = (): void => {
       clearTimeout(timer);
       signal.removeEventListener('abort', done);
@@ -37,6 +33,7 @@ export function pause(milliseconds: number, signal: AbortSignal): Promise<void> 
     };
     const timer = setTimeout(done, Math.min(milliseconds, LONGEST_MS));
     signal.addEventListener('abort', done);
+    if (signal.aborted) done();
   });
 }
 
@@ -45,35 +42,40 @@ export function isAborted(signal: AbortSignal): boolean {
   return signal.aborted;
 }
 
-/** A signal that is linked to others until it is released. */
+/** A signal that aborts with others, or by itself. */
 export interface Life {
   readonly signal: AbortSignal;
+  /** Also stops following the other signals. Call it in any case once the signal is not needed any more. */
   readonly abort: (reason?: unknown) => void;
-  /** Stops listening to the other signals. */
-  readonly release: () => void;
 }
 
-/** Creates a signal that aborts with the first of the given ones, until it is released. */
-export function linked(...signals: readonly (AbortSignal | undefined)[]): Life {
+/** What follows a signal. One listener serves all: Node takes more than ten for a leak, and warns. */
+const followers = new WeakMap<AbortSignal, Set<AbortController>>();
+
+/** Creates a signal that aborts with the first of the given ones. */
+export function linked(...given: readonly (AbortSignal | undefined)[]): Life {
   const controller = new AbortController();
-  const releases = signals.map((signal) => {
-    if (signal === undefined) return () => undefined;
-    const abort = (): void => {
-      controller.abort(signal.reason);
-    };
-    if (signal.aborted) abort();
-    else signal.addEventListener('abort', abort);
-    return () => {
-      signal.removeEventListener('abort', abort);
-    };
-  });
+  const signals = given.filter((signal) => signal !== undefined);
+  for (const signal of signals) {
+    if (signal.aborted) controller.abort(signal.reason);
+    followersOf(signal).add(controller);
+  }
   return {
     signal: controller.signal,
     abort: (reason) => {
       controller.abort(reason);
-    },
-    release: () => {
-      for (const release of releases) release();
+      for (const signal of signals) followersOf(signal).delete(controller);
     },
   };
+}
+
+function followersOf(signal: AbortSignal): Set<AbortController> {
+  const known = followers.get(signal);
+  if (known !== undefined) return known;
+  const all = new Set<AbortController>();
+  followers.set(signal, all);
+  signal.addEventListener('abort', () => {
+    for (const controller of all) controller.abort(signal.reason);
+  });
+  return all;
 }

@@ -12,7 +12,7 @@ export interface PendingTransaction {
   readonly value: bigint;
   /** `0x` and hex digits. */
   readonly data: string;
-  /** Gas that the simulation used; null: not known. */
+  /** A gas limit that sufficed when the transaction was staged; null: not known. */
   readonly gas: string | null;
   readonly label: string;
 }

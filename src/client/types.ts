@@ -83,6 +83,7 @@ export interface ToolProgress {
   readonly name: string;
   readonly status: 'running' | 'complete' | 'failed';
   /** Present if the surface provides them. */
+  readonly turnId?: string;
   readonly args?: JsonObject;
   readonly message?: string;
   /** The result as text, once available. */

@@ -1,6 +1,6 @@
 import { createParser } from 'eventsource-parser';
 import { ClientError } from './error.js';
-import { isObject, objectsIn, parseJson, textOf } from './json.js';
+import { isObject, objectsIn, parseJson, present, textOf } from './json.js';
 import { linked, type Life } from './pacing.js';
 import type { ClientOptions, JsonObject, JsonValue, WireEvent } from './types.js';
 
@@ -49,7 +49,7 @@ export class Wire {
   }
 
   close(): void {
-    this.#closed.abort(closedError());
+    this.#closed.abort(new ClientError('closed', 'This client was closed'));
   }
 
   /**
@@ -64,7 +64,7 @@ export class Wire {
       if (body === undefined) throw new ClientError('unreachable', 'The response of the service is not JSON');
       return { headers: response.headers, body };
     } finally {
-      life.release();
+      life.abort();
     }
   }
 
@@ -113,7 +113,6 @@ export class Wire {
       }
     } finally {
       life.abort();
-      life.release();
     }
   }
 
@@ -127,7 +126,7 @@ export class Wire {
       if (response.ok || response.status === 304) return { response, life };
       throw await this.#refusal(call, life, response);
     } catch (error) {
-      life.release();
+      life.abort();
       throw error;
     } finally {
       clearTimeout(timer);
@@ -136,10 +135,10 @@ export class Wire {
 
   async #fetchOnce(call: Call, signal: AbortSignal): Promise<Response> {
     const url = this.#base + call.path + queryText(call.query ?? {});
-    const body = call.body === undefined ? undefined : JSON.stringify(call.body);
+    const body = call.body && JSON.stringify(call.body);
     const headers = present({
       'X-Session-Id': this.sessionId,
-      ...(body !== undefined && { 'Content-Type': 'application/json' }),
+      'Content-Type': body && 'application/json',
       ...call.headers,
     });
     const { method } = call;
@@ -150,8 +149,7 @@ export class Wire {
       this.options.onExchange?.({ method, url, headers, body, status, startedAt, milliseconds });
     };
     try {
-      const init = { method, headers, signal, ...(body !== undefined && { body }) };
-      const response = await this.#fetch(url, init);
+      const response = await this.#fetch(url, { method, headers, signal, body: body ?? null });
       report(response.status);
       return response;
     } catch (error) {
@@ -220,14 +218,4 @@ function retryAfter(value: string | null): number | null {
 function queryText(query: Readonly<Record<string, string | undefined>>): string {
   const text = new URLSearchParams(present(query)).toString();
   return text === '' ? '' : `?${text}`;
-}
-
-function present(values: Readonly<Record<string, string | undefined>>): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
-  );
-}
-
-function closedError(): ClientError {
-  return new ClientError('closed', 'This client was closed');
 }

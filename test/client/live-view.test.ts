@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { HistoryPage, SessionEvent } from '../../src/client/types.js';
 import { LiveView } from '../../src/client/view/live-view.js';
+import { Gate } from '../support/gate.js';
 import { agent, state, user } from './states.js';
 
 const CREATED = '2026-01-01T00:00:00.000Z';
@@ -82,6 +83,59 @@ describe('a live view', () => {
     const origins = view.get().messages.map(({ origin }) => origin?.messageId);
     expect(origins).toEqual(['q0', 'a0', 'q1', 'a1', 'q2', 'a2']);
     expect(asked).toEqual([undefined, 'q2', 'q1']);
+    view.close();
+  });
+
+  it('reads in the history which message is running when it joins after a cancelled one', async () => {
+    const { messages, turns, hasMore } = historyAfter(2);
+    const asked = messages.filter(({ role }) => role === 'user');
+    const [cancelled, running] = turns;
+    if (cancelled === undefined || running === undefined) throw new Error('there are two turns');
+    const page: HistoryPage = {
+      messages: asked,
+      turns: [
+        { ...cancelled, status: 'interrupted' },
+        { ...running, status: 'running', endedAt: null },
+      ],
+      hasMore,
+    };
+    const view = new LiveView(
+      {
+        async *watch() {
+          yield state('processing', user('Question 0'), user('Question 1'));
+          await new Promise(setImmediate);
+        },
+        interrupt: () => Promise.reject(new Error('not asked for')),
+      },
+      { historyPage: () => Promise.resolve(page) },
+    );
+    for await (const event of view.follow()) expect(event.type).toBe('state');
+    expect(view.get().messages.map(({ fate }) => fate)).toEqual(['cancelled', undefined]);
+    expect(view.get().queued).toEqual([]);
+    view.close();
+  });
+
+  it('shows the response to an interrupt, unless a state has come since', async () => {
+    const gate = new Gate();
+    const view = new LiveView(
+      {
+        async *watch() {
+          yield await Promise.resolve(stateAfter(2));
+        },
+        interrupt: async () => {
+          await gate.passed;
+          return state('idle', user('Question 0'), agent('Answer 0')).state;
+        },
+      },
+      null,
+    );
+    const late = view.interrupt();
+    for await (const event of view.follow()) expect(event.type).toBe('state');
+    gate.open();
+    await late;
+    expect(view.get().messages).toHaveLength(4);
+    await view.interrupt();
+    expect(view.get().messages).toHaveLength(2);
     view.close();
   });
 });

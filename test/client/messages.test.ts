@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { ordinalOf, queuedFrom, replyOf, replyTo, textInFlight } from '../../src/client/messages.js';
+import { ordinalOf, queuedFrom, replyOf, textInFlight } from '../../src/client/messages.js';
 import { wellFormed } from '../../src/client/well-formed.js';
 import { agent, outcome, state, user } from './states.js';
 
@@ -26,8 +26,8 @@ describe('the reply to a message', () => {
       'processing',
       ...[user('go on'), agent('First'), user('go on'), agent('Second')],
     );
-    expect(replyOf(later, { ordinal })?.text).toBe('First');
-    expect(replyTo(later, 'go on')?.text).toBe('Second');
+    expect(replyOf(later, ordinal)?.text).toBe('First');
+    expect(replyOf(later, ordinalOf(later.messages, 'go on'))?.text).toBe('Second');
   });
 });
 

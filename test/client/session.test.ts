@@ -224,6 +224,39 @@ describe.each(['current', 'legacy'] as const)('a session over the %s surface', (
     expect(received.events.at(-1)).toMatchObject({ type: 'turn_ended', status: 'complete' });
   });
 
+  it('waits for its own reply when the connection was lost while another one was in front of it', async () => {
+    const frames: string[] = [];
+    const asking = open({ onWireEvent: ({ data }) => frames.push(JSON.stringify(data)) });
+    const other = createClient({ url: server.url, surface, sessionId: asking.sessionId });
+    clients.push(other);
+    await other.send('one');
+    const one = await server.rig.next();
+    const received = new Received(asking.ask('two'));
+    while ((await other.state()).messages.length < 2);
+    one.text('1a ');
+    if (surface === 'current') while (!frames.some((frame) => frame.includes('1a'))) await other.state();
+    network.isDown = true;
+    network.cut();
+    await received.until(() => received.of('connection').some(({ state }) => state === 'lost'));
+    one.call('c1', 'get_time').end();
+    (await server.rig.next()).end();
+    (await server.rig.next()).call('c2', 'get_time').end();
+    const two = await server.rig.next();
+    two.text('2a ');
+    while (said(await other.state()) !== '1a 2a ');
+    network.isDown = false;
+    await received.until(() => [...received.texts().values()].join('').includes('2a'));
+    two.text('2b').end();
+    await received.ended;
+    expect([...received.texts().values()]).toEqual(['2a 2b']);
+    expect(received.of('tool').map(({ callId, status }) => `${callId} ${status}`)).toEqual([
+      'c2 running',
+      'c2 complete',
+    ]);
+    const first = received.events.find(({ type }) => type === 'turn_started' || type === 'tool');
+    expect(first).toMatchObject({ type: 'turn_started' });
+  });
+
   it('asks once, however often it has to send', async () => {
     network.losing = surface === 'current' ? 0 : 1;
     const received = new Received(client.ask('Hello', { idempotencyKey: 'k1' }));

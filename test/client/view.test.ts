@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { ChatMessage, HistoryCall, ToolProgress } from '../../src/client/types.js';
+import type { ChatMessage, HistoryCall, HistoryTurn, ToolProgress } from '../../src/client/types.js';
 import { changed, type Change } from '../../src/client/view/changes.js';
 import { withArguments } from '../../src/client/view/tools.js';
 import { EMPTY_VIEW, isBusy, type ToolBlock, type View } from '../../src/client/view/view.js';
@@ -252,6 +252,87 @@ describe('a view', () => {
     expect(
       shown(after(state('idle', user('1'), agent('x')), tool('running'), tool('complete', { result: '3' }))),
     ).toEqual(['U: 1', 'A: x']);
+  });
+
+  it('does not take the record of an earlier turn with the same text for the running one', () => {
+    const createdAt = '2026-01-01T00:00:00.000Z';
+    const record = { turnId: 'A', toolCalls: [], createdAt };
+    const turn = { rig: 'demo', inputTokens: 1, outputTokens: 1, error: null, createdAt };
+    const stored: Change = {
+      type: 'history',
+      page: {
+        messages: [
+          { ...record, id: 'q1', role: 'user', content: 'again' },
+          { ...record, id: 'a1', role: 'assistant', content: 'first' },
+        ],
+        turns: [{ ...turn, turnId: 'A', status: 'complete', endedAt: createdAt }],
+        hasMore: false,
+      },
+    };
+    const once = state('idle', user('again'), agent('first'));
+    const sent = after(once, stored, sending('again'), stored);
+    const running = after(once, sending('again'), start('B'), text('second', 'B'), stored);
+    const stated = after(
+      stored,
+      state('processing', user('again'), agent('first'), user('again'), streaming('s')),
+    );
+    for (const view of [sent, running, stated]) {
+      expect(view.messages.slice(0, 2).map(({ origin }) => origin?.messageId)).toEqual(['q1', 'a1']);
+      const rest = view.messages.slice(2);
+      expect(rest.length).toBeGreaterThan(0);
+      for (const { origin, fate } of rest) expect([origin, fate]).toEqual([undefined, undefined]);
+    }
+  });
+
+  it('keeps a message cancelled whose turn is announced after the state that has it', () => {
+    const view = after(
+      ...[state('processing', user('a'), streaming('x')), start('A'), sending('b')],
+      ...[state('idle', user('a'), agent('x'), user('b')), end('A'), start('B'), history(), end('B')],
+    );
+    expect(view.messages.map(({ fate }) => fate)).toEqual([undefined, undefined, 'cancelled']);
+  });
+
+  describe('whose first state has a cancelled message before that of the running turn', () => {
+    const first = state('processing', user('a'), user('b'), user('c'));
+    /** The history, in which turns have these statuses. */
+    const statuses = (...all: readonly HistoryTurn['status'][]): Change => ({
+      type: 'history',
+      page: {
+        messages: all.map((_, i) => ({
+          ...{ id: `m${String(i)}`, turnId: 'ABC'.charAt(i), role: 'user', content: 'abc'.charAt(i) },
+          ...{ toolCalls: [], createdAt: '' },
+        })),
+        turns: all.map((status, i) => ({
+          ...{ turnId: 'ABC'.charAt(i), status, rig: null, inputTokens: 0, outputTokens: 0, error: null },
+          ...{ createdAt: '', endedAt: status === 'running' || status === 'queued' ? null : '' },
+        })),
+        hasMore: false,
+      },
+    });
+    const read = statuses('interrupted', 'running', 'queued');
+
+    it('takes the next message for the running one once the history is read, and after the next state', () => {
+      expect(shown(after(first))).toEqual(['U: a', 'Q: b', 'Q: c']);
+      const view = after(first, read);
+      expect(shown(view)).toEqual(['U: a', 'U: b', 'Q: c']);
+      expect(view.messages.map(({ fate }) => fate)).toEqual(['cancelled', undefined]);
+      expect(shown(changed(view, first))).toEqual(['U: a', 'U: b', 'Q: c']);
+      const started = [start('B'), text('x', 'B')];
+      expect(shown(after(first, read, ...started))).toEqual(['U: a', 'U: b', 'A: x', 'Q: c']);
+    });
+
+    it('moves the reply that has begun before the history was read', () => {
+      const view = after(first, start('B'), text('x', 'B'), read, text('y', 'B'));
+      expect(shown(view)).toEqual(['U: a', 'U: b', 'A: xy', 'Q: c']);
+      expect(view.messages.map(({ id }) => id)).toEqual(['0', '1', '2']);
+      expect(shown(changed(changed(view, end('B')), start('C')))).toEqual(['U: a', 'U: b', 'A: xy', 'U: c']);
+    });
+
+    it('waits for the end of a turn that the history already has', () => {
+      const view = after(first, start('A'), statuses('complete', 'running', 'queued'));
+      expect(shown(view)).toEqual(['U: a', 'Q: b', 'Q: c']);
+      expect(shown(changed(changed(view, end('A')), start('B')))).toEqual(['U: a', 'U: b', 'Q: c']);
+    });
   });
 
   it('keeps the last notices until they are read', () => {

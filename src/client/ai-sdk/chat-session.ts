@@ -1,7 +1,9 @@
 import type { CurrentCalls } from '../current/calls.js';
+import type { RunningTurn } from '../messages.js';
 import { randomId } from '../random-id.js';
 import type { HistoryMessage } from '../types.js';
 import type { Wire } from '../wire.js';
+import { Reply } from './reply.js';
 
 /** One session of the service. */
 export interface Session {
@@ -24,8 +26,8 @@ export interface Sending {
 const PAGE = 1000;
 
 /**
- * The session of a chat. A chat begins in the session of its id. Another version of a message or of a reply continues
- * it in a branch, which is a session of its own.
+ * The session of a chat, with the replies that are read in it. A chat begins in the session of its id. Another version
+ * of a message or of a reply continues it in a branch, which is a session of its own.
  */
 export class ChatSession {
   #id: string;
@@ -33,6 +35,14 @@ export class ChatSession {
   readonly #places = new Map<string, Place>();
   /** What was last sent of messages that the service has not accepted since, by their id in the chat. */
   readonly #unacknowledged = new Map<string, { readonly text: string; readonly idempotencyKey: string }>();
+  /** The running turn whose reply was left out of the loaded messages. */
+  leftOut: RunningTurn | undefined;
+  /** The reply that was resumed last. */
+  lastResumed: Reply | undefined;
+  /** The replies that are requested or read. */
+  readonly #replies = new Set<Reply>();
+  /** The interrupts that are on their way. */
+  readonly #interrupts = new Set<Promise<void>>();
 
   constructor(
     chatId: string,
@@ -49,6 +59,56 @@ export class ChatSession {
   /** Continues the chat in a branch. */
   moveTo(sessionId: string): void {
     this.#id = sessionId;
+    this.leftOut = undefined;
+  }
+
+  /**
+   * Requests a reply, which an interrupt leaves.
+   * @param request resolves once the reply is read, or has ended
+   */
+  async reply<Chunks>(
+    abortSignal: AbortSignal | undefined,
+    request: (reply: Reply) => Promise<Chunks>,
+  ): Promise<Chunks> {
+    const reply = new Reply(abortSignal, () => this.#replies.delete(reply));
+    this.#replies.add(reply);
+    try {
+      return await request(reply);
+    } catch (error) {
+      reply.end();
+      throw error;
+    }
+  }
+
+  /**
+   * Leaves the replies and interrupts the running turn.
+   * @param isReplaced called in the next microtask; true prevents the interrupt
+   * @throws ClientError if the request fails
+   */
+  interrupt(isReplaced = (): boolean => false): Promise<void> {
+    const interrupt = this.#interrupt(isReplaced).finally(() => this.#interrupts.delete(interrupt));
+    this.#interrupts.add(interrupt);
+    return interrupt;
+  }
+
+  async #interrupt(isReplaced: () => boolean): Promise<void> {
+    const replies = [...this.#replies];
+    await Promise.resolve();
+    if (isReplaced()) return;
+    // The service may be receiving a message, whose turn cannot be interrupted before.
+    await Promise.all(replies.map((reply) => reply.leave()));
+    this.leftOut = undefined;
+    const { wire, calls } = this.open(this.#id);
+    try {
+      await calls.interrupt();
+    } finally {
+      wire.close();
+    }
+  }
+
+  /** Resolves when no interrupt is on its way: one that arrives after a message would cancel it. */
+  async interrupted(): Promise<void> {
+    await Promise.allSettled(this.#interrupts);
   }
 
   /**
@@ -82,8 +142,12 @@ export class ChatSession {
     this.#unacknowledged.clear();
   }
 
-  /** Remembers the stored messages of a session, which have the same ids in the chat. */
-  loaded(sessionId: string, messages: readonly HistoryMessage[]): void {
+  /**
+   * Remembers the stored messages of a session, which have the same ids in the chat.
+   * @param running the turn whose reply was left out
+   */
+  loaded(sessionId: string, messages: readonly HistoryMessage[], running: RunningTurn | undefined): void {
+    if (sessionId === this.#id) this.leftOut = running;
     for (const { id, role } of messages)
       if (role === 'user') this.#places.set(id, { sessionId, messageId: id });
   }
@@ -110,7 +174,8 @@ export class ChatSession {
 
 function unknown(messageId: string): Error {
   return new Error(
-    `The service does not have message ${messageId}: pass what loadMessages returns as the messages of useChat`,
+    `The transport does not know message ${messageId}: create one transport, outside of components, and pass what its ` +
+      'loadMessages returns as the messages of useChat',
   );
 }
 

@@ -8,8 +8,8 @@ import type { ClientOptions, SendOptions, SessionEvent } from '../types.js';
 import { Wire } from '../wire.js';
 import { ChatSession, type Sending, type Session } from './chat-session.js';
 import { messageToSend, type MessageToSend } from './message-to-send.js';
+import type { Reply } from './reply.js';
 import { uiMessagesOf } from './stored-messages.js';
-import { TurnChunks } from './turn-chunks.js';
 
 export { isDiscarded } from './turn-chunks.js';
 
@@ -17,7 +17,13 @@ export { isDiscarded } from './turn-chunks.js';
 export interface DiptychChatTransportOptions extends Omit<ClientOptions, 'sessionId' | 'surface'> {
   /** Returns what is sent with each message, such as the wallet. */
   readonly sendOptions?: () => Pick<SendOptions, 'wallet' | 'userState'>;
-  /** Called when the request to interrupt a turn failed, which `useChat` does not report. */
+  /**
+   * True: an abort also interrupts the turn on the service, so that the `stop` of `useChat` suffices as a Stop button.
+   * By default an abort only ends the reading, because `useChat` of `ai` 7 aborts whenever its component is unmounted
+   * or shows another chat; the reply goes on, and `interrupt` stops it.
+   */
+  readonly interruptOnAbort?: boolean;
+  /** Called when an interrupt by `interruptOnAbort` failed, which `useChat` does not report. */
   readonly onInterruptError?: (error: unknown) => void;
   /**
    * Called when a chat continues in a branch, a session of its own, because a message was changed or a reply generated
@@ -37,16 +43,14 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
  * A transport of the AI SDK over the current surface. The id of a chat is the id of its session, a UUID. The service
  * keeps the conversation: only the text of the last message is sent. A changed message and another reply go into a
  * branch, in which the chat continues.
+ *
+ * Create one transport, outside of components: it remembers where the messages of its chats are stored and which
+ * replies are being read. Without that memory, `regenerate` and edits fail, and an interrupt can miss a message that is
+ * being sent, or cancel the one after it.
  */
 export class DiptychChatTransport<M extends UIMessage = UIMessage> implements ChatTransport<M> {
   /** Marks, for the AI SDK, that a resumed stream begins with the first character of the reply. */
   readonly resumeStreamIsReplay = true;
-  /** The interrupts of chats that are on their way. */
-  readonly #interrupts = new Map<string, Promise<void>>();
-  /** The turns whose replies `loadMessages` has left out. */
-  readonly #left = new Map<string, RunningTurn>();
-  /** The number of the last call of `reconnectToStream` by chat. */
-  readonly #resumes = new Map<string, number>();
   /** The sessions of chats, by the id of the chat in lower case. */
   readonly #chats = new Map<string, ChatSession>();
 
@@ -58,8 +62,8 @@ export class DiptychChatTransport<M extends UIMessage = UIMessage> implements Ch
   }
 
   /**
-   * Sends the last message and returns the chunks of its reply. An abort interrupts the turn. Another version of a
-   * message or of a reply is sent in a branch.
+   * Sends the last message and returns the chunks of its reply. Another version of a message or of a reply is sent in a
+   * branch. An abort ends the chunks; the reply goes on, unless the abort precedes the sending of the message.
    * @throws Error for what the service does not support, such as files
    */
   async sendMessages(
@@ -71,24 +75,25 @@ export class DiptychChatTransport<M extends UIMessage = UIMessage> implements Ch
     const { chatId, abortSignal } = request;
     const message = messageToSend(request);
     const chat = this.#chat(chatId);
-    this.#left.delete(chat.id);
+    chat.leftOut = undefined;
     const isBranch = message.isAnother && !chat.isUnacknowledged(message.id);
     let sending = isBranch ? undefined : chat.sending(message.id, message.text);
-    // An interrupt that arrives after the message would cancel it.
-    await this.#interrupts.get(chat.id);
-    abortSignal?.throwIfAborted();
-    if (isBranch) {
-      const sessionId = await chat.branchBefore(message.id);
-      abortSignal?.throwIfAborted();
-      chat.moveTo(sessionId);
-      sending = chat.sending(message.id, message.text);
-      this.options.onBranch?.({ chatId, sessionId });
-    }
-    const session = this.#open(chat.id);
-    return this.#stream(session, {
-      events: (signal, onAccepted) => this.#ask(chat, session, message, { ...sending, signal, onAccepted }),
-      abortSignal,
-      isStop: () => Promise.resolve(true),
+    return chat.reply(abortSignal, async (reply) => {
+      await chat.interrupted();
+      reply.left.throwIfAborted();
+      if (isBranch) {
+        const sessionId = await chat.branchBefore(message.id);
+        reply.left.throwIfAborted();
+        chat.moveTo(sessionId);
+        sending = chat.sending(message.id, message.text);
+        this.options.onBranch?.({ chatId, sessionId });
+      }
+      const session = this.#open(chat.id);
+      this.#interruptOnAbort(chat, reply, abortSignal);
+      return reply.chunks({
+        wire: session.wire,
+        events: (signal, onAccepted) => this.#ask(chat, session, message, { ...sending, signal, onAccepted }),
+      });
     });
   }
 
@@ -101,34 +106,43 @@ export class DiptychChatTransport<M extends UIMessage = UIMessage> implements Ch
     readonly abortSignal?: AbortSignal | undefined;
   }): Promise<ReadableStream<UIMessageChunk> | null> {
     const { chatId, abortSignal } = request;
-    const session = this.#open(this.#chat(chatId).id);
-    const resume = (this.#resumes.get(session.id) ?? 0) + 1;
-    this.#resumes.set(session.id, resume);
-    const snapshot = await session.calls.snapshot(abortSignal && { signal: abortSignal });
-    const turn = this.#left.get(session.id) ?? (snapshot && runningTurn(snapshot.state));
-    if (turn === undefined) {
-      session.wire.close();
-      return null;
-    }
-    return this.#stream(session, {
-      events: (signal, onAccepted) => {
-        onAccepted();
-        return this.#resume(session, turn, signal);
-      },
-      abortSignal,
-      // The AI SDK also aborts a resumed stream that it replaces, and resumes again synchronously.
-      isStop: async () => {
-        await Promise.resolve();
-        return this.#resumes.get(session.id) === resume;
-      },
+    const chat = this.#chat(chatId);
+    return chat.reply(abortSignal, async (reply) => {
+      chat.lastResumed = reply;
+      const session = this.#open(chat.id);
+      const snapshot = await session.calls.snapshot({ signal: reply.left });
+      reply.left.throwIfAborted();
+      const turn = chat.leftOut ?? (snapshot && runningTurn(snapshot.state));
+      if (turn === undefined) {
+        session.wire.close();
+        reply.end();
+        return null;
+      }
+      this.#interruptOnAbort(chat, reply, abortSignal);
+      return reply.chunks({
+        wire: session.wire,
+        events: (signal, onAccepted) => {
+          onAccepted();
+          return this.#resume(chat, session, turn, signal);
+        },
+      });
     });
+  }
+
+  /**
+   * Stops the turn that is running in a chat, and cancels the messages that wait. The chunks of the reply end with an
+   * abort.
+   * @throws ClientError when the service could not be reached: the turn may run on
+   */
+  async interrupt(chatId: string): Promise<void> {
+    await this.#chat(chatId).interrupt();
   }
 
   /**
    * Returns the last 1000 stored messages of a chat, for the `messages` of `useChat`. Leaves out the reply of a running
    * turn, which `reconnectToStream` returns, and the messages that wait behind it.
    */
-  async loadMessages(chatId: string): Promise<UIMessage[]> {
+  async loadMessages(chatId: string): Promise<M[]> {
     const chat = this.#chat(chatId);
     const { id, wire, calls } = this.#open(chat.id);
     try {
@@ -142,10 +156,8 @@ export class DiptychChatTransport<M extends UIMessage = UIMessage> implements Ch
         )
           continue;
         const running = runningTurn(state);
-        if (running === undefined) this.#left.delete(id);
-        else this.#left.set(id, running);
-        chat.loaded(id, stored);
-        return uiMessagesOf(stored, running);
+        chat.loaded(id, stored, running);
+        return uiMessagesOf(stored, running) as M[];
       }
     } finally {
       wire.close();
@@ -184,95 +196,25 @@ export class DiptychChatTransport<M extends UIMessage = UIMessage> implements Ch
   }
 
   async *#resume(
-    { id, wire, calls }: Session,
+    chat: ChatSession,
+    { wire, calls }: Session,
     turn: RunningTurn,
     signal: AbortSignal,
   ): AsyncGenerator<SessionEvent, void, undefined> {
     yield* resumeCurrent(wire, calls, turn, signal);
-    this.#left.delete(id);
+    if (chat.leftOut === turn) chat.leftOut = undefined;
   }
 
-  #stream(session: Session, source: Source): ReadableStream<UIMessageChunk> {
-    const { abortSignal } = source;
-    const chunks = new TurnChunks();
-    const end = new AbortController();
-    let output: ReadableStreamDefaultController<UIMessageChunk> | undefined;
-    let accept: () => void = () => undefined;
-    const accepted = new Promise<void>((resolve) => (accept = resolve));
-
-    const close = (last?: UIMessageChunk): void => {
-      if (last !== undefined) output?.enqueue(last);
-      output?.close();
-      output = undefined;
-    };
-    const pump = async (): Promise<void> => {
-      try {
-        for await (const event of source.events(end.signal, accept)) {
-          for (const chunk of chunks.of(event)) output?.enqueue(chunk);
-        }
-        close();
-      } catch (error) {
-        output?.error(error);
-        output = undefined;
-      }
-    };
-    const stop = async (): Promise<void> => {
-      close({ type: 'abort' });
-      if (!(await source.isStop()) || chunks.isOver) {
-        end.abort();
-        return;
-      }
-      // The service may have received the message, so the interrupt waits for its acceptance.
-      const isAccepted = await Promise.race([accepted.then(() => true), pumped.then(() => false)]);
-      if (isAccepted) await this.#interrupt(session, end);
-    };
-    const onAbort = (): void => {
-      const stopped = stop().finally(() => {
-        if (this.#interrupts.get(session.id) === stopped) this.#interrupts.delete(session.id);
-      });
-      this.#interrupts.set(session.id, stopped);
-    };
-    let pumped: Promise<void> = Promise.resolve();
-    return new ReadableStream<UIMessageChunk>({
-      start: (controller) => {
-        output = controller;
-        abortSignal?.addEventListener('abort', onAbort, { once: true });
-        pumped = pump().finally(() => {
-          abortSignal?.removeEventListener('abort', onAbort);
-        });
-        void pumped.finally(async () => {
-          await this.#interrupts.get(session.id);
-          session.wire.close();
-        });
-        if (abortSignal?.aborted === true) onAbort();
-      },
-      cancel: () => {
-        output = undefined;
-        // With an abort, `stop` decides when the events end.
-        if (abortSignal?.aborted !== true) end.abort();
-      },
+  #interruptOnAbort(chat: ChatSession, reply: Reply, abortSignal: AbortSignal | undefined): void {
+    if (this.options.interruptOnAbort !== true) return;
+    const isResumed = reply === chat.lastResumed;
+    reply.left.addEventListener('abort', () => {
+      if (abortSignal?.aborted !== true) return;
+      // The AI SDK also aborts a resumed stream that it replaces, and resumes again synchronously.
+      const isReplaced = (): boolean => isResumed && reply !== chat.lastResumed;
+      chat.interrupt(isReplaced).catch((error: unknown) => this.options.onInterruptError?.(error));
     });
   }
-
-  /** Interrupts the running turn. Never rejects: reports an error to the callback. */
-  async #interrupt({ id, calls }: Session, end: AbortController): Promise<void> {
-    end.abort();
-    this.#left.delete(id);
-    try {
-      await calls.interrupt();
-    } catch (error) {
-      this.options.onInterruptError?.(error);
-    }
-  }
-}
-
-/** Where the chunks of a stream come from. */
-interface Source {
-  /** @param onAccepted called once the service has stored the message */
-  readonly events: (signal: AbortSignal, onAccepted: () => void) => AsyncIterable<SessionEvent>;
-  readonly abortSignal: AbortSignal | undefined;
-  /** Whether an abort means that the user stops the turn. */
-  readonly isStop: () => Promise<boolean>;
 }
 
 /** Returns the last message of the user. */

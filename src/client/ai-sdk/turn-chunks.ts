@@ -26,11 +26,6 @@ export class TurnChunks {
   /** Calls by id; true once the call has ended. */
   readonly #calls = new Map<string, boolean>();
 
-  /** True once the turn has ended. */
-  get isOver(): boolean {
-    return this.#isOver;
-  }
-
   *of(event: SessionEvent): Generator<UIMessageChunk> {
     if (this.#isOver) return;
     switch (event.type) {

@@ -1,7 +1,7 @@
-import { replyOf, replyTo, type Reply } from '../messages.js';
+import { ordinalOf } from '../messages.js';
 import { linked } from '../pacing.js';
 import { randomId } from '../random-id.js';
-import type { SendOptions, SessionEvent, SessionState } from '../types.js';
+import type { SendOptions, SessionEvent } from '../types.js';
 import type { Wire } from '../wire.js';
 import type { CurrentCalls } from './calls.js';
 import { CurrentFollower } from './follow.js';
@@ -23,11 +23,11 @@ export async function* askCurrent(
   const { signal } = life;
   const key = options.idempotencyKey ?? randomId();
   let ordinal: number | undefined;
-  const find = (state: SessionState): Reply | undefined =>
-    ordinal === undefined ? replyTo(state, text) : replyOf(state, { ordinal });
-  const question = new Question(find, { isRepeat: options.isRepeat ?? options.idempotencyKey !== undefined });
+  const question = new Question(({ messages }) => ordinal ?? ordinalOf(messages, text), {
+    isRepeat: options.isRepeat ?? options.idempotencyKey !== undefined,
+  });
   try {
-    for await (const event of new CurrentFollower(calls, signal).run()) {
+    for await (let event of new CurrentFollower(calls, signal).run()) {
       if (event.type === 'connection' && event.state === 'open' && !question.isSent) {
         yield event;
         // Sends only after the stream is open, so that no event of the reply is missed.
@@ -36,24 +36,19 @@ export async function* askCurrent(
         question.sent(sent.turnId ?? undefined, sent.repeated);
         onSent(sent.turnId);
         if (!question.mayBeOver) continue;
-        for (const shown of question.receive({ type: 'state', state: await calls.state(signal) })) {
-          yield shown;
-          if (shown.type === 'turn_ended') return;
-        }
-        continue;
+        event = { type: 'state', state: await calls.state(signal) };
       }
       for (const shown of question.receive(event)) {
         yield shown;
         if (shown.type === 'turn_ended') return;
       }
       if (question.needsState) {
-        for (const shown of question.conclude(await calls.state(signal))) yield shown;
+        yield* question.conclude(await calls.state(signal));
         return;
       }
     }
     signal.throwIfAborted();
   } finally {
     life.abort();
-    life.release();
   }
 }

@@ -1,5 +1,5 @@
 import { deliver } from '../delivery.js';
-import { isObject, objectsIn, textOf, textsIn } from '../json.js';
+import { isObject, objectsIn, present, textOf, textsIn } from '../json.js';
 import { messagesOf, ordinalOf } from '../messages.js';
 import { pendingRequests, type PendingRequest } from '../pending.js';
 import { historyPageOf } from './history.js';
@@ -39,7 +39,7 @@ export class CurrentCalls {
   ) {}
 
   async create(wallet?: string): Promise<ThreadSummary> {
-    const body = wallet === undefined ? {} : { public_key: wallet };
+    const body = present({ public_key: wallet });
     const headers = this.#proofHeader(wallet);
     const answer = await this.wire.askObject(call('POST', '/sessions', { headers, body }));
     return threadOf(answer.body);
@@ -77,7 +77,7 @@ export class CurrentCalls {
     { wallet, userState, signal }: SendOptions,
   ): Promise<{ turnId: string | null; ordinal: number | undefined; repeated: boolean }> {
     const { app, clientId } = this.options;
-    const body = withoutAbsent({
+    const body = present<JsonValue>({
       message: text,
       app,
       public_key: wallet,
@@ -128,7 +128,7 @@ export class CurrentCalls {
   async branch(before: string | undefined, idempotencyKey: string): Promise<ThreadSummary> {
     const headers = { 'Idempotency-Key': idempotencyKey, 'X-Wallet-Proof': this.options.walletProof?.() };
     const path = `/sessions/${this.wire.sessionId}/branch`;
-    const body = withoutAbsent({ before });
+    const body = present({ before });
     const { outcome } = await deliver(this.wire, undefined, (signal) =>
       this.wire.askObject(call('POST', path, { headers, body, signal })),
     );
@@ -245,10 +245,4 @@ function snapshotOf({ headers, body }: Answer): Snapshot {
 
 function threadOf(body: JsonObject): ThreadSummary {
   return { sessionId: textOf(body, 'session_id'), title: textOf(body, 'title') };
-}
-
-function withoutAbsent(fields: Readonly<Record<string, JsonValue | undefined>>): JsonObject {
-  return Object.fromEntries(
-    Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
-  );
 }

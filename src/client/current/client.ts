@@ -62,7 +62,6 @@ export function currentClient(wire: Wire, options: ClientOptions): Client {
       for await (const event of new CurrentFollower(calls, either.signal, nudges).run()) yield shown(event);
     } finally {
       either.abort();
-      either.release();
     }
   }
 }

@@ -10,7 +10,7 @@ import { Queue } from '../queue.js';
 import type { JsonObject, SessionState, WireEvent } from '../types.js';
 import type { CurrentCalls, Snapshot } from './calls.js';
 import { showTool } from '../tool-event.js';
-import { ToolArguments } from './tools.js';
+import { ToolRecords } from './tools.js';
 
 type TurnEnded = Extract<InnerEvent, { type: 'turn_ended' }>;
 
@@ -44,7 +44,7 @@ export class CurrentFollower {
   /** The turn whose events the current stream is sending. */
   #streaming: string | undefined;
   readonly #text = new LiveText();
-  readonly #arguments: ToolArguments;
+  readonly #records: ToolRecords;
 
   /** @param nudges if present, the state is also read when a turn starts, and when one of the callbacks is called */
   constructor(
@@ -52,7 +52,7 @@ export class CurrentFollower {
     private readonly signal: AbortSignal,
     private readonly nudges?: Nudges,
   ) {
-    this.#arguments = new ToolArguments(calls, signal);
+    this.#records = new ToolRecords(calls, signal);
   }
 
   /**
@@ -78,7 +78,6 @@ export class CurrentFollower {
         failure = error;
       } finally {
         life.abort();
-        life.release();
       }
       if (!isLost) yield { type: 'connection', state: 'lost' };
       isLost = true;
@@ -197,7 +196,7 @@ export class CurrentFollower {
       case 'tool_complete':
         // Also while a state is held back, so that the call comes after the text before it.
         yield* this.#takeText();
-        yield showTool(data, await this.#arguments.of(data));
+        yield showTool(data, await this.#records.of(data));
         return;
       case 'system_notice':
         yield { type: 'notice', message: textOf(data, 'message') };

@@ -1,8 +1,8 @@
 import type { InnerEvent } from '../inner-event.js';
-import type { Reply } from '../messages.js';
+import { replyOf, runningTurn, type Reply } from '../messages.js';
 import { randomId } from '../random-id.js';
 import { TurnText } from '../turn-text.js';
-import type { SessionEvent, SessionState } from '../types.js';
+import type { SessionEvent, SessionState, ToolProgress } from '../types.js';
 
 /** One message and the events of its turn. */
 export class Question {
@@ -17,15 +17,16 @@ export class Question {
   hasBegun = false;
   /** The turn whose events the stream is sending. */
   #running: string | undefined;
+  /** The last state. */
   #state: SessionState | undefined;
   readonly #turnText = new TurnText();
 
   /**
-   * @param find returns the message's reply in a state; undefined if the state lacks the message
+   * @param ordinalIn returns the number of the message's turn in a state; undefined if the state lacks the message
    * @param options `isRepeat`: the message may have been sent before
    */
   constructor(
-    private readonly find: (state: SessionState) => Reply | undefined,
+    private readonly ordinalIn: (state: SessionState) => number | undefined,
     { isRepeat }: { readonly isRepeat: boolean },
   ) {
     this.mayBeOver = isRepeat;
@@ -46,8 +47,13 @@ export class Question {
       case 'turn_started':
         this.#running = event.turnId;
         if (this.isSent) this.#turnId ??= event.turnId;
-        this.hasBegun ||= event.turnId === this.#turnId;
-        if (event.turnId === this.#turnId) yield* this.#begin(event.turnId);
+        if (event.turnId === this.#turnId) {
+          this.hasBegun = true;
+          yield* this.#turnText.begin(event.turnId);
+          if (this.#state !== undefined) yield* this.#compare(this.#state);
+        } else if (this.isSent && this.mayBeOver && this.#state !== undefined && this.isPassed(this.#state))
+          // Only now: a state does not always show which turn is running.
+          yield* this.conclude(this.#state);
         return;
       case 'text':
         if (event.turnId === this.#turnId) yield* this.#turnText.add(event);
@@ -64,7 +70,7 @@ export class Question {
         else this.needsState = true;
         return;
       case 'tool':
-        if (this.isSent && (this.#running === undefined || this.#running === this.#turnId)) yield event;
+        yield* this.#tool(event);
         return;
       case 'title':
       case 'notice':
@@ -72,17 +78,28 @@ export class Question {
     }
   }
 
-  /** Begins the turn, and emits the text that the last state already has of it. */
-  *#begin(turnId: string): Generator<SessionEvent> {
-    yield* this.#turnText.begin(turnId);
-    const reply = this.#state && this.find(this.#state);
-    if (this.#state?.status === 'processing' && reply !== undefined) yield* this.#turnText.reach(reply.text);
+  /** True if a later turn is running in the state, although the stream has not sent the start of this one. */
+  isPassed(state: SessionState): boolean {
+    const own = this.ordinalIn(state);
+    return !this.hasBegun && own !== undefined && (runningTurn(state)?.ordinal ?? own) > own;
+  }
+
+  #replyIn(state: SessionState): Reply | undefined {
+    return replyOf(state, this.ordinalIn(state));
+  }
+
+  /** Emits a tool event of the turn; a stream that replays it has not sent the start of the turn yet. */
+  *#tool(event: ToolProgress): Generator<SessionEvent> {
+    const turnId = event.turnId ?? this.#running ?? this.#turnId;
+    if (!this.isSent || turnId !== (this.#turnId ?? turnId)) return;
+    if (this.#turnId !== undefined) yield* this.#turnText.begin(this.#turnId);
+    yield event;
   }
 
   /** Emits the missing text, the state and the end of the turn. */
   *conclude(state: SessionState): Generator<SessionEvent> {
     const turnId = this.#turnId ?? randomId();
-    const reply = this.find(state);
+    const reply = this.#replyIn(state);
     yield* this.#turnText.begin(turnId);
     if (reply !== undefined) yield* this.#turnText.reach(reply.text);
     yield { type: 'state', state };
@@ -95,10 +112,9 @@ export class Question {
    */
   *#compare(state: SessionState): Generator<SessionEvent> {
     if (!this.isSent) return;
-    const reply = this.find(state);
+    const reply = this.#replyIn(state);
     const isOver = state.status !== 'processing';
-    const isPassed = !this.hasBegun && reply?.hasBegun === true && this.#running !== undefined;
-    if (!this.hasBegun && this.mayBeOver && (isOver || isPassed)) yield* this.conclude(state);
+    if (!this.hasBegun && this.mayBeOver && isOver) yield* this.conclude(state);
     else if (this.hasBegun && !isOver && reply !== undefined) yield* this.#turnText.reach(reply.text);
   }
 }

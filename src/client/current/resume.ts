@@ -1,5 +1,5 @@
 import { lastPage } from '../last-page.js';
-import { replyOf, runningTurn, type RunningTurn } from '../messages.js';
+import type { RunningTurn } from '../messages.js';
 import { linked } from '../pacing.js';
 import type { HistoryCall, SessionEvent, HistoryMessage, ToolProgress } from '../types.js';
 import { beginsTurn } from '../wallet-words.js';
@@ -20,17 +20,14 @@ export async function* resumeCurrent(
 ): AsyncGenerator<SessionEvent, void, undefined> {
   const life = linked(wire.closed, outer);
   const { signal } = life;
-  const question = new Question((state) => replyOf(state, turn), { isRepeat: true });
+  const question = new Question(() => turn.ordinal, { isRepeat: true });
   question.sent(undefined, true);
   let woven: WovenTurn | undefined;
   const early: ToolProgress[] = [];
   try {
     for await (const event of new CurrentFollower(calls, signal).run()) {
       // The turn has ended before the stream was open, and the next one is running.
-      const isPassed =
-        event.type === 'state' &&
-        !question.hasBegun &&
-        (runningTurn(event.state)?.ordinal ?? turn.ordinal) > turn.ordinal;
+      const isPassed = event.type === 'state' && question.isPassed(event.state);
       for (const shown of isPassed ? question.conclude(event.state) : question.receive(event)) {
         if (woven !== undefined) yield* woven.add(shown);
         else if (shown.type === 'tool') early.push(shown);
@@ -46,7 +43,6 @@ export async function* resumeCurrent(
     signal.throwIfAborted();
   } finally {
     life.abort();
-    life.release();
   }
 }
 

@@ -1,40 +1,42 @@
 import { ClientError } from '../error.js';
 import { textOf } from '../json.js';
-import type { JsonObject } from '../types.js';
+import type { JsonObject, ToolProgress } from '../types.js';
 import type { CurrentCalls } from './calls.js';
 
 /** Number of last messages to search for a call that was just announced. */
 const RECENT = 20;
 
-/** Looks up the arguments of tool calls, which the records contain but the events do not. */
-export class ToolArguments {
-  /** Null: looked up, but in no record. */
-  #known = new Map<string, JsonObject | null>();
+/** What the record of a tool call contains, but its events do not. */
+type Recorded = Pick<ToolProgress, 'turnId' | 'args'>;
+
+/** Looks up the turns and arguments of tool calls. */
+export class ToolRecords {
+  /** Empty: looked up, but in no record. */
+  #known = new Map<string, Recorded>();
 
   constructor(
     private readonly calls: CurrentCalls,
     private readonly signal: AbortSignal,
   ) {}
 
-  /** Returns the arguments of an event's call; undefined when unknown. */
-  async of(event: JsonObject): Promise<JsonObject | undefined> {
+  /** Returns what is recorded of an event's call. */
+  async of(event: JsonObject): Promise<Recorded | undefined> {
     const callId = textOf(event, 'call_id');
     if (!this.#known.has(callId)) await this.#read(callId);
-    const args = this.#known.get(callId) ?? undefined;
-    return args;
+    return this.#known.get(callId);
   }
 
   async #read(callId: string): Promise<void> {
-    this.#known.set(callId, null);
+    this.#known.set(callId, {});
     try {
       // A call is stored before it is announced. Replacing the map drops calls that are no longer recent.
       const { messages } = await this.calls.historyPage({ limit: RECENT, signal: this.signal });
-      const recent = messages.flatMap(({ toolCalls }) =>
-        toolCalls.map((call) => [call.callId, call.args] as const),
+      const recent = messages.flatMap(({ turnId, toolCalls }) =>
+        toolCalls.map(({ callId, args }) => [callId, { turnId, args }] as const),
       );
-      this.#known = new Map<string, JsonObject | null>([[callId, null], ...recent]);
+      this.#known = new Map<string, Recorded>([[callId, {}], ...recent]);
     } catch (error) {
-      // Continues without arguments. If the service is unreachable, the stream reports it.
+      // Continues without the record. If the service is unreachable, the stream reports it.
       if (!(error instanceof ClientError) || error.kind === 'closed') throw error;
     }
   }

@@ -80,7 +80,6 @@ export function legacyClient(wire: Wire, options: ClientOptions): Client {
       }
     } catch (error) {
       life.abort();
-      life.release();
       throw error;
     } finally {
       sending.signal?.removeEventListener('abort', cancel);
@@ -102,7 +101,6 @@ export function legacyClient(wire: Wire, options: ClientOptions): Client {
       report(id, { type: 'turn_ended', turnId: id, status: 'failed', error: message });
     } finally {
       life.abort();
-      life.release();
       report(id, { type: 'left' });
     }
   }
@@ -119,7 +117,6 @@ export function legacyClient(wire: Wire, options: ClientOptions): Client {
       life.signal.throwIfAborted();
     } finally {
       life.abort();
-      life.release();
       report(id, { type: 'left' });
     }
   }

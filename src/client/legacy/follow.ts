@@ -205,7 +205,7 @@ export class LegacyFollower {
    * streams also have the arguments, but do not report failures.
    */
   #receiveTool(data: JsonObject): void {
-    const tool = showTool(data, undefined);
+    const tool = showTool(data);
     const isOwn = this.#own !== undefined || (this.#waiting.size > 0 && this.#foreign === undefined);
     const isReported =
       (isOwn && tool.status !== 'failed') || this.#tools.has(`${tool.status} ${tool.callId}`);
@@ -229,7 +229,7 @@ export class LegacyFollower {
       this.#onFirst();
       const isBusy = this.#last?.status === 'processing' && this.#own === undefined;
       await pause(Math.max(isBusy ? BUSY_MS : IDLE_MS, wait ?? 0), this.#poll.signal);
-      this.#poll.release();
+      this.#poll.abort();
     }
   }
 

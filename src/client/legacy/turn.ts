@@ -134,15 +134,12 @@ export class LegacyTurn {
   *#end(error: string | undefined, state: SessionState): Generator<TurnStep> {
     if (!this.#hasBegun) yield* this.#begin();
     yield { type: 'state', state };
-    yield { type: 'turn_ended', turnId: this.id, ...this.#outcome(error, state) };
-  }
-
-  #outcome(
-    error: string | undefined,
-    state: SessionState,
-  ): { status: 'complete' | 'interrupted' | 'failed'; error?: string } {
-    if (error !== undefined) return { status: 'failed', error };
-    return { status: state.status === 'interrupted' ? 'interrupted' : 'complete' };
+    const status = state.status === 'interrupted' ? 'interrupted' : 'complete';
+    yield {
+      type: 'turn_ended',
+      turnId: this.id,
+      ...(error === undefined ? { status } : { status: 'failed', error }),
+    };
   }
 
   *#begin(): Generator<TurnStep> {

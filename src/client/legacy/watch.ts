@@ -43,6 +43,5 @@ export async function* watchLegacy(
     listeners.delete(listen);
     nudges.delete(nudge);
     life.abort();
-    life.release();
   }
 }

@@ -1,7 +1,7 @@
 import type { HistoryPage, SessionEvent, SessionState, ToolProgress } from '../types.js';
 import { settledAfter } from '../messages.js';
 import { withFates } from './fates.js';
-import { callsOf, mergedHistory, textOf, withOrigins } from './history.js';
+import { callsOf, endedTurns, mergedHistory, textOf, withOrigins } from './history.js';
 import { reused } from './reuse.js';
 import { readState, turnsOf } from './stated.js';
 import { noted, withArguments, withProgress } from './tools.js';
@@ -74,8 +74,28 @@ function stated(view: View, state: SessionState): View {
 
 function withHistory(view: View, page: HistoryPage): View {
   const history = mergedHistory(view.history, page);
-  const next = { ...view, history, calls: callsOf(history) };
-  return { ...next, messages: reused(view.messages, completed(view.messages, next, view.status)) };
+  const ended = endedTurns(history, view.turn?.id ?? null);
+  const next = settled({ ...view, history, calls: callsOf(history) }, ended);
+  // The turn of a message that was just sent is not in the last state.
+  const messages = completed(next.messages, next, view.unseen.length > 0 ? 'processing' : view.status);
+  return { ...next, messages: reused(view.messages, messages) };
+}
+
+/**
+ * Applies how many turns have certainly ended. A message that was cancelled before its reply began looks, in the first
+ * state, like the one whose turn is running: then the next one is.
+ */
+function settled(view: View, turns: number): View {
+  const { turn, queued, messages } = view;
+  if (turn === null || turn.ordinal > turns || queued.length === 0)
+    return { ...view, settledTurns: Math.max(view.settledTurns, turns) };
+  const last = messages.at(-1);
+  // A reply that began after the last state is that of the running turn.
+  const reply = last?.role === 'assistant' && last.at === undefined ? [last] : [];
+  const next = promoted({ ...view, messages: messages.slice(0, messages.length - reply.length) });
+  const moved = reply.map((message) => ({ ...message, id: String(next.messages.length) }));
+  const running = { ...turn, ordinal: turn.ordinal + 1 };
+  return settled({ ...next, messages: [...next.messages, ...moved], turn: running }, turns);
 }
 
 /** Adds to messages what states leave out, as far as it is known. */
@@ -84,7 +104,7 @@ function completed(
   { calls, history }: View,
   status: SessionState['status'],
 ): readonly ViewMessage[] {
-  return withFates(withOrigins(withArguments(messages, calls), history), status);
+  return withFates(withOrigins(withArguments(messages, calls), history, status), status);
 }
 
 function started(view: View, turnId: string): View {

@@ -1,4 +1,4 @@
-import type { HistoryMessage, HistoryPage, HistoryTurn, HistoryCall } from '../types.js';
+import type { HistoryMessage, HistoryPage, HistoryTurn, HistoryCall, SessionState } from '../types.js';
 import { beginsTurn } from '../wallet-words.js';
 import { countUnknown } from './tools.js';
 import type { Origin, View, ViewMessage } from './view.js';
@@ -32,13 +32,16 @@ interface StoredTurn {
 /**
  * Adds to messages where they are stored and how their turns went. Matches the messages that begin turns by their text,
  * from the end, because the history may lack turns at its beginning.
+ * @param status if it is `processing`, the last of these turns is running: it is none of the stored ones that ended
  */
 export function withOrigins(
   messages: readonly ViewMessage[],
   history: HistoryPage | null,
+  status: SessionState['status'],
 ): readonly ViewMessage[] {
   if (history === null) return messages;
   const stored = storedTurns(history);
+  const running = status === 'processing' ? messages.findLast(isFirst) : undefined;
   let next = stored.length - 1;
   const found = new Map<ViewMessage, StoredTurn>();
   for (const message of messages.toReversed()) {
@@ -46,7 +49,8 @@ export function withOrigins(
     const text = textOf(message);
     for (let index = next; index >= 0; index--) {
       const candidate = stored[index];
-      if (candidate?.first.content !== text) continue;
+      if (candidate?.first.content !== text || (message === running && candidate.turn.endedAt !== null))
+        continue;
       found.set(message, candidate);
       next = index - 1;
       break;
@@ -56,13 +60,11 @@ export function withOrigins(
   return messages.map((message) => {
     if (isFirst(message)) current = found.get(message);
     const record = isFirst(message) ? current?.first : current?.reply;
-    if (current === undefined || record === undefined || (message.role === 'system' && !isFirst(message)))
-      return message;
-    const origin: Origin = {
-      messageId: record.id,
-      turn: current.turn,
-      repliedAt: current.reply?.createdAt ?? null,
-    };
+    const isOfTurn = message.role !== 'system' || isFirst(message);
+    const origin: Origin | undefined =
+      isOfTurn && current !== undefined && record !== undefined
+        ? { messageId: record.id, turn: current.turn, repliedAt: current.reply?.createdAt ?? null }
+        : undefined;
     return isSameOrigin(message.origin, origin) ? message : { ...message, origin };
   });
 }
@@ -81,6 +83,18 @@ function storedTurns({ messages, turns }: HistoryPage): readonly StoredTurn[] {
       result.set(message.turnId, { ...known, reply: message });
   }
   return [...result.values()];
+}
+
+/**
+ * Returns how many of a thread's first turns have ended; 0 if the history lacks the beginning of the thread.
+ * @param running the id of a turn whose end was not reported yet: it is not counted
+ */
+export function endedTurns({ messages, turns, hasMore }: HistoryPage, running: string | null): number {
+  const ended = turns.filter(({ turnId, endedAt }) => endedAt !== null && turnId !== running);
+  const ids = new Set(ended.map(({ turnId }) => turnId));
+  const begun = hasMore ? [] : [...new Set(messages.map(({ turnId }) => turnId))];
+  const open = begun.findIndex((turnId) => !ids.has(turnId));
+  return open === -1 ? begun.length : open;
 }
 
 /** True if both say the same. */

@@ -92,7 +92,10 @@ export class LiveView {
 
   /** Cancels the running and the queued turns. */
   async interrupt(): Promise<void> {
-    this.apply({ type: 'state', state: await this.client.interrupt() });
+    const { raw } = this.#newest;
+    const state = await this.client.interrupt();
+    // A state that was received since may be newer.
+    if (this.#newest.raw === raw) this.apply({ type: 'state', state });
   }
 
   /** Applies a change. Batches pieces of text, which arrive faster than a page can render. */
@@ -112,7 +115,9 @@ export class LiveView {
   };
 
   #readHistory(): void {
-    const isNews = countMissing(this.#newest) > this.#unknowable;
+    const { history, queued } = this.#newest;
+    // Of the first messages that seem to wait, the history tells which one is running.
+    const isNews = countMissing(this.#newest) > this.#unknowable || (history === null && queued.length > 0);
     if (this.historian === null || !isNews) return;
     if (this.#isReading) {
       this.#isBehind = true;
@@ -120,7 +125,7 @@ export class LiveView {
     }
     this.#isReading = true;
     this.#isBehind = false;
-    const limit = this.#newest.history === null ? FIRST_RECORDS : LATER_RECORDS;
+    const limit = history === null ? FIRST_RECORDS : LATER_RECORDS;
     lastPage(this.historian, limit, this.closed)
       .then(
         (page) => {

@@ -41,7 +41,7 @@ export interface ViewMessage {
   /** The time of the message (ISO 8601); of a reply, of its first character. Absent until a state has it. */
   readonly at?: string;
   /** Absent: not known yet, or not available. */
-  readonly origin?: Origin;
+  readonly origin?: Origin | undefined;
   /** A reply that was interrupted, or a user message that was cancelled before its reply began. */
   readonly fate?: 'interrupted' | 'cancelled';
 }
@@ -77,7 +77,7 @@ export interface View {
   readonly turn: OpenTurn | null;
   /** The number of user messages in the last state. */
   readonly statedUsers: number;
-  /** The number of turns in the last state without a running turn: they have ended, also without a reply. */
+  /** The number of turns that have certainly ended, also without a reply: the last idle state and the history tell. */
   readonly settledTurns: number;
   readonly calls: readonly HistoryCall[];
   /** The stored messages as far as they were read. */

@@ -4,7 +4,7 @@ import { DiptychChatTransport } from '../../../src/client/ai-sdk/chat-transport.
 import { RigError } from '../../../src/core/ports/rig.js';
 import { serveScripted } from '../../support/http.js';
 import { type Fault, faultyFetch, HeldFetch } from './changed-fetch.js';
-import { TestChat, textOf } from './test-chat.js';
+import { type TestChat, testChat, textOf } from './test-chat.js';
 
 describe('DiptychChatTransport with branches', () => {
   let server: Awaited<ReturnType<typeof serveScripted>>;
@@ -59,7 +59,7 @@ describe('DiptychChatTransport with branches', () => {
     await again;
   }
 
-  const open = async (): Promise<TestChat> => new TestChat(id, transport, await transport.loadMessages(id));
+  const open = async (): Promise<TestChat> => testChat(id, transport, await transport.loadMessages(id));
   const stored = async (sessionId: string): Promise<string> =>
     textOf(await new DiptychChatTransport({ url: server.url }).loadMessages(sessionId));
   const idOf = ({ messages }: TestChat, text: string): string =>
@@ -124,7 +124,7 @@ describe('DiptychChatTransport with branches', () => {
     const asked = await server.rig.next();
     asked.text('one');
     await chat.shows('one');
-    const stopped = chat.stop();
+    const stopped = transport.interrupt(id);
     const again = chat.regenerate();
     await Promise.all([sent, stopped]);
     const failing = await server.rig.next();
@@ -156,7 +156,7 @@ describe('DiptychChatTransport with branches', () => {
     transport = transportOf((input, init) =>
       fetch(new Request(input, init).url.replace('limit=1000', 'limit=2'), init),
     );
-    const chat = new TestChat(id, transport);
+    const chat = testChat(id, transport);
     await say(chat, 'One.', 'First.');
     await say(chat, 'Two.', 'Second.');
     await say(chat, 'Three.', 'Third.');
@@ -294,7 +294,7 @@ describe('DiptychChatTransport with branches', () => {
     const chat = await open();
     await say(chat, 'One.', 'First.');
     await chat.regenerate();
-    expect(chat.error?.message).toMatch(/pass what loadMessages returns/);
+    expect(chat.error?.message).toMatch(/pass what its loadMessages returns/);
     expect(await stored(id)).toBe('One.First.');
   });
 
@@ -305,14 +305,13 @@ describe('DiptychChatTransport with branches', () => {
     (await server.rig.next()).text('one');
     await chat.shows('one');
     gate.hold();
-    const stopped = chat.stop();
-    await gate.reached;
-    await Promise.all([sent, stopped]);
+    const stopped = transport.interrupt(id);
+    await Promise.all([sent, gate.reached]);
     const second = chat.sendMessage({ text: 'Two.' });
     await chat.until((messages) => textOf(messages).endsWith('Two.'));
-    const stoppedAgain = chat.stop();
+    const stoppedAgain = transport.interrupt(id);
     gate.release();
-    await Promise.all([second, stoppedAgain]);
+    await Promise.all([stopped, second, stoppedAgain]);
     await regenerated(chat, ['Count.', 'one', 'Two.'], 'Second.');
     expect(chat.error).toBeUndefined();
     expect(branches).toEqual([]);

@@ -10,13 +10,11 @@ import { serveScripted } from '../../support/http.js';
 import { getTime, stumble } from '../../support/tools.js';
 import { Network, watching } from '../watching.js';
 import { partsOf } from './chunks.js';
-import { TestChat, textOf } from './test-chat.js';
+import { resumeTwice, type TestChat, testChat, textOf, VERSIONS } from './test-chat.js';
 
 const question = (text: string): UIMessage => ({ id: 'q', role: 'user', parts: [{ type: 'text', text }] });
 
-const pathOf = (input: Parameters<typeof fetch>[0]): string => new Request(input).url.split('?')[0] ?? '';
-
-describe('DiptychChatTransport', () => {
+describe.each(VERSIONS)('DiptychChatTransport with version %s of the AI SDK', (version) => {
   let server: Awaited<ReturnType<typeof serveScripted>>;
   let transport: DiptychChatTransport;
   let network: Network;
@@ -45,7 +43,8 @@ describe('DiptychChatTransport', () => {
     await server.close();
   });
 
-  const open = async (): Promise<TestChat> => new TestChat(id, transport, await transport.loadMessages(id));
+  const open = async (): Promise<TestChat> =>
+    testChat(id, transport, await transport.loadMessages(id), version);
   const repliesOf = ({ messages }: TestChat): UIMessage[] =>
     messages.filter(({ role }) => role === 'assistant');
 
@@ -70,6 +69,13 @@ describe('DiptychChatTransport', () => {
     expect(stored.map(({ role }) => role)).toEqual(['user', 'assistant']);
     expect(partsOf(stored[1])[0]).toBe('Let me see. ');
     expect(new Set(partsOf(stored[1]))).toEqual(new Set(partsOf(reply)));
+  });
+
+  it('loads messages of the type of its chats', async () => {
+    type Rated = UIMessage<{ readonly rating: number }>;
+    const rated = new DiptychChatTransport<Rated>({ url: server.url });
+    const stored: Rated[] = await rated.loadMessages(id);
+    expect(stored).toEqual([]);
   });
 
   it('loads a chat whose messages are too long for one page', async () => {
@@ -99,71 +105,11 @@ describe('DiptychChatTransport', () => {
     expect(server.rig.asked).toHaveLength(1);
   });
 
-  it('interrupts the turn when the user stops it, and sends the next message after that', async () => {
-    const chat = await open();
-    const sent = chat.sendMessage({ text: 'Count' });
-    const asked = await server.rig.next();
-    asked.text('one ');
-    await chat.shows('one ');
-    const stopped = chat.stop();
-    const next = chat.sendMessage({ text: 'And now?' });
-    await Promise.all([sent, stopped, asked.left]);
-    expect(asked.signal.aborted).toBe(true);
-    (await server.rig.next()).text('Now this.').end();
-    await next;
-    expect(textOf(chat.messages)).toBe('Countone And now?Now this.');
-    expect(chat.error).toBeUndefined();
-  });
-
-  it('interrupts a turn that is stopped before the service has accepted its message', async () => {
-    const accepted = new Gate();
-    const held: typeof fetch = async (input, init) => {
-      if (init?.method === 'POST' && pathOf(input).endsWith('/chat')) await accepted.passed;
-      return fetch(input, init);
-    };
-    transport = new DiptychChatTransport({ url: server.url, fetch: held });
-    const chat = await open();
-    const sent = chat.sendMessage({ text: 'Count' });
-    await chat.until((messages) => messages.length === 1);
-    await Promise.all([chat.stop(), sent]);
-    accepted.open();
-    const next = chat.sendMessage({ text: 'And now?' });
-    const asked = await server.rig.next();
-    await asked.left;
-    expect(asked.signal.aborted).toBe(true);
-    (await server.rig.next()).text('Now this.').end();
-    await next;
-    expect(textOf(chat.messages)).toBe('CountAnd now?Now this.');
-  });
-
-  it('reports an interrupt that failed', async () => {
-    const failures: unknown[] = [];
-    const failing: typeof fetch = (input, init) =>
-      pathOf(input).endsWith('/interrupt')
-        ? Promise.reject(new TypeError('the network is down'))
-        : fetch(input, init);
-    const onInterruptError = (error: unknown): void => {
-      failures.push(error);
-    };
-    transport = new DiptychChatTransport({ url: server.url, fetch: failing, onInterruptError });
-    const chat = await open();
-    const sent = chat.sendMessage({ text: 'Count' });
-    const asked = await server.rig.next();
-    asked.text('one ');
-    await chat.shows('one ');
-    await Promise.all([chat.stop(), sent]);
-    const next = chat.sendMessage({ text: 'And now?' });
-    asked.text('two').end();
-    (await server.rig.next()).text('Now this.').end();
-    await next;
-    expect(failures).toMatchObject([{ kind: 'unreachable' }]);
-  });
-
   describe('resumes after a reload', () => {
     /** Loads the chat again and resumes it, twice as in React's strict mode. */
     async function reload(): Promise<{ chat: TestChat; resumed: Promise<unknown> }> {
       const chat = await open();
-      return { chat, resumed: Promise.all([chat.resumeStream(), chat.resumeStream()]) };
+      return { chat, resumed: resumeTwice(chat, version) };
     }
 
     it('with each character and call once, wherever the page was reloaded', async () => {
@@ -199,18 +145,6 @@ describe('DiptychChatTransport', () => {
       }
     });
 
-    it('and stops the turn only when the user does', async () => {
-      await other.send('Count');
-      const asked = await server.rig.next();
-      asked.text('one ');
-      const { chat, resumed } = await reload();
-      await chat.shows('one ');
-      expect(asked.signal.aborted).toBe(false);
-      await Promise.all([chat.stop(), resumed, asked.left]);
-      expect(asked.signal.aborted).toBe(true);
-      await other.state();
-    });
-
     it('with the reply of a turn that ended between the load and the resume', async () => {
       await other.send('Count');
       const asked = await server.rig.next();
@@ -221,7 +155,7 @@ describe('DiptychChatTransport', () => {
       asked.text('two').end();
       await received.until(() => received.of('turn_ended').length > 0);
       received.stop();
-      await Promise.all([chat.resumeStream(), chat.resumeStream()]);
+      await resumeTwice(chat, version);
       expect(repliesOf(chat).map(partsOf)).toEqual([['one two']]);
       await expect(transport.reconnectToStream({ chatId: id })).resolves.toBeNull();
     });
@@ -270,7 +204,7 @@ describe('DiptychChatTransport', () => {
 
   it('passes on the refusal of the service', async () => {
     transport = new DiptychChatTransport({ url: server.url, app: 'unknown', key: 'none' });
-    const chat = new TestChat(id, transport);
+    const chat = testChat(id, transport, [], version);
     await chat.sendMessage({ text: 'Hello' });
     expect(chat.error).toBeInstanceOf(ClientError);
     expect(chat.error).toMatchObject({ kind: 'refused', status: 401 });
@@ -287,9 +221,9 @@ describe('DiptychChatTransport', () => {
       [
         'another reply to a message that it does not know',
         { trigger: 'regenerate-message' as const },
-        /does not have message q: pass what loadMessages returns/,
+        /does not know message q: create one transport, outside of components, and pass what its/,
       ],
-      ['another version of a message that it does not know', { messageId: 'q' }, /does not have message q/],
+      ['another version of a message that it does not know', { messageId: 'q' }, /does not know message q/],
       [
         'another reply to nobody',
         { trigger: 'regenerate-message' as const, messages: [] },

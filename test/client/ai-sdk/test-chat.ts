@@ -1,75 +1,52 @@
-import { AbstractChat, type ChatState, type ChatStatus, type ChatTransport, type UIMessage } from 'ai';
+import { Chat as Chat6 } from '@ai-sdk/react';
+import type { ChatTransport, UIMessage } from 'ai';
+import { Chat as Chat7 } from 'ai-sdk-react-4';
 
-/** The state of a chat without a framework. */
-class PlainState implements ChatState<UIMessage> {
-  status: ChatStatus = 'ready';
-  error: Error | undefined;
-  readonly #listeners = new Set<() => void>();
-  #messages: UIMessage[];
+/** The chats that `useChat` creates, by the version of the AI SDK. */
+const CHATS = { 6: Chat6<UIMessage>, 7: Chat7<UIMessage> };
 
-  constructor(messages: UIMessage[]) {
-    this.#messages = messages;
-  }
+/** The versions of the AI SDK under test. */
+export const VERSIONS = [6, 7] as const;
 
-  get messages(): UIMessage[] {
-    return this.#messages;
-  }
+export type Version = (typeof VERSIONS)[number];
 
-  set messages(messages: UIMessage[]) {
-    this.#messages = messages;
-    this.#notify();
-  }
-
-  pushMessage = (message: UIMessage): void => {
-    this.messages = [...this.#messages, message];
-  };
-
-  popMessage = (): void => {
-    this.messages = this.#messages.slice(0, -1);
-  };
-
-  replaceMessage = (index: number, message: UIMessage): void => {
-    this.messages = this.#messages.map((other, at) => (at === index ? this.snapshot(message) : other));
-  };
-
-  snapshot = <T>(thing: T): T => structuredClone(thing);
-
-  listen(listener: () => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
-  }
-
-  #notify(): void {
-    for (const listener of this.#listeners) listener();
-  }
-}
-
-/** A chat of the AI SDK, as `useChat` creates it, without React. */
-export class TestChat extends AbstractChat<UIMessage> {
-  readonly #plain: PlainState;
-
-  constructor(id: string, transport: ChatTransport<UIMessage>, messages: UIMessage[] = []) {
-    const state = new PlainState(messages);
-    super({ id, transport, state });
-    this.#plain = state;
-  }
-
+/** A chat of the AI SDK with promises for what it shows. */
+export type TestChat = Pick<
+  Chat6<UIMessage>,
+  'messages' | 'status' | 'error' | 'sendMessage' | 'regenerate' | 'stop' | 'resumeStream'
+> & {
   /** Resolves once the messages satisfy a condition. */
-  async until(holds: (messages: readonly UIMessage[]) => boolean): Promise<void> {
-    while (!holds(this.messages)) {
+  until(holds: (messages: readonly UIMessage[]) => boolean): Promise<void>;
+  /** Resolves once the text of all messages contains these words. */
+  shows(words: string): Promise<void>;
+};
+
+export function testChat(
+  id: string,
+  transport: ChatTransport<UIMessage>,
+  messages: UIMessage[] = [],
+  version: Version = 6,
+): TestChat {
+  const chat = new CHATS[version]({ id, transport, messages });
+  const until: TestChat['until'] = async (holds) => {
+    while (!holds(chat.messages)) {
       await new Promise<void>((resolve) => {
-        const stop = this.#plain.listen(() => {
+        const stop = chat['~registerMessagesCallback'](() => {
           stop();
           resolve();
         });
       });
     }
-  }
+  };
+  const shows: TestChat['shows'] = (words) => until((shown) => textOf(shown).includes(words));
+  return Object.assign(chat, { until, shows });
+}
 
-  /** Resolves once the text of all messages contains these words. */
-  async shows(words: string): Promise<void> {
-    await this.until((messages) => textOf(messages).includes(words));
-  }
+/** Resumes a chat as `useChat` does in React's strict mode, where a component is mounted twice. */
+export async function resumeTwice(chat: TestChat, version: Version): Promise<void> {
+  const first = chat.resumeStream();
+  const unmounted = version === 7 ? chat.stop() : undefined;
+  await Promise.all([first, unmounted, chat.resumeStream()]);
 }
 
 /** All text of messages. */
