@@ -5,6 +5,7 @@ import './styles/thread.css';
 import './styles/messages.css';
 import './styles/panels.css';
 import './styles/wallet.css';
+import './styles/print.css';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { SettingsStore } from './chat/settings.js';
@@ -13,12 +14,14 @@ import { Traffic } from './chat/conversation/traffic.js';
 import { Page } from './chat/page.js';
 import { createWallets } from './chat/wallet/wallets.js';
 import { hideComposingKeys } from './parts/composition.js';
+import { followForgetting } from './parts/storage.js';
 import { applyTheme } from './parts/theme.js';
 
 const root = document.getElementById('root');
 if (root === null) throw new Error('The page has no root');
 applyTheme();
 hideComposingKeys(window);
+followForgetting();
 const threads = new KeptThreads();
 createRoot(root).render(
   <StrictMode>

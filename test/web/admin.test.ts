@@ -45,7 +45,11 @@ async function talk(text: string, client: string): Promise<string> {
 
 describeWithBrowser('the operator’s view', () => {
   beforeAll(async () => {
-    [service, browser] = await Promise.all([ScriptedService.start({ ADMIN_TOKEN: TOKEN }), launchBrowser()]);
+    const limits = 'limits: { session: { turnsPerDay: 1000 } }\n';
+    [service, browser] = await Promise.all([
+      ScriptedService.start({ ADMIN_TOKEN: TOKEN }, limits),
+      launchBrowser(),
+    ]);
   });
   afterEach(async () => {
     await page.context().close();
@@ -191,6 +195,18 @@ describeWithBrowser('the operator’s view', () => {
     await page.reload();
     await row('web shop').waitFor();
     expect(await page.content()).not.toContain(String(key));
+  });
+
+  it('names sessions as the log does where it shows how much they have used', async () => {
+    const session = await talk('Count me', 'web/1');
+    await enter();
+    await show('Use');
+    const used = page.getByRole('region', { name: 'Used today' });
+    await used
+      .getByRole('row')
+      .filter({ hasText: `session ${nameOf(session)}` })
+      .waitFor();
+    expect(await used.textContent()).not.toContain(session.slice(0, 8));
   });
 
   it('says who still uses the legacy API, and judges', async () => {

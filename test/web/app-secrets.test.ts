@@ -12,10 +12,10 @@ let browser: Browser;
 let visitor: Visitor;
 
 /** Selects the App `vendor` with its key. */
-async function selectVendor(): Promise<void> {
-  const { page } = visitor;
+async function selectVendor(by = visitor): Promise<void> {
+  const { page } = by;
   const key = await service.appKey('vendor');
-  await visitor.openSection('Assistant');
+  await by.openSection('Assistant');
   await page.getByLabel('App key').fill(key);
   await page.getByLabel('App key').press('Enter');
   await page.locator('option', { hasText: 'vendor' }).waitFor({ state: 'attached' });
@@ -46,7 +46,9 @@ describeWithBrowser('The assistant section', () => {
       await field.waitFor();
       expect(await findingsOf(page)).toEqual([]);
       await visitor.say('Without');
-      await page.getByRole('alert').filter({ hasText: 'needs a secret in: API_KEY' }).waitFor();
+      const refusal = page.getByRole('alert').filter({ hasText: 'needs a secret in: API_KEY' });
+      await refusal.filter({ hasText: 'Store it in the section Assistant of this page' }).waitFor();
+      expect(await refusal.innerText()).not.toContain('/api');
       await field.fill(VALUE);
       await field.press('Enter');
       await visitor.button('Remove API_KEY').waitFor();
@@ -78,6 +80,40 @@ describeWithBrowser('The assistant section', () => {
     await visitor.page.getByText('Your secrets are not used in this thread').waitFor();
     await visitor.say('Of the link');
     await visitor.page.getByRole('alert').filter({ hasText: 'needs a secret in: API_KEY' }).waitFor();
+  });
+
+  it('uses one client id in all tabs, also in those that were open before', async () => {
+    visitor = await Visitor.open(browser, service.url);
+    await selectVendor();
+    const other = await Visitor.inTab(await visitor.page.context().newPage(), service.url);
+    // It has the App, but not yet the key, which stays in its tab.
+    other.excuse(/status of 401/);
+    await selectVendor(other);
+    await visitor.page.getByLabel('API_KEY (required)').fill(VALUE);
+    await visitor.button('Store API_KEY').click();
+    await visitor.button('Remove API_KEY').waitFor();
+    await other.button('Remove API_KEY').waitFor();
+    await other.page.getByLabel('OTHER', { exact: true }).fill(VALUE);
+    await other.button('Store OTHER').click();
+    await other.button('Remove OTHER').waitFor();
+    for (const { page } of [visitor, other]) {
+      await page.reload();
+      await page.getByRole('button', { name: 'Remove OTHER' }).waitFor();
+      await page.getByRole('button', { name: 'Remove API_KEY' }).waitFor();
+    }
+    expect(other.faults).toEqual([]);
+  });
+
+  it('takes the client id that another tab has just made', async () => {
+    visitor = await Visitor.open(browser, service.url);
+    await selectVendor();
+    await visitor.page.getByLabel('API_KEY (required)').fill(VALUE);
+    // A change by the same document has no event: as if that of another tab were still on its way.
+    const id = randomUUID();
+    await visitor.page.evaluate(`localStorage['diptych.client'] = '${id}'`);
+    await visitor.button('Store API_KEY').click();
+    await visitor.button('Remove API_KEY').waitFor();
+    expect(await visitor.page.evaluate("localStorage['diptych.client']")).toBe(id);
   });
 
   it('lists rigs by name, and says which one is in use', async () => {

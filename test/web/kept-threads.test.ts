@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { BrowserContext, Locator, Route } from 'playwright-core';
 import { describeWithBrowser, untilInPage } from '../support/browser.js';
 import { Gate, says } from './scripted-service.js';
-import { findingsOf, Visitor } from './visitor.js';
+import { denyStorage, findingsOf, Visitor } from './visitor.js';
 import { Visits } from './visits.js';
 
 const visits = new Visits();
@@ -43,6 +43,12 @@ function listed({ page }: Visitor, title: string): Locator {
 function titles({ page }: Visitor): Promise<string[]> {
   return page.locator('.thread-title').allInnerTexts();
 }
+
+/** A kept request whose outcome the service does not know. */
+const REQUEST = JSON.stringify({
+  ...{ sessionId: randomUUID(), id: 1, kind: 'transaction', chainId: 1, title: 'Send 1 ETH' },
+  ...{ outcome: null, reportedAt: null, at: 1 },
+});
 
 /** Puts values into `localStorage` before the page is loaded. */
 function stores(values: Readonly<Record<string, string>>) {
@@ -143,6 +149,23 @@ describeWithBrowser('The threads of a browser', () => {
       .waitFor();
     expect(visitor.sessionId).not.toBe(session);
     expect(await titles(visitor)).toEqual([]);
+  });
+
+  it('do not change the direction of the sentences about them', async () => {
+    const title = 'Mine \u202Eevil';
+    const visitor = await visit({ prepare: stores({ [`diptych.thread.${randomUUID()}`]: kept(title, 1) }) });
+    const notice = visitor.page.getByRole('alert').filter({ hasText: 'is no longer on the service' });
+    expect(await notice.locator('bdi').textContent()).toBe(title);
+
+    await begin(visitor, 'Other');
+    await fetch(`${visits.service.url}/api/sessions/${visitor.sessionId}`, {
+      method: 'PATCH',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ title }),
+    });
+    await untilInPage(visitor.page, 'document.title.startsWith("Mine evil")');
+    await visitor.button(`Delete ${title}`).click();
+    expect(await visitor.page.locator('.removing bdi').textContent()).toBe(title);
   });
 
   it('keep what is on the screen when somebody deletes the open one', async () => {
@@ -296,13 +319,36 @@ describeWithBrowser('The threads of a browser', () => {
     expect(await titles(visitor)).toEqual(['A made-up title', '<img src=x>']);
   });
 
-  it('are done without when the browser denies the storage', async () => {
+  it('are forgotten with all that the page has stored, in every tab', async () => {
     const visitor = await visit({
-      prepare: (context) =>
-        context.addInitScript(
-          `for (const name of ['localStorage', 'sessionStorage']) Object.defineProperty(window, name, { get() { throw new DOMException('denied', 'SecurityError'); } })`,
-        ),
+      prepare: stores({
+        'diptych.wallet': '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+        'diptych.client': randomUUID(),
+        [`diptych.wallet-request.${randomUUID()}.1`]: REQUEST,
+        'diptych.theme': 'dark',
+        'another page': 'kept',
+      }),
     });
+    const other = visits.add(await visitor.another(visits.service.url));
+    for (const { page } of [visitor, other])
+      await page.evaluate("sessionStorage['diptych.key'] = 'key'; document.body.dataset.old = 'yes'");
+    await begin(visitor, 'One');
+    await visitor.button('Forget all on this device').click();
+    await visitor.page.getByText('It will not learn that.').waitFor();
+    await visitor.button('Forget all').click();
+    for (const { page } of [visitor, other]) {
+      await page.locator('body:not([data-old])').waitFor();
+      await page.getByText('Threads are kept in this browser').waitFor();
+      expect(await page.getByLabel('Wallet address').inputValue()).toBe('');
+      expect(await page.getByRole('button', { name: 'Forget all on this device' }).count()).toBe(0);
+      expect(await page.evaluate('Object.keys({ ...localStorage, ...sessionStorage })')).toEqual([
+        'another page',
+      ]);
+    }
+  });
+
+  it('are done without when the browser denies the storage', async () => {
+    const visitor = await visit({ prepare: denyStorage });
     await visitor.say('Hello');
     await visitor.hears('You said: Hello', 0);
     await visitor.idle();

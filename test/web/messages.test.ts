@@ -76,6 +76,56 @@ describeWithBrowser('the messages of the page', () => {
     expect(await copied()).toBe('Rich');
   });
 
+  it('scroll wide tables, whose columns keep their words', async () => {
+    const hash = `0x${'ab'.repeat(32)}`;
+    const row = `| ${hash} | confirmed yesterday | ${hash} |`;
+    visits.service.when('Table', says(`| hash | status | block |\n|---|---|---|\n${row}\n`));
+    const visitor = await visit({ viewport: { width: 360, height: 740 } });
+    await visitor.say('Table');
+    await visitor.idle();
+    const cells = await visitor.answers.nth(0).locator('td').all();
+    const widths = await Promise.all(cells.map(async (cell) => (await cell.boundingBox())?.width));
+    for (const width of widths) expect(width).toBeGreaterThan(80);
+    expect(await visitor.page.evaluate('document.documentElement.scrollWidth')).toBe(360);
+  });
+
+  it('link to other pages only: a place of this one and a removed address are text', async () => {
+    const links =
+      '[site](https://example.com/) [removed](javascript:void) [place](#top) ![picture](data:x) noted[^1]';
+    visits.service.when('Links', says(`${links}\n\n[^1]: The note\n`));
+    const visitor = await visit();
+    await visitor.say('Links');
+    await visitor.idle();
+    const answer = visitor.answers.nth(0);
+    await answer.getByText('The note').waitFor();
+    expect(await answer.innerText()).toMatch(/site removed place picture noted\s*1[^]*The note\n/);
+    expect(await answer.locator('a').count()).toBe(1);
+    expect(await answer.locator('a').getAttribute('href')).toBe('https://example.com/');
+  });
+
+  it('that would block the page are shown as they are, and the page goes on', async () => {
+    const marks = '*a'.repeat(20_000);
+    const nested = `${'*_'.repeat(350)}deep${'_*'.repeat(350)}`;
+    const word = `\`\`\`c\nint ${'a'.repeat(9_000)};\n\`\`\``;
+    const formula = '$\\def\\a{xx}\\a$';
+    const rendered = ['$y$', '```c\nint a;\n```'];
+    const reply = ['# Before', nested, word, formula, ...rendered, marks, '**after**'].join('\n\n');
+    visits.service.when('Hostile', says(reply));
+    const visitor = await visit();
+    await visitor.say('Hostile');
+    await visitor.idle();
+    const answer = visitor.answers.nth(0);
+    await answer.getByRole('heading', { name: 'Before' }).waitFor();
+    expect(await answer.getByText('deep', { exact: true }).count()).toBe(1);
+    // Once the libraries of formulas and of code are loaded.
+    await answer.locator('math').waitFor({ state: 'attached' });
+    await answer.locator('pre span').waitFor();
+    expect(await answer.locator('math mi, pre span').allTextContents()).toEqual(['y', 'int']);
+    expect(await answer.locator('p.plain').textContent()).toBe(`${marks}\n\n**after**`);
+    await visitor.say('Next');
+    await visitor.hears('You said: Next', 1);
+  });
+
   it('are not sent by the key that ends a composition in Safari', async () => {
     // Chromium with the properties that identify Safari, and the events in Safari's order.
     const visitor = await visit({

@@ -58,6 +58,17 @@ describeWithBrowser('the page', () => {
     expect(await visitor.questions.count()).toBe(53);
   });
 
+  it('shows a reply that cannot be rendered as plain text, and the rest of the thread with it', async () => {
+    const nested = `${'*'.repeat(7_000)}deep${'*'.repeat(7_000)}`;
+    visits.service.when('Nest', says(nested));
+    const visitor = await visit();
+    visitor.excuse(/call stack/);
+    await visitor.say('Nest');
+    await visitor.hears(nested, 0);
+    await visitor.idle();
+    expect(await visitor.questions.allInnerTexts()).toEqual([expect.stringContaining('Nest')]);
+  });
+
   describe.each(['current', 'legacy'])('on the %s surface', (surface) => {
     const fragment = `surface=${surface}`;
 
@@ -82,14 +93,23 @@ describeWithBrowser('the page', () => {
       expect(await visitor.questions.allInnerTexts()).toEqual([expect.stringContaining('Tell me')]);
     });
 
-    it('shows a reply that cannot be rendered as plain text, and the rest of the thread with it', async () => {
+    it('shows a reply that nests too many quotes as plain text, and one of a few as quotes', async () => {
       visits.service.when('Nest', says(`${'>'.repeat(20_000)} deep`));
+      visits.service.when('Quote', says('> > > shallow'));
       const visitor = await visit({ fragment });
-      visitor.excuse(/call stack/);
       await visitor.say('Nest');
       await visitor.hears('> deep', 0);
       await visitor.idle();
-      expect(await visitor.questions.allInnerTexts()).toEqual([expect.stringContaining('Nest')]);
+      expect(await visitor.answers.nth(0).locator('blockquote').count()).toBe(0);
+      expect(await visitor.answers.nth(0).locator('.plain').innerText()).toBe(`${'>'.repeat(20_000)} deep`);
+      await visitor.say('Quote');
+      await visitor.hears('shallow', 1);
+      await visitor.idle();
+      expect(await visitor.answers.nth(1).locator('blockquote blockquote blockquote').count()).toBe(1);
+      expect(await visitor.questions.allInnerTexts()).toEqual([
+        expect.stringContaining('Nest'),
+        expect.stringContaining('Quote'),
+      ]);
     });
 
     it('shows tool calls with their arguments and results, also after a reload', async () => {

@@ -34,10 +34,17 @@ describeWithBrowser('the page over a crash of the service', () => {
     );
     await service.kill();
     await Promise.all(visitors.map(({ page }) => page.getByText('Reconnecting', { exact: true }).waitFor()));
+    await Promise.all(
+      visitors.map(async (visitor) => {
+        await visitor.button('Interrupt').click();
+        await visitor.page.locator('.problem').filter({ hasText: 'cannot be reached' }).waitFor();
+      }),
+    );
     await service.restart();
     await Promise.all(
       visitors.map(async (visitor) => {
         await visitor.page.getByText('Connected', { exact: true }).waitFor();
+        await visitor.page.locator('.problem').waitFor({ state: 'detached' });
         await visitor.hears('One two three four.', 1);
         await visitor.idle();
         expect(await visitor.answers.nth(1).locator('.markdown').allInnerTexts()).toEqual([

@@ -32,6 +32,16 @@ export async function findingsOf(page: Page): Promise<string[]> {
   return Array.isArray(found) ? found.map(String) : ['axe did not answer'];
 }
 
+/** Lets a browser deny storage and locks to every page, as Chromium does to a site whose cookies are blocked. */
+export function denyStorage(context: BrowserContext): Promise<unknown> {
+  return context.addInitScript(`{
+    const denied = () => new DOMException('Access is denied for this document.', 'SecurityError');
+    for (const name of ['localStorage', 'sessionStorage'])
+      Object.defineProperty(window, name, { get() { throw denied(); } });
+    LockManager.prototype.request = () => Promise.reject(denied());
+  }`);
+}
+
 /** Somebody who has the page open. */
 export class Visitor {
   readonly #excused: RegExp[] = [];

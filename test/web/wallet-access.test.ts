@@ -15,6 +15,7 @@ const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile:
 const DESK = { viewport: { width: 1440, height: 900 } };
 
 let anvil: Anvil;
+let shop: string;
 let nodes: ReadonlyMap<number, string>;
 let service: ScriptedService;
 let browser: Browser;
@@ -35,6 +36,8 @@ async function isSound(): Promise<void> {
 describeWithBrowser('Wallet requests for everybody', () => {
   beforeAll(async () => {
     anvil = await startAnvil(CHAIN);
+    // Its code is one STOP: it takes every call.
+    shop = await anvil.deploy({ abi: [], bytecode: '0x60016000f3' });
     nodes = new Map([
       [CHAIN, anvil.url],
       [1, anvil.url],
@@ -72,7 +75,7 @@ describeWithBrowser('Wallet requests for everybody', () => {
     };
     const order = { types, domain: { name: 'Shop' }, primaryType: 'Order', message: { note } };
     service.when('Pay', ...pays({ to: FRIEND, value: '0.01', label: note }));
-    service.when('Call', ...pays({ to: FRIEND, data: `0x${'ab'.repeat(500)}` }, [2]));
+    service.when('Call', ...pays({ to: shop, data: `0x${'ab'.repeat(500)}` }, [2]));
     service.when('Sign', ...asksToSign({ typed_data: order, description: note }));
     for (const [n, words] of ['Pay', 'Call', 'Sign'].entries()) {
       await visitor.say(words);

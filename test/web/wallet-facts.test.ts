@@ -6,17 +6,19 @@ import {
   getAddress,
   hexToBytes,
   keccak256 as reference,
+  parseAbi,
   toHex,
 } from 'viem';
-import { pendingRequests, type PendingTransaction } from '../../src/client/pending.js';
+import { pendingRequests, type PendingSignature, type PendingTransaction } from '../../src/client/pending.js';
 import type { JsonObject } from '../../src/client/types.js';
 import { beginsTurn, isOfWallet, verdictsIn } from '../../src/client/wallet-words.js';
 import { checksummed, shortAddress } from '../../src/web/chat/wallet/address.js';
 import { grouped, hexOf, hexText, inUnits } from '../../src/web/chat/wallet/amounts.js';
 import { keccak256 } from '../../src/web/chat/wallet/keccak.js';
 import { readTokenCall } from '../../src/web/chat/wallet/requests/calldata.js';
-import { titleOf, warningsOf } from '../../src/web/chat/wallet/requests/summary.js';
+import { amountOf, titleOf, warningsOf } from '../../src/web/chat/wallet/requests/summary.js';
 import { visible, visibleLine } from '../../src/web/chat/wallet/visible.js';
+import { ACCOUNT_MESSAGES, OTHER_MESSAGES, typedDataOf } from '../support/account-messages.js';
 import { FORGED_WORDS, OTHER_WORDS } from '../support/wallet-notes.js';
 
 const TO = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8';
@@ -35,6 +37,11 @@ const transaction = (more: Partial<PendingTransaction> = {}): PendingTransaction
     label: '',
   },
   ...more,
+});
+
+const signature = (typedData: JsonObject): PendingSignature => ({
+  ...{ kind: 'signature', id: 1, chainId: 1, from: null, label: '', text: null },
+  typedData,
 });
 
 describe('pendingRequests', () => {
@@ -150,31 +157,120 @@ describe('What a request says', () => {
     );
   });
 
-  it('warns of approvals without a limit, and of typed data for another chain', () => {
-    expect(warningsOf(transaction({ data: data('approve', HUGE) }))).toHaveLength(1);
-    expect(warningsOf(transaction({ data: data('approve', 7n) }))).toEqual([]);
-    const signature = (chainId: string | number) => ({
-      ...{ kind: 'signature' as const, id: 1, chainId: 1, from: null, label: '', text: null },
-      typedData: { domain: { chainId } },
-    });
-    expect(warningsOf(signature('0x2'))).toHaveLength(1);
-    expect(warningsOf(signature('0x1'))).toEqual([]);
+  it('names both readings of a call that ERC-20 and ERC-721 share', () => {
+    const id = 2n ** 200n + 1n;
+    const number = grouped(id);
+    const read = (given: `0x${string}`) => {
+      const call = readTokenCall(given);
+      return [titleOf(transaction({ data: given }), null), call && amountOf(call)];
+    };
+    expect(read(data('approve', 7n))).toEqual([
+      'Allow 0x1212…1212 to spend 7 smallest units, or one NFT, of token 0x7099…79C8',
+      '7 smallest units, or the NFT with the number 7',
+    ]);
+    expect(read(data('approve', id))).toEqual([
+      'Allow 0x1212…1212 to spend an unlimited amount, or one NFT, of token 0x7099…79C8',
+      `an unlimited amount, or the NFT with the number ${number}`,
+    ]);
+    expect(warningsOf(transaction({ data: data('approve', id) }))).toEqual([
+      'It allows the spender to take all of this token that you have, now and later. If the token is an NFT, only the one with this number.',
+    ]);
+    const args = [getAddress(TO), spender, 7n] as const;
+    expect(read(encodeFunctionData({ abi: erc20Abi, functionName: 'transferFrom', args }))).toEqual([
+      'Transfer 7 smallest units, or one NFT, from 0x7099…79C8 to 0x1212…1212 of token 0x7099…79C8',
+      '7 smallest units, or the NFT with the number 7',
+    ]);
+    expect(read(data('transfer', 7n))[1]).toBe('7 smallest units');
   });
 
-  it('takes calldata of other lengths and dirty addresses for other calls', () => {
-    const call = data('approve', 7n);
-    expect(readTokenCall(call)).toEqual({
-      action: 'approve',
-      to: spender.toLowerCase(),
-      from: null,
-      amount: 7n,
-    });
-    expect(readTokenCall(`${call}00`)).toBeNull();
-    expect(readTokenCall(call.replace('0x095ea7b300', '0x095ea7b301'))).toBeNull();
+  it('warns of approvals without a limit, and of typed data for another chain', () => {
+    expect(warningsOf(transaction({ data: data('approve', HUGE) }))).toHaveLength(1);
+    expect(warningsOf(transaction({ data: data('approve', 2n ** 128n) }))).toHaveLength(1);
+    expect(warningsOf(transaction({ data: data('approve', 7n) }))).toEqual([]);
+    const other = 'The message names another chain than Ethereum (chain 1).';
+    expect(warningsOf(signature({ domain: { chainId: '0x2' } }))).toContain(other);
+    expect(warningsOf(signature({ domain: { chainId: '0x1' } }))).not.toContain(other);
+  });
+
+  it.each([
+    ['increaseAllowance', HUGE, 'Allow 0x1212…1212 to spend an unlimited amount more', 1],
+    ['increaseApproval', HUGE, 'Allow 0x1212…1212 to spend an unlimited amount more', 1],
+    ['increaseAllowance', 7n, 'Allow 0x1212…1212 to spend 7 smallest units more', 0],
+    ['setApprovalForAll', true, 'Allow 0x1212…1212 to take all that you have', 1],
+    ['setApprovalForAll', false, 'Disallow 0x1212…1212 to take all that you have', 0],
+  ] as const)('reads %s of %s', (name, value, title, warnings) => {
+    const abi = parseAbi([`function ${name}(address, ${typeof value === 'bigint' ? 'uint256' : 'bool'})`]);
+    const call = transaction({ data: encodeFunctionData({ abi, args: [spender, value] }) });
+    expect(titleOf(call, null)).toBe(`${title} of token 0x7099…79C8`);
+    expect(warningsOf(call)).toHaveLength(warnings);
+  });
+
+  it.each<[string, JsonObject, string]>([
+    ['ERC-2612', { owner: TO, spender: TO, value: String(HUGE), nonce: 0, deadline: 1 }, 'all of a token'],
+    [
+      'ERC-2612, with zeros before the value',
+      { spender: TO, value: `${'0'.repeat(22)}${String(HUGE)}` },
+      'all of a token',
+    ],
+    [
+      'ERC-2612, of a bounded value',
+      { owner: TO, spender: TO, value: '7', nonce: 0, deadline: 1 },
+      'can move funds',
+    ],
+    ['Dai', { holder: TO, spender: TO, nonce: 0, expiry: 0, allowed: true }, 'all of a token'],
+    [
+      'Dai, which ends the allowance',
+      { holder: TO, spender: TO, nonce: 0, expiry: 0, allowed: false },
+      'can move funds',
+    ],
+    [
+      'Permit2',
+      { details: [{ token: TO, amount: `0x${'f'.repeat(40)}`, nonce: 0 }], spender: TO },
+      'all of a token',
+    ],
+    ['no spender', { to: TO, value: String(HUGE) }, 'can move funds'],
+  ])('warns of what a signature allows: %s', (_name, message, words) => {
+    expect(warningsOf(signature({ domain: { chainId: 1 }, message }))).toEqual([
+      expect.stringContaining(words),
+    ]);
+  });
+
+  it.each([
+    ...ACCOUNT_MESSAGES.map((types) => [types, 'act for a smart account'] as const),
+    ...OTHER_MESSAGES.map((types) => [types, 'can move funds'] as const),
+  ])('warns of the types of a message: %s', (types, words) => {
+    expect(warningsOf(signature(typedDataOf(types)))).toEqual([expect.stringContaining(words)]);
+  });
+
+  it('warns of typed data of any shape, and of a text that contracts can take for a hash', () => {
+    for (const odd of [{}, { types: null }, { types: { a: [null, { type: 1 }], b: 'x' }, primaryType: 'c' }])
+      expect(warningsOf(signature(odd))).toEqual([expect.stringContaining('can move funds')]);
+    const text = (given: string) => warningsOf({ ...signature({}), typedData: null, text: given });
+    expect(text('é'.repeat(16))).toEqual([expect.stringContaining('act for a smart account')]);
+    expect(text('Hello')).toEqual([]);
+  });
+
+  it('reads calldata of other lengths and dirty addresses as contracts do, with a warning', () => {
+    const call = data('approve', HUGE);
+    const read = {
+      ...{ action: 'approve', to: spender.toLowerCase(), from: null, amount: HUGE },
+      isWellFormed: true,
+    };
+    expect(readTokenCall(call)).toEqual(read);
+    for (const odd of [`${call}00`, call.replace('0x095ea7b300', '0x095ea7b301')]) {
+      expect(readTokenCall(odd)).toEqual({ ...read, isWellFormed: false });
+      expect(warningsOf(transaction({ data: odd }))).toHaveLength(2);
+    }
+    const short = call.slice(0, -2);
+    expect(readTokenCall(short)).toEqual({ ...read, amount: HUGE - 255n, isWellFormed: false });
+    expect(readTokenCall('0x095ea7')).toBeNull();
   });
 
   it('shows unseen characters of strangers', () => {
     expect(visible('a\u202eb\u200bc\nd\u{e0041}')).toBe('a\\u202eb\\u200bc\nd\\ue0041');
+    expect(visible('a\u3164b\u034fc\ufe0fd\u2800e\u{e0100}f')).toBe(
+      String.raw`a\u3164b\u034fc\ufe0fd\u2800e\ue0100f`,
+    );
     expect(visible('x'.repeat(12), 10)).toBe(`${'x'.repeat(10)}… (2 more)`);
     expect(visibleLine(' a\n\n b ')).toBe('a b');
   });

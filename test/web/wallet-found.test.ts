@@ -1,34 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, it, jest } from '@jest/globals';
 import type { Browser } from 'playwright-core';
-import { startAnvil, type Anvil } from '../support/anvil.js';
 import { describeWithBrowser, launchBrowser } from '../support/browser.js';
-import { freePort } from '../support/server-process.js';
 import { Gate, ScriptedService } from './scripted-service.js';
 import { Visitor } from './visitor.js';
-import { TestWallet } from './wallet-browser.js';
+import { useChain } from './wallet-chain.js';
 import { cardOf, chainLines, connect, pays, visitWith } from './wallet-page.js';
 
 jest.setTimeout(60_000);
 
-const CHAIN = 31_337;
 const FRIEND = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
 
-let anvil: Anvil;
-let nodes: ReadonlyMap<number, string>;
+const { nodes, addressOf, walletOf } = useChain();
 let browser: Browser;
 let service: ScriptedService;
 let visitor: Visitor;
-
-function walletOf(name: string, account: number): TestWallet {
-  return new TestWallet(name, nodes, anvil.accounts.slice(account, account + 1));
-}
-
-beforeAll(async () => {
-  anvil = await startAnvil(CHAIN);
-  nodes = new Map([[CHAIN, anvil.url]]);
-});
-afterAll(() => anvil.close());
 
 describeWithBrowser('The wallets of a browser', () => {
   beforeAll(async () => {
@@ -105,7 +91,7 @@ describeWithBrowser('The wallets of a browser', () => {
     const fox = walletOf('Fox', 0);
     visitor = await visitWith(browser, service.url, [fox]);
     await visitor.openSection('Wallet');
-    await visitor.page.getByLabel('Wallet address').fill(anvil.accounts[0] ?? '');
+    await visitor.page.getByLabel('Wallet address').fill(addressOf(0));
     await visitor.page.getByLabel('Wallet address').press('Enter');
     await visitor.say('Pay');
     const card = cardOf(visitor, 1);
@@ -122,7 +108,7 @@ describeWithBrowser('The wallets of a browser', () => {
     await fetch(`${service.url}/current/api/sessions`, {
       method: 'POST',
       headers: { 'X-Session-Id': session, 'Content-Type': 'application/json' },
-      body: JSON.stringify({ public_key: anvil.accounts[0] }),
+      body: JSON.stringify({ public_key: addressOf(0) }),
     });
     visitor = await Visitor.open(browser, service.url, {
       fragment: `session=${session}&surface=legacy`,
@@ -134,54 +120,5 @@ describeWithBrowser('The wallets of a browser', () => {
     await visitor.say('Pay');
     await visitor.page.getByText('Only the current surface shows such requests').waitFor();
     expect(await cardOf(visitor, 1).count()).toBe(0);
-  });
-});
-
-describeWithBrowser('A service that asks wallets to sign in', () => {
-  let proven: ScriptedService;
-  beforeAll(async () => {
-    const port = String(await freePort());
-    const env = { PORT: port, WALLET_PROOF: 'required', WALLET_PROOF_DOMAINS: `127.0.0.1:${port}` };
-    [proven, browser] = await Promise.all([ScriptedService.start(env, chainLines(nodes)), launchBrowser()]);
-  });
-  afterAll(() => proven.close());
-
-  describe.each(['current', 'legacy'])('on the %s surface', (surface) => {
-    it('gets a proof of the connected account, binds threads with it and lists them', async () => {
-      const fox = walletOf('Fox', surface === 'current' ? 2 : 3);
-      proven.when('Pay', ...pays({ to: FRIEND, value: '1 wei' }));
-      visitor = await visitWith(browser, proven.url, [fox], { fragment: `surface=${surface}` });
-      const { page } = visitor;
-      await connect(visitor, 'Fox');
-      fox.answers.push({ code: 4001 });
-      await visitor.button('Sign in').click();
-      await page.getByRole('alert').filter({ hasText: 'You declined in the wallet.' }).waitFor();
-      await visitor.button('Sign in').click();
-      await page.getByText('No threads yet.').waitFor();
-      await visitor.say('Pay');
-      await cardOf(visitor, 1)
-        .getByRole('button', { name: /^Approve/ })
-        .click();
-      await cardOf(visitor, 1).getByText('Verified by the service: confirmed.').waitFor();
-      await visitor.button('Rename A made-up title').waitFor();
-
-      const proof: unknown = await page.evaluate(
-        "JSON.parse(sessionStorage.getItem('diptych.wallet-proof')).proof",
-      );
-      const requests = await visitor.openTab('Requests');
-      await requests.getByText('X-Wallet-Proof: $WALLET_PROOF').first().waitFor();
-      expect(await page.locator('body').innerText()).not.toContain(proof);
-      await page.reload();
-      await visitor.button('Rename A made-up title').waitFor();
-      expect(fox.count('personal_sign')).toBe(2);
-
-      fox.accounts = anvil.accounts.slice(5, 6);
-      await page.evaluate(`testProviders.Fox.emit('accountsChanged', ['${anvil.accounts[5] ?? ''}'])`);
-      await visitor.button('Sign in').waitFor();
-      expect(await page.getByRole('button', { name: /^Rename/ }).count()).toBe(0);
-      await visitor.leave();
-      // The browser itself reports the one request without a proof.
-      expect(visitor.faults).toEqual([expect.stringContaining('status of 401')]);
-    });
   });
 });

@@ -1,7 +1,7 @@
 import type { Browser, BrowserContextOptions, Locator } from 'playwright-core';
 import type { Script } from '../support/upstream.js';
 import { calls, says } from './scripted-service.js';
-import { Visitor } from './visitor.js';
+import { denyStorage, Visitor } from './visitor.js';
 import { installWallets, type TestWallet } from './wallet-browser.js';
 
 /** The lines of the configuration file for chains. */
@@ -43,10 +43,20 @@ export function visitWith(
     readonly fragment?: string;
     readonly mayBeAway?: boolean;
     readonly how?: 'announced' | 'injected';
+    /** Milliseconds by which the clock of the browser is ahead. */
+    readonly clockAhead?: number;
+    readonly hasStorage?: boolean;
   } = {},
 ): Promise<Visitor> {
-  const { how, ...rest } = options;
-  return Visitor.open(browser, url, { ...rest, prepare: (context) => installWallets(context, wallets, how) });
+  const { how, clockAhead = 0, hasStorage = true, ...rest } = options;
+  return Visitor.open(browser, url, {
+    ...rest,
+    prepare: async (context) => {
+      await installWallets(context, wallets, how);
+      if (!hasStorage) await denyStorage(context);
+      if (clockAhead !== 0) await context.addInitScript(`(${shiftClock})(${String(clockAhead)})`);
+    },
+  });
 }
 
 /** Connects a wallet by the panel beside the thread. */
@@ -67,3 +77,12 @@ export function cardOf({ page }: Visitor, id: number): Locator {
 export function buttonOf(card: Locator, name: string): Locator {
   return card.getByRole('button', { name: new RegExp(`^${name}`) });
 }
+
+/** Runs in the page before its scripts: shifts `Date`, and leaves the timers alone. */
+const shiftClock = `(ahead) => {
+  const now = Date.now.bind(Date);
+  globalThis.Date = class extends Date {
+    constructor(...parts) { super(...(parts.length === 0 ? [now() + ahead] : parts)); }
+    static now() { return now() + ahead; }
+  };
+}`;

@@ -66,6 +66,25 @@ describeWithBrowser('A wallet request over a crash of the service', () => {
     });
   });
 
+  it('says that the service is away only as long as it is', async () => {
+    service.when('Pay', ...pays({ to: FRIEND, value: '1 wei' }));
+    visitor = await visitWith(browser, service.url, [wallet], { mayBeAway: true });
+    await connect(visitor, 'Fox');
+    await visitor.say('Pay');
+    const card = cardOf(visitor, 1);
+    await card.waitFor();
+    await visitor.idle();
+    await service.kill();
+    await buttonOf(card, 'Approve').click();
+    const problem = card.getByText('cannot be reached');
+    await problem.waitFor();
+    await service.restart();
+    await problem.waitFor({ state: 'detached' });
+    await buttonOf(card, 'Approve').click();
+    await card.getByText('Verified by the service: confirmed.').waitFor();
+    expect(wallet.sent).toHaveLength(1);
+  });
+
   it('reports the outcome at the next visit, of whatever thread, when the tab was closed before', async () => {
     await approveOverKill('current');
     const session = visitor.sessionId;

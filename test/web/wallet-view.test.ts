@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { lastFailure, replyTo, textInFlight } from '../../src/client/messages.js';
+import { lastFailure, replyOf, textInFlight } from '../../src/client/messages.js';
 import type { ChatMessage, SessionState } from '../../src/client/types.js';
 import { changed, type Change } from '../../src/client/view/changes.js';
 import { EMPTY_VIEW, isBusy, type View } from '../../src/client/view/view.js';
@@ -83,7 +83,7 @@ describe('A turn that a wallet began', () => {
 
   it('is neither part of the reply before it nor a failure', () => {
     const state = stateOf('idle', user, agent, report, verdict, message('agent', 'Thanks'));
-    expect(replyTo(state, 'Pay')).toEqual({ text: 'Approve.', failure: undefined, hasBegun: true });
+    expect(replyOf(state, 1)).toEqual({ text: 'Approve.', failure: undefined });
     expect(lastFailure(state)).toBeUndefined();
     expect(lastFailure(stateOf('idle', user, failure, report, verdict))).toBe('The model failed');
   });

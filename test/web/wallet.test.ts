@@ -175,8 +175,11 @@ describeWithBrowser('Wallets in the page', () => {
   });
 
   it('warns of an approval of everything, and shows the whole addresses and the calldata', async () => {
-    await askForPayment({}, { to: FRIEND, data: APPROVAL, label: 'Only a look' });
-    await cardSays('Allow 0x7099…79C8 to spend an unlimited amount of token 0x7099…79C8');
+    // Its code is one STOP: it takes every call.
+    const token = (await anvils[0]?.deploy({ abi: [], bytecode: '0x60016000f3' })) ?? '';
+    await askForPayment({}, { to: token, data: APPROVAL, label: 'Only a look' });
+    const shown = `${token.slice(0, 6)}…${token.slice(-4)}`;
+    await cardSays(`Allow 0x7099…79C8 to spend an unlimited amount, or one NFT, of token ${shown}`);
     await cardSays('It allows the spender to take all of this token');
     await cardOf(visitor, 1).getByText('Details').click();
     await cardSays(APPROVAL);
@@ -250,6 +253,52 @@ describeWithBrowser('Wallets in the page', () => {
     expect(wallet.sent).toHaveLength(1);
   });
 
+  it('lets the person stop waiting for a wallet, whose late response still counts', async () => {
+    await askForPayment();
+    await visitor.idle();
+    const card = cardOf(visitor, 1);
+    const prompt = new Gate();
+    wallet.answers.push(prompt);
+    await visitor.page.clock.install();
+    await buttonOf(card, 'Approve').click();
+    await wallet.until(() => wallet.count('eth_sendTransaction') === 1);
+    expect(await card.getByRole('button').count()).toBe(0);
+    await visitor.page.clock.fastForward(21_000);
+    await buttonOf(card, 'Stop waiting for the wallet').click();
+    await cardSays('It may have signed: look at its activity before you ask it again.');
+    await buttonOf(card, 'Reject').waitFor();
+    expect(await buttonOf(card, 'Approve').count()).toBe(0);
+    prompt.open();
+    await cardSays('Verified by the service: confirmed.');
+    expect(wallet.sent).toHaveLength(1);
+    expect(wallet.count('eth_sendTransaction')).toBe(1);
+  });
+
+  it('stops waiting for a second prompt when the first one is approved, and warns of it', async () => {
+    await askForPayment();
+    await visitor.idle();
+    const card = cardOf(visitor, 1);
+    const [first, second] = [new Gate(), new Gate()];
+    wallet.answers.push(first, second);
+    await visitor.page.clock.install();
+    await buttonOf(card, 'Approve').click();
+    await wallet.until(() => wallet.count('eth_sendTransaction') === 1);
+    await visitor.page.clock.fastForward(21_000);
+    await buttonOf(card, 'Stop waiting for the wallet').click();
+    await buttonOf(card, 'Ask Fox again').click();
+    await wallet.until(() => wallet.count('eth_sendTransaction') === 2);
+    // The first prompt takes its answer from the queue after the gate.
+    wallet.answers.unshift('approve');
+    first.open();
+    await cardSays('Verified by the service: confirmed.');
+    await cardSays('Decline any other prompt that it shows for it.');
+    expect(wallet.sent).toHaveLength(1);
+    wallet.answers.push({ code: 4001 });
+    second.open();
+    await visitor.idle();
+    await cardSays('Verified by the service: confirmed.');
+  });
+
   it('takes the hash of a transaction whose response was lost with a reload', async () => {
     await askForPayment();
     const prompt = new Gate();
@@ -307,6 +356,33 @@ describeWithBrowser('Wallets in the page', () => {
     await cardSays('It may have signed');
     await buttonOf(cardOf(visitor, 1), 'Reject').click();
     await cardSays('The assistant was told.');
+  });
+
+  it('asks the wallet once where the browser denies storage and locks', async () => {
+    await askForPayment({ hasStorage: false });
+    const card = cardOf(visitor, 1);
+    await card.getByText('This browser does not let the page store anything.').waitFor();
+    const prompt = new Gate();
+    wallet.answers.push(prompt, { code: -32_603 });
+    const approve = await buttonOf(card, 'Approve').elementHandle();
+    await approve.evaluate((button: { click(): void }) => {
+      button.click();
+      button.click();
+    });
+    await cardSays('Answer in your wallet.');
+    await wallet.until(() => wallet.count('eth_sendTransaction') === 1);
+    prompt.open();
+    await cardSays('It may have signed: look at its activity before you ask it again.');
+    expect(await buttonOf(card, 'Approve').count()).toBe(0);
+    await buttonOf(card, 'Ask Fox again').click();
+    await cardSays('Verified by the service: confirmed.');
+    expect(wallet.sent).toHaveLength(1);
+
+    service.when('Pay again', ...pays(PAYMENT, [2]));
+    await visitor.say('Pay again');
+    await buttonOf(cardOf(visitor, 2), 'Reject').click();
+    await cardSays('The assistant was told.', 2);
+    expect(wallet.count('eth_sendTransaction')).toBe(2);
   });
 
   it('follows account and chain, and reports them to the assistant', async () => {

@@ -48,7 +48,7 @@ export function ConversationView(props: {
       <div role="alert">{problem !== undefined && <p className="problem">{problem}</p>}</div>
       {shown !== undefined && (
         <>
-          <h2>{shown.title}</h2>
+          <h2 dir="auto">{shown.title}</h2>
           <p className="hint">
             Session <code title={shown.session_id}>{shown.session}</code>. The service logs that it was read.
           </p>
@@ -73,7 +73,7 @@ function Message({ message }: { readonly message: MessageRow }): ReactNode {
       <h3>
         {role} <time dateTime={at}>{dateTime(at)}</time>
       </h3>
-      {content !== '' && <p>{content}</p>}
+      {content !== '' && <p dir="auto">{content}</p>}
       {(calls ?? []).map(({ call_id: id, name, args }) => {
         const result = results?.find((one) => one.call_id === id);
         return (

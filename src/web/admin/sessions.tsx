@@ -34,7 +34,9 @@ export function Sessions({ api }: { readonly api: AdminApi }): ReactNode {
               <td>
                 <SessionName row={session} />
               </td>
-              <td className="wide">{session.title}</td>
+              <td className="wide" dir="auto">
+                {session.title}
+              </td>
               <td>{session.app ?? '–'}</td>
               <td>{session.rig ?? '–'}</td>
               <td>
@@ -60,7 +62,7 @@ export function Sessions({ api }: { readonly api: AdminApi }): ReactNode {
                 <ActButton
                   label="Delete"
                   danger
-                  confirm={`Delete “${session.title}” with all its messages?`}
+                  confirm={`Delete “\u2068${session.title}\u2069” with all its messages?`}
                   act={async () => {
                     await api.deleteSession(session.session_id);
                     refresh();
@@ -140,7 +142,7 @@ function Search({
     >
       <label>
         Session, title, wallet, App or client
-        <input name="q" type="search" maxLength={200} autoComplete="off" />
+        <input name="q" type="search" dir="auto" maxLength={200} autoComplete="off" />
       </label>
       <label>
         Search in

@@ -48,9 +48,11 @@ export function TextSearch(props: {
               <td>
                 <SessionName row={row} />
               </td>
-              <td className="wide">{row.title}</td>
+              <td className="wide" dir="auto">
+                {row.title}
+              </td>
               <td className="wide">
-                {row.role}: {row.excerpt}
+                {row.role}: <bdi>{row.excerpt}</bdi>
               </td>
               <td title={dateTime(row.updated_at)}>{ago(row.updated_at)}</td>
               <td>

@@ -1,8 +1,8 @@
 import { useCallback, useState, type ReactNode } from 'react';
 import type { AdminApi } from './api.js';
 import { usePolled } from './polled.js';
-import { ShortId, Table } from './table.js';
-import type { Work } from './wire.js';
+import { SessionName, ShortId, Table } from './table.js';
+import type { Spent, Work } from './wire.js';
 import { count, dateTime } from './words.js';
 
 const EVERY_MS = 10_000;
@@ -72,7 +72,7 @@ export function Uses({ api }: { readonly api: AdminApi }): ReactNode {
           {value.uses.map((spent) => (
             <tr key={`${spent.kind} ${spent.id} ${spent.measure} ${spent.window_from}`}>
               <td>
-                {spent.kind} <ShortId id={spent.id} />
+                {spent.kind} <SpenderName spent={spent} />
               </td>
               <td>{spent.measure}</td>
               <td>{dateTime(spent.window_from)}</td>
@@ -104,6 +104,10 @@ export function Uses({ api }: { readonly api: AdminApi }): ReactNode {
       )}
     </>
   );
+}
+
+function SpenderName({ spent: { id, session } }: { readonly spent: Spent }): ReactNode {
+  return session === null ? <ShortId id={id} /> : <SessionName row={{ session, session_id: id }} />;
 }
 
 function KeyName({ row: { key_id: id, key_label: label } }: { readonly row: Work }): ReactNode {

@@ -124,6 +124,8 @@ export interface NewKey {
 export interface Spent {
   readonly kind: string;
   readonly id: string;
+  /** The name of the session in the log; null: a key. */
+  readonly session: string | null;
   readonly measure: string;
   readonly window_from: string;
   readonly amount: number;

@@ -16,6 +16,7 @@ import type { Settings } from './settings.js';
 import { LinkNotice } from './share/link-notice.js';
 import { Share } from './share/share.js';
 import { useApps } from './sidebar/apps.js';
+import { Quoted } from './sidebar/quoted.js';
 import { Side } from './sidebar/side.js';
 import { Sidebar } from './sidebar/sidebar.js';
 import { SurfaceSwitch } from './sidebar/surface-switch.js';
@@ -45,11 +46,11 @@ export function Desk(props: {
   const isMedium = useMedia(MEDIUM);
   const [open, setOpen] = useState<'threads' | 'inspector' | null>(null);
   const [layout, changeLayout] = useInspectorLayout();
-  const [notice, setNotice] = useState<string | null>(null);
+  const [notice, setNotice] = useState<ReactNode>(null);
   const opener = useRef<HTMLElement | null>(null);
   const title = view.title ?? 'New Chat';
   useEffect(() => {
-    document.title = `${title} · ${setup.title}`;
+    document.title = `${title.replace(/\p{Bidi_Control}/gu, '')} · ${setup.title}`;
   }, [title, setup]);
   const close = useCallback(() => {
     setOpen(null);
@@ -68,9 +69,13 @@ export function Desk(props: {
   useKept(conversation, threads, settings.walletUse);
   useGone(conversation, threads, ({ title: lost, isShown }) => {
     threads.forget(settings.sessionId);
-    const name = lost === null ? 'This thread' : `“${lost}”`;
-    const next = isShown ? ' The next message begins a new thread.' : '';
-    setNotice(`${name} is no longer on the service: it was deleted, or it has expired.${next}`);
+    setNotice(
+      <>
+        {lost === null ? 'This thread' : <Quoted title={lost} />} is no longer on the service: it was deleted,
+        or it has expired.
+        {isShown && ' The next message begins a new thread.'}
+      </>,
+    );
     if (!isShown) onChange({ sessionId: randomId() }, 'replace');
   });
 
@@ -122,7 +127,9 @@ export function Desk(props: {
               <Icon name="menu" />
             </button>
           )}
-          <h1 title={title}>{title}</h1>
+          <h1 title={title} dir="auto">
+            {title}
+          </h1>
           <Connection state={view.connection} />
           <ExportMenu conversation={conversation} />
           {!isNarrow && surfaceSwitch}

@@ -45,6 +45,9 @@ export class SettingsStore extends Observable<Settings> {
       clientId: readStored('browser', CLIENT) ?? '',
     });
     showAddress(this.get(), 'replace');
+    addEventListener('storage', ({ key }) => {
+      if (key === CLIENT) super.set({ ...this.get(), clientId: readStored('browser', CLIENT) ?? '' });
+    });
     addEventListener('hashchange', () => {
       const { surface, sessionId: id } = readAddress(location.hash, this.get().surface);
       const next = id ?? randomId();
@@ -72,6 +75,17 @@ export class SettingsStore extends Observable<Settings> {
     showAddress(after, isOther ? how : 'replace');
     super.set(after);
   }
+}
+
+/**
+ * Returns the client id that this browser has, or makes one. It is stored before it is used, so that another tab does
+ * not make a second one.
+ * @param known of the settings; empty: none
+ */
+export function claimClientId(known: string): string {
+  const id = readStored('browser', CLIENT) ?? (known || randomId());
+  store('browser', CLIENT, id);
+  return id;
 }
 
 /** Reads `#session=…&surface=…`. The session is null if it is missing or invalid. */

@@ -1,6 +1,9 @@
 /** `tab`: until the tab is closed. `browser`: for all tabs and later visits. */
 type Place = 'tab' | 'browser';
 
+/** The prefix of all names. */
+const ALL = 'diptych.';
+
 /** Maximum length of a stored value that is read, in characters: another page of this origin may have written it. */
 const READ = 100_000;
 
@@ -32,14 +35,49 @@ export function store(place: Place, name: string, value: string): boolean {
   return isStored ?? false;
 }
 
+/** True if the browser denies a storage, for example because it blocks the cookies of this site. */
+export function isDenied(place: Place): boolean {
+  return withStorage(place, (storage) => storage.length) === undefined;
+}
+
 /** Returns the names of stored values that begin with a prefix. */
 export function storedNames(place: Place, prefix: string): readonly string[] {
   const names = withStorage(place, (storage) => Object.keys(storage)) ?? [];
   return names.filter((name) => name.startsWith(prefix));
 }
 
+/** The time of forgetting, told to the other tabs by a change in the storage. */
+const FORGOTTEN = `${ALL}forgotten`;
+/** A tab that was suspended learns of it late: what the browser then stores may be new. In milliseconds. */
+const RECENT_MS = 10_000;
+let isForgotten = false;
+
+/** Removes everything that the page has stored, and loads it again, in all tabs. */
+export function forgetEverything(): void {
+  store('browser', FORGOTTEN, String(Date.now()));
+  startOver(['tab', 'browser']);
+}
+
+/** Starts over when another tab forgets everything. */
+export function followForgetting(): void {
+  addEventListener('storage', ({ key, newValue }) => {
+    if (key !== FORGOTTEN || newValue === null) return;
+    const isRecent = Math.abs(Date.now() - Number(newValue)) < RECENT_MS;
+    startOver(isRecent ? ['tab', 'browser'] : ['tab']);
+  });
+}
+
+function startOver(places: readonly Place[]): void {
+  for (const place of places) for (const name of storedNames(place, ALL)) store(place, name, '');
+  // What is still running here must not store anything again.
+  isForgotten = true;
+  // Loads the page even though only the fragment differs, because the new URL has none.
+  location.replace(location.pathname + location.search);
+}
+
 /** Browsers that deny the storage throw, some already when the property is read. */
 function withStorage<T>(place: Place, use: (storage: Storage) => T): T | undefined {
+  if (isForgotten) return undefined;
   try {
     return use(place === 'tab' ? sessionStorage : localStorage);
   } catch {

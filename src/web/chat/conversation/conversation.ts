@@ -6,6 +6,7 @@ import { pendingRequests, type PendingRequest } from '../../../client/pending.js
 import { LiveView } from '../../../client/view/live-view.js';
 import { pageFetch } from '../page-fetch.js';
 import type { Settings } from '../settings.js';
+import { inUserWords } from './user-words.js';
 import { isReported, type WalletState } from './wallet-state.js';
 
 /** The environment of a conversation. */
@@ -175,7 +176,7 @@ export class Conversation {
   }
 }
 
-/** Returns the message of an error. */
+/** Returns the message of an error, in words for the user. */
 export function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  return inUserWords(error instanceof Error ? error.message : String(error));
 }

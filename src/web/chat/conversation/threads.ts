@@ -13,13 +13,13 @@ export interface Threads {
 
 /**
  * Reads the threads of a wallet, again whenever `version` changes.
- * @param onUnproven called when the service requires a proof of the wallet
+ * @param onUnproven called when the service requires another proof of the wallet than it got
  */
 export function useThreads(
   conversation: Conversation,
   wallet: string,
   version: string,
-  onUnproven: () => void,
+  onUnproven: (wallet: string) => void,
 ): Threads {
   const [list, setList] = useState<readonly ThreadSummary[]>([]);
   const [problem, setProblem] = useState<string | null>(null);
@@ -42,7 +42,7 @@ export function useThreads(
         const isUnproven = error instanceof ClientError && (error.status === 401 || error.status === 403);
         setList([]);
         setProblem(isUnproven ? null : reasonOf(error));
-        if (isUnproven) onUnproven();
+        if (isUnproven) onUnproven(wallet);
       },
     );
     return () => {

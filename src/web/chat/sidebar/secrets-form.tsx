@@ -1,8 +1,7 @@
 import { useEffect, useId, useState, type ReactNode, type SyntheticEvent } from 'react';
-import { randomId } from '../../../client/random-id.js';
 import type { SecretSlot } from '../../../client/types.js';
 import { reasonOf, type Conversation } from '../conversation/conversation.js';
-import type { Settings } from '../settings.js';
+import { claimClientId, type Settings } from '../settings.js';
 
 /**
  * Stores values for the secret slots of the App, under a client id of this browser. The values go to the service once
@@ -56,9 +55,9 @@ export function SecretsForm(props: {
     }
   };
   const save = async (name: string, value: string): Promise<boolean> => {
-    const id = clientId === '' ? randomId() : clientId;
+    const id = claimClientId(clientId);
     const isSaved = await change(keeper.storeSecret(id, { app, name, value }));
-    if (isSaved && clientId === '') onChange({ clientId: id });
+    if (isSaved && clientId !== id) onChange({ clientId: id });
     return isSaved;
   };
   return (

@@ -1,6 +1,7 @@
 import { useState, type KeyboardEvent, type ReactNode, type SyntheticEvent } from 'react';
 import { Icon } from '../../parts/icon.js';
 import type { ListedThread } from '../threads/groups.js';
+import { Quoted } from './quoted.js';
 
 /** A thread in the list. Its title opens it; it is renamed, deleted and forgotten in place. */
 export function ThreadItem(props: {
@@ -29,7 +30,7 @@ export function ThreadItem(props: {
     return (
       <li className="thread-item removing" onKeyDown={cancelOn(back)}>
         <span>
-          {canChange ? 'Delete' : 'Forget'} “{thread.title}”?
+          {canChange ? 'Delete' : 'Forget'} <Quoted title={thread.title} />?
         </span>
         {canChange && (
           <button
@@ -64,6 +65,7 @@ export function ThreadItem(props: {
       <button
         type="button"
         className="thread-title"
+        dir="auto"
         aria-current={isOpen ? 'page' : undefined}
         title={thread.title}
         onClick={onOpen}
@@ -119,6 +121,7 @@ function Renaming(props: {
       <form onSubmit={submit} onKeyDown={cancelOn(onCancel)}>
         <input
           aria-label="New title"
+          dir="auto"
           value={title}
           maxLength={200}
           autoFocus

@@ -9,6 +9,7 @@ import type { Settings } from '../settings.js';
 import { groupsOf, matching, type ListedThread } from '../threads/groups.js';
 import type { KeptThreads } from '../threads/kept-threads.js';
 import type { Wallets } from '../wallet/wallets.js';
+import { ForgetAll } from './forget-all.js';
 import { ThreadItem } from './thread-item.js';
 
 /** The threads of this browser, or of the wallet, by date, with a search. */
@@ -23,20 +24,23 @@ export function ThreadList(props: {
   readonly onRemoved: () => void;
 }): ReactNode {
   const { conversation, settings, threads, wallets, onChange, onOpen, onRemoved } = props;
-  const { sessionId, wallet, walletUse } = settings;
+  const { sessionId, wallet, walletUse, key, clientId } = settings;
   const { signIn } = wallets;
   const { keeper } = conversation;
   const kept = useObservable(threads);
   const [source, setSource] = useState<'wallet' | 'browser'>('wallet');
   const [query, setQuery] = useState('');
   const [problem, setProblem] = useState<string | null>(null);
-  useObservable(signIn);
+  const { doubts } = useObservable(signIn);
   const isUnproven = signIn.lacks(wallet);
-  const requireSignIn = useCallback(() => {
-    signIn.require();
-  }, [signIn]);
+  const requireSignIn = useCallback(
+    (unproven: string) => {
+      signIn.require(unproven);
+    },
+    [signIn],
+  );
   // A finished turn may have created a thread or moved it up.
-  const version = useSelected(conversation.view, versionOf);
+  const version = `${useSelected(conversation.view, versionOf)} ${String(doubts)}`;
   const bound = useThreads(conversation, isUnproven ? '' : wallet, version, requireSignIn);
 
   const isOfWallet = wallet !== '' && source === 'wallet';
@@ -119,14 +123,8 @@ export function ThreadList(props: {
           <p className="hint">Threads are kept in this browser, and listed here.</p>
         )}
       </div>
-      {!isOfWallet && list.length > 0 && (
-        <ForgetAll
-          onForget={() => {
-            threads.forgetAll();
-            leave();
-            onRemoved();
-          }}
-        />
+      {(kept.length > 0 || wallet !== '' || key !== '' || clientId !== '') && (
+        <ForgetAll records={wallets.records} />
       )}
     </section>
   );
@@ -175,6 +173,7 @@ function Search(props: {
       <input
         type="search"
         aria-label="Search threads"
+        dir="auto"
         placeholder="Search threads"
         value={value}
         maxLength={100}
@@ -193,51 +192,6 @@ function Search(props: {
           {count === 0 ? 'No thread has these words in its title.' : `${String(count)} found`}
         </p>
       )}
-    </div>
-  );
-}
-
-/** Removes the list of this browser; the threads stay on the service. */
-function ForgetAll({ onForget }: { readonly onForget: () => void }): ReactNode {
-  const [isAsking, setIsAsking] = useState(false);
-  if (!isAsking) {
-    return (
-      <button
-        type="button"
-        className="link-button"
-        onClick={() => {
-          setIsAsking(true);
-        }}
-      >
-        Forget all on this device
-      </button>
-    );
-  }
-  return (
-    <div className="thread-item removing">
-      <span>
-        Forget all threads on this device? They stay on the service, and only their links open them.
-      </span>
-      <button
-        type="button"
-        className="button danger small"
-        autoFocus
-        onClick={() => {
-          setIsAsking(false);
-          onForget();
-        }}
-      >
-        Forget all
-      </button>
-      <button
-        type="button"
-        className="button small"
-        onClick={() => {
-          setIsAsking(false);
-        }}
-      >
-        Keep
-      </button>
     </div>
   );
 }

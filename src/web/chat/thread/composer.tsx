@@ -11,6 +11,7 @@ export function Composer(props: { readonly isBusy: boolean; readonly onInterrupt
         <ComposerPrimitive.Input
           className="composer-input"
           aria-label="Message"
+          dir="auto"
           placeholder={isBusy ? 'Write the next message: it waits its turn' : 'Ask something'}
           rows={1}
           maxRows={10}

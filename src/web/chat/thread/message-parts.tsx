@@ -91,6 +91,7 @@ export function Editor(props: {
       <textarea
         ref={input}
         aria-label="Edit message"
+        dir="auto"
         rows={Math.min(10, draft.split('\n').length + 1)}
         value={draft}
         onChange={(event) => {

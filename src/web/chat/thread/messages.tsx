@@ -2,6 +2,7 @@ import { memo, useState, type ReactNode } from 'react';
 import { isOfWallet } from '../../../client/wallet-words.js';
 import { textOf } from '../../../client/view/history.js';
 import type { Block, Origin, ViewMessage } from '../../../client/view/view.js';
+import { inUserWords } from '../conversation/user-words.js';
 import { useActions } from './actions.js';
 import { CopyMessage, Editor, Fate, MessageButton, SendAgain, Time } from './message-parts.js';
 import { Markdown } from './text/markdown.js';
@@ -46,7 +47,9 @@ function UserMessage({ message }: Props): ReactNode {
         />
       ) : (
         <div className="bubble">
-          <p className="plain">{textOf(message)}</p>
+          <p className="plain" dir="auto">
+            {textOf(message)}
+          </p>
         </div>
       )}
       {!isEdited && (
@@ -109,7 +112,9 @@ function SystemMessage({ message }: Props): ReactNode {
   return (
     <div className="message system" data-role="system">
       <h2 className="visually-hidden">Service</h2>
-      <p className={isReport ? 'plain of-wallet' : 'plain'}>{text}</p>
+      <p className={isReport ? 'plain of-wallet' : 'plain'} dir="auto">
+        {isReport ? text : inUserWords(text)}
+      </p>
       {!isReport && isOfUser(message.id) && <SendAgain id={message.id} label="Try again" />}
     </div>
   );

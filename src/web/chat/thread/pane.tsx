@@ -1,5 +1,6 @@
 import { AssistantRuntimeProvider, ThreadPrimitive } from '@assistant-ui/react';
 import { useCallback, useEffect, useRef, useState, type ReactNode } from 'react';
+import { ClientError } from '../../../client/error.js';
 import { randomId } from '../../../client/random-id.js';
 import { useObservable } from '../../parts/observable.js';
 import { ActionsProvider, useMessageActions } from './actions.js';
@@ -32,11 +33,11 @@ export function Pane(props: {
   const usesWallet = threadWallet.walletUse === 'own';
   const view = useObservable(conversation.view);
   const failure = useObservable(conversation.failure);
-  const [problem, setProblem] = useState<string | null>(null);
+  const [problem, setProblem] = useState<{ readonly error: unknown } | null>(null);
   const unsentTexts = useObservable(unsent);
   const { sessionId } = conversation.client;
 
-  const { signIn } = wallets;
+  const { signIn, desk } = wallets;
   const reportWallet = useWalletReports(conversation, wallets, usesWallet);
   useReportedOutcomes(conversation, wallets);
   const opens = useRef(onOpen);
@@ -58,7 +59,7 @@ export function Pane(props: {
         // A wallet without the proof that the service requires would be refused.
         await conversation.send(text, usesWallet && !signIn.lacks(wallet) ? wallet : '', reportWallet);
       } catch (error) {
-        setProblem(reasonOf(error));
+        setProblem({ error });
         keepUnsent(sessionId, text);
       }
     },
@@ -68,12 +69,20 @@ export function Pane(props: {
     try {
       await conversation.interrupt();
     } catch (error) {
-      setProblem(reasonOf(error));
+      setProblem({ error });
     }
   }, [conversation]);
   const fail = useCallback((error: unknown) => {
-    setProblem(reasonOf(error));
+    setProblem({ error });
   }, []);
+  useEffect(() => {
+    if (view.connection !== 'open') return;
+    setProblem((before) => (isOutage(before?.error) ? null : before));
+    desk.forgetOutages();
+  }, [view.connection, desk]);
+  useEffect(() => {
+    if (isUnauthenticated(problem?.error)) signIn.doubt();
+  }, [problem, signIn]);
   const actions = useMessageActions(conversation, { send, sendIn, fail });
   useEffect(() => {
     const draft = takeDraft(sessionId);
@@ -119,7 +128,7 @@ export function Pane(props: {
           />
         </ActionsProvider>
         <Problems
-          problem={problem ?? failure}
+          problem={problem === null ? failure : reasonOf(problem.error)}
           notices={view.notices}
           onDismiss={() => {
             setProblem(null);
@@ -131,4 +140,14 @@ export function Pane(props: {
       </ThreadPrimitive.Root>
     </AssistantRuntimeProvider>
   );
+}
+
+/** True for the error of a request that has not reached the service. */
+function isOutage(error: unknown): boolean {
+  return error instanceof ClientError && error.kind === 'unreachable';
+}
+
+/** True for the refusal of a proof of the wallet or of an App key. */
+function isUnauthenticated(error: unknown): boolean {
+  return error instanceof ClientError && error.status === 401;
 }

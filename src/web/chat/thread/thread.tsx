@@ -49,7 +49,9 @@ function Queue({ texts }: { readonly texts: readonly string[] }): ReactNode {
       <h2>Queued</h2>
       <ol>
         {texts.map((text, index) => (
-          <li key={index}>{text}</li>
+          <li key={index} dir="auto">
+            {text}
+          </li>
         ))}
       </ol>
     </section>
@@ -64,7 +66,7 @@ function Welcome({ prompts }: { readonly prompts: readonly string[] }): ReactNod
         <ul aria-label="Examples">
           {prompts.map((prompt) => (
             <li key={prompt}>
-              <ThreadPrimitive.Suggestion className="example" prompt={prompt} send>
+              <ThreadPrimitive.Suggestion className="example" prompt={prompt} dir="auto" send>
                 {prompt}
               </ThreadPrimitive.Suggestion>
             </li>

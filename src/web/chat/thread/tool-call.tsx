@@ -17,7 +17,7 @@ export const ToolCall = memo(function ToolCall({ call }: { readonly call: ToolBl
         <span className="tool-status">{WORDS[status]}</span>
       </summary>
       <div className="tool-body">
-        {progress !== null && status === 'running' && <p>{progress}</p>}
+        {progress !== null && status === 'running' && <p dir="auto">{progress}</p>}
         <h3>Arguments</h3>
         <pre tabIndex={0}>{argsText === '' ? 'not known' : argsText}</pre>
         {status !== 'running' && (

@@ -71,11 +71,6 @@ export class KeptThreads extends Observable<readonly KeptThread[]> {
     this.#remove(sessionId);
   }
 
-  forgetAll(): void {
-    for (const name of storedNames('browser', PREFIX)) store('browser', name, '');
-    this.#reload();
-  }
-
   #others(sessionId: string): readonly KeptThread[] {
     return this.get().filter((thread) => thread.sessionId !== sessionId);
   }

@@ -7,8 +7,15 @@ import { Observable } from '../../parts/observable.js';
 export async function withLock<T>(name: string, task: () => Promise<T>): Promise<T> {
   const locks = lockManager();
   if (locks === undefined) return task();
-  return locks.request(name, { ifAvailable: true }, (lock) => {
+  let isDecided = false;
+  const ran = locks.request(name, { ifAvailable: true }, (lock) => {
+    isDecided = true;
     if (lock === null) throw new Error('Another tab of this page is asking the wallet for this request.');
+    return task();
+  });
+  return ran.catch((error: unknown) => {
+    // A browser that blocks the cookies of this site denies the locks.
+    if (isDecided) throw error;
     return task();
   });
 }
@@ -26,7 +33,10 @@ export class LockWatch extends Observable<ReadonlySet<string>> {
     for (const name of names) {
       if (this.#watched.has(name)) continue;
       this.#watched.add(name);
-      void this.#follow(name).finally(() => this.#watched.delete(name));
+      // Where the browser denies the locks, no other tab has one.
+      void this.#follow(name)
+        .catch(() => undefined)
+        .finally(() => this.#watched.delete(name));
     }
   }
 

@@ -1,6 +1,6 @@
 import type { PendingRequest } from '../../../client/pending.js';
 import { Observable } from '../../parts/observable.js';
-import { readStored, store, storedNames } from '../../parts/storage.js';
+import { isDenied, readStored, store, storedNames } from '../../parts/storage.js';
 import { isObject } from './objects.js';
 
 /** What came of a request. */
@@ -40,7 +40,7 @@ export function keyOf(sessionId: string, id: number): string {
  * tabs see them.
  */
 export class Records extends Observable<ReadonlyMap<string, KeptRequest>> {
-  /** Outcomes that the storage has no room for: they are in memory alone. */
+  /** Records that are in memory alone: outcomes that a full storage has no room for, and all where it is denied. */
   readonly #unsaved = new Map<string, KeptRequest>();
 
   constructor() {
@@ -63,25 +63,31 @@ export class Records extends Observable<ReadonlyMap<string, KeptRequest>> {
     return this.#unsaved.get(key) ?? (text === null ? null : readRecord(text));
   }
 
-  /** @throws Error if there is no room to keep that a wallet is about to be asked */
+  /** True if a reload loses the records. */
+  get areLost(): boolean {
+    return isDenied('browser');
+  }
+
+  /** @throws Error in words for the user if a full storage cannot keep that a wallet is about to be asked */
   put(key: string, record: KeptRequest): void {
-    try {
-      localStorage.setItem(key, JSON.stringify(record));
-      this.#unsaved.delete(key);
-    } catch (error) {
-      if (record.outcome === null) throw error;
-      this.#unsaved.set(key, record);
-    }
+    if (store('browser', key, JSON.stringify(record))) this.#unsaved.delete(key);
+    else if (record.outcome !== null || this.areLost) this.#unsaved.set(key, record);
+    else
+      throw new Error(
+        'The storage of this browser is full: the page could not keep what it asks the wallet.',
+      );
     this.#reload();
   }
 
   remove(key: string): void {
     store('browser', key, '');
+    this.#unsaved.delete(key);
     this.#reload();
   }
 
   #reload(): void {
-    const kept = storedNames('browser', PREFIX).flatMap((key): [string, KeptRequest][] => {
+    const keys = new Set([...storedNames('browser', PREFIX), ...this.#unsaved.keys()]);
+    const kept = [...keys].flatMap((key): [string, KeptRequest][] => {
       const record = this.read(key);
       return record === null ? [] : [[key, record]];
     });

@@ -3,6 +3,7 @@ import { Backoff } from '../../../client/pacing.js';
 import type { PendingRequest } from '../../../client/pending.js';
 import type { WalletReport } from '../../../client/types.js';
 import { Observable } from '../../parts/observable.js';
+import { isAlike, type Asked } from './asked.js';
 import type { WalletConnection } from './connection.js';
 import { LockWatch, withLock } from './locks.js';
 import { CODES, WalletError } from './provider.js';
@@ -17,13 +18,6 @@ export interface Progress {
   readonly problem: string | null;
 }
 
-/** A request as the person sees it. */
-export interface Asked {
-  readonly sessionId: string;
-  readonly request: PendingRequest;
-  readonly title: string;
-}
-
 /** The calls of the service. They reject with a `ClientError`. */
 export interface RequestService {
   report(sessionId: string, report: WalletReport): Promise<void>;
@@ -32,6 +26,8 @@ export interface RequestService {
 
 /** A kept request with its outcome. */
 type Due = KeptRequest & { readonly outcome: Outcome };
+
+const SECOND_PROMPT = 'Your wallet has signed this request. Decline any other prompt that it shows for it.';
 
 const IDLE: Progress = { act: null, problem: null };
 
@@ -43,6 +39,10 @@ const IDLE: Progress = { act: null, problem: null };
 export class RequestDesk extends Observable<ReadonlyMap<string, Progress>> {
   /** The requests whose wallet is asked by another tab. */
   readonly elsewhere: LockWatch;
+  /** Stops waiting for the wallet, by request that this tab waits for. */
+  readonly #waits = new Map<string, AbortController>();
+  /** The requests whose problem is that the service could not be reached. */
+  readonly #outages = new Set<string>();
   #service: RequestService | null = null;
   #stop = new AbortController();
 
@@ -72,6 +72,12 @@ export class RequestDesk extends Observable<ReadonlyMap<string, Progress>> {
     };
   }
 
+  /** Removes what is said about the outage of the service, once it can be reached again. */
+  forgetOutages(): void {
+    for (const key of this.#outages) if (this.#of(key).act === null) this.#update(key, IDLE);
+    this.#outages.clear();
+  }
+
   /**
    * Asks the wallet to sign a request, and reports the outcome.
    * @param isRepeat the wallet was asked before, and the person knows that it signed nothing
@@ -79,10 +85,24 @@ export class RequestDesk extends Observable<ReadonlyMap<string, Progress>> {
   async approve(asked: Asked, isRepeat = false): Promise<void> {
     const key = keyOf(asked.sessionId, asked.request.id);
     if (this.#of(key).act !== null) return;
+    this.#outages.delete(key);
     this.#update(key, { act: 'asking', problem: null });
-    const problem = await withLock(key, () => this.#ask(key, asked, isRepeat)).catch(wordsOf);
+    const wait = new AbortController();
+    this.#waits.set(key, wait);
+    const task = (): Promise<string | null> =>
+      Promise.race([this.#ask(key, asked, { isRepeat, signal: wait.signal }), aborted(wait.signal)]);
+    const problem = await withLock(key, task).catch(wordsOf);
+    this.#waits.delete(key);
     this.#update(key, { act: null, problem });
     await this.#deliver(key);
+    // A report that succeeds removes what was said before.
+    if (problem === SECOND_PROMPT && this.#of(key).problem === null)
+      this.#update(key, { ...this.#of(key), problem });
+  }
+
+  /** Stops waiting for a wallet that does not respond. A late response still counts. */
+  stopWaiting({ sessionId, request }: Asked): void {
+    this.#waits.get(keyOf(sessionId, request.id))?.abort();
   }
 
   /** Reports that the person does not want a request. */
@@ -103,17 +123,24 @@ export class RequestDesk extends Observable<ReadonlyMap<string, Progress>> {
   async #settle(asked: Asked, outcome: Outcome): Promise<void> {
     const key = keyOf(asked.sessionId, asked.request.id);
     if (this.#of(key).act !== null) return;
+    this.#outages.delete(key);
     const problem = await withLock(key, () => {
-      const kept = this.records.read(key);
-      if ((kept?.outcome ?? null) === null) this.#keep(key, asked, outcome);
+      if (!this.#isDecided(key)) this.#keep(key, asked, outcome);
       return Promise.resolve(null);
     }).catch(wordsOf);
     this.#update(key, { act: null, problem });
     await this.#deliver(key);
   }
 
-  /** @returns the problem in words; null: there is an outcome */
-  async #ask(key: string, asked: Asked, isRepeat: boolean): Promise<string | null> {
+  /**
+   * @param how `signal`: aborts when the person stops waiting
+   * @returns the problem in words; null: there is an outcome, or the person stopped waiting
+   */
+  async #ask(
+    key: string,
+    asked: Asked,
+    { isRepeat, signal }: { readonly isRepeat: boolean; readonly signal: AbortSignal },
+  ): Promise<string | null> {
     const { connected } = this.connection.get();
     if (connected === null) return 'Connect a wallet first.';
     const before = this.records.read(key);
@@ -121,21 +148,47 @@ export class RequestDesk extends Observable<ReadonlyMap<string, Progress>> {
     const gone = await this.#isGone(asked);
     if (gone !== null) return gone;
     const signer = await prepare(connected, asked.request);
+    const isLate = (): boolean => signal.aborted;
+    // An earlier prompt may have been answered meanwhile.
+    if (isLate() || this.#isDecided(key)) return null;
     this.#keep(key, asked, null);
     try {
       const proof = await sign(connected.wallet.provider, signer, asked.request);
-      this.#keep(key, asked, { status: 'success', proof });
-      return null;
+      return await this.#take(key, asked, { status: 'success', proof }, signal);
     } catch (error) {
       if (!(error instanceof WalletError)) throw error;
       if (error.code === CODES.rejected) {
-        this.#keep(key, asked, { status: 'failed', error: 'The person declined in the wallet.' });
-        return null;
+        const outcome = { status: 'failed', error: 'The person declined in the wallet.' } as const;
+        return this.#take(key, asked, outcome, signal);
       }
       // Otherwise the wallet may have signed: the card then says so.
-      if (error.isHarmless && before === null) this.records.remove(key);
+      if (error.isHarmless && before === null && !isLate()) this.records.remove(key);
       return error.message;
     }
+  }
+
+  /**
+   * Keeps what a wallet has responded, and reports it if the person did not wait for it. Another prompt of the same
+   * request may have been responded to before, or may be open.
+   * @returns the problem in words; null: the outcome is kept
+   */
+  async #take(key: string, asked: Asked, outcome: Outcome, { aborted: isLate }: AbortSignal) {
+    const { act } = this.#of(key);
+    const isDecided = this.#isDecided(key);
+    if (!isDecided && (outcome.status === 'success' || !isLate || act === null)) {
+      this.#keep(key, asked, outcome);
+      // Another prompt is open, or about to open.
+      if (isLate) this.#waits.get(key)?.abort(SECOND_PROMPT);
+    }
+    const proof = outcome.status === 'success' && asked.request.kind === 'transaction' ? outcome.proof : '';
+    const isSecond = isDecided && outcome.status === 'success';
+    const problem = isSecond
+      ? `The wallet has signed this request after its outcome was known. ${proof}`
+      : null;
+    if (!isLate) return problem;
+    if (isSecond) this.#update(key, { act, problem });
+    await this.#deliver(key);
+    return null;
   }
 
   /**
@@ -147,11 +200,18 @@ export class RequestDesk extends Observable<ReadonlyMap<string, Progress>> {
     try {
       pending = await this.#service?.pending(sessionId);
     } catch (error) {
+      if (error instanceof ClientError && error.kind === 'unreachable')
+        this.#outages.add(keyOf(sessionId, request.id));
       return `The service did not confirm that this request still waits: ${wordsOf(error)}.`;
     }
     const now = pending?.find(({ id }) => id === request.id);
     if (now === undefined) return 'This request does not wait any more.';
-    return textOf(now) === textOf(request) ? null : 'This request has changed: read it again.';
+    return isAlike(now, request) ? null : 'This request has changed: read it again.';
+  }
+
+  /** True if this browser knows the outcome of a request. */
+  #isDecided(key: string): boolean {
+    return (this.records.read(key)?.outcome ?? null) !== null;
   }
 
   #keep(key: string, { sessionId, request, title }: Asked, outcome: Outcome | null): void {
@@ -225,12 +285,15 @@ export class RequestDesk extends Observable<ReadonlyMap<string, Progress>> {
   }
 }
 
-function textOf(request: PendingRequest): string {
-  return JSON.stringify(request, (_name, value: unknown) =>
-    typeof value === 'bigint' ? String(value) : value,
-  );
-}
-
 function wordsOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+/** Resolves once a signal is aborted, with the reason if it is in words. */
+function aborted(signal: AbortSignal): Promise<string | null> {
+  return new Promise((resolve) => {
+    signal.addEventListener('abort', () => {
+      resolve(typeof signal.reason === 'string' ? signal.reason : null);
+    });
+  });
 }

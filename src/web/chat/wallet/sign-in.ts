@@ -1,6 +1,7 @@
 import type { WalletProof } from '../../../client/types.js';
 import { Observable } from '../../parts/observable.js';
 import { readStoredJson, store } from '../../parts/storage.js';
+import { serviceNow } from '../page-fetch.js';
 import { isSameAddress } from './address.js';
 import { hexText } from './amounts.js';
 import type { Connected } from './connection.js';
@@ -17,6 +18,8 @@ export interface SignInService {
 export interface SignInState {
   /** True once the service has refused a request for lack of a proof. */
   readonly isRequired: boolean;
+  /** How many requests were refused for a reason that may be the proof. */
+  readonly doubts: number;
   readonly isAsking: boolean;
   readonly problem: string | null;
   /** The proof of the last account that signed in; null: none. */
@@ -26,8 +29,6 @@ export interface SignInState {
 interface KeptProof {
   readonly address: string;
   readonly proof: string;
-  /** In milliseconds since the epoch. */
-  readonly expiresAt: number;
 }
 
 const KEPT = 'diptych.wallet-proof';
@@ -36,19 +37,25 @@ const KEPT = 'diptych.wallet-proof';
 export class SignIn extends Observable<SignInState> {
   constructor() {
     const proof = readProof();
-    super({ isRequired: proof !== null, isAsking: false, problem: null, proof });
+    super({ isRequired: proof !== null, doubts: 0, isAsking: false, problem: null, proof });
   }
 
-  /** Records that the service has refused a request for lack of a valid proof. */
-  require(): void {
-    this.set({ ...this.get(), isRequired: true });
+  /** Records that the service has refused to list the threads of a wallet, and removes the proof that it refused. */
+  require(wallet: string): void {
+    const isRefused = this.proofOf(wallet) !== undefined;
+    if (isRefused) store('tab', KEPT, '');
+    this.set({ ...this.get(), isRequired: true, ...(isRefused && { proof: null }) });
   }
 
-  /** Returns the proof of a wallet; undefined: none that is valid. */
+  /** Records that the service has refused a request. Listing the threads shows whether the proof was the reason. */
+  doubt(): void {
+    this.set({ ...this.get(), doubts: this.get().doubts + 1 });
+  }
+
+  /** Returns the proof of a wallet; undefined: none. Only the service knows whether it has expired. */
   proofOf(wallet: string): string | undefined {
     const { proof } = this.get();
-    const isValid = proof !== null && isSameAddress(proof.address, wallet) && proof.expiresAt > Date.now();
-    return isValid ? proof.proof : undefined;
+    return proof !== null && isSameAddress(proof.address, wallet) ? proof.proof : undefined;
   }
 
   /** True if the service will refuse to list the threads of this wallet, or to bind it. */
@@ -69,7 +76,7 @@ export class SignIn extends Observable<SignInState> {
       const message = signInMessage({ account, chainId: chainId ?? 1, nonce });
       const signature = await callWallet(wallet.provider, 'personal_sign', [hexText(message), account]);
       const proven = await service.proveWallet(message, String(signature));
-      const proof = { address: account, proof: proven.proof, expiresAt: Date.parse(proven.expiresAt) };
+      const proof = { address: account, proof: proven.proof };
       store('tab', KEPT, JSON.stringify(proof));
       this.set({ ...this.get(), isRequired: true, proof });
     } catch (error) {
@@ -96,13 +103,13 @@ function signInMessage(fields: {
     'Version: 1',
     `Chain ID: ${String(fields.chainId)}`,
     `Nonce: ${fields.nonce}`,
-    `Issued At: ${new Date().toISOString()}`,
+    `Issued At: ${serviceNow().toISOString()}`,
   ].join('\n');
 }
 
 function readProof(): KeptProof | null {
   const value = readStoredJson('tab', KEPT);
-  if (!isObject(value) || !('expiresAt' in value) || typeof value.expiresAt !== 'number') return null;
-  const [address, proof] = [textField(value, 'address'), textField(value, 'proof')];
-  return value.expiresAt > Date.now() ? { address, proof, expiresAt: value.expiresAt } : null;
+  const kept = isObject(value) ? value : {};
+  const [address, proof] = [textField(kept, 'address'), textField(kept, 'proof')];
+  return address === '' || proof === '' ? null : { address, proof };
 }

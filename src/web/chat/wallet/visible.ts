@@ -1,8 +1,8 @@
 /**
- * Control and format characters, except the line break. No font shows them, or they change the order of what is shown:
- * a stranger's text could use them to look like another.
+ * Control, format and ignorable characters and the blank of Braille, except the line break. No font shows them, or they
+ * change the order of what is shown: a stranger's text could use them to look like another.
  */
-const UNSEEN = /(?!\n)[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]/gu;
+const UNSEEN = /(?!\n)[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/gu;
 
 /**
  * Returns a stranger's text with every unseen character as an escape such as `\u202e`, and shortened.

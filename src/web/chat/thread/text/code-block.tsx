@@ -1,9 +1,7 @@
-import { useMemo, type ReactNode } from 'react';
+import { useDeferredValue, useMemo, type ReactNode } from 'react';
 import { CopyButton } from '../../../parts/copy-button.js';
+import { canHighlight } from './highlight-limit.js';
 import { useLoaded } from './loaded.js';
-
-/** Longer code is not highlighted: it would take too long while it streams. */
-const MAX_HIGHLIGHTED = 20_000;
 
 const load = () => import('./languages.js');
 
@@ -24,7 +22,7 @@ export function CodeHeader({
   );
 }
 
-/** A block of code, highlighted once the highlighter is loaded. */
+/** A block of code, highlighted once the highlighter is loaded, and after what is more urgent. */
 export function CodeBlock({
   language,
   code,
@@ -33,9 +31,10 @@ export function CodeBlock({
   readonly code: string;
 }): ReactNode {
   const highlighter = useLoaded(load);
+  const shown = useDeferredValue(code, '');
   const markup = useMemo(
-    () => (code.length > MAX_HIGHLIGHTED ? undefined : highlighter?.highlighted(code, language)),
-    [highlighter, code, language],
+    () => (canHighlight(shown) ? highlighter?.highlighted(shown, language) : undefined),
+    [highlighter, shown, language],
   );
   return (
     <pre tabIndex={0}>

@@ -1,33 +1,36 @@
-import { Component, isValidElement, memo, type ComponentPropsWithoutRef, type ReactNode } from 'react';
+import {
+  Component,
+  isValidElement,
+  memo,
+  useRef,
+  type ComponentPropsWithoutRef,
+  type ReactNode,
+} from 'react';
 import ReactMarkdown from 'react-markdown';
-import remarkGfm from 'remark-gfm';
 import { CodeBlock, CodeHeader } from './code-block.js';
-import { DISPLAY_MATH, INLINE_MATH, markMath } from './math-marks.js';
+import { rehypeDirection } from './direction.js';
+import { limited, type Section } from './format-limit.js';
+import { DISPLAY_MATH, INLINE_MATH } from './math-marks.js';
 import { MathFormula } from './math.js';
+import { PLUGINS } from './plugins.js';
 
-const PLUGINS = [remarkGfm];
+const REHYPE_PLUGINS = [rehypeDirection];
 
 /** A cell with nothing but an amount: digits with their separators, a sign, a currency or a unit. */
 const AMOUNT = /^[^\p{L}\d]{0,3}\d[\d.,'\s\u00a0]*(?:e[+-]?\d+)?\s?(?:\p{L}{1,5}|[^\p{L}\d]{1,2})?$/iu;
 
 const COMPONENTS = {
-  a: ({ href, children }: ComponentPropsWithoutRef<'a'>) => (
-    <a href={href} target="_blank" rel="noopener noreferrer">
-      {children}
-    </a>
-  ),
+  a: Link,
   img: ({ src, alt }: ComponentPropsWithoutRef<'img'>) => (
-    <a href={typeof src === 'string' ? src : undefined} target="_blank" rel="noopener noreferrer">
-      {alt === undefined || alt === '' ? 'image' : alt}
-    </a>
+    <Link href={typeof src === 'string' ? src : ''}>{alt === undefined || alt === '' ? 'image' : alt}</Link>
   ),
-  table: ({ children }: ComponentPropsWithoutRef<'table'>) => (
+  table: ({ children, dir }: ComponentPropsWithoutRef<'table'>) => (
     <div className="table-frame" tabIndex={0} role="group" aria-label="Table">
-      <table>{children}</table>
+      <table dir={dir}>{children}</table>
     </div>
   ),
-  td: ({ children, style }: ComponentPropsWithoutRef<'td'>) => (
-    <td style={style} className={isAmount(children) ? 'amount' : undefined}>
+  td: ({ children, style, dir }: ComponentPropsWithoutRef<'td'>) => (
+    <td style={style} dir={dir} className={isAmount(children) ? 'amount' : undefined}>
       {children}
     </td>
   ),
@@ -50,7 +53,7 @@ const COMPONENTS = {
   h5: 'h6',
 } as const;
 
-/** Shows a text as it is when it cannot be rendered, such as one with thousands of nested lists. */
+/** Shows a text as it is when it cannot be rendered, such as one with hundreds of nested emphases. */
 class PlainWhenFailed extends Component<
   { readonly text: string; readonly children: ReactNode },
   { readonly hasFailed: boolean }
@@ -62,29 +65,58 @@ class PlainWhenFailed extends Component<
   }
 
   override render(): ReactNode {
-    return this.state.hasFailed ? <p className="plain">{this.props.text}</p> : this.props.children;
+    return this.state.hasFailed ? <Plain text={this.props.text} /> : this.props.children;
   }
 }
 
 /**
- * Renders a text as Markdown. HTML stays text, and an image becomes a link, because the page loads nothing from other
- * hosts.
+ * Renders a text as Markdown, and what exceeds the limit as it is. Parses only the sections that have changed. HTML stays
+ * text, and an image becomes a link, because the page loads nothing from other hosts.
  */
 export const Markdown = memo(function Markdown({ text }: { readonly text: string }): ReactNode {
+  const known = useRef<readonly Section[]>([]);
+  const { sections, estimates, rest } = limited(text, known.current);
+  known.current = estimates;
   return (
     <div className="markdown">
-      <PlainWhenFailed text={text}>
-        <Rendered text={text} />
-      </PlainWhenFailed>
+      {sections.map((section, index) => (
+        <PlainWhenFailed key={index} text={section.text}>
+          <Rendered markdown={section.markdown} />
+        </PlainWhenFailed>
+      ))}
+      {rest !== '' && <Plain text={rest} />}
     </div>
   );
 });
 
-function Rendered({ text }: { readonly text: string }): ReactNode {
+function Plain({ text }: { readonly text: string }): ReactNode {
   return (
-    <ReactMarkdown remarkPlugins={PLUGINS} components={COMPONENTS}>
-      {markMath(text)}
+    <p className="plain" dir="auto">
+      {text}
+    </p>
+  );
+}
+
+const Rendered = memo(function Rendered({ markdown }: { readonly markdown: string }): ReactNode {
+  return (
+    <ReactMarkdown remarkPlugins={PLUGINS} rehypePlugins={REHYPE_PLUGINS} components={COMPONENTS}>
+      {markdown}
     </ReactMarkdown>
+  );
+});
+
+/**
+ * A link to another page. One without an address, which was unsafe, or to a place of this page stays text: the page's
+ * own fragment names the session, and the ids of footnotes repeat in every message.
+ */
+function Link(props: ComponentPropsWithoutRef<'a'> & { 'data-footnote-backref'?: unknown }): ReactNode {
+  const { href = '', children } = props;
+  if ('data-footnote-backref' in props) return null;
+  if (href === '' || href.startsWith('#')) return children;
+  return (
+    <a href={href} target="_blank" rel="noopener noreferrer">
+      {children}
+    </a>
   );
 }
 

@@ -56,7 +56,9 @@ export function OutcomeCard(props: {
             )}
           </>
         )}
-        {isReported && problem === null && outcome.status === 'success' && <Verdict words={verdict} />}
+        {isReported && (problem === null || verdict !== null) && outcome.status === 'success' && (
+          <Verdict words={verdict} />
+        )}
         {isReported && problem === null && outcome.status === 'failed' && (
           <p className="hint">The assistant was told.</p>
         )}

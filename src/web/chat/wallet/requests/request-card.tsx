@@ -16,6 +16,9 @@ import { RequestDetails, RequestFacts } from './request-facts.js';
 import { simulationOf } from './simulation.js';
 import { titleOf, warningsOf } from './summary.js';
 
+/** After this time in milliseconds, the person may stop waiting for the wallet; a second click on a button comes before. */
+const SLOW_MS = 20_000;
+
 /** How the person's wallet is used in a thread. */
 export interface ThreadWallet {
   readonly walletUse: WalletUse;
@@ -48,6 +51,7 @@ export function RequestCard(props: {
   const card = useRef<HTMLElement>(null);
   const heading = useId();
   const keepFocus = useFocusOf(card, phase);
+  const isSlow = useSlow(phase === 'asking');
   const { desk } = wallets;
   const isDue = phase === 'open' || phase === 'unclear';
   const isUsed = threadWallet.walletUse === 'own';
@@ -70,7 +74,7 @@ export function RequestCard(props: {
       </header>
       {label !== '' && (
         <p className="request-label">
-          The assistant’s words: <q>{visibleLine(label, 200)}</q>
+          The assistant’s words: <q dir="auto">{visibleLine(label, 200)}</q>
         </p>
       )}
       <RequestFacts request={request} simulation={simulation} />
@@ -83,6 +87,12 @@ export function RequestCard(props: {
           {words}
         </p>
       ))}
+      {isUsed && wallets.records.areLost && (
+        <p className="hint">
+          This browser does not let the page store anything. Keep this tab open until the wallet has
+          responded: after a reload, the page does not know that it asked.
+        </p>
+      )}
       {isUsed && phase === 'open' && connected !== null && (
         <Differences {...{ request, connected }} chain={simulation?.chain} />
       )}
@@ -116,6 +126,20 @@ export function RequestCard(props: {
           )}
           <button type="button" className="button small" aria-describedby={heading} onClick={reject}>
             Reject
+          </button>
+        </div>
+      )}
+      {phase === 'asking' && isSlow && (
+        <div className="request-actions">
+          <button
+            type="button"
+            className="button small"
+            onClick={() => {
+              keepFocus();
+              desk.stopWaiting(asked);
+            }}
+          >
+            Stop waiting for the wallet
           </button>
         </div>
       )}
@@ -237,4 +261,20 @@ function useFocusOf(card: React.RefObject<HTMLElement | null>, phase: Phase): ()
   return () => {
     isWanted.current = true;
   };
+}
+
+/** Returns true once something has lasted longer than `SLOW_MS`. */
+function useSlow(lasts: boolean): boolean {
+  const [isSlow, setIsSlow] = useState(false);
+  useEffect(() => {
+    if (!lasts) return;
+    const timer = setTimeout(() => {
+      setIsSlow(true);
+    }, SLOW_MS);
+    return () => {
+      clearTimeout(timer);
+      setIsSlow(false);
+    };
+  }, [lasts]);
+  return isSlow;
 }

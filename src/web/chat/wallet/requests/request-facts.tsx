@@ -3,7 +3,7 @@ import type { PendingRequest, PendingTransaction } from '../../../../client/pend
 import { CopyButton } from '../../../parts/copy-button.js';
 import { checksummed, shortAddress } from '../address.js';
 import { grouped } from '../amounts.js';
-import { readTokenCall } from './calldata.js';
+import { readTokenCall, type TokenCall } from './calldata.js';
 import { chainName, nativeAmount } from '../chains.js';
 import type { Simulation } from './simulation.js';
 import { amountOf } from './summary.js';
@@ -79,7 +79,10 @@ export function RequestDetails({ request }: { readonly request: PendingRequest }
   );
 }
 
-const TOKEN_ROWS = { approve: 'Spender', transfer: 'Receiver', transferFrom: 'Receiver' } as const;
+const TOKEN_ROWS = {
+  ...{ approve: 'Spender', increaseAllowance: 'Spender', setApprovalForAll: 'Spender' },
+  ...{ transfer: 'Receiver', transferFrom: 'Receiver' },
+} as const satisfies Record<TokenCall['action'], string>;
 
 function tokenRows({ data }: PendingTransaction): readonly Row[] {
   if (data === '0x') return [];
@@ -87,7 +90,7 @@ function tokenRows({ data }: PendingTransaction): readonly Row[] {
   const bytes = String((data.length - 2) / 2);
   if (call === null) return [['Call', `${data.slice(0, 10)}, ${bytes} bytes`]];
   return [
-    ['Call', `${call.action} of a token (ERC-20)`],
+    ['Call', `${call.action} of a token`],
     [TOKEN_ROWS[call.action], <Short key="token" address={call.to} />],
     ['Tokens', amountOf(call)],
   ];

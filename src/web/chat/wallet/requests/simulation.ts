@@ -29,7 +29,7 @@ export function simulationOf(request: PendingTransaction, messages: readonly Vie
       return { text: wordsOf(result.simulation), chain: chain ?? null, amount: amount ?? null };
     }
   }
-  return { text: request.gas === null ? 'not known here' : `passed, ${request.gas} gas`, ...UNKNOWN };
+  return { text: request.gas === null ? 'not known here' : `passed, at most ${request.gas} gas`, ...UNKNOWN };
 }
 
 function isSame(

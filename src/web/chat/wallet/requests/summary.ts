@@ -2,7 +2,8 @@ import type { PendingRequest } from '../../../../client/pending.js';
 import { shortAddress } from '../address.js';
 import { grouped } from '../amounts.js';
 import { readTokenCall, UNLIMITED, type TokenCall } from './calldata.js';
-import { chainName, nativeAmount } from '../chains.js';
+import { nativeAmount } from '../chains.js';
+import { signatureWarnings } from './signature-warnings.js';
 
 /**
  * Returns what a request does, in one line. Made of the facts alone: the label is the assistant's, which a stranger may
@@ -22,36 +23,59 @@ export function titleOf(request: PendingRequest, amount: string | null): string 
 }
 
 function tokenTitle(call: TokenCall): string {
-  const amount = amountOf(call);
-  if (call.action === 'approve') return `Allow ${shortAddress(call.to)} to spend ${amount}`;
-  const from = call.from === null ? '' : ` from ${shortAddress(call.from)}`;
-  return `Transfer ${amount}${from} to ${shortAddress(call.to)}`;
+  const amount = mayBeOfNft(call) ? `${plainAmount(call)}, or one NFT,` : plainAmount(call);
+  const to = shortAddress(call.to);
+  switch (call.action) {
+    case 'approve':
+      return `Allow ${to} to spend ${amount}`;
+    case 'increaseAllowance':
+      return `Allow ${to} to spend ${amount} more`;
+    case 'setApprovalForAll':
+      return `${call.amount === 0n ? 'Disallow' : 'Allow'} ${to} to take all that you have`;
+    case 'transfer':
+    case 'transferFrom':
+      return `Transfer ${amount}${call.from === null ? '' : ` from ${shortAddress(call.from)}`} to ${to}`;
+  }
+  return call.action satisfies never;
 }
 
 /** Returns the amount of a token call, whose decimals the page does not know. */
-export function amountOf({ amount }: TokenCall): string {
-  return amount >= UNLIMITED ? 'an unlimited amount' : `${grouped(amount)} smallest units`;
+export function amountOf(call: TokenCall): string {
+  return mayBeOfNft(call)
+    ? `${plainAmount(call)}, or the NFT with the number ${grouped(call.amount)}`
+    : plainAmount(call);
+}
+
+function plainAmount(call: TokenCall): string {
+  if (call.action === 'setApprovalForAll') return call.amount === 0n ? 'none' : 'all';
+  return isWithoutLimit(call) ? 'an unlimited amount' : `${grouped(call.amount)} smallest units`;
+}
+
+/** True for a call that has the same form for an amount (ERC-20) and for an NFT, by its number (ERC-721). */
+function mayBeOfNft({ action }: TokenCall): boolean {
+  return action === 'approve' || action === 'transferFrom';
+}
+
+/** True for a call that lets a spender take all tokens of a kind. */
+function isWithoutLimit({ action, amount }: TokenCall): boolean {
+  if (action === 'setApprovalForAll') return amount !== 0n;
+  return (action === 'approve' || action === 'increaseAllowance') && amount >= UNLIMITED;
+}
+
+function withoutLimitWords(call: TokenCall): string {
+  const words = 'It allows the spender to take all of this token that you have, now and later';
+  return mayBeOfNft(call) ? `${words}. If the token is an NFT, only the one with this number.` : `${words}.`;
 }
 
 /** Returns the warnings that a request deserves on its own, whatever wallet is connected. */
 export function warningsOf(request: PendingRequest): readonly string[] {
-  if (request.kind === 'signature') return typedDataWarnings(request);
+  if (request.kind === 'signature') return signatureWarnings(request);
   const call = readTokenCall(request.data);
-  if (call?.action !== 'approve' || call.amount < UNLIMITED) return [];
-  return ['It allows the spender to take all of this token that you have, now and later.'];
-}
-
-function typedDataWarnings(request: Extract<PendingRequest, { kind: 'signature' }>): readonly string[] {
-  const domain = request.typedData?.domain;
-  const named =
-    typeof domain === 'object' && domain !== null && !Array.isArray(domain) ? domain.chainId : undefined;
-  const isOther =
-    named !== undefined && named !== null && String(BigIntOf(named)) !== String(request.chainId);
-  return isOther ? [`The message names another chain than ${chainName(request.chainId)}.`] : [];
-}
-
-function BigIntOf(value: unknown): bigint | null {
-  const isNumber = typeof value === 'number' && Number.isSafeInteger(value);
-  const isText = typeof value === 'string' && /^(0x[0-9a-f]{1,64}|\d{1,78})$/i.test(value);
-  return isNumber || isText ? BigInt(value) : null;
+  if (call === null) return [];
+  return [
+    ...(isWithoutLimit(call) ? [withoutLimitWords(call)] : []),
+    ...(call.isWellFormed
+      ? []
+      : ['Its data is not a well-formed call of this kind, which contracts may take all the same.']),
+  ];
 }

@@ -1,0 +1,50 @@
+import { useState, type ReactNode } from 'react';
+import { useObservable } from '../../parts/observable.js';
+import { forgetEverything } from '../../parts/storage.js';
+import type { Records } from '../wallet/records.js';
+
+/** Removes everything that the page keeps in this browser; the threads stay on the service. */
+export function ForgetAll({ records }: { readonly records: Records }): ReactNode {
+  const [isAsking, setIsAsking] = useState(false);
+  const kept = useObservable(records);
+  const unreported = [...kept.values()].filter(({ reportedAt }) => reportedAt === null).length;
+  if (!isAsking) {
+    return (
+      <button
+        type="button"
+        className="link-button"
+        onClick={() => {
+          setIsAsking(true);
+        }}
+      >
+        Forget all on this device
+      </button>
+    );
+  }
+  return (
+    <div className="thread-item removing">
+      <span>
+        Forget everything on this device: the list of threads, the wallet, the App key, the access to stored
+        secrets, and the settings? The threads stay on the service, and only their links open them.
+      </span>
+      {unreported > 0 && (
+        <span className="warning">
+          The service does not know yet what came of {unreported === 1 ? 'a request' : 'some requests'} to
+          your wallet. It will not learn that.
+        </span>
+      )}
+      <button type="button" className="button danger small" autoFocus onClick={forgetEverything}>
+        Forget all
+      </button>
+      <button
+        type="button"
+        className="button small"
+        onClick={() => {
+          setIsAsking(false);
+        }}
+      >
+        Keep
+      </button>
+    </div>
+  );
+}
