@@ -133,13 +133,15 @@ export interface ControlApi {
   }): Promise<readonly RigChoice[]>;
   /**
    * Selects the session's rig.
-   * @throws RefusedError `invalid` when the rig is unknown or not allowed
+   * @throws RefusedError `invalid` when the rig is unknown or not allowed. The path of its problem is `parameter`.
    */
   selectRig(request: {
     session: SessionRef;
     rig: string;
     app?: string | undefined;
     key: string | undefined;
+    /** The name of the parameter that named the rig. Default: `rig`. */
+    parameter?: string;
   }): Promise<{ created: boolean }>;
 }
 
@@ -195,9 +197,11 @@ export interface WalletRequestApi {
    * Takes a message that is not part of the conversation: text, or JSON `{type, payload}`. A change of the wallet is
    * merged into the user state, the outcome of a wallet request starts a turn, anything else is stored as a `system`
    * message. Waits for no model and no chain. Creates the session.
+   * @param clientId the client that the turn of an outcome belongs to; undefined: the one that is bound to the session,
+   * otherwise that of the last turn that has one
    * @throws RefusedError `invalid` for a message that is too long; `unavailable` while the service drains
    */
-  report(session: SessionRef, message: string): Promise<SystemMessage>;
+  report(session: SessionRef, message: string, clientId?: string): Promise<SystemMessage>;
   /**
    * Simulates a batch of transactions.
    * @throws RefusedError `invalid` for a chain that is not configured, or without a sender

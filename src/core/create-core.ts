@@ -115,7 +115,8 @@ export function createCore(ports: CorePorts): RunningCore {
   });
   const apps = new Map(ports.apps.map((app) => [app.name, app]));
   const verification = new OutcomeVerification({ store, chains, clock, log, settings });
-  const walletTools = createWalletTools({ store, bus, clock, threads, chains, apps, settings }, verification);
+  const walletParts = { store, bus, clock, threads, chains, apps, settings, walletProofs };
+  const walletTools = createWalletTools(walletParts, verification);
   const tools = withWalletTools(ports.tools, walletTools);
   const parts = {
     ...{
@@ -217,7 +218,7 @@ export function createCore(ports: CorePorts): RunningCore {
 
     walletChallenge: () => walletProofs.challenge(),
     proveWallet: (request) => walletProofs.prove(request),
-    report: (ref, message) => walletReports.report(ref, message),
+    report: (ref, message, clientId) => walletReports.report(ref, message, clientId),
     simulate: (request) => simulations.run(request),
 
     countsRequests: requestLimits.isNeeded,

@@ -159,23 +159,32 @@ export class Secrets {
 
   /**
    * Checks that the client has a usable value for every required slot of an App.
-   * @throws RefusedError `invalid`, naming the slots that are empty, or whose values cannot be decrypted
+   * @throws RefusedError see `missingSlots`
    */
   async requireSlots(app: App, client: string | null): Promise<void> {
+    const missing = await this.missingSlots(app, client);
+    if (missing !== undefined) throw missing;
+  }
+
+  /**
+   * Returns the refusal of a client without a usable value for every required slot of an App: `invalid`, naming the
+   * slots that are empty, or whose values cannot be decrypted.
+   */
+  async missingSlots(app: App, client: string | null): Promise<RefusedError | undefined> {
     const required = app.secrets.filter((slot) => slot.required);
-    if (required.length === 0) return;
+    if (required.length === 0) return undefined;
     const lent = await this.open(client, app);
     const empty = required.filter(({ name }) => !lent.has(name));
     if (empty.length > 0) {
       const message = `The App ${app.name} needs a secret in: ${namesOf(empty)}. Store it with POST /api/secrets and send its client_id`;
-      throw new RefusedError('invalid', message, empty.map(asProblem));
+      return new RefusedError('invalid', message, empty.map(asProblem));
     }
     const closed = required.filter(({ name }) => lent.isClosed(name));
-    if (closed.length === 0) return;
+    if (closed.length === 0) return undefined;
     const message =
       `The secret in: ${namesOf(closed)} of the App ${app.name} can no longer be opened, as the service's key for secrets ` +
       'has changed. Store it again with POST /api/secrets';
-    throw new RefusedError('invalid', message, closed.map(asProblem));
+    return new RefusedError('invalid', message, closed.map(asProblem));
   }
 
   /** @throws RefusedError if the client, or all clients of the App together, would exceed a limit */

@@ -87,6 +87,9 @@ export class Recent {
       accepted: (turn) => {
         this.#count(turn, { turns: 1, inputTokens: 0, outputTokens: 0 });
       },
+      cancelled: () => {
+        this.#now().outcomes.interrupted += 1;
+      },
       started: (turn) => new Attempt(notes, turn),
     };
   }

@@ -29,7 +29,7 @@ export interface SimulatedStep {
   readonly result: string | null;
   /** Why it fails, in words of bounded length; null: it succeeds, or the reason is not known. */
   readonly revertReason: string | null;
-  /** As a decimal string; null: not known. */
+  /** After refunds, as a decimal string; null: not known. */
   readonly gasUsed: string | null;
 }
 
@@ -48,6 +48,8 @@ export interface ChainTransaction {
   readonly value: string;
   readonly data: string;
   readonly nonce: number;
+  /** True if it also changes which contract acts for an account (EIP-7702). */
+  readonly delegates: boolean;
   /** Null: the transaction is not mined yet. */
   readonly receipt: {
     readonly succeeded: boolean;
@@ -85,6 +87,8 @@ export interface Chains {
     calls: readonly SimulatedCall[],
     signal: AbortSignal,
   ): Promise<Simulation>;
+  /** The lowest gas limit with which a call succeeds on top of the latest block, as a decimal string. */
+  estimateGas(chainId: number, from: string, call: SimulatedCall, signal: AbortSignal): Promise<string>;
   /** How many transactions an address has sent, with those that are not mined yet. */
   nonceOf(chainId: number, address: string, signal: AbortSignal): Promise<number>;
   /** Undefined: the chain does not know the transaction (yet). */

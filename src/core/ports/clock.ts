@@ -3,13 +3,13 @@ import { untilAborted } from '../model/abort.js';
 /** Time, timers and new ids. A port, so that tests control them. */
 export interface Clock {
   /**
-   * The wall clock, in milliseconds since the epoch. For times that are stored, shown or compared with such times. It
-   * can be set forward or back at any moment, so the difference of two readings is not a duration.
+   * The wall clock, in whole milliseconds since the epoch. For times that are stored, shown or compared with such times.
+   * It can be set forward or back at any moment, so the difference of two readings is not a duration.
    */
   now(): number;
   /**
-   * The monotonic clock, in milliseconds since some moment of this process. For ages, timeouts and all other durations.
-   * Readings are not comparable between processes.
+   * The monotonic clock, in milliseconds since some moment of this process, with fractions. For ages, timeouts and all
+   * other durations. Readings are not comparable between processes.
    */
   monotonic(): number;
   /**

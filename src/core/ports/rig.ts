@@ -18,8 +18,14 @@ export interface RigRequest {
   /** `title`: the response should be a title for the conversation, a few words only. */
   readonly purpose: 'answer' | 'title';
   readonly instructions: string;
+  /**
+   * For an answer, the history: it ends with a user message or tool results. For a title, excerpts of the conversation,
+   * as material: it ends with what the assistant said, and the rig must not send it as a dialog to continue.
+   */
   readonly messages: readonly PromptMessage[];
   readonly tools: readonly ToolDescription[];
+  /** Absent: the request belongs to no session. */
+  readonly sessionId?: string;
   /** The client's own key for the provider; absent: the configured one. */
   readonly apiKey?: string;
 }
@@ -48,9 +54,10 @@ export interface Rig {
   respond(request: RigRequest, signal: AbortSignal, take: (part: RigPart) => void): Promise<void>;
   /**
    * Checks the endpoint without a billed request, or with `ask` by a small request with a tool.
+   * @returns a warning for the operator, if there is one
    * @throws RigError with a message for the operator
    */
-  check(signal: AbortSignal, options?: { readonly ask?: boolean }): Promise<void>;
+  check(signal: AbortSignal, options?: { readonly ask?: boolean }): Promise<string | undefined>;
 }
 
 /**

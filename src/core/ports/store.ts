@@ -156,8 +156,10 @@ export interface Prune {
   /** Events since this time are kept, whatever their number. */
   readonly eventsSince: number;
   readonly idempotencyBefore: number;
-  /** Uses in windows that started before this time are deleted, and what wallets were asked for in deleted sessions. */
+  /** Uses in windows that started before this time are deleted. */
   readonly usesBefore: number;
+  /** What wallets were asked for in sessions that have been deleted since is deleted, if it was before this time. */
+  readonly transactionsBefore: number;
   /** Request counts and work of days that started before this time are deleted. */
   readonly usageBefore: number;
   /** Minutes of activity and failures before this time are deleted. */
@@ -272,13 +274,12 @@ export interface Store
   /** Reads the newest system events of all kinds, in order. */
   readSystemEvents(id: string, count: number): Promise<SystemEvent[]>;
 
-  // --- use
+  // --- App keys and quotas
 
   /** Counts a request against its quotas. If one is used up, returns that one and counts nothing. */
   countRequest(quotas: readonly Quota[]): Promise<Quota | undefined>;
-
-  // --- App keys
-
+  /** Counts what was used outside of the steps that count it themselves. */
+  addUses(uses: readonly Use[]): Promise<void>;
   saveKey(key: StoredKey): Promise<void>;
   findKey(digest: string): Promise<StoredKey | undefined>;
   listKeys(): Promise<StoredKey[]>;

@@ -17,6 +17,8 @@ export interface StoredThread {
   readonly settled: readonly Message[];
   /** How many messages a snapshot shows before those of `settled` and `open`. 0: the thread is whole. */
   readonly skipped: number;
+  /** How many records before those of `settled` and `open` state why their turn failed, see `isFailure`. */
+  readonly skippedFailures: number;
   /** True if `settled` follows the record that a part is to follow. False: the session has no such record. */
   readonly continues: boolean;
   /** The running turn, if any, followed by the queued ones in order. */
@@ -38,6 +40,8 @@ export interface StoredTail {
   readonly messages: readonly Message[];
   /** How many messages a snapshot of the whole thread would show, see `shownCount`. */
   readonly shown: number;
+  /** How many records of the whole thread state why their turn failed, see `isFailure`. */
+  readonly failures: number;
   /** The running turn, if any, followed by the queued ones in order. Their records are in `messages`. */
   readonly open: readonly Omit<StoredThread['open'][number], 'messages'>[];
   /** As in `StoredThread`. */

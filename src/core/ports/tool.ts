@@ -10,6 +10,35 @@ export interface ToolDescription {
   readonly parameters: JsonObject;
 }
 
+/** Marks an argument as a hash: otherwise the service takes 32 bytes in hex for a private key. */
+export const HASH_PATTERN = '^0x[0-9a-fA-F]{64}$';
+const HASH: JsonObject = { type: 'string', pattern: HASH_PATTERN };
+
+/**
+ * Returns a schema for any JSON value, which may be or hold hashes, for arguments whose type only a signature determines.
+ * Lists the types explicitly, and gives each array its `items`, because some model providers refuse a schema without.
+ * @param depth how deep arrays may be nested
+ */
+export function anyValue(depth: number): JsonObject {
+  const plain = ['string', 'number', 'boolean'].map((type) => ({ type }));
+  const kinds: readonly JsonObject[] = [...plain, HASH, anyObject(0)];
+  return { anyOf: depth === 0 ? kinds : [...kinds, { type: 'array', items: anyValue(depth - 1) }] };
+}
+
+/**
+ * Returns a schema for any object, whose fields may be hashes.
+ * @param depth how many levels of objects and arrays below its fields may hold hashes, too
+ */
+export function anyObject(depth: number): JsonObject {
+  return { type: 'object', additionalProperties: anything(depth) };
+}
+
+/** The empty schema keeps the others from restricting values: they only mark the places of hashes. */
+function anything(depth: number): JsonObject {
+  if (depth === 0) return { anyOf: [{}, HASH] };
+  return { anyOf: [{}, HASH, anyObject(depth - 1), { type: 'array', items: anything(depth - 1) }] };
+}
+
 /** The context of a tool call. */
 export interface ToolContext {
   readonly sessionId: string;

@@ -72,6 +72,7 @@ export interface WalletReport {
   /** The words of the `system` message that begins the turn. */
   readonly text: string;
   readonly app: string;
+  /** Null: the turn belongs to the client of the session's last turn that has one. */
   readonly clientId: string | null;
   /** Given: when no turn runs, the new one is claimed in the same step. */
   readonly claimTurn: Lease | null;
@@ -129,9 +130,9 @@ export interface WalletStore {
   /** Stores what a wallet reported, removes the requests from `Session.pending`, and queues the turn, in one step. */
   reportWalletOutcome(report: WalletReport): Promise<ReportedOutcome>;
   /**
-   * Stores the verification of a `reported` request of this turn. The first one holds. Returns the request as it is
-   * then; undefined: there is no such request of this turn. A transaction confirms one request: when it has confirmed
-   * another one, the verdict is stored as `SETTLED_ANOTHER`.
+   * Stores the verification of a `reported` request of this turn. The first one holds, except that another verdict
+   * replaces `not_found`. Returns the request as it is then; undefined: there is no such request of this turn. A
+   * transaction confirms one request: when it has confirmed another one, the verdict is stored as `SETTLED_ANOTHER`.
    */
   verifyWalletRequest(
     sessionId: string,
@@ -149,7 +150,7 @@ export interface WalletStore {
   ): Promise<WalletRequest[]>;
   /**
    * How much one wallet was asked for in an App on a chain since then, in wei. Rejected requests do not count; those of
-   * deleted sessions do, until `usesBefore` of `Prune`.
+   * deleted sessions do, until `transactionsBefore` of `Prune`.
    */
   walletValueSince(use: {
     readonly app: string;
@@ -159,7 +160,7 @@ export interface WalletStore {
   }): Promise<string>;
   /**
    * Finds another request that this transaction was reported for and that it was confirmed for, in any session: one
-   * transaction settles one request. Sessions that were deleted count until `usesBefore` of `Prune`.
+   * transaction settles one request. Sessions that were deleted count until `transactionsBefore` of `Prune`.
    */
   findSettledBy(chainId: number, hash: string): Promise<Pick<WalletRequest, 'sessionId' | 'id'> | undefined>;
   /** Expires at most `limit` staged and pending requests whose time is over. Returns the sessions that changed. */

@@ -16,19 +16,20 @@ import type { Session } from '../model/session.js';
  */
 export function buildRequest(
   { app, rig, tools }: { readonly app: App; readonly rig: Rig; readonly tools: readonly ToolDescription[] },
-  { userState, wallet }: Pick<Session, 'userState' | 'wallet'>,
+  { id, userState, wallet }: Pick<Session, 'id' | 'userState' | 'wallet'>,
   history: History,
 ): RigRequest {
   const instructions = instructionsFor(app.instructions, userState?.tree ?? null, wallet);
   const answer = rig.maxOutputTokens ?? Math.min(4096, Math.floor(rig.contextTokens / 4));
   const reserved = answer + estimateTokens(instructions) + toolTokens(tools);
   const messages = promptMessages(history, rig.contextTokens, reserved);
-  return { purpose: 'answer', instructions, messages, tools };
+  return { purpose: 'answer', sessionId: id, instructions, messages, tools };
 }
 
-/** Estimates the tokens of a request's instructions and messages. */
-export function requestTokens({ instructions, messages }: RigRequest): number {
-  return messages.reduce((sum, message) => sum + promptTokens(message), estimateTokens(instructions));
+/** Estimates the tokens of a request's instructions, tools and messages. */
+export function requestTokens({ instructions, messages, tools }: RigRequest): number {
+  const others = estimateTokens(instructions) + toolTokens(tools);
+  return messages.reduce((sum, message) => sum + promptTokens(message), others);
 }
 
 const tokensOfTools = new WeakMap<readonly ToolDescription[], number>();

@@ -1,5 +1,5 @@
 import type { SystemFault, Commit } from '../model/event.js';
-import { byOrder, shownCount, shownIn, type Message } from '../model/message.js';
+import { byOrder, failuresIn, shownCount, shownIn, type Message } from '../model/message.js';
 import type { Session } from '../model/session.js';
 import type { Snapshot } from '../model/snapshot.js';
 import type { StoredThread } from '../ports/stored-thread.js';
@@ -20,8 +20,8 @@ const NONE: ReadonlySet<number> = new Set();
 
 /**
  * A cached copy of an active session, never ahead of the store. Each commit carries the revision that it created: the
- * next revision is applied in place, a known one is skipped, and a gap means that another process wrote, so that the
- * copy is stale and must be reloaded.
+ * next revision is applied in place. Any other one makes the copy stale, so that it must be reloaded: a gap means that
+ * another process wrote, and the store assigns a known revision again after it has lost commits.
  */
 export class CachedSession {
   /** Replaced by a new object on every change of the thread. */
@@ -30,6 +30,8 @@ export class CachedSession {
   settled: Message[] = [];
   /** How many messages a snapshot shows before those of `settled` and `open`. 0: the thread is whole. */
   skipped = 0;
+  /** How many records before those of `settled` and `open` state why their turn failed. */
+  skippedFailures = 0;
   /** True if the next load must read the whole thread. */
   needsWhole = false;
   open: OpenTurn[] = [];
@@ -93,6 +95,25 @@ export class CachedSession {
   }
 
   /**
+   * Compares with a read of the store, which may have begun before the newest write: a lower revision only makes the
+   * copy stale.
+   */
+  compare(revision: number): void {
+    if (revision < this.session.revision) this.stale = true;
+    else this.noteRevision(revision);
+  }
+
+  /** Records that the store has lost the commits after a revision. The next load must read the whole thread. */
+  rewind(revision: number): void {
+    this.#newestKnown = revision;
+    this.session = { ...this.session, revision };
+    this.stale = true;
+    this.needsWhole = true;
+    // The store gives the numbers of lost system errors to new ones.
+    this.delivered = NONE;
+  }
+
+  /**
    * Replaces the contents with what was read from the store, or adds the records of newer turns if these were read,
    * unless the cached copy is valid and newer. Stays stale when the read is older than the newest announced revision.
    * @param readAt when it was read, by the monotonic clock, in milliseconds
@@ -119,6 +140,7 @@ export class CachedSession {
     } else {
       this.settled = [...stored.settled];
       this.skipped = stored.skipped;
+      this.skippedFailures = stored.skippedFailures;
       this.needsWhole = false;
       this.weight = weightOf(this.settled);
     }
@@ -145,6 +167,7 @@ export class CachedSession {
   addEarlier(records: readonly Message[], isWhole: boolean): void {
     this.settled = [...records, ...this.settled];
     this.skipped = isWhole ? 0 : this.skipped - shownIn(records);
+    this.skippedFailures = isWhole ? 0 : this.skippedFailures - failuresIn(records);
     this.quiet = undefined;
     this.weight += weightOf(records);
   }
@@ -152,7 +175,11 @@ export class CachedSession {
   /** Applies a commit of this process. Calls `change` only if the copy is exactly one revision behind. */
   apply(commit: Commit, change: () => void): void {
     const { revision, lastEventId } = this.session;
-    if (commit.revision <= revision) return;
+    if (commit.revision <= revision) {
+      // Either the copy was loaded after the commit, or the store has lost commits, which the next load detects.
+      this.stale = true;
+      return;
+    }
     if (commit.revision > revision + 1) {
       this.noteRevision(commit.revision);
       return;

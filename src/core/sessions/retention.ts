@@ -3,7 +3,9 @@ import { announce, type Bus } from '../ports/bus.js';
 import type { Clock } from '../ports/clock.js';
 import type { Log } from '../ports/log.js';
 import type { CoreSettings } from '../model/settings.js';
+import { LOOKED_FOR_MS } from '../model/wallet-request.js';
 import type { SessionCache } from './session-cache.js';
+import { SettledTime } from './settled-time.js';
 
 const EVERY_MS = 60_000;
 /** Quota counters are kept for the longest quota window plus a day. */
@@ -36,17 +38,16 @@ export class Retention {
   #cancel: (() => void) | undefined;
   #pruning: Promise<void> | undefined;
   readonly #stop = new AbortController();
-  readonly #startedAt: number;
-  readonly #startedMonotonic: number;
+  readonly #time: SettledTime;
 
   constructor(private readonly parts: RetentionParts) {
-    this.#startedAt = parts.clock.now();
-    this.#startedMonotonic = parts.clock.monotonic();
+    this.#time = new SettledTime(parts);
   }
 
   start(): void {
     this.#cancel = this.parts.clock.every(EVERY_MS, () => {
-      this.#pruning ??= this.#prune().finally(() => (this.#pruning = undefined));
+      const at = this.#time.now();
+      this.#pruning ??= this.#prune(at).finally(() => (this.#pruning = undefined));
     });
   }
 
@@ -58,9 +59,8 @@ export class Retention {
   }
 
   /** Never rejects. */
-  async #prune(): Promise<void> {
+  async #prune(at: number): Promise<void> {
     const { store, bus, threads, settings, log } = this.parts;
-    const at = this.#steadyNow();
     try {
       const expired: Prune = {
         at,
@@ -69,6 +69,7 @@ export class Retention {
         eventsSince: at - settings.eventsKeptMs,
         idempotencyBefore: at - settings.idempotencyMs,
         usesBefore: at - USES_MS,
+        transactionsBefore: at - settledMs(settings),
         usageBefore: at - USAGE_MS,
         activityBefore: at - ACTIVITY_MS,
       };
@@ -78,16 +79,15 @@ export class Retention {
         bus.publish(id, { type: 'session_deleted' });
       }
       if (deleted.length > 0) log.info({ threads: deleted.length }, 'deleted idle threads');
-      await this.#pruneSecrets();
+      await this.#pruneSecrets(at - SECRETS_MS);
       await this.#expireWalletRequests();
     } catch (error) {
       log.warn({ err: error }, 'failed to prune old data');
     }
   }
 
-  async #pruneSecrets(): Promise<void> {
+  async #pruneSecrets(before: number): Promise<void> {
     const { store, log } = this.parts;
-    const before = this.#steadyNow() - SECRETS_MS;
     let removed = 0;
     let some = SECRETS_A_STEP;
     while (some === SECRETS_A_STEP && !this.#stop.signal.aborted) {
@@ -97,9 +97,10 @@ export class Retention {
     if (removed > 0) log.info({ secrets: removed }, 'removed unused secrets');
   }
 
+  /** By the wall clock, because clients were given the time at which a request expires. */
   async #expireWalletRequests(): Promise<void> {
-    const { store, threads, bus } = this.parts;
-    const now = this.#steadyNow();
+    const { store, threads, bus, clock } = this.parts;
+    const now = clock.now();
     while (!this.#stop.signal.aborted) {
       const changed = await store.expireWalletRequests(now, REQUESTS_A_STEP);
       if (changed.length === 0) return;
@@ -110,10 +111,12 @@ export class Retention {
       }
     }
   }
+}
 
-  /** The wall clock, but never ahead of the time that has passed: one that is set forward must not expire anything. */
-  #steadyNow(): number {
-    const { clock } = this.parts;
-    return Math.min(clock.now(), this.#startedAt + clock.monotonic() - this.#startedMonotonic);
-  }
+/**
+ * How long a transaction that confirmed a request could be reported for another one, in milliseconds: that one may have
+ * been staged just before the first was found, and both are staged, pending and looked for as long as possible.
+ */
+function settledMs({ walletRequestMs }: Pick<CoreSettings, 'walletRequestMs'>): number {
+  return 3 * walletRequestMs + 2 * LOOKED_FOR_MS;
 }

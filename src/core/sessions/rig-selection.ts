@@ -39,6 +39,7 @@ export class RigSelection {
     rig: string;
     app?: string | undefined;
     key: string | undefined;
+    parameter?: string;
   }): Promise<{ created: boolean }> {
     const authorized =
       request.app === undefined ? undefined : await this.parts.access.authorize(request.app, request.key);
@@ -46,7 +47,8 @@ export class RigSelection {
     const allowed = this.parts.rigs.allowedBy(authorized ?? this.#appOf(thread.session)).map(({ id }) => id);
     if (!allowed.includes(request.rig)) {
       const message = `The model ${JSON.stringify(request.rig)} cannot be selected here; choose one of: ${allowed.join(', ')}`;
-      throw new RefusedError('invalid', message, [{ path: 'rig', message: 'is not an available model' }]);
+      const path = request.parameter ?? 'rig';
+      throw new RefusedError('invalid', message, [{ path, message: 'is not an available model' }]);
     }
     const { created } = await this.sessions.write(request.session, () => ({
       set: { rig: request.rig },

@@ -232,6 +232,8 @@ export class SessionCache {
       const revision = await this.store.revisionOf(id);
       // Dropped or replaced during the query: its result may be outdated.
       if (this.#active.get(id) !== present) return this.#read(id, asked);
+      // A read sees every earlier commit, unless the store has lost some. Leaves the session stale.
+      if (typeof revision === 'number' && revision < before) present.rewind(revision);
       const { revision: now } = present.session;
       // This process wrote to it during the query, possibly before another node's write that the query has seen.
       if (now !== before && (typeof revision !== 'number' || revision <= now))
@@ -270,14 +272,21 @@ export class SessionCache {
 
   async #load(id: string): Promise<CachedSession | 'deleted' | 'unknown'> {
     const before = this.#active.get(id);
+    const known = before?.newestRevision ?? 0;
     const stored = await this.store.loadThread(id, this.#partOf(id, before));
     const present = this.#active.get(id);
     // The records before the part were in an object that is gone.
     if (typeof stored !== 'string' && stored.continues && present !== before) return this.#load(id);
     if (stored === 'deleted' || stored === 'unknown') {
       // This process wrote to it during the load.
-      if (present !== undefined && (present !== before || stored === 'unknown')) return present;
+      const isOurs = present !== before || (stored === 'unknown' && known === 0);
+      if (present !== undefined && isOurs) return present;
+      if (present?.pins === 0) this.#active.drop(present);
       return stored;
+    }
+    if (before !== undefined && stored.session.revision < known) {
+      before.rewind(stored.session.revision);
+      return this.#load(id);
     }
     const thread = present ?? new CachedSession(stored.session, this.clock.monotonic());
     if (present === undefined) thread.session = { ...stored.session, revision: 0 };

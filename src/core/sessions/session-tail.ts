@@ -1,4 +1,4 @@
-import { shownIn } from '../model/message.js';
+import { failuresIn, shownIn } from '../model/message.js';
 import type { StoredTail } from '../ports/stored-thread.js';
 import { CachedSession } from './cached-session.js';
 
@@ -14,6 +14,7 @@ export function endOf(tail: StoredTail, now: number): CachedSession {
     messages: messages.filter(({ turnId }) => turnId === turn.id),
   }));
   const skipped = tail.shown - shownIn(messages);
-  thread.reset({ session, settled, skipped, continues: false, open, faults }, now);
+  const skippedFailures = tail.failures - failuresIn(messages);
+  thread.reset({ session, settled, skipped, skippedFailures, continues: false, open, faults }, now);
   return thread;
 }

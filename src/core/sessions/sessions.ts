@@ -198,9 +198,8 @@ export class Sessions {
 
   /** Binds a session to the client whose secrets its tools use. */
   async bindClient(ref: SessionRef, client: string): Promise<void> {
-    const thread = await this.parts.threads.openForWrite(ref);
-    if (thread.session.client === client) return;
-    await this.#write(ref, thread, () => ({ set: { client }, isActivity: false }));
+    if ((await this.parts.threads.findSession(ref.id))?.client === client) return;
+    await this.write(ref, () => ({ set: { client }, isActivity: false }));
   }
 
   /**

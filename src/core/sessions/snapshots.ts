@@ -90,7 +90,7 @@ export class Snapshots {
   }
 
   #make(thread: CachedSession, faults: FaultDelivery): Snapshot {
-    const { session, settled, skipped } = thread;
+    const { session, settled, skipped, skippedFailures } = thread;
     const open = thread.open.map((turn) => this.#view(turn));
     const status: SessionStatus = thread.processing
       ? 'processing'
@@ -101,6 +101,7 @@ export class Snapshots {
       session,
       status,
       skipped,
+      skippedFailures,
       settled,
       settledCount: settled.length,
       open,

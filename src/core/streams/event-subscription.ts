@@ -17,10 +17,13 @@ export interface EventSource {
 
 /**
  * Follows the logged events of a session by their ids: the next one is forwarded, a known one is dropped, and a gap is
- * filled from the store. So no event is lost or duplicated between the client's cursor, the store and the bus.
+ * filled from the store. So no event is lost or duplicated between the client's cursor, the store and the bus. When the
+ * store has lost events, the stream gets a `gap` and continues with the events that the store has.
  */
 export class EventSubscription implements Watch {
   #last = 0;
+  /** The time of the event `#last`, to tell it from a lost one with the same id. Undefined: it was not shown here. */
+  #lastAt: number | undefined;
   #highest = 0;
   #isCatchingUp = false;
   #hasBegun = false;
@@ -41,7 +44,7 @@ export class EventSubscription implements Watch {
   begin(after: number | null, newest: number): void {
     this.#hasBegun = true;
     this.#last = after ?? newest;
-    if (after !== null) this.#catchUp(true);
+    if (after !== null) this.#catchUp();
     else {
       this.#beginTurns();
       this.#reach(newest);
@@ -56,9 +59,11 @@ export class EventSubscription implements Watch {
   }
 
   compare(head: SessionHead): void {
-    this.#reach(head.lastEventId);
+    // Either the head was read before the last event was logged, or the store has lost events.
+    if (this.#hasBegun && head.lastEventId < this.#last) this.#catchUp();
+    else this.#reach(head.lastEventId);
     if (this.#showsTurns) this.turns?.compare(head);
-    else if (this.#hasBegun) this.#catchUp(true);
+    else if (this.#hasBegun) this.#catchUp();
   }
 
   cut(reason: CutReason): void {
@@ -80,28 +85,37 @@ export class EventSubscription implements Watch {
   #logged(signal: Extract<Signal, { type: 'logged' }>): void {
     const { event } = signal;
     if (this.#hasBegun && !this.#isCatchingUp && event.id === this.#last + 1) {
-      this.#last = event.id;
+      this.#moveTo(event.id, event.at);
       // Forwards the same object to all streams: there may be thousands.
       this.feed.push(signal);
+    } else if (this.#hasBegun && event.id <= this.#last && event.at !== this.#lastAt) {
+      // Either the signal is late, or the store has lost events and assigns their ids again.
+      this.#catchUp();
     } else this.#reach(event.id);
+  }
+
+  /** Continues after an event. @param at its time, if it was shown */
+  #moveTo(id: number, at?: number): void {
+    this.#last = id;
+    this.#lastAt = at;
   }
 
   /** Records that events up to `id` exist and fetches missing ones. Before `begin`, it only records the id. */
   #reach(id: number): void {
     this.#highest = Math.max(this.#highest, id);
-    if (this.#hasBegun && this.#highest > this.#last) this.#catchUp(false);
+    if (this.#hasBegun && this.#highest > this.#last) this.#catchUp();
   }
 
   /** Reads missing events. Never throws: a failed read is repeated at the next signal or comparison. */
-  #catchUp(isBeginning: boolean): void {
+  #catchUp(): void {
     if (this.#isCatchingUp) return;
     this.#isCatchingUp = true;
-    this.#readAll(isBeginning).then(
+    this.#readAll().then(
       () => {
         this.#isCatchingUp = false;
         this.#beginTurns();
         // An event may have been announced after the last read.
-        if (this.#highest > this.#last && !this.feed.ended) this.#catchUp(false);
+        if (this.#highest > this.#last && !this.feed.ended) this.#catchUp();
       },
       (error: unknown) => {
         this.#isCatchingUp = false;
@@ -110,28 +124,30 @@ export class EventSubscription implements Watch {
     );
   }
 
-  async #readAll(isBeginning: boolean): Promise<void> {
-    for (let isFirst = isBeginning; !this.feed.ended; isFirst = false) {
+  async #readAll(): Promise<void> {
+    while (!this.feed.ended) {
       // Does not read ahead of the consumer.
       await this.feed.drained();
       const announced = this.#highest;
-      const { events, oldestId, lastId } = await this.parts.store.readEvents(
-        this.sessionId,
-        this.#last,
-        PAGE,
-      );
-      if (isFirst && this.#last > lastId) {
-        this.feed.push({ type: 'gap', from: lastId + 1, to: this.#last });
-        this.#last = lastId;
+      // Reads the last event again if it was shown here, to see whether it is still the same.
+      const after = this.#lastAt === undefined ? this.#last : this.#last - 1;
+      const page = await this.parts.store.readEvents(this.sessionId, after, PAGE);
+      const { oldestId, lastId } = page;
+      const [again] = page.events;
+      if (this.#last > lastId || (again?.id === this.#last && again.at !== this.#lastAt)) {
+        // The client's cursor is ahead of the store, or the store has lost events.
+        const from = Math.min(lastId + 1, this.#last);
+        this.feed.push({ type: 'gap', from, to: this.#last });
+        this.#moveTo(from - 1);
       } else if (this.#last + 1 < oldestId) {
         this.feed.push({ type: 'gap', from: this.#last + 1, to: oldestId - 1 });
-        this.#last = oldestId - 1;
+        this.#moveTo(oldestId - 1);
       }
+      const events = page.events.filter(({ id }) => id > this.#last);
       for (const event of events) {
-        if (event.id <= this.#last) continue;
         // A page may be larger than the queue: the results of tools are long.
         await this.feed.drained();
-        this.#last = event.id;
+        this.#moveTo(event.id, event.at);
         this.feed.push({ type: 'logged', event });
       }
       if (events.length === 0 && this.#last >= this.#highest) return;

@@ -10,7 +10,7 @@ import type { SessionRef } from '../model/session.js';
 import { QueueFeed } from './queue-feed.js';
 import type { Runner } from '../turns/runner.js';
 import { SessionTurns } from './session-turns.js';
-import type { Store } from '../ports/store.js';
+import type { SessionHead, Store } from '../ports/store.js';
 import type { TurnSource } from './turn-follower.js';
 import { TurnStream } from './turn-stream.js';
 import { EventSubscription } from './event-subscription.js';
@@ -23,6 +23,8 @@ import { EventSubscription } from './event-subscription.js';
 const SWEEP_MS = 2_000;
 const SWEEP_DOWN_MS = 250;
 const SWEEP_BATCH = 500;
+/** The head of a session that the store does not have: it was only read, or the store has lost it. */
+const UNKNOWN: SessionHead = { revision: 0, lastEventId: 0 };
 
 /** The dependencies of `Streams`. */
 export interface StreamParts {
@@ -191,8 +193,10 @@ export class Streams {
   }
 
   async #compareThese(ids: readonly string[]): Promise<void> {
-    for (const [id, head] of await this.parts.store.heads(ids)) {
-      if (head !== 'deleted') this.parts.threads.noteRevision(id, head.revision);
+    const heads = await this.parts.store.heads(ids);
+    for (const id of ids) {
+      const head = heads.get(id) ?? UNKNOWN;
+      if (head !== 'deleted') this.parts.threads.peek(id)?.compare(head.revision);
       for (const watch of [...(this.#watches.get(id) ?? [])]) {
         if (head === 'deleted') watch.cut('deleted');
         else watch.compare(head);

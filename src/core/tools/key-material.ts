@@ -150,8 +150,9 @@ function isPlain(value: JsonValue, schemas: readonly JsonObject[]): boolean {
 }
 
 function propertyOf(schema: JsonObject, name: string): JsonValue | undefined {
-  const { properties } = schema;
-  return isJsonObject(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined;
+  const { properties, additionalProperties } = schema;
+  const isNamed = isJsonObject(properties) && Object.hasOwn(properties, name);
+  return isNamed ? properties[name] : additionalProperties;
 }
 
 /** Returns a schema and its `anyOf`, `oneOf` and `allOf` parts. */

@@ -26,6 +26,9 @@ export interface AcceptanceParts {
   readonly threads: SessionCache;
 }
 
+/** A version that no session has. */
+const NO_VERSION = -1;
+
 /** Validates and stores messages, and starts or queues their turns. */
 export class MessageIntake {
   constructor(
@@ -65,13 +68,15 @@ export class MessageIntake {
     const { store, clock, settings, secrets, access } = this.parts;
     const sessionId = thread.id;
     const client = secrets.clientFor(request.clientId, thread.session);
-    await secrets.requireSlots(app, client);
+    const missing = await secrets.missingSlots(app, client);
+    if (missing !== undefined && idempotency === null) throw missing;
     const keyId = await access.keyIdFor(app, request.key);
     const busy = app.busyStrategy ?? settings.busyStrategy;
     const askedAt = clock.monotonic();
     const accepted = await store.acceptMessage({
       sessionId,
-      ifVersion: thread.session.version,
+      // A repeat of an accepted message needs no secrets. With this version, the store accepts nothing else.
+      ifVersion: missing === undefined ? thread.session.version : NO_VERSION,
       set: this.#fieldsOf(request, thread.session, app),
       text,
       messageId: clock.newId(),
@@ -89,6 +94,7 @@ export class MessageIntake {
     });
     switch (accepted.kind) {
       case 'stale':
+        if (missing !== undefined) throw missing;
         return undefined;
       case 'repeated':
         return { sessionId, turnId: accepted.turnId, repeated: true };

@@ -54,7 +54,7 @@ export class ModelResponse {
   readonly take = (part: RigPart): void => {
     if (this.running.isStopped) return;
     if (part.type === 'text') this.#show(this.#pieces.add(part.text));
-    else if (part.type === 'end') this.#bill(countable(part.usage));
+    else if (part.type === 'end') this.#report(countable(part.usage));
     else if (this.calls.length < MAX_CALLS) this.calls.push(this.#named(part.call));
     else this.running.stop('overlong');
   };
@@ -68,11 +68,20 @@ export class ModelResponse {
     this.#checkpoints.stop();
     const shown = estimateTokens(this.running.text);
     this.running.shownTokens += shown;
-    // The provider bills a response that was cut short without reporting its usage: estimate it.
-    if (outcome !== 'complete' && shown > 0 && this.#usage === undefined)
-      this.#bill({ inputTokens: requestTokens(this.request), outputTokens: shown });
+    // Providers bill a response that was cut short, and one that was interrupted before it began; some report nothing.
+    const isBilled = outcome === 'complete' || outcome === 'interrupted' || shown > 0;
+    if (isBilled && this.#usage === undefined) this.#bill(this.#estimate(shown));
     const reason = error instanceof RigError ? error.reason : undefined;
     this.#observed.ended(outcome, this.#usage ?? NO_USAGE, this.calls.length, reason);
+  }
+
+  #report(usage: Usage): void {
+    if (usage.inputTokens + usage.outputTokens > 0) this.#bill(usage);
+  }
+
+  #estimate(shown: number): Usage {
+    const called = this.calls.length === 0 ? 0 : estimateTokens(JSON.stringify(this.calls));
+    return { inputTokens: requestTokens(this.request), outputTokens: shown + called };
   }
 
   #bill(usage: Usage): void {

@@ -1,4 +1,4 @@
-import { announceEnd, endingAfter, shownText } from './turn-ending.js';
+import { announceEnd, endingAfter, shownText, usesOf } from './turn-ending.js';
 import { settledWithin, type Clock } from '../ports/clock.js';
 import type { Log } from '../ports/log.js';
 import type { Observer } from '../ports/observer.js';
@@ -10,7 +10,6 @@ import { storePatiently } from './store-retry.js';
 import { closeTurn } from './close-turn.js';
 import { INTERRUPTED_RESULT } from '../model/message.js';
 import { announce, type Bus } from '../ports/bus.js';
-import { tokenUses } from '../model/quota.js';
 import { RunningTurn } from './running-turn.js';
 import { type TurnEnding, type Store } from '../ports/store.js';
 import type { Lease, ClaimedTurn } from '../model/turn.js';
@@ -146,6 +145,11 @@ export class Runner {
         }
         cancelTimeout();
         if (ending !== undefined) await this.#end(running, thread, ending);
+        else {
+          // What is left here may already run elsewhere.
+          this.#leave(running);
+          await this.#countLeft(running);
+        }
       } finally {
         cancelTimeout();
         thread.pins--;
@@ -232,8 +236,7 @@ export class Runner {
         },
         this.parts.clock,
       );
-      const { inputTokens, outputTokens } = running.usage;
-      const { settings, clock } = this.parts;
+      const { clock } = this.parts;
       const written: TurnEnding = {
         outcome: ending.outcome,
         messages,
@@ -242,7 +245,7 @@ export class Runner {
         rig: running.rigId,
         usage: running.usage,
         shownTokens: running.shownTokens,
-        uses: tokenUses(settings.limits, turn, inputTokens + outputTokens, clock.now()),
+        uses: usesOf(running, this.parts),
         claimNext: this.claim,
         at: clock.now(),
       };
@@ -278,6 +281,15 @@ export class Runner {
     if (ending.outcome !== 'complete') return;
     const records = [...running.messages, ...closing];
     this.titles.make(thread, running, { records, asksRig: !this.#isDraining });
+  }
+
+  /** Counts the tokens of an attempt that does not end its turn: a later attempt counts only its own. */
+  async #countLeft(running: RunningTurn): Promise<void> {
+    try {
+      await this.parts.store.addUses(usesOf(running, this.parts));
+    } catch (error) {
+      this.parts.log.warn({ err: error, turn: running.turn.id }, 'failed to count the tokens of a turn');
+    }
   }
 
   /** Idempotent. */

@@ -169,11 +169,17 @@ export class Titles {
   }
 }
 
+/**
+ * The reasoning of a model whose server does not separate it from the response. The prompt may contain its `<think>`;
+ * the output limit may cut off its `</think>`.
+ */
+const REASONING = /^(?:[^]*<\/think>|\s*<think>[^]*)/i;
+
 /** Returns a rig's proposal as one short line; undefined if it is unusable. */
 function cleanTitle(text: string): string | undefined {
-  const line = wellFormed(text).trim().split('\n')[0] ?? '';
+  const line = wellFormed(text).replace(REASONING, '').trim().split('\n')[0] ?? '';
   const bare = line
-    .replace(/^(title:|#+)\s*/i, '')
+    .replace(/^(title:|#+|>)\s*/i, '')
     .replace(/^["'“”«»`*]+|["'“”«»`*.]+$/g, '')
     .trim();
   return bare === '' || bare.length > MAX_TITLE ? undefined : bare;

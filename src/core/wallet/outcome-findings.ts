@@ -39,12 +39,13 @@ export function transactionFinding(
 function differenceOf(
   wallet: string,
   staged: TransactionPayload,
-  { from, to, value, data, nonce }: ChainTransaction,
+  { from, to, value, data, nonce, delegates }: ChainTransaction,
 ): string | undefined {
   if (from.toLowerCase() !== wallet) return `the sender is ${from}, not ${wallet}`;
   if (to?.toLowerCase() !== staged.to) return `the recipient is ${to ?? 'a new contract'}, not ${staged.to}`;
   if (parseWei(value) !== parseWei(staged.value)) return `the value is ${value} wei, not ${staged.value} wei`;
   if (data.toLowerCase() !== staged.data) return 'the data is not the staged one';
+  if (delegates) return 'it also lets a contract act for an account (EIP-7702)';
   if (nonce < staged.nonce) return 'it is older than the request';
   return undefined;
 }

@@ -1,6 +1,6 @@
 import { linkSignals, untilAborted } from '../model/abort.js';
 import type { CoreSettings } from '../model/settings.js';
-import type { TransactionPayload, WalletRequest } from '../model/wallet-request.js';
+import { isLookedFor, type TransactionPayload, type WalletRequest } from '../model/wallet-request.js';
 import { pause, type Clock } from '../ports/clock.js';
 import type { Chains } from '../ports/chains.js';
 import type { Log } from '../ports/log.js';
@@ -40,7 +40,7 @@ export class OutcomeVerification {
 
   /**
    * Verifies the requests whose outcome began a turn, and stores the verdicts. Waits up to `walletConfirmMs` for a
-   * transaction to be mined. Safe to repeat, because the first verdict on a request holds.
+   * transaction to be mined. Safe to repeat, because a definite verdict on a request holds.
    * @returns the verdicts in words; undefined when there was nothing to verify
    * @throws the reason of `signal`, or an error of the store
    */
@@ -58,7 +58,8 @@ export class OutcomeVerification {
   }
 
   /**
-   * Looks briefly at the outcomes that no turn has verified yet. Stores the verdicts that no later look could change.
+   * Looks briefly at the outcomes that no turn has verified yet, and again at those that were not found. Stores the
+   * verdicts that no later look could change.
    * @returns all the requests as they are then
    */
   glance(requests: readonly WalletRequest[], signal: AbortSignal): Promise<readonly WalletRequest[]> {
@@ -73,7 +74,10 @@ export class OutcomeVerification {
       isLastLook,
     }: { readonly signal: AbortSignal; readonly patienceMs: number; readonly isLastLook: boolean },
   ): Promise<readonly WalletRequest[]> {
-    const groups = grouped(requests.filter(({ state }) => state === 'reported'));
+    const now = this.parts.clock.now();
+    const isOpen = (request: WalletRequest): boolean =>
+      isLastLook ? request.state === 'reported' : isLookedFor(request, now);
+    const groups = grouped(requests.filter(isOpen));
     if (groups.size === 0) return requests;
     const timeout = new AbortController();
     const cancelTimeout = this.parts.clock.after(patienceMs, () => {
@@ -92,7 +96,7 @@ export class OutcomeVerification {
     const judged: WalletRequest[] = [];
     // One after the other, so that a transaction confirms only the first of several requests.
     for (const request of requests) {
-      const finding = request.state === 'reported' ? judges.get(keyOf(request))?.(request) : undefined;
+      const finding = isOpen(request) ? judges.get(keyOf(request))?.(request) : undefined;
       const isDefinite = finding !== undefined && (isLastLook || finding.verdict !== 'not_found');
       judged.push(isDefinite ? await this.#settle(request, finding) : request);
     }

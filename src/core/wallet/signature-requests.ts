@@ -3,11 +3,13 @@ import { isJsonObject, type JsonObject } from '../model/json.js';
 import { wellFormed, wellFormedJson } from '../model/text.js';
 import type { Chains } from '../ports/chains.js';
 import type { ToolContext } from '../ports/tool.js';
+import { accountActionIn, readingsOf } from './account-actions.js';
 import { requesterOf } from './requester.js';
 import { tameLabel } from './request-words.js';
 import type { Staging } from './staging.js';
 import { chooseChain } from './transaction-order.js';
 import { signatureProblem } from './wallet-policy.js';
+import type { WalletProofs } from './wallet-proofs.js';
 import { repeated, type WalletRequests } from './wallet-requests.js';
 
 /** The arguments of `request_signature`, which its schema has checked. */
@@ -23,6 +25,7 @@ export interface SignatureOrder {
 export interface SignatureRequestParts {
   readonly chains: Chains;
   readonly apps: ReadonlyMap<string, App>;
+  readonly walletProofs: Pick<WalletProofs, 'isSignIn' | 'areOfContracts'>;
 }
 
 /** Asks wallets to sign messages: typed data, or text. */
@@ -38,7 +41,7 @@ export class SignatureRequests {
    * @throws Error in words for the assistant
    */
   async request(order: SignatureOrder, context: ToolContext): Promise<JsonObject> {
-    const { chains, apps } = this.parts;
+    const { chains, apps, walletProofs } = this.parts;
     const requester = requesterOf(apps, context);
     const { app, policy, wallet } = requester;
     const { userState, sessionId, callId } = context;
@@ -52,8 +55,16 @@ export class SignatureRequests {
       typedData: typedData === undefined ? null : storable(typedData),
       text: text === undefined ? null : wellFormed(text),
     } as const;
-    const problem = signatureProblem(policy, chain, payload.typedData);
+    const problem = signatureProblem(policy, chain, payload);
     if (problem !== undefined) throw new Error(problem);
+    // A model that follows instructions in a hostile page must not get the person to sign in for somebody else.
+    if (readingsOf(payload.text ?? '').some((reading) => walletProofs.isSignIn(reading.toString())))
+      throw new Error('The text is a sign-in message (EIP-4361): nobody can be asked to sign it here');
+    const action = walletProofs.areOfContracts ? accountActionIn(payload) : undefined;
+    if (action !== undefined)
+      throw new Error(
+        `The signature could sign in for a contract wallet, so nobody can be asked for it: ${action}`,
+      );
     const label = tameLabel(order.description);
     const staged = await this.staging.store({
       ...{ sessionId, callId, app, wallet, chainId: chain.id, payload, isSound: true },

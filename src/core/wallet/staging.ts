@@ -2,7 +2,12 @@ import type { App } from '../model/app.js';
 import { parseWei } from '../model/amount.js';
 import type { JsonObject } from '../model/json.js';
 import type { CoreSettings } from '../model/settings.js';
-import { WALLET_BOUNDS, type TransactionPayload, type WalletRequest } from '../model/wallet-request.js';
+import {
+  isLookedFor,
+  WALLET_BOUNDS,
+  type TransactionPayload,
+  type WalletRequest,
+} from '../model/wallet-request.js';
 import type { ChainInfo, Chains, SimulatedCall, Simulation } from '../ports/chains.js';
 import type { Clock } from '../ports/clock.js';
 import type { ToolContext } from '../ports/tool.js';
@@ -53,17 +58,20 @@ export class Staging {
     await this.#checkDay(requester, chain, transaction.value);
     const earlier = await this.#before(sessionId, order.after, { ...requester, chainId: chain.id });
     const { to, value, data, label } = transaction;
-    const calls = [...earlier.map(callOf), { to, value: String(value), data }];
-    const [simulation, nonce] = await Promise.all([
+    const call = { to, value: String(value), data };
+    const calls = [...earlier.map(callOf), call];
+    const [simulation, nonce, gas] = await Promise.all([
       chains.simulate(chain.id, wallet, calls, signal),
       chains.nonceOf(chain.id, wallet, signal),
+      // A node estimates on top of the latest block alone. It refuses a call that fails; the simulation says why.
+      earlier.length > 0 ? null : chains.estimateGas(chain.id, wallet, call, signal).catch(() => null),
     ]);
     const step = simulation.steps.at(-1);
     if (step === undefined || simulation.steps.length !== calls.length)
       throw new Error(`The simulation on ${chain.name} gave no result: try again`);
     const payload: TransactionPayload = {
-      ...{ kind: 'transaction', to, value: String(value), data },
-      ...{ gas: step.gasUsed, nonce, after: order.after },
+      ...{ kind: 'transaction', ...call },
+      ...{ gas: gas ?? withMargin(step.gasUsed), nonce, after: order.after },
     };
     const staged = await this.store({
       ...{ sessionId, callId: context.callId, app: requester.app, wallet, chainId: chain.id },
@@ -142,8 +150,14 @@ function usable(
   if (hasFailed(earlier) || (earlier.state === 'staged' && earlier.expiresAt <= now))
     throw new Error(`${name} did not take place: stage it again`);
   if (!earlier.isSound) throw new Error(`${name} would fail: nothing can depend on it`);
+  if (isLookedFor(earlier, now))
+    throw new Error(
+      `The outcome of request ${String(id)} is not known yet: list_wallet_requests looks again`,
+    );
   if (earlier.state === 'reported' || earlier.state === 'not_found')
-    throw new Error(`The outcome of request ${String(id)} is not known yet: wait for it`);
+    throw new Error(
+      `The outcome of request ${String(id)} cannot be verified: ask the person whether it took place. If it did, leave it out of after; if not, stage it again`,
+    );
   return earlier;
 }
 
@@ -180,11 +194,15 @@ function shownStaging(
       ...(step?.result != null && { result: shortHex(step.result) }),
     },
     expires_at: new Date(staged.expiresAt).toISOString(),
-    next: nextWords(staged, culprit, simulation.stateful || earlier.length === 0),
+    next: nextWords(staged, earlier, { culprit, isWhole: simulation.stateful || earlier.length === 0 }),
   };
 }
 
-function nextWords(staged: WalletRequest, culprit: number | undefined, isWhole: boolean): string {
+function nextWords(
+  staged: WalletRequest,
+  earlier: readonly WalletRequest[],
+  { culprit, isWhole }: { readonly culprit: number | undefined; readonly isWhole: boolean },
+): string {
   const id = String(staged.id);
   if (!staged.isSound || culprit !== undefined) {
     const what = culprit === undefined || culprit === staged.id ? 'It' : `Request ${String(culprit)}`;
@@ -193,9 +211,18 @@ function nextWords(staged: WalletRequest, culprit: number | undefined, isWhole: 
       : 'this chain cannot simulate transactions in sequence: request the first ones alone, and stage this one again when they are confirmed.';
     return `${what} would fail, so request ${id} cannot be made: ${hint}`;
   }
-  const before = requiredBefore(staged);
-  const ids = [...before, staged.id].join(', ');
+  const before = earlier.filter(({ state }) => state === 'staged');
+  const ids = [...before, staged].map((request) => request.id).join(', ');
   return `Nothing was sent. Call request_transactions with ids [${ids}] to ask the person to sign.`;
+}
+
+/**
+ * Returns a gas limit for a call that used `gasUsed` after refunds. Refunds are at most a fifth of what was used before
+ * them (EIP-3529); the rest is for nested calls, each of which gets 63/64 of the gas that is left (EIP-150).
+ */
+function withMargin(gasUsed: string | null): string | null {
+  const used = gasUsed === null ? undefined : parseWei(gasUsed);
+  return used === undefined ? null : String((used * 3n) / 2n);
 }
 
 function callOf({ payload }: { readonly payload: TransactionPayload }): SimulatedCall {

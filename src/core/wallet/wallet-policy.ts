@@ -1,7 +1,8 @@
 import { formatUnits, parseUnits } from '../model/amount.js';
-import { isJsonObject, type JsonObject, type JsonValue } from '../model/json.js';
-import type { WalletPolicy } from '../model/wallet-request.js';
+import { isJsonObject, type JsonValue } from '../model/json.js';
+import type { SignaturePayload, WalletPolicy } from '../model/wallet-request.js';
 import type { ChainInfo } from '../ports/chains.js';
+import { accountActionIn } from './account-actions.js';
 
 /** A transaction to check. */
 export interface PlannedTransaction {
@@ -27,6 +28,17 @@ const TOKEN_FUNCTIONS: ReadonlyMap<string, TokenFunction> = new Map([
   ['0x095ea7b3', { name: 'approve', receiver: 0 }],
   ['0x39509351', { name: 'increaseAllowance', receiver: 0 }],
   ['0xa22cb465', { name: 'setApprovalForAll', receiver: 0 }],
+  ['0xd73dd623', { name: 'increaseApproval', receiver: 0 }],
+  // ERC-2612, and that of Dai.
+  ['0xd505accf', { name: 'permit', receiver: 1 }],
+  ['0x8fcbaf0c', { name: 'permit', receiver: 1 }],
+  // ERC-677 and ERC-1363, without and with data.
+  ['0x1296ee62', { name: 'transferAndCall', receiver: 0 }],
+  ['0x4000aea0', { name: 'transferAndCall', receiver: 0 }],
+  ['0xd8fbe994', { name: 'transferFromAndCall', receiver: 1 }],
+  ['0xc1d34b89', { name: 'transferFromAndCall', receiver: 1 }],
+  ['0x3177029f', { name: 'approveAndCall', receiver: 0 }],
+  ['0xcae9ca51', { name: 'approveAndCall', receiver: 0 }],
   // ERC-721, without and with data; ERC-1155, of one token and of many.
   ['0x42842e0e', { name: 'safeTransferFrom', receiver: 1 }],
   ['0xb88d4fde', { name: 'safeTransferFrom', receiver: 1 }],
@@ -67,12 +79,17 @@ export function transactionProblem(
 export function signatureProblem(
   policy: WalletPolicy,
   chain: ChainInfo,
-  typedData: JsonObject | null,
+  payload: SignaturePayload,
 ): string | undefined {
   const wrongChain = chainProblem(policy, chain);
-  const { recipients } = policy;
-  if (wrongChain !== undefined || recipients === null || typedData === null) return wrongChain;
-  const { domain, message } = typedData;
+  if (wrongChain !== undefined) return wrongChain;
+  const { recipients, maxValue, maxDailyValue } = policy;
+  if (recipients === null && maxValue === null && maxDailyValue === null) return undefined;
+  const action = accountActionIn(payload);
+  if (action !== undefined)
+    return `This App has limits, which cannot be checked for this signature: ${action}`;
+  if (recipients === null || payload.typedData === null) return undefined;
+  const { domain, message } = payload.typedData;
   const contract = isJsonObject(domain) ? domain.verifyingContract : undefined;
   const parties = [...(typeof contract === 'string' ? [contract] : []), ...favoredIn(message ?? null)];
   const stranger = parties.find((party) => !recipients.includes(party.toLowerCase()));

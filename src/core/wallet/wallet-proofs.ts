@@ -134,6 +134,16 @@ export class WalletProofs implements WalletOwners {
     return { proof, wallet: this.#ownerOf(address, chainId), expiresAt };
   }
 
+  /** True for a text whose signature could be exchanged for a proof. */
+  isSignIn(text: string): boolean {
+    return this.needs.signIn?.signatures.read(text) !== undefined;
+  }
+
+  /** True if contracts, such as a Safe, may sign in. */
+  get areOfContracts(): boolean {
+    return (this.needs.signIn?.homeChain ?? null) !== null;
+  }
+
   get areRequired(): boolean {
     return this.needs.signIn !== null;
   }

@@ -51,7 +51,7 @@ export class WalletReports {
   ) {}
 
   /** See `WalletRequestApi.report`. */
-  async report(ref: SessionRef, given: string): Promise<SystemMessage> {
+  async report(ref: SessionRef, given: string, clientId?: string): Promise<SystemMessage> {
     const { clock, settings } = this.parts;
     const text = messageText(given, settings.maxMessageBytes);
     if (this.turns.claim === null) throw serviceRestarting();
@@ -62,7 +62,7 @@ export class WalletReports {
         await this.sessions.mergeState(ref, report.patch);
         break;
       case 'outcome':
-        taken = await this.#settle(ref, report);
+        taken = await this.#settle(ref, report, clientId);
         break;
       case 'note':
         if (text.trim() === '') await this.sessions.touch(ref);
@@ -76,7 +76,11 @@ export class WalletReports {
   }
 
   /** Stores an outcome and starts the turn for it. Undefined: it concerns no pending request of the session. */
-  async #settle(ref: SessionRef, outcome: Outcome): Promise<SystemMessage | undefined> {
+  async #settle(
+    ref: SessionRef,
+    outcome: Outcome,
+    clientId: string | undefined,
+  ): Promise<SystemMessage | undefined> {
     const { threads } = this.parts;
     await this.sessions.touch(ref);
     const reported = new Set<number>();
@@ -94,7 +98,7 @@ export class WalletReports {
       const text = claimWords(together, outcome);
       const ids = together.map(({ id }) => id);
       const stored = await threads.hold(thread, () =>
-        this.#store(thread, { outcome, ids, app: first.app, text }),
+        this.#store(thread, { outcome, ids, app: first.app, text, clientId }),
       );
       if (stored !== undefined) {
         for (const id of ids) reported.add(id);
@@ -114,17 +118,18 @@ export class WalletReports {
       readonly ids: readonly number[];
       readonly app: string;
       readonly text: string;
+      readonly clientId: string | undefined;
     },
   ): Promise<Message | undefined> {
     const { store, clock, secrets } = this.parts;
-    const { outcome, ids, app, text } = report;
+    const { outcome, ids, app, text, clientId } = report;
     const isRejected = outcome.claim.status === 'failed' && outcome.claim.proof === null;
     const askedAt = clock.monotonic();
     const stored = await store.reportWalletOutcome({
       ...{ sessionId: thread.id, ids, app, text, claim: outcome.claim },
       state: isRejected ? 'rejected' : 'reported',
       ...{ turnId: clock.newId(), messageId: clock.newId() },
-      clientId: secrets.clientFor(undefined, thread.session),
+      clientId: secrets.clientFor(clientId, thread.session),
       claimTurn: this.turns.claim,
       at: clock.now(),
     });

@@ -144,7 +144,7 @@ export class WalletRequests {
     const problem =
       payload.kind === 'transaction'
         ? transactionProblem(policy, chain, { ...payload, value: parseWei(payload.value) ?? 0n })
-        : signatureProblem(policy, chain, payload.typedData);
+        : signatureProblem(policy, chain, payload);
     if (problem !== undefined) throw new Error(`Request ${String(id)}: ${problem}`);
   }
 

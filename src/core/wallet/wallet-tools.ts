@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../model/json.js';
-import type { Tool, ToolSource } from '../ports/tool.js';
+import { anyObject, anyValue, type Tool, type ToolSource } from '../ports/tool.js';
 import type { OutcomeVerification } from './outcome-verification.js';
-import { SignatureRequests } from './signature-requests.js';
+import { SignatureRequests, type SignatureRequestParts } from './signature-requests.js';
 import { Staging } from './staging.js';
 import { WalletRequests, type WalletRequestParts } from './wallet-requests.js';
 
@@ -24,11 +24,11 @@ const CHAIN_ID: JsonObject = {
   minimum: 1,
   description: 'The chain. Absent: the one that the wallet is connected to.',
 };
-const ID: JsonObject = { type: 'integer', minimum: 1 };
+const ID: JsonObject = { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER };
 
 /** Creates the tools by which the assistant asks the person's wallet to sign. Empty when no chain is configured. */
 export function createWalletTools(
-  parts: WalletRequestParts,
+  parts: WalletRequestParts & SignatureRequestParts,
   verification: OutcomeVerification,
 ): readonly Tool[] {
   if (parts.chains.list().length === 0) return [];
@@ -58,7 +58,10 @@ export function createWalletTools(
           description:
             'The signature of the function to call, such as "function transfer(address to, uint256 amount)".',
         },
-        args: { type: 'array', maxItems: 50, description: 'The arguments of the function, in order.' },
+        args: {
+          ...{ type: 'array', items: anyValue(3), maxItems: 50 },
+          description: 'The arguments of the function, in order.',
+        },
         chain_id: CHAIN_ID,
         label: {
           ...{ type: 'string', maxLength: 500 },
@@ -105,6 +108,11 @@ export function createWalletTools(
       properties: {
         typed_data: {
           type: 'object',
+          // Domains and messages hold hashes: a salt, an order's data, an item of a list.
+          properties: {
+            ...{ types: { type: 'object' }, primaryType: { type: 'string' } },
+            ...{ domain: anyObject(0), message: anyObject(2) },
+          },
           description: 'EIP-712: types, primaryType, domain and message. Give either typed_data or text.',
         },
         text: { type: 'string', minLength: 1, maxLength: 16_384, description: 'The text to sign.' },

@@ -68,10 +68,47 @@ describe('limits', () => {
     await expect(core.send(message(cut, 'two'))).rejects.toMatchObject({ reason: 'too_many' });
   });
 
+  it('estimate the tokens of an answer that was interrupted before it began, or whose provider reports none', async () => {
+    const rig = new ScriptedRig();
+    const { core } = testCore({ rigs: [rig], settings: limited({ tokensPerDay: 100 }) });
+    const [stopped, unreported] = [uuid(), uuid()];
+    await core.send(message(stopped, 'word '.repeat(200)));
+    await rig.next();
+    await core.interrupt(created(stopped));
+    await expect(core.send(message(stopped, 'two'))).rejects.toMatchObject({ reason: 'too_many' });
+
+    const sent = await core.send(message(unreported, 'one'));
+    (await rig.next()).text('word '.repeat(200)).end();
+    await core.turnEnded(sent, never);
+    await expect(core.send(message(unreported, 'two'))).rejects.toMatchObject({ reason: 'too_many' });
+  });
+
+  it('count the tokens of a turn whose session is deleted, and of one that is handed over', async () => {
+    for (const leave of ['delete', 'close'] as const) {
+      const rig = new ScriptedRig();
+      const store = createMemoryStore();
+      const counted = jest.spyOn(store, 'addUses');
+      const settings = limited({ tokensPerDay: 100 });
+      const { core } = testCore({ rigs: [rig], store, settings });
+      const id = uuid();
+      const feed = await core.watchTurn(await core.send(message(id, 'one')));
+      const asked = await rig.next();
+      asked.text('word '.repeat(200));
+      await collectUntil(feed, ({ type }) => type === 'text');
+      await (leave === 'delete' ? core.deleteSession(id) : core.drain(0));
+      await asked.left;
+      // Drains wait for what is left of the turn.
+      await core.drain(0);
+      expect(counted).toHaveBeenCalledTimes(1);
+      const { core: other } = testCore({ rigs: [new ScriptedRig()], store, settings });
+      await expect(other.send(message(id, 'two'))).rejects.toMatchObject({ reason: 'too_many' });
+    }
+  });
+
   it('count the tokens that a provider bills for an answer that fails, and nothing beside them', async () => {
     const failing = (texts: readonly string[]): Rig => ({
       ...{ id: 'failing', name: 'failing', provider: 'test', contextTokens: 100_000 },
-      check: () => Promise.resolve(),
+      check: () => Promise.resolve(undefined),
       respond: (request, _signal, take) => {
         if (request.purpose !== 'title') for (const text of texts) take({ type: 'text', text });
         take({ type: 'end', usage: { inputTokens: 60, outputTokens: 40.4 } });

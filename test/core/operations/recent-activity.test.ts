@@ -87,6 +87,16 @@ describe('Recent', () => {
     expect(whole?.outcomes).toEqual({ complete: 1, interrupted: 1, failed: 1 });
   });
 
+  it('counts queued turns that an interrupt cancelled, without a duration', async () => {
+    const turn = begin('a');
+    now += 1_000;
+    for (const id of ['b', 'c', 'd']) recent.observer.cancelled(turnOf(id));
+    turn.ended('interrupted', 'gpt');
+    const [point] = await recent.points(MINUTE, MINUTE);
+    expect(point?.outcomes).toEqual({ complete: 0, interrupted: 4, failed: 0 });
+    expect(point?.duration).toEqual({ p50: 1_024, p95: 1_024 });
+  });
+
   it('counts no title as an answer’s first text', async () => {
     const title = begin('a').asked(rig, 'title');
     title.spoke();

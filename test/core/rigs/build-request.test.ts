@@ -8,7 +8,7 @@ import { testApp } from '../../support/core.js';
 const rig: Rig = {
   ...{ id: 'r', name: 'R', provider: 'test', contextTokens: 2_000 },
   respond: () => Promise.resolve(),
-  check: () => Promise.resolve(),
+  check: () => Promise.resolve(undefined),
 };
 
 /** Messages of about 100 tokens each. */

@@ -31,7 +31,7 @@ function recordOf(no: number): Message {
 /** A read at revision 5: the first turn has ended, the second one runs, the third one was cancelled behind it. */
 function readOf(part: Pick<StoredThread, 'settled' | 'continues'>): StoredThread {
   const open = { turn: turnOf(2, 'running'), messages: [recordOf(2)], partialText: '', partialSince: 0 };
-  return { session: SESSION, skipped: 0, open: [open], faults: [], ...part };
+  return { session: SESSION, skipped: 0, skippedFailures: 0, open: [open], faults: [], ...part };
 }
 
 function idsOf({ settled, open }: CachedSession): string[] {

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { v4 as uuid } from 'uuid';
+import { failuresIn } from '../../../src/core/model/message.js';
 import { StoreUnavailableError, type Store } from '../../../src/core/ports/store.js';
 import type { Tool } from '../../../src/core/ports/tool.js';
 import { end, record, sendAndClaim } from '../../contracts/store-fixtures.js';
@@ -115,6 +116,33 @@ describe('a thread of 1,000 records', () => {
     expect(whole.skipped).toBe(0);
     const more = await core.snapshot(created(id), { tail: 1_000 });
     expect(more.skipped).toBe(0);
+  });
+
+  it('counts the failures before its end, as far as it is in memory', async () => {
+    const { id, memory, store } = await storeWithLongThread();
+    const failures = TURNS / 10;
+    for (let no = 0; no < failures; no++) {
+      const failed = await sendAndClaim(memory, id, { text: 'and then' });
+      await end(memory, failed, { messages: [record(failed, 1, { role: 'system', content: 'It failed.' })] });
+    }
+    await addTurns(memory, id, TURNS + 1, TURNS + 80);
+    const rig = new ScriptedRig('small', 1_000);
+    const { core } = testCore({ rigs: [rig], store });
+    const counted = async (tail?: number) => {
+      const { settled, skippedFailures } = await core.snapshot(created(id), { tail });
+      return [skippedFailures, skippedFailures + failuresIn(settled)];
+    };
+    expect(await counted(1)).toEqual([failures, failures]);
+    expect(await counted(165)).toEqual([failures - 3, failures]);
+    await turn(core, rig, id);
+    // The 200 newest records, of which 160 come after the failed turns.
+    expect(await counted(1)).toEqual([failures - 20, failures]);
+    const medium = new ScriptedRig('medium', 4_000);
+    const { core: other } = testCore({ rigs: [medium], store });
+    await turn(other, medium, id);
+    const { skipped, skippedFailures, settled } = await other.snapshot(created(id), { tail: 1 });
+    expect([skipped > 0, skippedFailures, failuresIn(settled)]).toEqual([true, 0, failures]);
+    expect(await counted()).toEqual([0, failures]);
   });
 
   it('is read again for a turn when the store was unavailable', async () => {

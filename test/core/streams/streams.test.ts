@@ -119,6 +119,7 @@ describe('updates', () => {
       eventsSince: later,
       idempotencyBefore: 0,
       usesBefore: 0,
+      transactionsBefore: 0,
       usageBefore: 0,
       activityBefore: 0,
     });

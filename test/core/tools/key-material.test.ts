@@ -114,6 +114,19 @@ describe('what is let through', () => {
     expect(find({ hash, other: hash }, property(schema))?.path).toBe('args.other');
   });
 
+  it.each<readonly [string, JsonObject]>([
+    ['its additional properties', { additionalProperties: { pattern: '^0x[0-9a-f]{64}$' } }],
+    ['one of those', { additionalProperties: { anyOf: [{}, { pattern: '^0x[0-9a-f]{64}$' }] } }],
+  ])('32 bytes of hex in an object where the schema asks for them in %s', (_name, schema) => {
+    expect(find({ order: { hash } }, { properties: { order: schema } })).toBeUndefined();
+    expect(find({ order: { hash: HEX } }, { properties: { order: schema } })?.path).toBe('args.order.hash');
+    expect(find({ order: { hash, deep: { hash } } }, { properties: { order: schema } })?.path).toBe(
+      'args.order.deep.hash',
+    );
+    const named = { ...schema, properties: { hash: { type: 'string' } } };
+    expect(find({ order: { hash } }, { properties: { order: named } })?.path).toBe('args.order.hash');
+  });
+
   it.each(['^.*$', '.', '\\S+', '^\\S+$', '[0-9a-z]', '(', '^0x[0-9a-f]{40}$'])(
     'but not where the pattern is %s, which was not made for them',
     (pattern) => {

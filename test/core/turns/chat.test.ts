@@ -298,6 +298,29 @@ describe('a turn', () => {
   });
 });
 
+describe('a title of a rig', () => {
+  it.each([
+    ['<think>\nThe user asks about Ulm.\n</think>\n\nWeather in Ulm', 'Weather in Ulm'],
+    [' <THINK></THINK>Weather in Ulm', 'Weather in Ulm'],
+    // The `<think>` is in the prompt of such a model.
+    ['The user asks about Ulm.\n</think>\n\nWeather in Ulm', 'Weather in Ulm'],
+    ['<think>\nThe user asks', 'Is it raining?'],
+    ['<think>The user asks</think>', 'Is it raining?'],
+    ['> Weather in Ulm', 'Weather in Ulm'],
+    ['What <think> means', 'What <think> means'],
+  ])('that says %j is %j', async (said, title) => {
+    const rig = new ScriptedRig();
+    rig.titles = said;
+    const { core } = testCore({ rigs: [rig] });
+    const id = uuid();
+    const feed = await core.updates(created(id), { after: null, turns: false });
+    await core.send(message(id, 'Is it raining?'));
+    (await rig.next()).text('No').end();
+    const [update] = await collectUntil(feed, () => true);
+    expect(update).toMatchObject({ event: { body: { type: 'title_changed', title } } });
+  });
+});
+
 describe('a title without an answer of a rig', () => {
   it('is the first words of the thread, also when its first turn came to nothing', async () => {
     const rig = new ScriptedRig();

@@ -14,7 +14,7 @@ async function partsOf(given: readonly RigPart[], apiKey?: string): Promise<read
       given.forEach(take);
       return Promise.resolve();
     },
-    check: () => Promise.resolve(),
+    check: () => Promise.resolve(undefined),
   };
   const parts: RigPart[] = [];
   const asked = apiKey === undefined ? request : { ...request, apiKey };

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { v4 as uuid } from 'uuid';
 import { StoreUnavailableError, type Store } from '../../../src/core/ports/store.js';
 import type { Tool } from '../../../src/core/ports/tool.js';
-import { closeTestCores, created, message, spoken, testCore } from '../../support/core.js';
+import { closeTestCores, collect, created, message, spoken, testCore } from '../../support/core.js';
 import { FakeClock } from '../../support/fake-clock.js';
 import { createMemoryStore } from '../../support/memory-store/store.js';
 import { ScriptedRig } from '../../support/scripted-rig.js';
@@ -65,5 +65,36 @@ describe('a turn whose read of its client fails once', () => {
     await clock.passUntil(ended);
     expect(spoken(await core.snapshot(created(id)))).toEqual(['user: hi', 'assistant: Hello.']);
     expect(log.lines.join()).toContain('failed to read the provider key of a turn, retrying');
+  });
+});
+
+describe('a turn whose end was stored without an acknowledgement', () => {
+  it('ends once for its streams, and the next turn starts within eight seconds', async () => {
+    const [rig, clock, memory] = [new ScriptedRig(), new FakeClock(), createMemoryStore()];
+    let isLost = false;
+    const endTurn: Store['endTurn'] = async (...given) => {
+      const stored = await memory.endTurn(...given);
+      if (isLost) return stored;
+      isLost = true;
+      throw new StoreUnavailableError('the connection was lost');
+    };
+    const { core } = testCore({ rigs: [rig], store: { ...memory, endTurn }, clock });
+    await core.start();
+    const id = uuid();
+    const sent = await core.send(message(id, 'One'));
+    await core.send(message(id, 'Two'));
+    const asked = await rig.next();
+    const seen = collect(await core.watchTurn(sent));
+    asked.text('First.').end();
+    expect((await clock.passUntil(seen)).filter(({ type }) => type === 'turn_ended')).toMatchObject([
+      { outcome: 'complete' },
+    ]);
+    const before = clock.monotonic();
+    const next = await clock.passUntil(rig.next());
+    expect(clock.monotonic() - before).toBeLessThan(8_000);
+    next.text('Second.').end();
+    const settled = ['user: One', 'assistant: First.', 'user: Two', 'assistant: Second.'];
+    while (spoken(await core.snapshot(created(id))).length < settled.length) await clock.advance(100);
+    expect(spoken(await core.snapshot(created(id)))).toEqual(settled);
   });
 });

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { closeTestCores, collectUntil, created, message, spoken } from '../../support/core.js';
-import { RigError, type RigRequest } from '../../../src/core/ports/rig.js';
+import { RigError } from '../../../src/core/ports/rig.js';
 import type { Store } from '../../../src/core/ports/store.js';
 import { StoreUnavailableError } from '../../../src/core/ports/store.js';
 import { Gate } from '../../support/gate.js';
@@ -93,14 +93,7 @@ describe('A turn that a wallet has started', () => {
   });
 
   it('takes the title of its session from the first message of the user', async () => {
-    const requests: RigRequest[] = [];
-    class TitlingRig extends ScriptedRig {
-      override async respond(...given: Parameters<ScriptedRig['respond']>): Promise<void> {
-        if (given[0].purpose === 'title') requests.push(given[0]);
-        await super.respond(...given);
-      }
-    }
-    const rig = new TitlingRig();
+    const rig = new ScriptedRig();
     rig.titles = 'A payment';
     const { core, id, chains, request, report } = await walletCore({ rig });
     const feed = await core.updates(created(id), { after: null, turns: false });
@@ -112,6 +105,7 @@ describe('A turn that a wallet has started', () => {
     await report('wallet:tx_complete', outcome);
     (await rig.next()).text('Paid.').end();
     await collectUntil(feed, (one) => one.type === 'logged' && one.event.body.type === 'title_changed');
+    const requests = rig.requests.filter(({ purpose }) => purpose === 'title');
     expect(requests.map(({ messages }) => messages.map(({ content }) => content))).toEqual([
       ['Please pay the shop', 'Paid.'],
     ]);

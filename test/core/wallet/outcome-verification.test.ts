@@ -57,6 +57,7 @@ describe('the verdict on a transaction', () => {
     [{ value: '2' }, 'the value is 2 wei, not 1 wei'],
     [{ value: 'x' }, 'the value is x wei'],
     [{ data: '0xa9059cbb' }, 'the data is not the staged one'],
+    [{ delegates: true }, 'it also lets a contract act for an account (EIP-7702)'],
     [{ nonce: 4 }, 'it is older than the request'],
   ])('differs for %j', async (fields, why) => {
     const { words, passedMs } = await verdictOf(mined({ ...fields, receipt: null }));
@@ -209,5 +210,58 @@ describe('list_wallet_requests after an interrupted verification', () => {
     expect(await states()).toMatchObject([{ state: 'confirmed', detail: 'in block 123' }]);
     expect(await store.readWalletRequests(id, { ids: [1] })).toMatchObject([{ state: 'confirmed' }]);
     await core.send(message(id, 'And?'));
+  });
+});
+
+describe('list_wallet_requests after a verdict "not found yet"', () => {
+  it('verifies what was mined since, and keeps the verdict until then', async () => {
+    const clock = new FakeClock();
+    const { chains, request, report, call, rig, core, id } = await walletCore({ clock, settings });
+    await request({ label: 'pay' });
+    await report('wallet:tx_complete', success(1));
+    (await clock.passUntil(rig.next())).text('Not yet.').end();
+    await clock.advance(0);
+    expect((await core.snapshot(created(id))).status).toBe('idle');
+    const states = async () => field(await call('list_wallet_requests', {}), 'requests');
+    const lost = { state: 'reported, not found yet', detail: 'the chain does not show it' };
+    expect(await states()).toMatchObject([lost]);
+    chains.transactions.set(`1:${HASH}`, () => mined({ receipt: null }));
+    expect(await states()).toMatchObject([lost]);
+    chains.transactions.set(`1:${HASH}`, () => mined());
+    expect(await states()).toMatchObject([{ state: 'confirmed', detail: 'in block 123' }]);
+    await call('stage_transaction', { to: SHOP, value: '2 wei', after: [1] });
+  });
+
+  it('looks until a day after the request expired, and not later', async () => {
+    const clock = new FakeClock();
+    const limits = { ...settings, walletRequestMs: 3_600_000 };
+    const { chains, request, report, call, rig } = await walletCore({ clock, settings: limits });
+    await request();
+    const requestedAt = clock.monotonic();
+    await report('wallet:tx_complete', success(1));
+    (await clock.passUntil(rig.next())).text('Not yet.').end();
+    const looks = async () => {
+      const before = chains.lookedUp.length;
+      expect(field(await call('list_wallet_requests', {}), 'requests')).toMatchObject([
+        { state: 'reported, not found yet' },
+      ]);
+      return chains.lookedUp.length - before;
+    };
+    const untilMs = requestedAt + 3_600_000 + 86_400_000;
+    clock.pass(untilMs - 1 - clock.monotonic());
+    expect(await looks()).toBe(1);
+    clock.pass(1);
+    chains.transactions.set(`1:${HASH}`, () => mined());
+    expect(await looks()).toBe(0);
+  });
+
+  it('looks for nothing when the wallet reported no hash', async () => {
+    const { chains, request, report, call, rig } = await walletCore();
+    await request({ label: 'pay' });
+    await report('wallet:tx_complete', { ...success(1), txHash: '0x12' });
+    (await rig.next()).text('Hm.').end();
+    const states = async () => field(await call('list_wallet_requests', {}), 'requests');
+    expect(await states()).toMatchObject([{ state: 'reported, not found yet' }]);
+    expect(chains.lookedUp).toEqual([]);
   });
 });

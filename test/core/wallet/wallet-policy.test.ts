@@ -1,6 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { formatUnits } from '../../../src/core/model/amount.js';
+import type { JsonObject } from '../../../src/core/model/json.js';
+import type { SignaturePayload, WalletPolicy } from '../../../src/core/model/wallet-request.js';
 import {
   dailyLimit,
   overDaily,
@@ -8,6 +10,7 @@ import {
   startOfDay,
   transactionProblem,
 } from '../../../src/core/wallet/wallet-policy.js';
+import { ACCOUNT_MESSAGES, OTHER_MESSAGES, typedDataOf } from '../../support/account-messages.js';
 import { TEST_CHAINS } from '../../support/scripted-chains.js';
 import { NO_LIMITS, SHOP } from '../../support/wallet-core.js';
 
@@ -16,6 +19,8 @@ const STRANGER = `0x${'c'.repeat(40)}`;
 const word = (hex: string) => hex.replace('0x', '').padStart(64, '0');
 const MAX = 2n ** 256n - 1n;
 const plain = { to: SHOP, value: 1n, data: '0x' };
+const typed = (typedData: JsonObject): SignaturePayload => ({ kind: 'signature', typedData, text: null });
+const text = (given: string): SignaturePayload => ({ kind: 'signature', typedData: null, text: given });
 
 describe('transactionProblem', () => {
   it('finds none without limits, whatever the value', () => {
@@ -72,6 +77,18 @@ describe('transactionProblem', () => {
         `0xf242432a${word(SHOP)}${word(STRANGER)}${word('0x1')}${word('0x1')}`,
       ],
       ['safeBatchTransferFrom', `0x2eb2c2d6${word(SHOP)}${word(STRANGER)}${word('0xa0')}`],
+      ['increaseApproval', `0xd73dd623${word(STRANGER)}${word('0x1')}`],
+      ['permit', `0xd505accf${word(SHOP)}${word(STRANGER)}${word('0x1')}${word('0x1')}`],
+      ['permit of Dai', `0x8fcbaf0c${word(SHOP)}${word(STRANGER)}${word('0x1')}${word('0x1')}`],
+      ['transferAndCall', `0x1296ee62${word(STRANGER)}${word('0x1')}`],
+      ['transferAndCall with data', `0x4000aea0${word(STRANGER)}${word('0x1')}${word('0x60')}`],
+      ['transferFromAndCall', `0xd8fbe994${word(SHOP)}${word(STRANGER)}${word('0x1')}`],
+      [
+        'transferFromAndCall with data',
+        `0xc1d34b89${word(SHOP)}${word(STRANGER)}${word('0x1')}${word('0x80')}`,
+      ],
+      ['approveAndCall', `0x3177029f${word(STRANGER)}${word('0x1')}`],
+      ['approveAndCall with data', `0xcae9ca51${word(STRANGER)}${word('0x1')}${word('0x60')}`],
       ['approve in capitals', `0x095EA7B3${word(STRANGER).toUpperCase()}${word('0x1')}`],
     ])('refuses a %s that favors others', (_, data) => {
       expect(problemOf(data)).toContain(STRANGER);
@@ -99,10 +116,11 @@ describe('transactionProblem', () => {
 
 describe('signatureProblem', () => {
   const policy = { ...NO_LIMITS, chains: [1], recipients: [SHOP] };
-  const permit = (spender: string, verifyingContract = SHOP) => ({
-    domain: { verifyingContract },
-    message: { details: [{ amount: '1' }, { spender }] },
-  });
+  const permit = (spender: string, verifyingContract = SHOP) =>
+    typed({
+      domain: { verifyingContract },
+      message: { details: [{ amount: '1' }, { spender }] },
+    });
 
   it('refuses chains, contracts and spenders that are not allowed', () => {
     expect(signatureProblem(policy, ether, permit(SHOP.toUpperCase().replace('0X', '0x')))).toBeUndefined();
@@ -110,24 +128,59 @@ describe('signatureProblem', () => {
     expect(signatureProblem(policy, ether, permit(STRANGER))).toContain(STRANGER);
     expect(signatureProblem(policy, ether, permit(SHOP, STRANGER))).toContain(STRANGER);
     expect(signatureProblem({ ...policy, recipients: null }, ether, permit(STRANGER))).toBeUndefined();
-    expect(signatureProblem(policy, ether, null)).toBeUndefined();
+    expect(signatureProblem(policy, ether, text('Hello'))).toBeUndefined();
   });
 
   it.each(['spender', 'operator', 'to', 'recipient', 'receiver'])(
     'refuses a %s that is not allowed',
     (name) => {
-      const transfer = (favored: string) => ({
-        domain: { verifyingContract: SHOP },
-        message: { from: STRANGER, [name]: favored, value: '1' },
-      });
+      const transfer = (favored: string) =>
+        typed({
+          domain: { verifyingContract: SHOP },
+          message: { from: STRANGER, [name]: favored, value: '1' },
+        });
       expect(signatureProblem(policy, ether, transfer(SHOP))).toBeUndefined();
       expect(signatureProblem(policy, ether, transfer(STRANGER))).toContain(STRANGER);
     },
   );
 
   it('takes typed data of any shape', () => {
-    for (const odd of [{}, { domain: null, message: null }, { domain: [], message: [[[]]] }])
-      expect(signatureProblem(policy, ether, odd)).toBeUndefined();
+    const odd: readonly JsonObject[] = [
+      {},
+      { domain: null, message: null, types: null, primaryType: 1 },
+      { domain: [], message: [[[]]], types: { a: null, b: [null, { type: 1 }] }, primaryType: 'c' },
+    ];
+    for (const typedData of odd) expect(signatureProblem(policy, ether, typed(typedData))).toBeUndefined();
+  });
+
+  describe('with any limit', () => {
+    const limits: readonly Partial<WalletPolicy>[] = [
+      { recipients: [SHOP] },
+      { maxValue: '1' },
+      { maxDailyValue: '1' },
+    ];
+    const problems = (payload: SignaturePayload) =>
+      limits.map((limit) => signatureProblem({ ...NO_LIMITS, ...limit }, ether, payload));
+
+    it.each(ACCOUNT_MESSAGES)('refuses to ask for a signature of %s', (types) => {
+      for (const problem of problems(typed(typedDataOf(types))))
+        expect(problem).toContain('limits, which cannot be checked');
+      expect(
+        signatureProblem({ ...NO_LIMITS, chains: [1] }, ether, typed(typedDataOf(types))),
+      ).toBeUndefined();
+    });
+
+    it.each(OTHER_MESSAGES)('takes %s', (types) => {
+      for (const problem of problems(typed(typedDataOf(types)))) expect(problem).toBeUndefined();
+    });
+
+    it('refuses a text that contracts can take for a hash', () => {
+      const hash = 'h'.repeat(32);
+      for (const given of [hash, ` ${hash}\n`, 'é'.repeat(16), 'ab'.repeat(32), `0x${'ab'.repeat(32)}`])
+        for (const problem of problems(text(given))) expect(problem).toContain('32 bytes');
+      for (const given of ['', 'h'.repeat(31), 'é'.repeat(32), `0x${'ab'.repeat(31)}`])
+        for (const problem of problems(text(given))) expect(problem).toBeUndefined();
+    });
   });
 });
 

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { createMemoryStore } from '../../support/memory-store/store.js';
 import { closeTestCores, created, message, spoken } from '../../support/core.js';
@@ -81,6 +81,24 @@ describe('a report of an outcome', () => {
     ]);
     asked.text('It is paid.').end();
     await core.interrupt(created(id));
+  });
+
+  it('starts a turn of the client whose message led to it, unless the report names another one', async () => {
+    const { core, id, request, report, rig, store } = await walletCore();
+    const ownerOf = async (requestId: number) => {
+      const [{ turnId } = { turnId: null }] = await store.readWalletRequests(id, { ids: [requestId] });
+      return (await store.readTurn(id, turnId ?? ''))?.turn.clientId;
+    };
+    const sent = await core.send(message(id, 'pay', { clientId: 'one' }));
+    (await rig.next()).text('Please approve.').end();
+    await core.turnEnded(sent, new AbortController().signal);
+    await request();
+    await request();
+    await report('wallet:tx_complete', { status: 'failed', pending_tx_ids: [1] });
+    expect(await ownerOf(1)).toBe(hash('sha256', 'one'));
+    const payload = { status: 'failed', pending_tx_ids: [2] };
+    await core.report(created(id), JSON.stringify({ type: 'wallet:tx_complete', payload }), 'two');
+    expect(await ownerOf(2)).toBe(hash('sha256', 'two'));
   });
 
   it('is applied once, whichever client repeats it', async () => {

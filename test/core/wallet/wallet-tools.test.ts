@@ -1,9 +1,10 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
+import type { JsonObject } from '../../../src/core/model/json.js';
 import { closeTestCores, created, message, spoken } from '../../support/core.js';
 import { FakeClock } from '../../support/fake-clock.js';
 import { ScriptedChains, TEST_CHAINS } from '../../support/scripted-chains.js';
 import { createMemoryStore } from '../../support/memory-store/store.js';
-import { field, SHOP, WALLET, walletCore } from '../../support/wallet-core.js';
+import { field, HASH, SHOP, WALLET, walletCore } from '../../support/wallet-core.js';
 
 afterEach(closeTestCores);
 
@@ -50,6 +51,15 @@ describe('stage_transaction', () => {
     expect(Buffer.from(data.slice(10), 'hex').toString()).toBe('["function pay(uint256 n)","7"]');
   });
 
+  it('takes hashes among the arguments of a function', async () => {
+    const { call } = await walletCore();
+    for (const args of [[HASH], [[HASH, '1']], [{ pool: HASH, amount: '1' }], [[[{ pool: HASH }]]]])
+      expect(
+        field(await call('stage_transaction', { to: SHOP, function: 'f(…)', args }), 'id'),
+      ).toBeDefined();
+    await expect(call('stage_transaction', { to: HASH })).rejects.toThrow('private key');
+  });
+
   it.each<readonly [string, number, string | undefined]>([
     ['123 wei', 1, '123'],
     ['0.000001', 7, '1'],
@@ -76,6 +86,7 @@ describe('stage_transaction', () => {
     [{ to: SHOP, value: 1 }, 'args.value'],
     [{ to: SHOP, data: '0x1' }, 'args.data'],
     [{ to: SHOP, after: ['1'] }, 'args.after'],
+    [{ to: SHOP, after: [2 ** 53] }, 'args.after'],
   ])('refuses arguments outside its schema: %j', async (args, what) => {
     const { call } = await walletCore();
     await expect(call('stage_transaction', args)).rejects.toMatchObject({
@@ -125,6 +136,29 @@ describe('stage_transaction', () => {
     });
   });
 
+  it('names all ids to request, and none that was requested', async () => {
+    const { call, stage } = await walletCore();
+    const next = async (...after: number[]) =>
+      field(await call('stage_transaction', { to: SHOP, after }), 'next');
+    await stage();
+    expect(await next(1)).toContain('with ids [1, 2]');
+    expect(await next(2)).toContain('with ids [1, 2, 3]');
+    await call('request_transactions', { ids: [1] });
+    expect(await next(3)).toContain('with ids [2, 3, 4]');
+    expect(await call('request_transactions', { ids: [2, 3, 4] })).toMatchObject({ requested: [2, 3, 4] });
+  });
+
+  it('offers the gas of the estimate, or what the simulation used with a margin', async () => {
+    const { stage, chains, store, id } = await walletCore();
+    const offered = async (args: JsonObject = {}) =>
+      (await store.readWalletRequests(id, { ids: [await stage(args)] })).map(({ payload }) => payload);
+    chains.gas = '36079';
+    expect(await offered()).toMatchObject([{ gas: '36079' }]);
+    expect(await offered({ after: [1] })).toMatchObject([{ gas: '31500' }]);
+    chains.gas = null;
+    expect(await offered()).toMatchObject([{ gas: '31500' }]);
+  });
+
   it('refuses to come after what failed, is of another chain, or has no known outcome', async () => {
     const { call, stage, chains, request, report } = await walletCore();
     chains.failing = { index: 0, reason: 'no' };
@@ -137,6 +171,25 @@ describe('stage_transaction', () => {
     expect(await after(unsound)).toContain('would fail');
     expect(await after(elsewhere)).toContain('another wallet or chain');
     expect(await after(rejected)).toContain('did not take place');
+  });
+
+  it.each([
+    ['a hash that is being looked for', { txHash: HASH }, 'not known yet: list_wallet_requests looks again'],
+    ['no hash', {}, 'cannot be verified: ask the person'],
+  ])('says what to do after a success that was reported with %s', async (_, proof, words) => {
+    const clock = new FakeClock();
+    const { call, request, report, rig, chains } = await walletCore({ clock });
+    chains.transactions.set(`1:${HASH}`, () => new Promise(() => undefined));
+    await request();
+    await report('wallet:tx_complete', { status: 'success', ...proof, pending_tx_ids: [1] });
+    const stageAfter = () => call('stage_transaction', { to: SHOP, after: [1] });
+    expect(await stageAfter()).toContain(words);
+    // The verdict is stored before the model is asked.
+    await clock.passUntil(rig.next());
+    expect(await stageAfter()).toContain(words);
+    // A day after its expiry it is not looked for any more.
+    clock.pass(2 * 86_400_000);
+    expect(await stageAfter()).toContain('cannot be verified: ask the person');
   });
 
   it('applies the limits of the App', async () => {
@@ -199,13 +252,16 @@ describe('request_transactions', () => {
     ]);
   });
 
-  it.each([{ ids: [] }, { ids: [1], value: '1' }, { ids: [1], to: SHOP, data: '0x' }, { ids: ['1'] }])(
-    'takes ids alone: refuses %j',
-    async (args) => {
-      const { call } = await walletCore();
-      await expect(call('request_transactions', args)).rejects.toThrow('do not fit');
-    },
-  );
+  it.each([
+    { ids: [] },
+    { ids: [1], value: '1' },
+    { ids: [1], to: SHOP, data: '0x' },
+    { ids: ['1'] },
+    { ids: [1e300] },
+  ])('takes ids alone: refuses %j', async (args) => {
+    const { call } = await walletCore();
+    await expect(call('request_transactions', args)).rejects.toThrow('do not fit');
+  });
 
   it('refuses unknown ids, other Apps, other wallets and messages', async () => {
     const { call, stage, core, id } = await walletCore();
@@ -295,6 +351,32 @@ describe('request_signature', () => {
       type: 'wallet_eip712_request',
       payload: { typed_data, description: 'send the mail', pending_eip712_id: 1 },
     });
+  });
+
+  it('takes hashes in the domain and the message of typed data', async () => {
+    const { call } = await walletCore();
+    const domain = { chainId: 7, salt: HASH };
+    for (const message of [
+      { zone: HASH },
+      { nodes: [HASH] },
+      { order: { zone: HASH } },
+      { items: [{ id: HASH }] },
+      { order: { info: { id: HASH } } },
+    ])
+      expect(
+        await call('request_signature', { typed_data: { ...typed_data, domain, message }, description: 'x' }),
+      ).toHaveProperty('requested');
+    const hidden = { typed_data: { ...typed_data, primaryType: HASH }, description: 'x' };
+    await expect(call('request_signature', hidden)).rejects.toThrow('private key');
+  });
+
+  it('takes typed data of any shape', async () => {
+    const { call } = await walletCore();
+    const deep = { a: [[[[[1, true, 'x']]]]], b: { c: { d: { e: [[[[{ f: null }]]]] } } } };
+    const given = { ...typed_data, types: { Mail: [{ name: 'a', type: 'b' }] }, message: deep };
+    expect(await call('request_signature', { typed_data: given, description: 'x' })).toHaveProperty(
+      'requested',
+    );
   });
 
   it('asks for a text', async () => {
