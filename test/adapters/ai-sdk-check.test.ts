@@ -30,7 +30,9 @@ describe.each(dialects)('checking a $provider rig', (dialect) => {
     upstream.next((reply) => {
       reply.json(200, { data: [{ id: 'another' }], models: [{ name: 'models/another' }] });
     });
-    await rigAt(upstream.url, dialect).check(never);
+    const warning = await rigAt(upstream.url, dialect).check(never);
+    // The list of a proxy may lack models that it passes on.
+    expect(warning).toBe(`lists no model of the name ${dialect.model}; there are another`);
     const [request] = upstream.requests;
     expect(request?.method).toBe('GET');
     expect(request?.path.split('?')[0]).toBe(`${dialect.basePath}/models`);
@@ -118,6 +120,15 @@ test('tool names fit the wire and come back', () => {
   for (const name of wired) expect(name).toMatch(/^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/);
   expect(wired.map((name) => wire.fromWire(name))).toEqual(names);
   expect(wire.fromWire('made_up')).toBe('made_up');
+});
+
+test('no tool of a server has the name of the verdicts on the wire', () => {
+  for (const names of [['wallet.report'], ['wallet.report', 'wallet_report']]) {
+    const wire = wireToolNames(names);
+    expect(wire.toWire('wallet.report')).toBe('wallet_report_2');
+    expect(wire.fromWire('wallet_report_2')).toBe('wallet.report');
+    expect(wire.toWire('wallet_report')).toBe('wallet_report');
+  }
 });
 
 test('call ids fit every provider', () => {

@@ -1,6 +1,8 @@
+import { APICallError } from '@ai-sdk/provider';
 import { afterEach, beforeEach, describe, expect, it, test } from '@jest/globals';
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { RigError, type RigPart } from '../../src/core/ports/rig.js';
+import { asRigError } from '../../src/adapters/models/rig-error.js';
 import { retryAfter } from '../../src/adapters/models/retry-after.js';
 import {
   endChunk,
@@ -402,6 +404,63 @@ describe('an answer in the chat completions dialect', () => {
     const error = rigErrorOf(await failure(answer(textChunk('so'), event)));
     expect(error.message).toMatch(words);
     expect(error.info.retryable).toBe(retryable);
+  });
+});
+
+function callToGoogle() {
+  const endpoint = {
+    provider: 'google',
+    model: 'm',
+    baseUrl: upstream.url,
+    apiKey: KEY,
+    options: {},
+  } as const;
+  return { endpoint: { ...endpoint, fetch: globalThis.fetch }, request: ask('my question') };
+}
+
+test('a request that the package of a provider cannot express is refused for good', async () => {
+  const { createGoogleGenerativeAI } = await import('@ai-sdk/google');
+  const model = createGoogleGenerativeAI({ apiKey: KEY, baseURL: upstream.url })('gemini-2.5-flash');
+  const tool = { type: 'function', name: 'x', inputSchema: { $ref: '#/properties/x' } } as const;
+  const thrown = await failure(Promise.resolve(model.doStream({ prompt: [], tools: [tool] })));
+  const error = rigErrorOf(asRigError(thrown, callToGoogle()));
+  expect(error.message).toMatch(/did not accept the request/);
+  expect(error.info.retryable).toBe(false);
+  expect(error.reason).toMatch(
+    /\(AI_UnsupportedFunctionalityError: not sent: JSON Schema reference: #\/properties\/x: /,
+  );
+  expect(upstream.requests).toHaveLength(0);
+});
+
+describe('a TypeError of a provider package', () => {
+  const network = (message: string, code: string) =>
+    new TypeError(message, { cause: Object.assign(new Error('socket'), { code }) });
+  const bug = () => new TypeError("Cannot read properties of null (reading 'parts')");
+  const wrapped = new APICallError({
+    ...{
+      message: 'Failed to process successful response',
+      url: 'https://x',
+      requestBodyValues: { text: 'my question' },
+    },
+    ...{ statusCode: 200, cause: bug() },
+  });
+
+  it.each([
+    ['a bug in parsing', bug(), false, /could not be read.*Choose another model/],
+    ['a wrapped bug', wrapped, false, /could not be read.*Choose another model/],
+    ['no connection', network('fetch failed', 'ECONNREFUSED'), true, /cannot be reached/],
+    [
+      'a timeout of the connection',
+      network('fetch failed', 'UND_ERR_CONNECT_TIMEOUT'),
+      true,
+      /cannot be reached/,
+    ],
+    ['an invalid URL', network('Failed to parse URL from x', 'ERR_INVALID_URL'), false, /could not be read/],
+    ['a connection that was cut', network('terminated', 'UND_ERR_SOCKET'), true, /was cut/],
+  ])('that means %s is retried only if that can help', (_what, thrown, retryable, words) => {
+    const error = rigErrorOf(asRigError(thrown, callToGoogle()));
+    expect(error.info.retryable).toBe(retryable);
+    expect(error.message).toMatch(words);
   });
 });
 

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { RigOptions } from '../../src/core/rigs/rig-options.js';
 import { RigError, type RigRequest } from '../../src/core/ports/rig.js';
+import { callSettings } from '../../src/adapters/models/ai-sdk/model.js';
 import { objectOf } from '../support/house.js';
 import { startUpstream, type Upstream } from '../support/upstream.js';
 import { ADD, ask, collect, dialects, failure, KEY, rigAt, type Dialect } from './ai-sdk-dialects.js';
@@ -34,11 +35,40 @@ const PLACES = {
   },
 };
 const TITLE_PLACES = {
-  'openai-compatible': { max_tokens: 256, reasoning_effort: 'low' },
+  'openai-compatible': { max_tokens: 2048, reasoning_effort: 'low' },
   openai: { max_output_tokens: 1024, reasoning: { effort: 'low' } },
   anthropic: { max_tokens: 2048, output_config: { effort: 'low' } },
   google: { generationConfig: { maxOutputTokens: 2048, thinkingConfig: { thinkingLevel: 'low' } } },
 };
+
+describe('an anthropic rig', () => {
+  const [dialect] = dialects.filter(({ provider }) => provider === 'anthropic');
+  if (dialect === undefined) throw new Error('anthropic');
+
+  it('sends nothing that gateways to Bedrock and Vertex AI refuse', async () => {
+    const options: RigOptions = { headers: { 'anthropic-beta': 'context-1m-2025-08-07' } };
+    for (const model of ['claude-sonnet-4-5', 'claude-opus-4-6', 'claude-unknown']) {
+      const { body } = await sent({ ...dialect, model }, {}, { tools: [ADD] });
+      expect(body.tools).toEqual([
+        { name: 'math_add', description: ADD.description, input_schema: ADD.parameters },
+      ]);
+      expect(upstream.requests.at(-1)?.headers['anthropic-beta']).toBeUndefined();
+      const { headers } = await sent({ ...dialect, model }, options, { tools: [ADD] });
+      expect(headers['anthropic-beta']).toBe('context-1m-2025-08-07');
+    }
+  });
+
+  it("streams the arguments of a call from Anthropic's own address", () => {
+    const endpoint = { ...dialect, apiKey: KEY, options: {}, fetch: globalThis.fetch };
+    const settings = (baseUrl: string) => callSettings('answer', { ...endpoint, baseUrl });
+    expect(settings('https://api.anthropic.com/v1')).toMatchObject({
+      providerOptions: { anthropic: { toolStreaming: true } },
+    });
+    expect(settings('https://gateway.example/v1')).toMatchObject({
+      providerOptions: { anthropic: { toolStreaming: false } },
+    });
+  });
+});
 
 describe.each(dialects)('a rig of $provider', (dialect) => {
   // Only a reasoning model of OpenAI takes an effort; it takes no temperature.

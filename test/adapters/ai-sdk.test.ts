@@ -207,7 +207,7 @@ describe('requests on the wire', () => {
     expect(upstream.requests[0]?.path).toBe('/v1beta/models/gemini-2.5-flash:streamGenerateContent?alt=sse');
   });
 
-  test('a signature that Gemini gives with a call goes back with it', async () => {
+  test('a signature that Gemini gives with a call goes back with it, in its session only', async () => {
     const dialect = dialects[3];
     if (dialect === undefined) throw new Error('google');
     const part = { functionCall: { name: 'math_add', args: { a: 1 } }, thoughtSignature: 'c2lnbmVk' };
@@ -234,6 +234,12 @@ describe('requests on the wire', () => {
     expect(upstream.requests[1]?.body).toMatchObject({
       contents: [{ role: 'user' }, { role: 'model', parts: [part] }, { role: 'user' }],
     });
+    upstream.next((reply) => {
+      dialect.say(reply, '1');
+      dialect.finish(reply);
+    });
+    await collect(rig, ask('', { sessionId: 'of another client', messages, tools: [ADD] }));
+    expect(JSON.stringify(upstream.requests[2]?.body)).not.toContain('c2lnbmVk');
   });
 
   test.each(dialects)(

@@ -292,7 +292,7 @@ describe('Outcomes', () => {
     },
   };
   const mined = {
-    ...{ from: base.wallet, to: `0x${'bb'.repeat(20)}`, value: '5', data: '0x', nonce: 3 },
+    ...{ from: base.wallet, to: `0x${'bb'.repeat(20)}`, value: '5', data: '0x', nonce: 3, delegates: false },
     receipt: { succeeded: true, blockNumber: '123', gasUsed: '21000' },
   };
   /** The words of the service for what a chain shows. */

@@ -149,6 +149,15 @@ describe('a node that simulates', () => {
     expect(steps[20]?.revertReason).toContain(words);
   });
 
+  it.each<JsonValue>([null, 7, '0x1', 'code', ['0x']])(
+    'and gives the code %j fails the request',
+    async (code) => {
+      const calls = [{ ...CALL, data: '0x12345678' }];
+      const respond: Respond = (method) => (method === 'eth_getCode' ? { result: code } : simulated([done]));
+      await expect(simulate(respond, calls)).rejects.toThrow(SENSELESS);
+    },
+  );
+
   it('and refuses every block causes no more requests than a bisection', async () => {
     let requests = 0;
     const { steps } = await simulate(
@@ -219,7 +228,10 @@ describe('a node that finds transactions', () => {
 
   it('may leave out what chains differ in', async () => {
     const { chainId: _, input, ...rest } = transaction;
-    const expected = { from: ADDRESS, to: null, value: '5', data: '0xab', nonce: 7, receipt: null };
+    const expected = {
+      ...{ from: ADDRESS, to: null, value: '5', data: '0xab', nonce: 7, delegates: false },
+      receipt: null,
+    };
     await expect(find({ ...rest, to: null, data: input }, null)).resolves.toEqual(expected);
     await expect(find({ ...transaction, to: null }, { ...receipt, blockNumber: null })).resolves.toEqual(
       expected,
@@ -231,6 +243,13 @@ describe('a node that finds transactions', () => {
     });
     for (const none of ['0x0', null]) {
       await expect(find({ ...transaction, chainId: none }, null)).resolves.toMatchObject({ nonce: 7 });
+    }
+    for (const [authorizationList, delegates] of [
+      [null, false],
+      [[], false],
+      [['?'], true],
+    ] as const) {
+      await expect(find({ ...transaction, authorizationList }, null)).resolves.toMatchObject({ delegates });
     }
     await expect(find(null, null)).resolves.toBeUndefined();
     await expect(find(null, receipt)).resolves.toBeUndefined();
@@ -255,6 +274,7 @@ describe('a node that finds transactions', () => {
     ['a value in decimal', { ...transaction, value: '5' }, receipt],
     ['a value of more than 32 bytes', { ...transaction, value: `0x${'f'.repeat(65)}` }, receipt],
     ['a nonce without bound', { ...transaction, nonce: `0x${'f'.repeat(60)}` }, receipt],
+    ['authorizations that are no list', { ...transaction, authorizationList: {} }, receipt],
     ['data that is no hex', { ...transaction, input: 'hello' }, receipt],
   ])('and gives %s fails the request in words', async (_what, found, of) => {
     await expect(find(found, of)).rejects.toThrow(SENSELESS);

@@ -3,10 +3,12 @@ import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import {
   concat,
+  createWalletClient,
   encodeDeployData,
   encodeFunctionData,
   getContractAddress,
   hashTypedData,
+  http,
   parseAbi,
   serializeErc6492Signature,
   type Abi,
@@ -14,6 +16,7 @@ import {
   type Hex,
 } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { foundry } from 'viem/chains';
 import { ChainError } from '../../src/adapters/tools/evm/chain-error.js';
 import { createChains } from '../../src/adapters/tools/evm/requests/create-chains.js';
 import type { ChainSettings } from '../../src/adapters/tools/evm/settings.js';
@@ -23,6 +26,7 @@ import { startAnvil, type Anvil } from '../support/anvil.js';
 import { answering, closeAnswering } from '../support/answering.js';
 import { compileContracts, type Artefact } from '../support/contracts.js';
 import { objectOf } from '../support/house.js';
+import { sendFrom } from '../support/wallet-house.js';
 
 jest.setTimeout(30_000);
 
@@ -142,6 +146,7 @@ describe('a chain that is not configured', () => {
       chains.resolveAddress(5, ADDRESS, NEVER),
       chains.encodeCall(5, 'f()', [], NEVER),
       chains.simulate(5, ADDRESS, [], NEVER),
+      chains.estimateGas(5, ADDRESS, pay(ADDRESS, 1n), NEVER),
       chains.nonceOf(5, ADDRESS, NEVER),
       chains.findTransaction(5, HASH, NEVER),
       chains.isSignedBy(5, ADDRESS, payload, '0x00', NEVER),
@@ -278,6 +283,48 @@ describe('simulate', () => {
     expect(methods.filter((method) => method === 'eth_simulateV1')).toHaveLength(1);
   });
 
+  describe('fails a call with data to an address without a contract', () => {
+    const missing = (to: string, gasUsed: unknown) => ({
+      ...{ success: false, result: null, gasUsed },
+      revertReason: `There is no contract at ${to} on Local.`,
+    });
+    /** Its code is one STOP: it takes every call, and returns nothing. */
+    const silent = { abi: [], bytecode: '0x60016000f3' } as const;
+    /** Anvil has this factory from the start: it creates a contract from the salt and the code in the data. */
+    const factory = '0x4e59b44847b379578588920ca78fbf26c0b4956c';
+    const salt = `0x${'07'.repeat(32)}` as const;
+    const { bytecode } = silent;
+    const future = getContractAddress({ opcode: 'CREATE2', from: factory, salt, bytecode }).toLowerCase();
+    const poke = (to: string): SimulatedCall => ({ to, value: '0', data: '0x12345678' });
+    const create: SimulatedCall = { to: factory, value: '0', data: concat([salt, bytecode]) };
+
+    it('and not one to a contract that returns nothing, nor a payment', async () => {
+      const there = (await anvil.deploy(silent)).toLowerCase();
+      const { steps } = await simulate(rich, poke(there), pay(POOR, 1n));
+      expect(steps.map(({ success }) => success)).toEqual([true, true]);
+      const others = await simulate(rich, pay(POOR, 1n), poke(POOR), poke(ADDRESS));
+      expect(others.steps.slice(1)).toEqual([
+        missing(POOR, expect.any(String)),
+        missing(ADDRESS, expect.any(String)),
+      ]);
+    });
+
+    it('unless a call before it may have created the contract', async () => {
+      const { steps } = await simulate(rich, create, poke(future));
+      expect(steps.map(({ success }) => success)).toEqual([true, true]);
+      expect((await simulate(rich, poke(future), create)).steps[0]).toEqual(
+        missing(future, expect.any(String)),
+      );
+    });
+
+    it('where the node cannot simulate a batch, too', async () => {
+      const { url } = await withoutSimulation({ code: -32_601, message: 'no such method' });
+      const plain = createChains(settings(url));
+      const { steps } = await plain.simulate(CHAIN, rich, [create, poke(future)], NEVER);
+      expect(steps[1]).toEqual(missing(future, expect.any(String)));
+    });
+  });
+
   it('fails, and does not fall back, where the node answers anything else', async () => {
     const { url, methods } = await withoutSimulation({ code: -32_602, message: 'secret words of the node' });
     const error = await failureOf(
@@ -289,6 +336,28 @@ describe('simulate', () => {
   });
 });
 
+describe('estimateGas', () => {
+  it('gives a limit that suffices, also where the chain refunds a part', async () => {
+    const chains = createChains(settings(anvil.url));
+    // Sets three slots when it is created, and clears them when it is called.
+    const code = '600160015560016002556001600355600d60195f39600d5ff35f6001555f6002555f60035500';
+    const contract = (await anvil.deploy({ abi: [], bytecode: `0x${code}` })).toLowerCase();
+    const clear: SimulatedCall = { to: contract, value: '0', data: '0x12345678' };
+    const [step] = (await chains.simulate(CHAIN, rich, [clear], NEVER)).steps;
+    const gas = Number(await chains.estimateGas(CHAIN, rich, clear, NEVER));
+    expect(gas).toBeGreaterThan(Number(step?.gasUsed));
+    const hash = await sendFrom(anvil.url, { from: rich, to: contract, data: clear.data, gas });
+    const { receipt } = (await chains.findTransaction(CHAIN, hash, NEVER)) ?? {};
+    expect(receipt).toMatchObject({ succeeded: true, gasUsed: step?.gasUsed });
+    await expect(chains.estimateGas(CHAIN, rich, pay(ADDRESS, 1n), NEVER)).resolves.toBe('21000');
+  });
+
+  it('fails for a call that fails', async () => {
+    const chains = createChains(settings(anvil.url));
+    await expect(chains.estimateGas(CHAIN, rich, call('failWithReason'), NEVER)).rejects.toThrow(ChainError);
+  });
+});
+
 describe('nonceOf and findTransaction', () => {
   it('find what was sent, first pending, then mined', async () => {
     const chains = createChains(settings(anvil.url));
@@ -297,7 +366,7 @@ describe('nonceOf and findTransaction', () => {
     const [, second] = anvil.accounts;
     if (second === undefined) throw new Error('no account');
     const hash = await anvil.sendPending(second, 5n);
-    const sent = { from: rich, to: second.toLowerCase(), value: '5', data: '0x', nonce };
+    const sent = { from: rich, to: second.toLowerCase(), value: '5', data: '0x', nonce, delegates: false };
     await expect(chains.findTransaction(CHAIN, hash, NEVER)).resolves.toEqual({ ...sent, receipt: null });
     // One that is only sent counts too: it is older than what is staged now.
     await expect(chains.nonceOf(CHAIN, rich, NEVER)).resolves.toBe(nonce + 1);
@@ -324,11 +393,65 @@ describe('nonceOf and findTransaction', () => {
     });
   });
 
+  it('find that a transaction also delegates an account', async () => {
+    const delegating = privateKeyToAccount(generatePrivateKey());
+    await anvil.send(delegating.address, 10n ** 18n);
+    const sender = createWalletClient({
+      account: delegating,
+      chain: { ...foundry, id: CHAIN },
+      transport: http(anvil.url),
+    });
+    const contractAddress = wallet;
+    const authorization = await sender.signAuthorization({ contractAddress, executor: 'self' });
+    const hash = await sender.sendTransaction({ to: ADDRESS, value: 1n, authorizationList: [authorization] });
+    const found = await createChains(settings(anvil.url)).findTransaction(CHAIN, hash, NEVER);
+    expect(found).toMatchObject({ from: delegating.address.toLowerCase(), to: ADDRESS, delegates: true });
+  });
+
   it('do not know what was never sent, and what is no hash', async () => {
     const chains = createChains(settings(anvil.url));
     for (const text of [HASH, '', '0x12', `${HASH}00`, 'junk']) {
       await expect(chains.findTransaction(CHAIN, text, NEVER)).resolves.toBeUndefined();
     }
+  });
+});
+
+describe('findTransaction with several nodes', () => {
+  /** A node that knows no transaction. */
+  async function behind(): Promise<string> {
+    const port = await answering((res) => {
+      res.writeHead(200, { 'content-type': 'application/json' });
+      res.end(JSON.stringify({ jsonrpc: '2.0', id: 1, result: null }));
+    });
+    return `http://127.0.0.1:${String(port)}`;
+  }
+  const dead = 'http://127.0.0.1:1';
+  const find = async (rpcUrls: readonly string[], hash: string) =>
+    createChains(settings('', { rpcUrls })).findTransaction(CHAIN, hash, NEVER);
+
+  it('asks the others when the first one does not know the transaction', async () => {
+    const { transactionHash } = await anvil.send(account.address, 7n);
+    const stale = await behind();
+    for (const rpcUrls of [
+      [stale, anvil.url],
+      [dead, stale, anvil.url],
+      [stale, dead, anvil.url],
+    ])
+      expect(await find(rpcUrls, transactionHash)).toMatchObject({
+        value: '7',
+        receipt: { succeeded: true },
+      });
+  });
+
+  it('does not know it when none of those that respond does', async () => {
+    const stale = await behind();
+    for (const rpcUrls of [
+      [stale, dead],
+      [dead, stale],
+      [stale, anvil.url],
+    ])
+      expect(await find(rpcUrls, HASH)).toBeUndefined();
+    await expect(find([dead, dead], HASH)).rejects.toThrow('The node of Local cannot be reached.');
   });
 });
 

@@ -280,6 +280,25 @@ describe('checkTypedData', () => {
     ['a list of types', { ...MAIL, types: [] }, 'types: must map names'],
     ['no domain type', { ...single('uint8', 1), types: { T: [field] } }, 'types.EIP712Domain: must list'],
     ['no domain', { ...MAIL, domain: null }, 'domain: must be an object of the type EIP712Domain; not null.'],
+    ...[
+      [
+        { name: 'chainId', type: 'uint256' },
+        { name: 'name', type: 'string' },
+      ],
+      [{ name: 'chainId', type: 'uint64' }],
+      [
+        { name: 'name', type: 'string' },
+        { name: 'shop', type: 'string' },
+      ],
+    ].map((fields): [string, JsonObject, string] => [
+      'a domain with the fields ' + fields.map(({ name, type }) => `${type} ${name}`).join(', '),
+      {
+        ...MAIL,
+        types: { ...MAIL.types, EIP712Domain: fields },
+        domain: { name: 'x', chainId: 1, shop: 'y' },
+      },
+      'types.EIP712Domain: must have fields of EIP-712 alone, in this order: string name, string version, uint256',
+    ]),
     ['no message', { ...MAIL, message: 'x' }, 'message: must be an object of the type Mail'],
     ['an unknown primary type', { ...MAIL, primaryType: 'Post' }, 'primaryType: must be one of the types'],
     [
@@ -331,6 +350,17 @@ describe('checkTypedData', () => {
     ],
   ])('refuses %s', (_what, given, words) => {
     expect(() => readTypedData(given)).toThrow(words);
+  });
+
+  it('takes each of the domain fields of EIP-712', () => {
+    const fields = [...MAIL.types.EIP712Domain, { name: 'salt', type: 'bytes32' }];
+    const domain: JsonObject = { ...MAIL.domain, salt: `0x${'07'.repeat(32)}` };
+    for (const kept of [fields, ...fields.map((one) => fields.filter((field) => field !== one)), []]) {
+      const types = { ...MAIL.types, EIP712Domain: kept };
+      const values = kept.map(({ name }) => [name, domain[name] ?? null] as const);
+      const given = { ...MAIL, types, domain: Object.fromEntries(values) };
+      expect(hashOf(given)).toBe(reference(given));
+    }
   });
 
   it('refuses types named like properties of every object', () => {

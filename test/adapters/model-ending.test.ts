@@ -1,4 +1,5 @@
 import { expect, it } from '@jest/globals';
+import { CallMemory } from '../../src/adapters/models/call-memory.js';
 import { endParts, type FinishedAnswer } from '../../src/adapters/models/ending.js';
 import { outlineOf } from '../../src/adapters/models/request-outline.js';
 import type { RigPart } from '../../src/core/ports/rig.js';
@@ -10,8 +11,8 @@ const usage = { inputTokens: 5, outputTokens: 100_000 };
 function ended(answer: Partial<FinishedAnswer>): { parts: RigPart[]; error: unknown } {
   const parts: RigPart[] = [];
   try {
-    for (const part of endParts({ reason: 'stop', usage, spoke: false, calls: [], ...answer }, outline))
-      parts.push(part);
+    const all = { reason: 'stop', usage, spoke: false, calls: [], ...answer } as const;
+    for (const part of endParts(all, outline, new CallMemory().ofSession('m'))) parts.push(part);
     return { parts, error: undefined };
   } catch (error) {
     return { parts, error };

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { loadSecretsKeys } from '../../src/adapters/platform/node/secrets-keys.js';
@@ -14,7 +14,7 @@ describe('the keys for secrets', () => {
       expect(readdirSync(folder)).toEqual([]);
     }));
 
-  it('are made once, for the owner alone, and kept', () =>
+  it('are made once, for the owner alone, and kept so', () =>
     withFolder(async (folder) => {
       const file = join(folder, 'secrets.key');
       const [made] = await loadSecretsKeys(null, file);
@@ -22,6 +22,9 @@ describe('the keys for secrets', () => {
       expect(statSync(file).mode & 0o777).toBe(0o600);
       expect(readdirSync(folder)).toEqual(['secrets.key']);
       expect(await loadSecretsKeys(null, file)).toEqual([made]);
+      chmodSync(file, 0o660);
+      expect(await loadSecretsKeys(null, file)).toEqual([made]);
+      expect(statSync(file).mode & 0o777).toBe(0o600);
       // What is kept can be given as SECRETS_KEY.
       expect(await loadSecretsKeys([readFileSync(file, 'utf8').trim()], 'none')).toEqual([made]);
     }));
@@ -44,6 +47,13 @@ describe('the keys for secrets', () => {
         expect(readFileSync(file, 'utf8')).toBe(text);
       }),
   );
+
+  it('name the file that cannot be read', () =>
+    withFolder(async (folder) => {
+      await expect(loadSecretsKeys(null, folder)).rejects.toThrow(
+        `cannot read the key of secrets ${folder} (EISDIR)`,
+      );
+    }));
 
   it('fail in the words of the system where no file can be made', () =>
     withFolder(async (folder) => {

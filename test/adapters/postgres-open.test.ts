@@ -1,4 +1,8 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, it } from '@jest/globals';
+import { openConnections } from '../../src/adapters/stores/postgres/connections.js';
 import { migrate, readMigrations, type Migration } from '../../src/adapters/stores/postgres/migrate.js';
 import { openPostgresStore } from '../../src/adapters/stores/postgres/store.js';
 import { StoreUnavailableError } from '../../src/core/ports/store.js';
@@ -7,6 +11,8 @@ import { describeWithPostgres, testDatabase } from '../support/postgres.js';
 import { runSql } from '../support/run-sql.js';
 
 const ID = '00000000-0000-4000-8000-000000000001';
+
+const TABLES = 'SELECT tablename FROM pg_tables WHERE schemaname = current_schema()';
 
 function migration(number: number, sql: string): Migration {
   return { number, name: `${String(number).padStart(4, '0')}-test.sql`, sql };
@@ -64,7 +70,7 @@ describeWithPostgres('opening a PostgreSQL store', () => {
     );
   });
 
-  it('does not migrate an older schema when it must not, but creates that of an empty database', async () => {
+  it('does not migrate an older schema when it must not', async () => {
     const url = await database.newUrl();
     const migrations = await readMigrations(
       new URL('../../src/adapters/stores/postgres/migrations/', import.meta.url),
@@ -75,11 +81,30 @@ describeWithPostgres('opening a PostgreSQL store', () => {
     );
     const applied = await runSql(url, 'SELECT number FROM schema_migrations');
     expect(applied).toHaveLength(migrations.length - 1);
+  });
 
-    const empty = await database.newUrl();
-    const store = await openPostgresStore({ url: empty, migrates: false });
+  it('creates the schema of an empty database only when it may', async () => {
+    const url = await database.newUrl();
+    const opening = openPostgresStore({ url, creates: false, migrates: false });
+    await expect(opening).rejects.toThrow(
+      expect.objectContaining({ name: 'SchemaVersionError', kind: 'empty' }),
+    );
+    expect(await runSql(url, TABLES)).toEqual([]);
+    const store = await openPostgresStore({ url, migrates: false });
     await store.check();
     await store.close();
+    const again = await openPostgresStore({ url, creates: false, migrates: false });
+    await again.close();
+  });
+
+  it('creates its tables in the first schema of the search path, although the next one has some', async () => {
+    const url = new URL(await database.newUrl());
+    const other = new URL(await database.newUrl());
+    await migrate({ url: url.href }, [migration(1, 'CREATE TABLE steps (n integer)')]);
+    const path = [other, url].map(({ searchParams }) => searchParams.get('options')?.split('=').at(-1));
+    other.searchParams.set('options', `-c search_path=${path.join(',')}`);
+    await migrate({ url: other.href }, [migration(1, 'CREATE TABLE steps (n integer)')]);
+    expect(await runSql(other.href, TABLES)).toHaveLength(2);
   });
 
   it('numbers its migrations without a gap', async () => {
@@ -102,6 +127,47 @@ describeWithPostgres('opening a PostgreSQL store', () => {
       const opening = openPostgresStore({ url: wrong });
       await expect(opening).rejects.toThrow(StoreUnavailableError);
       await expect(opening).rejects.not.toThrow('hunter2');
+    }
+  });
+
+  it('names DATABASE_URL when the file of its sslrootcert cannot be read', async () => {
+    const url = new URL(await database.newUrl());
+    url.password = 'hunter2';
+    url.searchParams.set('sslrootcert', '/nowhere/ca.crt');
+    const opening = openPostgresStore({ url: url.href });
+    await expect(opening).rejects.toThrow(
+      /the URL of PostgreSQL in DATABASE_URL .*ENOENT.*\/nowhere\/ca\.crt/,
+    );
+    await expect(opening).rejects.not.toThrow('hunter2');
+  });
+
+  it('is unavailable while that file is missing and another connection is needed, and recovers with it', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'diptych-test-'));
+    const file = join(directory, 'ca.crt');
+    writeFileSync(file, '');
+    const url = new URL(await database.newUrl());
+    // The file is read for each connection, although none is encrypted.
+    url.searchParams.set('sslmode', 'disable');
+    url.searchParams.set('sslrootcert', file);
+    const connections = openConnections({ url: url.href, poolSize: 2 }, {});
+    const runTwo = () => {
+      const run = () => connections.run({ name: 'sleep', text: 'SELECT pg_sleep(0.05)' }, []);
+      return Promise.allSettled([run(), run()]);
+    };
+    try {
+      await connections.run({ name: 'one', text: 'SELECT 1' }, []);
+      rmSync(file);
+      const [first, second] = await runTwo();
+      expect(first.status).toBe('fulfilled');
+      expect(second).toMatchObject({
+        status: 'rejected',
+        reason: { name: 'StoreUnavailableError', message: expect.stringContaining(file) },
+      });
+      writeFileSync(file, '');
+      expect((await runTwo()).map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled']);
+    } finally {
+      await connections.close();
+      rmSync(directory, { recursive: true });
     }
   });
 

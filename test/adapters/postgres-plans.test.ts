@@ -58,7 +58,10 @@ describeWithPostgres('the statements of the PostgreSQL store', () => {
     try {
       const id = randomUUID();
       const turn = await sendAndClaim(store, id, { set: { wallet: 'w' } });
-      await end(store, turn, { messages: Array.from({ length: 3_000 }, (_, n) => record(turn, n + 1)) });
+      const messages = Array.from({ length: 3_000 }, (_, n) =>
+        record(turn, n + 1, n < 7 ? { role: 'system' } : {}),
+      );
+      await end(store, turn, { messages });
       await runSql(
         url,
         `INSERT INTO sessions (id, title, title_source, wallet, created_at, active_at)
@@ -72,9 +75,16 @@ describeWithPostgres('the statements of the PostgreSQL store', () => {
       await runSql(url, 'ANALYZE');
 
       const read = (nodes: readonly Node[]) =>
-        nodes.filter(({ relation }) => relation === 'messages').reduce((sum, { rows }) => sum + rows, 0);
+        nodes
+          .filter(({ relation, index }) => relation === 'messages' && index !== 'failures_of_session')
+          .reduce((sum, { rows }) => sum + rows, 0);
       const tail = await plansOf(url, (run) => createThreadReads(run).loadTail(id, 2));
       expect(read(tail)).toBe(2);
+      const counted = (nodes: readonly Node[]) =>
+        nodes.filter(({ index }) => index === 'failures_of_session').map(({ rows }) => rows);
+      expect(counted(tail)).toEqual([7]);
+      const part = await plansOf(url, (run) => createThreadReads(run).loadThread(id, { newest: 5 }));
+      expect(counted(part)).toEqual([7]);
       const page = await plansOf(url, (run) => createReads(run).readMessages(id, { limit: 4, before: null }));
       expect(read(page)).toBe(5);
 

@@ -122,6 +122,13 @@ describe('get_token_price', () => {
     expect(request?.key).toBe(KEY);
   });
 
+  it('asks a source with the user name and password of its URL', async () => {
+    const baseUrl = source.baseUrl.replace('//', '//user:pass@');
+    const result = await ask(open({ http: { baseUrl, ids: { BTC: 'bitcoin' } } }), { symbols: ['BTC'] });
+    expect(result).toMatchObject({ text: 'BTC is 100000 USD.' });
+    expect(source.requests[0]?.authorization).toBe(`Basic ${btoa('user:pass')}`);
+  });
+
   it('says when a feed is older than it promises to be', async () => {
     now = NOW + 25;
     await expect(ask(open(), { symbols: ['ETH'] })).resolves.toMatchObject({

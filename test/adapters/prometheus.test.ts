@@ -55,6 +55,21 @@ describe('metrics', () => {
     expect(value('diptych_store_errors_total', { operation: 'check' })).toBe(1);
   });
 
+  it('count failures to remove old data, but not how long it takes', async () => {
+    const store = createMemoryStore();
+    const metrics = measure(store);
+    await metrics.store.pruneSecrets(0, 1);
+    await store.close();
+    await expect(metrics.store.pruneSecrets(0, 1)).rejects.toThrow(StoreUnavailableError);
+    await expect(metrics.store.expireWalletRequests(0, 1)).rejects.toThrow(StoreUnavailableError);
+    const { value, samples } = parseScrape(await metrics.text());
+    expect(value('diptych_store_errors_total', { operation: 'prune_secrets' })).toBe(1);
+    expect(value('diptych_store_errors_total', { operation: 'expire_wallet_requests' })).toBe(1);
+    expect(value('diptych_store_errors_total', { operation: 'prune' })).toBe(0);
+    const measured = samples.filter(({ name }) => name === 'diptych_store_operation_duration_seconds_count');
+    expect(measured.map(({ labels }) => labels.operation)).not.toContain('prune_secrets');
+  });
+
   it('report 0 from the start for all labels that are known', async () => {
     const { samples } = parseScrape(await measure(createMemoryStore()).text());
     const counts = new Map<string, number>();
@@ -78,7 +93,7 @@ describe('metrics', () => {
       diptych_tool_calls_total: 2 * 5,
       diptych_tool_call_duration_seconds_count: 2,
       diptych_store_operation_duration_seconds_count: 9,
-      diptych_store_errors_total: 9,
+      diptych_store_errors_total: 12,
     });
   });
 

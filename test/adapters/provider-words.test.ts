@@ -18,6 +18,7 @@ const RESPONSES: readonly {
   readonly provider: RigSettings['provider'];
   readonly status: number;
   readonly body: unknown;
+  readonly retryable?: boolean;
   readonly user: RegExp;
   readonly reason: RegExp;
 }[] = [
@@ -217,6 +218,198 @@ const RESPONSES: readonly {
     user: /cannot use tools/,
     reason: /takes no tools.*INVALID_ARGUMENT/,
   },
+  {
+    of: 'OpenAI about a flagged prompt',
+    provider: 'openai',
+    status: 400,
+    body: {
+      error: {
+        message:
+          'Invalid prompt: your prompt was flagged as potentially violating our usage policy. Please try again with a different prompt: https://platform.openai.com/docs/guides/reasoning#advice-on-prompting',
+        type: 'invalid_request_error',
+        param: null,
+        code: 'invalid_prompt',
+      },
+    },
+    user: /content rules/,
+    reason: /content rules\. \(HTTP 400, invalid_prompt: Invalid prompt/,
+  },
+  {
+    of: 'OpenAI in a country that it does not serve',
+    provider: 'openai',
+    status: 403,
+    body: {
+      error: {
+        code: 'unsupported_country_region_territory',
+        message: 'Country, region, or territory not supported',
+        param: null,
+        type: 'request_forbidden',
+      },
+    },
+    user: /not available from where this service runs/,
+    reason:
+      /^the provider does not serve the country or region of this server\. \(HTTP 403, unsupported_country_region_territory/,
+  },
+  {
+    of: 'Google in a country that it does not serve',
+    provider: 'google',
+    status: 400,
+    body: {
+      error: {
+        code: 400,
+        message: 'User location is not supported for the API use.',
+        status: 'FAILED_PRECONDITION',
+      },
+    },
+    user: /not available from where this service runs/,
+    reason: /country or region of this server\. \(HTTP 400, FAILED_PRECONDITION/,
+  },
+  {
+    of: 'OpenRouter about flagged input',
+    provider: 'openai-compatible',
+    status: 403,
+    body: {
+      error: {
+        message:
+          'anthropic/claude-3-5-haiku requires moderation on Amazon Bedrock. Your input was flagged for "self-harm/instructions". No credits were charged.',
+        code: 403,
+        metadata: {
+          reasons: ['self-harm/instructions'],
+          flagged_input: 'how to ...',
+          provider_name: 'Amazon Bedrock',
+          model_slug: 'anthropic/claude-3-5-haiku',
+        },
+      },
+    },
+    user: /content rules/,
+    reason: /content rules\. \(HTTP 403: anthropic\/claude-3-5-haiku requires moderation/,
+  },
+  {
+    of: 'xAI about its guidelines',
+    provider: 'openai-compatible',
+    status: 403,
+    body: {
+      code: 'The caller does not have permission to execute the specified operation',
+      error:
+        'Content violates usage guidelines. Team: t, API key ID: k, Model: grok-4-0709, Failed check: SAFETY_CHECK_TYPE_BIO',
+    },
+    user: /content rules/,
+    reason: /content rules\. \(HTTP 403: Content violates usage guidelines/,
+  },
+  {
+    of: 'xAI about the key',
+    provider: 'openai-compatible',
+    status: 400,
+    body: {
+      code: 'Client specified an invalid argument',
+      error: 'Incorrect API key provided: na***ys. You can obtain an API key from https://console.x.ai.',
+    },
+    user: /API key/,
+    reason: /did not accept the API key.*\(HTTP 400: Incorrect API key provided: \[key\]/,
+  },
+  {
+    of: 'xAI about a long conversation',
+    provider: 'openai-compatible',
+    status: 400,
+    body: {
+      code: 'Client specified an invalid argument',
+      error: "This model's maximum prompt length is 131072 but the request contains 136973 tokens.",
+    },
+    user: /too long for this model/,
+    reason: /contextTokens.*maximum prompt length/,
+  },
+  {
+    of: 'Anthropic about a long conversation',
+    provider: 'anthropic',
+    status: 400,
+    body: {
+      type: 'error',
+      error: {
+        type: 'invalid_request_error',
+        message:
+          'input length and `max_tokens` exceed context limit: 178959 + 64000 > 200000, decrease input length or `max_tokens` and try again',
+      },
+      request_id: 'req_011CUB2XUHWkFnQzxcKBbjpF',
+    },
+    user: /too long for this model/,
+    reason: /contextTokens.*exceed context limit/,
+  },
+  {
+    of: 'Anthropic about its filter',
+    provider: 'anthropic',
+    status: 400,
+    body: {
+      type: 'error',
+      error: { type: 'invalid_request_error', message: 'Output blocked by content filtering policy' },
+      request_id: 'req_011CaxpBxEpLvE6AvvuDD5BW',
+    },
+    user: /content rules/,
+    reason: /content rules.*Output blocked/,
+  },
+  {
+    of: 'Groq about a call that its model garbled',
+    provider: 'openai-compatible',
+    status: 400,
+    body: {
+      error: {
+        message:
+          "Failed to call a function. Please adjust your prompt. See 'failed_generation' for more details.",
+        type: 'invalid_request_error',
+        code: 'tool_use_failed',
+        failed_generation: '<function=pay>{"account": "billing"}</function>',
+      },
+    },
+    retryable: true,
+    user: /could not be read\. Send your message again/,
+    reason: /could not be read\. \(HTTP 400, tool_use_failed: Failed to call a function/,
+  },
+  {
+    of: 'OpenRouter about the spending limit of a key',
+    provider: 'openai-compatible',
+    status: 403,
+    body: {
+      error: {
+        message: 'Key limit exceeded (monthly limit). Manage it using https://openrouter.ai/settings/keys',
+        code: 403,
+      },
+    },
+    retryable: false,
+    user: /has reached its spending limit/,
+    reason: /spending limit.*\(HTTP 403: Key limit exceeded \(monthly limit\)/,
+  },
+  {
+    of: 'Anthropic about the spending limit of an account',
+    provider: 'anthropic',
+    status: 400,
+    body: {
+      type: 'error',
+      error: {
+        type: 'invalid_request_error',
+        message:
+          'You have reached your specified API usage limits. You will regain access on 2026-12-01 at 00:00 UTC.',
+      },
+    },
+    retryable: false,
+    user: /has reached its spending limit/,
+    reason: /spending limit.*will regain access/,
+  },
+  {
+    of: 'OpenAI about the number of tools',
+    provider: 'openai',
+    status: 400,
+    body: {
+      error: {
+        message:
+          "Invalid 'tools': array too long. Expected an array with maximum length 128, but got an array with length 150 instead.",
+        type: 'invalid_request_error',
+        param: 'tools',
+        code: 'array_above_max_length',
+      },
+    },
+    retryable: false,
+    user: /more tools than its provider accepts/,
+    reason: /Name fewer in the App's `tools`.*\(HTTP 400, array_above_max_length: .*maximum length 128/,
+  },
 ];
 
 function dialectOf(provider: RigSettings['provider']) {
@@ -241,6 +434,7 @@ describe('a response of', () => {
     expect(error.message).toMatch(response.user);
     expect(error.reason).toMatch(response.reason);
     expect(error.message).not.toMatch(/HTTP|llama9|gpt-9|claude-9|gemini-9/);
+    if (response.retryable !== undefined) expect(error.info.retryable).toBe(response.retryable);
   });
 
   it('a provider is logged with its status, code and words, without the key', async () => {
@@ -271,13 +465,16 @@ describe('a response of', () => {
     expect(error.message).toMatch(/^Your key for openai-compatible was refused/);
   });
 
-  it('a provider that quotes the conversation shows none of it', async () => {
-    const said = 'My grandmother lives at 12 Elm Street\nin Springfield';
+  it.each([
+    ['the conversation', 'answer', 'My grandmother lives at 12 Elm Street\nin Springfield'],
+    ['a conversation that needs a title', 'title', 'User:\n> My grandmother\n> lives at\n> 12 Elm Street'],
+  ] as const)('a provider that quotes %s shows none of it', async (_, purpose, quoted) => {
+    const said = quoted.replace('User:\n> ', '').replaceAll('\n> ', '\n');
     upstream.next((reply) => {
-      reply.json(400, { error: { message: `Invalid value at content: "${said}" (too rude). Use OK.` } });
+      reply.json(400, { error: { message: `Invalid value at content: "${quoted}" (too rude). Use OK.` } });
     });
     const rig = rigAt(upstream.url, dialectOf('openai-compatible'));
-    const error = await failure(collect(rig, ask(said)));
+    const error = await failure(collect(rig, ask(said, { purpose })));
     expect(error).toMatchObject({
       reason: expect.stringMatching(
         /\(HTTP 400: Invalid value at content: "\[quoted\]" \(too rude\)\. Use OK\.\)$/,
@@ -293,6 +490,21 @@ describe('a response of', () => {
     const error = await failure(collect(rigAt(upstream.url, dialectOf('openai-compatible')), ask('hi')));
     expect(error).toMatchObject({
       reason: expect.stringMatching(/\(server_error: llama runner crashed with \[key\]\)$/),
+    });
+  });
+});
+
+describe('a stream', () => {
+  it('that ends with a call that the model of Groq garbled can be repeated', async () => {
+    upstream.next((reply) => {
+      reply.open();
+      const error = { message: 'Failed to call a function.', type: 'invalid_request_error' };
+      reply.event({ error: { ...error, code: 'tool_use_failed', status_code: 400 } }, 'error');
+    });
+    const error = await failure(collect(rigAt(upstream.url, dialectOf('openai-compatible')), ask('hi')));
+    expect(error).toMatchObject({
+      info: { retryable: true },
+      message: expect.stringMatching(/could not be read/),
     });
   });
 });

@@ -1,7 +1,11 @@
 import { randomUUID } from 'node:crypto';
+import { inspect } from 'node:util';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { openRedisBus } from '../../src/adapters/bus/redis/bus.js';
 import { checkRedis } from '../../src/adapters/bus/redis/check.js';
 import type { Signal } from '../../src/core/model/event.js';
+import type { Log } from '../../src/core/ports/log.js';
+import { collectLines } from '../support/lines.js';
 import { startProxy, type Proxy } from '../support/proxy.js';
 import { describeWithRedis, listen, REDIS_URL, withNodes, withRedis } from '../support/redis.js';
 
@@ -200,6 +204,23 @@ describeWithRedis('the Redis bus of a user without the right to its channels', (
     await expect(checkRedis(urlOf(), prefix)).rejects.toThrow('NOPERM');
     await allow(`&${prefix}:*`);
     await checkRedis(urlOf(), prefix);
+  });
+
+  it('logs the code with which Redis refuses a wrong password, and not the password', async () => {
+    const url = new URL(urlOf());
+    url.password = 'other';
+    const warnings: object[] = [];
+    const lines = collectLines();
+    const warn: Log['warn'] = (fields, message) => {
+      warnings.push(fields);
+      lines.log.warn(fields, message);
+    };
+    const bus = await openRedisBus({ url: url.href, prefix: 'test', log: { ...lines.log, warn } });
+    await lines.has(AWAY);
+    await bus.close();
+    const [fields] = warnings;
+    expect(fields).toEqual({ err: expect.objectContaining({ code: 'WRONGPASS' }) });
+    expect(inspect(fields)).not.toContain('other');
   });
 
   it('is down when only publishing is refused', async () => {

@@ -113,6 +113,15 @@ describe('opening a SQLite store', () => {
       await expect(opening).rejects.toThrow(StoreUnavailableError);
     }));
 
+  it('refuses a folder in place of the file, and leaves its mode as it is', () =>
+    withFolder(async (folder) => {
+      chmodSync(folder, 0o755);
+      const opening = openTestSqlite({ path: folder });
+      await expect(opening).rejects.toThrow(StoreUnavailableError);
+      await expect(opening).rejects.toThrow(`cannot open ${folder}: it is not a regular file`);
+      expect(statSync(folder).mode & 0o777).toBe(0o755);
+    }));
+
   it('can be opened by several at once, also for the first time', () =>
     withFolder(async (folder) => {
       const path = join(folder, 'a.db');

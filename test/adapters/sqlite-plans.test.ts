@@ -89,6 +89,13 @@ describe('the statements of the SQLite store', () => {
     }
   });
 
+  it('count the failures of a thread from an index, without its messages', () => {
+    const counts = [...all].filter(([source]) => source.startsWith('SELECT count(*) FROM messages'));
+    expect(counts.map(([, { details }]) => details)).toEqual([
+      [expect.stringMatching(/^SEARCH messages USING COVERING INDEX failures_of_session /)],
+    ]);
+  });
+
   it('find wallet requests by the index made for it', () => {
     const indexes = {
       open_wallet_requests: /AND r\.expires_at <= \?/,

@@ -37,7 +37,8 @@ async function fill(store: Store): Promise<void> {
   const first = await sendAndClaim(store, ID, { set: { wallet: '0xabc', title: 'Old' } });
   await end(store, first, { messages: [record(first, 1)] });
   const second = await sendAndClaim(store, ID, { text: 'again' });
-  await end(store, second, { outcome: 'failed', error: 'It failed.' });
+  const words = record(second, 1, { role: 'system', content: 'It failed.' });
+  await end(store, second, { outcome: 'failed', error: 'It failed.', messages: [words] });
   await store.appendEvents(ID, Array<EventBody>(70).fill({ type: 'title_changed', title: 'Old' }), T0);
   await sendAndClaim(store, RUNNING);
   const secret = { app: 'default', name: 'A', keyId: 'k', sealed: 'c2VhbGVk' };

@@ -57,6 +57,7 @@ export function fakeSnapshot(fields: Partial<Snapshot> = {}): Snapshot {
     session: newSession('00000000-0000-4000-8000-000000000001', 0),
     status: 'idle',
     skipped: 0,
+    skippedFailures: 0,
     settled: [],
     settledCount: fields.settled?.length ?? 0,
     open: [],

@@ -6,7 +6,11 @@ export interface PriceSource {
   /** With a path, as a configuration gives it. */
   readonly baseUrl: string;
   /** Every request so far. */
-  readonly requests: readonly { readonly url: URL; readonly key: string | undefined }[];
+  readonly requests: readonly {
+    readonly url: URL;
+    readonly key: string | undefined;
+    readonly authorization: string | undefined;
+  }[];
   /** Dollars by id; an id that is not there has no price. */
   readonly prices: Map<string, number>;
   /** Answers in another way until it is undefined again. */
@@ -18,12 +22,16 @@ export interface PriceSource {
 
 /** @param updatedAt when all prices were made, in seconds since the epoch */
 export async function startPriceSource(updatedAt: number): Promise<PriceSource> {
-  const requests: { url: URL; key: string | undefined }[] = [];
+  const requests: PriceSource['requests'][number][] = [];
   const prices = new Map<string, number>();
   const waiting: ((res: ServerResponse) => void)[] = [];
   const server = createServer((req, res) => {
     const url = new URL(req.url ?? '', 'http://source');
-    requests.push({ url, key: req.headers['x-cg-demo-api-key']?.toString() });
+    requests.push({
+      url,
+      key: req.headers['x-cg-demo-api-key']?.toString(),
+      authorization: req.headers.authorization,
+    });
     for (const resolve of waiting.splice(0)) resolve(res);
     if (source.instead !== undefined) {
       source.instead(req, res);

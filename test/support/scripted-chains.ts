@@ -35,6 +35,8 @@ export class ScriptedChains implements Chains {
   failing: { readonly index: number; readonly reason: string } | null = null;
   stateful = true;
   nonce = 5;
+  /** What a call needs; null: it cannot be estimated. */
+  gas: string | null = '21000';
   isSigned: (payload: SignedPayload, signature: string) => boolean | Promise<boolean> = () => true;
   /** What `simulate` does instead of responding. */
   simulation: ((signal: AbortSignal) => Promise<Simulation>) | null = null;
@@ -75,6 +77,10 @@ export class ScriptedChains implements Chains {
       };
     });
     return { stateful: this.stateful, steps };
+  }
+
+  estimateGas(): Promise<string> {
+    return this.gas === null ? Promise.reject(new Error('It reverts.')) : Promise.resolve(this.gas);
   }
 
   nonceOf(): Promise<number> {

@@ -69,6 +69,8 @@ export class ScriptedRig implements Rig {
   titles: string | null = null;
   heedsSignal = true;
   #titlesHeld: Gate | undefined;
+  /** All requests, those for titles included. */
+  readonly requests: RigRequest[] = [];
   readonly asked: Asked[] = [];
   readonly #waiting: ((asked: Asked) => void)[] = [];
   #taken = 0;
@@ -94,6 +96,7 @@ export class ScriptedRig implements Rig {
   }
 
   async respond(...[request, signal, take]: Parameters<Rig['respond']>): Promise<void> {
+    this.requests.push(request);
     if (request.purpose === 'title') {
       await this.#titlesHeld?.passed;
       if (this.titles === null) throw new RigError('no titles here', { retryable: false });
@@ -107,7 +110,7 @@ export class ScriptedRig implements Rig {
     await asked.answer(take);
   }
 
-  check(): Promise<void> {
-    return Promise.resolve();
+  check(): Promise<undefined> {
+    return Promise.resolve(undefined);
   }
 }

@@ -92,7 +92,7 @@ export function field(result: JsonValue, name: string): JsonValue | undefined {
 /** A mined transaction of 1 wei from the wallet to the shop. */
 export function mined(fields: Partial<ChainTransaction> = {}): ChainTransaction {
   return {
-    ...{ from: WALLET, to: SHOP, value: '1', data: '0x', nonce: 5 },
+    ...{ from: WALLET, to: SHOP, value: '1', data: '0x', nonce: 5, delegates: false },
     receipt: { succeeded: true, blockNumber: '123', gasUsed: '21000' },
     ...fields,
   };

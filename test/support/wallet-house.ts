@@ -159,10 +159,14 @@ export class WalletSession {
 /** Sends a transaction from an account of anvil, as a wallet does, whatever it will do; resolves once it is mined. */
 export async function sendFrom(
   url: string,
-  transaction: Readonly<Record<'from' | 'to', string>> & { readonly value?: bigint; readonly data?: string },
+  transaction: Readonly<Record<'from' | 'to', string>> & {
+    readonly value?: bigint;
+    readonly data?: string;
+    readonly gas?: number;
+  },
 ): Promise<Hash> {
-  const { from, to, value = 0n, data = '0x' } = transaction;
-  const params = [{ from, to, value: `0x${value.toString(16)}`, data, gas: '0x30d40' }];
+  const { from, to, value = 0n, data = '0x', gas = 200_000 } = transaction;
+  const params = [{ from, to, value: `0x${value.toString(16)}`, data, gas: `0x${gas.toString(16)}` }];
   const headers = { 'Content-Type': 'application/json' };
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_sendTransaction', params });
   const { result } = (await (await fetch(url, { method: 'POST', headers, body })).json()) as {

@@ -2,9 +2,9 @@
 export class SchemaVersionError extends Error {
   override readonly name = 'SchemaVersionError';
 
-  /** @param kind whether the database is newer than the program, or older and may not be migrated */
+  /** @param kind the database is newer than the program, older and may not be migrated, or empty and must not be */
   constructor(
-    readonly kind: 'newer' | 'older',
+    readonly kind: 'newer' | 'older' | 'empty',
     message: string,
     options?: ErrorOptions,
   ) {

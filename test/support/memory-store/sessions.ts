@@ -1,5 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { byOrder, shownCount, shownIn, textBytes, type Message } from '../../../src/core/model/message.js';
+import {
+  byOrder,
+  failuresIn,
+  shownCount,
+  shownIn,
+  textBytes,
+  type Message,
+} from '../../../src/core/model/message.js';
 import type { Session } from '../../../src/core/model/session.js';
 import type { SavedSession, SessionChange, ThreadCursor } from '../../../src/core/ports/store.js';
 import { PAGE_CHARS } from '../../../src/core/ports/stored-thread.js';
@@ -43,7 +50,9 @@ export function loadThread(
   );
   const { settled, continues } = partOf(ended, part);
   const skipped = shownIn(ended) - shownIn(settled);
-  return { session: kept.session, settled, skipped, continues, open, faults: unshownFaults(kept) };
+  const skippedFailures = failuresIn(ended) - failuresIn(settled);
+  const faults = unshownFaults(kept);
+  return { session: kept.session, settled, skipped, skippedFailures, continues, open, faults };
 }
 
 function partOf(ended: Message[], part: ThreadPart | undefined): { settled: Message[]; continues: boolean } {
@@ -73,7 +82,8 @@ export function loadTail(state: State, id: string, count: number): StoredTail | 
     partialSince,
   }));
   const { session, faults } = thread;
-  return { session, messages, shown: showing.reduce(addShown, 0), open, faults };
+  const shown = showing.reduce(addShown, 0);
+  return { session, messages, shown, failures: failuresIn(showing), open, faults };
 }
 
 function addShown(sum: number, message: Message): number {

@@ -83,6 +83,19 @@ export interface State {
   >;
 }
 
+export function emptyState(): State {
+  return {
+    sessions: new Map(),
+    keys: new Map(),
+    secrets: new Map(),
+    calls: new Map(),
+    uses: new Map(),
+    usage: new Map(),
+    ...{ activity: new Map(), failures: new Map(), work: new Map(), notices: new Map() },
+    pastTransactions: [],
+  };
+}
+
 /** The session unless it was deleted. */
 export function findLive(state: State, id: string): KeptSession | undefined {
   const kept = state.sessions.get(id);

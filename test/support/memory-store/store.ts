@@ -25,7 +25,7 @@ import {
   resealSecret,
   secretTotals,
 } from './secrets.js';
-import { addUse, bury, commit, findExhausted, findLive, type State } from './state.js';
+import { addUse, bury, commit, emptyState, findExhausted, findLive, type State } from './state.js';
 import { addUsage, readUsage, readUsageClients } from './usage.js';
 import {
   expireWalletRequests,
@@ -48,18 +48,11 @@ import {
   saveProgress,
 } from './turns.js';
 
-/** A store in the memory of this process: what the contract means in plain words, and a fast one for tests. */
-export function createMemoryStore(): Store {
-  const state: State = {
-    sessions: new Map(),
-    keys: new Map(),
-    secrets: new Map(),
-    calls: new Map(),
-    uses: new Map(),
-    usage: new Map(),
-    ...{ activity: new Map(), failures: new Map(), work: new Map(), notices: new Map() },
-    pastTransactions: [],
-  };
+/**
+ * A store in the memory of this process: what the contract means in plain words, and a fast one for tests.
+ * @param state its contents: a test that puts an earlier copy there makes the store lose commits
+ */
+export function createMemoryStore(state = emptyState()): Store {
   let closed = false;
 
   /** One step: nothing else happens while it runs. */
@@ -204,6 +197,10 @@ export function createMemoryStore(): Store {
         if (exhausted === undefined) for (const quota of quotas) addUse(state, { ...quota, amount: 1 });
         return exhausted;
       }),
+    addUses: (uses) =>
+      step(() => {
+        for (const use of uses) addUse(state, use);
+      }),
 
     addUsage: (rows) =>
       step(() => {
@@ -264,7 +261,7 @@ function pruneState(state: State, prune: Prune): string[] {
     for (const [key, { at }] of history) if (at < prune.activityBefore) history.delete(key);
   }
   state.pastTransactions = state.pastTransactions.filter(
-    ({ requestedAt }) => requestedAt !== null && requestedAt >= prune.usesBefore,
+    ({ requestedAt }) => requestedAt !== null && requestedAt >= prune.transactionsBefore,
   );
   for (const [id, kept] of state.sessions) {
     if (kept.deleted) continue;

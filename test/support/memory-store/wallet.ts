@@ -109,7 +109,7 @@ export function reportWalletOutcome(state: State, report: WalletReport): Reporte
   if (kept === undefined || report.ids.length === 0) return { kind: 'stale' };
   const pending = new Map(kept.requests.filter(isPending).map((request) => [request.id, request]));
   if (report.ids.some((id) => !pending.has(id))) return { kind: 'stale' };
-  const { turnId, messageId, app, clientId, claim, text, at } = report;
+  const { turnId, messageId, app, claim, text, at } = report;
   if (findTurn(state, turnId) !== undefined) throw new Error(`there is a turn ${turnId} already`);
 
   for (const id of report.ids) {
@@ -122,9 +122,17 @@ export function reportWalletOutcome(state: State, report: WalletReport): Reporte
     interrupted: false,
     activeAt: Math.max(kept.session.activeAt, at),
   };
+  const lastClient = kept.turns.findLast(({ turn }) => turn.clientId !== null)?.turn.clientId ?? null;
   const added = addTurn(
     kept,
-    { id: turnId, app, clientId, keyId: null, status: 'queued', createdAt: at },
+    {
+      id: turnId,
+      app,
+      clientId: report.clientId ?? lastClient,
+      keyId: null,
+      status: 'queued',
+      createdAt: at,
+    },
     { id: messageId, role: 'system', origin: 'wallet', content: text },
   );
   const claimed = claimIfNext(kept, added, report.claimTurn);
@@ -148,7 +156,9 @@ export function verifyWalletRequest(
 ): WalletRequest | undefined {
   const kept = findLive(state, sessionId);
   const request = kept?.requests.find((one) => one.id === id && one.turnId === turnId);
-  if (kept === undefined || request?.state !== 'reported') return request;
+  const isDefinite = verification.verdict !== 'not_found';
+  const isOpen = request?.state === 'reported' || (request?.state === 'not_found' && isDefinite);
+  if (kept === undefined || !isOpen) return request;
   const held = isTaken(state, request, verification) ? { ...verification, ...SETTLED_ANOTHER } : verification;
   return put(kept, { ...request, state: held.verdict, verification: held });
 }

@@ -4,7 +4,7 @@ import type { Signal } from '../../../core/model/event.js';
 import { LocalListeners } from '../local-listeners.js';
 import type { Bus } from '../../../core/ports/bus.js';
 import type { Log } from '../../../core/ports/log.js';
-import { Connection } from './connection.js';
+import { Connection, refusalOf } from './connection.js';
 import { Outbox } from './outbox.js';
 import { Subscriptions } from './subscriptions.js';
 import { channelsOf, decode } from './wire.js';
@@ -193,12 +193,10 @@ class RedisBus implements Bus {
 
   /** Counts a command as refused that Redis has replied to with an error, as for a user without the right to the channels. */
   #noteFailure(error: unknown): void {
-    // Other errors are those of a connection that is lost, or is about to be.
-    if (this.#isClosed || !(error instanceof Error) || error.name !== 'ReplyError') return;
+    const refusal = refusalOf(error);
+    if (this.#isClosed || refusal === undefined) return;
     this.#isRefused = true;
-    // The first word of an error reply is its code. The rest is not logged, and neither is the command.
-    const code = error.message.split(' ', 1)[0];
-    this.#leave(Object.assign(new Error('Redis has refused a command'), { code }));
+    this.#leave(refusal);
     this.#retrySoon();
   }
 

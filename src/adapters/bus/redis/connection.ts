@@ -46,7 +46,7 @@ export class Connection {
       autoResendUnfulfilledCommands: false,
       disableClientInfo: true,
     });
-    this.client.on('error', (error: Error) => (this.#cause = error));
+    this.client.on('error', (error: Error) => (this.#cause = refusalOf(error) ?? error));
     this.client.on('ready', () => {
       this.#cause = null;
       events.onReady();
@@ -94,4 +94,14 @@ export class Connection {
     clearTimeout(this.#pingTimeout);
     this.#pingTimeout = undefined;
   }
+}
+
+/**
+ * Converts an error reply of Redis to an error that may be logged: its code is the first word of the reply, such as
+ * `NOPERM` or `WRONGPASS`. The rest of the reply and the command are left out.
+ * @returns undefined for other errors, which are those of a connection that is lost, or is about to be
+ */
+export function refusalOf(error: unknown): Error | undefined {
+  if (!(error instanceof Error) || error.name !== 'ReplyError') return undefined;
+  return Object.assign(new Error('Redis has refused a command'), { code: error.message.split(' ', 1)[0] });
 }

@@ -1,8 +1,10 @@
 import { request } from 'undici';
+import { basicAuthorization } from './basic-authorization.js';
 import { discard } from './responses.js';
 
 /**
- * Posts JSON to a URL that the operator configured. Follows no redirect and reads no response body.
+ * Posts JSON to a URL that the operator configured, which may contain a user name and password. Follows no redirect and
+ * reads no response body.
  * @param headers besides `content-type`
  * @throws Error when the response is not a 2xx; messages do not contain the URL, which can hold a secret
  */
@@ -11,9 +13,10 @@ export async function postJson(
   value: object,
   { headers, signal }: { readonly headers: Readonly<Record<string, string>>; readonly signal: AbortSignal },
 ): Promise<void> {
+  const authorization = basicAuthorization(new URL(url));
   const { statusCode, body } = await request(url, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', ...headers },
+    headers: { 'content-type': 'application/json', ...(authorization && { authorization }), ...headers },
     body: JSON.stringify(value),
     signal,
   });

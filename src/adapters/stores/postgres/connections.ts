@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { Pool, TypeOverrides, types, type ClientConfig, type QueryResultRow } from 'pg';
+import { Client, Pool, TypeOverrides, types, type ClientConfig, type QueryResultRow } from 'pg';
 import type { Log } from '../../../core/ports/log.js';
 import { StoreUnavailableError } from '../../../core/ports/store.js';
 import { isDeadlock, toStoreError } from './failure.js';
@@ -8,7 +8,9 @@ import { isDeadlock, toStoreError } from './failure.js';
 export interface PostgresOptions {
   /** `postgres://user:password@host:port/database`, with the query parameters that the driver supports. */
   readonly url: string;
-  /** Whether an older schema is migrated. False: it is an error, and only an empty database gets one. Default true. */
+  /** Whether an empty database gets the schema. False: it is an error. Default true. */
+  readonly creates?: boolean;
+  /** Whether an older schema is migrated. False: it is an error. Default true. */
   readonly migrates?: boolean;
   /** Maximum number of open connections. Default 10. */
   readonly poolSize?: number;
@@ -66,6 +68,53 @@ export function clientConfig(options: PostgresOptions): ClientConfig {
 }
 
 /**
+ * Creates a client that is not connected yet.
+ * @throws Error when a file that the URL names, such as that of `sslrootcert`, cannot be read
+ */
+export function createClient(config: ClientConfig | undefined): Client {
+  try {
+    return new Client(config);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new Error(`the URL of PostgreSQL in DATABASE_URL cannot be used: ${reason}`, { cause });
+  }
+}
+
+/**
+ * A client of the pool. The driver reads the files that the URL names, such as that of `sslrootcert`, in its constructor,
+ * for each new connection. The pool calls it where nobody catches an error, so here one that cannot be read makes the
+ * attempt to connect fail.
+ */
+class PooledClient extends Client {
+  readonly #unusable: Error | undefined;
+
+  constructor(config?: ClientConfig) {
+    const unusable = constructionError(config);
+    super(unusable === undefined ? config : {});
+    this.#unusable = unusable;
+  }
+
+  override connect(): Promise<Client>;
+  override connect(callback: (error: Error) => void): void;
+  override connect(callback?: (error: Error) => void): Promise<Client> | undefined {
+    const unusable = this.#unusable;
+    if (callback === undefined) return unusable === undefined ? super.connect() : Promise.reject(unusable);
+    if (unusable === undefined) super.connect(callback);
+    else process.nextTick(callback, unusable);
+    return undefined;
+  }
+}
+
+function constructionError(config: ClientConfig | undefined): Error | undefined {
+  try {
+    createClient(config);
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
+}
+
+/**
  * Creates a pool that opens connections on demand. A failed connection is dropped and the next statement opens another,
  * so the pool recovers by itself when PostgreSQL comes back.
  * @param settings server run-time parameters to set on each connection
@@ -88,6 +137,7 @@ export function openConnections(
     // The client's own timeout: statement_timeout does not help when the server does not respond at all.
     query_timeout: statementMs + 1_000,
     types: parsers,
+    Client: PooledClient,
   });
   let closing: Promise<void> | undefined;
   pool.on('error', (error) => {

@@ -5,11 +5,11 @@ import { StoreError } from '../store-error.js';
 
 /**
  * SQLSTATE classes (https://www.postgresql.org/docs/current/errcodes-appendix.html) of errors that do not depend on the
- * statement: connection, authorization, unknown database, transaction rollback, insufficient resources, object in use,
- * operator intervention (shutdown, timeout), system error (I/O), internal error (corruption). 25006 is a read-only
- * server.
+ * statement: connection, authorization, unknown database or schema, transaction rollback, insufficient resources, object
+ * in use, operator intervention (shutdown, timeout), system error (I/O), internal error (corruption). 25006 is a
+ * read-only server, 42501 a missing right of the role; its message names only the table or schema.
  */
-const UNAVAILABLE = /^(08|28|3D|40|53|55|57|58|XX)|^25006$/;
+const UNAVAILABLE = /^(08|28|3D|3F|40|53|55|57|58|XX)|^(25006|42501)$/;
 
 /** True when a driver error means that the database is currently unavailable. */
 export function isUnavailable(error: unknown): boolean {

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
-import { Client } from 'pg';
-import { requireSchema } from '../schema-version.js';
-import { clientConfig, type PostgresOptions } from './connections.js';
+import type { Client } from 'pg';
+import { requireSchema, SchemaVersionError } from '../schema-version.js';
+import { clientConfig, createClient, type PostgresOptions } from './connections.js';
 import { toStoreError } from './failure.js';
 
 /** A schema migration. Each is applied once, in order of its number, starting at 1. */
@@ -34,20 +34,22 @@ export async function readMigrations(folder: URL): Promise<readonly Migration[]>
  * Migrates a database to the newest schema, each migration in a transaction of its own, one process at a time.
  * @returns the server settings that every connection needs so that acknowledged commits are durable
  * @throws StoreUnavailableError when the database cannot be reached
- * @throws SchemaVersionError when its schema is newer than this program, or older and must not be migrated
+ * @throws SchemaVersionError when its schema is newer than this program, older and must not be migrated, or absent and
+ * must not be created
  */
 export async function migrate(
   options: PostgresOptions,
   migrations: readonly Migration[],
 ): Promise<Readonly<Record<string, string>>> {
-  const client = new Client(clientConfig(options));
+  const client = createClient(clientConfig(options));
   // An unhandled 'error' event would end the process. A connection lost between statements fails the next one.
   client.on('error', () => undefined);
   try {
     await client.connect();
-    let migrates = options.migrates ?? true;
+    const { creates = true } = options;
+    let { migrates = true } = options;
     // A database that was empty gets all of them.
-    while (!(await applyNext(client, migrations, migrates))) migrates = true;
+    while (!(await applyNext(client, migrations, { creates, migrates }))) migrates = true;
     const { rows } = await client.query<{ synchronous_commit: string }>('SHOW synchronous_commit');
     return rows[0]?.synchronous_commit === 'off' ? { synchronous_commit: 'on' } : {};
   } catch (error) {
@@ -59,20 +61,30 @@ export async function migrate(
 
 /**
  * Applies the first migration that is missing. Reads the version under the lock: another process may have applied more.
- * @param migrates false: a schema that is older, but not empty, is an error
+ * @param options `creates` false: an empty database is an error; `migrates` false: so is an older schema
  * @returns true if none is missing any more
  */
 async function applyNext(
   client: Client,
   migrations: readonly Migration[],
-  migrates: boolean,
+  { creates, migrates }: { readonly creates: boolean; readonly migrates: boolean },
 ): Promise<boolean> {
   await client.query(`BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = ${String(LOCK_MS)}`);
   await client.query('SELECT pg_advisory_xact_lock($1)', [LOCK]);
-  await client.query(
-    `CREATE TABLE IF NOT EXISTS schema_migrations (
-       number integer PRIMARY KEY, name text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`,
-  );
+  // `CREATE TABLE IF NOT EXISTS` needs the right to create tables also where the table exists.
+  if (!(await hasTables(client))) {
+    await client.query(
+      `CREATE TABLE schema_migrations (
+         number integer PRIMARY KEY, name text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`,
+    );
+    // After the statement, which reports a missing right, and which the end of the connection rolls back.
+    if (!creates) {
+      throw new SchemaVersionError(
+        'empty',
+        'this PostgreSQL database has no tables of Diptych: see --database-url, or start the service first',
+      );
+    }
+  }
   const { rows } = await client.query<{ found: number }>(
     'SELECT coalesce(max(number), 0) AS found FROM schema_migrations',
   );
@@ -88,4 +100,12 @@ async function applyNext(
   }
   await client.query('COMMIT');
   return found + 1 >= migrations.length;
+}
+
+/** Whether the schema in which a connection creates tables has those of Diptych. */
+export async function hasTables(client: Client): Promise<boolean> {
+  const { rows } = await client.query<{ found: boolean }>(
+    "SELECT to_regclass(quote_ident(current_schema()) || '.schema_migrations') IS NOT NULL AS found",
+  );
+  return rows[0]?.found === true;
 }

@@ -8,6 +8,7 @@ import { createKeys } from './queries/keys.js';
 import { createLeases } from './queries/leases.js';
 import { migrate, readMigrations } from './migrate.js';
 import { createOverview } from './queries/overview.js';
+import { createProbe } from './queries/probe.js';
 import { createReads } from './queries/reads.js';
 import { createRemoval } from './queries/removal.js';
 import { createSecrets } from './queries/secrets.js';
@@ -20,7 +21,8 @@ import { createWrites } from './queries/writes.js';
 /**
  * Opens a store in PostgreSQL (15 or newer), which several nodes may share, and migrates its schema.
  * @throws StoreUnavailableError when the database cannot be reached
- * @throws SchemaVersionError when the schema is newer than this program, or older and must not be migrated
+ * @throws SchemaVersionError when the schema is newer than this program, older and must not be migrated, or absent and
+ * must not be created
  * @throws Error when commits are not durable
  */
 export async function openPostgresStore(options: PostgresOptions): Promise<Store> {
@@ -55,6 +57,7 @@ export function createStatements(run: Run, steps: Steps, log: Log | undefined): 
     ...createLeases(run),
     ...createCalls(run),
     ...createKeys(run),
+    ...createProbe(run),
     ...createSecrets(run),
     ...createOverview(run),
     ...createUsage(run),

@@ -1,4 +1,4 @@
-import { Client, TypeOverrides, types } from 'pg';
+import { TypeOverrides, types, type Client } from 'pg';
 import type { Transfer } from '../../../core/ports/transfer.js';
 import {
   shapeOf,
@@ -6,9 +6,9 @@ import {
   type TransferRow,
   type TransferTable,
 } from '../../../core/ports/transfer-tables.js';
-import { clientConfig } from './connections.js';
+import { clientConfig, createClient } from './connections.js';
 import { toStoreError } from './failure.js';
-import { migrate, readMigrations } from './migrate.js';
+import { hasTables, migrate, readMigrations } from './migrate.js';
 
 const ROWS_A_PAGE = 200;
 
@@ -65,10 +65,7 @@ const OPEN = `SELECT count(*) AS open,
   FROM turns WHERE status IN ('queued', 'running')`;
 
 async function expectTables(client: Client): Promise<void> {
-  const { rows } = await client.query<{ found: boolean }>(
-    "SELECT to_regclass('schema_migrations') IS NOT NULL AS found",
-  );
-  if (rows[0]?.found !== true) throw new Error('this PostgreSQL database contains no data of Diptych');
+  if (!(await hasTables(client))) throw new Error('this PostgreSQL database contains no data of Diptych');
 }
 
 /** Reads a consistent snapshot of a table in pages, through a cursor on a separate connection. */
@@ -137,7 +134,7 @@ async function connect(url: string): Promise<Client> {
   const parsers = new TypeOverrides();
   parsers.setTypeParser(types.builtins.INT8, Number);
   // No statement timeout: a table may be large.
-  const client = new Client({ ...clientConfig({ url }), statement_timeout: 0, types: parsers });
+  const client = createClient({ ...clientConfig({ url }), statement_timeout: 0, types: parsers });
   // An unhandled 'error' event would end the process. A connection lost between statements fails the next one.
   client.on('error', () => undefined);
   await guarded(() => client.connect());

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import type { Database } from 'better-sqlite3';
 import { openAnySchema, openReading } from './connections.js';
-import { guarded, readError } from './failure.js';
+import { copyError, guarded } from './failure.js';
 import { reportMissing } from './files/missing-data.js';
 import { OpenFiles } from './files/open-files.js';
 import { createPrivate } from './files/private-files.js';
@@ -30,7 +30,7 @@ export interface BackupOptions {
  * Copies a consistent snapshot of a database, which may be in use, and whose schema may be of any version. Nothing is
  * at `to` before the copy is complete; a copy that is killed leaves `to` with `.part` and random letters.
  * @param to path of the copy
- * @throws StoreUnavailableError when the database is damaged or locked
+ * @throws StoreUnavailableError when the database is damaged or locked, or the disk with the copy is full
  * @throws Error when `to` exists or cannot be created; the signal's reason
  */
 export async function backupDatabase(from: string, to: string, options: BackupOptions = {}): Promise<void> {
@@ -53,7 +53,7 @@ export async function backupDatabase(from: string, to: string, options: BackupOp
       await publish(part, to);
     } catch (error) {
       await rm(part, { force: true });
-      throw readError(error);
+      throw copyError(error, to, 'so there is none');
     }
   } finally {
     db.close();

@@ -4,7 +4,7 @@ import { StoreError } from '../store-error.js';
 
 /** An error as data, to be posted to another thread: a message does not keep the classes of errors. */
 export interface Failure {
-  /** `unavailable`: the database cannot be used now; `newer`, `older`: its schema is; `defect`: one write failed. */
+  /** `unavailable`: the database cannot be used now; `newer`, `older`, `empty`: its schema is; `defect`: a write failed. */
   readonly kind: 'unavailable' | SchemaVersionError['kind'] | 'defect';
   readonly message: string;
   readonly stack: string;
@@ -51,6 +51,7 @@ export function toError({ kind, message, stack }: Failure): Error {
       return new StoreUnavailableError(`the database cannot be used now: ${message}`, { cause });
     case 'newer':
     case 'older':
+    case 'empty':
       return new SchemaVersionError(kind, message, { cause });
     case 'defect':
       return new StoreError(`the database refused a write: ${message}`, { cause });
@@ -64,12 +65,25 @@ export function readError(error: unknown): unknown {
   return new StoreUnavailableError(`the database cannot be read now: ${message}`, { cause: error });
 }
 
-/** Runs a synchronous driver call, and converts its error as `readError` does. */
-export function guarded<T>(run: () => T): T {
+/**
+ * Converts the error of copying to a file, so that a full disk is not taken for that of the database that is read.
+ * @param path the file that was written
+ * @param outcome what remains of the copy, as the end of a sentence
+ */
+export function copyError(error: unknown, path: string, outcome: string): unknown {
+  if (!isUnavailable(error)) return error;
+  const { message } = toFailure(error, 'unavailable');
+  return new StoreUnavailableError(`cannot complete the copy ${path}, ${outcome}: ${message}`, {
+    cause: error,
+  });
+}
+
+/** Runs a synchronous driver call, and converts its error: without `convert`, as `readError` does. */
+export function guarded<T>(run: () => T, convert: (error: unknown) => unknown = readError): T {
   try {
     return run();
   } catch (error) {
-    throw readError(error);
+    throw convert(error);
   }
 }
 

@@ -14,7 +14,7 @@ import type { Lease, ClaimedTurn } from '../../../core/model/turn.js';
 import type { Prune } from '../../../core/ports/store.js';
 import type { LeaseMark } from '../../../core/ports/lease-store.js';
 import type { ClaimedFaults } from '../../../core/ports/fault-store.js';
-import type { Quota } from '../../../core/model/quota.js';
+import type { Quota, Use } from '../../../core/model/quota.js';
 import type { SealedSecret, SecretBounds, StoredSecrets } from '../../../core/ports/secret-store.js';
 import type { NewActivity } from '../../../core/ports/overview-store.js';
 import type { Branched, Branching } from '../../../core/ports/stored-thread.js';
@@ -105,6 +105,7 @@ export interface Steps {
   settleNotice: Step<[name: string, owner: string, at: number], undefined>;
   saveActivity: Step<[added: NewActivity], undefined>;
   countRequest: Step<[quotas: readonly Quota[]], Quota | undefined>;
+  addUses: Step<[uses: readonly Use[]], void>;
   pruneSome: Step<[prune: Prune, stage: PruneStage], Pruned>;
   /** Writes one row, for health checks. */
   probe: Step<[at: number], undefined>;

@@ -1,12 +1,13 @@
-import { mkdtemp, mkdir, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import type { Log } from '../../../core/ports/log.js';
 import type { Prune } from '../../../core/ports/store.js';
 import { StoreUnavailableError, type SessionHead, type Store } from '../../../core/ports/store.js';
 import { readError } from './failure.js';
 import { requireFreeSpace } from './files/free-space.js';
+import { makeFolder } from './files/private-files.js';
 import { Reader, type Reads } from './reads/reader.js';
 import type { Pruned, PruneStage } from './steps.js';
 import { Writer } from './writer/writer.js';
@@ -98,11 +99,7 @@ async function findPlace(path: string, creates: boolean): Promise<Place> {
     const folder = await mkdtemp(join(tmpdir(), 'diptych-'));
     return { file: join(folder, 'diptych.db'), leave: () => rm(folder, { recursive: true, force: true }) };
   }
-  if (creates) {
-    await mkdir(dirname(path), { recursive: true }).catch((cause: unknown) => {
-      throw new StoreUnavailableError(`cannot create the folder of the database ${path}`, { cause });
-    });
-  }
+  if (creates) await makeFolder(path);
   return { file: path, leave: () => Promise.resolve() };
 }
 
@@ -209,6 +206,7 @@ function createStore(place: Place, writer: Writer, reader: Reader): SqliteStore 
     addNote: (note) => writer.run('addNote', note),
     countRequest: (quotas) =>
       quotas.length === 0 ? Promise.resolve(undefined) : writer.run('countRequest', quotas),
+    addUses: (uses) => (uses.length === 0 ? Promise.resolve() : writer.run('addUses', uses)),
     addUsage: async (rows) => {
       if (rows.length > 0) await writer.run('addUsage', rows);
     },

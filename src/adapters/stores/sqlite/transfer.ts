@@ -1,14 +1,13 @@
 import { existsSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
-import { dirname } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import { wellFormed } from '../../../core/model/text.js';
 import type { Transfer } from '../../../core/ports/transfer.js';
 import { shapeOf, type TransferRow, type TransferTable } from '../../../core/ports/transfer-tables.js';
 import { openReading, openWriting } from './connections.js';
-import { guarded } from './failure.js';
+import { copyError, guarded } from './failure.js';
 import { checkpoint } from './files/disk-bound.js';
 import { reportMissing } from './files/missing-data.js';
+import { makeFolder } from './files/private-files.js';
 
 const BUSY_MS = 5_000;
 const ROWS_A_PAGE = 200;
@@ -18,7 +17,7 @@ const ROWS_A_PAGE = 200;
  * @param options `mustExist`: true: a missing file is an error; false: it is created. `companions`: see `SqliteOptions`.
  * `onMissing`: called with data that was found missing, as messages for the operator
  * @throws Error when the file must exist and does not, or its schema is newer than this program
- * @throws StoreUnavailableError when it is damaged, locked, or cannot be created
+ * @throws StoreUnavailableError when it is damaged, locked, or cannot be created, or its disk is full
  */
 export async function openSqliteTransfer(
   path: string,
@@ -33,17 +32,23 @@ export async function openSqliteTransfer(
   },
 ): Promise<Transfer> {
   if (mustExist && !existsSync(path)) throw new Error(`there is no database ${path}`);
-  if (!mustExist) await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  if (!mustExist) await makeFolder(path);
   const options = { path, busyTimeoutMs: BUSY_MS, maxPages: null, creates: !mustExist, migrates: true };
-  const db = guarded(() => openWriting(options, reportMissing(path, companions, onMissing)));
+  const copying = (error: unknown): unknown => copyError(error, path, 'run the command again to continue');
+  const db = guarded(
+    () => openWriting(options, reportMissing(path, companions, onMissing)),
+    mustExist ? undefined : copying,
+  );
   return {
     rows: (table) => readRows(path, table),
     insert: (table, rows) =>
       settled(() => {
-        insertRows(db, table, rows);
+        guarded(() => {
+          insertRows(db, table, rows);
+        }, copying);
       }),
     openTurns: (leaseMs) => settled(() => countOpen(db, leaseMs)),
-    settle: () => settled(() => void checkpoint(db, 'TRUNCATE')),
+    settle: () => settled(() => void guarded(() => checkpoint(db, 'TRUNCATE'), copying)),
     close: () => settled(() => void db.close()),
   };
 }

@@ -48,6 +48,8 @@ export function traceRequests(tracer: Tracer, current: AsyncLocalStorage<Span>) 
       }
       span.end();
     },
+    // A request that could not be parsed has no span: nothing is known of it.
+    unparsed: (): void => undefined,
     streaming(): () => void {
       return () => undefined;
     },

@@ -81,6 +81,10 @@ export function createRequestObserver(metrics: Catalogue) {
       alike.seconds ??= metrics.requestSeconds.series(surface, wordFor(method), route);
       alike.seconds.add(milliseconds / 1000);
     },
+    /** Counts no duration: when the request began is unknown. */
+    unparsed(answered: Answered): void {
+      find(answered).requests.add(1);
+    },
     streaming(req: IncomingMessage, { surface, route }: Pick<Answered, 'surface' | 'route'>): () => void {
       streams.add(req);
       metrics.streams.add(1, surface, route);

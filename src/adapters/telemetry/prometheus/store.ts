@@ -1,20 +1,24 @@
 import type { Store } from '../../../core/ports/store.js';
 import type { Catalogue } from './catalogue.js';
 
-/** Wraps a store to measure the operations that a conversation waits for. */
+/**
+ * Wraps a store to measure the operations that a conversation waits for, and to count the errors of these and of
+ * pruning.
+ */
 export function timedStore(store: Store, metrics: Pick<Catalogue, 'storeSeconds' | 'storeErrors'>): Store {
-  function timed<A extends unknown[], R>(
+  function counted<A extends unknown[], R>(
     operation: string,
     run: (...given: A) => Promise<R>,
+    seconds?: ReturnType<Catalogue['storeSeconds']['series']>,
   ): (...given: A) => Promise<R> {
-    // Created here, so that they report 0 before the first operation.
-    const [seconds, errors] = [metrics.storeSeconds.series(operation), metrics.storeErrors.series(operation)];
+    // Created here, so that it reports 0 before the first operation.
+    const errors = metrics.storeErrors.series(operation);
     return (...given) => {
       const from = performance.now();
       const running = run(...given);
       running.then(
         () => {
-          seconds.add((performance.now() - from) / 1000);
+          seconds?.add((performance.now() - from) / 1000);
         },
         () => {
           errors.add(1);
@@ -22,6 +26,13 @@ export function timedStore(store: Store, metrics: Pick<Catalogue, 'storeSeconds'
       );
       return running;
     };
+  }
+
+  function timed<A extends unknown[], R>(
+    operation: string,
+    run: (...given: A) => Promise<R>,
+  ): (...given: A) => Promise<R> {
+    return counted(operation, run, metrics.storeSeconds.series(operation));
   }
 
   return {
@@ -35,5 +46,10 @@ export function timedStore(store: Store, metrics: Pick<Catalogue, 'storeSeconds'
     saveSession: timed('save_session', (change) => store.saveSession(change)),
     appendEvents: timed('append_events', (id, events, at) => store.appendEvents(id, events, at)),
     check: timed('check', () => store.check()),
+    prune: counted('prune', (prune, signal) => store.prune(prune, signal)),
+    pruneSecrets: counted('prune_secrets', (before, limit) => store.pruneSecrets(before, limit)),
+    expireWalletRequests: counted('expire_wallet_requests', (at, limit) =>
+      store.expireWalletRequests(at, limit),
+    ),
   };
 }

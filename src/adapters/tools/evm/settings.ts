@@ -11,8 +11,8 @@ export interface ChainSettings {
   /** The display name. */
   readonly name: string;
   /**
-   * JSON-RPC endpoints over http or https, at least one. Requests go to the first one and fail over to the others. The
-   * URLs may contain keys and are never shown.
+   * JSON-RPC endpoints over http or https, at least one. Requests go to the first one and fail over to the others, which
+   * are also asked for a transaction that it does not know. The URLs may contain keys and are never shown.
    */
   readonly rpcUrls: readonly string[];
   /** The symbol of the native currency. Default ETH. */

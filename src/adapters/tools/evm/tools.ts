@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../core/model/json.js';
-import type { Tool } from '../../../core/ports/tool.js';
+import { anyValue, HASH_PATTERN, type Tool } from '../../../core/ports/tool.js';
 import { chooseChain } from './chains.js';
 import type { Action, Runner } from './scope.js';
 import type { EvmSettings } from './settings.js';
@@ -12,8 +12,6 @@ interface Definition {
   readonly load: () => Promise<Action>;
 }
 
-/** A pattern marks an argument as a hash: otherwise the service would take 32 bytes in hex for a private key. */
-const HASH = '^0x[0-9a-fA-F]{64}$';
 const account = (description: string): JsonObject => ({ type: 'string', description, maxLength: 255 });
 const ADDRESS = account('An address, or a name such as vitalik.eth. Absent: the wallet of the session.');
 const CONTRACT = account('The contract: its address, its name, or the symbol of a known token.');
@@ -53,7 +51,7 @@ const DEFINITIONS: readonly Definition[] = [
       hash: {
         type: 'string',
         description: "The transaction's hash: 0x and 64 hex digits.",
-        pattern: HASH,
+        pattern: HASH_PATTERN,
       },
     },
     required: ['hash'],
@@ -64,9 +62,14 @@ const DEFINITIONS: readonly Definition[] = [
     description: 'Returns a block: number, hash, time, number of transactions, gas, base fee.',
     properties: {
       block: {
-        type: 'string',
-        description: 'A number, a hash, or latest, safe, finalized, earliest, pending. Absent: latest.',
-        anyOf: [{ pattern: HASH }, { maxLength: 20 }],
+        anyOf: [
+          { type: 'string', pattern: HASH_PATTERN, description: 'A hash.' },
+          {
+            type: 'string',
+            maxLength: 20,
+            description: 'A number, or latest, safe, finalized, earliest, pending. Absent: latest.',
+          },
+        ],
       },
     },
     load: async () => (await import('./lookups/blocks.js')).getBlock,
@@ -151,16 +154,6 @@ export function evmTools(settings: EvmSettings): readonly Tool[] {
       return run(action, args, chain, context);
     },
   }));
-}
-
-/**
- * A schema for any JSON value, since only the signature determines the type. Lists the types explicitly, because some
- * model providers reject an empty schema.
- */
-function anyValue(depth: number): JsonObject {
-  const plain = ['string', 'number', 'boolean', 'object'].map((type) => ({ type }));
-  const kinds: readonly JsonObject[] = [...plain, { type: 'string', pattern: HASH }];
-  return { anyOf: depth === 0 ? kinds : [...kinds, { type: 'array', items: anyValue(depth - 1) }] };
 }
 
 function chainParameter({ chains }: EvmSettings): JsonObject {

@@ -1,4 +1,5 @@
 import { isJsonObject } from '../../../core/model/json.js';
+import { basicAuthorization } from '../../platform/net/basic-authorization.js';
 import { BodyTooLargeError, readBoundedJson } from '../../platform/net/bounded-body.js';
 import { plainDecimal, symbolKey, type Answer, type QuoteSource } from './quotes.js';
 import type { HttpPriceSettings } from './settings.js';
@@ -58,13 +59,16 @@ async function askSource(
   url.searchParams.set('include_last_updated_at', 'true');
   const plan = url.hostname.startsWith('pro-') ? 'pro' : 'demo';
   const key = apiKey === undefined || apiKey === null ? {} : { [`x-cg-${plan}-api-key`]: apiKey };
+  const authorization = basicAuthorization(url);
+  // `fetch` refuses a URL with credentials.
+  url.username = url.password = '';
   const deadline = new AbortController();
   const timer = setTimeout(() => {
     deadline.abort(new SourceError(`The price source did not answer within ${String(timeoutMs / 1000)} s.`));
   }, timeoutMs);
   try {
     const response = await fetch(url, {
-      headers: { accept: 'application/json', ...key },
+      headers: { accept: 'application/json', ...key, ...(authorization && { authorization }) },
       redirect: 'error', // a redirect would send the API key to another host
       signal: deadline.signal,
     });

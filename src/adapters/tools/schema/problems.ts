@@ -1,4 +1,5 @@
 import type { ErrorObject } from 'ajv';
+import { unescapePointer } from '../../../core/model/json.js';
 import type { Problem } from '../../../core/model/refusal.js';
 
 const MAX_PROBLEMS = 20;
@@ -43,10 +44,6 @@ function describeError({ instancePath, keyword, params, message }: ErrorObject):
     default:
       return itself(message ?? `does not satisfy "${keyword}"`);
   }
-}
-
-function unescapePointer(part: string): string {
-  return part.replaceAll('~1', '/').replaceAll('~0', '~');
 }
 
 function typeName(type: unknown): string {

@@ -19,15 +19,8 @@ const REVOKE: Statement = {
   name: 'revoke_key',
   text: 'UPDATE app_keys SET revoked_at = coalesce(revoked_at, $2) WHERE id = $1 RETURNING id',
 };
-const PROBE: Statement = {
-  name: 'probe',
-  text: 'INSERT INTO probe (id, at) VALUES (1, $1) ON CONFLICT (id) DO UPDATE SET at = EXCLUDED.at',
-};
-
-/** App keys, and the write probe of health checks. */
-export function createKeys(
-  run: Run,
-): Pick<Store, 'saveKey' | 'findKey' | 'listKeys' | 'revokeKey' | 'check'> {
+/** Creates the reads and writes of App keys. */
+export function createKeys(run: Run): Pick<Store, 'saveKey' | 'findKey' | 'listKeys' | 'revokeKey'> {
   return {
     async saveKey({ id, digest, apps, label, createdAt, expiresAt, revokedAt }) {
       await run(SAVE, [id, digest, JSON.stringify(apps), label, createdAt, expiresAt, revokedAt]);
@@ -41,9 +34,6 @@ export function createKeys(
     },
     async revokeKey(id, at) {
       return (await run(REVOKE, [id, at])).length > 0;
-    },
-    async check() {
-      await run(PROBE, [Date.now()]);
     },
   };
 }

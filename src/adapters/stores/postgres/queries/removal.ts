@@ -74,7 +74,7 @@ export function createRemoval(run: Run, log: Log | undefined): Pick<Store, 'dele
       await repeat(trimLog, { signal });
       await repeat(removeBefore(PRUNE_KEYS, idempotencyBefore), { signal });
       await repeat(removeBefore(PRUNE_USES, usesBefore), { signal });
-      await repeat(removeBefore(PRUNE_PAST, usesBefore), { signal });
+      await repeat(removeBefore(PRUNE_PAST, prune.transactionsBefore), { signal });
       await repeat(removeBefore(PRUNE_USAGE, usageBefore), { signal });
       await repeat(removeBefore(PRUNE_WORK, usageBefore), { signal });
       await repeat(removeBefore(PRUNE_ACTIVITY, activityBefore), { signal });

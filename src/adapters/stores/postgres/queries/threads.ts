@@ -1,6 +1,6 @@
 import type { SystemFault } from '../../../../core/model/event.js';
 import { flightOf, type StoredFlight } from '../../../../core/model/flight.js';
-import { shownIn, type Message } from '../../../../core/model/message.js';
+import { failuresIn, shownIn, type Message } from '../../../../core/model/message.js';
 import type { Store } from '../../../../core/ports/store.js';
 import type { StoredThread, ThreadPart } from '../../../../core/ports/stored-thread.js';
 import type { Run, Statement } from '../connections.js';
@@ -24,6 +24,7 @@ interface OpenTurn {
 
 type Tail = SessionRow & {
   readonly shown_messages: number;
+  readonly failures: number;
   readonly open: readonly TurnRow[];
   readonly faults: readonly SystemFault[];
   readonly messages: readonly MessageRow[];
@@ -31,6 +32,7 @@ type Tail = SessionRow & {
 
 type Head = SessionRow & {
   readonly shown_messages: number;
+  readonly failures: number;
   readonly continues: boolean;
   readonly open: readonly OpenTurn[];
   readonly faults: readonly SystemFault[];
@@ -68,9 +70,13 @@ const OPEN_ORDER = `(t).status = 'running' DESC, (t).no`;
 const FAULTS = `(SELECT coalesce(json_agg(json_build_object('n', e.n, 'kind', e.kind, 'text', e.text) ORDER BY e.n), '[]')
   FROM system_events e WHERE e.session = s.ref AND e.n > s.faults_shown AND e.kind <> 'SystemNotice')`;
 
+/** The number of records that state why their turn failed, as `isFailure` finds them. */
+const FAILURES = `(SELECT count(*) FROM messages m
+  WHERE m.session = s.ref AND m.role = 'system' AND m.origin IS NULL AND m.position > 0)`;
+
 const HEAD: Statement = {
   name: 'thread_head',
-  text: `SELECT ${SESSION_COLUMNS}, s.shown_messages, c.continues, q.n,
+  text: `SELECT ${SESSION_COLUMNS}, s.shown_messages, ${FAILURES} AS failures, c.continues, q.n,
       (SELECT coalesce(
           json_agg(json_build_object('turn', turn_json(t), 'messages', ${RECORDS}) ORDER BY ${OPEN_ORDER}), '[]')
         FROM ${OPEN}) AS open,
@@ -91,7 +97,7 @@ const HEAD: Statement = {
 /** Reads the last messages that contribute to a snapshot: empty assistant messages without tool results do not. */
 const TAIL: Statement = {
   name: 'thread_tail',
-  text: `SELECT ${SESSION_COLUMNS}, s.shown_messages,
+  text: `SELECT ${SESSION_COLUMNS}, s.shown_messages, ${FAILURES} AS failures,
       (SELECT coalesce(json_agg(turn_json(t) ORDER BY ${OPEN_ORDER}), '[]') FROM ${OPEN}) AS open,
       ${FAULTS} AS faults,
       (SELECT coalesce(json_agg(r ORDER BY r.turn_no, r.position), '[]') FROM (
@@ -181,11 +187,13 @@ export function createThreadReads(
       partialText: turn.partial_text,
       partialSince: turn.partial_since,
     }));
-    const read = shownIn([...settled, ...open.flatMap(({ messages }) => messages)]);
+    const read = [...settled, ...open.flatMap(({ messages }) => messages)];
+    const isWhole = newest === null && !head.continues;
     return {
       session: toSession(head),
       settled,
-      skipped: newest === null && !head.continues ? 0 : head.shown_messages - read,
+      skipped: isWhole ? 0 : head.shown_messages - shownIn(read),
+      skippedFailures: isWhole ? 0 : head.failures - failuresIn(read),
       continues: head.continues,
       open,
       faults: head.faults,
@@ -203,6 +211,7 @@ export function createThreadReads(
         session: toSession(tail),
         messages: tail.messages.map(toMessage),
         shown: tail.shown_messages,
+        failures: tail.failures,
         open: tail.open.map((turn) => ({
           turn: toTurn(turn, id),
           partialText: turn.partial_text,

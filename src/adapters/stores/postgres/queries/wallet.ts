@@ -49,7 +49,13 @@ type Noted =
 
 const STAGE = callOf('stage_wallet_request', 14);
 const REQUEST = callOf('request_wallet', 8);
-const REPORT = callOf('report_wallet_outcome', 13);
+const LAST_CLIENT = `(SELECT t.client_id FROM turns t JOIN sessions s ON s.ref = t.session
+  WHERE s.id = $1 AND s.deleted_at IS NULL AND t.client_id IS NOT NULL ORDER BY t.no DESC LIMIT 1)`;
+const REPORT: Statement = {
+  name: 'report_wallet_outcome',
+  text: `SELECT report_wallet_outcome(
+    $1, $2, $3, $4, $5, $6, $7, $8, $9, coalesce($10, ${LAST_CLIENT}), $11, $12, $13) AS result`,
+};
 const VERIFY = callOf('verify_wallet_request', 7);
 const EXPIRE = callOf('expire_wallet_requests', 2);
 const ADD_NOTE = callOf('add_note', 8);

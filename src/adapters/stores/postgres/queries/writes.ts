@@ -48,6 +48,7 @@ type Accepted =
 
 const INTERRUPT_TURNS = callOf('interrupt_turns', 2);
 const COUNT_REQUEST = callOf('count_request', 1);
+const ADD_USES = callOf('add_uses', 1);
 const REPEAT_PROGRESS = callOf('repeat_progress', 11);
 
 type WriteName =
@@ -57,7 +58,8 @@ type WriteName =
   | 'interruptTurns'
   | 'saveProgress'
   | 'endTurn'
-  | 'countRequest';
+  | 'countRequest'
+  | 'addUses';
 
 /** The results of the write functions. */
 interface Results {
@@ -175,6 +177,10 @@ export function createWrites(run: Run, steps = new Steps(run)): Pick<Store, Writ
       if (quotas.length === 0) return undefined;
       const exhausted = await resultOf<number | null>(run, COUNT_REQUEST, [toQuotas(quotas)]);
       return exhausted === null ? undefined : quotaAt(quotas, exhausted);
+    },
+
+    async addUses(uses) {
+      if (uses.length > 0) await run(ADD_USES, [toUses(uses)]);
     },
   };
 }

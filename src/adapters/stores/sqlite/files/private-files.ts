@@ -1,19 +1,21 @@
-import { chmodSync, closeSync, openSync, realpathSync, statSync } from 'node:fs';
-import { open } from 'node:fs/promises';
-
-/** File mode: only the owner may read and write. */
-const PRIVATE = 0o600;
-const OTHERS = 0o077;
+import { accessSync, closeSync, constants, openSync, realpathSync, statSync } from 'node:fs';
+import { mkdir, open } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { StoreUnavailableError } from '../../../../core/ports/store.js';
+import { closeToOthers, PRIVATE } from '../../../platform/node/private-mode.js';
+import { toFailure } from '../failure.js';
 
 /**
  * Creates a database file with mode 0600 before SQLite opens it; SQLite gives the log and its index the same mode.
  * Removes the permissions of group and others from the files of an existing database: earlier versions left them.
  * @param options `creates`: whether a missing database file is created
- * @throws Error when the file cannot be created, or is missing
+ * @throws Error when the file cannot be created, is missing, or is a folder or a device
  */
 export function makePrivate(database: string, { creates }: { readonly creates: boolean }): void {
   if (creates) makeFile(database);
   const real = realpathSync(database);
+  // Nobody could use a folder or /dev/null any more once its mode is 0600.
+  if (!statSync(real).isFile()) throw new Error('it is not a regular file');
   for (const file of [real, `${real}-wal`, `${real}-shm`]) closeToOthers(file);
 }
 
@@ -25,25 +27,61 @@ function makeFile(file: string): void {
   try {
     closeSync(openSync(file, 'ax', PRIVATE));
   } catch (error) {
-    if (!isExisting(error)) throw error;
+    if (!hasCode(error, 'EEXIST')) throw error;
   }
 }
 
 /** Checks the code alone: an error from another realm is not an instance of this realm's `Error`. */
-function isExisting(error: unknown): boolean {
-  return typeof error === 'object' && error !== null && 'code' in error && error.code === 'EEXIST';
+function hasCode(error: unknown, code: string): boolean {
+  return typeof error === 'object' && error !== null && 'code' in error && error.code === code;
+}
+
+/**
+ * Returns which of a database's files, or their folder, this process may not read and write, with its owner and mode.
+ * Undefined: none that it can see.
+ */
+export function explainDenied(database: string): string | undefined {
+  let file = database;
+  try {
+    file = realpathSync(database);
+  } catch {
+    // The file is missing, or its folder is closed to this process.
+  }
+  const paths = [file, `${file}-wal`, `${file}-shm`, dirname(file)];
+  return paths.map(describeDenied).find((denied) => denied !== undefined);
+}
+
+function describeDenied(path: string): string | undefined {
+  try {
+    accessSync(path, constants.R_OK | constants.W_OK);
+    return undefined;
+  } catch (error) {
+    if (!hasCode(error, 'EACCES')) return undefined;
+  }
+  try {
+    const { uid, gid, mode } = statSync(path);
+    const owner = `uid ${String(uid)} and gid ${String(gid)} with mode ${(mode & 0o777).toString(8)}`;
+    const own = `uid ${String(process.getuid?.())} and gid ${String(process.getgid?.())}`;
+    return `${path} belongs to ${owner}, and this process has ${own}`;
+  } catch {
+    // Its folder is closed to this process.
+    return undefined;
+  }
+}
+
+/** Creates the folder of a database, for its owner alone. @throws StoreUnavailableError when it cannot be created */
+export async function makeFolder(database: string): Promise<void> {
+  await mkdir(dirname(database), { recursive: true, mode: 0o700 }).catch((cause: unknown) => {
+    const isFile = hasCode(cause, 'EEXIST') || hasCode(cause, 'ENOTDIR');
+    const reason = isFile ? 'a file is in its place' : toFailure(cause, 'unavailable').message;
+    throw new StoreUnavailableError(`cannot create the folder of the database ${database}: ${reason}`, {
+      cause,
+    });
+  });
 }
 
 /** Creates an empty file that only its owner may read. @throws Error when the file exists or cannot be created */
 export async function createPrivate(file: string): Promise<void> {
   const made = await open(file, 'wx', PRIVATE);
   await made.close();
-}
-
-function closeToOthers(file: string): void {
-  const found = statSync(file, { throwIfNoEntry: false });
-  if (found === undefined || (found.mode & OTHERS) === 0) return;
-  // Only the file's owner and root may change its mode.
-  if (process.getuid === undefined || (process.getuid() !== found.uid && process.getuid() !== 0)) return;
-  chmodSync(file, PRIVATE);
 }

@@ -5,6 +5,7 @@ import { shownCount, type Message } from '../../../../core/model/message.js';
 import { PAGE_CHARS, type StoredTail, type TailStore } from '../../../../core/ports/stored-thread.js';
 import {
   charsOf,
+  FAILURE_COUNT,
   MESSAGE_COLUMNS,
   SESSION_FAULTS,
   toMessage,
@@ -22,6 +23,8 @@ interface Tail {
   readonly row: SessionRow;
   readonly open: StoredTail['open'];
   readonly faults: readonly SystemFault[];
+  /** How many records of the session state why their turn failed. */
+  readonly failures: number;
   /** The last messages, newest first. */
   readonly messages: Message[];
   /** How many messages a snapshot shows for these. */
@@ -54,6 +57,7 @@ export function createTailReader(db: Database): TailStore['loadTail'] {
     "SELECT *, '' AS session_id FROM turns WHERE session = ? AND status = 'queued' ORDER BY no",
   );
   const selectFaults = db.prepare<[number, number], SystemFault>(SESSION_FAULTS);
+  const countFailures = db.prepare<[number], number>(FAILURE_COUNT).pluck();
   const selectBefore = db
     .prepare<[session: number, turnNo: number, position: number], MessageValues>(
       `SELECT t.id, ${MESSAGE_COLUMNS} FROM messages m CROSS JOIN turns t ON t.session = m.session AND t.no = m.turn_no
@@ -95,7 +99,8 @@ export function createTailReader(db: Database): TailStore['loadTail'] {
       partialSince: turn.partial_since,
     }));
     const faults = selectFaults.all(row.ref, row.faults_shown);
-    const tail: Tail = { row, open, faults, messages: [], shown: 0 };
+    const failures = countFailures.get(row.ref) ?? 0;
+    const tail: Tail = { row, open, faults, failures, messages: [], shown: 0 };
     return { tail, next: addPage(tail, END, count) };
   });
   const readNext = db.transaction((tail: Tail, before: Place, count: number) =>
@@ -112,7 +117,7 @@ export function createTailReader(db: Database): TailStore['loadTail'] {
       if (place === 'restart') return load(id, count);
       next = place;
     }
-    const { row, open, faults, messages } = tail;
-    return { session: toSession(row), messages: messages.reverse(), shown: row.shown_messages, open, faults };
+    const { row, messages, ...rest } = tail;
+    return { ...rest, session: toSession(row), messages: messages.reverse(), shown: row.shown_messages };
   };
 }

@@ -1,10 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import type { SystemFault } from '../../../../core/model/event.js';
-import { shownIn, type Message } from '../../../../core/model/message.js';
+import { failuresIn, shownIn, type Message } from '../../../../core/model/message.js';
 import { PAGE_CHARS, type StoredThread, type ThreadPart } from '../../../../core/ports/stored-thread.js';
 import {
   charsOf,
+  FAILURE_COUNT,
   MESSAGE_COLUMNS,
   SESSION_FAULTS,
   TURN_MESSAGES,
@@ -23,6 +24,8 @@ interface Head {
   readonly row: SessionRow;
   readonly open: StoredThread['open'];
   readonly faults: readonly SystemFault[];
+  /** How many records of the session state why their turn failed. */
+  readonly failures: number;
   readonly openNos: ReadonlySet<number>;
   readonly continues: boolean;
 }
@@ -73,6 +76,7 @@ export function createThreadReader(
      ORDER BY turn_no DESC, position DESC LIMIT 1 OFFSET CAST(? AS INTEGER)`,
   );
   const selectFaults = db.prepare<[number, number], SystemFault>(SESSION_FAULTS);
+  const countFailures = db.prepare<[number], number>(FAILURE_COUNT).pluck();
 
   function readHead(id: string, part: ThreadPart | undefined): Head | 'deleted' | 'unknown' {
     const row = selectSession.get(id);
@@ -86,9 +90,10 @@ export function createThreadReader(
       partialSince: turn.partial_since,
     }));
     const faults = selectFaults.all(row.ref, row.faults_shown);
+    const failures = countFailures.get(row.ref) ?? 0;
     const continues =
       part !== undefined && 'after' in part && isRecord.get(part.after.id, row.ref) !== undefined;
-    return { row, open, faults, openNos: new Set(turns.map(({ no }) => no)), continues };
+    return { row, open, faults, failures, openNos: new Set(turns.map(({ no }) => no)), continues };
   }
 
   /** Returns the record before the first one of the part. */
@@ -137,10 +142,11 @@ export function createThreadReader(
       if (place === 'restart') return load(id, part);
       next = place;
     }
-    const { row, open, faults, continues } = head;
+    const { row, open, faults, failures, continues } = head;
     const isWhole = !continues && (part === undefined || !('newest' in part));
-    const read = shownIn([...settled, ...open.flatMap(({ messages }) => messages)]);
-    const skipped = isWhole ? 0 : row.shown_messages - read;
-    return { session: toSession(row), settled, skipped, continues, open, faults };
+    const read = [...settled, ...open.flatMap(({ messages }) => messages)];
+    const skipped = isWhole ? 0 : row.shown_messages - shownIn(read);
+    const skippedFailures = isWhole ? 0 : failures - failuresIn(read);
+    return { session: toSession(row), settled, skipped, skippedFailures, continues, open, faults };
   };
 }

@@ -53,6 +53,10 @@ export const TURN_MESSAGES = `SELECT ?, ${MESSAGE_COLUMNS} FROM messages m WHERE
 export const SESSION_FAULTS =
   "SELECT n, kind, text FROM system_events WHERE session = ? AND n > ? AND kind <> 'SystemNotice' ORDER BY n";
 
+/** Counts the records of a session that state why their turn failed, as `isFailure` does. Parameter: session. */
+export const FAILURE_COUNT =
+  "SELECT count(*) FROM messages WHERE session = ? AND role = 'system' AND origin IS NULL AND position > 0";
+
 /** The id of the turn, then the values of `MESSAGE_COLUMNS`. */
 export type MessageValues = [
   turnId: string,

@@ -39,6 +39,8 @@ export interface TurnTable {
   findHead(session: number): TurnRow | undefined;
   /** Counts the queued turns of a session, and checks whether one runs. */
   countOpen(session: number): { readonly queued: number; readonly isRunning: boolean };
+  /** Returns the client of the last turn of a session that has one. */
+  findLastClient(session: number): string | null;
   insertQueued(session: number, turn: NewTurn): Turn;
   /** Stores a turn that has ended when it was created. */
   insertComplete(session: number, turn: NewTurn): Turn;
@@ -78,6 +80,11 @@ export function createTurnTable(db: Database): TurnTable {
          (SELECT count(*) FROM turns WHERE session = ? AND status = 'running')`,
     )
     .raw();
+  const selectLastClient = db
+    .prepare<[number], string>(
+      'SELECT client_id FROM turns WHERE session = ? AND client_id IS NOT NULL ORDER BY no DESC LIMIT 1',
+    )
+    .pluck();
   const insert = db.prepare<
     [
       ...[
@@ -155,6 +162,7 @@ export function createTurnTable(db: Database): TurnTable {
       const [queued, running] = countOpen.get(session, session) ?? [0, 0];
       return { queued, isRunning: running > 0 };
     },
+    findLastClient: (session) => selectLastClient.get(session) ?? null,
     insertQueued(session, turn) {
       const { id, no, app, clientId, keyId, createdAt } = turn;
       insert.run(session, id, no, app, clientId, keyId, createdAt, 'queued', 0, null, 0, null);

@@ -13,6 +13,7 @@ import { GuardedBatch } from './guarded-batch.js';
 import { reportMissing } from '../files/missing-data.js';
 import { parseRequest, postReply, type Reply, type Request } from './messages.js';
 import { OpenFiles } from '../files/open-files.js';
+import { explainDenied } from '../files/private-files.js';
 import type { Call } from '../steps.js';
 import { createWrites } from '../writes/writes.js';
 
@@ -94,7 +95,9 @@ function start(port: MessagePort, options: unknown): void {
     serve(port, db, { ...options, missing });
   } catch (error) {
     const failure = toFailure(error, error instanceof SchemaVersionError ? error.kind : 'unavailable');
-    const message = `cannot open ${options.path}: ${failure.message}`;
+    const denied = explainDenied(options.path);
+    const reason = denied === undefined ? failure.message : `${failure.message}: ${denied}`;
+    const message = `cannot open ${options.path}: ${reason}`;
     postReply(port, { type: 'refused', failure: { ...failure, message } });
     port.close();
   }

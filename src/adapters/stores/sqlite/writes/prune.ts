@@ -122,7 +122,7 @@ export function createPruneSome(db: Database, bury: Bury): Handlers['pruneSome']
   function pruneKeys(prune: Prune): Pruned {
     const removed = [
       removeUses.run(prune.usesBefore, ROWS_A_STEP),
-      removePast.run(prune.usesBefore, ROWS_A_STEP),
+      removePast.run(prune.transactionsBefore, ROWS_A_STEP),
       removeUsage.run(prune.usageBefore, ROWS_A_STEP),
       removeWork.run(prune.usageBefore, ROWS_A_STEP),
       removeKeys.run(prune.idempotencyBefore, ROWS_A_STEP),

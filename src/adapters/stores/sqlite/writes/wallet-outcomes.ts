@@ -39,7 +39,7 @@ export function createOutcomeWrites({
 
   return {
     reportWalletOutcome(report) {
-      const { turnId, messageId, app, clientId, claim, claimTurn, text, at } = report;
+      const { turnId, messageId, app, claim, claimTurn, text, at } = report;
       const session = sessions.findLive(report.sessionId);
       if (session === undefined || report.ids.length === 0) return { kind: 'stale' };
       const rows = report.ids.flatMap((id) => requests.find(session.ref, id) ?? []);
@@ -59,6 +59,7 @@ export function createOutcomeWrites({
       countTurn(session, Buffer.byteLength(text), at);
       const commit = events.commit(session, [], at);
       sessions.save(session);
+      const clientId = report.clientId ?? turns.findLastClient(session.ref);
       const isNext = !open.isRunning && open.queued === 0;
       const added = insertTurn(
         turns,
@@ -76,7 +77,8 @@ export function createOutcomeWrites({
       const session = sessions.findLive(sessionId);
       const row = session && requests.find(session.ref, id);
       if (row?.turn_id !== turnId) return undefined;
-      if (row.state === 'reported') {
+      const isDefinite = verification.verdict !== 'not_found';
+      if (row.state === 'reported' || (row.state === 'not_found' && isDefinite)) {
         const held = isTaken(row, verification) ? { ...verification, ...SETTLED_ANOTHER } : verification;
         row.state = held.verdict;
         row.verification = JSON.stringify(held);

@@ -46,16 +46,17 @@ export const getTokenBalance: Action = async (args, scope) => {
   const blockNumber = await client.getBlockNumber();
   const contract = { abi: erc20Abi, address: token, blockNumber } as const;
   try {
-    const [raw, decimals, unit] = await Promise.all([
+    const [raw, decimals, symbol] = await Promise.all([
       client.readContract({ ...contract, functionName: 'balanceOf', args: [address] }),
       client.readContract({ ...contract, functionName: 'decimals' }),
       symbolOf(scope, token, blockNumber),
     ]);
     const balance = formatContractUnits(raw, decimals);
     return {
-      text: `${name ?? address} has ${balance} ${unit} on ${chain.name}.`,
+      text: `${name ?? address} has ${balance} ${tokenWords(token, symbol)} on ${chain.name}.`,
       balance,
-      unit,
+      unit: symbol.isConfigured ? symbol.text : 'tokens',
+      ...(!symbol.isConfigured && symbol.text !== '' && { claimed_symbol: symbol.text }),
       raw: String(raw),
       decimals,
       token,
@@ -86,17 +87,28 @@ async function tokenOf(scope: Scope, given: Parameters<typeof tokenAddress>[1]):
   return (await contractOf(scope, given)).address;
 }
 
-/** Returns the configured symbol, otherwise the contract's (sanitized, as it may be anything), otherwise `tokens`. */
-async function symbolOf({ client, chain }: Scope, token: Address, blockNumber: bigint): Promise<string> {
+interface TokenSymbol {
+  /** Empty: the contract has none. */
+  readonly text: string;
+  /** False: the contract's own word, sanitized. It may claim to be any token. */
+  readonly isConfigured: boolean;
+}
+
+async function symbolOf({ client, chain }: Scope, token: Address, blockNumber: bigint): Promise<TokenSymbol> {
   const configured = chain.tokens?.find(({ address }) => address.toLowerCase() === token.toLowerCase());
-  if (configured !== undefined) return configured.symbol;
+  if (configured !== undefined) return { text: configured.symbol, isConfigured: true };
   const data = encodeFunctionData({ abi: erc20Abi, functionName: 'symbol' });
   const answer = await client.call({ to: token, data, blockNumber }).catch((error: unknown) => {
     if (revertOf(error) === undefined) throw error;
     return { data: undefined };
   });
-  const symbol = tamed(answer.data === undefined ? '' : textOf(answer.data), MAX_SYMBOL);
-  return symbol === '' ? 'tokens' : symbol;
+  const text = tamed(answer.data === undefined ? '' : textOf(answer.data), MAX_SYMBOL);
+  return { text, isConfigured: false };
+}
+
+function tokenWords(token: Address, { text, isConfigured }: TokenSymbol): string {
+  if (isConfigured) return text;
+  return text === '' ? `tokens of ${token}` : `tokens of ${token}, which calls itself ${shown(text)},`;
 }
 
 /** Decodes a string; some old tokens return 32 plain bytes instead of an ABI-encoded string. */

@@ -1,4 +1,4 @@
-import { MethodNotFoundRpcError, MethodNotSupportedRpcError, numberToHex } from 'viem';
+import { MethodNotFoundRpcError, MethodNotSupportedRpcError } from 'viem';
 import type { SimulatedStep } from '../../../../core/ports/chains.js';
 import { describeRevert, revertOf } from '../abi/reverts.js';
 import { tryCall, withoutFunds } from '../lookups/trials.js';
@@ -7,7 +7,7 @@ import { chainOf, refusalIn } from '../rpc/faults.js';
 import { readObject, ResponseFieldError } from '../rpc/response-fields.js';
 import type { ChainScope } from '../scope.js';
 import type { ChainSettings } from '../settings.js';
-import { failedStep, readStep, type PreparedCall } from './simulated-steps.js';
+import { failedStep, readStep, wireCall, type PreparedCall } from './simulated-steps.js';
 
 /** The errors of `eth_simulateV1` about a call that no block can hold. */
 const CALL_CODES = { least: -38_099, most: -38_000 } as const;
@@ -67,7 +67,7 @@ async function simulateBlock(
   client: Client,
   calls: readonly PreparedCall[],
 ): Promise<readonly SimulatedStep[]> {
-  const block = { calls: calls.map((call) => ({ ...call, value: numberToHex(call.value) })) };
+  const block = { calls: calls.map(wireCall) };
   const options = { blockStateCalls: [block], traceTransfers: false, validation: false };
   const blocks: unknown = await client.request({ method: 'eth_simulateV1', params: [options, 'latest'] });
   if (!Array.isArray(blocks) || blocks.length !== 1) throw new ResponseFieldError('There is not one block');

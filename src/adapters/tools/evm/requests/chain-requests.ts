@@ -12,6 +12,7 @@ import { readAddress, readCount } from '../rpc/response-fields.js';
 import { createReader } from '../scope.js';
 import type { ChainSettings, EvmSettings } from '../settings.js';
 import { verifyPayload } from './payload-signatures.js';
+import { prepareCall, wireCall } from './simulated-steps.js';
 import { createSimulator } from './simulations.js';
 import { findTransaction } from './transaction-search.js';
 
@@ -37,6 +38,20 @@ export function openChainRequests(settings: EvmSettings) {
       calls: readonly SimulatedCall[],
       signal: AbortSignal,
     ): Promise<Simulation> => read(chain, signal, (scope) => simulate(scope, from, calls)),
+
+    estimateGas: (
+      chain: ChainSettings,
+      from: string,
+      call: SimulatedCall,
+      signal: AbortSignal,
+    ): Promise<string> =>
+      read(chain, signal, async ({ client }) => {
+        const gas: unknown = await client.request({
+          method: 'eth_estimateGas',
+          params: [wireCall(prepareCall(from, call)), 'latest'],
+        });
+        return String(readCount(gas));
+      }),
 
     nonceOf: (chain: ChainSettings, address: string, signal: AbortSignal): Promise<number> =>
       read(chain, signal, async ({ client }) => {

@@ -28,6 +28,10 @@ export function createChains(settings: EvmSettings): Chains {
       const chain = chainOf(id);
       return (await requests()).simulate(chain, from, calls, signal);
     },
+    estimateGas: async (id, from, call, signal) => {
+      const chain = chainOf(id);
+      return (await requests()).estimateGas(chain, from, call, signal);
+    },
     nonceOf: async (id, address, signal) => {
       const chain = chainOf(id);
       return (await requests()).nonceOf(chain, address, signal);

@@ -1,8 +1,9 @@
-import type { Address, Hex } from 'viem';
-import type { SimulatedStep } from '../../../../core/ports/chains.js';
+import { numberToHex, type Address, type Hex } from 'viem';
+import type { SimulatedCall, SimulatedStep } from '../../../../core/ports/chains.js';
 import { describeRevert, revertFrom } from '../abi/reverts.js';
 import { isJsonObject, type JsonValue } from '../../../../core/model/json.js';
 import {
+  readAddress,
   readBytes,
   readCount,
   readObject,
@@ -19,6 +20,15 @@ export interface PreparedCall {
   readonly to: Address;
   readonly value: bigint;
   readonly data: Hex;
+}
+
+export function prepareCall(from: string, { to, value, data }: SimulatedCall): PreparedCall {
+  return { from: readAddress(from), to: readAddress(to), value: BigInt(value), data: readBytes(data) };
+}
+
+/** Converts a call to the fields of JSON-RPC. */
+export function wireCall(call: PreparedCall) {
+  return { ...call, value: numberToHex(call.value) };
 }
 
 /** A result of at most 1 KiB; what is cut off is replaced by `…`. */

@@ -36,8 +36,16 @@ export async function findTransaction(
     value: String(readQuantity(fields.value)),
     data: readBytes(fields.input ?? fields.data),
     nonce: readCount(fields.nonce),
+    delegates: hasEntries(fields.authorizationList),
     receipt: readReceipt(receipt, hash, from),
   };
+}
+
+/** Absent in transactions of other types than that of EIP-7702. */
+function hasEntries(list: JsonValue | undefined): boolean {
+  if (list === null || list === undefined) return false;
+  if (!Array.isArray(list)) throw new ResponseFieldError('A list is malformed');
+  return list.length > 0;
 }
 
 /** Null: there is none, or it is one of a block that is not mined yet. */

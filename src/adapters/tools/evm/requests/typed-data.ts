@@ -2,7 +2,7 @@ import { isDeeperThan, isJsonObject, type JsonObject, type JsonValue } from '../
 import { fitsInteger, integerOf } from '../abi/integers.js';
 import { ChainError } from '../chain-error.js';
 import { shown, tamed } from '../words.js';
-import { readStructs, type FieldType, type Structs } from './typed-data-types.js';
+import { readStructs, type Field, type FieldType, type Structs } from './typed-data-types.js';
 
 /** Of the typed data as JSON. */
 const MAX_BYTES = 65_536;
@@ -10,6 +10,14 @@ const MAX_DEPTH = 16;
 const MAX_PATH = 200;
 const KEYS = ['types', 'primaryType', 'domain', 'message'] as const;
 const DOMAIN_TYPE = 'EIP712Domain';
+/** The fields of a domain by EIP-712, in their order. */
+const DOMAIN_FIELDS = [
+  'string name',
+  'string version',
+  'uint256 chainId',
+  'address verifyingContract',
+  'bytes32 salt',
+];
 
 /** Typed data (EIP-712) whose values all fit their types. */
 export interface TypedData {
@@ -20,9 +28,9 @@ export interface TypedData {
 }
 
 /**
- * Checks typed data (EIP-712) strictly, so that every wallet encodes it in the same way: all types are declared, and
- * every struct has its fields and no others. Bounded: 64 KiB of JSON, 16 levels, 200 types, 200 fields. The checksums
- * of addresses (ERC-55) are not verified.
+ * Checks typed data (EIP-712) strictly, so that every wallet encodes it in the same way: all types are declared, every
+ * struct has its fields and no others, and the domain has those of EIP-712. Bounded: 64 KiB of JSON, 16 levels, 200
+ * types, 200 fields. The checksums of addresses (ERC-55) are not verified.
  * @throws ChainError in words for the assistant
  */
 export function readTypedData(given: JsonObject): TypedData {
@@ -40,9 +48,11 @@ export function readTypedData(given: JsonObject): TypedData {
   }
   const structs = readStructs(given.types);
   const { primaryType, domain, message } = given;
-  if (!structs.has(DOMAIN_TYPE)) {
+  const domainFields = structs.get(DOMAIN_TYPE);
+  if (domainFields === undefined) {
     throw new ChainError(`types.${DOMAIN_TYPE}: must list the fields of the domain, as EIP-712 requires.`);
   }
+  checkDomainType(domainFields);
   if (typeof primaryType !== 'string' || primaryType === DOMAIN_TYPE || !structs.has(primaryType)) {
     throw new ChainError(
       `primaryType: must be one of the types, and not ${DOMAIN_TYPE}; ${shown(primaryType)} is not.`,
@@ -64,6 +74,16 @@ export function checkTypedData(chainId: number, given: JsonObject): void {
   if (named === BigInt(chainId)) return;
   throw new ChainError(
     `domain.chainId: must be ${String(chainId)}, the chain of the request, not ${shown(domain.chainId)}.`,
+  );
+}
+
+/** Some wallets make the type of the domain from its values, and would sign something else. */
+function checkDomainType(fields: readonly Field[]): void {
+  const given = fields.map(({ text, name }) => `${text} ${name}`);
+  const right = DOMAIN_FIELDS.filter((field) => given.includes(field));
+  if (given.join() === right.join()) return;
+  throw new ChainError(
+    `types.${DOMAIN_TYPE}: must have fields of EIP-712 alone, in this order: ${DOMAIN_FIELDS.join(', ')}.`,
   );
 }
 
