@@ -73,7 +73,7 @@ export async function readConfig(sources: ConfigSources) {
     secret,
   );
   const read = {
-    host: reader.read('HOST', '127.0.0.1', settings.text),
+    host: reader.read('HOST', '127.0.0.1', network.listenAddress),
     /** 0: any free port. */
     port: reader.read('PORT', 8080, integer(0, 65_535)),
     ...surfacesOf(reader),
@@ -126,7 +126,7 @@ export async function readConfig(sources: ConfigSources) {
     retentionMs: reader.read('RETENTION_DAYS', null, settings.daysOrOff),
     demoTokenMs: reader.read('DEMO_TOKEN_MS', 15, integer(0, 60_000)),
     /** `off`: a wallet address is accepted without proof of ownership. */
-    walletProof: reader.read('WALLET_PROOF', 'off', oneOf(['off', 'required'])),
+    walletProof: reader.read('WALLET_PROOF', 'off', settings.offOrRequired),
     /** The sites whose sign-in messages are accepted. */
     walletProofDomains: reader.read('WALLET_PROOF_DOMAINS', null, network.siteNames),
     /** The chains whose contract wallets may sign in, home chain first; null: the first configured chain. */

@@ -146,6 +146,9 @@ describe('the end of the legacy surface', () => {
 
 describe('settings', () => {
   it.each<[string, string, (config: Config) => unknown, unknown]>([
+    ['HOST', '::1', (c) => c.host, '::1'],
+    ['HOST', 'fe80::1%eth0', (c) => c.host, 'fe80::1%eth0'],
+    ['HOST', 'node-1.example', (c) => c.host, 'node-1.example'],
     ['SURFACES', 'legacy', (c) => c.surfaces, ['legacy']],
     ['SURFACES', ' legacy , current ', (c) => c.surfaces, ['current', 'legacy']],
     ['PAGE', 'off', (c) => c.page, false],
@@ -173,6 +176,8 @@ describe('settings', () => {
     ['TURN_TIMEOUT', '0.25', (c) => c.turnTimeoutMs, 250],
     ['RETENTION_DAYS', '30', (c) => c.retentionMs, 30 * 86_400_000],
     ['RETENTION_DAYS', 'off', (c) => c.retentionMs, null],
+    ['RETENTION_DAYS', 'false', (c) => c.retentionMs, null],
+    ['WALLET_PROOF', 'false', (c) => c.walletProof, 'off'],
     ['RATE_LIMIT', '0', (c) => c.rateLimit, 0],
     ['LEGACY_WEBHOOK', 'https://hooks.example/x', (c) => c.legacy.webhook, 'https://hooks.example/x'],
     ['LEGACY_WEBHOOK_DAYS', '14', (c) => c.legacy.webhookDays, 14],
@@ -201,6 +206,11 @@ describe('settings', () => {
   });
 
   it.each([
+    ['HOST', '[::1]'],
+    ['HOST', 'http://127.0.0.1'],
+    ['HOST', '127.0.0.1:8080'],
+    ['HOST', '0.0.0.0/0'],
+    ['HOST', 'local host'],
     ['PORT', '-1'],
     ['PORT', '80.5'],
     ['PORT', '65536'],
@@ -211,6 +221,11 @@ describe('settings', () => {
     ['PAGE', 'maybe'],
     ['DATABASE_URL', 'mysql://x'],
     ['DATABASE_URL', 'sqlite:'],
+    ['DATABASE_URL', 'sqlite::memory'],
+    ['DATABASE_URL', 'sqlite:~/x.db'],
+    ['DATABASE_URL', 'sqlite:x.db?mode=ro'],
+    ['DATABASE_URL', 'sqlite://data/x.db'],
+    ['DATABASE_URL', 'sqlite://'],
     ['DATABASE_URL', 'postgres:hunter2'],
     ['REDIS_URL', 'http://:hunter2@cache'],
     ['SECRETS_KEY', 'hunter2'],
@@ -234,6 +249,7 @@ describe('settings', () => {
     ['TURN_TIMEOUT', '10m'],
     ['TURN_TIMEOUT', '99999999'],
     ['RETENTION_DAYS', '0'],
+    ['WALLET_PROOF', 'true'],
     ['BUSY_STRATEGY', 'queue'],
     ['LEGACY_SUNSET_AT', '2027-02-30'],
     ['LEGACY_SUNSET_AT', 'soon'],

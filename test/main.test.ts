@@ -10,6 +10,24 @@ import { freePort, ROOT, ServerProcess } from './support/server-process.js';
 // Each test starts processes; a lost lease alone takes 6 seconds.
 jest.setTimeout(60_000);
 
+const asModule = (source: string): string => `data:text/javascript,${encodeURIComponent(source)}`;
+/** A module for `--import`: in place of dist/app.js, it loads a module that reports it and never ends loading. */
+const LOADS_NO_APP = asModule(`
+import { register } from 'node:module';
+register(${JSON.stringify(
+  asModule(`
+export async function load(url, context, nextLoad) {
+  if (!url.endsWith('/dist/app.js')) return nextLoad(url, context);
+  const source = \`
+    export const createApp = undefined;
+    process.stderr.write('loading the app');
+    setInterval(() => undefined, 60_000);
+    await new Promise(() => undefined);
+  \`;
+  return { format: 'module', shortCircuit: true, source };
+}`),
+)});`);
+
 let place: Place;
 beforeEach(() => {
   place = new Place();
@@ -61,7 +79,7 @@ describe('the service', () => {
     expect(stdout).toMatch(/data: \{"type":"complete"\}/);
   });
 
-  it.each(['SIGTERM', 'SIGINT'] as const)(
+  it.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
     'drains on %s: a running turn may finish, then it exits with 0',
     async (signal) => {
       const { running, url } = await place.serve({ DEMO_TOKEN_MS: '5', DRAIN_TIMEOUT: '2147483' });
@@ -96,6 +114,19 @@ describe('the service', () => {
     expect(await server.ended).toBe(0);
   });
 
+  it.each([
+    ['npm start', MAIN, []],
+    ['diptych serve', CLI, ['serve']],
+  ] as const)(
+    'listens for signals while %s loads its modules, as process 1 needs to',
+    async (_, script, args) => {
+      const running = place.start(script, args, { NODE_OPTIONS: `--import ${LOADS_NO_APP}` });
+      await running.says('loading the app');
+      running.child.kill('SIGTERM');
+      expect(await running.ended).toBe(143);
+    },
+  );
+
   it('exits at once on a second signal', async () => {
     const { running, url } = await place.serve({ DEMO_TOKEN_MS: '1000', DRAIN_TIMEOUT: '600' });
     await fetch(`${url}/api/chat?message=count%20from%201%20to%201000`, {
@@ -106,6 +137,31 @@ describe('the service', () => {
     await running.says('"msg":"draining"');
     running.child.kill('SIGINT');
     expect(await running.ended).toBe(130);
+  });
+
+  it('ignores SIGUSR1, with which Node would open its inspector', async () => {
+    const { running, url } = await place.serve();
+    running.child.kill('SIGUSR1');
+    expect((await fetch(`${url}/api/health`)).status).toBe(200);
+    running.child.kill('SIGTERM');
+    expect(await running.ended).toBe(0);
+    expect(running.err()).not.toMatch(/debugger|inspector/i);
+  });
+
+  it('names HOST when it is a link-local address without its interface, and exits with 1', async () => {
+    const running = place.start(MAIN, [], { HOST: 'fe80::1' });
+    expect(await running.ended).toBe(1);
+    expect(running.err()).toContain('Diptych cannot start: HOST ');
+  });
+
+  it('names the folder of the database when a file is in its place, and exits with 1', async () => {
+    writeFileSync(join(place.directory, 'file'), '');
+    const running = place.start(MAIN, [], { DATABASE_URL: 'sqlite:./file/x.db' });
+    expect(await running.ended).toBe(1);
+    const database = join(place.directory, 'file', 'x.db');
+    expect(running.err()).toContain(
+      `cannot create the folder of the database ${database}: a file is in its place`,
+    );
   });
 
   it('says that its port is in use, and exits with 1', async () => {

@@ -16,6 +16,7 @@ import { Display } from './chat/display.js';
 import { History, HISTORY_LINES } from './chat/history.js';
 import { reportOutcome } from './chat/report-outcome.js';
 import { showPending, TX_HINT } from './chat/wallet-commands.js';
+import { readVersion } from '../version.js';
 import { CommandError, INTERRUPTED, type Terminal } from './terminal.js';
 
 interface Flags {
@@ -69,9 +70,18 @@ function clientOptions(terminal: Terminal, flags: Flags): ClientOptions {
   if (app !== DEFAULT_APP && (key ?? '').trim() === '')
     throw new CommandError(`--app ${app} needs the key of the App: set DIPTYCH_APP_KEY`, 2);
   return {
-    ...{ url, surface, app },
+    ...{ url, surface, app, fetch: fetchAs(`diptych-chat/${readVersion()}`) },
     ...(session !== undefined && { sessionId: session }),
     ...(key !== undefined && { key }),
+  };
+}
+
+/** Returns `fetch` with a name for the report on the legacy surface, which would say `node`. */
+function fetchAs(userAgent: string): typeof fetch {
+  return (input, init) => {
+    const headers = new Headers(init?.headers);
+    headers.set('User-Agent', userAgent);
+    return fetch(input, { ...init, headers });
   };
 }
 
@@ -156,7 +166,7 @@ class Talk implements ChatRoom {
   async run(withHistory: boolean): Promise<void> {
     const history = await History.open(this.terminal, withHistory && this.#isTerminal);
     const lines = this.#open(history);
-    const release = this.#handleKeys(lines);
+    const release = this.#handleEndings(lines);
     try {
       if (this.#isTerminal) lines.prompt();
       for await (const line of lines) {
@@ -188,7 +198,9 @@ class Talk implements ChatRoom {
     const command = this.#isTerminal ? commandIn(line) : undefined;
     try {
       if (command !== undefined) await command(this);
-      else if ((await this.#ask(line)) === 'failed' && !this.#isTerminal) this.terminal.setExitCode(1);
+      // The output may have been lost while this line was waiting.
+      else if (!this.#isLeaving && (await this.#ask(line)) === 'failed' && !this.#isTerminal)
+        this.terminal.setExitCode(1);
     } catch (error) {
       if (this.#isLeaving) return;
       // On a terminal the user sees the error and continues; a script needs the exit code.
@@ -229,8 +241,8 @@ class Talk implements ChatRoom {
     showPending(this.display, pending, this.#isTerminal ? TX_HINT : elsewhere);
   }
 
-  /** Handles Ctrl-C and Ctrl-D. Returns the function that removes the handlers. */
-  #handleKeys(lines: Interface): () => void {
+  /** Handles Ctrl-C, Ctrl-D and the loss of the output. Returns the function that removes the handlers. */
+  #handleEndings(lines: Interface): () => void {
     const onInterrupt = (): void => {
       this.#onCtrlC(lines);
     };
@@ -239,10 +251,20 @@ class Talk implements ChatRoom {
       this.#isLeaving = true;
       this.#answer?.abort();
     };
-    if (!this.#isTerminal) return this.terminal.onInterrupt(onInterrupt);
+    const { output } = this.terminal;
+    const onLost = (): void => {
+      onClose();
+      lines.close();
+    };
+    output.on('error', onLost);
     // On a terminal, readline intercepts Ctrl-C.
-    lines.on('SIGINT', onInterrupt).on('close', onClose);
-    return () => lines.off('SIGINT', onInterrupt).off('close', onClose);
+    if (this.#isTerminal) lines.on('SIGINT', onInterrupt).on('close', onClose);
+    const release = this.#isTerminal ? undefined : this.terminal.onInterrupt(onInterrupt);
+    return () => {
+      output.off('error', onLost);
+      lines.off('SIGINT', onInterrupt).off('close', onClose);
+      release?.();
+    };
   }
 
   /**

@@ -9,9 +9,9 @@ import { missingKeys } from '../core/access/secret-rotation.js';
 import { SchemaVersionError } from '../adapters/stores/schema-version.js';
 import type { Store } from '../core/ports/store.js';
 import { attempt, type Finding } from './finding.js';
-import { sealerOf } from './secrets.js';
+import { hasKey, sealerOf } from './secrets.js';
 
-/** Checks the store, and that the keys of its secrets are configured. Creates and migrates no SQLite database. */
+/** Checks the store, and that the keys of its secrets are configured. Creates and migrates no database. */
 export async function checkData(config: Config): Promise<readonly Finding[]> {
   const { database } = config;
   if (database.kind === 'sqlite' && database.path !== null && !existsSync(database.path)) {
@@ -19,9 +19,10 @@ export async function checkData(config: Config): Promise<readonly Finding[]> {
   }
   const described = describeDatabase(database);
   const opening = openStore(config, { creates: false, migrates: false });
-  if (await opening.then(() => false, isOlder)) {
-    const message = `${described}: an older schema; the service migrates it when it starts`;
-    return [{ name: 'store', ok: true, message }];
+  const pending = await opening.then(() => undefined, describePending);
+  if (pending !== undefined) {
+    const store = { name: 'store', ok: true, message: `${described}: ${pending}` };
+    return [store, await attempt('secrets', 'their keys can be read', () => checkKey(config))];
   }
   const findings: Finding[] = [];
   const store = await attempt('store', described, async () => {
@@ -52,17 +53,28 @@ async function checkMissing(path: string): Promise<readonly Finding[]> {
   return [store, ...lost.map((message) => ({ name: 'data', ok: false, message }))];
 }
 
-function isOlder(error: unknown): boolean {
-  return error instanceof SchemaVersionError && error.kind === 'older';
+/** Describes what the service does with a schema when it starts; undefined for any other error. */
+function describePending(error: unknown): string | undefined {
+  if (!(error instanceof SchemaVersionError) || error.kind === 'newer') return undefined;
+  return error.kind === 'older'
+    ? 'an older schema; the service migrates it when it starts'
+    : 'no tables yet; the service creates them when it starts';
 }
 
 async function checkSecrets(store: Store, config: Config): Promise<void> {
-  // Without stored secrets no key is needed yet; the service creates one.
-  if ((await store.secretKeyIds()).length === 0) return;
+  if ((await store.secretKeyIds()).length === 0) {
+    await checkKey(config);
+    return;
+  }
   const missing = await missingKeys(store, await sealerOf(config));
   if (missing.length === 0) return;
   const which = missing.length === 1 ? 'the key' : 'the keys';
   throw new Error(
     `some stored values need ${which} ${missing.join(', ')}: add ${missing.length === 1 ? 'it' : 'them'} to SECRETS_KEY, after the newest`,
   );
+}
+
+/** Without stored secrets the service creates a key that does not exist, but it does not start with an invalid one. */
+async function checkKey(config: Config): Promise<void> {
+  if (hasKey(config)) await sealerOf(config);
 }

@@ -36,13 +36,18 @@ export function checkCommand(terminal: Terminal): Command {
       if (flags.json === true) printJson(terminal, { ok, checks: findings });
       else {
         const isColourful = colourful(terminal, terminal.output);
-        for (const { name, ok: fine, message } of findings) {
-          const mark = fine ? styled('green', 'ok  ', isColourful) : styled('red', 'FAIL', isColourful);
-          terminal.output.write(`${mark}  ${printable(`${name}: ${message}`)}\n`);
+        for (const finding of findings) {
+          const mark = styled(...markOf(finding), isColourful);
+          terminal.output.write(`${mark}  ${printable(`${finding.name}: ${finding.message}`)}\n`);
         }
       }
       if (!ok) terminal.setExitCode(1);
     });
+}
+
+function markOf({ ok, warning }: Finding): [color: 'green' | 'yellow' | 'red', mark: string] {
+  if (!ok) return ['red', 'FAIL'];
+  return warning === true ? ['yellow', 'WARN'] : ['green', 'ok  '];
 }
 
 async function findAll(flags: CheckFlags): Promise<readonly Finding[]> {

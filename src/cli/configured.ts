@@ -25,9 +25,10 @@ export function configOf(flags: ConfigFlags): Promise<Config> {
 /**
  * Runs `work` with the service's store, which a running service may be using at the same time. Leaves an older schema
  * alone: nodes of the version that wrote it could not start any more.
- * @param options `creates`: a SQLite database that does not exist is created
+ * @param options `creates`: a SQLite database that does not exist, or the schema of an empty PostgreSQL database, is
+ * created
  * @throws CommandError when there is no database
- * @throws SchemaVersionError when its schema is not the one of this version
+ * @throws SchemaVersionError when its schema is not the one of this version, or absent
  */
 export async function withStore<T>(
   flags: ConfigFlags,

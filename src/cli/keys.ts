@@ -3,8 +3,18 @@ import { Command } from 'commander';
 import { nodeDigests } from '../adapters/platform/node/digests.js';
 import { systemClock } from '../adapters/platform/uuid/clock.js';
 import { keyStatus, mintKey } from '../core/access/app-keys.js';
+import type { Store } from '../core/ports/store.js';
+import { isoDate } from '../config/settings.js';
 import { withConfig, withStore, type ConfigFlags } from './configured.js';
-import { CommandError, isoTime, printJson, printTable, type Terminal } from './terminal.js';
+import {
+  CommandError,
+  isoTime,
+  jsonText,
+  printJson,
+  printTable,
+  writeAll,
+  type Terminal,
+} from './terminal.js';
 
 interface CreateFlags extends ConfigFlags {
   readonly app: readonly string[];
@@ -60,19 +70,28 @@ async function create(terminal: Terminal, flags: CreateFlags): Promise<void> {
         );
       }
       await store.saveKey(stored);
-      if (flags.json === true) {
-        const { id, apps, label } = stored;
-        printJson(terminal, { id, key, apps, label, expires_at: timeOrNull(stored.expiresAt) });
-        return;
+      const { id, apps, label } = stored;
+      try {
+        const fields = { id, key, apps, label, expires_at: timeOrNull(stored.expiresAt) };
+        await writeAll(terminal, flags.json === true ? jsonText(fields) : `${key}\n`);
+      } catch (error) {
+        throw await withdraw(store, id, error);
       }
+      if (flags.json === true) return;
       const until = stored.expiresAt === null ? 'does not expire' : `expires ${isoTime(stored.expiresAt)}`;
-      terminal.output.write(`${key}\n`);
       terminal.errors.write(
-        `Key ${stored.id} for ${stored.apps.join(', ')} (${until}). It is not shown again: store it now.\n`,
+        `Key ${id} for ${apps.join(', ')} (${until}). It is not shown again: store it now.\n`,
       );
     },
     { creates: true },
   );
+}
+
+/** Revokes a key that nobody saw. Returns the error to report. */
+async function withdraw(store: Store, id: string, cause: unknown): Promise<CommandError> {
+  const isRevoked = await store.revokeKey(id, systemClock.now()).catch(() => false);
+  const outcome = isRevoked ? `so it was revoked again: ${id}` : `revoke it with \`keys revoke ${id}\``;
+  return new CommandError(`The new key could not be shown, ${outcome}`, 1, { cause });
 }
 
 async function list(terminal: Terminal, flags: ConfigFlags & { json?: boolean }): Promise<void> {
@@ -133,5 +152,6 @@ function expiry(text: string, now: number): number {
 }
 
 function dateOf(text: string): number {
-  return /^\d{4}-\d{2}-\d{2}(T.*)?$/.test(text) ? Date.parse(text) : NaN;
+  const date = isoDate(text);
+  return 'value' in date ? date.value : NaN;
 }

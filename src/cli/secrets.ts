@@ -46,19 +46,31 @@ async function rotate(terminal: Terminal, flags: Flags): Promise<void> {
   }
 }
 
+/** Whether the key of secrets exists: a service whose database has no secrets may not have created it yet. */
+export function hasKey(config: Config): boolean {
+  const file = keyFileOf(config);
+  return config.secretsKeys !== null || (file !== null && existsSync(file));
+}
+
+/** The path of the generated key; null if there is none with this database. */
+function keyFileOf({ database }: Config): string | null {
+  const isFile = database.kind === 'sqlite' && database.path !== null;
+  return isFile ? join(dirname(database.path), SECRETS_KEY_FILE) : null;
+}
+
 /**
  * Creates the sealer of a configuration.
  * @throws CommandError when no key exists: a new key could not open the stored values
+ * @throws Error when the key cannot be read
  */
-export async function sealerOf({ secretsKeys, database }: Config): Promise<Sealer> {
-  const isFile = database.kind === 'sqlite' && database.path !== null;
-  const file = isFile ? join(dirname(database.path), SECRETS_KEY_FILE) : null;
-  if (secretsKeys === null && (file === null || !existsSync(file))) {
+export async function sealerOf(config: Config): Promise<Sealer> {
+  const file = keyFileOf(config);
+  if (!hasKey(config)) {
     throw new CommandError(
       `There is no key: SECRETS_KEY is not set${file === null ? '' : `, and there is no file ${file}`}`,
     );
   }
-  return createSealer(await loadSecretsKeys(secretsKeys, file));
+  return createSealer(await loadSecretsKeys(config.secretsKeys, file));
 }
 
 function report(terminal: Terminal, flags: Flags, sealer: Sealer, done: Rotated, stopped: boolean): void {

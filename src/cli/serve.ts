@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { processSources } from '../config.js';
-import { serve } from '../main.js';
+import { serve } from '../serve.js';
 
 /** The flags, with the environment variable that each overrides. */
 const FLAGS = [
@@ -16,14 +16,14 @@ const FLAGS = [
   [
     'DRAIN_TIMEOUT',
     '--drain-timeout <seconds>',
-    'how long running turns may take to finish on Ctrl-C and SIGTERM',
+    'how long running turns may take to finish on Ctrl-C, SIGTERM and SIGHUP',
   ],
   ['DEMO_TOKEN_MS', '--demo-token-ms <number>', 'speed of the demo rig, in milliseconds per token'],
 ] as const;
 
 /** `serve`: runs the service, like `npm start`. */
 export function serveCommand(): Command {
-  const command = new Command('serve').description('run the service; Ctrl-C and SIGTERM drain it');
+  const command = new Command('serve').description('run the service; Ctrl-C, SIGTERM and SIGHUP drain it');
   for (const [variable, flag, description] of FLAGS) command.option(flag, `${description} (${variable})`);
   return command.action(async (_flags: unknown, self: Command) => {
     const overrides = command.options.map((option, index) => {

@@ -11,7 +11,7 @@ export interface Terminal {
   onInterrupt(listener: () => void): () => void;
   /** Calls `listener` on Ctrl-C, SIGTERM and SIGHUP instead of exiting. Returns the function that removes it. */
   onStop(listener: () => void): () => void;
-  /** Sets the exit code of the process. */
+  /** Sets the exit code of the process. 0 does not replace the code of a failure. */
   setExitCode(code: number): void;
 }
 
@@ -27,7 +27,11 @@ export function colourful(
 }
 
 /** Applies a style if the stream supports colors. */
-export function styled(style: 'bold' | 'dim' | 'red' | 'green', text: string, isColourful: boolean): string {
+export function styled(
+  style: 'bold' | 'dim' | 'red' | 'yellow' | 'green',
+  text: string,
+  isColourful: boolean,
+): string {
   return isColourful ? styleText(style, text, { validateStream: false }) : text;
 }
 
@@ -53,9 +57,24 @@ export class CommandError extends Error {
   }
 }
 
+/** Formats data as indented JSON, with a line break at the end. */
+export function jsonText(value: unknown): string {
+  return `${JSON.stringify(value, null, 2)}\n`;
+}
+
 /** Prints data as indented JSON. */
 export function printJson(terminal: Terminal, value: unknown): void {
-  terminal.output.write(`${JSON.stringify(value, null, 2)}\n`);
+  terminal.output.write(jsonText(value));
+}
+
+/** Prints text. @throws Error when it cannot be written, also when the reader of a pipe has gone */
+export function writeAll({ output }: Pick<Terminal, 'output'>, text: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    output.write(text, (error) => {
+      if (error) reject(error);
+      else resolve();
+    });
+  });
 }
 
 /** Prints a table with aligned columns, or `empty` when there are no rows. */

@@ -16,6 +16,7 @@ const NO_CHAINS: Chains = {
   resolveAddress: refuse,
   encodeCall: refuse,
   simulate: refuse,
+  estimateGas: refuse,
   nonceOf: refuse,
   findTransaction: refuse,
   isSignedBy: refuse,

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Config } from '../config.js';
@@ -20,9 +20,10 @@ export const SECRETS_KEY_FILE = 'secrets.key';
 
 /**
  * Opens the store. `close` deletes a temporary database.
- * @param options `creates`: whether a SQLite database that does not exist is created; `migrates`: whether an older
- * schema is migrated; both true by default
- * @throws SchemaVersionError when the schema is newer than this program, or older and must not be migrated
+ * @param options `creates`: whether a SQLite database that does not exist, and the schema of an empty PostgreSQL
+ * database, are created; `migrates`: whether an older schema is migrated; both true by default
+ * @throws SchemaVersionError when the schema is newer than this program, older and must not be migrated, or absent and
+ * must not be created
  */
 export async function openStore(
   { database, preparesStatements }: Pick<Config, 'database' | 'preparesStatements'>,
@@ -38,6 +39,7 @@ export async function openStore(
     const store = await openPostgresStore({
       url,
       preparesStatements,
+      creates,
       migrates,
       ...(log !== undefined && { log }),
     });
@@ -46,8 +48,6 @@ export async function openStore(
   const { openSqliteStore } = await import('../adapters/stores/sqlite/store.js');
   const { path } = database;
   const directory = path === null ? await mkdtemp(join(tmpdir(), 'diptych-')) : dirname(path);
-  // Conversations are private: only the user who runs the service may read the directory.
-  if (creates) await mkdir(directory, { recursive: true, mode: 0o700 });
   const secretsKeyFile = join(directory, SECRETS_KEY_FILE);
   const store = await openSqliteStore({
     path: path ?? join(directory, 'diptych.db'),

@@ -7,28 +7,34 @@ import type { Rig } from '../core/ports/rig.js';
  * an API key in the environment. `demo` comes last unless it is configured.
  */
 export async function createRigs(config: Config): Promise<readonly Rig[]> {
-  const [{ createModelRig }, { createDemoRig }, { usualModels }] = await Promise.all([
+  const [{ createModelRig }, { CallMemory }, { createDemoRig }, { usualModels }] = await Promise.all([
     import('../adapters/models/create-rig.js'),
+    import('../adapters/models/call-memory.js'),
     import('../adapters/models/demo/rig.js'),
     import('../adapters/models/usual-models.js'),
   ]);
+  const memory = new CallMemory();
   const demo = createDemoRig({ tokenMs: config.demoTokenMs });
   if (config.rigs.length === 0) {
     const known = Object.values(usualModels).flat();
     const named = config.modelRigs.map((rig) => {
       const usual = rig.provider === 'openai' ? known.find(({ model }) => model === rig.model) : undefined;
-      return createModelRig({ ...rig, ...usual });
+      return createModelRig({ ...rig, ...usual }, memory);
     });
     const usual = KEYED_PROVIDERS.flatMap((provider) => {
       const apiKey = config.providerKeys[provider];
       const models = apiKey === undefined ? [] : usualModels[provider];
       return models
         .filter(({ id }) => !named.some((rig) => rig.id === id))
-        .map((model) => createModelRig({ ...model, provider, baseUrl: null, apiKey: apiKey ?? null }));
+        .map((model) =>
+          createModelRig({ ...model, provider, baseUrl: null, apiKey: apiKey ?? null }, memory),
+        );
     });
     return [...named, ...usual, demo];
   }
-  const rigs = config.rigs.map((rig) => (rig.provider === 'demo' ? renamed(demo, rig) : createModelRig(rig)));
+  const rigs = config.rigs.map((rig) =>
+    rig.provider === 'demo' ? renamed(demo, rig) : createModelRig(rig, memory),
+  );
   return rigs.some(({ id }) => id === DEMO_RIG) ? rigs : [...rigs, demo];
 }
 

@@ -7,6 +7,12 @@ export type CorsOrigins = '*' | readonly string[];
 /** Express's `trust proxy`: the number or addresses of proxies whose `X-Forwarded-*` headers are trusted. */
 export type TrustProxy = boolean | number | readonly string[];
 
+/** An address or a name to listen on. */
+export const listenAddress: Parse<string> = (value) =>
+  isIP(value) !== 0 || /^[^\s:/[\]]+$/.test(value)
+    ? { value }
+    : { wrong: 'must be an address without brackets, scheme or port, such as 127.0.0.1, 0.0.0.0 or ::1' };
+
 /** `*`, or origins separated by commas. */
 export const corsOrigins: Parse<CorsOrigins> = (value) => {
   if (value === '*') return { value };
@@ -77,11 +83,22 @@ export const databaseUrl: Parse<DatabaseLocation> = (value) => {
   if (/^postgres(ql)?:\/\//i.test(value) && URL.canParse(value))
     return { value: { kind: 'postgres', url: value } };
   const path = /^sqlite:(.+)$/.exec(value)?.[1];
-  if (path === undefined) {
+  if (path === undefined || (path.startsWith(':') && path !== ':memory:')) {
     return {
       wrong:
         'must be sqlite:PATH, such as sqlite:./data/diptych.db, sqlite::memory:, or postgres://user@host/database',
     };
+  }
+  // Other programs take it for a relative path or for the name of a host.
+  if (/^\/\/(?!\/)/.test(path)) {
+    return {
+      wrong:
+        'must not have two slashes: sqlite:./data/x.db is relative to the working directory, sqlite:/data/x.db absolute',
+    };
+  }
+  // What a shell would replace, or SQLite take as parameters, would be part of the name of a new file.
+  if (path.startsWith('~') || path.includes('?')) {
+    return { wrong: 'must have a path that does not begin with ~ and has no parameters after ?' };
   }
   return { value: { kind: 'sqlite', path: path === ':memory:' ? null : path.replace(/^\/\/(?=\/)/, '') } };
 };

@@ -55,9 +55,12 @@ export const seconds: Parse<number> = (value) => {
   return { wrong: `must be a number of seconds from 0.001 to ${String(MAX_SECONDS)}` };
 };
 
+/** YAML 1.1, as Helm and other tools read it, takes an unquoted `off` for `false`. */
+const OFF = /^(off|false|no)$/i;
+
 /** Days, or `off` (null). The value is in milliseconds. */
 export const daysOrOff: Parse<number | null> = (value) => {
-  if (value === 'off') return { value: null };
+  if (OFF.test(value)) return { value: null };
   const number = /^\d{1,6}(\.\d{1,6})?$/.test(value) ? Number(value) : NaN;
   if (number > 0) return { value: Math.round(number * 86_400_000) };
   return { wrong: 'must be a number of days above 0, or off' };
@@ -66,7 +69,13 @@ export const daysOrOff: Parse<number | null> = (value) => {
 /** `on` or `off`, or a common synonym. */
 export const onOff: Parse<boolean> = (value) => {
   if (/^(on|true|yes|1)$/i.test(value)) return { value: true };
-  return /^(off|false|no|0)$/i.test(value) ? { value: false } : { wrong: 'must be on or off' };
+  return OFF.test(value) || value === '0' ? { value: false } : { wrong: 'must be on or off' };
+};
+
+/** `off`, or a common synonym, or `required`. */
+export const offOrRequired: Parse<'off' | 'required'> = (value) => {
+  if (OFF.test(value)) return { value: 'off' };
+  return value === 'required' ? { value } : { wrong: 'must be off or required' };
 };
 
 /** A token that is valid in a header. */

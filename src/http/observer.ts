@@ -25,6 +25,8 @@ export interface RequestObserver {
   around(req: IncomingMessage, handle: () => void): void;
   /** Called when the response is over, or its connection was closed before that. */
   answered(req: IncomingMessage, answered: Answered): void;
+  /** Called for the response to a request that could not be parsed, for which `around` is never called. */
+  unparsed(answered: Answered): void;
   /** Called when the response becomes an event stream. The stream is open until the returned function is called. */
   streaming(req: IncomingMessage, opened: Pick<Answered, 'surface' | 'route'>): () => void;
 }
@@ -48,6 +50,9 @@ export function requestObservers(all: readonly RequestObserver[]): RequestObserv
     },
     answered(req, answered) {
       for (const observer of all) observer.answered(req, answered);
+    },
+    unparsed(answered) {
+      for (const observer of all) observer.unparsed(answered);
     },
     streaming(req, opened) {
       const closed = all.map((observer) => observer.streaming(req, opened));

@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import express, { type Request, type RequestHandler, type Response } from 'express';
 import type { Log } from '../core/ports/log.js';
-import { logAnswer } from './access-log.js';
+import { logAnswer, logUnparsed } from './access-log.js';
 import { isAnnouncedTooLarge } from './request/body.js';
-import { answerBrokenRequests } from './connections/broken-requests.js';
+import { answerBrokenRequests, MAX_HEADER_BYTES } from './connections/broken-requests.js';
 import { limitConnections } from './connections/connection-limit.js';
 import { answerErrors } from './response/error-responses.js';
 import type { Dialect } from './response/errors.js';
@@ -15,6 +15,7 @@ import { onClosed } from './connections/pending-responses.js';
 import { begin } from './request/request-id.js';
 import { exchangeOf } from './request/exchange.js';
 import { originRule } from './guards/origins.js';
+import type { RateLimit } from './guards/rate-limit.js';
 import { createScreening } from './guards/screening.js';
 import { guard } from './guards/browser-headers.js';
 import type { HttpSettings } from './settings.js';
@@ -34,9 +35,6 @@ export interface HttpServer {
   close(graceMs: number): Promise<void>;
 }
 
-/** Limit of the request line and headers together, in bytes. It is large because messages are sent in the URL. */
-const MAX_HEADER_BYTES = 1_048_576;
-
 /**
  * Idle time of connections, in milliseconds. Longer than that of common load balancers, so that they close connections
  * first.
@@ -49,17 +47,18 @@ const CUT_MS = 1_000;
 /**
  * Creates a server that gives each request an id, a log line, the security headers, and an error response if it fails.
  * @param options `router`: handles the requests; `dialect`: the error format until a route has set its own; `streams`:
- * the streams that `close` ends
+ * the streams that `close` ends; `rateLimit`: that of the router, for requests that never reach it
  */
 export function createHttpServer(options: {
   readonly router: RequestHandler;
   readonly streams: Streams;
   readonly dialect: Dialect;
+  readonly rateLimit?: Pick<RateLimit, 'countUnparsed'>;
   readonly log: Log;
   readonly observer?: RequestObserver | undefined;
   readonly http: HttpSettings;
 }): HttpServer {
-  const { router, streams, dialect, log, observer, http } = options;
+  const { router, streams, dialect, rateLimit, log, observer, http } = options;
   // Used only for Express's request and response methods and settings; the router is our own.
   const app = express();
   app
@@ -101,7 +100,14 @@ export function createHttpServer(options: {
     idleMs: KEEP_ALIVE_MS,
     isOpenStream: (res) => streams.isOpen(res),
   });
-  answerBrokenRequests(server, connections, { headers: guarding.common, dialect });
+  answerBrokenRequests(server, connections, {
+    headers: guarding.common,
+    dialect,
+    countUnparsed: rateLimit?.countUnparsed,
+    answered: (refused) => {
+      logUnparsed({ surface: dialect.name, ...refused }, log, observer);
+    },
+  });
   limitConnections(server, { max: http.maxConnections, log });
   let open = 0;
   let draining = false;

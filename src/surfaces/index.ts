@@ -12,7 +12,7 @@ import type { Dialect } from '../http/response/errors.js';
 import type { RequestObserver } from '../http/observer.js';
 import { withoutThose, type Route } from '../http/routing/route.js';
 import { RouteTable } from '../http/routing/route-table.js';
-import { limitRate } from '../http/guards/rate-limit.js';
+import { limitRate, type RateLimit } from '../http/guards/rate-limit.js';
 import { clientAddress } from '../http/request/client-address.js';
 import type { HttpSettings } from '../http/settings.js';
 import { createStreams, type Streams } from '../http/sse/streams.js';
@@ -128,7 +128,7 @@ async function describeLegacy(deployment: Deployment): Promise<Document> {
  * Creates the router for all exposed surfaces and pages.
  * @param options `surfaces`: at least one; `root`: who serves `/api`; `pages`: routes beside the surfaces; `observer`: is
  * notified of the routes and of streams
- * @returns the router, its streams, and the error format for requests without a known route
+ * @returns the router, its streams, and the error format and rate limit for requests without a known route
  */
 export function createRouter(options: {
   readonly core: Core;
@@ -145,6 +145,7 @@ export function createRouter(options: {
   readonly router: RequestHandler;
   readonly streams: Streams;
   readonly dialect: Dialect;
+  readonly rateLimit: RateLimit;
 } {
   const { core, http } = options;
   const streams = createStreams(http, options.observer);
@@ -155,7 +156,8 @@ export function createRouter(options: {
   const field: FieldSettings = { keyHeaders, idleStreamMs, addressOf };
   const mounts = listMounts({ core, streams, about, field }, names, options.root);
   const table = new RouteTable();
-  const limited = limitRate(http);
+  const rateLimit = limitRate(http);
+  const limited = rateLimit.handlers;
   const successor = names.includes('current') ? '/current/api' : null;
   const notice = options.legacy && createNotice(options.legacy, successor);
   const known = [CURRENT_KEY_HEADER, LEGACY_KEY_HEADER];
@@ -185,5 +187,5 @@ export function createRouter(options: {
   const pages = options.pages?.flatMap((page) => page(beside)) ?? [];
   table.mount({ base: '', routes: pages, dialect: beside, before: limited });
   options.observer?.routed(table.known);
-  return { router: table.handle, streams, dialect: mounts[0].dialect };
+  return { router: table.handle, streams, dialect: mounts[0].dialect, rateLimit };
 }

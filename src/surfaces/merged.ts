@@ -1,7 +1,7 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { readBody } from '../http/request/body.js';
 import type { Dialect } from '../http/response/errors.js';
-import { handle } from '../http/validation/input.js';
+import { handle, isBlank } from '../http/validation/input.js';
 import { readQuery } from '../http/validation/query.js';
 import { withoutThose, type Method, type Route } from '../http/routing/route.js';
 import * as currentInput from './current/input.js';
@@ -42,7 +42,8 @@ function sharedRoutes({ core }: Pick<SurfaceContext, 'core'>): readonly Route[] 
     },
   );
   const selectAsLegacy = handle(legacyInput.selectModel, async ({ sessionId, model }, _req, res) => {
-    const { created } = await core.selectRig({ session: sentByQuery(sessionId), rig: model, key: undefined });
+    const session = sentByQuery(sessionId);
+    const { created } = await core.selectRig({ session, rig: model, key: undefined, parameter: 'model' });
     res.json(selection(model, undefined, created));
   });
   return [
@@ -77,13 +78,14 @@ function sharedRoutes({ core }: Pick<SurfaceContext, 'core'>): readonly Route[] 
 
 const SELECTION = new Set(['rig', 'session_id', 'model']);
 
-/** True for a legacy request: it has no `rig`, but a `session_id` in the query or a `model`. */
+/** True for a legacy request: its `rig` is absent, null or blank, and it has a `session_id` in the query or a `model`. */
 async function isLegacySelection(req: Request, res: Response): Promise<boolean> {
   const query = readQuery(req.url, SELECTION);
   const body = await readBody(req, res);
   const fields = body.kind === 'object' ? body.fields : {};
   const has = (name: string) => Object.hasOwn(query, name) || Object.hasOwn(fields, name);
-  return !has('rig') && (Object.hasOwn(query, 'session_id') || has('model'));
+  const hasRig = [query.rig, fields.rig].some((rig) => rig !== undefined && rig !== null && !isBlank(rig));
+  return !hasRig && (Object.hasOwn(query, 'session_id') || has('model'));
 }
 
 async function spokenBySelection(req: Request, res: Response): Promise<string> {

@@ -111,7 +111,9 @@ export async function startScriptedUpstream(
       reply.json(400, { error: { message: 'unreadable' } });
       return;
     }
-    const { messages, tools = [] } = parsed.data;
+    const { tools = [] } = parsed.data;
+    const isTitle = tools.length === 0;
+    const messages = isTitle ? parsed.data.messages : separated(parsed.data.messages);
     const last = messages.findLastIndex(({ role }) => role === 'user');
     const question = messages[last];
     const marker = question?.role === 'user' ? markerIn(question.content) : undefined;
@@ -120,7 +122,6 @@ export async function startScriptedUpstream(
       reply.json(400, { error: { message: 'no question' } });
       return;
     }
-    const isTitle = tools.length === 0;
     const after = messages.slice(last + 1).filter(({ role }) => role === 'assistant').length;
     const name = isTitle ? `title ${marker}` : `${marker} ${String(after)}`;
     const ordinal = times.get(name) ?? 0;
@@ -245,6 +246,18 @@ function troubleOf(random: Random, isHostile: boolean): Trouble {
 
 function isHostility(trouble: Trouble): trouble is Hostility {
   return HOSTILITIES.some(([kind]) => kind === trouble);
+}
+
+/** What the rig puts behind the results of a turn that had no reply. */
+const NO_REPLY = '(This turn ended without a reply.)';
+
+/** Undoes what the rig does so that roles alternate: it joins questions that had no reply, and adds `NO_REPLY`. */
+function separated(messages: readonly Message[]): readonly Message[] {
+  return messages.flatMap((message): readonly Message[] => {
+    if (message.role === 'assistant' && message.content === NO_REPLY) return [];
+    if (message.role !== 'user') return [message];
+    return message.content.split('\n\n').map((content) => ({ ...message, content }));
+  });
 }
 
 /**

@@ -6,6 +6,7 @@ import { createClient, type PendingRequest, type WalletReport } from '../../src/
 import { commandIn } from '../../src/cli/chat/commands.js';
 import { Display } from '../../src/cli/chat/display.js';
 import { mayHoldKey, runTx, type WalletRoom } from '../../src/cli/chat/wallet-commands.js';
+import { typedDataOf } from '../support/account-messages.js';
 import { requestLine, signingLines } from '../../src/cli/chat/what-to-sign.js';
 
 const WALLET = `0x${'aa'.repeat(20)}`;
@@ -23,6 +24,7 @@ const text: PendingRequest = {
   ...{ kind: 'signature', id: 3, chainId: 1, from: WALLET, label: 'Sign “hi”', typedData: null },
   text: "it's $HOME\n`x`",
 };
+const ACCOUNT_TYPES = typedDataOf('SafeTx(address to,bytes data)');
 const typed: PendingRequest = { ...text, id: 4, typedData: TYPED, text: null };
 
 /** A room with these requests pending, which notes what is shown and reported. */
@@ -49,14 +51,24 @@ function room(): WalletRoom & { readonly reports: WalletReport[]; shown: () => s
 }
 
 describe('What to sign', () => {
-  it('is listed with its id, amount, recipient and chain', () => {
-    expect(requestLine(payment)).toBe(
-      `1  send 0.01 ETH: 10000000000000000 wei (0.01 at 18 decimals) to ${FRIEND}, chain 31337`,
+  it('is listed with its id, amount, recipient and chain, then the label', () => {
+    const facts = `send 10000000000000000 wei (0.01 at 18 decimals) to ${FRIEND}, chain 31337`;
+    expect(requestLine(payment)).toBe(`1  ${facts}; the assistant's words: "send 0.01 ETH"`);
+    expect(requestLine({ ...payment, label: '' })).toBe(`1  ${facts}`);
+    const forged = `send 1 wei to ${WALLET}, chain 1"; now`;
+    expect(requestLine({ ...payment, label: forged })).toBe(
+      `1  ${facts}; the assistant's words: "send 1 wei to ${WALLET}, chain 1'; now"`,
     );
     expect(requestLine(call)).toContain(`, data 0x${'ab'.repeat(32)}… (100 bytes)`);
-    expect(requestLine(text)).toBe('3  Sign “hi”: sign a text, chain 1');
+    expect(requestLine(text)).toBe(`3  sign a text, chain 1; the assistant's words: "Sign “hi”"`);
     expect(requestLine({ ...typed, label: 'a\u202e\u001b[2Jb\n' })).toBe(
-      String.raw`4  a\u202e\u001b[2Jb\u000a: sign typed data (EIP-712), chain 1`,
+      String.raw`4  sign typed data (EIP-712), chain 1; the assistant's words: "a\u202e\u001b[2Jb\u000a"`,
+    );
+  });
+
+  it('has no unseen characters', () => {
+    expect(requestLine({ ...text, label: 'a\u3164b\u034fc\ufe0fd\u2800e\u{e0100}f' })).toContain(
+      String.raw`"a\u3164b\u034fc\ufe0fd\u2800e\u{e0100}f"`,
     );
   });
 
@@ -91,6 +103,23 @@ describe('What to sign', () => {
     } finally {
       rmSync(dirname(file), { recursive: true });
     }
+  });
+});
+
+describe('The warning of a signature', () => {
+  it.each<[string, PendingRequest, string | undefined]>([
+    ['a transaction', payment, undefined],
+    ['a text', text, undefined],
+    ['a text that can be a hash', { ...text, text: 'h'.repeat(32) }, 'act for a smart account'],
+    ['typed data', typed, 'can move funds'],
+    ['typed data with bytes', { ...typed, typedData: ACCOUNT_TYPES }, 'act for a smart account'],
+  ])('of %s', async (_, request, words) => {
+    const lines = await signingLines(request);
+    const file = /--from-file '([^']+)'/.exec(lines.join('\n'))?.[1];
+    if (file !== undefined) rmSync(dirname(file), { recursive: true });
+    const warning = lines.at(-2) ?? '';
+    if (words === undefined) expect(warning).not.toContain('signature');
+    else expect(warning).toContain(words);
   });
 });
 

@@ -65,7 +65,7 @@ describe.each(['current', 'legacy'] as const)(
     it('carries a payment from words to a verdict', async () => {
       const chat = await open();
       const listed = new RegExp(
-        `Waiting for your wallet:\\s+1  send 0\\.01 ETH to ${friend}: 10000000000000000 wei \\(0\\.01 at 18 decimals\\) to ${friend}, chain ${String(CHAIN)}`,
+        `Waiting for your wallet:\\s+1  send 10000000000000000 wei \\(0\\.01 at 18 decimals\\) to ${friend}, chain ${String(CHAIN)}; the assistant's words: "send 0\\.01 ETH to ${friend}"`,
       );
       await say(chat, `send 0.01 ETH to ${friend}`, listed);
       const [, json = ''] = await say(chat, '/tx show 1', /cast send 0x[^]*?(\{"from"[^\r\n]*\})/);
@@ -86,7 +86,11 @@ describe.each(['current', 'legacy'] as const)(
 
     it('reports signatures and rejections, and refuses keys', async () => {
       const chat = await open();
-      await say(chat, 'sign this: hello', /Waiting for your wallet:\s+1 {2}Sign “hello”: sign a text/);
+      await say(
+        chat,
+        'sign this: hello',
+        /Waiting for your wallet:\s+1 {2}sign a text, chain 31337; the assistant's words: "Sign “hello”"/,
+      );
       const key = `0x${'5e'.repeat(32)}`;
       await say(chat, `/tx signed 1 ${key}`, /looks like a private key/);
       const [, hex = ''] = await say(chat, '/tx show 1', /cast wallet sign (0x[0-9a-f]+)/);
@@ -101,13 +105,17 @@ describe.each(['current', 'legacy'] as const)(
         ...{ primaryType: 'Mail', domain: { chainId: CHAIN }, message: { to: 'Bob' } },
       };
       const args = JSON.stringify({ typed_data: typedData, description: 'A mail' });
-      await say(chat, `/tool request_signature ${args}`, /Waiting for your wallet:\s+2 {2}A mail/);
+      await say(chat, `/tool request_signature ${args}`, /Waiting for your wallet:\s+2 {2}sign typed data/);
       const [, file = ''] = await say(chat, '/tx show 2', /--data --from-file '([^']+)'/);
       const signed = await sign('eth_signTypedData_v4', wallet, JSON.parse(readFileSync(file, 'utf8')));
       rmSync(dirname(file), { recursive: true });
       await say(chat, `/tx signed 2 ${signed}`, /Request 2: confirmed/);
 
-      await say(chat, `send 1 ETH to ${friend}`, /Waiting for your wallet:\s+3 {2}send 1 ETH/);
+      await say(
+        chat,
+        `send 1 ETH to ${friend}`,
+        /Waiting for your wallet:\s+3 {2}send 1000000000000000000 wei/,
+      );
       await say(chat, '/tx reject 3 too much', /were rejected|was rejected in the wallet/);
       await say(chat, '/tx', /Nothing waits for your wallet/);
       const history = readFileSync(join(place.directory, '.local/state/diptych/history'), 'utf8');
@@ -123,7 +131,7 @@ describe.each(['current', 'legacy'] as const)(
       const [, session = ''] = /Waiting for your wallet:\n {2}1 .*\n.* --session (\S+)\n$/.exec(err) ?? [];
       expect(err).not.toContain('/tx');
       const chat = await open('--session', session);
-      expect(chat.out()).toMatch(/Waiting for your wallet:\s+1 {2}Sign “hello”[^]*\/tx show ID/);
+      expect(chat.out()).toMatch(/Waiting for your wallet:\s+1 {2}sign a text[^]*\/tx show ID/);
     });
 
     it('shows what waits when a session is continued', async () => {
@@ -133,7 +141,7 @@ describe.each(['current', 'legacy'] as const)(
       chat.child.stdin?.write(CTRL_D);
       await chat.ended;
       const again = await open('--session', session);
-      expect(again.out()).toMatch(/Waiting for your wallet:\s+1 {2}send 0\.02 ETH/);
+      expect(again.out()).toMatch(/Waiting for your wallet:\s+1 {2}send 20000000000000000 wei \(0\.02 at/);
     });
   },
 );

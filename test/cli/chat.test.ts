@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { CLI, Place } from './running.js';
+import { CLI, Place, UNREAD } from './running.js';
 
 const SESSION = '6f1ff4a2-1f0a-4a53-9a3c-0a1f5f9a2001';
 const NUMBERS = Array.from({ length: 200 }, (_, index) => String(index + 1));
@@ -34,6 +34,16 @@ describe.each(['current', 'legacy'] as const)('chat over the %s surface', (surfa
     expect(again.out).toContain('42');
   });
 
+  it('is counted by its own name', async () => {
+    const { url, running } = await place.serve();
+    await place.run(flags(url), { input: 'hi\n' });
+    // The counts are stored at the latest at the end.
+    running.child.kill('SIGTERM');
+    await running.ended;
+    const report = await place.run(['legacy', 'report']);
+    expect(report.out.includes('it was diptych-chat')).toBe(surface === 'legacy');
+  });
+
   it('prints each word once', async () => {
     const { url } = await place.serve({ DEMO_TOKEN_MS: '1' });
     const { out } = await place.run(flags(url), { input: 'count from 1 to 200\n' });
@@ -63,6 +73,23 @@ describe.each(['current', 'legacy'] as const)('chat over the %s surface', (surfa
     await chat.says(/7.*\n/);
     chat.child.kill('SIGINT');
     expect(await chat.ended).toBe(130);
+  });
+
+  it('ends when nobody reads the replies, without sending the lines that follow', async () => {
+    const { url } = await place.serve();
+    const input = 'remember the number 7\nremember the number 8\n';
+    const chat = await place.runAfter(UNREAD, flags(url), { input });
+    expect(chat).toEqual({ code: 0, out: '', err: '' });
+    const { out } = await place.run(['sessions', 'show', SESSION]);
+    expect(out).toContain('remember the number 7');
+    expect(out).not.toContain('remember the number 8');
+  });
+
+  it('fails when the replies cannot be written', async () => {
+    const { url } = await place.serve();
+    const chat = await place.runAfter('exec >/dev/full', flags(url), { input: 'hi\nhello\n' });
+    const err = 'diptych: cannot write the output: no space left on device\n';
+    expect(chat).toEqual({ code: 1, out: '', err });
   });
 
   it('comes back by itself after the service was killed', async () => {

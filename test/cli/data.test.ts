@@ -69,10 +69,30 @@ describe('help and usage', () => {
   });
 
   it.each([
+    [['help'], ['--help']],
+    [
+      ['help', 'sessions'],
+      ['sessions', '--help'],
+    ],
+    [
+      ['sessions', 'help', 'list'],
+      ['sessions', 'list', '--help'],
+    ],
+  ])('%j prints the help of %j', async (args, same) => {
+    const { out } = await place.run(same);
+    expect(await place.run(args)).toEqual({ code: 0, out, err: '' });
+  });
+
+  it.each([
     [['fly']],
+    [[]],
+    [['sessions']],
+    [['help', 'fly']],
     [['keys', 'create']],
     [['keys', 'create', '--app', 'default', '--expires', 'tomorrow']],
     [['keys', 'create', '--app', 'default', '--expires', '2001-01-01']],
+    [['keys', 'create', '--app', 'default', '--expires', '2999-02-30']],
+    [['keys', 'create', '--app', 'default', '--expires', '2999-01-31T12:00']],
     [['sessions', 'show', 'not-a-uuid']],
     [['sessions', 'list', '--limit', '0']],
     [['chat', '--surface', 'modern']],
@@ -261,6 +281,20 @@ apps:
     expect(readdirSync(dirname(place.database))).toEqual(['secrets.key']);
   });
 
+  it.each([
+    ['an empty file', '', 'does not hold a key'],
+    ['another text', 'a key', 'does not hold a key'],
+  ])('check reports a key of secrets that the service cannot use: %s', async (_, text, message) => {
+    expect((await place.run(['keys', 'create', '--app', 'default'])).code).toBe(0);
+    expect((await place.run(['check'])).code).toBe(0);
+    const key = join(dirname(place.database), 'secrets.key');
+    writeFileSync(key, text);
+    const { code, out } = await place.run(['check']);
+    expect(out).toContain(`FAIL  secrets: ${key} ${message}`);
+    expect(code).toBe(1);
+    expect(readFileSync(key, 'utf8')).toBe(text);
+  });
+
   it('check --ask sends a request to each model, and reports which does not support tools or does not exist', async () => {
     const models = createServer((request, response) => {
       const respond = (status: number, body: unknown): void => {
@@ -299,6 +333,16 @@ apps:
       expect(out).toMatch(
         /FAIL +rig llama9: .*no model of the name llama9; there are llama3\.2:latest \(HTTP 404/,
       );
+      const free = await place.run(['check'], { env });
+      expect(free.code).toBe(0);
+      expect(free.out).toMatch(/ok +rig llama3\.2: answers\n/);
+      expect(free.out).toMatch(
+        /WARN +rig llama9: answers, but lists no model of the name llama9; there are llama3\.2:latest\n/,
+      );
+      const { checks } = JSON.parse((await place.run(['check', '--json'], { env })).out) as {
+        checks: unknown;
+      };
+      expect(checks).toContainEqual(expect.objectContaining({ name: 'rig llama9', ok: true, warning: true }));
     } finally {
       models.close();
     }
@@ -470,6 +514,20 @@ describe('sessions and backup', () => {
       err: `diptych: There is no database ${place.database}; see --database-url, or start the service first\n`,
     });
     expect(readdirSync(place.directory)).toEqual([]);
+  });
+
+  it('backup and migrate report the copy for which the disk has no room', async () => {
+    expect((await place.run(['keys', 'create', '--app', 'default'])).code).toBe(0);
+    const copy = join(place.directory, 'copy.db');
+    const words = `cannot complete the copy ${copy},`;
+    const backup = await place.runWithin(64, ['backup', copy]);
+    expect(backup.err).toContain(`${words} so there is none: disk I/O error`);
+    expect(backup.code).toBe(1);
+    expect(readdirSync(place.directory)).toEqual(['data']);
+    const target = ['--from', `sqlite:${place.database}`, '--to', `sqlite:${copy}`];
+    const migrate = await place.runWithin(64, ['migrate', ...target]);
+    expect(migrate.err).toContain(`${words} run the command again to continue: disk I/O error`);
+    expect(migrate.code).toBe(1);
   });
 
   it('each command reports lost data, because the service cannot any more', async () => {

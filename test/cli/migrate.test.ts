@@ -9,7 +9,7 @@ import { fillStore, SESSIONS } from '../support/full-store.js';
 import { describeWithPostgres, testDatabase } from '../support/postgres.js';
 import { runSql } from '../support/run-sql.js';
 import { openTestSqlite } from '../support/sqlite.js';
-import { CLI, Place } from './running.js';
+import { CLI, Place, UNREAD } from './running.js';
 
 const SESSION = '6f1ff4a2-1f0a-4a53-9a3c-0a1f5f9a1001';
 const CLIENT = 'a-client-of-this-test';
@@ -98,6 +98,7 @@ describe('diptych migrate', () => {
       /sessions: 16 rows in the source, 16 in the target; 1 with different content, 0 that/,
     );
     expect(out).not.toContain('holds what');
+    expect((await place.runAfter(UNREAD, args)).code).toBe(1);
     const json = await place.run([...args, '--json']);
     expect(json.code).toBe(1);
     expect(JSON.parse(json.out)).toMatchObject({ complete: false });

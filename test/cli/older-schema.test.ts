@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { SqliteDatabase } from '../../src/adapters/stores/sqlite/driver.js';
@@ -46,6 +46,13 @@ describe('a command before the first start of a new version', () => {
     expect(code).toBe(0);
     expect(out).toContain(`store: ${place.database}: an older schema; the service migrates it`);
     expect(schemaOf(place.database)).toBe(OLDER);
+  });
+
+  it('check reports that the service cannot use the key of secrets', async () => {
+    writeFileSync(join(dirname(place.database), 'secrets.key'), 'a key');
+    const { code, out } = await place.run(['check']);
+    expect(out).toMatch(/FAIL {2}secrets: .* does not hold a key/);
+    expect(code).toBe(1);
   });
 
   it('backup copies it as it is', async () => {

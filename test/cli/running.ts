@@ -7,6 +7,9 @@ const ROOT = new URL('../../', import.meta.url).pathname;
 export const MAIN = join(ROOT, 'dist/main.js');
 export const CLI = join(ROOT, 'dist/cli/diptych.js');
 
+/** For `Place.runAfter`: makes stdout a pipe whose reader has gone. Opening a FIFO waits for the other side. */
+export const UNREAD = 'mkfifo unread && exec 3<>unread >unread 3>&- && rm unread';
+
 /** A process with what it has said so far. */
 export interface Running {
   readonly child: ChildProcess;
@@ -72,6 +75,31 @@ export class Place {
     const running = this.start(MAIN, [], env);
     const [, url = ''] = await running.says(/"url":"(http:[^"]+)"/);
     return { running, url };
+  }
+
+  /** Runs a command that can write no file of more than so many KiB, as on a disk that becomes full. */
+  runWithin(kibibytes: number, args: readonly string[]) {
+    return this.runAfter(`ulimit -f ${String(kibibytes)}`, args);
+  }
+
+  /** Runs a command in the state of a shell that has run `preparation`, such as `exec >/dev/full`. */
+  async runAfter(
+    preparation: string,
+    args: readonly string[],
+    options: { input?: string; env?: Readonly<Record<string, string>> } = {},
+  ) {
+    const script = `${preparation} && exec '${process.execPath}' '${CLI}' "$@"`;
+    // Bash reads its startup file if its input is a socket, as Node's pipes are.
+    const child = spawn('bash', ['--norc', '-c', script, 'bash', ...args], {
+      cwd: this.directory,
+      env: { PATH: process.env.PATH, DATABASE_URL: `sqlite:${this.database}`, ...options.env },
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
+    this.#children.add(child);
+    const running = watch(child);
+    child.stdin.end(options.input ?? '');
+    const code = await running.ended;
+    return { code, out: running.out(), err: running.err() };
   }
 
   /** Runs a command to its end; `input` is what it reads. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { objectOf } from '../support/house.js';
 import { openTestSqlite } from '../support/sqlite.js';
-import { Place, type Running } from './running.js';
+import { Place, UNREAD, type Running } from './running.js';
 
 jest.setTimeout(60_000);
 
@@ -154,6 +154,8 @@ describe('secrets rotate', () => {
         { app: 'default', name: 'OTHER', key_id: keyId, count: 5 },
       ],
     });
+    const unread = await place.runAfter(UNREAD, ['secrets', 'rotate'], { env: under(newer) });
+    expect(unread.code).toBe(1);
     const words = await rotate(under(newer));
     expect(words.code).toBe(1);
     expect(words.out).toMatch(

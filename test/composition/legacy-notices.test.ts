@@ -75,6 +75,14 @@ describe('LEGACY_WEBHOOK', () => {
     await notices?.close();
   });
 
+  it('is called with the user name and password of its URL', async () => {
+    const { received, url } = await listen(204);
+    const { notices } = await createNotices(url.replace('//', '//user:p%40ss@'), ['current', 'legacy']);
+    await notices?.check();
+    expect(received[0]?.headers.authorization).toBe(`Basic ${btoa('user:p@ss')}`);
+    await notices?.close();
+  });
+
   it('is not called where the legacy surface is off, or when there is none', async () => {
     close = () => Promise.resolve();
     expect((await createNotices('http://127.0.0.1:9', ['current'])).notices).toBeNull();

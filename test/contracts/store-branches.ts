@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import { shownCount, textBytes } from '../../src/core/model/message.js';
+import { failuresIn, shownCount, textBytes } from '../../src/core/model/message.js';
 import type { Store } from '../../src/core/ports/store.js';
 import type { Branched, Branching } from '../../src/core/ports/stored-thread.js';
 import {
@@ -108,7 +108,11 @@ export function branchContract(withStore: WithStore): void {
         expect(turns.map(({ id: _id, ...turn }) => turn)).toEqual(went);
         expect(turns.map(({ id }) => id)).toEqual([...new Set(thread.settled.map(({ turnId }) => turnId))]);
         const tail = await store.loadTail(asked.id, 2);
-        expect(tail).toMatchObject({ shown: before.settled.reduce((sum, one) => sum + shownCount(one), 0) });
+        expect(tail).toMatchObject({
+          shown: before.settled.reduce((sum, one) => sum + shownCount(one), 0),
+          failures: failuresIn(before.settled),
+        });
+        expect(failuresIn(before.settled)).toBe(1);
         // The source is as it was.
         expect(await loaded(store, source)).toEqual(before);
         expect(await store.listThreads('w', { limit: 9, after: null })).toMatchObject([{ id: asked.id }]);

@@ -24,7 +24,7 @@ export const LOST: Lease = { owner: 'node-lost', milliseconds: -1 };
 /** Prunes nothing. */
 export const NO_PRUNE: Prune = {
   ...{ at: T0, threadsBefore: null, eventsKept: 1000, eventsSince: 0, idempotencyBefore: 0 },
-  ...{ usesBefore: 0, usageBefore: 0, activityBefore: 0 },
+  ...{ usesBefore: 0, transactionsBefore: 0, usageBefore: 0, activityBefore: 0 },
 };
 
 export type OpenStore = () => Promise<{ store: Store; close(): Promise<void> }>;

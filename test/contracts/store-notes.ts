@@ -69,6 +69,7 @@ export function noteContract(withStore: WithStore): void {
           session,
           settled: [message],
           skipped: 0,
+          skippedFailures: 0,
           continues: false,
           open: [],
           faults: [],
@@ -286,14 +287,14 @@ export function noteContract(withStore: WithStore): void {
     );
 
     it(
-      'count until they are pruned with the counters of limits, also when retention has deleted the session',
+      'count until they are pruned, also when retention has deleted the session',
       withStore(async (store) => {
         const id = await askedFor(store);
         expect(await store.prune({ ...NO_PRUNE, threadsBefore: T0 + DAY })).toEqual([id]);
         expect(await used(store)).toBe('3');
-        await store.prune({ ...NO_PRUNE, usesBefore: T0 + 1 });
+        await store.prune({ ...NO_PRUNE, transactionsBefore: T0 + 1 });
         expect(await used(store)).toBe('3');
-        await store.prune({ ...NO_PRUNE, usesBefore: T0 + 2 });
+        await store.prune({ ...NO_PRUNE, transactionsBefore: T0 + 2 });
         expect(await used(store)).toBe('0');
       }),
     );
@@ -315,7 +316,7 @@ export function noteContract(withStore: WithStore): void {
         const again = await reported(store, other, hashOf(1));
         const settled = await store.verifyWalletRequest(other, again.id, again.turnId, verdict());
         expect(settled).toMatchObject({ state: 'differs', verification: SETTLED_ANOTHER });
-        await store.prune({ ...NO_PRUNE, usesBefore: T0 + DAY });
+        await store.prune({ ...NO_PRUNE, transactionsBefore: T0 + DAY });
         expect(await store.findSettledBy(1, hashOf(1))).toBeUndefined();
       }),
     );

@@ -53,7 +53,11 @@ export function overviewContract(withStore: WithStore): void {
         });
         await store.countRequest([quota('session:a', T0), quota('key:b', T0), quota('nonce:c', T0)]);
         await store.countRequest([quota('key:b', T0), quota('key:old', T0 - 1)]);
+        await store.addUses([]);
+        await store.addUses([{ subject: 'key:b', measure: 'tokens', from: T0, amount: 70 }]);
+        await store.addUses([{ subject: 'key:b', measure: 'tokens', from: T0, amount: 7 }]);
         expect(await store.readUses(T0, 10)).toEqual([
+          { subject: 'key:b', measure: 'tokens', from: T0, amount: 77 },
           { subject: 'key:b', measure: 'requests', from: T0, amount: 2 },
           { subject: 'session:a', measure: 'requests', from: T0, amount: 1 },
         ]);

@@ -75,6 +75,38 @@ export function partContract(withStore: WithStore): void {
     );
 
     it(
+      'counts the records before it that state why a turn failed, and no other system records',
+      withStore(async (store) => {
+        const id = randomUUID();
+        const fail = async () => {
+          const turn = await sendAndClaim(store, id);
+          await end(store, turn, {
+            messages: [record(turn, 1), record(turn, 2, { role: 'system', content: 'It failed.' })],
+            ...{ outcome: 'failed', error: 'It failed.' },
+          });
+        };
+        await fail();
+        const ids = { sessionId: id, messageId: randomUUID(), turnId: randomUUID() };
+        await store.addNote({ ...ids, text: 'noted', app: 'default', maxSessionBytes: 1_000, at: T0 });
+        await fail();
+        const reporting = await sendAndClaim(store, id);
+        const report = record(reporting, 1, { role: 'system', origin: 'wallet', content: 'confirmed' });
+        await end(store, reporting, { messages: [report] });
+        expect(await store.loadTail(id, 1)).toMatchObject({ messages: { length: 1 }, failures: 2 });
+        for (const [newest, skippedFailures] of [
+          [2, 2],
+          [4, 1],
+          [20, 0],
+        ] as const)
+          expect(await partOf(store, id, { newest })).toMatchObject({ skippedFailures });
+        expect((await loaded(store, id)).skippedFailures).toBe(0);
+        await store.deleteSession(id, T0);
+        await send(store, id, { text: 'again' });
+        expect(await store.loadTail(id, 1)).toMatchObject({ shown: 1, failures: 0 });
+      }),
+    );
+
+    it(
       'is the whole thread if the session has no such record, also after it was made again',
       withStore(async (store) => {
         const id = randomUUID();

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import { shownCount, textBytes, type Message } from '../../src/core/model/message.js';
+import { failuresIn, shownCount, textBytes, type Message } from '../../src/core/model/message.js';
 import type { Store } from '../../src/core/ports/store.js';
 import type { StoredTail } from '../../src/core/ports/stored-thread.js';
 import {
@@ -38,7 +38,10 @@ async function allOf(store: Store, id: string): Promise<readonly Message[]> {
 async function expectCounted(store: Store, id: string): Promise<void> {
   const all = await allOf(store, id);
   const bytes = all.reduce((sum, message) => sum + textBytes(message), 0);
-  expect((await tailOf(store, id, 0)).shown).toBe(all.reduce((sum, message) => sum + shownCount(message), 0));
+  expect(await tailOf(store, id, 0)).toMatchObject({
+    shown: all.reduce((sum, message) => sum + shownCount(message), 0),
+    failures: failuresIn(all),
+  });
   const { version } = (await loaded(store, id)).session;
   const full = await store.acceptMessage(acceptance(id, { ifVersion: version, maxSessionBytes: bytes }));
   expect(full).toEqual({ kind: 'full', bytes });
@@ -68,7 +71,7 @@ export function sizeContract(withStore: WithStore): void {
         ];
         await end(store, turn, { outcome: 'failed', error: 'It failed.', messages });
         await expectCounted(store, id);
-        expect((await tailOf(store, id, 0)).shown).toBe(6);
+        expect(await tailOf(store, id, 0)).toMatchObject({ shown: 6, failures: 1 });
       }),
     );
 
@@ -164,6 +167,7 @@ export function sizeContract(withStore: WithStore): void {
           session,
           messages: all,
           shown: 6,
+          failures: 0,
           open: [
             {
               turn: expect.objectContaining({ id: second.id, status: 'running' }),

@@ -116,6 +116,29 @@ function reportContract(withStore: WithStore): void {
     );
 
     it(
+      'gives a turn without a client that of the last turn that has one',
+      withStore(async (store) => {
+        const id = randomUUID();
+        const other = await sendAndClaim(store, randomUUID(), { clientId: 'other' });
+        await pend(store, other.sessionId, {});
+        await send(store, id);
+        await pend(store, id, {}, {}, {});
+        const clientOf = async (request: number, clientId: string | null) => {
+          const { turn } = await report(store, id, [request], { clientId });
+          const stored = await store.readTurn(id, turn.id);
+          expect(stored?.turn).toEqual(turn);
+          return turn.clientId;
+        };
+        expect(await clientOf(1, null)).toBeNull();
+        await send(store, id, { clientId: 'a' });
+        await send(store, id, { clientId: 'b' });
+        await send(store, id);
+        expect(await clientOf(2, null)).toBe('b');
+        expect(await clientOf(3, 'c')).toBe('c');
+      }),
+    );
+
+    it(
       'accepts one of several reports that arrive together',
       withStore(async (store) => {
         const id = await newThread(store);
@@ -210,7 +233,7 @@ function verificationContract(withStore: WithStore): void {
           expect(await store.verifyWalletRequest(id, 2, turnId, verdict())).toBeUndefined();
           expect(await store.verifyWalletRequest(randomUUID(), 1, turnId, verdict())).toBeUndefined();
           expect(await states(store, id)).toEqual(['reported']);
-          const verdicts = (['not_found', 'confirmed', 'failed', 'differs'] as const).map((one) =>
+          const verdicts = (['confirmed', 'failed', 'differs'] as const).map((one) =>
             verdict({ verdict: one, detail: `“${one}” 🦑` }),
           );
           const all = await Promise.all(verdicts.map((one) => store.verifyWalletRequest(id, 1, turnId, one)));
@@ -219,6 +242,30 @@ function verificationContract(withStore: WithStore): void {
           expect(stored?.state).toBe(stored?.verification?.verdict);
           expect(all).toEqual(all.map(() => stored));
         });
+      }),
+    );
+
+    it(
+      'replaces "not found" by another verdict alone, which holds',
+      withStore(async (store) => {
+        const id = await newThread(store);
+        const { turnId } = await reported(store, id, hashOf(1));
+        const put = (fields: Parameters<typeof verdict>[0]) =>
+          store.verifyWalletRequest(id, 1, turnId, verdict(fields));
+        const lost = { verdict: 'not_found', detail: 'the chain does not show it' } as const;
+        expect(await put(lost)).toMatchObject({ state: 'not_found', verification: lost });
+        expect(await put({ ...lost, detail: 'again' })).toMatchObject({ verification: lost });
+        const mined = { verdict: 'confirmed', detail: 'in block 1' } as const;
+        expect(await put(mined)).toMatchObject({ state: 'confirmed', verification: mined });
+        for (const later of [lost, { verdict: 'failed' } as const])
+          expect(await put(later)).toMatchObject({ state: 'confirmed', verification: mined });
+        expect(await store.findSettledBy(1, hashOf(1))).toEqual({ sessionId: id, id: 1 });
+
+        const other = await newThread(store);
+        const second = await reported(store, other, hashOf(1));
+        await store.verifyWalletRequest(other, 1, second.turnId, verdict(lost));
+        const taken = await store.verifyWalletRequest(other, 1, second.turnId, verdict(mined));
+        expect(taken).toMatchObject({ state: 'differs', verification: SETTLED_ANOTHER });
       }),
     );
 

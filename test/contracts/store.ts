@@ -112,6 +112,7 @@ function sessionContract(withStore: WithStore): void {
           session,
           settled: [],
           skipped: 0,
+          skippedFailures: 0,
           continues: false,
           open: [],
           faults: [],

@@ -45,6 +45,34 @@ describe('compose.yaml', () => {
     );
   });
 
+  it.each(['nginx.conf', 'nginx-http2.conf'])('has no ids of sessions in its access log (%s)', (file) => {
+    const config = readFileSync(`docs/examples/deploy/${file}`, 'utf8');
+    expect(config).toMatch(/log_format paths '[^']*\$shown_path/);
+    const [, pattern = '', shown = ''] = /~(\^\S+) (\S+);/.exec(config) ?? [];
+    const logged = (path: string) => path.replace(new RegExp(pattern), shown.replace(/\$(\w+)/g, '$<$1>'));
+    expect(logged('/api/sessions/515e2838')).toBe('/api/sessions/:id');
+    expect(logged('/current/api/sessions/515e2838/messages')).toBe('/current/api/sessions/:id/messages');
+    expect(logged('/api/chat')).toBe('/api/chat');
+  });
+
+  it('has neither ids of sessions nor query strings in the logs of Caddy', () => {
+    const config = readFileSync('docs/examples/deploy/Caddyfile', 'utf8');
+    // One filter, for the log of all errors and requests.
+    expect(config.match(/^\t*log\b.*$/gm)).toEqual(['\tlog {', '\tlog']);
+    const [, pattern = '', shown = ''] = /request>uri regexp "(.+)" (\S+)$/m.exec(config) ?? [];
+    const logged = (uri: string) => uri.replace(new RegExp(pattern, 'g'), shown);
+    expect(logged('/api/sessions/515e2838/state?tail=3')).toBe('/api/sessions//state');
+    expect(logged('/api/chat?message=a?b')).toBe('/api/chat');
+    expect(config).toMatch(/request>headers delete/);
+  });
+
+  it('has neither ids of sessions nor query strings in the log of HAProxy', () => {
+    const config = readFileSync('docs/examples/deploy/haproxy.cfg', 'utf8');
+    expect(config).toMatch(/log-format ".*%HM %\[var\(txn\.shown_path\)\] /);
+    const [, pattern = '', shown = ''] = /shown_path\) path,regsub\((.+),(.+)\)$/m.exec(config) ?? [];
+    expect('/api/sessions/515e2838/state'.replace(new RegExp(pattern), shown)).toBe('/api/sessions/id/state');
+  });
+
   it('gives no other container the address of the balancer, which starts last', () => {
     const { ipam } = compose.networks.front as { ipam: { config: { subnet: string; ip_range: string }[] } };
     const [{ subnet, ip_range } = { subnet: '', ip_range: '' }] = ipam.config;

@@ -36,6 +36,11 @@ describe('the Helm chart', () => {
     expect([...used].filter((path) => !known.some((other) => isPart(other, path)))).toEqual([]);
   });
 
+  it('quotes the configuration, because 0x… without quotes is a number in YAML 1.2', () => {
+    expect(read('templates/configmap.yaml')).toContain('toPrettyJson .Values.config');
+    expect(read('templates/configmap.yaml')).not.toContain('toYaml');
+  });
+
   it('names variables that the service has', () => {
     const documented = readFileSync('docs/configuration.md', 'utf8');
     const set = [...deployment.matchAll(/name: ([A-Z_]+),/g)].map(([, name]) => name);

@@ -121,6 +121,7 @@ describe('the alert rules', () => {
       ['status', 'diptych_http_requests_total diptych_store_turns'],
       ['outcome', 'diptych_turns_total'],
       ['reason', 'diptych_turns_left_total'],
+      ['operation', 'diptych_store_errors_total diptych_store_operation_duration_seconds_count'],
       ['job', ''],
     ]);
     for (const { expr } of rules) {

@@ -1,7 +1,9 @@
 import { spawnSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
-import { extname, join, normalize } from 'node:path';
+import { dirname, extname, join, normalize } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
 import { createClient } from '../../src/client/index.js';
@@ -11,10 +13,20 @@ import { ROOT } from '../support/server-process.js';
 
 const TYPES: Record<string, string | undefined> = { '.html': 'text/html', '.js': 'text/javascript' };
 
-/** Builds a sample into a folder, as its readers do. */
-function build(sample: string, folder: string): void {
+/** The samples, and the folders that they are built into. */
+const SAMPLES = [
+  { sample: 'ai-sdk', name: 'ai-sdk', alias: {} },
+  { sample: 'ai-sdk', name: 'ai-sdk with ai 7', alias: { '@ai-sdk/react': 'ai-sdk-react-4' } },
+  { sample: 'assistant-ui', name: 'assistant-ui', alias: {} },
+];
+
+/** Builds a sample into a folder, as its readers do. @param alias packages in place of others */
+function build(sample: string, folder: string, alias: Record<string, string>): void {
   const vite = join(ROOT, 'node_modules/vite/bin/vite.js');
-  const options = ['--outDir', folder, '--base', './', '--logLevel', 'warn'];
+  const config = `${folder}.config.mjs`;
+  mkdirSync(dirname(folder), { recursive: true });
+  writeFileSync(config, `export default ${JSON.stringify({ resolve: { alias } })};`);
+  const options = ['--config', config, '--outDir', folder, '--base', './', '--logLevel', 'warn'];
   const run = spawnSync(process.execPath, [vite, 'build', join(ROOT, 'docs/examples', sample), ...options], {
     encoding: 'utf8',
   });
@@ -25,7 +37,7 @@ function build(sample: string, folder: string): void {
 async function serveFiles(folder: string): Promise<{ server: Server; url: string }> {
   const server = createServer((request, response) => {
     const { pathname } = new URL(request.url ?? '/', 'http://localhost');
-    readFile(join(folder, normalize(pathname))).then(
+    readFile(join(folder, normalize(decodeURIComponent(pathname)))).then(
       (file) => response.setHeader('Content-Type', TYPES[extname(pathname)] ?? 'text/plain').end(file),
       () => response.writeHead(404).end(),
     );
@@ -47,7 +59,7 @@ let service = '';
 
 describeWithBrowser('the sample chat', () => {
   beforeAll(async () => {
-    for (const sample of ['ai-sdk', 'assistant-ui']) build(sample, join(place.directory, 'built', sample));
+    for (const { sample, name, alias } of SAMPLES) build(sample, join(place.directory, 'built', name), alias);
     files = await serveFiles(join(place.directory, 'built'));
     [{ url: service }, browser] = await Promise.all([place.serve({ DEMO_TOKEN_MS: '10' }), launchBrowser()]);
   });
@@ -57,7 +69,7 @@ describeWithBrowser('the sample chat', () => {
     await place.clear();
   });
 
-  describe.each(['ai-sdk', 'assistant-ui'])('of %s', (sample) => {
+  describe.each(SAMPLES)('of $name', ({ sample, name }) => {
     let page: Page;
     const faults: string[] = [];
 
@@ -76,7 +88,9 @@ describeWithBrowser('the sample chat', () => {
       page.on('console', (message) => {
         if (message.type() === 'error') faults.push(message.text());
       });
-      await page.goto(`${files.url}/${sample}/index.html?service=${encodeURIComponent(service)}`);
+      await page.goto(
+        `${files.url}/${encodeURIComponent(name)}/index.html?service=${encodeURIComponent(service)}`,
+      );
     });
     afterEach(() => {
       expect(faults).toEqual([]);
@@ -126,6 +140,17 @@ describeWithBrowser('the sample chat', () => {
     });
 
     if (sample === 'assistant-ui')
+      it('shows another thread, and the first one again', async () => {
+        await page.evaluate(`location.hash = ${JSON.stringify(randomUUID())}`);
+        await replies().nth(0).waitFor({ state: 'detached' });
+        await send('What is 2+2?');
+        await shows(0, '2+2 = 4.');
+        await page.goBack();
+        await shows(2, '1+1 = 2.');
+        expect(await replies().count()).toBe(3);
+      });
+
+    if (sample === 'assistant-ui')
       it('returns a refused message to the input, and follows a deleted thread again with the next one', async () => {
         const alert = page.getByRole('alert');
         const sessionId = new URL(page.url()).hash.slice(1);
@@ -143,6 +168,25 @@ describeWithBrowser('the sample chat', () => {
         expect(await replies().count()).toBe(1);
         await alert.waitFor({ state: 'detached' });
         expect(faults.splice(0).join()).toMatch(/status of 404[^]*status of 403/);
+      });
+
+    if (sample === 'ai-sdk')
+      it('streams a reply on while another chat is shown', async () => {
+        const before = await replies().count();
+        await send('count from 1 to 2000');
+        await shows(before, /1 2 3 /);
+        await page.getByRole('button', { name: 'New chat' }).click();
+        await replies().nth(0).waitFor({ state: 'detached' });
+        await send('What is 2+2?');
+        await shows(0, '2+2 = 4.');
+        await page.goBack();
+        await shows(before, /1 2 3 /);
+        const told = await replies().nth(before).locator('p').innerText();
+        await shows(before, ` ${String(told.split(' ').length + 20)} `);
+        await stop().click();
+        await stop().waitFor({ state: 'detached' });
+        const all = await replies().nth(before).locator('p').innerText();
+        expect(all).toBe(counted(all));
       });
 
     if (sample === 'ai-sdk')

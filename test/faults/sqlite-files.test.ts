@@ -1,16 +1,20 @@
+import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import {
+  chmodSync,
   copyFileSync,
   mkdirSync,
   readdirSync,
   readlinkSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { Place, type Running } from '../cli/running.js';
+import { MAIN, Place, type Running } from '../cli/running.js';
+import { describeWhere } from '../support/describe-where.js';
 
 // Each test starts the real service twice.
 jest.setTimeout(60_000);
@@ -164,3 +168,41 @@ describe('a service whose SQLite files are removed or moved', () => {
     expect(await missingAt(restored.url, before)).toEqual([]);
   });
 });
+
+/** Another user, if this process may start one; otherwise it closes the files to itself. */
+const OTHER = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+const reading = spawnSync(process.execPath, ['-e', `require('fs').accessSync('${MAIN}')`], OTHER);
+
+describeWhere(reading.status === 0 ? null : 'skipped: other users may not read this checkout')(
+  'a service that may not open its database',
+  () => {
+    it.each(['the file', 'the log', 'the folder'])('names the owner of %s, and its own user', (which) => {
+      const folder = dirname(place.database);
+      mkdirSync(folder);
+      chmodSync(place.directory, 0o755);
+      chmodSync(folder, 0o777);
+      const paths = { 'the file': place.database, 'the log': `${place.database}-wal`, 'the folder': folder };
+      const closed = Object.entries(paths).find(([name]) => name === which)?.[1] ?? '';
+      if (which !== 'the folder') {
+        for (const file of [place.database, closed]) writeFileSync(file, '');
+        chmodSync(place.database, 0o666);
+      }
+      chmodSync(closed, which === 'the folder' ? 0o555 : OTHER.uid === undefined ? 0 : 0o600);
+      const { mode, uid, gid } = statSync(closed);
+      const { status, stderr } = spawnSync(process.execPath, [MAIN], {
+        ...OTHER,
+        cwd: place.directory,
+        env: { PATH: process.env.PATH, PORT: '0', DATABASE_URL: `sqlite:${place.database}` },
+        encoding: 'utf8',
+        timeout: 30_000,
+      });
+      expect(status).toBe(1);
+      expect(stderr).toContain(`cannot open ${place.database}: `);
+      const own = `uid ${String(OTHER.uid ?? uid)} and gid ${String(OTHER.gid ?? process.getgid?.())}`;
+      expect(stderr).toContain(
+        `: ${closed} belongs to uid ${String(uid)} and gid ${String(gid)} with mode ${(mode & 0o777).toString(8)}, ` +
+          `and this process has ${own}\n`,
+      );
+    });
+  },
+);

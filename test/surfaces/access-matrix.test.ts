@@ -107,7 +107,7 @@ const plain: Rig = {
     take({ type: 'end', usage: NO_USAGE });
     return Promise.resolve();
   },
-  check: () => Promise.resolve(),
+  check: () => Promise.resolve(undefined),
 };
 
 let parts: TestCore;

@@ -294,6 +294,7 @@ describe('use', () => {
     expect((await get('/uses')).uses).toEqual([
       {
         ...{ kind: 'session', id: session, measure: 'turns', amount: 1, limit: 7 },
+        session: markOf(session),
         window_from: expect.stringMatching(/T00:00:00.000Z$/),
       },
     ]);
@@ -335,12 +336,12 @@ describe('the report of the legacy API', () => {
   it('counts sites by their origin, and not the service’s own page', async () => {
     const session = randomUUID();
     const browser = { 'User-Agent': 'Mozilla/5.0 (X11; Linux x86_64)' };
-    const use = (headers: Record<string, string>, path = '/legacy/api/thread/state') =>
+    const use = (headers: Record<string, string>, path = '/legacy/api/session/models') =>
       house.ask('GET', path, { session, headers: { ...browser, ...headers } });
     await use({ Origin: 'https://App.example.org:8443' });
     await use({ Origin: 'null' });
     await use({ 'Diptych-Page': '1' });
-    await use({ 'Diptych-Page': '1' }, '/api/sessions');
+    await use({ 'Diptych-Page': '1' }, '/api/sessions?public_key=0x1');
     await use({ 'Diptych-Page': '1' }, '/current/api/state');
     const report = await get('/report');
     const clients = listOf(report, 'users').map((user) => textOf(user, 'client'));

@@ -226,6 +226,9 @@ describe('a session id that is no UUID', () => {
   it('is refused where it is missing, and taken with 128 characters', async () => {
     const { status, json } = await house.ask('GET', '/field/api/state');
     expect([status, json]).toMatchObject([400, { code: 'invalid', details: [{ path: 'X-Session-Id' }] }]);
+    const malformed = await ask('GET', '/api/state', 'x'.repeat(129));
+    const message = expect.stringMatching(/^X-Session-Id must be /);
+    expect(malformed).toMatchObject({ status: 400, json: { details: [{ path: 'X-Session-Id', message }] } });
     expect((await ask('GET', '/api/state', 'x'.repeat(128), { clientId: 'c' })).status).toBe(200);
   });
 

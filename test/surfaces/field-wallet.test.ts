@@ -1,3 +1,4 @@
+import { hash, randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { parseEther } from 'viem';
 import type { JsonObject } from '../../src/core/model/json.js';
@@ -102,6 +103,22 @@ describe('a wallet request on the field surface', () => {
     expect(messagesOf(after.json).filter(({ sender }) => sender === 'user')).toHaveLength(1);
   });
 
+  it('is learned in a turn of the client that the report names', async () => {
+    const session = randomUUID();
+    const post = (path: string, body: object) => house.ask('POST', `/field${path}`, { session, body });
+    const connected = { address: wallet, chainId: CHAIN, isConnected: true };
+    await post('/api/system', { message: { type: 'wallet:state_changed', payload: connected } });
+    await post('/api/tools', { name: 'stage_transaction', args: { to: friend, value: '0.01' } });
+    await post('/api/tools', { name: 'request_transactions', args: { ids: [1] } });
+    const payload = { status: 'failed', error: 'No.', pending_tx_ids: [1] };
+    const message = { type: 'wallet:tx_complete', payload };
+    await post(`/api/system?client_id=${CLIENT}`, { message });
+    const [told] = await house.store.readWalletRequests(session, { ids: [1] });
+    const learned = await house.store.readTurn(session, told?.turnId ?? '');
+    expect(learned?.turn.clientId).toBe(hash('sha256', CLIENT));
+    await learn();
+  });
+
   it('does not repeat what the service says of it as a failure', async () => {
     const { id } = await request();
     await report('wallet:tx_complete', { status: 'failed', error: 'No.', pending_tx_ids: [id] });
@@ -137,6 +154,16 @@ describe('POST /api/simulate of the field surface', () => {
     expect((await house.ask('POST', '/field/api/simulate', { body })).status).toBe(400);
     const unknown = await house.ask('POST', `/field/api/simulate?from=${wallet}&chain_id=5`, { body });
     expect(unknown.status).toBe(400);
+    const all = `${path}&transactions=${encodeURIComponent(JSON.stringify(transactions()))}`;
+    for (const given of [undefined, 'no JSON']) {
+      const { status, json } = await house.ask('POST', all, given === undefined ? {} : { body: given });
+      expect([status, json]).toMatchObject([200, { result: { batch_success: true, from: wallet } }]);
+    }
+    for (const bad of ['x', '[]', '{}', '%5B5%5D']) {
+      const refused = await house.ask('POST', `${path}&transactions=${bad}`);
+      expect([bad, refused.status]).toEqual([bad, 400]);
+      expect(JSON.stringify(refused.json)).toContain('transactions');
+    }
     // An id that is everybody's has no wallet.
     expect((await house.ask('POST', '/field/api/simulate', { session: SESSION, body })).status).toBe(400);
   });

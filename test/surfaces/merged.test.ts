@@ -48,8 +48,16 @@ describe('the merged surface', () => {
   it('selects a model as the legacy surface does', async () => {
     await server.ask('POST', '/api/sessions', { session });
     const body = { model: 'second' };
-    const { status, json } = await server.ask('POST', `/api/control/model?session_id=${session}`, { body });
-    expect([status, json]).toEqual([200, { success: true, rig: 'second', baml: 'second', created: false }]);
+    for (const [query, rig] of [
+      ['', undefined],
+      ['', null],
+      ['', ' '],
+      ['&rig=', undefined],
+    ] as const) {
+      const path = `/api/control/model?session_id=${session}${query}`;
+      const { status, json } = await server.ask('POST', path, { body: { ...body, rig } });
+      expect([status, json]).toEqual([200, { success: true, rig: 'second', baml: 'second', created: false }]);
+    }
     const listed = await server.ask('GET', '/api/control/models', { session });
     expect(listed.json).toEqual(['second', 'scripted']);
   });
@@ -67,7 +75,16 @@ describe('the merged surface', () => {
       400,
       expect.objectContaining({ details: [expect.objectContaining({ path: 'session_id' })] }),
     ]);
-    const nothing = await server.ask('POST', '/api/control/model', { session });
+    for (const [path, selection] of [
+      ['rig', '?rig=none'],
+      ['model', `?session_id=${session}`],
+    ]) {
+      const asked = { session, body: { model: 'none' } };
+      await server.ask('POST', '/api/sessions', { session });
+      const { status, json } = await server.ask('POST', `/api/control/model${selection ?? ''}`, asked);
+      expect([status, json]).toMatchObject([400, { details: [{ path }] }]);
+    }
+    const nothing = await server.ask('POST', '/api/control/model?rig=', { session });
     expect([nothing.status, nothing.json]).toEqual([
       400,
       expect.objectContaining({ details: [expect.objectContaining({ path: 'rig' })] }),

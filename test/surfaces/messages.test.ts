@@ -66,10 +66,11 @@ function textOf(pieces: readonly Buffer[]): string {
 /** An encoder that keeps so many bytes. `encoded`: the contents of the records that it has encoded, in order. */
 function recordingEncoder(maxBytes: number) {
   const encoded: string[] = [];
-  const encode = createMessageEncoder((message) => {
+  const encodeOne = (message: Message) => {
     encoded.push(message.content);
     return encodeRecord(message);
-  }, new KeptEncodings(maxBytes));
+  };
+  const encode = createMessageEncoder(encodeOne, ({ skipped }) => skipped, new KeptEncodings(maxBytes));
   return { encode, encoded };
 }
 
@@ -152,7 +153,7 @@ describe('the messages of a snapshot', () => {
 
   it('are dropped once their thread is gone', async () => {
     const kept = new KeptEncodings(1_000_000);
-    const encode = createMessageEncoder(encodeRecord, kept);
+    const encode = createMessageEncoder(encodeRecord, ({ skipped }) => skipped, kept);
     setFlagsFromString('--expose_gc');
     const collect = runInNewContext('gc') as () => void;
     (() => encode(fakeSnapshot({ settled: [record({ content: 'x'.repeat(1_000) })] }), ARRAY))();

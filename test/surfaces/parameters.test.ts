@@ -81,6 +81,18 @@ describe('query parameters that are known', () => {
     expect((await server.ask('GET', '/api/control/models?app=')).status).toBe(200);
   });
 
+  it('do not hide those in the body when they are optional and blank', async () => {
+    const query = '?message=hi&app=&public_key=+';
+    expect((await ask('POST', `/api/chat${query}`, { app: 'closed' })).status).toBe(401);
+    const wallet = `wallet-${session}`;
+    expect((await ask('POST', `/api/chat${query}`, { public_key: wallet })).status).toBe(200);
+    const { json } = await ask('GET', `/api/sessions?public_key=${wallet}`);
+    expect(json).toMatchObject([{ session_id: session }]);
+    // An unusable body is an error where it could supply what the query lacks.
+    expect((await ask('POST', `/api/chat${query}`, 'no JSON')).status).toBe(200);
+    expect((await ask('POST', '/api/sessions?public_key=', 'no JSON')).status).toBe(400);
+  });
+
   it('are refused when they are required and blank', async () => {
     expect((await ask('POST', '/api/chat?message=+')).status).toBe(400);
     expect((await ask('GET', '/api/sessions?public_key=')).status).toBe(400);

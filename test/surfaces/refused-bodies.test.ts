@@ -3,8 +3,10 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import type { Core } from '../../src/core/api.js';
+import type { Sent } from '../../src/core/model/send-request.js';
 import { keptLog } from '../support/core.js';
 import { fakeCore, fakeSnapshot } from '../support/fake-core.js';
+import { Gate } from '../support/gate.js';
 import { serveCore, type TestServer } from '../support/http.js';
 import { connectTo, sendRaw } from '../support/raw.js';
 
@@ -110,6 +112,78 @@ describe('a refused request whose body is still being sent', () => {
     const [answer] = (await once(client, 'data')) as [Buffer];
     expect(answer.toString()).toMatch(/^HTTP\/1\.1 413 [^]*\r\nConnection: close\r\n/);
     await closed;
+  });
+});
+
+describe('a body that the response does not wait for', () => {
+  const head = (line: string, more = '') =>
+    `${line} HTTP/1.1\r\nHost: x\r\nX-Session-Id: ${session}\r\n${more}\r\n`;
+  const chunked = 'Transfer-Encoding: chunked\r\n';
+  const chunk = `10000\r\n${'x'.repeat(65_536)}\r\n`;
+  const sent: Sent = { sessionId: session, turnId: randomUUID(), repeated: false };
+  const methods = {
+    interrupt: () => Promise.resolve(false),
+    snapshot: () => Promise.resolve(fakeSnapshot()),
+    send: () => Promise.resolve(sent),
+    health: () => Promise.resolve({ status: 'ok' as const }),
+  };
+
+  it.each([
+    ['POST /api/chat?message=Hi', chunked, 200],
+    ['POST /api/chat?message=Hi', 'Content-Length: 10000000000\r\n', 200],
+    ['POST /api/interrupt', chunked, 200],
+    ['POST /api/interrupt', 'Content-Length: 10000000000\r\n', 200],
+    ['POST /api/nowhere', chunked, 404],
+    ['POST /api/tools', 'Content-Length: 10000000000\r\n', 413],
+  ])('costs the client its connection when it goes on without end: %s, %s', async (line, framing, status) => {
+    await serve(methods);
+    const client = connectTo(server.url);
+    client.on('error', () => undefined);
+    const closed = new Promise((resolve) => client.once('close', resolve));
+    const send = (): void => {
+      while (client.write(framing === chunked ? chunk : Buffer.alloc(65_536, 'x')));
+    };
+    client.on('drain', send);
+    client.write(head(line, framing));
+    send();
+    const [answer] = (await once(client, 'data')) as [Buffer];
+    expect(answer.toString()).toMatch(new RegExp(`^HTTP/1\\.1 ${String(status)} `));
+    await closed;
+    expect(client.bytesWritten).toBeLessThan(64 * 1_048_576);
+  });
+
+  it('is not read while the response waits', async () => {
+    const [waits, ended] = [new Gate(), new Gate()];
+    const turnEnded = async () => {
+      waits.open();
+      await ended.passed;
+      return 'over' as const;
+    };
+    await serve({ ...methods, turnEnded });
+    const client = connectTo(server.url);
+    client.on('error', () => undefined);
+    client.write(head('POST /api/chat?message=Hi', `Prefer: wait=60\r\n${chunked}`));
+    for (let sentBytes = 0; sentBytes < 64 * 1_048_576; sentBytes += chunk.length) client.write(chunk);
+    const [connection] = (await once(server.http.server, 'connection')) as [Socket];
+    await waits.passed;
+    for (let n = 0; n < 50; n++) await server.ask('GET', '/api/health');
+    expect(connection.bytesRead).toBeLessThan(16 * 1_048_576);
+    ended.open();
+    const [answer] = (await once(client, 'data')) as [Buffer];
+    expect(answer.toString()).toMatch(/^HTTP\/1\.1 200 [^]*\r\nConnection: close\r\n/);
+    client.destroy();
+  });
+
+  it('leaves the connection open when it ends within the limit', async () => {
+    await serve(methods);
+    const client = connectTo(server.url);
+    client.write(`${head('POST /api/interrupt', chunked)}2\r\n{}\r\n`);
+    const [first] = (await once(client, 'data')) as [Buffer];
+    expect(first.toString()).toMatch(/^HTTP\/1\.1 200 /);
+    client.write(`${chunk}0\r\n\r\n${head('GET /api/health')}`);
+    const [second] = (await once(client, 'data')) as [Buffer];
+    expect(second.toString()).toMatch(/^HTTP\/1\.1 200 /);
+    client.destroy();
   });
 });
 

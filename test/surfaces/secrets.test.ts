@@ -259,6 +259,23 @@ describe('the client of a session', () => {
 });
 
 describe('a required slot', () => {
+  it('need not be filled for the repeat of an accepted message', async () => {
+    const send = (message: string, idempotencyKey: string) =>
+      house.ask('POST', `/api/chat?message=${message}&app=paid&client_id=${CLIENT}`, {
+        ...{ session, headers: { 'SERVICE-APP-KEY': key, 'Idempotency-Key': idempotencyKey } },
+      });
+    await store({ app: 'paid', secrets: { API_KEY: 'v' } }, { key });
+    const first = await send('hi', 'a');
+    expect((await house.ask('DELETE', `/api/secrets?client_id=${CLIENT}`)).json).toEqual({ cleared: true });
+    const repeat = await send('hi', 'a');
+    expect([repeat.status, repeat.json]).toMatchObject([200, { messages: [{ content: 'hi' }] }]);
+    expect(repeat.headers.get('x-turn-id')).toBe(first.headers.get('x-turn-id'));
+    expect((await send('other', 'a')).status).toBe(422);
+    const next = await send('hi', 'b');
+    expect([next.status, next.json]).toMatchObject([400, { details: [{ path: 'secrets.API_KEY' }] }]);
+    await house.ask('POST', '/api/interrupt', { session });
+  });
+
   const headers = () => ({ 'SERVICE-APP-KEY': key, 'X-API-Key': key });
   const refusal = expect.stringContaining('API_KEY');
 

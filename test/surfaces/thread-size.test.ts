@@ -12,8 +12,8 @@ function counting(store: Store): { readonly store: Store; readonly reads: string
   const note = (name: string, records: number) => reads.push(`${name}: ${String(records)}`);
   const counted: Store = {
     ...store,
-    async loadThread(id) {
-      const thread = await store.loadThread(id);
+    async loadThread(id, part) {
+      const thread = await store.loadThread(id, part);
       if (typeof thread !== 'string') note('loadThread', thread.settled.length);
       return thread;
     },
@@ -39,7 +39,7 @@ let session: string;
 beforeEach(async () => {
   const counted = counting(await openStore('sqlite'));
   ({ store, reads } = counted);
-  house = await openHouse({ store, settings: { maxSessionBytes: 3_000 } });
+  house = await openAnother();
   session = randomUUID();
   const turn = await sendAndClaim(store, session, { text: 'the first', set: { userState: STATE } });
   await end(store, turn, { messages: [record(turn, 1)] });
@@ -53,6 +53,11 @@ afterEach(async () => {
 });
 
 const STATE = { tree: { evm: { chain_id: 1 } }, flat: false };
+
+/** Serves the store by another process, whose memory has no threads. */
+function openAnother(): Promise<House> {
+  return openHouse({ store, settings: { maxSessionBytes: 3_000 }, surfaces: ['current', 'legacy', 'field'] });
+}
 
 function ask(path: string): Promise<Answer> {
   return house.ask('GET', path, { session });
@@ -117,6 +122,56 @@ describe('a thread that memory does not have', () => {
     expect((await ask('/api/state?tail=1')).status).toBe(404);
     const { status, json } = await ask(`/api/state?tail=1&user_state=${encodeURIComponent('{"a":1}')}`);
     expect([status, json]).toMatchObject([200, { messages: [], user_state: { a: 1 } }]);
+  });
+});
+
+describe('a thread of 10,000 messages with failed turns on the field surface', () => {
+  const FAILURE = 'The model is out of order.';
+  const CLIENT = 'client_id=a-long-enough-client';
+
+  beforeEach(async () => {
+    for (let no = 0; no < 4; no++) {
+      const turn = await sendAndClaim(store, session, { text: `try ${String(no)}` });
+      const reason = record(turn, 2_423, { role: 'system', content: FAILURE });
+      const steps = Array.from({ length: 2_422 }, (_, index) => record(turn, index + 1));
+      await end(store, turn, { outcome: 'failed', messages: [...steps, reason] });
+    }
+    reads.length = 0;
+  });
+
+  it('is read no further than `tail` shows, and has the same bytes and headers as one that memory has', async () => {
+    const askForAll = () =>
+      Promise.all([0, 1, 2, 3, 2_430].map((tail) => ask(`/field/api/state?tail=${String(tail)}`)));
+    const cold = await askForAll();
+    expect(reads.sort()).toEqual([0, 1, 2, 2_430, 3].map((tail) => `loadTail: ${String(tail)}`));
+    const whole = messagesOf((await ask('/field/api/state')).json);
+    expect(whole).toHaveLength(10_003);
+    const warm = await askForAll();
+    expect(reads).toHaveLength(6);
+    for (const [index, { text, json, headers }] of cold.entries()) {
+      expect(messagesOf(json)).toEqual(whole.slice(whole.length - messagesOf(json).length));
+      expect(headers.get('x-total-messages')).toBe('10003');
+      expect(warm[index]?.text === text).toBe(true);
+      for (const name of ['etag', 'x-total-messages', 'x-event-cursor'])
+        expect(warm[index]?.headers.get(name)).toBe(headers.get(name));
+    }
+    expect(cold.map(({ json }) => messagesOf(json).length)).toEqual([0, 1, 2, 3, 2_430]);
+    expect((await ask('/api/state')).headers.get('x-total-messages')).toBe('9999');
+  });
+
+  it('is read no further for a client that sends its id and state along', async () => {
+    const path = `/field/api/state?tail=2&${CLIENT}&user_state=${encodeURIComponent('{"a":1}')}`;
+    await ask(path);
+    await house.close();
+    house = await openAnother();
+    reads.length = 0;
+    const { json, headers } = await ask(path);
+    expect(messagesOf(json)).toMatchObject([
+      { sender: 'system', content: FAILURE },
+      { sender: 'agent', content: FAILURE },
+    ]);
+    expect(headers.get('x-total-messages')).toBe('10003');
+    expect(new Set(reads)).toEqual(new Set(['loadTail: 0', 'loadTail: 2']));
   });
 });
 

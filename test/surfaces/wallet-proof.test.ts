@@ -133,6 +133,61 @@ describe('where wallets have to sign in', () => {
     expect(await offered(path, randomUUID(), headers)).toContain('request_transactions');
   });
 
+  it('asks no wallet to sign a message that would sign in', async () => {
+    await house.close();
+    const walletSignIn = { signatures: walletSignatures([]), domains: [DOMAIN], homeChain: null };
+    const apps = [testApp({ wallet: ANY })];
+    house = await openHouse({ walletSignIn, apps, chains: chainsAt('http://127.0.0.1:9') });
+    const session = randomUUID();
+    const bound = { session, body: { public_key: alice.address }, ...proven(await proofOf()) };
+    expect((await house.ask('POST', '/api/sessions', bound)).status).toBe(200);
+    const { message } = await signed();
+    const asked = async (text: string): Promise<unknown> => {
+      const body = { name: 'request_signature', args: { text, description: 'Confirm the order' } };
+      const { json } = await house.ask('POST', '/api/tools', { session, body });
+      return objectOf(json).error ?? objectOf(objectOf(json).result).requested;
+    };
+    const hex = Buffer.from(message).toString('hex');
+    for (const text of [message, `\n${message} `, hex, `0x${hex.toUpperCase()}`])
+      expect(await asked(text)).toBe(
+        'The text is a sign-in message (EIP-4361): nobody can be asked to sign it here',
+      );
+    expect(await asked(`Do you agree?\n${message}`)).toEqual([1]);
+    expect(await asked('0x1234')).toEqual([2]);
+  });
+
+  it.each([
+    [1, 'The signature could sign in for a contract wallet'],
+    [null, undefined],
+  ])(
+    'asks nobody to sign for a contract that may sign in: with the home chain %j',
+    async (homeChain, words) => {
+      await house.close();
+      const walletSignIn = { signatures: walletSignatures([]), domains: [DOMAIN], homeChain };
+      const apps = [testApp({ wallet: ANY })];
+      house = await openHouse({ walletSignIn, apps, chains: chainsAt('http://127.0.0.1:9') });
+      const session = randomUUID();
+      const bound = { session, body: { public_key: alice.address }, ...proven(await proofOf()) };
+      expect((await house.ask('POST', '/api/sessions', bound)).status).toBe(200);
+      const safeMessage = {
+        types: {
+          EIP712Domain: [{ name: 'verifyingContract', type: 'address' }],
+          SafeMessage: [{ name: 'message', type: 'bytes' }],
+        },
+        primaryType: 'SafeMessage',
+        domain: { verifyingContract: bob.address },
+        message: { message: `0x${'12'.repeat(32)}` },
+      };
+      for (const args of [{ typed_data: safeMessage }, { text: 'a hash has as many bytes as this' }]) {
+        const body = { name: 'request_signature', args: { ...args, description: 'Confirm the order' } };
+        const { json } = await house.ask('POST', '/api/tools', { session, body });
+        const { error } = objectOf(json);
+        if (words === undefined) expect(error).toBeUndefined();
+        else expect(error).toContain(words);
+      }
+    },
+  );
+
   it('needs no proof for what the session is bound to, nor for a session without a wallet', async () => {
     const session = randomUUID();
     const path = `/api/chat?message=Hello&public_key=${alice.address}`;

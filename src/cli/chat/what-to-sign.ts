@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { PendingRequest } from '../../client/index.js';
 import { formatUnits } from '../../core/model/amount.js';
+import { accountActionIn } from '../../core/wallet/account-actions.js';
 
 type PendingTransaction = Extract<PendingRequest, { kind: 'transaction' }>;
 type PendingSignature = Extract<PendingRequest, { kind: 'signature' }>;
@@ -10,19 +11,23 @@ type PendingSignature = Extract<PendingRequest, { kind: 'signature' }>;
 /** The longest calldata in a list, in characters. */
 const MAX_DATA = 66;
 
-/** Describes a request in one line: what, to whom, how much, on which chain. */
+/** Describes a request in one line: what, to whom, how much, on which chain, then the assistant's label for it. */
 export function requestLine(request: PendingRequest): string {
-  const { id, label, chainId } = request;
-  const name = `${String(id)}  ${label === '' ? '(no label)' : label}`;
-  if (request.kind === 'signature') {
-    const what = request.typedData === null ? 'a text' : 'typed data (EIP-712)';
-    return visible(`${name}: sign ${what}, chain ${String(chainId)}`);
-  }
+  const { id, label } = request;
+  // Last and in quotation marks, so that no label looks like the facts: a stranger may have led the assistant.
+  const words = label === '' ? '' : `; the assistant's words: "${label.replaceAll('"', "'")}"`;
+  return visible(`${String(id)}  ${factsOf(request)}${words}`);
+}
+
+function factsOf(request: PendingRequest): string {
+  const chain = `chain ${String(request.chainId)}`;
+  if (request.kind === 'signature')
+    return `sign ${request.typedData === null ? 'a text' : 'typed data (EIP-712)'}, ${chain}`;
   const { to, value, data } = request;
   const shown =
     data.length > MAX_DATA ? `${data.slice(0, MAX_DATA)}… (${String(data.length / 2 - 1)} bytes)` : data;
   const call = data === '0x' ? '' : `, data ${shown}`;
-  return visible(`${name}: ${amountOf(value)} to ${to}, chain ${String(chainId)}${call}`);
+  return `send ${amountOf(value)} to ${to}, ${chain}${call}`;
 }
 
 /**
@@ -36,6 +41,7 @@ export async function signingLines(request: PendingRequest): Promise<readonly st
   return [
     requestLine(request),
     ...lines,
+    ...warningLines(request),
     `Add how your wallet signs, such as --ledger or --account NAME. Then: ${report}`,
   ];
 }
@@ -69,6 +75,14 @@ async function signatureLines({ id, from, typedData, text }: PendingSignature): 
   ];
 }
 
+/** Says what a signature may allow others to do. */
+function warningLines(request: PendingRequest): readonly string[] {
+  if (request.kind === 'transaction') return [];
+  if (accountActionIn(request) !== undefined)
+    return ['Its signature may let others act for a smart account of yours, such as a Safe.'];
+  return request.typedData === null ? [] : ['Its signature can move funds as a transaction does.'];
+}
+
 function fromFlag(from: string | null): string {
   return from === null ? '' : ` --from ${from}`;
 }
@@ -78,9 +92,11 @@ function amountOf(wei: bigint): string {
   return `${String(wei)} wei (${formatUnits(wei, 18)} at 18 decimals)`;
 }
 
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/gu;
+
 /** Escapes characters that are invisible or reorder text, so that what is read is what is signed. */
 function visible(text: string): string {
-  return text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => {
+  return text.replaceAll(UNSEEN, (character) => {
     const code = character.codePointAt(0) ?? 0;
     return code > 0xffff ? `\\u{${code.toString(16)}}` : `\\u${code.toString(16).padStart(4, '0')}`;
   });

@@ -1,12 +1,18 @@
 import { STATUS_CODES, type Server } from 'node:http';
+import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Connections } from './connections.js';
 import type { HeaderList } from '../response/header-list.js';
-import type { Dialect, Failure } from '../response/errors.js';
+import { toFailure, type Dialect, type Failure } from '../response/errors.js';
+import { exchangeOf } from '../request/exchange.js';
+import type { CountUnparsed, Quota } from '../guards/rate-limit.js';
 import { newRequestId } from '../request/request-id.js';
 
 /** Time in milliseconds before the connection is cut, so that a client that is still sending can read the response. */
 const LINGER_MS = 2000;
+
+/** Limit of the request line and headers together, in bytes. It is large because messages are sent in the URL. */
+export const MAX_HEADER_BYTES = 1_048_576;
 
 /** What follows the headers of a request. */
 const HEAD_END = '\r\n\r\n';
@@ -19,24 +25,44 @@ interface ParseError extends NodeJS.ErrnoException {
   readonly bytesParsed?: number;
 }
 
-/** Sends a JSON error response to requests that Node's parser rejects, if the connection still allows it. */
+/** A response to a request that never reached the router. */
+interface Refused {
+  readonly status: number;
+  readonly requestId: string;
+  /** Since the parser rejected the request. */
+  readonly milliseconds: number;
+}
+
+/**
+ * Sends a JSON error response to requests that Node's parser rejects, if the connection still allows it.
+ * @param options `answered`: called for each response, unless the request had reached the router before its body broke:
+ * the response of the router then has a log line of its own
+ */
 export function answerBrokenRequests(
   server: Server,
   connections: Pick<Connections, 'responseOf'>,
-  options: { readonly headers: HeaderList; readonly dialect: Dialect },
+  options: {
+    readonly headers: HeaderList;
+    readonly dialect: Dialect;
+    /** Undefined: such requests are not limited. */
+    readonly countUnparsed: CountUnparsed | undefined;
+    readonly answered: (refused: Refused) => void;
+  },
 ): void {
+  const { dialect } = options;
   const answered = new WeakSet<Duplex>();
   server.on('clientError', (error: ParseError, socket) => {
     if (answered.has(socket)) return;
     answered.add(socket);
-    if (error.code === 'ECONNRESET') socket.destroy(error);
+    const rejectedAt = performance.now();
+    if (error.code === 'ECONNRESET' || isSilent(socket)) socket.destroy(error);
     else
       afterThoseBefore(connections, socket, () => {
-        refuse(error, socket);
+        refuse(error, socket, rejectedAt);
       });
   });
 
-  function refuse(error: ParseError, socket: Duplex): void {
+  function refuse(error: ParseError, socket: Duplex, rejectedAt: number): void {
     const busy = connections.responseOf(socket);
     // No response may follow one that is still being sent, or one that closes its connection.
     const hasSaidAll =
@@ -45,10 +71,12 @@ export function answerBrokenRequests(
       socket.destroy(error);
       return;
     }
-    const { status, reason } = describe(error.code);
-    const requestId = newRequestId();
-    const failure: Failure = { status, code: 'invalid', message: reason, details: [] };
-    const body = JSON.stringify(options.dialect.error(failure, requestId));
+    const routed = busy?.req.complete === false ? exchangeOf(busy.req) : undefined;
+    const requestId = routed?.requestId ?? newRequestId();
+    const quota = routed === undefined && socket instanceof Socket ? quotaOf(socket) : undefined;
+    const failure = quota?.refusal === undefined ? describe(error.code) : toFailure(quota.refusal, dialect);
+    const { status, retryAfter } = failure;
+    const body = JSON.stringify(dialect.error(failure, requestId));
     const head = [
       `HTTP/1.1 ${String(status)} ${STATUS_CODES[status] ?? ''}`,
       'Content-Type: application/json; charset=utf-8',
@@ -56,11 +84,20 @@ export function answerBrokenRequests(
       `X-Request-Id: ${requestId}`,
       'Connection: close',
     ];
-    for (let at = 0; at < options.headers.length; at += 2)
-      head.push(`${options.headers[at] ?? ''}: ${options.headers[at + 1] ?? ''}`);
+    if (retryAfter !== undefined) head.push(`Retry-After: ${String(retryAfter)}`);
+    const headers = [...options.headers, ...(quota?.headers ?? [])];
+    for (let at = 0; at < headers.length; at += 2)
+      head.push(`${headers[at] ?? ''}: ${headers[at + 1] ?? ''}`);
     // The response to HEAD has no content (RFC 9110 §9.3.2).
     socket.end(`${head.join('\r\n')}\r\n\r\n${isHead(error) ? '' : body}`);
     setTimeout(() => socket.destroy(), LINGER_MS).unref();
+    if (busy !== undefined && routed !== undefined) busy.statusCode = status;
+    else options.answered({ status, requestId, milliseconds: performance.now() - rejectedAt });
+  }
+
+  /** The size of the request is unknown: at most all that the connection has received, and the limit of headers. */
+  function quotaOf(socket: Socket): Quota | undefined {
+    return options.countUnparsed?.(socket, Math.min(socket.bytesRead, MAX_HEADER_BYTES));
   }
 }
 
@@ -83,6 +120,11 @@ function afterThoseBefore(
     });
 }
 
+/** True for a connection that was opened in advance, by a browser or a load balancer, and was not used. */
+function isSilent(socket: Duplex): boolean {
+  return socket instanceof Socket && socket.bytesRead === 0;
+}
+
 /** Whether the broken request is HEAD, as far as the bytes that the parser was reading show. */
 function isHead({ rawPacket, bytesParsed }: ParseError): boolean {
   const read = rawPacket?.toString('latin1', 0, bytesParsed) ?? '';
@@ -90,13 +132,18 @@ function isHead({ rawPacket, bytesParsed }: ParseError): boolean {
   return read.startsWith('HEAD ', before < 0 ? 0 : before + HEAD_END.length);
 }
 
-function describe(code: string | undefined): { status: number; reason: string } {
+function describe(code: string | undefined): Failure {
+  const [status, message] = reasonOf(code);
+  return { status, code: 'invalid', message, details: [] };
+}
+
+function reasonOf(code: string | undefined): [status: number, reason: string] {
   switch (code) {
     case 'HPE_HEADER_OVERFLOW':
-      return { status: 431, reason: 'the request line and headers are larger than 1 MiB' };
+      return [431, 'the request line and headers are larger than 1 MiB'];
     case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return { status: 408, reason: 'the request did not arrive in time' };
+      return [408, 'the request did not arrive in time'];
     default:
-      return { status: 400, reason: 'the request is not valid HTTP' };
+      return [400, 'the request is not valid HTTP'];
   }
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { isAnnouncedTooLarge } from '../request/body.js';
 import { isBodiless } from '../request/body-length.js';
 import { ListedResponse } from '../response/header-list.js';
 
@@ -22,7 +23,10 @@ export class LingeringResponse<
 
   override end(...given: unknown[]): this {
     if (this.lingeringSince !== undefined) return this;
-    if (!this.#mustLinger()) return super.end(...(given as Overload));
+    if (!this.#mustLinger()) {
+      boundRest(this.req);
+      return super.end(...(given as Overload));
+    }
     this.lingeringSince = performance.now();
     const [body] = given;
     const callback = given.find((value) => typeof value === 'function');
@@ -51,6 +55,17 @@ export class LingeringResponse<
 /** Returns when a response began to linger, by `performance.now()`; undefined: it does not. */
 export function lingeringSince(res: ServerResponse | undefined): number | undefined {
   return res instanceof LingeringResponse ? res.lingeringSince : undefined;
+}
+
+/**
+ * Closes the connection of a request whose body goes on for too long after the response. Node would read it until
+ * `requestTimeout`. A body within the size limit of all routes bounds itself.
+ */
+function boundRest(req: IncomingMessage): void {
+  if (req.complete || (req.headers['transfer-encoding'] === undefined && !isAnnouncedTooLarge(req))) return;
+  readRest(req, () => {
+    if (!req.complete) req.socket.destroySoon();
+  });
 }
 
 /** Reads the rest of a request's body, and calls `done` at its end, at a bound, or when the connection is closed. */

@@ -70,7 +70,8 @@ async function readRaw(req: Request, res: Response, limit: number): Promise<Body
     case 'complete':
       return body;
     case 'too-large':
-      // The client may go on sending without end.
+      // The client may go on sending without end: the rest is read after the response, within bounds.
+      req.pause();
       res.setHeader('Connection', 'close');
       return unusable(tooLarge(limit));
     case 'incomplete':

@@ -1,4 +1,4 @@
-import { isIPv4, isIPv6 } from 'node:net';
+import { isIPv4, isIPv6, type Socket } from 'node:net';
 import type { Request } from 'express';
 import type { HttpSettings } from '../settings.js';
 
@@ -8,7 +8,12 @@ import type { HttpSettings } from '../settings.js';
  */
 export function clientAddress(req: Request, trustProxy: HttpSettings['trustProxy']): string {
   // Without a trusted proxy, `req.ip` is the same address, but Express reads the forwarding headers first.
-  return trustProxy === false ? clientOf(req.socket.remoteAddress ?? UNKNOWN) : forwardedClient(req.ip ?? '');
+  return trustProxy === false ? peerClient(req.socket) : forwardedClient(req.ip ?? '');
+}
+
+/** Returns the client that limits count for the peer of a connection: see `clientOf`. */
+export function peerClient({ remoteAddress }: Pick<Socket, 'remoteAddress'>): string {
+  return clientOf(remoteAddress ?? UNKNOWN);
 }
 
 const UNKNOWN = 'unknown';

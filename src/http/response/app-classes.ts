@@ -2,8 +2,8 @@ import type { IncomingMessage, ServerOptions, ServerResponse } from 'node:http';
 import { request, response, type Express, type Request, type Response } from 'express';
 import { ExchangeRequest } from '../request/exchange.js';
 import { pathOf } from '../request/target.js';
-import { LingeringResponse } from '../connections/lingering.js';
 import { sendJson } from './json.js';
+import { OutcomeResponse } from './outcome.js';
 
 const NO_PARAMS: Record<string, string> = Object.freeze({});
 
@@ -17,7 +17,7 @@ export function appClasses(app: Express): Pick<ServerOptions, 'IncomingMessage' 
     baseUrl = '';
     params = NO_PARAMS;
   }
-  class AppResponse<Req extends IncomingMessage = IncomingMessage> extends LingeringResponse<Req> {}
+  class AppResponse<Req extends IncomingMessage = IncomingMessage> extends OutcomeResponse<Req> {}
   addMethods(AppRequest.prototype, request);
   addMethods(AppResponse.prototype, response);
   Object.defineProperty(AppRequest.prototype, 'path', {

@@ -86,7 +86,7 @@ export function createStreams(
     async stream(req, res, feed, frame, lastWords) {
       if (req.method === 'HEAD' || isGone(res)) {
         feed.close();
-        if (!isGone(res)) beginStream(req, res).end();
+        beginStream(req, res).end();
         return;
       }
       const entry: OpenStream = { res, feed, hasWritten: false, silentSince: performance.now() };

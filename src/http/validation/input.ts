@@ -75,9 +75,13 @@ interface Entry {
 /** Returns the value of a parameter. Blank text counts as absent for an optional parameter that is not a header. */
 function givenFor(source: Source, entry: Entry): unknown {
   const value = valueOf(source, entry);
-  const { required, place } = entry.param;
-  const mayBeBlank = !required && place !== 'headers' && typeof value === 'string';
-  return mayBeBlank && value.trim() === '' ? undefined : value;
+  const mayBeBlank = !entry.param.required && entry.param.place !== 'headers';
+  return mayBeBlank && isBlank(value) ? undefined : value;
+}
+
+/** True for text without any character but white space. */
+export function isBlank(value: unknown): boolean {
+  return typeof value === 'string' && value.trim() === '';
 }
 
 /** Accesses each place as a static property: a dynamic property name is slower. */
@@ -195,8 +199,8 @@ async function gather<T>(
   res: Response,
 ): Promise<Source> {
   const source = sourceOf(req, queryNames);
-  const { query } = source;
   if (rule === 'ignored') return source;
+  const query = withoutBlank(source.query, entries);
   const body = await readBody(req, res, maxBytes);
   if (body.kind === 'none') return source;
   if (body.kind === 'incomplete') throw body.error;
@@ -211,4 +215,13 @@ async function gather<T>(
     entries.some(({ param }) => isMissing(param) && (param.required || rule === 'documented'));
   if (isNeeded) throw body.error;
   return source;
+}
+
+/** Leaves out blank values of optional parameters, so that they do not hide those in the body. */
+function withoutBlank(query: Source['query'], entries: readonly Entry[]): Source['query'] {
+  const blank = entries.filter(({ param, given }) => !param.required && isBlank(query[given]));
+  if (blank.length === 0) return query;
+  return Object.fromEntries(
+    Object.entries(query).filter(([name]) => blank.every(({ given }) => given !== name)),
+  );
 }

@@ -194,7 +194,7 @@ export type ReadPart<T> =
   { readonly value: T; readonly problems?: undefined } | { readonly problems: readonly Problem[] };
 
 /**
- * A required list of 1 to `max` items. `read` checks one item; its problems carry paths such as `items[0].name`.
+ * A required list of 1 to `max` items, as JSON in a query. `read` checks an item; problems have paths like `items[0].name`.
  * @param purpose completes the error message when the list is missing
  */
 export function requiredItems<T>(
@@ -208,6 +208,7 @@ export function requiredItems<T>(
   const problemsOf = (value: unknown) =>
     isList(value) ? readAll(value).flatMap(({ problems }) => problems ?? []) : [];
   const chain = start(place, name)
+    .customSanitizer((value: unknown) => (place === 'query' ? parsedJson(value) : value))
     .exists({ values: 'null' })
     .withMessage(`${name} is required: ${purpose}`)
     .bail()

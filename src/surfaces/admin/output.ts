@@ -69,10 +69,11 @@ function keyFields({ id, apps, label, createdAt, expiresAt }: StoredKey) {
   return { id, apps, label, created_at: time(createdAt), expires_at: timeOrNull(expiresAt) };
 }
 
-/** The used amount of a limit. */
+/** The used amount of a limit. `session` is the name in the log of the session that used it; null: a key did. */
 export function use({ subject, measure, from, amount, limit }: SpentUse) {
   const [kind, id] = subject.split(':', 2);
-  return { kind, id, measure, window_from: time(from), amount, limit };
+  const session = kind === 'session' && id !== undefined ? sessionMark(id) : null;
+  return { kind, id, session, measure, window_from: time(from), amount, limit };
 }
 
 /** The turns and tokens of an App and key. */

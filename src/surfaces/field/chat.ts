@@ -45,8 +45,8 @@ export function chatRoutes(parts: FieldParts): readonly Route[] {
         const hasChange = userState !== undefined || clientId !== undefined;
         const snapshot =
           session === undefined || !hasChange
-            ? snapshotOf(named)
-            : unlessDeleted(changed(session, { userState, clientId }), emptySnapshot);
+            ? snapshotOf(named, tail)
+            : unlessDeleted(changed(session, { userState, clientId, tail }), emptySnapshot);
         snapshots.sendState(req, res, await snapshot, tail);
       }),
     ),
@@ -79,9 +79,9 @@ export function chatRoutes(parts: FieldParts): readonly Route[] {
     ),
   ];
 
-  async function snapshotOf({ session }: NamedSession): Promise<Snapshot> {
+  async function snapshotOf({ session }: NamedSession, tail?: number): Promise<Snapshot> {
     if (session === undefined) return emptySnapshot();
-    return unlessDeleted(core.snapshot(session), emptySnapshot);
+    return unlessDeleted(core.snapshot(session, { tail }), emptySnapshot);
   }
 
   /** Returns the snapshot after a message was accepted, or after its turn has ended if the client prefers to wait. */
@@ -97,10 +97,14 @@ export function chatRoutes(parts: FieldParts): readonly Route[] {
   /** Returns the snapshot after a poll has changed the session. A poll does not bring back a deleted session. */
   async function changed(
     session: SessionRef,
-    { userState, clientId }: { userState: JsonObject | undefined; clientId: string | undefined },
+    {
+      userState,
+      clientId,
+      tail,
+    }: { userState: JsonObject | undefined; clientId: string | undefined; tail: number | undefined },
   ): Promise<Snapshot> {
-    await core.snapshot(session, { leavesFaults: true });
+    await core.snapshot(session, { leavesFaults: true, tail: tail === undefined ? undefined : 0 });
     if (clientId !== undefined) await core.bindClient(session, clientId);
-    return core.snapshot(session, { userState });
+    return core.snapshot(session, { userState, tail });
   }
 }

@@ -119,7 +119,7 @@ export const reportSystem = input('fills', {
 });
 
 /** `POST /api/simulate`. */
-export const simulate = input('needed', {
+export const simulate = input('fills', {
   sessionId: optionalSessionHeader,
   clientId,
   ...simulationParams('query'),

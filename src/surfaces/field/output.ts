@@ -1,6 +1,6 @@
 import type { App } from '../../core/model/app.js';
 import type { JsonObject } from '../../core/model/json.js';
-import type { Message } from '../../core/model/message.js';
+import { isFailure, type Message } from '../../core/model/message.js';
 import type { ProviderKey } from '../../core/access/provider-keys.js';
 import { newSession, type ThreadSummary } from '../../core/model/session.js';
 import type { Snapshot } from '../../core/model/snapshot.js';
@@ -18,7 +18,10 @@ export const fieldDialect: Dialect = { name: 'field', keyHeader: CURRENT_KEY_HEA
 
 /** Sends snapshots in which an agent message repeats the reason of a failed turn. */
 export const snapshots = new SnapshotSender({
-  encodeMessages: createMessageEncoder(encodeWithFailure),
+  encodeMessages: createMessageEncoder(
+    encodeWithFailure,
+    ({ skipped, skippedFailures }) => skipped + skippedFailures,
+  ),
   tagMark: 'f',
 });
 
@@ -31,7 +34,7 @@ export function emptySnapshot(): Snapshot {
   return {
     session: newSession(NIL_ID, 0),
     status: 'idle',
-    ...{ skipped: 0, settled: [], settledCount: 0, open: [] },
+    ...{ skipped: 0, skippedFailures: 0, settled: [], settledCount: 0, open: [] },
     faults: { events: [], confirm: nothing, release: nothing },
     tag: 'empty',
   };
@@ -63,15 +66,10 @@ export function providerKey({ provider, keyPrefix, label, isActive }: ProviderKe
   return { provider, key_prefix: keyPrefix, label, is_active: isActive };
 }
 
-/**
- * Clients print the last agent message and hide `system` ones. The reason of a failure is the only `system` record
- * that is neither the first of its turn nor about a wallet.
- */
+/** Repeats the reason of a failure: clients print the last agent message and hide `system` ones. */
 function* encodeWithFailure(record: Message): Generator<string> {
   yield* encodeRecord(record);
-  const { role, position, origin, content, createdAt } = record;
-  if (role === 'system' && position > 0 && origin === undefined)
-    yield encodeMessage('agent', content, createdAt);
+  if (isFailure(record)) yield encodeMessage('agent', record.content, record.createdAt);
 }
 
 /** Clients show a notification for each tool event, so only tools that report progress get any. */

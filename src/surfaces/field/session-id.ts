@@ -60,20 +60,22 @@ export function nameSession(sentId: string, sender: Sender): NamedSession {
 /** The required session header. */
 export const sessionHeader = requiredId('headers', 'X-Session-Id');
 
-export const optionalSessionHeader = optionalText('headers', 'X-Session-Id', refine, isPlainId);
+export const optionalSessionHeader = optionalText(
+  'headers',
+  'X-Session-Id',
+  refined('X-Session-Id'),
+  isPlainId,
+);
 
 /** The required path parameter `id`. */
 export const sessionPath = requiredId('params', 'id');
 
 function requiredId(place: Place, name: string): Param<string> {
-  return requiredText(place, name, PURPOSE, refine, isPlainId);
+  return requiredText(place, name, PURPOSE, refined(name), isPlainId);
 }
 
-function refine(chain: Parameters<NonNullable<Parameters<typeof requiredText>[3]>>[0]) {
-  return chain
-    .custom(isId)
-    .withMessage((_value, { path }) => `${path} must be ${PURPOSE}`)
-    .customSanitizer(asSent);
+function refined(name: string): NonNullable<Parameters<typeof requiredText>[3]> {
+  return (chain) => chain.custom(isId).withMessage(`${name} must be ${PURPOSE}`).customSanitizer(asSent);
 }
 
 /**

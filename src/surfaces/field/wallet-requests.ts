@@ -12,9 +12,10 @@ export function walletRequestRoutes(parts: FieldParts): readonly Route[] {
     endpoint(
       'POST',
       '/api/system',
-      inSession(parts, input.reportSystem, async ({ message }, { session }, _req, res) => {
+      inSession(parts, input.reportSystem, async ({ message, clientId }, { session }, _req, res) => {
         const unstored = { content: message, at: Date.now() };
-        res.json(systemMessage(session === undefined ? unstored : await core.report(session, message)));
+        const taken = session === undefined ? unstored : await core.report(session, message, clientId);
+        res.json(systemMessage(taken));
       }),
     ),
     endpoint(

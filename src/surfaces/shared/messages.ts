@@ -24,6 +24,9 @@ export type EncodeMessages = (snapshot: Snapshot, around: Surroundings, tail?: n
 /** Yields the messages that a snapshot shows of a record, each as JSON. */
 export type EncodeRecord = (record: Message) => Iterable<string>;
 
+/** Counts the messages that a snapshot of the whole thread would show before those of its records. */
+type CountSkipped = (snapshot: Snapshot) => number;
+
 const COMMA = Buffer.from(',');
 
 /** How many bytes of encodings all surfaces together keep. The session cache counts only the text of messages. */
@@ -72,10 +75,12 @@ const keptByAll = new KeptEncodings(MAX_KEPT_BYTES);
 /** Creates an encoder that keeps the encodings of settled messages. */
 export function createMessageEncoder(
   encodeOne: EncodeRecord,
+  countSkipped: CountSkipped,
   keptEncodings: KeptEncodings = keptByAll,
 ): EncodeMessages {
   const encodings = new WeakMap<readonly Message[], SettledMessages>();
-  return ({ skipped, settled, settledCount, open }, { start, end }, tail = Infinity) => {
+  return (snapshot, { start, end }, tail = Infinity) => {
+    const { settled, settledCount, open } = snapshot;
     let kept = encodings.get(settled);
     if (kept === undefined) {
       encodings.set(settled, (kept = new SettledMessages(encodeOne)));
@@ -85,7 +90,7 @@ export function createMessageEncoder(
 
     const fresh = open.flatMap((turn) => encodeOpenTurn(turn, encodeOne));
     const before = kept.messagesOf(settledCount);
-    const total = skipped + before + fresh.length;
+    const total = countSkipped(snapshot) + before + fresh.length;
     const shown = fresh.slice(Math.max(fresh.length - tail, 0)).join(',');
     const old = kept.slice(Math.max(before - Math.max(tail - fresh.length, 0), 0), before);
     const comma = old.length > 0 && shown !== '' ? ',' : '';
@@ -182,4 +187,4 @@ export function encodeMessage(
 }
 
 /** Encodes the messages of a snapshot, one for each text and each tool result. */
-export const encodeMessages = createMessageEncoder(encodeRecord);
+export const encodeMessages = createMessageEncoder(encodeRecord, ({ skipped }) => skipped);

@@ -20,10 +20,10 @@ type GivenTransaction = SimulationRequest['transactions'][number] & { readonly c
 const isAddress = (text: string): boolean => text.trim() !== '' && text.length <= MAX_ADDRESS;
 const expectedChain = 'a chain id: a positive integer, as a number, or as text in decimal or 0x digits';
 
-/** The parameters of the request. The transactions are always in the body, because a list has no form in a query. */
+/** The parameters of the request. */
 export function simulationParams(place: 'query' | 'body') {
   return {
-    transactions: requiredItems('body', 'transactions', 'the transactions to simulate, in order', {
+    transactions: requiredItems(place, 'transactions', 'the transactions to simulate, in order', {
       max: MAX_TRANSACTIONS,
       read: readTransaction,
     }),

@@ -1,7 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { RequestHandler } from 'express';
+import type { Request, RequestHandler, Response } from 'express';
 import type { UsageApi } from '../../core/api.js';
 import type { CountedSurface } from '../../core/ports/usage-store.js';
+import { onOutcome } from '../../http/response/outcome.js';
 import { isProbe, type Route } from '../../http/routing/route.js';
 import type { ReadKey } from './app-key.js';
 import type { Notice } from './deprecation.js';
@@ -14,9 +15,16 @@ interface UsageOptions {
   readonly readKeys: Readonly<Record<CountedSurface, ReadKey>>;
 }
 
+/** Counts a request once the status of its response shows that it was served. */
+type CountServed = (req: Request, res: Response) => void;
+
+/** The lowest status of a response that refuses a request, or reports that it failed. */
+const LOWEST_ERROR = 400;
+
 /**
- * Returns the routes with a handler that counts each request under its surface. For routes that serve both surfaces, it
- * also adds the notice to responses to legacy requests. Health probes and the service's own page are not counted.
+ * Returns the routes with a handler that counts each request under its surface, unless the response is an error. For
+ * routes that serve both surfaces, it also adds the notice to responses to legacy requests. Health probes and the
+ * service's own page are not counted.
  */
 export function countRoutes(routes: readonly Route[], options: UsageOptions): readonly Route[] {
   return routes.map((route) => {
@@ -30,24 +38,28 @@ function counting(
   { core, notice, readKeys }: UsageOptions,
 ): RequestHandler {
   const endpoint = `${method} ${path}`;
-  if (spoken === undefined) {
-    const surface = surfaceOf(dialect.name);
+  const counterOf = (surface: CountedSurface): CountServed => {
     const count = core.usageCounter(surface, endpoint);
     const keyOf = readKeys[surface];
-    return ({ headers }, _res, next) => {
-      if (!isOwnPage(headers)) count(clientOf(headers), keyOf(headers));
+    return ({ headers }, res) => {
+      if (isOwnPage(headers)) return;
+      onOutcome(res, (status) => {
+        if (status < LOWEST_ERROR) count(clientOf(headers), keyOf(headers));
+      });
+    };
+  };
+  if (spoken === undefined) {
+    const count = counterOf(surfaceOf(dialect.name));
+    return (req, res, next) => {
+      count(req, res);
       next();
     };
   }
-  const counters = {
-    current: core.usageCounter('current', endpoint),
-    legacy: core.usageCounter('legacy', endpoint),
-  };
+  const counters = { current: counterOf('current'), legacy: counterOf('legacy') };
   return (req, res, next) => {
     const count = (spokenDialect: string): void => {
       const surface = spokenDialect === 'legacy' ? 'legacy' : 'current';
-      const { headers } = req;
-      if (!isOwnPage(headers)) counters[surface](clientOf(headers), readKeys[surface](headers));
+      counters[surface](req, res);
       if (surface === 'legacy') notice?.(res);
       next();
     };

@@ -34,13 +34,14 @@ const Body = z.object({ messages: z.array(Message), tools: z.array(z.unknown()).
 const Payments = z.array(z.object({ label: z.string(), to: z.string(), value: z.string() }));
 const Staged = z.object({ id: z.number(), simulation: z.object({ success: z.boolean() }) });
 
+const REQUEST = 'Please pay ';
 const MARKER = /\bw\d+s\d+n\d+\b/;
 /** The tool whose results are the outcomes of wallet requests. */
 const WALLET_REPORT = 'wallet_report';
 
 /** Writes the message that asks for payments. */
 export function paymentMessage(marker: string, payments: readonly Payment[]): string {
-  return `Please pay ${marker}: ${JSON.stringify(payments)}`;
+  return `${REQUEST}${marker}: ${JSON.stringify(payments)}`;
 }
 
 /**
@@ -60,7 +61,9 @@ export class PayingModel {
     const parsed = Body.safeParse(body);
     if (!parsed.success) return undefined;
     const { messages, tools = [] } = parsed.data;
-    const question = messages.findLast(({ role }) => role === 'user')?.content ?? '';
+    const asked = messages.findLast(({ role }) => role === 'user')?.content ?? '';
+    // The rig joins questions that had no reply.
+    const question = asked.slice(asked.lastIndexOf(REQUEST));
     const marker = MARKER.exec(question)?.[0];
     if (marker === undefined) return undefined;
     const session = sessionOf(marker);

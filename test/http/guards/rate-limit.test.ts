@@ -92,7 +92,7 @@ describe('the limit of requests', () => {
   ): Promise<string> {
     const router = Router();
     const settings = { ...TEST_HTTP, rateLimit, trustProxy };
-    router.all('/', ...limitRate(settings, ...clock), (_req, res) => {
+    router.all('/', ...limitRate(settings, ...clock).handlers, (_req, res) => {
       res.json({ ok: true });
     });
     server = createHttpServer({

@@ -241,7 +241,7 @@ const transactions = byId(
       data: hex,
       chain_id: { type: 'integer', minimum: 1 },
       from: hex,
-      gas: { ...wei, description: 'The gas that the simulation used.' },
+      gas: { ...wei, description: 'A gas limit that sufficed at the staging.' },
       label: text(),
       kind: { const: 'native_transfer', description: 'Present for a transfer without calldata.' },
     },
@@ -269,7 +269,7 @@ export const pendingRequests: Readonly<Record<string, Schema>> = {
   pending_eip712s: signatures,
   pending: {
     type: ['object', 'null'],
-    description: 'The same for nested user states.',
+    description: 'The same entries, nested.',
     properties: { evm_txs: transactions, evm_sigs: signatures },
   },
 };

@@ -50,6 +50,11 @@ const FROM_BODY: Readonly<Record<string, readonly Parameter[]>> = {
   ],
   deleteProviderKey: [owner],
   simulate: [
+    {
+      ...{ name: 'transactions', in: 'query', required: true },
+      description: 'The transactions to simulate, in order. A JSON list.',
+      content: { 'application/json': { schema: { type: 'array', minItems: 1, maxItems: 32 } } },
+    },
     query('from', 'The sender. Absent: the wallet of the session.'),
     query('chain_id', 'The chain.', { schema: { type: ['integer', 'string'] } }),
   ],
