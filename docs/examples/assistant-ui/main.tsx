@@ -6,17 +6,27 @@ import {
   ThreadPrimitive,
   type ToolCallMessagePartProps,
 } from '@assistant-ui/react';
-import { createClient } from '@diptych/client';
+import { createClient, type Client } from '@diptych/client';
 import { useDiptychRuntime } from '@diptych/client/assistant-ui';
-import { StrictMode, type ReactNode } from 'react';
+import { StrictMode, useEffect, useState, type ReactNode } from 'react';
 import { createRoot } from 'react-dom/client';
 
 const url = new URLSearchParams(location.search).get('service') ?? 'http://127.0.0.1:8080';
-// The session is in the address, so that a reload continues it.
-if (location.hash === '') location.hash = crypto.randomUUID();
-const client = createClient({ url, sessionId: location.hash.slice(1) });
 
-function Chat(): ReactNode {
+/** Creates the client in the effect that closes it: `StrictMode` runs both twice. */
+function Thread({ sessionId }: { readonly sessionId: string }): ReactNode {
+  const [client, setClient] = useState<Client | null>(null);
+  useEffect(() => {
+    const created = createClient({ url, sessionId });
+    setClient(created);
+    return () => {
+      created.close();
+    };
+  }, [sessionId]);
+  return client && <Chat client={client} />;
+}
+
+function Chat({ client }: { readonly client: Client }): ReactNode {
   const { runtime, view, error } = useDiptychRuntime(client);
   return (
     <AssistantRuntimeProvider runtime={runtime}>
@@ -56,8 +66,18 @@ function Tool({ toolName, argsText, result }: ToolCallMessagePartProps): ReactNo
   );
 }
 
-createRoot(document.getElementById('chat') ?? document.body).render(
-  <StrictMode>
-    <Chat />
-  </StrictMode>,
-);
+const root = createRoot(document.getElementById('chat') ?? document.body);
+
+/** Shows the session in the address, so that a reload continues it. */
+function show(): void {
+  if (location.hash === '') history.replaceState(null, '', `#${crypto.randomUUID()}`);
+  const sessionId = location.hash.slice(1);
+  root.render(
+    <StrictMode>
+      <Thread key={sessionId} sessionId={sessionId} />
+    </StrictMode>,
+  );
+}
+
+addEventListener('hashchange', show);
+show();
