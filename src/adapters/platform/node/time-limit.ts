@@ -9,10 +9,10 @@ export class TimeLimitError extends Error {
 /** Runs synchronous work with a time limit, which stops even a running regular expression. */
 export interface TimeLimit {
   /**
-   * @param work must be repeatable: it runs again, with twice the time on the clock, if it was stopped although it used
-   * less CPU time than the limit
-   * @throws TimeLimitError after an attempt with `milliseconds` of CPU time or more, and after seven times the limit on
-   * the clock; RefusedError `unavailable` when the process has no spare file descriptors; or the error of `work`
+   * @param work must be repeatable: it runs again after it was stopped for the first time, and with twice the time on
+   * the clock after each attempt that used less CPU time than the limit
+   * @throws TimeLimitError after two attempts with `milliseconds` of CPU time or more, and after seven times the limit
+   * on the clock; RefusedError `unavailable` when the process has no spare file descriptors; or the error of `work`
    */
   run<T>(milliseconds: number, work: () => T): T;
 }
@@ -25,6 +25,12 @@ const WATCHDOG_DESCRIPTORS = 8;
 
 /** Limit of attempts; the last one may take four times the limit on the clock. */
 const MAX_TRIES = 3;
+
+/**
+ * Limit of attempts that use all their CPU time. One proves nothing: the time is that of the process, and includes what
+ * the garbage collector has used meanwhile.
+ */
+const MAX_EXCEEDED = 2;
 
 /**
  * Creates a time limit based on the watchdog of `node:vm`, which stops V8 from another thread. The context is not a
@@ -41,18 +47,22 @@ export function createTimeLimit(): TimeLimit {
       box.work = () => {
         results.push(work());
       };
+      let clock = milliseconds;
+      let exceeded = 0;
       try {
         for (let tries = 1; results.length === 0; tries++) {
           requireSpareDescriptors(WATCHDOG_DESCRIPTORS);
           const before = process.cpuUsage();
           try {
-            // The watchdog measures wall-clock time; the limit is on CPU time. Each attempt starts from the beginning,
-            // so it needs more wall-clock time than the last one.
-            script.runInContext(context, { timeout: milliseconds * 2 ** (tries - 1) });
+            script.runInContext(context, { timeout: clock });
           } catch (error) {
             if (!isTimeout(error)) throw error;
             const { user, system } = process.cpuUsage(before);
-            if (tries < MAX_TRIES && (user + system) / 1000 < milliseconds) continue;
+            // The watchdog measures wall-clock time; the limit is on CPU time. Each attempt starts from the beginning,
+            // so after one in which the machine gave too little CPU time, it needs more wall-clock time than the last.
+            if ((user + system) / 1000 < milliseconds) clock *= 2;
+            else exceeded += 1;
+            if (tries < MAX_TRIES && exceeded < MAX_EXCEEDED) continue;
             throw new TimeLimitError(`took longer than ${milliseconds.toString()} ms`, { cause: error });
           }
         }
