@@ -102,23 +102,9 @@ function isUnfinished({ sender, content, isStreaming, toolResult }: ChatMessage)
   return sender === 'system' && isOfWallet(content);
 }
 
-/** The running turn of a state. */
-export interface RunningTurn {
-  /** The number of messages that begin turns, up to and including the turn's own. */
-  readonly ordinal: number;
-  /** The message that began it. */
-  readonly text: string;
-  /** The number of messages that wait for its end. */
-  readonly waiting: number;
-}
-
-/** Returns the running turn; undefined if none is running. */
-export function runningTurn({ status, messages }: SessionState): RunningTurn | undefined {
-  if (status !== 'processing') return undefined;
-  const from = queuedFrom(messages);
-  const begun = messages.slice(0, from).filter(beginsTurn);
-  const text = begun.at(-1)?.content;
-  return text === undefined ? undefined : { ordinal: begun.length, text, waiting: messages.length - from };
+/** Returns the number of the turn that seems to run in a state; undefined if none is running. */
+export function runningOrdinal({ status, messages }: SessionState): number | undefined {
+  return status === 'processing' ? turnsIn(messages.slice(0, queuedFrom(messages))) : undefined;
 }
 
 /** Returns the reply of the turn with this number; undefined if the state lacks the turn's message. */

@@ -1,7 +1,6 @@
 import type { CurrentCalls } from '../current/calls.js';
-import type { RunningTurn } from '../messages.js';
+import type { RunningTurn, Thread } from '../current/running-turn.js';
 import { randomId } from '../random-id.js';
-import type { HistoryMessage } from '../types.js';
 import type { Wire } from '../wire.js';
 import { Reply } from './reply.js';
 
@@ -35,7 +34,7 @@ export class ChatSession {
   readonly #places = new Map<string, Place>();
   /** What was last sent of messages that the service has not accepted since, by their id in the chat. */
   readonly #unacknowledged = new Map<string, { readonly text: string; readonly idempotencyKey: string }>();
-  /** The running turn whose reply was left out of the loaded messages. */
+  /** The turn whose reply the messages of the chat lack, or have in part. */
   leftOut: RunningTurn | undefined;
   /** The reply that was resumed last. */
   lastResumed: Reply | undefined;
@@ -142,11 +141,8 @@ export class ChatSession {
     this.#unacknowledged.clear();
   }
 
-  /**
-   * Remembers the stored messages of a session, which have the same ids in the chat.
-   * @param running the turn whose reply was left out
-   */
-  loaded(sessionId: string, messages: readonly HistoryMessage[], running: RunningTurn | undefined): void {
+  /** Remembers the stored messages of a session, which have the same ids in the chat. */
+  loaded(sessionId: string, { messages, running }: Thread): void {
     if (sessionId === this.#id) this.leftOut = running;
     for (const { id, role } of messages)
       if (role === 'user') this.#places.set(id, { sessionId, messageId: id });

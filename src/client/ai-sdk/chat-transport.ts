@@ -2,8 +2,7 @@ import type { ChatTransport, UIMessage, UIMessageChunk } from 'ai';
 import { askCurrent } from '../current/ask.js';
 import { CurrentCalls } from '../current/calls.js';
 import { resumeCurrent } from '../current/resume.js';
-import { lastPage } from '../last-page.js';
-import { runningTurn, type RunningTurn } from '../messages.js';
+import { readRunning, readThread, type RunningTurn } from '../current/running-turn.js';
 import type { ClientOptions, SendOptions, SessionEvent } from '../types.js';
 import { Wire } from '../wire.js';
 import { ChatSession, type Sending, type Session } from './chat-session.js';
@@ -32,8 +31,6 @@ export interface DiptychChatTransportOptions extends Omit<ClientOptions, 'sessio
   readonly onBranch?: (branch: { readonly chatId: string; readonly sessionId: string }) => void;
 }
 
-/** Number of attempts to read a state and a history that belong together. */
-const READS = 3;
 /** The most stored messages that the service returns at once. */
 const HISTORY = 1000;
 
@@ -110,9 +107,8 @@ export class DiptychChatTransport<M extends UIMessage = UIMessage> implements Ch
     return chat.reply(abortSignal, async (reply) => {
       chat.lastResumed = reply;
       const session = this.#open(chat.id);
-      const snapshot = await session.calls.snapshot({ signal: reply.left });
+      const turn = chat.leftOut ?? (await readRunning(session.calls, reply.left));
       reply.left.throwIfAborted();
-      const turn = chat.leftOut ?? (snapshot && runningTurn(snapshot.state));
       if (turn === undefined) {
         session.wire.close();
         reply.end();
@@ -146,19 +142,9 @@ export class DiptychChatTransport<M extends UIMessage = UIMessage> implements Ch
     const chat = this.#chat(chatId);
     const { id, wire, calls } = this.#open(chat.id);
     try {
-      for (let read = 1; ; read++) {
-        const state = await calls.state();
-        const { messages: stored } = await lastPage(calls, HISTORY, undefined);
-        if (
-          read < READS &&
-          lastAsked(state.messages.map(({ sender, content }) => ({ role: sender, content }))) !==
-            lastAsked(stored)
-        )
-          continue;
-        const running = runningTurn(state);
-        chat.loaded(id, stored, running);
-        return uiMessagesOf(stored, running) as M[];
-      }
+      const thread = await readThread(calls, HISTORY);
+      chat.loaded(id, thread);
+      return uiMessagesOf(thread) as M[];
     } finally {
       wire.close();
     }
@@ -180,7 +166,7 @@ export class DiptychChatTransport<M extends UIMessage = UIMessage> implements Ch
     return { id, wire, calls: new CurrentCalls(wire, this.options) };
   }
 
-  #ask(
+  async *#ask(
     chat: ChatSession,
     { id: sessionId, wire, calls }: Session,
     { id, text }: MessageToSend,
@@ -189,10 +175,19 @@ export class DiptychChatTransport<M extends UIMessage = UIMessage> implements Ch
       ...sending
     }: Partial<Sending> & { readonly signal: AbortSignal; readonly onAccepted: () => void },
   ): AsyncGenerator<SessionEvent, void, undefined> {
-    return askCurrent(wire, calls, text, { ...this.options.sendOptions?.(), ...sending }, (turnId) => {
+    const options = { ...this.options.sendOptions?.(), ...sending };
+    let turn: RunningTurn | undefined;
+    const events = askCurrent(wire, calls, text, options, ({ turnId, ordinal }) => {
+      if (turnId !== null && ordinal !== undefined) turn = { turnId, ordinal };
       chat.acknowledged(id, turnId === null ? undefined : { sessionId, turnId });
       onAccepted();
     });
+    for await (const event of events) {
+      // From here on, the chat has a part of the reply.
+      if (event.type === 'turn_started' && sessionId === chat.id) chat.leftOut = turn;
+      yield event;
+    }
+    if (chat.leftOut === turn) chat.leftOut = undefined;
   }
 
   async *#resume(
@@ -215,11 +210,4 @@ export class DiptychChatTransport<M extends UIMessage = UIMessage> implements Ch
       chat.interrupt(isReplaced).catch((error: unknown) => this.options.onInterruptError?.(error));
     });
   }
-}
-
-/** Returns the last message of the user. */
-function lastAsked(
-  messages: readonly { readonly role: string; readonly content: string }[],
-): string | undefined {
-  return messages.findLast(({ role }) => role === 'user')?.content;
 }

@@ -1,5 +1,5 @@
 import type { ChatTransport, UIMessage } from 'ai';
-import { beginsStoredTurn } from '../current/resume.js';
+import { beginsStoredTurn } from '../current/running-turn.js';
 
 /** What a request of the AI SDK sends. */
 export interface MessageToSend {

@@ -1,21 +1,19 @@
 import type { UIMessage } from 'ai';
-import type { RunningTurn } from '../messages.js';
-import { beginningOf } from '../current/resume.js';
-import type { HistoryCall, HistoryMessage } from '../types.js';
+import { beginsStoredTurn, type Thread } from '../current/running-turn.js';
+import type { HistoryCall } from '../types.js';
 import { NO_RESULT, outputOf } from './turn-chunks.js';
 
 type Part = UIMessage['parts'][number];
 
 /**
- * Converts stored messages to those of the AI SDK; the steps of a reply form one message.
- * @param running its reply and the queued messages are left out
+ * Converts stored messages to those of the AI SDK; the steps of a reply form one message. Leaves out the reply of the
+ * running turn and the queued messages.
  */
-export function uiMessagesOf(
-  stored: readonly HistoryMessage[],
-  running: RunningTurn | undefined,
-): UIMessage[] {
-  const end = running === undefined ? -1 : beginningOf(stored, running);
-  const shown = end === -1 ? stored : stored.slice(0, end + 1);
+export function uiMessagesOf({ messages: stored, running }: Thread): UIMessage[] {
+  const start = stored.findIndex(({ turnId }) => turnId === running?.turnId);
+  const first = stored[start];
+  // A page may begin in the middle of a reply.
+  const shown = first === undefined ? stored : stored.slice(0, beginsStoredTurn(first) ? start + 1 : start);
   const messages: UIMessage[] = [];
   for (const { id, role, content, toolCalls } of shown) {
     const parts: Part[] = content === '' ? [] : [{ type: 'text', text: content, state: 'done' }];

@@ -3,21 +3,21 @@ import { linked } from '../pacing.js';
 import { randomId } from '../random-id.js';
 import type { SendOptions, SessionEvent } from '../types.js';
 import type { Wire } from '../wire.js';
-import type { CurrentCalls } from './calls.js';
+import type { CurrentCalls, Sent } from './calls.js';
 import { CurrentFollower } from './follow.js';
 import { Question } from './question.js';
 
 /**
  * Sends a message over the current surface and yields the events of its turn, and of no other turn, until it ends.
  * @param options `isRepeat`: the message may have been sent before, by default if it has an idempotency key
- * @param onSent called once the service has stored the message, with the id of its turn if a proxy has left it
+ * @param onSent called once the service has stored the message
  */
 export async function* askCurrent(
   wire: Wire,
   calls: CurrentCalls,
   text: string,
   options: SendOptions & { readonly isRepeat?: boolean },
-  onSent: (turnId: string | null) => void,
+  onSent: (sent: Sent) => void,
 ): AsyncGenerator<SessionEvent, void, undefined> {
   const life = linked(wire.closed, options.signal);
   const { signal } = life;
@@ -34,17 +34,13 @@ export async function* askCurrent(
         const sent = await calls.send(text, key, { ...options, signal });
         ordinal = sent.ordinal;
         question.sent(sent.turnId ?? undefined, sent.repeated);
-        onSent(sent.turnId);
+        onSent(sent);
         if (!question.mayBeOver) continue;
         event = { type: 'state', state: await calls.state(signal) };
       }
-      for (const shown of question.receive(event)) {
+      for await (const shown of question.follow(event, () => calls.state(signal))) {
         yield shown;
         if (shown.type === 'turn_ended') return;
-      }
-      if (question.needsState) {
-        yield* question.conclude(await calls.state(signal));
-        return;
       }
     }
     signal.throwIfAborted();

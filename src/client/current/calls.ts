@@ -29,6 +29,16 @@ export interface Snapshot {
   readonly etag: string | null;
 }
 
+/** What is known of a message that the service has stored. */
+export interface Sent {
+  /** The id of its turn; null if a proxy has removed it. */
+  readonly turnId: string | null;
+  /** The number of its turn in the thread. */
+  readonly ordinal: number | undefined;
+  /** True if an earlier attempt may have stored it. */
+  readonly repeated: boolean;
+}
+
 const BASE = '/current/api';
 
 /** The requests of the current surface. */
@@ -75,7 +85,7 @@ export class CurrentCalls {
     text: string,
     idempotencyKey: string,
     { wallet, userState, signal }: SendOptions,
-  ): Promise<{ turnId: string | null; ordinal: number | undefined; repeated: boolean }> {
+  ): Promise<Sent> {
     const { app, clientId } = this.options;
     const body = present<JsonValue>({
       message: text,

@@ -59,7 +59,8 @@ export function currentClient(wire: Wire, options: ClientOptions): Client {
   async function* watch(signal: AbortSignal): AsyncGenerator<SessionEvent, void, undefined> {
     const either = linked(wire.closed, signal);
     try {
-      for await (const event of new CurrentFollower(calls, either.signal, nudges).run()) yield shown(event);
+      for await (const event of new CurrentFollower(calls, either.signal, { nudges }).run())
+        yield shown(event);
     } finally {
       either.abort();
     }

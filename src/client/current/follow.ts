@@ -29,8 +29,8 @@ export class CurrentFollower {
   /** A state that is held back until the events that it includes were processed. */
   #held: Snapshot | undefined;
   #last: SessionState | undefined;
-  /** The number of turns in the last state without a running turn. */
-  #settled = 0;
+  /** The number of turns that have certainly ended. */
+  #settled: number;
   /** The turn whose start was emitted and whose end was not. */
   #open: string | undefined;
   /** How that turn ended, until a state was received after it. */
@@ -45,13 +45,19 @@ export class CurrentFollower {
   #streaming: string | undefined;
   readonly #text = new LiveText();
   readonly #records: ToolRecords;
+  readonly #nudges: Nudges | undefined;
 
-  /** @param nudges if present, the state is also read when a turn starts, and when one of the callbacks is called */
+  /**
+   * @param options `nudges`: if present, the state is also read when a turn starts, and when one of the callbacks is
+   * called; `settled`: the number of turns that are known to have ended
+   */
   constructor(
     private readonly calls: CurrentCalls,
     private readonly signal: AbortSignal,
-    private readonly nudges?: Nudges,
+    { nudges, settled = 0 }: { readonly nudges?: Nudges; readonly settled?: number } = {},
   ) {
+    this.#nudges = nudges;
+    this.#settled = settled;
     this.#records = new ToolRecords(calls, signal);
   }
 
@@ -92,7 +98,7 @@ export class CurrentFollower {
       queue.push('nudge');
     };
     void pump(stream, queue);
-    this.nudges?.add(nudge);
+    this.#nudges?.add(nudge);
     try {
       yield* this.#readState('hold');
       backoff.reset();
@@ -102,7 +108,7 @@ export class CurrentFollower {
         yield* this.#release();
       }
     } finally {
-      this.nudges?.delete(nudge);
+      this.#nudges?.delete(nudge);
     }
   }
 
@@ -241,7 +247,7 @@ export class CurrentFollower {
         this.#endText();
       }
       // The caller may not know the turn's message yet.
-      if (this.#open !== undefined || this.nudges !== undefined) {
+      if (this.#open !== undefined || this.#nudges !== undefined) {
         yield* this.#readState('now');
         // If no turn is running any more, the state has all of this turn.
         isOver = this.#last !== undefined && this.#last.status !== 'processing';

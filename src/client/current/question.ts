@@ -1,5 +1,5 @@
 import type { InnerEvent } from '../inner-event.js';
-import { replyOf, runningTurn, type Reply } from '../messages.js';
+import { replyOf, runningOrdinal, type Reply } from '../messages.js';
 import { randomId } from '../random-id.js';
 import { TurnText } from '../turn-text.js';
 import type { SessionEvent, SessionState, ToolProgress } from '../types.js';
@@ -8,13 +8,15 @@ import type { SessionEvent, SessionState, ToolProgress } from '../types.js';
 export class Question {
   isSent = false;
   /** True when the turn has ended, but its final state was not received. */
-  needsState = false;
+  #needsState = false;
   #ended: Extract<SessionEvent, { type: 'turn_ended' }> | undefined;
   #turnId: string | undefined;
   /** True when the turn may have ended before the stream was open. */
   mayBeOver: boolean;
   /** True once the stream has sent the start of the turn. */
-  hasBegun = false;
+  #hasBegun = false;
+  /** True if no turn is running before this one. */
+  readonly #isNext: boolean;
   /** The turn whose events the stream is sending. */
   #running: string | undefined;
   /** The last state. */
@@ -23,13 +25,14 @@ export class Question {
 
   /**
    * @param ordinalIn returns the number of the message's turn in a state; undefined if the state lacks the message
-   * @param options `isRepeat`: the message may have been sent before
+   * @param options `isRepeat`: the message may have been sent before; `isNext`: no turn is running before this one
    */
   constructor(
     private readonly ordinalIn: (state: SessionState) => number | undefined,
-    { isRepeat }: { readonly isRepeat: boolean },
+    { isRepeat, isNext = false }: { readonly isRepeat: boolean; readonly isNext?: boolean },
   ) {
     this.mayBeOver = isRepeat;
+    this.#isNext = isNext;
   }
 
   sent(turnId: string | undefined, repeated: boolean): void {
@@ -38,7 +41,16 @@ export class Question {
     this.mayBeOver ||= repeated;
   }
 
-  *receive(event: InnerEvent): Generator<SessionEvent> {
+  /**
+   * Yields what an event shows of the turn.
+   * @param readState called when the turn has ended, but its final state was not received
+   */
+  async *follow(event: InnerEvent, readState: () => Promise<SessionState>): AsyncGenerator<SessionEvent> {
+    yield* this.#receive(event);
+    if (this.#needsState) yield* this.#conclude(await readState());
+  }
+
+  *#receive(event: InnerEvent): Generator<SessionEvent> {
     switch (event.type) {
       case 'connection':
         if (event.state === 'lost') this.mayBeOver ||= this.isSent;
@@ -48,12 +60,13 @@ export class Question {
         this.#running = event.turnId;
         if (this.isSent) this.#turnId ??= event.turnId;
         if (event.turnId === this.#turnId) {
-          this.hasBegun = true;
+          this.#hasBegun = true;
           yield* this.#turnText.begin(event.turnId);
           if (this.#state !== undefined) yield* this.#compare(this.#state);
-        } else if (this.isSent && this.mayBeOver && this.#state !== undefined && this.isPassed(this.#state))
+        } else if (this.#isNext) this.#needsState = true;
+        else if (this.isSent && this.mayBeOver && this.#state !== undefined && this.#isPassed(this.#state))
           // Only now: a state does not always show which turn is running.
-          yield* this.conclude(this.#state);
+          yield* this.#conclude(this.#state);
         return;
       case 'text':
         if (event.turnId === this.#turnId) yield* this.#turnText.add(event);
@@ -66,8 +79,8 @@ export class Question {
         this.#running = undefined;
         if (event.turnId !== this.#turnId) return;
         this.#ended = event;
-        if (this.hasBegun && this.#state !== undefined) yield* this.conclude(this.#state);
-        else this.needsState = true;
+        if (this.#hasBegun && this.#state !== undefined) yield* this.#conclude(this.#state);
+        else this.#needsState = true;
         return;
       case 'tool':
         yield* this.#tool(event);
@@ -79,9 +92,9 @@ export class Question {
   }
 
   /** True if a later turn is running in the state, although the stream has not sent the start of this one. */
-  isPassed(state: SessionState): boolean {
+  #isPassed(state: SessionState): boolean {
     const own = this.ordinalIn(state);
-    return !this.hasBegun && own !== undefined && (runningTurn(state)?.ordinal ?? own) > own;
+    return !this.#hasBegun && own !== undefined && (runningOrdinal(state) ?? own) > own;
   }
 
   #replyIn(state: SessionState): Reply | undefined {
@@ -97,7 +110,7 @@ export class Question {
   }
 
   /** Emits the missing text, the state and the end of the turn. */
-  *conclude(state: SessionState): Generator<SessionEvent> {
+  *#conclude(state: SessionState): Generator<SessionEvent> {
     const turnId = this.#turnId ?? randomId();
     const reply = this.#replyIn(state);
     yield* this.#turnText.begin(turnId);
@@ -114,7 +127,7 @@ export class Question {
     if (!this.isSent) return;
     const reply = this.#replyIn(state);
     const isOver = state.status !== 'processing';
-    if (!this.hasBegun && this.mayBeOver && isOver) yield* this.conclude(state);
-    else if (this.hasBegun && !isOver && reply !== undefined) yield* this.#turnText.reach(reply.text);
+    if (!this.#hasBegun && this.mayBeOver && isOver) yield* this.#conclude(state);
+    else if (this.#hasBegun && !isOver && reply !== undefined) yield* this.#turnText.reach(reply.text);
   }
 }

@@ -1,12 +1,11 @@
 import { lastPage } from '../last-page.js';
-import type { RunningTurn } from '../messages.js';
 import { linked } from '../pacing.js';
 import type { HistoryCall, SessionEvent, HistoryMessage, ToolProgress } from '../types.js';
-import { beginsTurn } from '../wallet-words.js';
 import type { Wire } from '../wire.js';
 import type { CurrentCalls } from './calls.js';
 import { CurrentFollower } from './follow.js';
 import { Question } from './question.js';
+import type { RunningTurn } from './running-turn.js';
 
 /**
  * Yields the events of a turn that is running, or was running a moment ago, from its beginning to its end: each
@@ -20,15 +19,13 @@ export async function* resumeCurrent(
 ): AsyncGenerator<SessionEvent, void, undefined> {
   const life = linked(wire.closed, outer);
   const { signal } = life;
-  const question = new Question(() => turn.ordinal, { isRepeat: true });
-  question.sent(undefined, true);
+  const question = new Question(() => turn.ordinal, { isRepeat: true, isNext: true });
+  question.sent(turn.turnId, true);
   let woven: WovenTurn | undefined;
   const early: ToolProgress[] = [];
   try {
-    for await (const event of new CurrentFollower(calls, signal).run()) {
-      // The turn has ended before the stream was open, and the next one is running.
-      const isPassed = event.type === 'state' && question.isPassed(event.state);
-      for (const shown of isPassed ? question.conclude(event.state) : question.receive(event)) {
+    for await (const event of new CurrentFollower(calls, signal, { settled: turn.ordinal - 1 }).run()) {
+      for await (const shown of question.follow(event, () => calls.state(signal))) {
         if (woven !== undefined) yield* woven.add(shown);
         else if (shown.type === 'tool') early.push(shown);
         else if (shown.type === 'turn_started') {
@@ -56,29 +53,11 @@ interface Step {
   readonly calls: readonly HistoryCall[];
 }
 
-/** True for a stored message that begins a turn. */
-export function beginsStoredTurn({ role, content }: Pick<HistoryMessage, 'role' | 'content'>): boolean {
-  return role !== 'assistant' && beginsTurn({ sender: role, content });
-}
-
-/**
- * Returns the index of the stored message that began the running turn; -1 if the messages lack it. The messages that
- * wait may have the same text.
- */
-export function beginningOf(messages: readonly HistoryMessage[], { text, waiting }: RunningTurn): number {
-  const beginnings = messages.flatMap((message, index) => (beginsStoredTurn(message) ? [index] : []));
-  const possible = beginnings.slice(0, Math.max(beginnings.length - waiting, 0));
-  return possible.findLast((index) => messages[index]?.content === text) ?? -1;
-}
-
 /** Returns the stored steps of a turn that made tool calls. */
-function stepsOf(messages: readonly HistoryMessage[], turn: RunningTurn): readonly Step[] {
-  const index = beginningOf(messages, turn);
-  const rest = index === -1 ? [] : messages.slice(index + 1);
-  const next = rest.findIndex(beginsStoredTurn);
+function stepsOf(messages: readonly HistoryMessage[], { turnId }: RunningTurn): readonly Step[] {
   let end = 0;
-  return (next === -1 ? rest : rest.slice(0, next))
-    .filter(({ role }) => role === 'assistant')
+  return messages
+    .filter((message) => message.turnId === turnId && message.role === 'assistant')
     .map(({ content, toolCalls }) => ({ end: (end += content.length), calls: toolCalls }))
     .filter(({ calls }) => calls.length > 0);
 }

@@ -182,6 +182,84 @@ describe.each(VERSIONS)('DiptychChatTransport with version %s of the AI SDK', (v
       ]);
     });
 
+    it('with the reply that is running, behind a message that was cancelled while it waited', async () => {
+      await other.send('one');
+      const asked = await server.rig.next();
+      asked.text('Let me see. ').call('c1', 'get_time', { zone: 'UTC' }).end();
+      const second = await server.rig.next();
+      await other.send('two');
+      await Promise.all([other.interrupt(), second.left]);
+      await other.send('three');
+      const third = await server.rig.next();
+      const { chat, resumed } = await reload();
+      expect(chat.messages.map(partsOf).slice(2)).toEqual([['two'], ['three']]);
+      third.text('Let us ');
+      await chat.shows('Let us ');
+      third.text('go.').end();
+      await resumed;
+      expect(chat.messages.map(partsOf).slice(2)).toEqual([['two'], ['three'], ['Let us go.']]);
+      expect(textOf(await transport.loadMessages(id))).toBe(textOf(chat.messages));
+    });
+
+    it('with the next reply, after a message that was cancelled before its reply began', async () => {
+      await other.send('one');
+      const asked = await server.rig.next();
+      await Promise.all([other.interrupt(), asked.left]);
+      await other.send('two');
+      const second = await server.rig.next();
+      const { chat, resumed } = await reload();
+      expect(chat.messages.map(partsOf)).toEqual([['one'], ['two']]);
+      second.text('2');
+      await chat.shows('2');
+      second.end();
+      await resumed;
+      expect(chat.messages.map(partsOf)).toEqual([['one'], ['two'], ['2']]);
+    });
+
+    it('once, if the chat is kept and the turn has ended since', async () => {
+      await other.send('Count');
+      const asked = await server.rig.next();
+      asked.text('one ');
+      const chat = await open();
+      const first = chat.resumeStream();
+      await chat.shows('one ');
+      await Promise.all([chat.stop(), first]);
+      asked.text('two').end();
+      const received = watching(other);
+      await received.until(() => received.of('state').at(-1)?.state.status === 'idle');
+      received.stop();
+      await resumeTwice(chat, version);
+      expect(repliesOf(chat).map(partsOf)).toEqual([['one two']]);
+    });
+
+    it('with the rest of a reply that the chat has sent for and stopped to read', async () => {
+      const chat = await open();
+      const sent = chat.sendMessage({ text: 'Count' });
+      const asked = await server.rig.next();
+      asked.text('one ');
+      await chat.shows('one ');
+      await Promise.all([chat.stop(), sent]);
+      asked.text('two').end();
+      const received = watching(other);
+      await received.until(() => received.of('state').at(-1)?.state.status === 'idle');
+      received.stop();
+      await resumeTwice(chat, version);
+      expect(repliesOf(chat).map(partsOf)).toEqual([['one two']]);
+      await expect(transport.reconnectToStream({ chatId: id })).resolves.toBeNull();
+    });
+
+    it('with one request each for the state and the history', async () => {
+      const paths: string[] = [];
+      transport = new DiptychChatTransport({
+        url: server.url,
+        onExchange: ({ url }) => paths.push(new URL(url).pathname.replace(/^.*\//, '')),
+      });
+      await other.send('Count');
+      await transport.loadMessages(id);
+      expect(paths).toEqual(['state', 'messages']);
+      (await server.rig.next()).end();
+    });
+
     it('and leaves out another message that waits', async () => {
       await other.send('one');
       const asked = await server.rig.next();

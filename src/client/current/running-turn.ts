@@ -1,0 +1,65 @@
+import { lastPage } from '../last-page.js';
+import { turnsIn } from '../messages.js';
+import type { HistoryMessage, HistoryPage, SessionState } from '../types.js';
+import { beginsTurn } from '../wallet-words.js';
+import type { CurrentCalls } from './calls.js';
+
+/** A turn that is running, or was when the thread was read. */
+export interface RunningTurn {
+  readonly turnId: string;
+  /** The number of messages that begin turns, up to and including the turn's own. */
+  readonly ordinal: number;
+}
+
+/** The end of a thread. */
+export interface Thread {
+  readonly messages: readonly HistoryMessage[];
+  readonly running: RunningTurn | undefined;
+}
+
+/** Number of attempts to read a state and a history that belong together. */
+const READS = 3;
+/** Number of stored messages to search for the running turn. */
+const RECENT = 200;
+
+/** Reads the last `limit` stored messages, and which of them began the running turn. */
+export async function readThread(calls: CurrentCalls, limit: number, signal?: AbortSignal): Promise<Thread> {
+  for (let read = 1; ; read++) {
+    const state = await calls.state(signal);
+    const page = await lastPage(calls, limit, signal);
+    if (read === READS || isOfOneMoment(state, page))
+      return { messages: page.messages, running: runningIn(state, page) };
+  }
+}
+
+/** Returns the running turn; undefined if none is running. */
+export async function readRunning(
+  calls: CurrentCalls,
+  signal: AbortSignal,
+): Promise<RunningTurn | undefined> {
+  const { status } = await calls.state(signal);
+  return status === 'processing' ? (await readThread(calls, RECENT, signal)).running : undefined;
+}
+
+/** True if the same message of the user is the last one of both. */
+function isOfOneMoment({ messages }: SessionState, page: HistoryPage): boolean {
+  const asked = messages.findLast(({ sender }) => sender === 'user');
+  const stored = page.messages.findLast(({ role }) => role === 'user');
+  return asked?.content === stored?.content && asked?.timestamp === stored?.createdAt;
+}
+
+/** Turns run in the order of their messages: the first one that has not ended is running, and the others wait. */
+function runningIn(state: SessionState, { messages, turns }: HistoryPage): RunningTurn | undefined {
+  const open = new Set(turns.filter(({ endedAt }) => endedAt === null).map(({ turnId }) => turnId));
+  const turnId = messages.find((message) => open.has(message.turnId))?.turnId;
+  if (turnId === undefined) return undefined;
+  const waiting = messages.filter(
+    (message) => open.has(message.turnId) && message.turnId !== turnId && beginsStoredTurn(message),
+  );
+  return { turnId, ordinal: turnsIn(state.messages) - waiting.length };
+}
+
+/** True for a stored message that begins a turn. */
+export function beginsStoredTurn({ role, content }: Pick<HistoryMessage, 'role' | 'content'>): boolean {
+  return role !== 'assistant' && beginsTurn({ sender: role, content });
+}
