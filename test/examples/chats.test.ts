@@ -16,6 +16,7 @@ const TYPES: Record<string, string | undefined> = { '.html': 'text/html', '.js':
 /** The samples, and the folders that they are built into. */
 const SAMPLES = [
   { sample: 'ai-sdk', name: 'ai-sdk', alias: {} },
+  { sample: 'ai-sdk', name: 'ai-sdk with ai 5', alias: { '@ai-sdk/react': 'ai-sdk-react-2' } },
   { sample: 'ai-sdk', name: 'ai-sdk with ai 7', alias: { '@ai-sdk/react': 'ai-sdk-react-4' } },
   { sample: 'assistant-ui', name: 'assistant-ui', alias: {} },
 ];

@@ -1,12 +1,18 @@
 import { Chat as Chat6 } from '@ai-sdk/react';
 import type { ChatTransport, UIMessage } from 'ai';
+import { Chat as Chat5 } from 'ai-sdk-react-2';
 import { Chat as Chat7 } from 'ai-sdk-react-4';
 
 /** The chats that `useChat` creates, by the version of the AI SDK. */
-const CHATS = { 6: Chat6<UIMessage>, 7: Chat7<UIMessage> };
+const CHATS = {
+  // Its types differ where a field may be undefined; types.test.ts checks the adapter against them.
+  5: Chat5 as unknown as typeof Chat6<UIMessage>,
+  6: Chat6<UIMessage>,
+  7: Chat7<UIMessage>,
+};
 
 /** The versions of the AI SDK under test. */
-export const VERSIONS = [6, 7] as const;
+export const VERSIONS = [5, 6, 7] as const;
 
 export type Version = (typeof VERSIONS)[number];
 
