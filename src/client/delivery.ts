@@ -3,7 +3,7 @@ import { Backoff, linked } from './pacing.js';
 import type { Wire } from './wire.js';
 
 /** Maximum number of attempts to send a message, and the longest requested delay, in milliseconds, between them. */
-export const ATTEMPTS = 12;
+const ATTEMPTS = 12;
 const PATIENCE_MS = 30_000;
 
 /**
@@ -23,7 +23,7 @@ export async function deliver<T>(
         return { outcome: await attempt(either.signal), repeated: made > 1 };
       } catch (error) {
         either.signal.throwIfAborted();
-        if (!passesSoon(error) || made === ATTEMPTS) throw error;
+        if (!passes(error, false, made)) throw error;
         await backoff.pause(either.signal, error.retryAfterMs);
         either.signal.throwIfAborted();
       }
@@ -33,12 +33,12 @@ export async function deliver<T>(
   }
 }
 
-/** True when a retry may succeed, whatever delay the service asked for. */
-export function passes(error: unknown): error is ClientError {
-  return error instanceof ClientError && error.retryable;
-}
-
-/** True when a retry may succeed while a person waits. */
-export function passesSoon(error: unknown): error is ClientError {
-  return passes(error) && (error.retryAfterMs ?? 0) <= PATIENCE_MS;
+/**
+ * True when a retry may succeed.
+ * @param isPatient false if a person waits, for some attempts and no long delay
+ * @param made the number of attempts so far
+ */
+export function passes(error: unknown, isPatient = true, made = 0): error is ClientError {
+  if (!(error instanceof ClientError && error.retryable)) return false;
+  return isPatient || (made < ATTEMPTS && (error.retryAfterMs ?? 0) <= PATIENCE_MS);
 }

@@ -102,9 +102,9 @@ function isUnfinished({ sender, content, isStreaming, toolResult }: ChatMessage)
   return sender === 'system' && isOfWallet(content);
 }
 
-/** Returns the number of the turn that seems to run in a state; undefined if none is running. */
-export function runningOrdinal({ status, messages }: SessionState): number | undefined {
-  return status === 'processing' ? turnsIn(messages.slice(0, queuedFrom(messages))) : undefined;
+/** Returns the number of turns that seem to have begun in the state of a running turn. */
+export function begunIn({ messages }: SessionState): number {
+  return turnsIn(messages.slice(0, queuedFrom(messages)));
 }
 
 /** Returns the reply of the turn with this number; undefined if the state lacks the turn's message. */

@@ -3,23 +3,25 @@ const LAST_MS = 5_000;
 /** The longest pause in milliseconds, whatever the service asks for: a timer of more than 24 days would fire at once. */
 const LONGEST_MS = 3_600_000;
 
-/** Exponential backoff with jitter, so that clients do not reconnect at the same time. */
+/**
+ * Exponential backoff with jitter, so that clients do not reconnect at the same time. It starts again after an attempt
+ * that lasted longer than the longest delay.
+ */
 export class Backoff {
   #next = FIRST_MS;
-
-  /** Resets the delay after a success. */
-  reset(): void {
-    this.#next = FIRST_MS;
-  }
+  /** When the attempt began. */
+  #since = performance.now();
 
   /**
    * Waits until the next attempt is due, or until abort.
    * @param atLeastMs minimum delay that the service asked for, in milliseconds
    */
   async pause(signal: AbortSignal, atLeastMs: number | null): Promise<void> {
-    const spread = this.#next / 2 + (Math.random() * this.#next) / 2;
+    if (performance.now() - this.#since > LAST_MS) this.#next = FIRST_MS;
+    const spread = ((1 + Math.random()) * this.#next) / 2;
     this.#next = Math.min(this.#next * 2, LAST_MS);
     await pause(Math.max(spread, atLeastMs ?? 0), signal);
+    this.#since = performance.now();
   }
 }
 

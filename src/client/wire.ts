@@ -141,6 +141,8 @@ export class Wire {
       'Content-Type': body && 'application/json',
       ...call.headers,
     });
+    // Throws a TypeError for a value that cannot be sent, which would otherwise be retried as a network failure.
+    new Headers(headers);
     const { method } = call;
     const startedAt = new Date();
     const sentAt = performance.now();
@@ -195,23 +197,24 @@ export class Wire {
     const isOfProxy = words === '' && (status === 404 || status === 410 || status >= 500);
     return new ClientError(
       isOfProxy ? 'unreachable' : 'refused',
-      `${words || response.statusText} (HTTP ${String(status)})`,
+      `${words || 'The request failed'} (HTTP ${String(status)})`,
       {
         status,
         code: textOf(said, 'code') || null,
         requestId: textOf(said, 'request_id') || headers.get('x-request-id'),
         details,
-        retryAfterMs: retryAfter(headers.get('retry-after')),
+        retryAfterMs: retryAfter(headers),
       },
     );
   }
 }
 
-/** Converts a `Retry-After` value, seconds or a date, to milliseconds from now. */
-function retryAfter(value: string | null): number | null {
-  if (value === null || value.trim() === '') return null;
-  const seconds = Number(value);
-  const milliseconds = Number.isNaN(seconds) ? Date.parse(value) - Date.now() : seconds * 1000;
+/** Converts the value of `Retry-After`, seconds or a date, to milliseconds from now. */
+function retryAfter(headers: Headers): number | null {
+  const value = headers.get('retry-after') ?? '';
+  // The clock of this machine may be wrong. Pages of other origins cannot read the date of the response.
+  const now = Date.parse(headers.get('date') ?? '') || Date.now();
+  const milliseconds = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - now;
   return Number.isNaN(milliseconds) ? null : Math.max(milliseconds, 0);
 }
 

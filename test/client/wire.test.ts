@@ -113,6 +113,26 @@ describe('failures', () => {
     await expect(client.state()).rejects.toMatchObject({ kind: 'unreachable', retryable: true });
   });
 
+  it('have a message where HTTP/2 has no words for the status', async () => {
+    const { fetch } = scripted(() => new Response('<html>', { status: 403 }));
+    await expect(createClient({ url: '', fetch }).state()).rejects.toMatchObject({
+      ...{ kind: 'refused', message: 'The request failed (HTTP 403)' },
+    });
+  });
+
+  it('count a date to retry after from the date of the response, whatever the clock says', async () => {
+    const headers = { Date: 'Tue, 01 Jan 2030 00:00:00 GMT', 'Retry-After': 'Tue, 01 Jan 2030 00:00:07 GMT' };
+    const { fetch } = scripted(json({ error: 'busy' }, { status: 503, headers }));
+    await expect(createClient({ url: '', fetch }).state()).rejects.toMatchObject({ retryAfterMs: 7_000 });
+  });
+
+  it('are errors of the program when a header cannot be sent', async () => {
+    const { fetch, requests } = scripted();
+    const client = createClient({ url: '', fetch, app: 'coin', key: 'sk-app…' });
+    await expect(client.send('Hello')).rejects.toMatchObject({ name: 'TypeError' });
+    expect(requests).toEqual([]);
+  });
+
   it.each([
     ['current', 404],
     ['current', 410],
@@ -264,6 +284,71 @@ describe('in time', () => {
       expect(received.of('connection').map(({ state }) => state)).toEqual(['lost', 'open']);
     },
   );
+
+  it.each(['current', 'legacy'] as const)(
+    'a message is given up after twelve attempts, on the %s surface',
+    async (surface) => {
+      const { fetch, requests } = scripted();
+      const asked = new Received(createClient({ url: '', fetch, surface }).ask('Hello'));
+      await jest.advanceTimersByTimeAsync(120_000);
+      await expect(asked.ended).rejects.toMatchObject({ kind: 'unreachable' });
+      expect(requests).toHaveLength(12);
+      expect(asked.of('connection').map(({ state }) => state)).toEqual(['lost']);
+    },
+  );
+
+  it.each(['current', 'legacy'] as const)(
+    'a message does not wait for a service that asks for a long delay, on the %s surface',
+    async (surface) => {
+      const { fetch } = scripted(json({ error: 'quota' }, { status: 429, headers: { 'Retry-After': '31' } }));
+      const asked = new Received(createClient({ url: '', fetch, surface }).ask('Hello'));
+      await expect(asked.ended).rejects.toMatchObject({ status: 429, retryAfterMs: 31_000 });
+    },
+  );
+
+  it.each(['current', 'legacy'] as const)(
+    'streams that end at once are opened with growing delays, on the %s surface',
+    async (surface) => {
+      let opened = 0;
+      const fetch: typeof globalThis.fetch = (input) => {
+        const isStream = typeof input === 'string' && input.includes('/updates');
+        if (isStream) opened++;
+        return Promise.resolve(isStream ? new Response('') : json(EMPTY)());
+      };
+      const received = watching(createClient({ url: '', fetch, surface }));
+      await jest.advanceTimersByTimeAsync(60_000);
+      received.stop();
+      expect(opened).toBeGreaterThan(10);
+      expect(opened).toBeLessThan(30);
+    },
+  );
+
+  it('a stream that was open for long is reopened at once', async () => {
+    const openedAt: number[] = [];
+    const ends: (() => void)[] = [];
+    const fetch: typeof globalThis.fetch = (input) => {
+      if (typeof input !== 'string' || !input.includes('/updates')) return Promise.resolve(json(EMPTY)());
+      openedAt.push(Date.now());
+      const body = new ReadableStream({
+        start(controller) {
+          if (openedAt.length < 9) controller.close();
+          else
+            ends.push(() => {
+              controller.close();
+            });
+        },
+      });
+      return Promise.resolve(new Response(body));
+    };
+    const received = watching(createClient({ url: '', fetch }));
+    await jest.advanceTimersByTimeAsync(60_000);
+    expect(openedAt).toHaveLength(9);
+    const endedAt = Date.now();
+    ends[0]?.();
+    await jest.advanceTimersByTimeAsync(200);
+    received.stop();
+    expect(openedAt[9]).toBeLessThan(endedAt + 101);
+  });
 
   it('a body that stops to arrive is a lost connection', async () => {
     const stalled: typeof fetch = (_input, init) =>

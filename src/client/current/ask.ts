@@ -23,11 +23,10 @@ export async function* askCurrent(
   const { signal } = life;
   const key = options.idempotencyKey ?? randomId();
   let ordinal: number | undefined;
-  const question = new Question(({ messages }) => ordinal ?? ordinalOf(messages, text), {
-    isRepeat: options.isRepeat ?? options.idempotencyKey !== undefined,
-  });
+  const isRepeat = options.isRepeat ?? options.idempotencyKey !== undefined;
+  const question = new Question(({ messages }) => ordinal ?? ordinalOf(messages, text), isRepeat);
   try {
-    for await (let event of new CurrentFollower(calls, signal).run()) {
+    for await (let event of new CurrentFollower(calls, signal, { isPatient: () => question.isSent }).run()) {
       if (event.type === 'connection' && event.state === 'open' && !question.isSent) {
         yield event;
         // Sends only after the stream is open, so that no event of the reply is missed.

@@ -17,6 +17,16 @@ type TurnEnded = Extract<InnerEvent, { type: 'turn_ended' }>;
 /** Callbacks to call when there may be a new state. */
 export type Nudges = Set<() => void>;
 
+/** What a follower knows at its start, and when it gives up. */
+export interface FollowOptions {
+  /** If present, the state is also read when a turn starts, and when one of the callbacks is called. */
+  readonly nudges?: Nudges;
+  /** The number of turns that are known to have ended. */
+  readonly settled?: number;
+  /** Returns false while a service that stays unreachable is an error. Default: the follower retries forever. */
+  readonly isPatient?: () => boolean;
+}
+
 /**
  * Follows a session over the current surface. The stream provides events. States provide the full picture: at the
  * start, after each lost connection and at the end of each turn. Logged events resume from the cursor. Text of the
@@ -45,19 +55,13 @@ export class CurrentFollower {
   #streaming: string | undefined;
   readonly #text = new LiveText();
   readonly #records: ToolRecords;
-  readonly #nudges: Nudges | undefined;
 
-  /**
-   * @param options `nudges`: if present, the state is also read when a turn starts, and when one of the callbacks is
-   * called; `settled`: the number of turns that are known to have ended
-   */
   constructor(
     private readonly calls: CurrentCalls,
     private readonly signal: AbortSignal,
-    { nudges, settled = 0 }: { readonly nudges?: Nudges; readonly settled?: number } = {},
+    private readonly options: FollowOptions = {},
   ) {
-    this.#nudges = nudges;
-    this.#settled = settled;
+    this.#settled = options.settled ?? 0;
     this.#records = new ToolRecords(calls, signal);
   }
 
@@ -68,7 +72,7 @@ export class CurrentFollower {
   async *run(): AsyncGenerator<InnerEvent, void, undefined> {
     const backoff = new Backoff();
     let isLost = false;
-    while (!isAborted(this.signal)) {
+    for (let made = 1; !isAborted(this.signal); made++) {
       let failure: ClientError | undefined;
       const life = linked(this.signal);
       try {
@@ -77,10 +81,10 @@ export class CurrentFollower {
         isLost = false;
         this.#streaming = undefined;
         yield { type: 'connection', state: 'open' };
-        yield* this.#follow(stream, backoff);
+        yield* this.#follow(stream);
       } catch (error) {
         if (isAborted(this.signal)) return;
-        if (!passes(error)) throw error;
+        if (!passes(error, this.options.isPatient?.(), made)) throw error;
         failure = error;
       } finally {
         life.abort();
@@ -91,24 +95,23 @@ export class CurrentFollower {
     }
   }
 
-  async *#follow(stream: AsyncGenerator<WireEvent>, backoff: Backoff): AsyncGenerator<InnerEvent> {
+  async *#follow(stream: AsyncGenerator<WireEvent>): AsyncGenerator<InnerEvent> {
     const queue = new Queue<WireEvent | 'nudge'>();
     this.#queue = queue;
     const nudge = (): void => {
       queue.push('nudge');
     };
     void pump(stream, queue);
-    this.#nudges?.add(nudge);
+    this.options.nudges?.add(nudge);
     try {
       yield* this.#readState('hold');
-      backoff.reset();
       for await (const item of queue) {
         if (item === 'nudge') yield* this.#readState('now');
         else yield* this.#receive(item);
         yield* this.#release();
       }
     } finally {
-      this.#nudges?.delete(nudge);
+      this.options.nudges?.delete(nudge);
     }
   }
 
@@ -247,7 +250,7 @@ export class CurrentFollower {
         this.#endText();
       }
       // The caller may not know the turn's message yet.
-      if (this.#open !== undefined || this.#nudges !== undefined) {
+      if (this.#open !== undefined || this.options.nudges !== undefined) {
         yield* this.#readState('now');
         // If no turn is running any more, the state has all of this turn.
         isOver = this.#last !== undefined && this.#last.status !== 'processing';

@@ -1,5 +1,5 @@
 import type { InnerEvent } from '../inner-event.js';
-import { replyOf, runningOrdinal, type Reply } from '../messages.js';
+import { replyOf, begunIn, type Reply } from '../messages.js';
 import { randomId } from '../random-id.js';
 import { TurnText } from '../turn-text.js';
 import type { SessionEvent, SessionState, ToolProgress } from '../types.js';
@@ -8,15 +8,11 @@ import type { SessionEvent, SessionState, ToolProgress } from '../types.js';
 export class Question {
   isSent = false;
   /** True when the turn has ended, but its final state was not received. */
-  #needsState = false;
+  needsState = false;
   #ended: Extract<SessionEvent, { type: 'turn_ended' }> | undefined;
   #turnId: string | undefined;
-  /** True when the turn may have ended before the stream was open. */
-  mayBeOver: boolean;
   /** True once the stream has sent the start of the turn. */
   #hasBegun = false;
-  /** True if no turn is running before this one. */
-  readonly #isNext: boolean;
   /** The turn whose events the stream is sending. */
   #running: string | undefined;
   /** The last state. */
@@ -25,15 +21,12 @@ export class Question {
 
   /**
    * @param ordinalIn returns the number of the message's turn in a state; undefined if the state lacks the message
-   * @param options `isRepeat`: the message may have been sent before; `isNext`: no turn is running before this one
+   * @param mayBeOver true when the turn may have ended before the stream was open
    */
   constructor(
     private readonly ordinalIn: (state: SessionState) => number | undefined,
-    { isRepeat, isNext = false }: { readonly isRepeat: boolean; readonly isNext?: boolean },
-  ) {
-    this.mayBeOver = isRepeat;
-    this.#isNext = isNext;
-  }
+    public mayBeOver: boolean,
+  ) {}
 
   sent(turnId: string | undefined, repeated: boolean): void {
     this.isSent = true;
@@ -47,7 +40,7 @@ export class Question {
    */
   async *follow(event: InnerEvent, readState: () => Promise<SessionState>): AsyncGenerator<SessionEvent> {
     yield* this.#receive(event);
-    if (this.#needsState) yield* this.#conclude(await readState());
+    if (this.needsState) yield* this.#conclude(await readState());
   }
 
   *#receive(event: InnerEvent): Generator<SessionEvent> {
@@ -63,8 +56,7 @@ export class Question {
           this.#hasBegun = true;
           yield* this.#turnText.begin(event.turnId);
           if (this.#state !== undefined) yield* this.#compare(this.#state);
-        } else if (this.#isNext) this.#needsState = true;
-        else if (this.isSent && this.mayBeOver && this.#state !== undefined && this.#isPassed(this.#state))
+        } else if (this.isSent && this.mayBeOver && this.#state !== undefined && this.#isPassed(this.#state))
           // Only now: a state does not always show which turn is running.
           yield* this.#conclude(this.#state);
         return;
@@ -80,7 +72,7 @@ export class Question {
         if (event.turnId !== this.#turnId) return;
         this.#ended = event;
         if (this.#hasBegun && this.#state !== undefined) yield* this.#conclude(this.#state);
-        else this.#needsState = true;
+        else this.needsState = true;
         return;
       case 'tool':
         yield* this.#tool(event);
@@ -91,10 +83,9 @@ export class Question {
     }
   }
 
-  /** True if a later turn is running in the state, although the stream has not sent the start of this one. */
+  /** True if a later turn seems to run in the state, although the stream has not sent the start of this one. */
   #isPassed(state: SessionState): boolean {
-    const own = this.ordinalIn(state);
-    return !this.#hasBegun && own !== undefined && (runningOrdinal(state) ?? own) > own;
+    return !this.#hasBegun && begunIn(state) > (this.ordinalIn(state) ?? Infinity);
   }
 
   #replyIn(state: SessionState): Reply | undefined {

@@ -19,12 +19,14 @@ export async function* resumeCurrent(
 ): AsyncGenerator<SessionEvent, void, undefined> {
   const life = linked(wire.closed, outer);
   const { signal } = life;
-  const question = new Question(() => turn.ordinal, { isRepeat: true, isNext: true });
+  const question = new Question(() => turn.ordinal, true);
   question.sent(turn.turnId, true);
   let woven: WovenTurn | undefined;
   const early: ToolProgress[] = [];
   try {
     for await (const event of new CurrentFollower(calls, signal, { settled: turn.ordinal - 1 }).run()) {
+      // A later turn begins only when this one has ended.
+      question.needsState ||= event.type === 'turn_started' && event.turnId !== turn.turnId;
       for await (const shown of question.follow(event, () => calls.state(signal))) {
         if (woven !== undefined) yield* woven.add(shown);
         else if (shown.type === 'tool') early.push(shown);

@@ -156,7 +156,6 @@ export class LegacyFollower {
         this.#shown = '';
         this.pollNow();
         for await (const event of stream) {
-          backoff.reset();
           this.#receive(event);
         }
       } catch (error) {

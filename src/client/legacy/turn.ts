@@ -1,4 +1,4 @@
-import { ATTEMPTS, passes, passesSoon } from '../delivery.js';
+import { passes } from '../delivery.js';
 import { type ClientError } from '../error.js';
 import type { InnerEvent } from '../inner-event.js';
 import { textOf, isObject } from '../json.js';
@@ -58,13 +58,12 @@ export class LegacyTurn {
       try {
         if (this.#isAccepted && (yield* this.#mayNotRepeat())) return;
         const stream = await this.calls.chat(this.text, this.id, this.signal);
-        backoff.reset();
         yield* this.#opened();
         const end = yield* this.#read(stream);
         if (end !== undefined && (yield* this.#conclude(end))) return;
       } catch (error) {
         if (isAborted(this.signal)) return;
-        if (!passes(error) || (!this.#isAccepted && (!passesSoon(error) || made >= ATTEMPTS))) throw error;
+        if (!passes(error, this.#isAccepted, made)) throw error;
         failure = error;
       }
       if (!this.#isLost) yield { type: 'connection', state: 'lost' };
