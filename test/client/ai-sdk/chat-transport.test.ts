@@ -232,6 +232,23 @@ describe.each(VERSIONS)('DiptychChatTransport with version %s of the AI SDK', (v
       expect(repliesOf(chat).map(partsOf)).toEqual([['one two']]);
     });
 
+    it.each([
+      ['has a reply', false],
+      ['was cancelled', true],
+    ])('with the end of a turn that %s, while the next one is running', async (_, isCancelled) => {
+      await other.send('one');
+      const asked = await server.rig.next();
+      const chat = await open();
+      if (isCancelled) await Promise.all([other.interrupt(), asked.left]);
+      else asked.text('1').end();
+      await other.send('two');
+      const second = await server.rig.next();
+      await resumeTwice(chat, version);
+      expect(textOf(chat.messages)).toBe(isCancelled ? 'one' : 'one1');
+      expect(chat.status).toBe('ready');
+      second.text('2').end();
+    });
+
     it('with the rest of a reply that the chat has sent for and stopped to read', async () => {
       const chat = await open();
       const sent = chat.sendMessage({ text: 'Count' });
