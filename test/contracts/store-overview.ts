@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import type { Quota } from '../../src/core/model/quota.js';
+import type { Quota, Use } from '../../src/core/model/quota.js';
 import { change, end, send, sendAndClaim, T0, type WithStore } from './store-fixtures.js';
 
 /** What an operator's view reads. */
@@ -53,9 +53,11 @@ export function overviewContract(withStore: WithStore): void {
         });
         await store.countRequest([quota('session:a', T0), quota('key:b', T0), quota('nonce:c', T0)]);
         await store.countRequest([quota('key:b', T0), quota('key:old', T0 - 1)]);
-        await store.addUses([]);
-        await store.addUses([{ subject: 'key:b', measure: 'tokens', from: T0, amount: 70 }]);
-        await store.addUses([{ subject: 'key:b', measure: 'tokens', from: T0, amount: 7 }]);
+        const turn = await sendAndClaim(store, randomUUID());
+        const tokens = (amount: number): Use => ({
+          ...{ subject: 'key:b', measure: 'tokens', from: T0, amount },
+        });
+        await end(store, turn, { uses: [tokens(70), tokens(7)] });
         expect(await store.readUses(T0, 10)).toEqual([
           { subject: 'key:b', measure: 'tokens', from: T0, amount: 77 },
           { subject: 'key:b', measure: 'requests', from: T0, amount: 2 },

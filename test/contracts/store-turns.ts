@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import type { Progress } from '../../src/core/ports/store.js';
+import type { Use } from '../../src/core/model/quota.js';
+import type { ClaimedTurn } from '../../src/core/model/turn.js';
+import type { AttemptUse } from '../../src/core/ports/lease-store.js';
+import type { Progress, Store } from '../../src/core/ports/store.js';
 import {
   claimFree,
   contents,
@@ -261,6 +264,64 @@ export function turnContract(withStore: WithStore): void {
         const waiting = await send(store, id);
         expect((await end(store, turn)).next).toBeNull();
         expect(await store.readTurn(id, waiting.turn.id)).toMatchObject({ turn: { status: 'queued' } });
+      }),
+    );
+  });
+
+  describe('the tokens of attempts', () => {
+    const use = (subject: string, amount: number): Use => ({ subject, measure: 'tokens', from: T0, amount });
+    const used = (turn: ClaimedTurn, tokens: number): AttemptUse => ({
+      ...{ turnId: turn.id, attempt: turn.attempt, usage: { inputTokens: tokens, outputTokens: 1 } },
+      ...{ shownTokens: 1, uses: [use('key:all', tokens), use(`session:${turn.sessionId}`, tokens)] },
+    });
+    const usageOf = async (store: Store, id: string) =>
+      (await store.readTurns(id, { from: 1, to: 9 })).map(({ usage }) => usage);
+    const countedFor = async (store: Store, subject: string) =>
+      (await store.readUses(T0, 100)).find((one) => one.subject === subject)?.amount;
+
+    it(
+      'add up, whatever the order in which they are counted',
+      withStore(async (store) => {
+        const id = randomUUID();
+        const first = await sendAndClaim(store, id);
+        await store.countAttempts([]);
+        await store.countAttempts([used(first, 100)]);
+        const second = await store.takeOver(first.id, OTHER);
+        if (second === undefined) throw new Error('the turn was not taken over');
+        const third = await store.takeOver(first.id, LEASE);
+        if (third === undefined) throw new Error('the turn was not taken over');
+        await end(store, third, { usage: { inputTokens: 7, outputTokens: 5 }, uses: [use('key:all', 12)] });
+        await store.countAttempts([used(second, 10)]);
+        expect(await usageOf(store, id)).toEqual([{ inputTokens: 117, outputTokens: 7 }]);
+        expect(await countedFor(store, 'key:all')).toBe(122);
+      }),
+    );
+
+    it(
+      'count for many turns in one step, also for those that are deleted',
+      withStore(async (store) => {
+        const ids = [randomUUID(), randomUUID(), randomUUID()] as const;
+        const turns = await Promise.all(ids.map((id) => sendAndClaim(store, id)));
+        await store.deleteSession(ids[1], T0);
+        await store.countAttempts(turns.map((turn) => used(turn, 100)));
+        const usage = [{ inputTokens: 100, outputTokens: 1 }];
+        expect(await Promise.all(ids.map((id) => usageOf(store, id)))).toEqual([usage, [], usage]);
+        expect(await countedFor(store, 'key:all')).toBe(300);
+        expect(await countedFor(store, `session:${ids[1]}`)).toBe(100);
+      }),
+    );
+
+    it(
+      'do not count again for an attempt that has ended its turn',
+      withStore(async (store) => {
+        const [id, other] = [randomUUID(), randomUUID()];
+        const [turn, running] = [await sendAndClaim(store, id), await sendAndClaim(store, other)];
+        const usage = { inputTokens: 7, outputTokens: 5 };
+        await end(store, turn, { usage, uses: [use('key:all', 12)] });
+        await store.countAttempts([used(turn, 100), used(running, 100)]);
+        expect(await usageOf(store, id)).toEqual([usage]);
+        expect(await countedFor(store, 'key:all')).toBe(112);
+        expect(await countedFor(store, `session:${id}`)).toBeUndefined();
       }),
     );
   });

@@ -1,4 +1,5 @@
-import type { Lease, ClaimedTurn } from '../model/turn.js';
+import type { Use } from '../model/quota.js';
+import type { Lease, ClaimedTurn, Usage } from '../model/turn.js';
 
 /** Identifies one grant of a lease. */
 export interface LeaseMark {
@@ -15,6 +16,17 @@ export interface LeaseSight extends LeaseMark {
    * grant.
    */
   readonly leftMs: number;
+}
+
+/** What an attempt at a turn has used. */
+export interface AttemptUse {
+  readonly turnId: string;
+  /** The fencing token of the attempt. */
+  readonly attempt: number;
+  readonly usage: Usage;
+  readonly shownTokens: number;
+  /** As in `TurnEnding`. */
+  readonly uses: readonly Use[];
 }
 
 /** Stores which process owns which turn. */
@@ -43,4 +55,9 @@ export interface LeaseStore {
   ): Promise<{ readonly turnId: string; readonly cancelRequested: boolean }[]>;
   /** Releases these turns without counting a loss, so that any process can claim them immediately. */
   releaseTurns(owner: string, turnIds: readonly string[]): Promise<void>;
+  /**
+   * Counts what attempts used whose process does not know that it has ended the turn. Adds the tokens to the turns, if
+   * they are still stored. Skips an attempt that has ended its turn: its acknowledgement was lost.
+   */
+  countAttempts(attempts: readonly AttemptUse[]): Promise<void>;
 }

@@ -135,9 +135,9 @@ export interface TurnEnding {
   readonly error: string | null;
   /** The id of the rig that responded, if any. */
   readonly rig: string | null;
-  /** The tokens that the provider bills, or an estimate if a response was cut short. */
+  /** The tokens of this attempt that the provider bills, or an estimate. Added to those of earlier attempts. */
   readonly usage: Usage;
-  /** The estimated tokens of the text that was shown. */
+  /** The estimated tokens of the text that this attempt has shown. */
   readonly shownTokens: number;
   /** The uses to count for subjects with a limit. */
   readonly uses: readonly Use[];
@@ -278,8 +278,6 @@ export interface Store
 
   /** Counts a request against its quotas. If one is used up, returns that one and counts nothing. */
   countRequest(quotas: readonly Quota[]): Promise<Quota | undefined>;
-  /** Counts what was used outside of the steps that count it themselves. */
-  addUses(uses: readonly Use[]): Promise<void>;
   saveKey(key: StoredKey): Promise<void>;
   findKey(digest: string): Promise<StoredKey | undefined>;
   listKeys(): Promise<StoredKey[]>;

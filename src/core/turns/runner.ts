@@ -1,4 +1,5 @@
-import { announceEnd, endingAfter, shownText, usesOf } from './turn-ending.js';
+import { announceEnd, endingAfter, shownText } from './turn-ending.js';
+import { attemptUse, LeftAttempts } from './left-attempts.js';
 import { settledWithin, type Clock } from '../ports/clock.js';
 import type { Log } from '../ports/log.js';
 import type { Observer } from '../ports/observer.js';
@@ -32,6 +33,7 @@ export interface RunnerParts {
 export class Runner {
   readonly #running = new Map<string, RunningTurn>();
   readonly #work = new Map<RunningTurn, Promise<void>>();
+  readonly #left: LeftAttempts;
   #isDraining = false;
 
   /** @param owner identifies this process among all that share the store */
@@ -40,7 +42,9 @@ export class Runner {
     private readonly steps: TurnLoop,
     private readonly titles: Titles,
     readonly owner: string,
-  ) {}
+  ) {
+    this.#left = new LeftAttempts(parts);
+  }
 
   /** The lease to claim turns with; null while draining: no turn may be claimed. */
   get claim(): Lease | null {
@@ -110,8 +114,11 @@ export class Runner {
     const left = this.all;
     for (const running of left) running.stop('handover');
     await Promise.all(this.#work.values());
-    if (left.length === 0) return;
-    const ids = left.map(({ turn }) => turn.id);
+    if (left.length > 0) await this.#release(left.map(({ turn }) => turn.id));
+    await this.#left.count();
+  }
+
+  async #release(ids: readonly string[]): Promise<void> {
     try {
       await this.parts.store.releaseTurns(this.owner, ids);
     } catch (error) {
@@ -145,11 +152,8 @@ export class Runner {
         }
         cancelTimeout();
         if (ending !== undefined) await this.#end(running, thread, ending);
-        else {
-          // What is left here may already run elsewhere.
-          this.#leave(running);
-          await this.#countLeft(running);
-        }
+        // What is left here may already run elsewhere.
+        else this.#leave(running);
       } finally {
         cancelTimeout();
         thread.pins--;
@@ -158,8 +162,11 @@ export class Runner {
     } catch (error) {
       this.parts.log.error({ err: error, turn: running.turn.id }, 'left a turn for recovery');
     } finally {
-      this.#work.delete(running);
       this.#leave(running);
+      if (!running.hasEnded) this.#left.add(running);
+      // A drain counts once, after it has released the leases.
+      if (!this.#isDraining) await this.#left.count();
+      this.#work.delete(running);
     }
   }
 
@@ -243,9 +250,7 @@ export class Runner {
         events,
         error: ending.error,
         rig: running.rigId,
-        usage: running.usage,
-        shownTokens: running.shownTokens,
-        uses: usesOf(running, this.parts),
+        ...attemptUse(running, this.parts),
         claimNext: this.claim,
         at: clock.now(),
       };
@@ -281,15 +286,6 @@ export class Runner {
     if (ending.outcome !== 'complete') return;
     const records = [...running.messages, ...closing];
     this.titles.make(thread, running, { records, asksRig: !this.#isDraining });
-  }
-
-  /** Counts the tokens of an attempt that does not end its turn: a later attempt counts only its own. */
-  async #countLeft(running: RunningTurn): Promise<void> {
-    try {
-      await this.parts.store.addUses(usesOf(running, this.parts));
-    } catch (error) {
-      this.parts.log.warn({ err: error, turn: running.turn.id }, 'failed to count the tokens of a turn');
-    }
   }
 
   /** Idempotent. */

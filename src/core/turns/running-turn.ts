@@ -19,6 +19,7 @@ export class RunningTurn {
    * the turn ends incomplete before that.
    */
   leftover: string;
+  /** The tokens of this attempt. */
   usage: Usage = NO_USAGE;
   /** Estimated number of tokens of published text. */
   shownTokens = 0;

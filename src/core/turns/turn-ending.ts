@@ -1,9 +1,7 @@
 import { TurnStopped } from '../model/abort.js';
 import type { Message } from '../model/message.js';
-import { tokenUses, type LimitSettings, type Use } from '../model/quota.js';
 import { wellFormed } from '../model/text.js';
 import type { Bus } from '../ports/bus.js';
-import type { Clock } from '../ports/clock.js';
 import type { Log } from '../ports/log.js';
 import { RigError } from '../ports/rig.js';
 import { StoreUnavailableError } from '../ports/store.js';
@@ -58,15 +56,6 @@ export function endingAfter(
  */
 export function shownText({ text, leftover }: RunningTurn, { outcome }: Ending): string {
   return text === '' && outcome !== 'complete' ? leftover : text;
-}
-
-/** Returns the uses to count for the tokens of this attempt of a turn. */
-export function usesOf(
-  { turn, usage }: RunningTurn,
-  { settings, clock }: { readonly settings: { readonly limits: LimitSettings }; readonly clock: Clock },
-): readonly Use[] {
-  const tokens = usage.inputTokens + usage.outputTokens;
-  return tokens === 0 ? [] : tokenUses(settings.limits, turn, tokens, clock.now());
 }
 
 /** Publishes the end of a turn, and the results of its last messages that were not published before. */

@@ -87,7 +87,7 @@ describe('limits', () => {
     for (const leave of ['delete', 'close'] as const) {
       const rig = new ScriptedRig();
       const store = createMemoryStore();
-      const counted = jest.spyOn(store, 'addUses');
+      const counted = jest.spyOn(store, 'countAttempts');
       const settings = limited({ tokensPerDay: 100 });
       const { core } = testCore({ rigs: [rig], store, settings });
       const id = uuid();

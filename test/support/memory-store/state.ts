@@ -7,7 +7,7 @@ import type { UsageRow } from '../../../src/core/ports/usage-store.js';
 import type { Quota, Use } from '../../../src/core/model/quota.js';
 import type { SealedSecret } from '../../../src/core/ports/secret-store.js';
 import type { StoredKey } from '../../../src/core/ports/store.js';
-import type { Lease, ClaimedTurn, Turn, TurnSummary } from '../../../src/core/model/turn.js';
+import type { Lease, ClaimedTurn, Turn, TurnSummary, Usage } from '../../../src/core/model/turn.js';
 import type { WalletRequest } from '../../../src/core/model/wallet-request.js';
 
 /** A turn as it is kept. */
@@ -24,8 +24,10 @@ export interface KeptTurn {
   partialSince: number;
   /** The attempt that stored it. */
   partialAttempt: number;
+  /** The tokens of its attempts. */
+  usage: Usage;
   /** How it ended; null: it has not. */
-  ended: Pick<TurnSummary, 'rig' | 'usage' | 'endedAt'> | null;
+  ended: Pick<TurnSummary, 'rig' | 'endedAt'> | null;
 }
 
 /** A call of a tool as it is kept. */

@@ -40,6 +40,7 @@ import {
 import {
   acceptMessage,
   addNote,
+  countAttempts,
   endTurn,
   findTurn,
   interruptTurns,
@@ -197,9 +198,9 @@ export function createMemoryStore(state = emptyState()): Store {
         if (exhausted === undefined) for (const quota of quotas) addUse(state, { ...quota, amount: 1 });
         return exhausted;
       }),
-    addUses: (uses) =>
+    countAttempts: (attempts) =>
       step(() => {
-        for (const use of uses) addUse(state, use);
+        countAttempts(state, attempts);
       }),
 
     addUsage: (rows) =>

@@ -1,6 +1,7 @@
 import { flightOf, type Flight } from '../../../src/core/model/flight.js';
 import { textBytes, type Message } from '../../../src/core/model/message.js';
 import type { Acceptance, Accepted, Progress, TurnEnding } from '../../../src/core/ports/store.js';
+import type { AttemptUse } from '../../../src/core/ports/lease-store.js';
 import type { Commit } from '../../../src/core/model/event.js';
 import {
   isOpen,
@@ -9,6 +10,7 @@ import {
   type Lease,
   type Turn,
   type TurnSummary,
+  type Usage,
 } from '../../../src/core/model/turn.js';
 import type { Note, StoredNote } from '../../../src/core/ports/wallet-store.js';
 import {
@@ -127,6 +129,7 @@ export function addTurn(
     partialText: '',
     partialSince: 0,
     partialAttempt: 0,
+    usage: NO_USAGE,
     ended: turn.status === 'complete' ? unused(turn.createdAt) : null,
   };
   kept.turns.push(added);
@@ -234,7 +237,8 @@ export function endTurn(state: State, turn: ClaimedTurn, ending: TurnEnding) {
   found.messages = mergeRecords(kept, found, ending.messages);
   for (const use of ending.uses) addUse(state, use);
   found.turn = { ...found.turn, status: outcome, error };
-  found.ended = { rig, usage, endedAt: at };
+  addTokens(found, usage);
+  found.ended = { rig, endedAt: at };
   found.owner = null;
   found.partialText = '';
   if (error !== null) addSystemEvent(kept, 'SystemError', error, at);
@@ -246,6 +250,23 @@ export function endTurn(state: State, turn: ClaimedTurn, ending: TurnEnding) {
   };
   const next = head !== undefined && ending.claimNext !== null ? claim(head, ending.claimNext) : null;
   return { commit: commit(kept, ending.events, at), next };
+}
+
+/** See `LeaseStore`. */
+export function countAttempts(state: State, attempts: readonly AttemptUse[]): void {
+  for (const { turnId, attempt, usage, uses } of attempts) {
+    const found = findTurn(state, turnId)?.found;
+    if (found?.attempt === attempt && found.ended !== null) continue;
+    if (found !== undefined) addTokens(found, usage);
+    for (const use of uses) addUse(state, use);
+  }
+}
+
+function addTokens(kept: KeptTurn, { inputTokens, outputTokens }: Usage): void {
+  kept.usage = {
+    inputTokens: kept.usage.inputTokens + inputTokens,
+    outputTokens: kept.usage.outputTokens + outputTokens,
+  };
 }
 
 /** See `Store`. */
@@ -260,7 +281,7 @@ export function readFlight(state: State, sessionId: string): Flight | undefined 
 
 /** How a turn ends that no rig has seen. */
 function unused(at: number): KeptTurn['ended'] {
-  return { rig: null, usage: NO_USAGE, endedAt: at };
+  return { rig: null, endedAt: at };
 }
 
 /** See `Store`. */
@@ -271,8 +292,8 @@ export function readTurns(
 ): TurnSummary[] {
   return (findLive(state, id)?.turns ?? [])
     .filter(({ turn }) => turn.no >= numbers.from && turn.no <= numbers.to)
-    .map(({ turn: { id: turnId, no, app, status, error, createdAt }, ended }) => ({
-      ...{ id: turnId, no, app, status, error, createdAt },
-      ...(ended ?? { rig: null, usage: NO_USAGE, endedAt: null }),
+    .map(({ turn: { id: turnId, no, app, status, error, createdAt }, usage, ended }) => ({
+      ...{ id: turnId, no, app, status, error, createdAt, usage },
+      ...(ended ?? { rig: null, endedAt: null }),
     }));
 }

@@ -221,10 +221,12 @@ export function toQuotas(quotas: readonly Quota[]): string | null {
 
 /** Converts uses to the JSON parameter of a write; null when the list is empty. */
 export function toUses(uses: readonly Use[]): string | null {
-  if (uses.length === 0) return null;
-  return toJson(
-    uses.map(({ subject, measure, from, amount }) => ({ subject, measure, window_from: from, amount })),
-  );
+  return uses.length === 0 ? null : toJson(uses.map(toUse));
+}
+
+/** Returns the columns of a use. */
+export function toUse({ subject, measure, from, amount }: Use) {
+  return { subject, measure, window_from: from, amount };
 }
 
 /** Serializes to JSON that PostgreSQL can parse: it rejects NUL and lone surrogates even when they are escaped. */

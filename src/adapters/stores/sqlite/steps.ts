@@ -12,9 +12,9 @@ import type {
 import type { Commit, EventBody } from '../../../core/model/event.js';
 import type { Lease, ClaimedTurn } from '../../../core/model/turn.js';
 import type { Prune } from '../../../core/ports/store.js';
-import type { LeaseMark } from '../../../core/ports/lease-store.js';
+import type { AttemptUse, LeaseMark } from '../../../core/ports/lease-store.js';
 import type { ClaimedFaults } from '../../../core/ports/fault-store.js';
-import type { Quota, Use } from '../../../core/model/quota.js';
+import type { Quota } from '../../../core/model/quota.js';
 import type { SealedSecret, SecretBounds, StoredSecrets } from '../../../core/ports/secret-store.js';
 import type { NewActivity } from '../../../core/ports/overview-store.js';
 import type { Branched, Branching } from '../../../core/ports/stored-thread.js';
@@ -70,6 +70,7 @@ export interface Steps {
     [turn: ClaimedTurn, ending: TurnEnding],
     { commit: Commit; next: ClaimedTurn | null } | 'lost'
   >;
+  countAttempts: Step<[attempts: readonly AttemptUse[]], undefined>;
   openCall: Step<[call: OpenCall, lease: Lease, event: EventBody, at: number], Commit | undefined>;
   logCall: Step<[callId: string, owner: string, event: EventBody, at: number], Commit | undefined>;
   closeCall: Step<
@@ -105,7 +106,6 @@ export interface Steps {
   settleNotice: Step<[name: string, owner: string, at: number], undefined>;
   saveActivity: Step<[added: NewActivity], undefined>;
   countRequest: Step<[quotas: readonly Quota[]], Quota | undefined>;
-  addUses: Step<[uses: readonly Use[]], void>;
   pruneSome: Step<[prune: Prune, stage: PruneStage], Pruned>;
   /** Writes one row, for health checks. */
   probe: Step<[at: number], undefined>;

@@ -177,6 +177,7 @@ function createStore(place: Place, writer: Writer, reader: Reader): SqliteStore 
       callIds.length === 0 ? Promise.resolve() : writer.run('renewCalls', lease, callIds),
     renewLeases: (lease, turnIds) => writer.run('renewLeases', lease, turnIds),
     releaseTurns: (owner, turnIds) => writer.run('releaseTurns', owner, turnIds),
+    countAttempts: (attempts) => writer.run('countAttempts', attempts),
     saveProgress: (turn, progress, at) => writer.run('saveProgress', turn, progress, at),
     endTurn: (turn, ending) => writer.run('endTurn', turn, ending),
     appendEvents: (id, events, at) => writer.run('appendEvents', id, events, at),
@@ -206,7 +207,6 @@ function createStore(place: Place, writer: Writer, reader: Reader): SqliteStore 
     addNote: (note) => writer.run('addNote', note),
     countRequest: (quotas) =>
       quotas.length === 0 ? Promise.resolve(undefined) : writer.run('countRequest', quotas),
-    addUses: (uses) => (uses.length === 0 ? Promise.resolve() : writer.run('addUses', uses)),
     addUsage: async (rows) => {
       if (rows.length > 0) await writer.run('addUsage', rows);
     },

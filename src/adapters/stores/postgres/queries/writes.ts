@@ -9,11 +9,13 @@ import {
   toClaimedTurn,
   toEventLists,
   toFields,
+  toJson,
   toLogged,
   toQuotas,
   toRecords,
   toSession,
   toTurn,
+  toUse,
   toUses,
   type SessionRow,
   type TurnRow,
@@ -48,7 +50,7 @@ type Accepted =
 
 const INTERRUPT_TURNS = callOf('interrupt_turns', 2);
 const COUNT_REQUEST = callOf('count_request', 1);
-const ADD_USES = callOf('add_uses', 1);
+const COUNT_ATTEMPTS = callOf('count_attempts', 1);
 const REPEAT_PROGRESS = callOf('repeat_progress', 11);
 
 type WriteName =
@@ -59,7 +61,7 @@ type WriteName =
   | 'saveProgress'
   | 'endTurn'
   | 'countRequest'
-  | 'addUses';
+  | 'countAttempts';
 
 /** The results of the write functions. */
 interface Results {
@@ -179,8 +181,13 @@ export function createWrites(run: Run, steps = new Steps(run)): Pick<Store, Writ
       return exhausted === null ? undefined : quotaAt(quotas, exhausted);
     },
 
-    async addUses(uses) {
-      if (uses.length > 0) await run(ADD_USES, [toUses(uses)]);
+    async countAttempts(attempts) {
+      if (attempts.length === 0) return;
+      const rows = attempts.map(({ turnId, attempt, usage, shownTokens, uses }) => ({
+        ...{ turn: turnId, attempt, input_tokens: usage.inputTokens, output_tokens: usage.outputTokens },
+        ...{ shown_tokens: shownTokens, uses: uses.map(toUse) },
+      }));
+      await run(COUNT_ATTEMPTS, [toJson(rows)]);
     },
   };
 }

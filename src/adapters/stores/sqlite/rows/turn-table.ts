@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import { shownCount, type Message } from '../../../../core/model/message.js';
+import type { AttemptUse } from '../../../../core/ports/lease-store.js';
 import type { Lease, ClaimedTurn, Turn, TurnOutcome, TurnStatus } from '../../../../core/model/turn.js';
 import { toClaimedTurn, type TurnRow } from './turn-rows.js';
 import type { SessionRow } from './session-row.js';
@@ -11,9 +12,6 @@ export interface EndedTurn {
   readonly ended_at: number;
   readonly error: string | null;
   readonly rig: string | null;
-  readonly input_tokens: number;
-  readonly output_tokens: number;
-  readonly shown_tokens: number;
 }
 
 /** A turn that is not stored yet. */
@@ -51,6 +49,8 @@ export interface TurnTable {
   requestCancel(row: TurnRow): void;
   savePartialText(turn: OwnedTurn, text: string, since: number): void;
   end(ended: EndedTurn): void;
+  /** Adds what an attempt has used to what earlier ones have. */
+  addTokens(ref: number, used: Pick<AttemptUse, 'usage' | 'shownTokens'>): void;
   /** Stores a new message. The caller has already counted it in the session row. */
   addMessage(session: number, message: Message): void;
   /**
@@ -111,13 +111,14 @@ export function createTurnTable(db: Database): TurnTable {
     'UPDATE turns SET partial_text = ?, partial_since = ?, partial_attempt = attempt WHERE ref = ?',
   );
   const end = db.prepare<
-    [
-      ...[status: TurnOutcome, endedAt: number, error: string | null, rig: string | null],
-      ...[inputTokens: number, outputTokens: number, shownTokens: number, ref: number],
-    ]
+    [status: TurnOutcome, endedAt: number, error: string | null, rig: string | null, ref: number]
   >(
-    `UPDATE turns SET status = ?, ended_at = ?, error = ?, rig = ?, owner = NULL, lease_until = 0,
-       input_tokens = ?, output_tokens = ?, shown_tokens = ?, partial_text = '' WHERE ref = ?`,
+    `UPDATE turns SET status = ?, ended_at = ?, error = ?, rig = ?, owner = NULL, lease_until = 0, partial_text = ''
+     WHERE ref = ?`,
+  );
+  const addTokens = db.prepare<[input: number, output: number, shown: number, ref: number]>(
+    `UPDATE turns SET input_tokens = input_tokens + ?, output_tokens = output_tokens + ?,
+       shown_tokens = shown_tokens + ? WHERE ref = ?`,
   );
   const putMessage = db.prepare<
     [
@@ -213,8 +214,11 @@ export function createTurnTable(db: Database): TurnTable {
     savePartialText(turn, text, since) {
       savePartialText.run(text, since, turn.ref);
     },
-    end({ ref, status, ended_at, error, rig, input_tokens, output_tokens, shown_tokens }) {
-      end.run(status, ended_at, error, rig, input_tokens, output_tokens, shown_tokens, ref);
+    end({ ref, status, ended_at, error, rig }) {
+      end.run(status, ended_at, error, rig, ref);
+    },
+    addTokens(ref, { usage, shownTokens }) {
+      addTokens.run(usage.inputTokens, usage.outputTokens, shownTokens, ref);
     },
     addMessage(session, message) {
       put(session, message.turnNo, message);

@@ -1,15 +1,16 @@
 import { cancelTurns, type Tables } from './accept-message.js';
+import { isOpen } from '../../../../core/model/turn.js';
 import type { Handlers } from '../steps.js';
 import type { SessionRow } from '../rows/session-row.js';
 import type { OwnedTurn } from '../rows/turn-table.js';
 
-/** The write steps that interrupt a turn, save its progress and end it. */
+/** The write steps that interrupt a turn, save its progress, end it and count what it used. */
 export function createTurnWrites({
   sessions,
   turns,
   events,
   uses,
-}: Tables): Pick<Handlers, 'interruptTurns' | 'saveProgress' | 'endTurn'> {
+}: Tables): Pick<Handlers, 'interruptTurns' | 'saveProgress' | 'endTurn' | 'countAttempts'> {
   function sessionOf(turn: OwnedTurn): SessionRow {
     const row = sessions.findLiveByRef(turn.session);
     if (row === undefined) throw new Error(`turn ${turn.id} has no session`);
@@ -54,16 +55,8 @@ export function createTurnWrites({
       const { outcome, error, at } = ending;
       const row = sessionOf(owned);
       turns.putMessages(row, owned.no, ending.messages);
-      turns.end({
-        ref: owned.ref,
-        status: outcome,
-        ended_at: at,
-        error,
-        rig: ending.rig,
-        input_tokens: ending.usage.inputTokens,
-        output_tokens: ending.usage.outputTokens,
-        shown_tokens: ending.shownTokens,
-      });
+      turns.end({ ref: owned.ref, status: outcome, ended_at: at, error, rig: ending.rig });
+      turns.addTokens(owned.ref, ending);
       for (const use of ending.uses) uses.add(use);
       if (error !== null) events.addSystemEvent(row, 'SystemError', error, at);
       const head = turns.findHead(row.ref);
@@ -74,6 +67,16 @@ export function createTurnWrites({
       const next =
         head !== undefined && ending.claimNext !== null ? turns.claim(head, ending.claimNext, 0) : null;
       return { commit, next };
+    },
+
+    countAttempts(attempts) {
+      for (const attempt of attempts) {
+        const row = turns.find(attempt.turnId);
+        if (row?.attempt === attempt.attempt && !isOpen(row.status)) continue;
+        if (row !== undefined) turns.addTokens(row.ref, attempt);
+        for (const use of attempt.uses) uses.add(use);
+      }
+      return undefined;
     },
   };
 }

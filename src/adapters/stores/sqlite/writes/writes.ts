@@ -38,9 +38,6 @@ export function createWrites(db: Database): Handlers {
       if (exhausted === undefined) for (const quota of quotas) uses.add({ ...quota, amount: 1 });
       return exhausted;
     },
-    addUses(added) {
-      for (const use of added) uses.add(use);
-    },
     ...createFaultWrites(db, sessions),
     ...createTurnWrites({ sessions, turns, events, uses }),
     ...createLeaseWrites(db, turns),

@@ -1,0 +1,53 @@
+import { tokenUses, type LimitSettings } from '../model/quota.js';
+import type { Clock } from '../ports/clock.js';
+import type { AttemptUse } from '../ports/lease-store.js';
+import type { Log } from '../ports/log.js';
+import type { Store } from '../ports/store.js';
+import type { RunningTurn } from './running-turn.js';
+
+interface CountingParts {
+  readonly clock: Clock;
+  readonly settings: { readonly limits: LimitSettings };
+}
+
+/** Returns what this attempt at a turn has used so far. */
+export function attemptUse(
+  { turn, usage, shownTokens }: RunningTurn,
+  { clock, settings }: CountingParts,
+): Pick<AttemptUse, 'usage' | 'shownTokens' | 'uses'> {
+  const tokens = usage.inputTokens + usage.outputTokens;
+  const uses = tokens === 0 ? [] : tokenUses(settings.limits, turn, tokens, clock.now());
+  return { usage, shownTokens, uses };
+}
+
+/** Counts the tokens of attempts that did not end their turns: whoever ends such a turn counts only its own tokens. */
+export class LeftAttempts {
+  #attempts: AttemptUse[] = [];
+
+  constructor(
+    private readonly parts: CountingParts & {
+      readonly store: Pick<Store, 'countAttempts'>;
+      readonly log: Log;
+    },
+  ) {}
+
+  /** Notes an attempt that makes no more model requests. */
+  add(running: RunningTurn): void {
+    const { id: turnId, attempt } = running.turn;
+    const used = attemptUse(running, this.parts);
+    const isUsed = used.usage.inputTokens + used.usage.outputTokens > 0;
+    if (isUsed) this.#attempts.push({ turnId, attempt, ...used });
+  }
+
+  /** Counts the noted attempts. Never rejects. */
+  async count(): Promise<void> {
+    const attempts = this.#attempts.splice(0);
+    if (attempts.length === 0) return;
+    try {
+      await this.parts.store.countAttempts(attempts);
+    } catch (error) {
+      const turns = attempts.map(({ turnId }) => turnId);
+      this.parts.log.warn({ err: error, turns }, 'failed to count the tokens of turns');
+    }
+  }
+}
