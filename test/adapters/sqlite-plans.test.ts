@@ -11,7 +11,7 @@ import { createWrites } from '../../src/adapters/stores/sqlite/writes/writes.js'
 /** Small tables of which all rows are wanted: of open calls there are as many as run now. Of failures few are kept. */
 const MAY_SCAN = [
   ...[/^SELECT \* FROM app_keys ORDER BY/, /^SELECT at FROM probe/, /FROM open_calls$/],
-  /^DELETE FROM failures .* LIMIT -1 OFFSET \?\)$/s,
+  ...[/^DELETE FROM failures .* LIMIT -1 OFFSET \?\)$/s, /^UPDATE failures SET of_session = ''/],
 ];
 
 /** What SQLite does for a statement. */

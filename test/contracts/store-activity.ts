@@ -63,12 +63,34 @@ export function activityContract(withStore: WithStore): void {
         await store.saveActivity({ ...NOTHING, failures: [bare, own] });
         expect(await store.readFailures(10)).toEqual([
           { ...own, error: 'The model is on strike' },
-          { ...bare, error: null },
-          { ...older, error: null },
+          { ...bare, sessionId: null, error: null },
+          { ...older, sessionId: null, error: null },
         ]);
         expect(await store.readFailures(1)).toHaveLength(1);
         await store.deleteSession(session, T0 + 3);
-        expect((await store.readFailures(1))[0]).toEqual({ ...own, error: null });
+        expect((await store.readFailures(1))[0]).toEqual({ ...own, sessionId: null, error: null });
+      }),
+    );
+
+    it(
+      'names no session that was deleted, before or after its failure was stored',
+      withStore(async (store) => {
+        const ids = [randomUUID(), randomUUID(), randomUUID()] as const;
+        for (const id of ids) await end(store, await sendAndClaim(store, id), { outcome: 'failed' });
+        const [early, late, kept] = ids.map((sessionId, n) => failure({ at: T0 - n, sessionId }));
+        if (early === undefined || late === undefined || kept === undefined) throw new Error('no failures');
+        await store.saveActivity({ ...NOTHING, failures: [early] });
+        await store.deleteSession(ids[0], T0 + 1);
+        await store.deleteSession(ids[1], T0 + 1);
+        await store.saveActivity({ ...NOTHING, failures: [late, kept] });
+        expect((await store.readFailures(10)).map(({ sessionId }) => sessionId)).toEqual([
+          null,
+          null,
+          ids[2],
+        ]);
+        // The id is not shown although the session is there again.
+        await sendAndClaim(store, ids[0]);
+        expect((await store.readFailures(1))[0]).toEqual({ ...early, sessionId: null, error: null });
       }),
     );
 

@@ -116,6 +116,10 @@ describe('the overview', () => {
         ...{ at: expect.stringMatching(ISO), turn_id: expect.any(String), rig: expect.any(String) },
       },
     ]);
+    await house.ask('DELETE', `/api/sessions/${session}`, {});
+    expect((await get('/overview')).failures).toMatchObject([
+      { session: null, session_id: null, error: null, reason },
+    ]);
   });
 
   it('refuses another span', async () => {

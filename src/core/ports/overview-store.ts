@@ -37,7 +37,8 @@ export interface ActivityRow {
 export interface FailureRow {
   readonly at: number;
   readonly turnId: string;
-  readonly sessionId: string;
+  /** Null: the session was deleted. */
+  readonly sessionId: string | null;
   readonly app: string;
   readonly rig: string | null;
   /** Why the last model request failed, with the provider's words. Null: the turn failed for another reason. */
@@ -80,7 +81,10 @@ export interface OverviewStore {
   countSessions(since: number, limit: number): Promise<number>;
   /** Reads the uses of sessions and App keys in windows from `from` on: largest first, at most `limit`. */
   readUses(from: number, limit: number): Promise<readonly Use[]>;
-  /** Stores history. Keeps the newest `MAX_FAILURES` failures. Safe to call from several nodes at once. */
+  /**
+   * Stores history. Keeps the newest `MAX_FAILURES` failures, without the ids of sessions that are not stored. Safe to
+   * call from several nodes at once.
+   */
   saveActivity(added: NewActivity): Promise<void>;
   /** Reads the minutes from `since` on, in order. */
   readActivity(since: number): Promise<ActivityRow[]>;

@@ -24,7 +24,8 @@ export function overview({ status, startedAt, turns, counts, sessions, points, f
     sessions,
     points: points.map(point),
     failures: failures.map(({ at, turnId, sessionId, app, rig, error, reason }) => ({
-      ...{ at: time(at), turn_id: turnId, session: sessionMark(sessionId), session_id: sessionId },
+      ...{ at: time(at), turn_id: turnId, session_id: sessionId },
+      session: sessionId === null ? null : sessionMark(sessionId),
       ...{ app, rig, error, reason },
     })),
   };

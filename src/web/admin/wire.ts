@@ -30,8 +30,9 @@ export interface OpenTurn {
 export interface Failure {
   readonly at: string;
   readonly turn_id: string;
-  readonly session: string;
-  readonly session_id: string;
+  /** Null: the session was deleted. So is `session_id` then. */
+  readonly session: string | null;
+  readonly session_id: string | null;
   readonly app: string;
   readonly rig: string | null;
   /** The message that the user received. */

@@ -6,6 +6,7 @@ import type { Rig } from '../../../src/core/ports/rig.js';
 import { Recent } from '../../../src/core/operations/recent-activity.js';
 import type { ClaimedTurn, TurnOutcome } from '../../../src/core/model/turn.js';
 import { keptLog } from '../../support/core.js';
+import { change } from '../../contracts/store-fixtures.js';
 import { createMemoryStore } from '../../support/memory-store/store.js';
 import { ScriptedRig } from '../../support/scripted-rig.js';
 
@@ -104,6 +105,7 @@ describe('Recent', () => {
   });
 
   it('stores failures, and of those between two flushes the last 100', async () => {
+    await store.saveSession(change('session of 199'));
     for (let n = 0; n < 120; n += 1) run(String(n), n % 2 === 0 ? 'failed' : 'complete', 1, 2);
     for (let n = 120; n < 200; n += 1) run(String(n), 'failed', 1, 2);
     const failures = await failuresIn(recent);

@@ -6,13 +6,16 @@ import {
   type WorkTotal,
 } from '../../../src/core/ports/overview-store.js';
 import type { NoticeClaim } from '../../../src/core/ports/usage-store.js';
-import type { State } from './state.js';
+import { findLive, type State } from './state.js';
 import { findTurn } from './turns.js';
 
 /** See `OverviewStore`. */
 export function saveActivity(state: State, { minutes, failures, work }: NewActivity): void {
   for (const row of minutes) state.activity.set(`${String(row.at)} ${row.node}`, row);
-  for (const row of failures) state.failures.set(`${String(row.at)} ${row.turnId}`, row);
+  for (const row of failures) {
+    const sessionId = row.sessionId !== null && findLive(state, row.sessionId) ? row.sessionId : null;
+    state.failures.set(`${String(row.at)} ${row.turnId}`, { ...row, sessionId });
+  }
   const old = newestFailures(state).slice(MAX_FAILURES);
   for (const { at, turnId } of old) state.failures.delete(`${String(at)} ${turnId}`);
   for (const row of work) {

@@ -140,6 +140,8 @@ export function bury(state: State, kept: KeptSession): void {
       payload.kind === 'transaction' && requestedAt !== null && outcome !== 'rejected',
   );
   state.pastTransactions = [...state.pastTransactions, ...asked];
+  for (const [key, row] of state.failures)
+    if (row.sessionId === kept.session.id) state.failures.set(key, { ...row, sessionId: null });
   kept.deleted = true;
   kept.turns = [];
   kept.events = [];

@@ -24,7 +24,8 @@ const SAVE: Statement = {
         first_text = EXCLUDED.first_text, duration = EXCLUDED.duration
     ), failed AS (
       INSERT INTO failures (at, turn_id, of_session, app, rig, reason)
-      SELECT at, "turnId", "sessionId", app, rig, reason
+      SELECT at, "turnId",
+        coalesce((SELECT s.id FROM sessions s WHERE s.id = "sessionId" AND s.deleted_at IS NULL), ''), app, rig, reason
       FROM json_to_recordset($2::json) AS r (at bigint, "turnId" text, "sessionId" text, app text, rig text,
         reason text)
       ORDER BY at, "turnId" COLLATE "C"
@@ -53,7 +54,7 @@ const READ_MINUTES: Statement = {
 };
 const READ_FAILURES: Statement = {
   name: 'read_failures',
-  text: `SELECT f.at, f.turn_id AS "turnId", f.of_session AS "sessionId", f.app, f.rig, f.reason, live.error
+  text: `SELECT f.at, f.turn_id AS "turnId", nullif(f.of_session, '') AS "sessionId", f.app, f.rig, f.reason, live.error
     FROM failures f
     LEFT JOIN (SELECT t.id, t.error FROM turns t JOIN sessions s ON s.ref = t.session WHERE s.deleted_at IS NULL)
       AS live ON live.id = f.turn_id

@@ -27,7 +27,8 @@ export function createSaveActivity(db: Database): Handlers['saveActivity'] {
   );
   const addFailure = db.prepare<[FailureRow]>(
     `INSERT OR IGNORE INTO failures (at, turn_id, of_session, app, rig, reason)
-     VALUES (@at, @turnId, @sessionId, @app, @rig, @reason)`,
+     VALUES (@at, @turnId,
+       coalesce((SELECT id FROM sessions WHERE id = @sessionId AND deleted_at IS NULL), ''), @app, @rig, @reason)`,
   );
   const dropFailures = db.prepare<[kept: number]>(
     `DELETE FROM failures WHERE (at, turn_id) IN
@@ -62,7 +63,7 @@ export function createActivityReads(db: Database): {
        first_text AS firstText, duration FROM activity WHERE at >= ? ORDER BY at, node`,
   );
   const selectFailures = db.prepare<[limit: number], FailureRow & { readonly error: string | null }>(
-    `SELECT f.at, f.turn_id AS turnId, f.of_session AS sessionId, f.app, f.rig, f.reason, t.error
+    `SELECT f.at, f.turn_id AS turnId, nullif(f.of_session, '') AS sessionId, f.app, f.rig, f.reason, t.error
      FROM failures f LEFT JOIN turns t ON t.id = f.turn_id ORDER BY f.at DESC, f.turn_id DESC ${LIMIT}`,
   );
   const selectWork = db.prepare<[since: number], WorkTotal>(

@@ -29,8 +29,11 @@ export function createBury(db: Database, sessions: SessionTable): Bury {
      SELECT ?, id, app, wallet, chain_id, value, requested_at, iif(state = 'confirmed', proof, NULL) FROM wallet_requests
      WHERE session = ? AND kind = 'transaction' AND requested_at IS NOT NULL AND state <> 'rejected'`,
   );
+  // At most `MAX_FAILURES` rows.
+  const unnameFailures = db.prepare<[id: string]>("UPDATE failures SET of_session = '' WHERE of_session = ?");
   return (row, at) => {
     keepTransactions.run(row.id, row.ref);
+    unnameFailures.run(row.id);
     for (const removal of removals) removal.run(row.ref);
     const forgotten = {
       ...{ title: '', wallet: null, rig: null, client: null, app: null, user_state: null },
