@@ -1,6 +1,6 @@
 import { hasKeyForm } from '../access/app-keys.js';
 import type { Clock } from '../ports/clock.js';
-import { OTHER } from './usage-client.js';
+import { clientNameOf, OTHER } from './usage-client.js';
 import type { CountedSurface } from '../ports/usage-store.js';
 
 /**
@@ -13,7 +13,7 @@ export type CountUse = (client: string | undefined, key: string | undefined) => 
 export interface Tally {
   readonly surface: CountedSurface;
   readonly endpoint: string;
-  /** As sent; `other` if it is too long or there are too many tallies. */
+  /** As sent; the name of the client if that is too long, `other` if there are too many tallies. */
   readonly client: string;
   /** As sent; empty: none, or a value that does not have the form of a key. */
   readonly key: string;
@@ -23,8 +23,8 @@ export interface Tally {
 }
 
 /**
- * How many tallies are kept between two collections, and the length of a client's `Origin` or `User-Agent` that is still
- * counted by name.
+ * How many tallies are kept between two collections, and the length up to which a client's `Origin` or `User-Agent` is
+ * kept as sent.
  */
 const MAX_TALLIES = 2_000;
 const MAX_CLIENT_CHARACTERS = 512;
@@ -67,7 +67,8 @@ export class Tallies {
     at: number,
   ): Tally {
     const isFull = this.#count >= MAX_TALLIES;
-    const client = isFull || sent.client.length > MAX_CLIENT_CHARACTERS ? OTHER : sent.client;
+    const isLong = sent.client.length > MAX_CLIENT_CHARACTERS;
+    const client = isFull ? OTHER : isLong ? clientNameOf(sent.client) : sent.client;
     const key = !isFull && hasKeyForm(sent.key) ? sent.key : '';
     const keys = clients.get(client) ?? new Map<string, Tally>();
     clients.set(client, keys);

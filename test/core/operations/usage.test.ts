@@ -58,6 +58,20 @@ describe('counting requests', () => {
     ]);
   });
 
+  it('counts a client whose User-Agent is overlong by its product, or as one without a name', async () => {
+    const { usage, rows } = begin();
+    const count = usage.counter('legacy', 'GET /a');
+    const comment = `(${'x'.repeat(1_000)})`;
+    count('WalletApp/2.1', undefined);
+    count(`WalletApp/2.1 ${comment}`, undefined);
+    count(comment, undefined);
+    count(`https://${'x'.repeat(1_000)}.example`, undefined);
+    expect((await rows()).map(({ client, requests }) => [client, requests])).toEqual([
+      ['WalletApp', 2],
+      ['none', 2],
+    ]);
+  });
+
   it('keeps what the store does not take, says so once, and counts it once', async () => {
     const memory = createMemoryStore();
     let isDown = true;
@@ -90,7 +104,7 @@ describe('counting requests', () => {
     count('Known/1.0', undefined);
     count(`Long${'x'.repeat(100_000)}`, undefined);
     const counted = await rows();
-    expect(counted.length).toBe(201);
+    expect(counted.length).toBe(202);
     expect(counted.reduce((sum, { requests }) => sum + requests, 0)).toBe(5_503);
     expect(counted.find(({ client }) => client === 'Known')?.requests).toBe(2);
     expect(counted.find(({ client }) => client === 'other')?.requests).toBeGreaterThan(5_000);
