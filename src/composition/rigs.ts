@@ -46,6 +46,7 @@ function renamed(rig: Rig, { id, name }: { readonly id: string; readonly name: s
     provider: rig.provider,
     contextTokens: rig.contextTokens,
     respond: (request, signal, take) => rig.respond(request, signal, take),
+    attachedTokens: (sessionId, callId, isPast) => rig.attachedTokens(sessionId, callId, isPast),
     check: (signal, options) => rig.check(signal, options),
   };
 }

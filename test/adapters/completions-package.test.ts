@@ -65,7 +65,7 @@ function byUs(request: RigRequest, { status = 200, headers = {}, pieces }: Scrip
       return response;
     },
   };
-  const respond = createCompletions(endpoint, client, () => new CallMemory().ofSession('m'));
+  const { respond } = createCompletions(endpoint, client, () => new CallMemory().ofSession('m'));
   return outcome(
     () => sent?.body ?? '',
     (take) => respond(request, never, take),

@@ -54,7 +54,7 @@ export function scriptedCompletions(
       return response;
     },
   };
-  const respond = createCompletions(endpoint, client, () => new CallMemory().ofSession('local'));
+  const { respond } = createCompletions(endpoint, client, () => new CallMemory().ofSession('local'));
   async function ask(request: RigRequest, next: ScriptedAnswer = COMPLETE): Promise<RigPart[]> {
     answer = next;
     const parts: RigPart[] = [];

@@ -95,6 +95,21 @@ describe('the reasoning of a step with calls', () => {
     ]);
   });
 
+  it('counts in the estimate of the context by what is sent', async () => {
+    const rig = rigNamed('a');
+    const [made] = await calls(rig, [{ reasoning_content: 'I add. '.repeat(100) }, callDelta()]);
+    await calls(rig, [callDelta()], 'bare');
+    const tokensOf = (isPast: boolean, session = 's') =>
+      rig.attachedTokens(session, made?.callId ?? '', isPast);
+    expect(tokensOf(false)).toBeGreaterThan(150);
+    expect(tokensOf(true)).toBeLessThan(15);
+    expect([tokensOf(false, 'bare'), tokensOf(false, 'other')]).toEqual([0, 0]);
+    refuseOnce('property reasoning_content is unsupported');
+    upstream.always(sayScript('3'));
+    await collect(rig, after(made === undefined ? [] : [made]));
+    expect(tokensOf(false)).toBe(0);
+  });
+
   it('joins the pieces of its details', async () => {
     const rig = rigNamed('a');
     const detail = { type: 'reasoning.text', format: 'anthropic-claude-v1' };

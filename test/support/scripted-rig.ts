@@ -110,6 +110,10 @@ export class ScriptedRig implements Rig {
     await asked.answer(take);
   }
 
+  attachedTokens(): number {
+    return 0;
+  }
+
   check(): Promise<undefined> {
     return Promise.resolve(undefined);
   }

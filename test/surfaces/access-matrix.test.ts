@@ -107,6 +107,7 @@ const plain: Rig = {
     take({ type: 'end', usage: NO_USAGE });
     return Promise.resolve();
   },
+  attachedTokens: () => 0,
   check: () => Promise.resolve(undefined),
 };
 

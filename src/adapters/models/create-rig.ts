@@ -1,5 +1,5 @@
 import type { RigOptions } from '../../core/rigs/rig-options.js';
-import type { Rig, RigRequest } from '../../core/ports/rig.js';
+import type { Rig } from '../../core/ports/rig.js';
 import { ModelHttpClient } from './http/client.js';
 import { createFetch } from './http/fetch.js';
 import { askModel } from './ask-model.js';
@@ -36,14 +36,14 @@ export function createModelRig(settings: RigSettings, memory = new CallMemory())
   const { id, name, provider, contextTokens, maxOutputTokens } = settings;
   const client = new ModelHttpClient();
   const endpoint = endpointOf(settings, createFetch(client));
-  const callsOf = ({ sessionId }: RigRequest) => memory.ofSession(id, sessionId);
-  const send =
+  const callsOf = (sessionId: string | undefined) => memory.ofSession(id, sessionId);
+  const model =
     provider === 'openai-compatible'
       ? createCompletions(endpoint, client, callsOf)
       : createPackaged(provider, endpoint, callsOf);
   const respond: Rig['respond'] = async (request, signal, take) => {
     if (settings.tools !== false) await prepareSchemas(request.tools, provider, signal);
-    await send(request, signal, take);
+    await model.respond(request, signal, take);
   };
   return {
     id,
@@ -52,6 +52,7 @@ export function createModelRig(settings: RigSettings, memory = new CallMemory())
     contextTokens,
     ...(maxOutputTokens !== undefined && { maxOutputTokens }),
     respond,
+    attachedTokens: (sessionId, callId, isPast) => model.attachedTokens(sessionId, callId, isPast),
     async check(signal, { ask = false } = {}) {
       try {
         requireKey(endpoint);

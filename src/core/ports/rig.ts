@@ -53,6 +53,12 @@ export interface Rig {
    */
   respond(request: RigRequest, signal: AbortSignal, take: (part: RigPart) => void): Promise<void>;
   /**
+   * Estimates the tokens of what `respond` sends with a tool call of the history besides the call itself, such as the
+   * reasoning that led to it.
+   * @param isPast true if a user message follows the call
+   */
+  attachedTokens(sessionId: string, callId: string, isPast: boolean): number;
+  /**
    * Checks the endpoint without a billed request, or with `ask` by a small request with a tool.
    * @returns a warning for the operator, if there is one
    * @throws RigError with a message for the operator

@@ -4,6 +4,7 @@ import {
   instructionsFor,
   promptMessages,
   promptTokens,
+  type AttachedTokens,
   type History,
 } from './context-window.js';
 import type { Rig, RigRequest } from '../ports/rig.js';
@@ -22,14 +23,30 @@ export function buildRequest(
   const instructions = instructionsFor(app.instructions, userState?.tree ?? null, wallet);
   const answer = rig.maxOutputTokens ?? Math.min(4096, Math.floor(rig.contextTokens / 4));
   const reserved = answer + estimateTokens(instructions) + toolTokens(tools);
-  const messages = promptMessages(history, rig.contextTokens, reserved);
+  const messages = promptMessages(history, rig.contextTokens, reserved, attachedBy(rig, id));
   return { purpose: 'answer', sessionId: id, instructions, messages, tools };
 }
 
 /** Estimates the tokens of a request's instructions, tools and messages. */
-export function requestTokens({ instructions, messages, tools }: RigRequest): number {
+export function requestTokens(
+  { instructions, messages, tools, sessionId = '' }: RigRequest,
+  rig: Rig,
+): number {
   const others = estimateTokens(instructions) + toolTokens(tools);
-  return messages.reduce((sum, message) => sum + promptTokens(message), others);
+  const attached = attachedBy(rig, sessionId);
+  const lastUser = messages.findLastIndex(({ role }) => role === 'user');
+  return messages.reduce(
+    (sum, message, index) => sum + promptTokens(message) + attached(message, index < lastUser),
+    others,
+  );
+}
+
+function attachedBy(rig: Rig, sessionId: string): AttachedTokens {
+  return (message, isPast) => {
+    if (message.role === 'user') return 0;
+    const tokens = message.toolCalls.map(({ callId }) => rig.attachedTokens(sessionId, callId, isPast));
+    return tokens.reduce((sum, more) => sum + more, 0);
+  };
 }
 
 const tokensOfTools = new WeakMap<readonly ToolDescription[], number>();

@@ -20,6 +20,12 @@ interface Entry {
 /** Caches the prompt of each record, since records are immutable. Null: the record is not part of the prompt. */
 const entries = new WeakMap<Message, Entry | null>();
 
+/**
+ * Estimates the tokens of what a rig sends with the calls of a message, besides the message itself.
+ * @param isPast true if a user message follows
+ */
+export type AttachedTokens = (message: PromptMessage, isPast: boolean) => number;
+
 /** The records of a thread in order, in parts that follow each other. */
 export type History = readonly (readonly Message[])[];
 
@@ -55,11 +61,13 @@ export function fills(history: History, tokens: number): boolean {
  * Walks backwards from the newest record, so that the run time depends on the context window, not on the length of the
  * thread.
  * @param reservedTokens the tokens to leave for instructions, tools and the response
+ * @param attached estimates what the rig sends with the calls of a message
  */
 export function promptMessages(
   history: History,
   contextTokens: number,
   reservedTokens: number,
+  attached: AttachedTokens = () => 0,
 ): PromptMessage[] {
   const budget = contextTokens - reservedTokens;
   const newestFirst: PromptMessage[] = [];
@@ -68,7 +76,7 @@ export function promptMessages(
   let fromUser = 0; // how many prompts there are up to the oldest user message, inclusive
   let hasReports = false;
   for (const entry of newestEntries(history)) {
-    spent += entry.tokens;
+    spent += entry.tokens + attached(entry.prompt, fromUser > 0);
     if (spent > budget && fromUser > 0) break;
     newestFirst.push(entry.prompt);
     hasReports ||= entry.isReport;

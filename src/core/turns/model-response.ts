@@ -43,7 +43,7 @@ export class ModelResponse {
   constructor(
     private readonly parts: ModelResponseParts,
     private readonly running: RunningTurn,
-    rig: Rig,
+    private readonly rig: Rig,
     private readonly request: RigRequest,
   ) {
     this.#checkpoints = new Checkpoints(parts, running);
@@ -81,7 +81,7 @@ export class ModelResponse {
 
   #estimate(shown: number): Usage {
     const called = this.calls.length === 0 ? 0 : estimateTokens(JSON.stringify(this.calls));
-    return { inputTokens: requestTokens(this.request), outputTokens: shown + called };
+    return { inputTokens: requestTokens(this.request, this.rig), outputTokens: shown + called };
   }
 
   #bill(usage: Usage): void {

@@ -108,6 +108,7 @@ describe('limits', () => {
   it('count the tokens that a provider bills for an answer that fails, and nothing beside them', async () => {
     const failing = (texts: readonly string[]): Rig => ({
       ...{ id: 'failing', name: 'failing', provider: 'test', contextTokens: 100_000 },
+      attachedTokens: () => 0,
       check: () => Promise.resolve(undefined),
       respond: (request, _signal, take) => {
         if (request.purpose !== 'title') for (const text of texts) take({ type: 'text', text });

@@ -14,6 +14,7 @@ async function partsOf(given: readonly RigPart[], apiKey?: string): Promise<read
       given.forEach(take);
       return Promise.resolve();
     },
+    attachedTokens: () => 0,
     check: () => Promise.resolve(undefined),
   };
   const parts: RigPart[] = [];

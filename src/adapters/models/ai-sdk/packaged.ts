@@ -1,5 +1,6 @@
 import type { LanguageModelV3 } from '@ai-sdk/provider';
-import type { Rig, RigRequest } from '../../../core/ports/rig.js';
+import type { Rig } from '../../../core/ports/rig.js';
+import { estimateTokens } from '../../../core/rigs/context-window.js';
 import type { SessionCalls } from '../call-memory.js';
 import { isWebPage, requireKey, withKeyOf, type Endpoint } from '../endpoint.js';
 import { UpstreamFault } from '../upstream-fault.js';
@@ -9,15 +10,15 @@ import { readParts } from './parts.js';
 import { buildPrompt } from './prompt.js';
 import { asRigError } from '../rig-error.js';
 
-/** Creates the `respond` of a rig that calls its provider through an AI SDK package. */
+/** Creates the part of a rig that calls its provider through an AI SDK package. */
 export function createPackaged(
   provider: PackagedProvider,
   endpoint: Endpoint,
-  callsOf: (request: RigRequest) => SessionCalls,
-): Rig['respond'] {
+  callsOf: (sessionId: string | undefined) => SessionCalls,
+): Pick<Rig, 'respond' | 'attachedTokens'> {
   let opened: Promise<LanguageModelV3> | undefined;
 
-  return async (request, signal, take) => {
+  const respond: Rig['respond'] = async (request, signal, take) => {
     signal.throwIfAborted();
     // Its own controller, so that an error while reading the stream also closes the upstream connection.
     const call = new AbortController();
@@ -34,7 +35,7 @@ export function createPackaged(
         ? (opened ??= openModel(provider, endpoint))
         : openModel(provider, used));
       const outline = outlineOf(request, endpoint.options);
-      const known = callsOf(request);
+      const known = callsOf(request.sessionId);
       const prompt = buildPrompt(request.instructions, outline, { provider, known });
       const { stream, response } = await model.doStream({
         prompt: prompt.messages,
@@ -57,5 +58,12 @@ export function createPackaged(
       // A complete response has no connection to close, and creating the abort reason is expensive.
       if (!isOver) call.abort();
     }
+  };
+  return {
+    respond,
+    attachedTokens(sessionId, callId) {
+      const metadata = callsOf(sessionId).recall(callId)?.metadata;
+      return metadata === undefined ? 0 : estimateTokens(JSON.stringify(metadata));
+    },
   };
 }

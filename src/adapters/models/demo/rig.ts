@@ -33,6 +33,7 @@ export function createDemoRig(settings: { readonly tokenMs: number }): Rig {
     provider: 'demo',
     contextTokens: 32_000,
     respond,
+    attachedTokens: () => 0,
     check: () => Promise.resolve(undefined),
   };
 }

@@ -1,6 +1,6 @@
 import { StringDecoder } from 'node:string_decoder';
 import { createParser } from 'eventsource-parser';
-import type { Rig, RigError, RigPart, RigRequest } from '../../../core/ports/rig.js';
+import type { Rig, RigError, RigPart } from '../../../core/ports/rig.js';
 import type { ModelHttpClient } from '../http/client.js';
 import type { OpenResponse, ResponseHead, ResponseListener } from '../http/exchange.js';
 import { MAX_BYTES, MAX_EVENT, MAX_REFUSAL, MAX_STRAY_LINES } from '../http/limits.js';
@@ -16,7 +16,7 @@ import { NO_SECRETS } from '../provider-words.js';
 import { Chunks } from './chunks.js';
 import { dialectOf } from './dialect.js';
 import { requestBody } from './request.js';
-import { FIRST_HABIT, secondTry, type Habit } from './sent-reasoning.js';
+import { attachedTokens, FIRST_HABIT, secondTry, type Habit } from './sent-reasoning.js';
 
 const BODILESS = new Set([204, 205]);
 /** How long a proxy may keep a complete response open, in milliseconds. */
@@ -24,14 +24,14 @@ const LINGER_MS = 2_000;
 const BYTE_ORDER_MARK = '\uFEFF';
 
 /**
- * Creates the `respond` of a rig that requests chat completions in OpenAI's format. It uses no provider package,
+ * Creates the part of a rig that requests chat completions in OpenAI's format. It uses no provider package,
  * because the package passes each token through four web streams (docs/decisions/016-chat-completions.md).
  */
 export function createCompletions(
   endpoint: Endpoint,
   client: Pick<ModelHttpClient, 'open'>,
-  callsOf: (request: RigRequest) => SessionCalls,
-): Rig['respond'] {
+  callsOf: (sessionId: string | undefined) => SessionCalls,
+): Pick<Rig, 'respond' | 'attachedTokens'> {
   const { model, baseUrl, options } = endpoint;
   const url = new URL(`${baseUrl}/chat/completions`);
   const dialect = dialectOf(url);
@@ -39,7 +39,7 @@ export function createCompletions(
   // Kept for the next requests, once the server has accepted it.
   let habit = FIRST_HABIT;
 
-  return (request, signal, take) =>
+  const respond: Rig['respond'] = (request, signal, take) =>
     new Promise((resolve, reject) => {
       const call = { endpoint, request };
       try {
@@ -48,7 +48,7 @@ export function createCompletions(
         const headers = used === endpoint ? configured : headersFor(used);
         const outline = outlineOf(request, options);
         const chosen = { model, dialect, ...optionsFor(request.purpose, endpoint) };
-        const known = callsOf(request);
+        const known = callsOf(request.sessionId);
         const bodyFor = (next: Habit): string =>
           requestBody(chosen, request.instructions, outline, { habit: next, known });
         const send = (body: string, handling: Pick<Consumer, 'resolve' | 'sendAgain'>): void => {
@@ -79,6 +79,11 @@ export function createCompletions(
         reject(failureOf(signal, asRigError(error, call)));
       }
     });
+  return {
+    respond,
+    attachedTokens: (sessionId, callId, isPast) =>
+      attachedTokens(callId, { habit, known: callsOf(sessionId) }, isPast),
+  };
 }
 
 function headersFor({ apiKey, options }: Endpoint): Readonly<Record<string, string>> {

@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/model/json.js';
-import type { SessionCalls } from '../call-memory.js';
+import { estimateTokens } from '../../../core/rigs/context-window.js';
+import type { Attached, SessionCalls } from '../call-memory.js';
 import { faultOfAnswer, type UpstreamAnswer } from '../classify.js';
 import { messageIn, NO_SECRETS } from '../provider-words.js';
 import type { AssistantMessage, SentCall, WireMessage } from './wire-message.js';
@@ -114,6 +115,26 @@ export function callFields(
 ): Pick<SentCall, 'extra_content'> {
   const extra = remembered === 'none' ? undefined : known.recall(callId)?.extra;
   return extra === undefined ? {} : { extra_content: extra };
+}
+
+/** The estimates for what is attached to a call: of the whole, and of what is sent in later turns. */
+const estimates = new WeakMap<Attached, { whole?: number; brief?: number }>();
+
+/** Estimates the tokens of the fields that a request adds for a call. */
+export function attachedTokens(callId: string, sent: SentReasoning, isPast: boolean): number {
+  const attached = sent.known.recall(callId);
+  if (attached === undefined || sent.habit.remembered === 'none') return 0;
+  const known = estimates.get(attached) ?? {};
+  estimates.set(attached, known);
+  const form = isPast || sent.habit.remembered === 'brief' ? 'brief' : 'whole';
+  return (known[form] ??= tokensOf({
+    ...messageFields(callId, sent, isPast),
+    ...callFields(callId, sent),
+  }));
+}
+
+function tokensOf(fields: object): number {
+  return Object.keys(fields).length === 0 ? 0 : estimateTokens(JSON.stringify(fields));
 }
 
 /** Adds the placeholder to the messages of the assistant that lack the field. */
