@@ -142,9 +142,7 @@ export function createCore(ports: CorePorts): RunningCore {
   const steps = new TurnLoop(parts, writer, new ToolCalls(parts, writer), outcomes);
   const titles = new Titles(parts);
   const runner = new Runner(parts, steps, titles, clock.newId());
-  const sessions = new Sessions(parts, (id) => {
-    runner.inSession(id)?.stop('deleted');
-  });
+  const sessions = new Sessions(parts, (id) => runner.inSession(id));
   const branches = new Branches(parts, digests, sessions);
   const clientValues = new ClientValues(parts, sessions);
   const faults = new SystemErrorDelivery(parts, runner.lease, settings.renewMs);

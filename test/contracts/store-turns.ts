@@ -5,6 +5,7 @@ import type { ClaimedTurn } from '../../src/core/model/turn.js';
 import type { AttemptUse } from '../../src/core/ports/lease-store.js';
 import type { Progress, Store } from '../../src/core/ports/store.js';
 import {
+  acceptance,
   claimFree,
   contents,
   end,
@@ -308,6 +309,30 @@ export function turnContract(withStore: WithStore): void {
         expect(await Promise.all(ids.map((id) => usageOf(store, id)))).toEqual([usage, [], usage]);
         expect(await countedFor(store, 'key:all')).toBe(300);
         expect(await countedFor(store, `session:${ids[1]}`)).toBe(100);
+      }),
+    );
+
+    it(
+      'count beside all other writes to the same sessions and uses',
+      withStore(async (store) => {
+        const ids = Array.from({ length: 8 }, () => randomUUID());
+        const quotas = [
+          { subject: 'key:all', measure: 'tokens', from: T0, milliseconds: 1_000, limit: 1e9 },
+        ] as const;
+        const lost = await Promise.all(ids.map((id) => sendAndClaim(store, id, { quotas })));
+        const taken = await Promise.all(lost.map(({ id }) => store.takeOver(id, OTHER)));
+        const turns = taken.flatMap((turn) => turn ?? []);
+        await Promise.all([
+          store.countAttempts(lost.map((turn) => used(turn, 100))),
+          ...turns.map((turn) => store.endTurn(turn, ending({ uses: [use('key:all', 1)] }))),
+          ...ids.map((id) =>
+            store.acceptMessage(acceptance(id, { ifVersion: 1, quotas, busy: 'interrupt' })),
+          ),
+          store.renewLeases(OTHER, turns.map(({ id }) => id).reverse()),
+          ...lost.toReversed().map((turn) => store.countAttempts([used(turn, 10)])),
+        ]);
+        expect(await countedFor(store, 'key:all')).toBe(8 * 111);
+        for (const id of ids) expect((await usageOf(store, id))[0]?.inputTokens).toBe(110);
       }),
     );
 

@@ -43,8 +43,8 @@ export interface SessionsParts {
 export class Sessions {
   constructor(
     private readonly parts: SessionsParts,
-    /** Stops the turn of a deleted session if it runs in this process. */
-    private readonly stopTurn: (sessionId: string) => void,
+    /** Returns the turn of a session that runs in this process. */
+    private readonly turnIn: (sessionId: string) => { stop(reason: 'deleted'): void } | undefined,
   ) {}
 
   async create(request: {
@@ -157,11 +157,13 @@ export class Sessions {
   async delete(id: string): Promise<void> {
     const { threads, store, bus, clock } = this.parts;
     const thread = await threads.open({ id, ifUnknown: 'refuse' });
-    this.stopTurn(id);
+    // A turn that starts later may belong to a session that was created again.
+    const running = this.turnIn(id);
     // A session that was never written must be stored first, so that every node knows it as deleted, also after a
     // restart.
     if (!thread.stored) await this.write({ id, ifUnknown: 'create' }, () => ({ set: {}, isActivity: false }));
     const wasThere = await store.deleteSession(id, clock.now());
+    running?.stop('deleted');
     threads.forget(id);
     bus.publish(id, { type: 'session_deleted' });
     if (!wasThere) throw sessionNotFound();

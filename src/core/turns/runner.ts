@@ -110,12 +110,17 @@ export class Runner {
    */
   async drain(milliseconds: number): Promise<void> {
     this.#isDraining = true;
-    await settledWithin(this.parts.clock, Promise.all(this.#work.values()), milliseconds);
+    await settledWithin(this.parts.clock, this.#idle(), milliseconds);
     const left = this.all;
     for (const running of left) running.stop('handover');
     await Promise.all(this.#work.values());
     if (left.length > 0) await this.#release(left.map(({ turn }) => turn.id));
     await this.#left.count();
+  }
+
+  /** Resolves when nothing runs. A turn that was claimed before a drain may start during it. */
+  async #idle(): Promise<void> {
+    while (this.#work.size > 0) await Promise.all(this.#work.values());
   }
 
   async #release(ids: readonly string[]): Promise<void> {
@@ -133,7 +138,7 @@ export class Runner {
   async #run(running: RunningTurn): Promise<void> {
     try {
       const thread = await this.#threadPatiently(running);
-      const { clock, settings } = this.parts;
+      const { clock, log, settings } = this.parts;
       const cancelTimeout = clock.after(settings.turnTimeoutMs, () => {
         running.stop('timeout');
       });
@@ -145,10 +150,7 @@ export class Runner {
         try {
           ending = await this.steps.work(running, thread);
         } catch (error) {
-          ending = endingAfter(error, running, {
-            log: this.parts.log,
-            turnTimeoutMs: this.parts.settings.turnTimeoutMs,
-          });
+          ending = endingAfter(error, running, { log, turnTimeoutMs: settings.turnTimeoutMs });
         }
         cancelTimeout();
         if (ending !== undefined) await this.#end(running, thread, ending);
