@@ -55,6 +55,14 @@ describe('metrics', () => {
     expect(value('diptych_store_errors_total', { operation: 'check' })).toBe(1);
   });
 
+  it('report the store as away while it can be read but not written, and what it counts', async () => {
+    const store = createMemoryStore();
+    const readOnly = { ...store, check: () => Promise.reject(new StoreUnavailableError('read-only')) };
+    const { value } = parseScrape(await measure(readOnly).text());
+    expect(value('diptych_store_up')).toBe(0);
+    expect(value('diptych_store_turns', { status: 'queued' })).toBe(0);
+  });
+
   it('count failures to remove old data, but not how long it takes', async () => {
     const store = createMemoryStore();
     const metrics = measure(store);

@@ -85,7 +85,7 @@ export function createCatalogue() {
       ['operation'],
     ),
     storeErrors: new Counter('diptych_store_errors_total', 'Failed store operations.', ['operation']),
-    storeUp: new Gauge('diptych_store_up', '1 when the store responded to this scrape.'),
+    storeUp: new Gauge('diptych_store_up', '1 when the store could be read and written during this scrape.'),
     busUp: new Gauge('diptych_bus_up', '1 while Redis carries signals to other nodes.', ['bus']),
   };
 }

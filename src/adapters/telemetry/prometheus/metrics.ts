@@ -42,25 +42,23 @@ export function createMetrics(options: {
   const metrics = createCatalogue();
   metrics.build.set(1, version, process.version);
   createKnownSeries(metrics, names);
-  let counting: Promise<void> | undefined;
+  let reading: Promise<void> | undefined;
 
   async function read(): Promise<readonly Reading[]> {
-    // Concurrent scrapes share one query of the store.
-    counting ??= countTurns().finally(() => (counting = undefined));
-    await counting;
+    // Concurrent scrapes share the queries of the store.
+    reading ??= readStore().finally(() => (reading = undefined));
+    await reading;
     if (busUp !== null) metrics.busUp.set(busUp() ? 1 : 0, 'redis');
     return Object.values(metrics).map((instrument) => instrument.read());
   }
 
-  /** Never rejects. */
-  async function countTurns(): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<undefined>((resolve) => {
-      timer = setTimeout(resolve, STORE_TIMEOUT_MS, undefined);
-    });
-    const counts = await Promise.race([store.countTurns().catch(() => undefined), late]);
-    clearTimeout(timer);
-    metrics.storeUp.set(counts === undefined ? 0 : 1);
+  /** Checks the store like readiness does: one that can only be read is of no use. Never rejects. */
+  async function readStore(): Promise<void> {
+    const [isUp, counts] = await Promise.all([
+      inTime(store.check().then(() => true)),
+      inTime(store.countTurns()),
+    ]);
+    metrics.storeUp.set(isUp === true ? 1 : 0);
     if (counts === undefined) return;
     metrics.turnsStored.set(counts.queued, 'queued');
     metrics.turnsStored.set(counts.running, 'running');
@@ -79,4 +77,15 @@ export function createMetrics(options: {
       return metricsText(own) + ofProcess;
     },
   };
+}
+
+/** Resolves with undefined when the store does not respond in time, or fails. */
+async function inTime<T>(result: Promise<T>): Promise<T | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(resolve, STORE_TIMEOUT_MS, undefined);
+  });
+  const value = await Promise.race([result.catch(() => undefined), late]);
+  clearTimeout(timer);
+  return value;
 }
