@@ -15,7 +15,7 @@ function textOf(value: unknown): string {
 }
 
 const FUNCTIONS =
-  'sum|min|max|by|topk|rate|increase|histogram_quantile|and|on|ignoring|or|unless|label_values|min_over_time';
+  'sum|min|max|by|topk|rate|increase|histogram_quantile|and|on|ignoring|or|unless|absent|changes|label_values|min_over_time';
 const NAMES = new RegExp(`\\b(?!(?:${FUNCTIONS})\\b)[a-z][a-z0-9_]*`, 'g');
 
 /** The metrics that an expression reads: what is left of it without labels, durations and functions. */
