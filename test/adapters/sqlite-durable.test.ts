@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { describe, expect, it } from '@jest/globals';
 import { backupDatabase } from '../../src/adapters/stores/sqlite/backup.js';
-import type { Store } from '../../src/core/ports/store.js';
+import { StoreUnavailableError, type Store } from '../../src/core/ports/store.js';
 import { acceptance, change, contents, loaded, send } from '../contracts/store-fixtures.js';
 import { transfer } from '../contracts/wallet-fixtures.js';
 import { withFolder } from '../support/folder.js';
@@ -212,6 +212,22 @@ describe('backups of the SQLite store', () => {
       expect((await Promise.all(present)).at(-1)).toBe('unknown');
       await send(restored, ids[0] ?? '', { text: 'goes on' });
       await restored.close();
+    }));
+
+  it('does not copy a damaged database, which can still be opened', () =>
+    withFolder(async (folder) => {
+      const path = join(folder, 'a.db');
+      const store = await openTestSqlite({ path });
+      for (let n = 0; n < 100; n++) await send(store, randomUUID(), { text: 'x'.repeat(2000) });
+      await store.close();
+      const bytes = readFileSync(path);
+      bytes.fill(0xa5, bytes.length / 2);
+      writeFileSync(path, bytes);
+
+      const backup = backupDatabase(path, join(folder, 'copy.db'));
+      await expect(backup).rejects.toThrow(StoreUnavailableError);
+      await expect(backup).rejects.toThrow(/^the database .*a\.db is damaged, so there is no copy: .*page/i);
+      expect(readdirSync(folder).filter((name) => name.startsWith('copy'))).toEqual([]);
     }));
 
   it('does not write over a file', () =>
