@@ -4,6 +4,7 @@ import {
   existsSync,
   mkdtempSync,
   openSync,
+  readFileSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -14,6 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
 import { SqliteDatabase } from '../../src/adapters/stores/sqlite/driver.js';
+import { reportMissing } from '../../src/adapters/stores/sqlite/files/missing-data.js';
 import { openSqliteStore } from '../../src/adapters/stores/sqlite/store.js';
 import { SQLITE_WORKER as WORKER } from '../support/sqlite.js';
 import { change } from '../contracts/store-fixtures.js';
@@ -83,6 +85,22 @@ describe('a database', () => {
     overwrite(at, Buffer.from('damage'));
     expect(await missing()).toEqual([expect.stringMatching(/write-ahead log of .*a\.db is damaged/)]);
     expect(existsSync(path)).toBe(true);
+  });
+
+  it('to which another process is just committing is whole', () => {
+    const writer = new SqliteDatabase(path);
+    writer.pragma('journal_mode = WAL');
+    writer.exec('CREATE TABLE a (b); BEGIN IMMEDIATE');
+    // A commit appends its frames and syncs the log, while its lock holds, before the log's index has them.
+    const log = readFileSync(`${path}-wal`);
+    overwrite(log.length, log.subarray(log.length - (24 + 4096)));
+    const found: string[] = [];
+    const report = reportMissing(path, [], (missing) => found.push(...missing));
+    const db = new SqliteDatabase(path, { timeout: 0 });
+    report(db);
+    expect(found).toEqual([]);
+    db.close();
+    writer.close();
   });
 
   it('whose log was cut between two transactions, as a copy may be, or ends in a torn one, is whole', async () => {

@@ -1,6 +1,7 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { Database } from 'better-sqlite3';
+import { sqliteCode } from '../failure.js';
 import { logOf, sizeOf } from './database-files.js';
 import { checkpoint } from './disk-bound.js';
 import { scanLog, type LogScan } from './log-scan.js';
@@ -28,9 +29,26 @@ function findMissing({ path, isEmpty, log, traces }: FilesBefore, db: Database):
   if (log === undefined) return [];
   const damage = `the write-ahead log of ${path} is damaged: the last writes before the stop may be missing`;
   if (log.salts === undefined) return [damage];
-  // Another process may have started a new log since `lookBefore`.
-  if (scanLog(logOf(path))?.salts !== log.salts) return [];
-  return checkpoint(db, 'PASSIVE').pages < log.frames ? [damage] : [];
+  const isShort = (): boolean =>
+    // Another process may have started a new log since `lookBefore`.
+    scanLog(logOf(path))?.salts === log.salts && checkpoint(db, 'PASSIVE').pages < log.frames;
+  return isShort() && waitForCommit(db) && isShort() ? [damage] : [];
+}
+
+/**
+ * Waits until another process has completed a commit, which appends to the log and syncs it before the log's index
+ * counts the frames.
+ * @returns false if another process still holds the write lock, so that the log is in use
+ */
+function waitForCommit(db: Database): boolean {
+  try {
+    db.exec('BEGIN IMMEDIATE');
+    db.exec('COMMIT');
+    return true;
+  } catch (error) {
+    if (sqliteCode(error) === 'SQLITE_BUSY') return false;
+    throw error;
+  }
 }
 
 /**
