@@ -53,6 +53,9 @@ describe('metrics', () => {
     const { value } = parseScrape(await metrics.text());
     expect(value('diptych_store_up')).toBe(0);
     expect(value('diptych_store_errors_total', { operation: 'check' })).toBe(1);
+    // The last count would look like turns that no node works on.
+    expect(value('diptych_store_turns', { status: 'running' })).toBeNaN();
+    expect(value('diptych_store_turns', { status: 'queued' })).toBeNaN();
   });
 
   it('report the store as away while it can be read but not written, and what it counts', async () => {

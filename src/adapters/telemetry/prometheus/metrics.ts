@@ -59,9 +59,9 @@ export function createMetrics(options: {
       inTime(store.countTurns()),
     ]);
     metrics.storeUp.set(isUp === true ? 1 : 0);
-    if (counts === undefined) return;
-    metrics.turnsStored.set(counts.queued, 'queued');
-    metrics.turnsStored.set(counts.running, 'running');
+    // Unknown is not the last count: alerts would take that for turns that no node works on.
+    metrics.turnsStored.set(counts?.queued ?? NaN, 'queued');
+    metrics.turnsStored.set(counts?.running ?? NaN, 'running');
   }
 
   return {
