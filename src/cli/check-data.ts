@@ -29,6 +29,10 @@ export async function checkData(config: Config): Promise<readonly Finding[]> {
     const opened = await opening;
     try {
       await opened.store.check();
+      if (database.kind === 'sqlite' && database.path !== null) {
+        const { requireSoundFile } = await import('../adapters/stores/sqlite/files/damage.js');
+        requireSoundFile(database.path);
+      }
       findings.push(...opened.missing.map((message) => ({ name: 'data', ok: false, message })));
       findings.push(
         await attempt('secrets', 'their keys are configured', () => checkSecrets(opened.store, config)),

@@ -226,7 +226,7 @@ describe('backups of the SQLite store', () => {
 
       const backup = backupDatabase(path, join(folder, 'copy.db'));
       await expect(backup).rejects.toThrow(StoreUnavailableError);
-      await expect(backup).rejects.toThrow(/^the database .*a\.db is damaged, so there is no copy: .*page/i);
+      await expect(backup).rejects.toThrow(/^the database .*a\.db is damaged: .*page/i);
       expect(readdirSync(folder).filter((name) => name.startsWith('copy'))).toEqual([]);
     }));
 

@@ -264,6 +264,20 @@ apps:
     expect(out + err).not.toContain('hunter2');
   });
 
+  it('check reports a damaged database, which can still be opened', async () => {
+    await place.run(['keys', 'create', '--app', 'default']);
+    const database = new SqliteDatabase(place.database);
+    database.exec(`CREATE TABLE filling (bytes BLOB);
+      INSERT INTO filling SELECT zeroblob(2000) FROM (VALUES (1), (2), (3), (4), (5), (6), (7), (8), (9))`);
+    database.close();
+    expect((await place.run(['check'])).code).toBe(0);
+    const bytes = readFileSync(place.database);
+    writeFileSync(place.database, bytes.fill(0xa5, bytes.length - 8192));
+    const { code, out } = await place.run(['check']);
+    expect(code).toBe(1);
+    expect(out).toMatch(/^FAIL {2}store: the database .* is damaged: .*page/m);
+  });
+
   it('check is content with the defaults', async () => {
     const { code, out } = await place.run(['check']);
     expect(code).toBe(0);

@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import type { Database } from 'better-sqlite3';
-import { StoreUnavailableError } from '../../../core/ports/store.js';
 import { openAnySchema, openReading } from './connections.js';
 import { copyError, guarded } from './failure.js';
+import { requireSound } from './files/damage.js';
 import { reportMissing } from './files/missing-data.js';
 import { OpenFiles } from './files/open-files.js';
 import { createPrivate } from './files/private-files.js';
@@ -39,9 +39,8 @@ export async function backupDatabase(from: string, to: string, options: BackupOp
   if (existsSync(to)) throw new Error(`cannot create the backup ${to}: the file exists`);
   const { db, files } = guarded(() => openSnapshot(from, options));
   try {
-    guarded(() => {
-      requireSound(db, from);
-    });
+    // A copy of damaged pages would take the place of an older backup that is sound.
+    requireSound(db);
     // A name of its own: another backup to the same path must not write to the same file.
     const part = `${to}.part-${randomBytes(4).toString('hex')}`;
     await createPrivate(part).catch((cause: unknown) => {
@@ -86,14 +85,6 @@ function openSnapshot(
   } finally {
     writing.close();
   }
-}
-
-/** Reads the whole database: a copy of damaged pages would take the place of an older backup that is sound. */
-function requireSound(db: Database, path: string): void {
-  const found = String(db.pragma('quick_check(1)', { simple: true }));
-  if (found === 'ok') return;
-  const reason = found.split('\n').at(-1) ?? found;
-  throw new StoreUnavailableError(`the database ${path} is damaged, so there is no copy: ${reason}`);
 }
 
 /** A read-only connection with an open transaction, and the files that were open when it began. */
