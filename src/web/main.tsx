@@ -10,6 +10,7 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { SettingsStore } from './chat/settings.js';
 import { KeptThreads } from './chat/threads/kept-threads.js';
+import { Drafts } from './chat/conversation/drafts.js';
 import { Traffic } from './chat/conversation/traffic.js';
 import { Page } from './chat/page.js';
 import { createWallets } from './chat/wallet/wallets.js';
@@ -19,14 +20,16 @@ import { applyTheme } from './parts/theme.js';
 
 const root = document.getElementById('root');
 if (root === null) throw new Error('The page has no root');
+followForgetting();
 applyTheme();
 hideComposingKeys(window);
-followForgetting();
 const threads = new KeptThreads();
+const drafts = new Drafts(threads);
 createRoot(root).render(
   <StrictMode>
     <Page
-      settings={new SettingsStore(threads)}
+      settings={new SettingsStore(threads, drafts)}
+      drafts={drafts}
       threads={threads}
       traffic={new Traffic()}
       wallets={createWallets()}

@@ -1,5 +1,4 @@
 import { useCallback, useEffect, useRef, useState, type ReactNode } from 'react';
-import { randomId } from '../../client/random-id.js';
 import type { AppDetails, SurfaceName } from '../../client/types.js';
 import { Icon } from '../parts/icon.js';
 import { useMedia } from '../parts/media.js';
@@ -7,6 +6,7 @@ import { useObservable } from '../parts/observable.js';
 import { Connection } from './thread/connection.js';
 import { ExportMenu } from './thread/export-menu.js';
 import type { Conversation } from './conversation/conversation.js';
+import type { Drafts } from './conversation/drafts.js';
 import { Inspector } from './inspector/inspector.js';
 import { boundedWidth, useInspectorLayout } from './inspector/layout.js';
 import { Resizer } from './inspector/resizer.js';
@@ -35,12 +35,13 @@ export function Desk(props: {
   readonly settings: Settings;
   readonly setup: PageSetup;
   readonly surfaces: readonly SurfaceName[];
+  readonly drafts: Drafts;
   readonly threads: KeptThreads;
   readonly traffic: Traffic;
   readonly wallets: Wallets;
   readonly onChange: (some: Partial<Settings>, how?: 'push' | 'replace') => void;
 }): ReactNode {
-  const { conversation, settings, setup, surfaces, threads, traffic, wallets, onChange } = props;
+  const { conversation, settings, setup, surfaces, drafts, threads, traffic, wallets, onChange } = props;
   const view = useObservable(conversation.view);
   const isNarrow = useMedia(NARROW);
   const isMedium = useMedia(MEDIUM);
@@ -76,7 +77,7 @@ export function Desk(props: {
         {isShown && ' The next message begins a new thread.'}
       </>,
     );
-    if (!isShown) onChange({ sessionId: randomId() }, 'replace');
+    if (!isShown) onChange({ sessionId: drafts.newThread(settings.sessionId) }, 'replace');
   });
 
   const threadsOver = isNarrow && open === 'threads';
@@ -105,7 +106,7 @@ export function Desk(props: {
         onClose={close}
       >
         <Sidebar
-          {...{ conversation, settings, setup, apps, threads, wallets, onChange }}
+          {...{ conversation, settings, setup, apps, drafts, threads, wallets, onChange }}
           onOpen={close}
           onDeleted={dismiss}
         />
@@ -171,7 +172,7 @@ export function Desk(props: {
         />
         <Pane
           key={paneKey(conversation)}
-          {...{ conversation, wallets }}
+          {...{ conversation, drafts, wallets }}
           wallet={settings.wallet}
           threadWallet={{
             walletUse: settings.walletUse,

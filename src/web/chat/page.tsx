@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useRef, useState, type ReactNode } from 'react';
 import { useObservable } from '../parts/observable.js';
 import { Conversation, type Surroundings } from './conversation/conversation.js';
+import type { Drafts } from './conversation/drafts.js';
 import { Desk } from './desk.js';
 import { serviceBase, useSurfaces } from './service.js';
 import type { Settings, SettingsStore } from './settings.js';
@@ -13,11 +14,12 @@ import { requestService, type Wallets } from './wallet/wallets.js';
 /** The page at `/`: one conversation at a time, on either surface. */
 export function Page(props: {
   readonly settings: SettingsStore;
+  readonly drafts: Drafts;
   readonly threads: KeptThreads;
   readonly traffic: Traffic;
   readonly wallets: Wallets;
 }): ReactNode {
-  const { settings: store, threads, traffic, wallets } = props;
+  const { settings: store, drafts, threads, traffic, wallets } = props;
   const settings = useObservable(store);
   const [base] = useState(serviceBase);
   const surfaces = useSurfaces(base);
@@ -43,7 +45,7 @@ export function Page(props: {
   );
   if (open === null || surfaces === null || setup === null)
     return <p className="waiting">Connecting to the service…</p>;
-  return <Desk {...{ ...open, setup, surfaces, threads, traffic, wallets }} onChange={change} />;
+  return <Desk {...{ ...open, setup, surfaces, drafts, threads, traffic, wallets }} onChange={change} />;
 }
 
 /**

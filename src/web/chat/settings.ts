@@ -2,6 +2,7 @@ import type { SurfaceName } from '../../client/types.js';
 import { randomId } from '../../client/random-id.js';
 import { Observable } from '../parts/observable.js';
 import { readStored, store } from '../parts/storage.js';
+import type { Drafts } from './conversation/drafts.js';
 import type { KeptThreads, WalletUse } from './threads/kept-threads.js';
 import { UUID } from './threads/uuid.js';
 
@@ -33,9 +34,12 @@ const CLIENT = 'diptych.client';
  * `sessionStorage`. Without a session in the URL, resumes the thread that was opened last.
  */
 export class SettingsStore extends Observable<Settings> {
-  constructor(private readonly threads: KeptThreads) {
+  constructor(
+    private readonly threads: KeptThreads,
+    drafts: Drafts,
+  ) {
     const address = readAddress(location.hash);
-    const sessionId = address.sessionId ?? threads.last()?.sessionId ?? randomId();
+    const sessionId = address.sessionId ?? threads.last()?.sessionId ?? drafts.newThread(null);
     const isLink = address.sessionId !== null;
     super({
       ...{ surface: address.surface, sessionId, walletUse: walletUseOf(threads, sessionId, isLink) },
@@ -50,7 +54,7 @@ export class SettingsStore extends Observable<Settings> {
     });
     addEventListener('hashchange', () => {
       const { surface, sessionId: id } = readAddress(location.hash, this.get().surface);
-      const next = id ?? randomId();
+      const next = id ?? drafts.newThread(this.get().sessionId);
       super.set({
         ...this.get(),
         surface,

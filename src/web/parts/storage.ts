@@ -5,12 +5,12 @@ type Place = 'tab' | 'browser';
 const ALL = 'diptych.';
 
 /** Maximum length of a stored value that is read, in characters: another page of this origin may have written it. */
-const READ = 100_000;
+export const MAX_STORED = 100_000;
 
 /** Returns a stored value; null: none, or the browser denies the storage. */
 export function readStored(place: Place, name: string): string | null {
   const text = withStorage(place, (storage) => storage.getItem(name)) ?? null;
-  return text === null || text.length > READ ? null : text;
+  return text === null || text.length > MAX_STORED ? null : text;
 }
 
 /** Parses a stored value as JSON. Undefined: none, or it is not JSON. */

@@ -1,32 +1,173 @@
-import { Observable } from '../../parts/observable.js';
+import { wellFormed } from '../../../client/well-formed.js';
+import { randomId } from '../../../client/random-id.js';
+import { Observable, type Readable } from '../../parts/observable.js';
+import { MAX_STORED, readStored, readStoredJson, store, storedNames } from '../../parts/storage.js';
+import { UUID } from '../threads/uuid.js';
+import type { KeptThread } from '../threads/kept-threads.js';
 
-/** Messages to send as soon as their sessions are open, by session id: those of branches that this page created. */
-const drafts = new Map<string, string>();
-
-/** Texts that were not sent, oldest first, by session id: refused messages, and what was being written. */
-export const unsent = new Observable<ReadonlyMap<string, readonly string[]>>(new Map());
-
-export function keepDraft(sessionId: string, text: string): void {
-  drafts.set(sessionId, text);
+/** What a person has written in a thread, and the service has not accepted yet. */
+interface Draft {
+  /** The text in the message input. */
+  readonly text: string;
+  /** The messages that are being sent. */
+  readonly sending: readonly string[];
+  /** The messages that were being sent when the page was loaded again: they may have arrived. */
+  readonly interrupted: readonly string[];
 }
 
-/** Returns the message of a session once. */
-export function takeDraft(sessionId: string): string | undefined {
-  const text = drafts.get(sessionId);
-  drafts.delete(sessionId);
-  return text;
+const NONE: Draft = { text: '', sending: [], interrupted: [] };
+
+const PREFIX = 'diptych.draft.';
+/** The name of the id of the last new thread that this tab has opened. */
+const NEW = 'diptych.new-thread';
+/** Maximum number of drafts; the one that was changed the longest time ago makes room. */
+const MAX_DRAFTS = 50;
+
+/**
+ * The drafts of a tab, by session. They are in `sessionStorage`, so that a reload loses none; what it has no room for
+ * is in memory alone. A draft is forgotten with its thread.
+ */
+export class Drafts {
+  /** Changes whenever a message was given back. */
+  readonly returned = new Observable(0);
+  /** In the order of their last changes. */
+  readonly #drafts = readDrafts();
+  /** Messages to send as soon as their sessions are open: those of branches that this page created. */
+  readonly #handedOver = new Map<string, string>();
+  #newest = readStored('tab', NEW) ?? '';
+
+  /** @param threads the threads of this browser: those that another tab forgets vanish, too */
+  constructor(private readonly threads: Readable<readonly KeptThread[]>) {
+    let before = threads.get();
+    threads.subscribe(() => {
+      const kept = new Set(threads.get().map(({ sessionId }) => sessionId));
+      for (const { sessionId } of before) if (!kept.has(sessionId)) this.#set(sessionId, NONE);
+      before = threads.get();
+    });
+  }
+
+  /** Returns the text in the message input of a session. */
+  textOf(sessionId: string): string {
+    return this.#of(sessionId).text;
+  }
+
+  write(sessionId: string, text: string): void {
+    if (text !== this.textOf(sessionId)) this.#set(sessionId, { ...this.#of(sessionId), text });
+  }
+
+  /**
+   * Keeps a message until the service has accepted it, and gives it back if that fails.
+   * @throws the error of `deliver`
+   */
+  async send(sessionId: string, text: string, deliver: () => Promise<void>): Promise<void> {
+    this.#set(sessionId, { ...this.#of(sessionId), sending: [...this.#of(sessionId).sending, text] });
+    const end = (): void => {
+      const { sending, ...rest } = this.#of(sessionId);
+      const index = sending.indexOf(text);
+      this.#set(sessionId, { ...rest, sending: sending.filter((_, other) => other !== index) });
+    };
+    try {
+      await deliver();
+    } catch (error) {
+      end();
+      this.#giveBack(sessionId, [text]);
+      throw error;
+    }
+    end();
+    if (sessionId === this.#newest) this.#setNewest('');
+  }
+
+  /**
+   * Gives back the messages that were being sent when the page was loaded again, unless they have arrived.
+   * @param arrived the texts of the session's messages, oldest first
+   */
+  recover(sessionId: string, arrived: readonly string[]): void {
+    const { interrupted, ...rest } = this.#of(sessionId);
+    if (interrupted.length === 0) return;
+    const last = arrived.slice(-interrupted.length);
+    this.#set(sessionId, { ...rest, interrupted: [] });
+    const lost = interrupted.filter((text) => !last.includes(wellFormed(text)));
+    this.#giveBack(sessionId, lost);
+  }
+
+  /** Has another session send a message as soon as it is open. */
+  handOver(sessionId: string, text: string): void {
+    this.#handedOver.set(sessionId, text);
+  }
+
+  /** Returns the message to send in a session, once. */
+  takeHandedOver(sessionId: string): string | undefined {
+    const text = this.#handedOver.get(sessionId);
+    this.#handedOver.delete(sessionId);
+    return text;
+  }
+
+  /**
+   * Returns the id for a new thread: that of the last one, if it is not open and has a draft. A thread that was opened
+   * by a link is never one, because others read it.
+   * @param open the id of the open session; null: none
+   */
+  newThread(open: string | null): string {
+    const last = this.#newest;
+    const isKept = this.threads.get().some(({ sessionId }) => sessionId === last);
+    if (last !== open && !isKept && this.textOf(last) !== '') return last;
+    const id = randomId();
+    this.#setNewest(id);
+    return id;
+  }
+
+  #of(sessionId: string): Draft {
+    return this.#drafts.get(sessionId) ?? NONE;
+  }
+
+  /** Puts messages before what is being written. */
+  #giveBack(sessionId: string, messages: readonly string[]): void {
+    if (messages.length === 0) return;
+    const draft = this.#of(sessionId);
+    const text = [...messages, draft.text].filter((part) => part !== '').join('\n\n');
+    this.#set(sessionId, { ...draft, text });
+    this.returned.set(this.returned.get() + 1);
+  }
+
+  #set(sessionId: string, draft: Draft): void {
+    this.#drafts.delete(sessionId);
+    const { text, sending, interrupted } = draft;
+    const unsent = [...interrupted, ...sending];
+    if (text === '' && unsent.length === 0) {
+      store('tab', PREFIX + sessionId, '');
+      return;
+    }
+    this.#drafts.set(sessionId, draft);
+    for (const old of [...this.#drafts.keys()].slice(0, -MAX_DRAFTS)) this.#set(old, NONE);
+    const value = JSON.stringify({ text, sending: unsent, at: Date.now() });
+    const isStored = value.length <= MAX_STORED && store('tab', PREFIX + sessionId, value);
+    // An older version, such as the beginning of the text, could be sent by mistake.
+    if (!isStored) store('tab', PREFIX + sessionId, '');
+  }
+
+  #setNewest(id: string): void {
+    this.#newest = id;
+    store('tab', NEW, id);
+  }
 }
 
-export function keepUnsent(sessionId: string, text: string): void {
-  if (text === '') return;
-  const texts = unsent.get().get(sessionId) ?? [];
-  unsent.set(new Map([...unsent.get(), [sessionId, [...texts, text]]]));
+/** Reads the stored drafts, and removes what is none. */
+function readDrafts(): Map<string, Draft> {
+  const read = storedNames('tab', PREFIX).flatMap((name) => {
+    const draft = readDraft(name);
+    if (draft === null) store('tab', name, '');
+    return draft ?? [];
+  });
+  return new Map(read.toSorted((one, other) => one.at - other.at).map(({ id, draft }) => [id, draft]));
 }
 
-/** Returns the texts of a session that were not sent, once. */
-export function takeUnsent(sessionId: string): readonly string[] {
-  const texts = unsent.get().get(sessionId);
-  if (texts === undefined) return [];
-  unsent.set(new Map([...unsent.get()].filter(([id]) => id !== sessionId)));
-  return texts;
+function readDraft(name: string): { readonly id: string; readonly draft: Draft; readonly at: number } | null {
+  const id = name.slice(PREFIX.length);
+  const value = readStoredJson('tab', name);
+  if (!UUID.test(id) || typeof value !== 'object' || value === null) return null;
+  if (!('text' in value) || typeof value.text !== 'string') return null;
+  const sent: readonly unknown[] = 'sending' in value && Array.isArray(value.sending) ? value.sending : [];
+  const interrupted = sent.filter((text) => typeof text === 'string');
+  const at = 'at' in value && typeof value.at === 'number' ? value.at : 0;
+  return { id, draft: { text: value.text, sending: [], interrupted }, at };
 }

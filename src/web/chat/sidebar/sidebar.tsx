@@ -1,10 +1,10 @@
 import { memo, useRef, type ReactNode } from 'react';
-import { randomId } from '../../../client/random-id.js';
 import type { AppDetails } from '../../../client/types.js';
 import { useObservable } from '../../parts/observable.js';
 import { Icon } from '../../parts/icon.js';
 import { ThemeToggle } from '../../parts/theme.js';
 import type { Conversation } from '../conversation/conversation.js';
+import type { Drafts } from '../conversation/drafts.js';
 import { Field } from './field.js';
 import type { Listed } from './apps.js';
 import type { PageSetup } from '../page-setup.js';
@@ -23,13 +23,15 @@ export const Sidebar = memo(function Sidebar(props: {
   readonly settings: Settings;
   readonly setup: PageSetup;
   readonly apps: Listed<AppDetails>;
+  readonly drafts: Drafts;
   readonly threads: KeptThreads;
   readonly wallets: Wallets;
   readonly onChange: (some: Partial<Settings>) => void;
   readonly onOpen: () => void;
   readonly onDeleted: () => void;
 }): ReactNode {
-  const { conversation, settings, setup, apps, threads, wallets, onChange, onOpen, onDeleted } = props;
+  const { conversation, settings, setup, apps, drafts, threads, wallets, onChange, onOpen, onDeleted } =
+    props;
   const { wallet, walletUse } = settings;
   const { signIn } = wallets;
   useObservable(signIn);
@@ -50,14 +52,14 @@ export const Sidebar = memo(function Sidebar(props: {
         type="button"
         className="button primary wide"
         onClick={() => {
-          open(randomId());
+          open(drafts.newThread(settings.sessionId));
         }}
       >
         <Icon name="plus" />
         New thread
       </button>
       <ThreadList
-        {...{ conversation, settings, threads, wallets, onChange }}
+        {...{ conversation, settings, drafts, threads, wallets, onChange }}
         onOpen={open}
         onRemoved={() => {
           // The button that had the focus is gone.

@@ -1,8 +1,8 @@
 import { useCallback, useEffect, useState, type ReactNode } from 'react';
-import { randomId } from '../../../client/random-id.js';
 import { Icon } from '../../parts/icon.js';
 import { useObservable, useSelected } from '../../parts/observable.js';
 import { reasonOf, type Conversation } from '../conversation/conversation.js';
+import type { Drafts } from '../conversation/drafts.js';
 import { useThreads } from '../conversation/threads.js';
 import type { View } from '../../../client/view/view.js';
 import type { Settings } from '../settings.js';
@@ -16,6 +16,7 @@ import { ThreadItem } from './thread-item.js';
 export function ThreadList(props: {
   readonly conversation: Conversation;
   readonly settings: Settings;
+  readonly drafts: Drafts;
   readonly threads: KeptThreads;
   readonly wallets: Wallets;
   readonly onChange: (some: Partial<Settings>) => void;
@@ -23,7 +24,7 @@ export function ThreadList(props: {
   /** Called when a thread was deleted or forgotten. */
   readonly onRemoved: () => void;
 }): ReactNode {
-  const { conversation, settings, threads, wallets, onChange, onOpen, onRemoved } = props;
+  const { conversation, settings, drafts, threads, wallets, onChange, onOpen, onRemoved } = props;
   const { sessionId, wallet, walletUse, key, clientId } = settings;
   const { signIn } = wallets;
   const { keeper } = conversation;
@@ -66,7 +67,7 @@ export function ThreadList(props: {
     bound.reload();
   };
   const leave = (): void => {
-    onOpen(randomId());
+    onOpen(drafts.newThread(sessionId));
   };
 
   return (

@@ -1,15 +1,16 @@
-import { AssistantRuntimeProvider, ThreadPrimitive } from '@assistant-ui/react';
+import { AssistantRuntimeProvider, ThreadPrimitive, type AssistantRuntime } from '@assistant-ui/react';
 import { useCallback, useEffect, useRef, useState, type ReactNode } from 'react';
 import { ClientError } from '../../../client/error.js';
 import { randomId } from '../../../client/random-id.js';
+import { textOf } from '../../../client/view/history.js';
 import { useObservable } from '../../parts/observable.js';
 import { ActionsProvider, useMessageActions } from './actions.js';
 import { Announcer } from './announcer.js';
 import { Composer } from './composer.js';
 import { reasonOf, type Conversation } from '../conversation/conversation.js';
-import { keepDraft, keepUnsent, takeDraft, takeUnsent, unsent } from '../conversation/drafts.js';
+import type { Drafts } from '../conversation/drafts.js';
 import { Problems } from './problems.js';
-import { restore, useThreadRuntime } from '../../../client/assistant-ui/thread-runtime.js';
+import { useThreadRuntime } from '../../../client/assistant-ui/thread-runtime.js';
 import { Thread } from './thread.js';
 import { isBusy } from '../../../client/view/view.js';
 import { useWindow } from './window.js';
@@ -21,6 +22,7 @@ import type { Wallets } from '../wallet/wallets.js';
 /** A conversation: its thread and the message input. */
 export function Pane(props: {
   readonly conversation: Conversation;
+  readonly drafts: Drafts;
   readonly wallets: Wallets;
   readonly wallet: string;
   readonly threadWallet: ThreadWallet;
@@ -29,12 +31,11 @@ export function Pane(props: {
   /** Opens another session: a branch, or the thread that follows a deleted one. */
   readonly onOpen: (sessionId: string) => void;
 }): ReactNode {
-  const { conversation, wallets, wallet, threadWallet, prompts, onOpen } = props;
+  const { conversation, drafts, wallets, wallet, threadWallet, prompts, onOpen } = props;
   const usesWallet = threadWallet.walletUse === 'own';
   const view = useObservable(conversation.view);
   const failure = useObservable(conversation.failure);
   const [problem, setProblem] = useState<{ readonly error: unknown } | null>(null);
-  const unsentTexts = useObservable(unsent);
   const { sessionId } = conversation.client;
 
   const { signIn, desk } = wallets;
@@ -43,10 +44,13 @@ export function Pane(props: {
   const opens = useRef(onOpen);
   opens.current = onOpen;
   /** Opens another session, whose pane sends the text. */
-  const sendIn = useCallback((otherId: string, text: string) => {
-    keepDraft(otherId, text);
-    opens.current(otherId);
-  }, []);
+  const sendIn = useCallback(
+    (otherId: string, text: string) => {
+      drafts.handOver(otherId, text);
+      opens.current(otherId);
+    },
+    [drafts],
+  );
   const send = useCallback(
     async (text: string) => {
       setProblem(null);
@@ -55,15 +59,15 @@ export function Pane(props: {
         sendIn(randomId(), text);
         return;
       }
+      // A wallet without the proof that the service requires would be refused.
+      const used = usesWallet && !signIn.lacks(wallet) ? wallet : '';
       try {
-        // A wallet without the proof that the service requires would be refused.
-        await conversation.send(text, usesWallet && !signIn.lacks(wallet) ? wallet : '', reportWallet);
+        await drafts.send(sessionId, text, () => conversation.send(text, used, reportWallet));
       } catch (error) {
         setProblem({ error });
-        keepUnsent(sessionId, text);
       }
     },
-    [conversation, sendIn, sessionId, signIn, reportWallet, wallet, usesWallet],
+    [conversation, drafts, sendIn, sessionId, signIn, reportWallet, wallet, usesWallet],
   );
   const interrupt = useCallback(async () => {
     try {
@@ -85,24 +89,19 @@ export function Pane(props: {
   }, [problem, signIn]);
   const actions = useMessageActions(conversation, { send, sendIn, fail });
   useEffect(() => {
-    const draft = takeDraft(sessionId);
-    if (draft !== undefined) void send(draft);
-  }, [sessionId, send]);
+    const text = drafts.takeHandedOver(sessionId);
+    if (text !== undefined) void send(text);
+  }, [drafts, sessionId, send]);
   const shown = useWindow(view);
   // The library scrolls and composes: it needs to know that there are messages, and whether a reply is running.
   const runtime = useThreadRuntime(view, view.messages.slice(-1), { send, interrupt });
-
-  // What was not sent can be changed and sent again.
+  useDraft(runtime, drafts, sessionId);
+  const isSettled = view.isLoaded || failure !== null;
   useEffect(() => {
-    restore(runtime, takeUnsent(sessionId));
-  }, [unsentTexts, runtime, sessionId]);
-  // Another thread has another input: what is being written in this one is kept for when it is opened again.
-  useEffect(
-    () => () => {
-      keepUnsent(sessionId, runtime.thread.composer.getState().text);
-    },
-    [runtime, sessionId],
-  );
+    if (!isSettled) return;
+    const { messages, queued } = conversation.view.newest;
+    drafts.recover(sessionId, [...messages.filter(({ role }) => role === 'user').map(textOf), ...queued]);
+  }, [isSettled, conversation, drafts, sessionId]);
 
   const busy = isBusy(view);
   useEffect(() => {
@@ -140,6 +139,26 @@ export function Pane(props: {
       </ThreadPrimitive.Root>
     </AssistantRuntimeProvider>
   );
+}
+
+/** Fills the message input with the session's draft and with what is given back, and keeps what is written there. */
+function useDraft(runtime: AssistantRuntime, drafts: Drafts, sessionId: string): void {
+  useEffect(() => {
+    const { composer } = runtime.thread;
+    const fill = (): void => {
+      composer.setText(drafts.textOf(sessionId));
+    };
+    fill();
+    const stops = [
+      drafts.returned.subscribe(fill),
+      composer.subscribe(() => {
+        drafts.write(sessionId, composer.getState().text);
+      }),
+    ];
+    return () => {
+      for (const stop of stops) stop();
+    };
+  }, [runtime, drafts, sessionId]);
 }
 
 /** True for the error of a request that has not reached the service. */

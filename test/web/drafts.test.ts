@@ -1,0 +1,245 @@
+import { randomUUID } from 'node:crypto';
+import { expect, it } from '@jest/globals';
+import { describeWithBrowser, untilInPage } from '../support/browser.js';
+import { Gate } from './scripted-service.js';
+import { denyStorage, type Visitor } from './visitor.js';
+import { Visits } from './visits.js';
+
+const visits = new Visits();
+const { visit } = visits;
+
+/** Resolves once the message input holds exactly this text. */
+function written({ page }: Visitor, text: string): Promise<void> {
+  const input = `document.querySelector('textarea[aria-label="Message"]')`;
+  return untilInPage(page, `${input}?.value === ${JSON.stringify(text)}`);
+}
+
+/** Sends the first message of the open thread, which is then in the list of threads. */
+async function begin(visitor: Visitor, words: string): Promise<string> {
+  await visitor.say(words);
+  await visitor.hears(`You said: ${words}`, 0);
+  await visitor.idle();
+  await visitor.page.locator('.thread-title[aria-current=page]').waitFor();
+  return visitor.sessionId;
+}
+
+async function open(visitor: Visitor, sessionId: string): Promise<void> {
+  await visitor.page.evaluate(`location.hash = 'session=${sessionId}'`);
+  await visitor.questions.first().waitFor();
+}
+
+/** The texts that the tab stores. */
+function stored({ page }: Visitor): Promise<unknown> {
+  return page.evaluate(
+    `Object.keys(sessionStorage).filter((name) => name.startsWith('diptych.draft.')).map((name) => JSON.parse(sessionStorage[name]).text)`,
+  );
+}
+
+describeWithBrowser('Drafts', () => {
+  visits.serve();
+
+  it('survive a reload, in the thread where they were written', async () => {
+    const visitor = await visit();
+    const { page, composer } = visitor;
+    await composer.fill('Of a new thread');
+    await page.reload();
+    await written(visitor, 'Of a new thread');
+    const first = await begin(visitor, 'One');
+    await composer.fill('Of the first');
+    await visitor.button('New thread').click();
+    await written(visitor, '');
+    await begin(visitor, 'Two');
+    await composer.fill('Of the second');
+    await page.reload();
+    await written(visitor, 'Of the second');
+    await open(visitor, first);
+    await written(visitor, 'Of the first');
+  });
+
+  it('of a new thread are there again when a new thread is opened', async () => {
+    const visitor = await visit();
+    const first = await begin(visitor, 'One');
+    await visitor.button('New thread').click();
+    await written(visitor, '');
+    await visitor.composer.fill('Half a question');
+    const second = visitor.sessionId;
+    await open(visitor, first);
+    await written(visitor, '');
+    await visitor.button('New thread').click();
+    await written(visitor, 'Half a question');
+    expect(visitor.sessionId).toBe(second);
+    // From there, a new thread is an empty one.
+    await visitor.button('New thread').click();
+    await written(visitor, '');
+    expect(visitor.sessionId).not.toBe(second);
+  });
+
+  it('of a thread that was opened by a link are not those of a new thread', async () => {
+    const visitor = await visit();
+    const first = await begin(visitor, 'One');
+    const linked = randomUUID();
+    await visitor.page.evaluate(`location.hash = 'session=${linked}'`);
+    await visitor.page.getByRole('region', { name: 'Opened by a link' }).waitFor();
+    await visitor.composer.fill('For those who read along');
+    await open(visitor, first);
+    await visitor.button('New thread').click();
+    await written(visitor, '');
+    expect(visitor.sessionId).not.toBe(linked);
+  });
+
+  it('are gone once they were sent', async () => {
+    const visitor = await visit();
+    await begin(visitor, 'One');
+    expect(await stored(visitor)).toEqual([]);
+    await visitor.page.reload();
+    await visitor.hears('You said: One', 0);
+    expect(await visitor.composer.inputValue()).toBe('');
+  });
+
+  it('are given back when the service refuses them, also after a reload', async () => {
+    const visitor = await visit();
+    await begin(visitor, 'One');
+    await visitor.page.route('**/api/chat*', (route) => route.fulfill({ status: 403, body: '{}' }));
+    await visitor.say('Refused');
+    await written(visitor, 'Refused');
+    await visitor.page.reload();
+    await written(visitor, 'Refused');
+    visitor.excuse(/status of 403/);
+  });
+
+  it('are given back when the page is loaded again before the service has accepted them', async () => {
+    const visitor = await visit();
+    const { page } = visitor;
+    await begin(visitor, 'One');
+    const never = new Gate();
+    await page.route('**/api/chat*', (route) => never.opened.then(() => route.abort()), { times: 1 });
+    await Promise.all([page.waitForRequest('**/api/chat*'), visitor.say('On its way')]);
+    await visitor.composer.fill('And the next');
+    await page.reload();
+    await written(visitor, 'On its way\n\nAnd the next');
+    never.open();
+  });
+
+  it('are not given back when the service had accepted them', async () => {
+    const visitor = await visit();
+    const { page } = visitor;
+    await begin(visitor, 'One');
+    const [arrived, never] = [new Gate(), new Gate()];
+    await page.route(
+      '**/api/chat*',
+      async (route) => {
+        await route.fetch();
+        arrived.open();
+        await never.opened;
+        await route.abort();
+      },
+      { times: 1 },
+    );
+    await visitor.say('It has arrived');
+    await arrived.opened;
+    await visitor.composer.fill('And the next');
+    await page.reload();
+    await visitor.hears('You said: It has arrived', 1);
+    await visitor.idle();
+    await untilInPage(page, `!JSON.stringify({ ...sessionStorage }).includes('It has arrived')`);
+    await written(visitor, 'And the next');
+    never.open();
+  });
+
+  it('are forgotten with their thread, and with everything', async () => {
+    const visitor = await visit();
+    const { page, composer } = visitor;
+    const first = await begin(visitor, 'One');
+    await composer.fill('Of the first');
+    await visitor.button('New thread').click();
+    await written(visitor, '');
+    await composer.fill('Of a new thread');
+    expect(await stored(visitor)).toEqual(expect.arrayContaining(['Of the first', 'Of a new thread']));
+    await page.getByRole('button', { name: /^Delete/ }).click();
+    await visitor.button('Forget on this device').click();
+    await page.locator('.thread-title').waitFor({ state: 'detached' });
+    expect(await stored(visitor)).toEqual(['Of a new thread']);
+    await open(visitor, first);
+    await written(visitor, '');
+    await visitor.button('New thread').click();
+    await written(visitor, 'Of a new thread');
+    await begin(visitor, 'Two');
+
+    await composer.fill('Of the second');
+    await page.evaluate("document.body.dataset.old = 'yes'");
+    await visitor.button('Forget all on this device').click();
+    await visitor.button('Forget all').click();
+    await page.locator('body:not([data-old])').waitFor();
+    await composer.waitFor();
+    expect(await composer.inputValue()).toBe('');
+    expect(await stored(visitor)).toEqual([]);
+  });
+
+  it('are bounded: the oldest make room, and a text that is too long stays in memory', async () => {
+    const many = Array.from({ length: 60 }, (_, n): [string, string] => [
+      `diptych.draft.${randomUUID()}`,
+      JSON.stringify({ text: `Number ${String(n)}`, sending: [], at: n }),
+    ]);
+    const visitor = await visit({
+      prepare: (context) =>
+        context.addInitScript(
+          `if (sessionStorage.length === 0) Object.assign(sessionStorage, ${JSON.stringify(Object.fromEntries(many))})`,
+        ),
+    });
+    await visitor.composer.fill('The newest');
+    const texts = await stored(visitor);
+    expect(texts).toHaveLength(50);
+    expect(texts).toEqual(expect.arrayContaining(['The newest', 'Number 59']));
+    expect(texts).not.toContain('Number 10');
+
+    await visitor.composer.fill('x'.repeat(150_000));
+    expect(await stored(visitor)).toHaveLength(49);
+    const { sessionId } = visitor;
+    await visitor.button('New thread').click();
+    await written(visitor, '');
+    await visitor.page.evaluate(`location.hash = 'session=${sessionId}'`);
+    await untilInPage(visitor.page, `document.querySelector('[aria-label=Message]').value.length === 150000`);
+  });
+
+  it('are read from a storage that somebody has filled with anything', async () => {
+    const session = randomUUID();
+    const values = {
+      [`diptych.draft.${session}`]: JSON.stringify({ text: 'Fine', sending: [7, 'Sent'], at: 'soon' }),
+      [`diptych.draft.${randomUUID()}`]: '{ no JSON',
+      [`diptych.draft.${randomUUID()}`]: JSON.stringify({ text: 7 }),
+      'diptych.draft.<img src=x>': JSON.stringify({ text: 'Of no session', at: 1 }),
+      'diptych.new-thread': 'no session',
+    };
+    const visitor = await visit({
+      fragment: `session=${session}`,
+      prepare: (context) => context.addInitScript(`Object.assign(sessionStorage, ${JSON.stringify(values)})`),
+    });
+    await written(visitor, 'Sent\n\nFine');
+    await visitor.button('New thread').click();
+    await written(visitor, '');
+  });
+
+  it.each([
+    ['denied', denyStorage],
+    [
+      'full',
+      (context: Parameters<typeof denyStorage>[0]) =>
+        context.addInitScript(
+          `Storage.prototype.setItem = () => { throw new DOMException('full', 'QuotaExceededError'); }`,
+        ),
+    ],
+  ])('stay in memory while the storage is %s', async (_, prepare) => {
+    const visitor = await visit({ prepare });
+    const { sessionId } = visitor;
+    await visitor.composer.fill('Half a question');
+    await visitor.button('New thread').click();
+    await written(visitor, '');
+    await visitor.page.goBack();
+    await written(visitor, 'Half a question');
+    expect(visitor.sessionId).toBe(sessionId);
+    await visitor.composer.press('Enter');
+    await visitor.hears('You said: Half a question', 0);
+    await visitor.idle();
+    await written(visitor, '');
+  });
+});
