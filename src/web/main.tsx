@@ -15,12 +15,12 @@ import { Traffic } from './chat/conversation/traffic.js';
 import { Page } from './chat/page.js';
 import { createWallets } from './chat/wallet/wallets.js';
 import { hideComposingKeys } from './parts/composition.js';
-import { followForgetting } from './parts/storage.js';
+import { EVERYTHING, followForgetting } from './parts/forgetting.js';
 import { applyTheme } from './parts/theme.js';
 
 const root = document.getElementById('root');
 if (root === null) throw new Error('The page has no root');
-followForgetting();
+followForgetting(EVERYTHING);
 applyTheme();
 hideComposingKeys(window);
 const threads = new KeptThreads();

@@ -343,8 +343,8 @@ describeWithBrowser('The threads of a browser', () => {
       expect(await page.getByRole('button', { name: 'Forget all on this device' }).count()).toBe(0);
       expect(await page.evaluate('Object.keys({ ...localStorage, ...sessionStorage })')).toEqual([
         'another page',
-        // The new thread that is open now.
-        'diptych.new-thread',
+        // The time of forgetting, and the new thread that is open now.
+        ...['diptych.forgotten', 'diptych.new-thread'],
       ]);
     }
   });

@@ -1,23 +1,33 @@
 import { useMemo, useState, type ReactNode } from 'react';
 import { AdminApi, AdminError } from './api.js';
 import { Desk } from './desk.js';
+import { forget, type Forgettable } from '../parts/forgetting.js';
+import { readStored, store } from '../parts/storage.js';
 
 /** The name in `sessionStorage`, which keeps the token for this tab only. */
 const STORED = 'diptych.admin-token';
 
+/** The token in all tabs of this browser: who leaves in one of them leaves in all. */
+export const TOKEN: Forgettable = { mark: 'diptych.admin-left', prefix: 'diptych.admin' };
+
 /** Asks for the token, and then shows the admin page. */
 export function Gate(): ReactNode {
-  const [token, setToken] = useState(() => sessionStorage.getItem(STORED));
+  const [token, setToken] = useState(() => readStored('tab', STORED));
   const api = useMemo(() => (token === null ? null : new AdminApi(token)), [token]);
-  const leave = (): void => {
-    sessionStorage.removeItem(STORED);
-    setToken(null);
-  };
-  if (api !== null) return <Desk api={api} onLeave={leave} />;
+  if (api !== null) {
+    return (
+      <Desk
+        api={api}
+        onLeave={() => {
+          forget(TOKEN);
+        }}
+      />
+    );
+  }
   return (
     <SignIn
       onToken={(given) => {
-        sessionStorage.setItem(STORED, given);
+        store('tab', STORED, given);
         setToken(given);
       }}
     />
@@ -62,7 +72,8 @@ function SignIn({ onToken }: { readonly onToken: (token: string) => void }): Rea
           />
         </div>
         <p id="token-hint" className="hint">
-          What <code>ADMIN_TOKEN</code> holds. It is kept in this tab alone.
+          What <code>ADMIN_TOKEN</code> holds. It is kept in this tab alone. Leaving one tab leaves all tabs
+          of this browser.
         </p>
         <div role="alert">{problem !== undefined && <p className="problem">{problem}</p>}</div>
         <button type="submit" className="button primary wide">

@@ -1,9 +1,6 @@
 /** `tab`: until the tab is closed. `browser`: for all tabs and later visits. */
 type Place = 'tab' | 'browser';
 
-/** The prefix of all names. */
-const ALL = 'diptych.';
-
 /** Maximum length of a stored value that is read, in characters: another page of this origin may have written it. */
 export const MAX_STORED = 100_000;
 
@@ -46,38 +43,16 @@ export function storedNames(place: Place, prefix: string): readonly string[] {
   return names.filter((name) => name.startsWith(prefix));
 }
 
-/** The time of forgetting, told to the other tabs by a change in the storage. */
-const FORGOTTEN = `${ALL}forgotten`;
-/** A tab that was suspended learns of it late: what the browser then stores may be new. In milliseconds. */
-const RECENT_MS = 10_000;
-let isForgotten = false;
+let isClosed = false;
 
-/** Removes everything that the page has stored, and loads it again, in all tabs. */
-export function forgetEverything(): void {
-  store('browser', FORGOTTEN, String(Date.now()));
-  startOver(['tab', 'browser']);
-}
-
-/** Starts over when another tab forgets everything. */
-export function followForgetting(): void {
-  addEventListener('storage', ({ key, newValue }) => {
-    if (key !== FORGOTTEN || newValue === null) return;
-    const isRecent = Math.abs(Date.now() - Number(newValue)) < RECENT_MS;
-    startOver(isRecent ? ['tab', 'browser'] : ['tab']);
-  });
-}
-
-function startOver(places: readonly Place[]): void {
-  for (const place of places) for (const name of storedNames(place, ALL)) store(place, name, '');
-  // What is still running here must not store anything again.
-  isForgotten = true;
-  // Loads the page even though only the fragment differs, because the new URL has none.
-  location.replace(location.pathname + location.search);
+/** Stores and reads nothing from now on. */
+export function closeStorage(): void {
+  isClosed = true;
 }
 
 /** Browsers that deny the storage throw, some already when the property is read. */
 function withStorage<T>(place: Place, use: (storage: Storage) => T): T | undefined {
-  if (isForgotten) return undefined;
+  if (isClosed) return undefined;
   try {
     return use(place === 'tab' ? sessionStorage : localStorage);
   } catch {

@@ -1,6 +1,6 @@
 import { useState, type ReactNode } from 'react';
 import { useObservable } from '../../parts/observable.js';
-import { forgetEverything } from '../../parts/storage.js';
+import { EVERYTHING, forget } from '../../parts/forgetting.js';
 import type { Records } from '../wallet/records.js';
 
 /** Removes everything that the page keeps in this browser; the threads stay on the service. */
@@ -24,8 +24,8 @@ export function ForgetAll({ records }: { readonly records: Records }): ReactNode
   return (
     <div className="thread-item removing">
       <span>
-        Forget everything on this device: the list of threads, the wallet, the App key, the access to stored
-        secrets, and the settings? The threads stay on the service, and only their links open them.
+        Forget everything on this device: the list of threads, drafts, the wallet, the App key, the access to
+        stored secrets, and the settings? The threads stay on the service, and only their links open them.
       </span>
       {unreported > 0 && (
         <span className="warning">
@@ -33,7 +33,14 @@ export function ForgetAll({ records }: { readonly records: Records }): ReactNode
           your wallet. It will not learn that.
         </span>
       )}
-      <button type="button" className="button danger small" autoFocus onClick={forgetEverything}>
+      <button
+        type="button"
+        className="button danger small"
+        autoFocus
+        onClick={() => {
+          forget(EVERYTHING);
+        }}
+      >
         Forget all
       </button>
       <button
