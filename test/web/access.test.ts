@@ -144,6 +144,23 @@ describeWithBrowser('the page for everybody', () => {
     running.open();
   });
 
+  it.each([
+    ['zoom of 200 %', { width: 640, height: 360 }],
+    ['zoom of 400 %', { width: 320, height: 256 }],
+  ])('shows the buttons of a long message at a %s', async (_, viewport) => {
+    const running = new Gate();
+    service.when('Go on', says('This', running));
+    visitor = await Visitor.open(browser, service.url, { viewport });
+    await visitor.say('Go on');
+    await visitor.hears('This', 0);
+    await visitor.composer.fill('line\n'.repeat(20));
+    for (const name of ['Queue', 'Interrupt']) {
+      const box = await visitor.button(name).boundingBox();
+      expect((box?.y ?? Infinity) + (box?.height ?? 0)).toBeLessThan(viewport.height);
+    }
+    running.open();
+  });
+
   it('announces to a screen reader that a reply has begun, and the reply once it is complete', async () => {
     const running = new Gate();
     visitor = await Visitor.open(browser, service.url);

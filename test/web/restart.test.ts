@@ -62,4 +62,25 @@ describeWithBrowser('the page over a crash of the service', () => {
     );
     never.open();
   });
+
+  it('says why a thread is empty that is opened while the service is away, and shows it afterwards', async () => {
+    const visitor = await Visitor.open(browser, service.url, { mayBeAway: true });
+    const { page } = visitor;
+    await visitor.say('Before');
+    await visitor.hears('You said: Before', 0);
+    await visitor.idle();
+    await page.getByRole('heading', { level: 1, name: 'A made-up title' }).waitFor();
+    await visitor.button('New thread').click();
+    await page.getByRole('heading', { level: 1, name: 'New Chat' }).waitFor();
+    await service.kill();
+    await page.getByRole('button', { name: 'A made-up title', exact: true }).click();
+    await page.getByRole('heading', { level: 1, name: 'A made-up title' }).waitFor();
+    const waiting = page.getByText('The messages are shown once the service can be reached.');
+    await waiting.waitFor();
+    await service.restart();
+    await visitor.hears('You said: Before', 0);
+    await waiting.waitFor({ state: 'detached' });
+    await visitor.leave();
+    expect(visitor.faults).toEqual([]);
+  });
 });

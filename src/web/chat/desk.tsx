@@ -10,6 +10,7 @@ import type { Drafts } from './conversation/drafts.js';
 import { Inspector } from './inspector/inspector.js';
 import { boundedWidth, useInspectorLayout } from './inspector/layout.js';
 import { Resizer } from './inspector/resizer.js';
+import { focusInput } from './thread/composer.js';
 import { Pane } from './thread/pane.js';
 import type { PageSetup } from './page-setup.js';
 import type { Settings } from './settings.js';
@@ -49,7 +50,7 @@ export function Desk(props: {
   const [layout, changeLayout] = useInspectorLayout();
   const [notice, setNotice] = useState<ReactNode>(null);
   const opener = useRef<HTMLElement | null>(null);
-  const title = view.title ?? 'New Chat';
+  const title = view.title ?? threads.find(settings.sessionId)?.title ?? 'New Chat';
   useEffect(() => {
     document.title = `${title.replace(/\p{Bidi_Control}/gu, '')} · ${setup.title}`;
   }, [title, setup]);
@@ -157,7 +158,10 @@ export function Desk(props: {
               type="button"
               className="icon-button small"
               aria-label="Dismiss the notice"
-              onClick={dismiss}
+              onClick={(event) => {
+                dismiss();
+                focusInput(event);
+              }}
             >
               <Icon name="close" />
             </button>

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react';
+import { focusInput } from '../thread/composer.js';
 import type { WalletUse } from '../threads/kept-threads.js';
 
 /** Says that the open thread came by a link, and asks before the person's wallet is used in it. */
@@ -21,8 +22,9 @@ export function LinkNotice(props: {
           <button
             type="button"
             className="button small"
-            onClick={() => {
+            onClick={(event) => {
               onDecide('own');
+              focusInput(event);
             }}
           >
             Use my wallet here
@@ -31,8 +33,9 @@ export function LinkNotice(props: {
         <button
           type="button"
           className="button small"
-          onClick={() => {
+          onClick={(event) => {
             onDecide('without');
+            focusInput(event);
           }}
         >
           {hasWallet ? 'Continue without it' : 'Got it'}

@@ -1,16 +1,19 @@
 import { useState, type ReactNode } from 'react';
 import { useObservable } from '../../parts/observable.js';
+import { useReturningFocus } from '../../parts/focus.js';
 import { EVERYTHING, forget } from '../../parts/forgetting.js';
 import type { Records } from '../wallet/records.js';
 
 /** Removes everything that the page keeps in this browser; the threads stay on the service. */
 export function ForgetAll({ records }: { readonly records: Records }): ReactNode {
   const [isAsking, setIsAsking] = useState(false);
+  const button = useReturningFocus(isAsking);
   const kept = useObservable(records);
   const unreported = [...kept.values()].filter(({ reportedAt }) => reportedAt === null).length;
   if (!isAsking) {
     return (
       <button
+        ref={button}
         type="button"
         className="link-button"
         onClick={() => {

@@ -1,4 +1,5 @@
 import { useState, type KeyboardEvent, type ReactNode, type SyntheticEvent } from 'react';
+import { useReturningFocus } from '../../parts/focus.js';
 import { Icon } from '../../parts/icon.js';
 import type { ListedThread } from '../threads/groups.js';
 import { Quoted } from './quoted.js';
@@ -18,6 +19,8 @@ export function ThreadItem(props: {
 }): ReactNode {
   const { thread, isOpen, canChange, isKept, onOpen, onRename, onDelete, onForget } = props;
   const [mode, setMode] = useState<'shown' | 'renaming' | 'removing'>('shown');
+  const renameButton = useReturningFocus(mode === 'renaming');
+  const removeButton = useReturningFocus(mode === 'removing');
   const back = (): void => {
     setMode('shown');
   };
@@ -75,6 +78,7 @@ export function ThreadItem(props: {
       <span className="thread-actions">
         {canChange && (
           <button
+            ref={renameButton}
             type="button"
             className="icon-button small"
             aria-label={`Rename ${thread.title}`}
@@ -88,6 +92,7 @@ export function ThreadItem(props: {
         )}
         {(canChange || isKept) && (
           <button
+            ref={removeButton}
             type="button"
             className="icon-button small"
             aria-label={`${canChange ? 'Delete' : 'Forget'} ${thread.title}`}

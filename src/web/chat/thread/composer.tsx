@@ -1,6 +1,18 @@
 import { ComposerPrimitive } from '@assistant-ui/react';
-import type { ReactNode } from 'react';
+import type { MouseEvent, ReactNode } from 'react';
 import { Icon } from '../../parts/icon.js';
+
+/** The id of the message input. */
+const INPUT = 'message';
+
+/**
+ * Moves the focus to the message input when the button that was clicked vanishes. Not on a touch screen, where that
+ * would open the keyboard.
+ */
+export function focusInput({ nativeEvent }: MouseEvent): void {
+  if ('pointerType' in nativeEvent && nativeEvent.pointerType === 'touch') return;
+  document.getElementById(INPUT)?.focus();
+}
 
 /** The message input. Enter sends, even while a reply is running; Esc interrupts. */
 export function Composer(props: { readonly isBusy: boolean; readonly onInterrupt: () => void }): ReactNode {
@@ -9,6 +21,7 @@ export function Composer(props: { readonly isBusy: boolean; readonly onInterrupt
     <ComposerPrimitive.Root className="composer">
       <div className="composer-box">
         <ComposerPrimitive.Input
+          id={INPUT}
           className="composer-input"
           aria-label="Message"
           dir="auto"
@@ -25,7 +38,14 @@ export function Composer(props: { readonly isBusy: boolean; readonly onInterrupt
             <kbd>Enter</kbd> sends · <kbd>Shift</kbd>+<kbd>Enter</kbd> new line · <kbd>Esc</kbd> interrupts
           </p>
           {isBusy && (
-            <button type="button" className="button stop" onClick={onInterrupt}>
+            <button
+              type="button"
+              className="button stop"
+              onClick={(event) => {
+                onInterrupt();
+                focusInput(event);
+              }}
+            >
               <Icon name="stop" />
               Interrupt
             </button>

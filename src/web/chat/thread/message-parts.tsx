@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState, type ReactNode } from 'react';
+import { useEffect, useRef, useState, type ReactNode, type RefObject } from 'react';
 import { CopyButton } from '../../parts/copy-button.js';
 import { Icon, type IconName } from '../../parts/icon.js';
 import { textOf } from '../../../client/view/history.js';
@@ -9,11 +9,19 @@ import { useActions } from './actions.js';
 export function MessageButton(props: {
   readonly icon: IconName;
   readonly label: string;
+  readonly button?: RefObject<HTMLButtonElement | null>;
   readonly onClick: () => void;
 }): ReactNode {
-  const { icon, label, onClick } = props;
+  const { icon, label, button, onClick } = props;
   return (
-    <button type="button" className="icon-button small" aria-label={label} title={label} onClick={onClick}>
+    <button
+      ref={button}
+      type="button"
+      className="icon-button small"
+      aria-label={label}
+      title={label}
+      onClick={onClick}
+    >
       <Icon name={icon} />
     </button>
   );

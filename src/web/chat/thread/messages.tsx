@@ -1,4 +1,5 @@
 import { memo, useState, type ReactNode } from 'react';
+import { useReturningFocus } from '../../parts/focus.js';
 import { isOfWallet } from '../../../client/wallet-words.js';
 import { textOf } from '../../../client/view/history.js';
 import type { Block, Origin, ViewMessage } from '../../../client/view/view.js';
@@ -30,6 +31,7 @@ export const Message = memo(function Message(props: Props): ReactNode {
 /** A user message as plain text. */
 function UserMessage({ message }: Props): ReactNode {
   const [isEdited, setEdited] = useState(false);
+  const editButton = useReturningFocus(isEdited);
   const { canBranch, edit } = useActions();
   const { id, at, fate, origin } = message;
   return (
@@ -62,6 +64,7 @@ function UserMessage({ message }: Props): ReactNode {
             <MessageButton
               icon="rename"
               label="Edit message"
+              button={editButton}
               onClick={() => {
                 setEdited(true);
               }}

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import { Icon } from '../../parts/icon.js';
+import { focusInput } from './composer.js';
 
 /** The last error, and notices of the service. */
 export function Problems(props: {
@@ -17,7 +18,15 @@ export function Problems(props: {
           <p key={index}>{notice}</p>
         ))}
       </div>
-      <button type="button" className="icon-button small" aria-label="Dismiss" onClick={onDismiss}>
+      <button
+        type="button"
+        className="icon-button small"
+        aria-label="Dismiss"
+        onClick={(event) => {
+          onDismiss();
+          focusInput(event);
+        }}
+      >
         <Icon name="close" />
       </button>
     </div>

@@ -1,6 +1,7 @@
 import { ThreadPrimitive } from '@assistant-ui/react';
 import type { ReactNode } from 'react';
 import { Icon } from '../../parts/icon.js';
+import { focusInput } from './composer.js';
 import { Message } from './messages.js';
 import { isBusy, type View, type ViewMessage } from '../../../client/view/view.js';
 import type { Shown } from './window.js';
@@ -23,6 +24,9 @@ export function Thread(props: {
   return (
     <ThreadPrimitive.Viewport className="viewport" role="region" aria-label="Conversation" tabIndex={0}>
       {view.isLoaded && view.messages.length === 0 && <Welcome prompts={prompts} />}
+      {!view.isLoaded && view.connection === 'lost' && (
+        <p className="waiting">The messages are shown once the service can be reached.</p>
+      )}
       <div className="messages">
         {shown.earlier > 0 && (
           <button type="button" className="button small" onClick={shown.showEarlier}>
@@ -66,7 +70,13 @@ function Welcome({ prompts }: { readonly prompts: readonly string[] }): ReactNod
         <ul aria-label="Examples">
           {prompts.map((prompt) => (
             <li key={prompt}>
-              <ThreadPrimitive.Suggestion className="example" prompt={prompt} dir="auto" send>
+              <ThreadPrimitive.Suggestion
+                className="example"
+                prompt={prompt}
+                dir="auto"
+                send
+                onClick={focusInput}
+              >
                 {prompt}
               </ThreadPrimitive.Suggestion>
             </li>
