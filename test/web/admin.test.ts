@@ -129,6 +129,32 @@ describeWithBrowser('the operator’s view', () => {
     await page.getByRole('searchbox').waitFor();
   });
 
+  it('keeps the focus while a conversation is read, left and exported by keys', async () => {
+    const session = await talk('Read me by keys', 'web/1');
+    await enter();
+    await show('Sessions');
+    const read = row(nameOf(session)).getByRole('button', { name: 'Read' });
+    const focused = page.locator(':focus');
+    await read.focus();
+    await page.keyboard.press('Enter');
+    await focused.and(page.getByRole('button', { name: 'Back' })).waitFor();
+    const released = new Gate();
+    await page.route('**/export?*', (route) => released.opened.then(() => route.continue()));
+    await page.getByRole('button', { name: 'Export JSON' }).focus();
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.waitForRequest('**/export?*').then(() => {
+        released.open();
+      }),
+      page.keyboard.press('Enter'),
+    ]);
+    expect(download.suggestedFilename()).toMatch(/json$/);
+    expect(await focused.textContent()).toBe('Export JSON');
+    await page.getByRole('button', { name: 'Back' }).focus();
+    await page.keyboard.press('Enter');
+    await read.and(focused).waitFor();
+  });
+
   it('finds sessions by the text of their messages', async () => {
     const session = await talk('The lighthouse is at the cape', 'web/1');
     await talk('Nothing of the kind', 'web/1');

@@ -30,8 +30,10 @@ export function ActButton({
       <button
         type="button"
         className={`button small${danger ? ' danger' : ''}`}
-        disabled={state === 'busy'}
+        // A disabled button would lose the focus.
+        aria-disabled={state === 'busy'}
         onClick={() => {
+          if (state === 'busy') return;
           if (confirm === undefined || window.confirm(confirm)) void run();
         }}
       >

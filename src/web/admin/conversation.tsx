@@ -39,7 +39,7 @@ export function ConversationView(props: {
   return (
     <section className="sheet" aria-label="Conversation">
       <div className="pager">
-        <button type="button" className="button small" onClick={onBack}>
+        <button type="button" className="button small" autoFocus onClick={onBack}>
           Back
         </button>
         <ActButton label="Export JSON" act={() => save('json')} />

@@ -1,4 +1,4 @@
-import { useCallback, useState, type ReactNode } from 'react';
+import { useCallback, useEffect, useRef, useState, type ReactNode } from 'react';
 import { ActButton } from './act.js';
 import type { AdminApi } from './api.js';
 import { usePolled } from './polled.js';
@@ -17,6 +17,15 @@ export function Sessions({ api }: { readonly api: AdminApi }): ReactNode {
   /** The text to find in messages; undefined: the list shows sessions by what they are known by. */
   const [text, setText] = useState<string>();
   const [shown, setShown] = useState<string>();
+  /** The button that opened the conversation. */
+  const opener = useRef<Element | null>(null);
+  const open = useCallback((sessionId: string) => {
+    opener.current = document.activeElement;
+    setShown(sessionId);
+  }, []);
+  useEffect(() => {
+    if (shown === undefined && opener.current instanceof HTMLElement) opener.current.focus();
+  }, [shown]);
   const cursor = trail.at(-1) ?? null;
   const read = useCallback(() => api.sessions(query, cursor), [api, query, cursor]);
   const { value, error, refresh } = usePolled(read, EVERY_MS);
@@ -52,7 +61,7 @@ export function Sessions({ api }: { readonly api: AdminApi }): ReactNode {
                   type="button"
                   className="button small"
                   onClick={() => {
-                    setShown(session.session_id);
+                    open(session.session_id);
                   }}
                 >
                   Read
@@ -108,7 +117,7 @@ export function Sessions({ api }: { readonly api: AdminApi }): ReactNode {
             setTrail([null]);
           }}
         />
-        {text === undefined ? list : <TextSearch key={text} api={api} text={text} onRead={setShown} />}
+        {text === undefined ? list : <TextSearch key={text} api={api} text={text} onRead={open} />}
       </div>
       {shown !== undefined && (
         <ConversationView
