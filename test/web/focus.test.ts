@@ -57,6 +57,23 @@ describeWithBrowser('The focus', () => {
     await focused(visitor, 'Forget all on this device');
   });
 
+  it('returns when Esc closes the question whether to forget all, and the reply goes on', async () => {
+    const visitor = await visit();
+    const { page } = visitor;
+    await begin(visitor);
+    const held = new Gate();
+    visits.service.when('Go on', says('First', held, ' and last.'));
+    await visitor.say('Go on');
+    await visitor.hears('First', 1);
+    await press(visitor, 'Forget all on this device');
+    await focused(visitor, 'Forget all');
+    await page.keyboard.press('Escape');
+    await focused(visitor, 'Forget all on this device');
+    held.open();
+    await visitor.hears('First and last.', 1);
+    await visitor.idle();
+  });
+
   it('returns to the button of a message when its editor is closed', async () => {
     const visitor = await visit();
     await begin(visitor);

@@ -213,6 +213,8 @@ describeWithBrowser('The threads of a browser', () => {
     await visitor.say('Slowly');
     await visitor.hears('Half', 0);
     await listed(visitor, 'Slowly').waitFor();
+    // Without a title, the first words are its name in the header, too.
+    await visitor.page.getByRole('heading', { level: 1, name: 'Slowly' }).waitFor();
     const again = await visitAgain(visitor);
     await again.hears('Half', 0);
     expect(again.sessionId).toBe(visitor.sessionId);

@@ -22,7 +22,7 @@ import { Side } from './sidebar/side.js';
 import { Sidebar } from './sidebar/sidebar.js';
 import { SurfaceSwitch } from './sidebar/surface-switch.js';
 import type { KeptThreads } from './threads/kept-threads.js';
-import { useGone, useKept } from './threads/keeping.js';
+import { titleOf, useGone, useKept } from './threads/keeping.js';
 import type { Traffic } from './conversation/traffic.js';
 import type { Wallets } from './wallet/wallets.js';
 
@@ -50,7 +50,8 @@ export function Desk(props: {
   const [layout, changeLayout] = useInspectorLayout();
   const [notice, setNotice] = useState<ReactNode>(null);
   const opener = useRef<HTMLElement | null>(null);
-  const title = view.title ?? threads.find(settings.sessionId)?.title ?? 'New Chat';
+  const kept = view.isLoaded ? undefined : threads.find(settings.sessionId)?.title;
+  const title = kept ?? titleOf(view);
   useEffect(() => {
     document.title = `${title.replace(/\p{Bidi_Control}/gu, '')} · ${setup.title}`;
   }, [title, setup]);

@@ -1,5 +1,6 @@
 import { useState, type ReactNode } from 'react';
 import { useObservable } from '../../parts/observable.js';
+import { cancelOnEscape } from '../../parts/escape.js';
 import { useReturningFocus } from '../../parts/focus.js';
 import { EVERYTHING, forget } from '../../parts/forgetting.js';
 import type { Records } from '../wallet/records.js';
@@ -25,7 +26,12 @@ export function ForgetAll({ records }: { readonly records: Records }): ReactNode
     );
   }
   return (
-    <div className="thread-item removing">
+    <div
+      className="thread-item removing"
+      onKeyDown={cancelOnEscape(() => {
+        setIsAsking(false);
+      })}
+    >
       <span>
         Forget everything on this device: the list of threads, drafts, the wallet, the App key, the access to
         stored secrets, and the settings? The threads stay on the service, and only their links open them.

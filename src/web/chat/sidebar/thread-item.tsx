@@ -1,4 +1,5 @@
-import { useState, type KeyboardEvent, type ReactNode, type SyntheticEvent } from 'react';
+import { useState, type ReactNode, type SyntheticEvent } from 'react';
+import { cancelOnEscape } from '../../parts/escape.js';
 import { useReturningFocus } from '../../parts/focus.js';
 import { Icon } from '../../parts/icon.js';
 import type { ListedThread } from '../threads/groups.js';
@@ -31,7 +32,7 @@ export function ThreadItem(props: {
   }
   if (mode === 'removing') {
     return (
-      <li className="thread-item removing" onKeyDown={cancelOn(back)}>
+      <li className="thread-item removing" onKeyDown={cancelOnEscape(back)}>
         <span>
           {canChange ? 'Delete' : 'Forget'} <Quoted title={thread.title} />?
         </span>
@@ -123,7 +124,7 @@ function Renaming(props: {
   };
   return (
     <li className="thread-item">
-      <form onSubmit={submit} onKeyDown={cancelOn(onCancel)}>
+      <form onSubmit={submit} onKeyDown={cancelOnEscape(onCancel)}>
         <input
           aria-label="New title"
           dir="auto"
@@ -140,13 +141,4 @@ function Renaming(props: {
       </form>
     </li>
   );
-}
-
-/** Cancels on Esc, without also interrupting a reply. */
-function cancelOn(cancel: () => void): (event: KeyboardEvent) => void {
-  return (event) => {
-    if (event.key !== 'Escape' || event.nativeEvent.isComposing) return;
-    event.preventDefault();
-    cancel();
-  };
 }

@@ -55,7 +55,7 @@ export function useGone(
 }
 
 /** Returns the title, or the first words of the user until there is one. */
-function titleOf({ title, messages }: View): string {
+export function titleOf({ title, messages }: View): string {
   if (title !== null && title !== '' && title !== PLACEHOLDER) return title;
   const first = messages.find(({ role }) => role === 'user')?.blocks[0];
   const words = first?.kind === 'text' ? first.text.replaceAll(/\s+/g, ' ').trim() : '';
