@@ -63,7 +63,7 @@ describeWithBrowser('the page over a crash of the service', () => {
     never.open();
   });
 
-  it('says why a thread is empty that is opened while the service is away, and shows it afterwards', async () => {
+  it('says why a thread is empty that is opened while the service is away, and that a message is not sent', async () => {
     const visitor = await Visitor.open(browser, service.url, { mayBeAway: true });
     const { page } = visitor;
     await visitor.say('Before');
@@ -77,9 +77,15 @@ describeWithBrowser('the page over a crash of the service', () => {
     await page.getByRole('heading', { level: 1, name: 'A made-up title' }).waitFor();
     const waiting = page.getByText('The messages are shown once the service can be reached.');
     await waiting.waitFor();
+    await visitor.say('Meanwhile');
+    const unsent = page.getByRole('status').filter({ hasText: 'Your message is not sent yet' });
+    await unsent.waitFor();
     await service.restart();
     await visitor.hears('You said: Before', 0);
     await waiting.waitFor({ state: 'detached' });
+    await visitor.hears('You said: Meanwhile', 1);
+    await visitor.idle();
+    expect(await unsent.count()).toBe(0);
     await visitor.leave();
     expect(visitor.faults).toEqual([]);
   });

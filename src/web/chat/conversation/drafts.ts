@@ -55,6 +55,11 @@ export class Drafts {
     if (text !== this.textOf(sessionId)) this.#set(sessionId, { ...this.#of(sessionId), text });
   }
 
+  /** True while the service has not accepted a message of a session that is being sent. */
+  isSending(sessionId: string): boolean {
+    return this.#of(sessionId).sending.length > 0;
+  }
+
   /**
    * Keeps a message until the service has accepted it, and gives it back if that fails.
    * @throws the error of `deliver`

@@ -126,6 +126,13 @@ export function Pane(props: {
             requests={<PendingList messages={view.messages} {...{ conversation, wallets, threadWallet }} />}
           />
         </ActionsProvider>
+        {view.connection === 'lost' && drafts.isSending(sessionId) && (
+          <div className="problems">
+            <p role="status">
+              Your message is not sent yet: the service cannot be reached. The page tries again.
+            </p>
+          </div>
+        )}
         <Problems
           problem={problem === null ? failure : reasonOf(problem.error)}
           notices={view.notices}
