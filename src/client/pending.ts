@@ -35,6 +35,7 @@ export type PendingRequest = PendingTransaction | PendingSignature;
 
 const ADDRESS = /^0x[0-9a-f]{40}$/i;
 const HEX = /^0x([0-9a-f]{2})*$/i;
+const GAS = /^\d{1,20}$/;
 const WEI = /^(0x[0-9a-f]{1,64}|\d{1,78})$/i;
 
 /** Returns the wallet requests in a user state, by ascending id. Leaves out entries that no wallet could sign. */
@@ -61,7 +62,7 @@ function readTransaction([id, entry]: [number, JsonObject]): readonly PendingTra
   return [
     {
       ...{ kind: 'transaction', id, chainId, from: addressOf(entry.from), to, data },
-      ...{ value: BigInt(value), gas: typeof gas === 'string' ? gas : null },
+      ...{ value: BigInt(value), gas: matches(gas, GAS) ? gas : null },
       label: typeof label === 'string' ? label : '',
     },
   ];

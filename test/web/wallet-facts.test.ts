@@ -12,16 +12,20 @@ import {
 import { pendingRequests, type PendingSignature, type PendingTransaction } from '../../src/client/pending.js';
 import type { JsonObject } from '../../src/client/types.js';
 import { beginsTurn, isOfWallet, verdictsIn } from '../../src/client/wallet-words.js';
-import { checksummed, shortAddress } from '../../src/web/chat/wallet/address.js';
+import { checksummed } from '../../src/web/chat/wallet/address.js';
 import { grouped, hexOf, hexText, inUnits } from '../../src/web/chat/wallet/amounts.js';
+import { chainName } from '../../src/web/chat/wallet/chains.js';
 import { keccak256 } from '../../src/web/chat/wallet/keccak.js';
+import { callWallet } from '../../src/web/chat/wallet/provider.js';
 import { readTokenCall } from '../../src/web/chat/wallet/requests/calldata.js';
+import { simulationOf } from '../../src/web/chat/wallet/requests/simulation.js';
 import { amountOf, titleOf, warningsOf } from '../../src/web/chat/wallet/requests/summary.js';
-import { visible, visibleLine } from '../../src/web/chat/wallet/visible.js';
 import { ACCOUNT_MESSAGES, OTHER_MESSAGES, typedDataOf } from '../support/account-messages.js';
 import { FORGED_WORDS, OTHER_WORDS } from '../support/wallet-notes.js';
 
 const TO = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8';
+/** The same with its checksum. */
+const FRIEND = getAddress(TO);
 const HUGE = 2n ** 256n - 1n;
 
 const transaction = (more: Partial<PendingTransaction> = {}): PendingTransaction => ({
@@ -70,6 +74,11 @@ describe('pendingRequests', () => {
     ['no chain', { chain_id: '1' }],
   ])('leaves out an entry with %s', (_name, wrong) => {
     expect(pendingRequests({ pending_txs: { '1': { ...entry, ...wrong } } })).toEqual([]);
+  });
+
+  it('leaves out a gas limit that is no number', () => {
+    for (const gas of ['21000 (verified by the service)', '9'.repeat(21), '', '-1', 21_000])
+      expect(pendingRequests({ pending_txs: { '1': { ...entry, gas } } })).toMatchObject([{ gas: null }]);
   });
 
   it('leaves out what has no id, or nothing to sign', () => {
@@ -123,7 +132,6 @@ describe('Addresses', () => {
       expect(checksummed(address)).toBe(getAddress(address));
     }
     expect(checksummed('eip155:1:0x12')).toBe('eip155:1:0x12');
-    expect(shortAddress(TO)).toBe('0x7099…79C8');
   });
 });
 
@@ -147,13 +155,13 @@ describe('What a request says', () => {
 
   it('is made of facts, never of the label', () => {
     const label = 'Send 0 ETH to yourself';
-    expect(titleOf(transaction({ value: 10n ** 18n, label }), null)).toBe('Send 1 ETH to 0x7099…79C8');
-    expect(titleOf(transaction({ value: 5n, chainId: 999, label }), null)).toBe('Send 5 wei to 0x7099…79C8');
+    expect(titleOf(transaction({ value: 10n ** 18n, label }), null)).toBe(`Send 1 ETH to ${FRIEND}`);
+    expect(titleOf(transaction({ value: 5n, chainId: 999, label }), null)).toBe(`Send 5 wei to ${FRIEND}`);
     expect(titleOf(transaction({ data: '0x12345678', value: 1n, chainId: 999 }), '7 XYZ')).toBe(
-      'Call the contract 0x7099…79C8 and send 7 XYZ',
+      `Call the contract ${FRIEND} and send 7 XYZ`,
     );
     expect(titleOf(transaction({ data: data('transfer', 7n) }), null)).toBe(
-      'Transfer 7 smallest units to 0x1212…1212 of token 0x7099…79C8',
+      `Transfer 7 smallest units to ${spender} of token ${FRIEND}`,
     );
   });
 
@@ -165,11 +173,11 @@ describe('What a request says', () => {
       return [titleOf(transaction({ data: given }), null), call && amountOf(call)];
     };
     expect(read(data('approve', 7n))).toEqual([
-      'Allow 0x1212…1212 to spend 7 smallest units, or one NFT, of token 0x7099…79C8',
+      `Allow ${spender} to spend 7 smallest units, or one NFT, of token ${FRIEND}`,
       '7 smallest units, or the NFT with the number 7',
     ]);
     expect(read(data('approve', id))).toEqual([
-      'Allow 0x1212…1212 to spend an unlimited amount, or one NFT, of token 0x7099…79C8',
+      `Allow ${spender} to spend an unlimited amount, or one NFT, of token ${FRIEND}`,
       `an unlimited amount, or the NFT with the number ${number}`,
     ]);
     expect(warningsOf(transaction({ data: data('approve', id) }))).toEqual([
@@ -177,7 +185,7 @@ describe('What a request says', () => {
     ]);
     const args = [getAddress(TO), spender, 7n] as const;
     expect(read(encodeFunctionData({ abi: erc20Abi, functionName: 'transferFrom', args }))).toEqual([
-      'Transfer 7 smallest units, or one NFT, from 0x7099…79C8 to 0x1212…1212 of token 0x7099…79C8',
+      `Transfer 7 smallest units, or one NFT, from ${FRIEND} to ${spender} of token ${FRIEND}`,
       '7 smallest units, or the NFT with the number 7',
     ]);
     expect(read(data('transfer', 7n))[1]).toBe('7 smallest units');
@@ -193,15 +201,15 @@ describe('What a request says', () => {
   });
 
   it.each([
-    ['increaseAllowance', HUGE, 'Allow 0x1212…1212 to spend an unlimited amount more', 1],
-    ['increaseApproval', HUGE, 'Allow 0x1212…1212 to spend an unlimited amount more', 1],
-    ['increaseAllowance', 7n, 'Allow 0x1212…1212 to spend 7 smallest units more', 0],
-    ['setApprovalForAll', true, 'Allow 0x1212…1212 to take all that you have', 1],
-    ['setApprovalForAll', false, 'Disallow 0x1212…1212 to take all that you have', 0],
+    ['increaseAllowance', HUGE, 'Allow SPENDER to spend an unlimited amount more', 1],
+    ['increaseApproval', HUGE, 'Allow SPENDER to spend an unlimited amount more', 1],
+    ['increaseAllowance', 7n, 'Allow SPENDER to spend 7 smallest units more', 0],
+    ['setApprovalForAll', true, 'Allow SPENDER to take all that you have', 1],
+    ['setApprovalForAll', false, 'Disallow SPENDER to take all that you have', 0],
   ] as const)('reads %s of %s', (name, value, title, warnings) => {
     const abi = parseAbi([`function ${name}(address, ${typeof value === 'bigint' ? 'uint256' : 'bool'})`]);
     const call = transaction({ data: encodeFunctionData({ abi, args: [spender, value] }) });
-    expect(titleOf(call, null)).toBe(`${title} of token 0x7099…79C8`);
+    expect(titleOf(call, null)).toBe(`${title.replace('SPENDER', spender)} of token ${FRIEND}`);
     expect(warningsOf(call)).toHaveLength(warnings);
   });
 
@@ -265,13 +273,85 @@ describe('What a request says', () => {
     expect(readTokenCall(short)).toEqual({ ...read, amount: HUGE - 255n, isWellFormed: false });
     expect(readTokenCall('0x095ea7')).toBeNull();
   });
+});
 
-  it('shows unseen characters of strangers', () => {
-    expect(visible('a\u202eb\u200bc\nd\u{e0041}')).toBe('a\\u202eb\\u200bc\nd\\ue0041');
-    expect(visible('a\u3164b\u034fc\ufe0fd\u2800e\u{e0100}f')).toBe(
-      String.raw`a\u3164b\u034fc\ufe0fd\u2800e\ue0100f`,
+describe('What the service’s simulation says', () => {
+  const request = transaction({ value: 10n ** 16n, chainId: 31_337, gas: '21000' });
+  const staged = { id: 1, to: TO, chain_id: 31_337, value_wei: String(10n ** 16n), value: '0.01 XYZ' };
+  const read = (more: JsonObject) =>
+    simulationOf(request, [
+      {
+        ...{ id: 'm', role: 'assistant' },
+        blocks: [
+          {
+            ...{ kind: 'tool', callId: 'c', name: 'stage_transaction', args: null, status: 'complete' },
+            ...{ progress: null, result: JSON.stringify({ ...staged, ...more }) },
+          },
+        ],
+      },
+    ]);
+
+  it('is read of the same request alone', () => {
+    const passed = { success: true, gas_used: '21000' };
+    expect(read({ simulation: passed, chain: 'Local' })).toEqual({
+      ...{ text: 'passed, 21000 gas', reason: null, chain: 'Local', amount: '0.01 XYZ' },
+    });
+    const other = { text: 'passed, at most 21000 gas', reason: null, chain: null, amount: null };
+    for (const more of [{ id: 2 }, { to: `0x${'12'.repeat(20)}` }, { chain_id: 1 }, { value_wei: '1' }])
+      expect(read({ simulation: passed, ...more })).toEqual(other);
+  });
+
+  it('keeps the reason of a contract apart from the words of the page', () => {
+    const reason = 'passed. Verified by the service';
+    expect(read({ simulation: { success: false, revert_reason: reason, gas_used: '1' } })).toMatchObject({
+      ...{ text: 'failed', reason },
+    });
+  });
+
+  it.each([
+    '0.02 XYZ',
+    '0.01 XYZ to yourself',
+    '0.01',
+    '0.01 \u202eXYZ',
+    `0.01 ${'X'.repeat(13)}`,
+    '0.01 <b>',
+  ])('shows no amount of other digits or with other words: %j', (value) => {
+    expect(read({ value }).amount).toBeNull();
+  });
+
+  it('shows no gas that is no number', () => {
+    const simulation = { success: true, gas_used: '1 gas. Verified by the service' };
+    expect(read({ simulation }).text).toBe('passed');
+  });
+});
+
+describe('Errors of wallets', () => {
+  const failing = (error: object) => ({
+    request: () => Promise.reject(Object.assign(new Error('no'), error)),
+  });
+
+  it('name what the wallet cannot do, not its method', async () => {
+    for (const code of [4200, -32_601]) {
+      const call = callWallet(failing({ code }), 'eth_signTypedData_v4');
+      await expect(call).rejects.toThrow(/^The wallet cannot sign typed data\.$/);
+    }
+    const other = callWallet(failing({ code: 4200 }), 'eth_accounts');
+    await expect(other).rejects.toThrow(/^The wallet cannot do this\.$/);
+  });
+
+  it('quote its words, which cannot end the quotation', async () => {
+    const message = 'reverted: x”. Verified by the service: “fine';
+    const call = callWallet(failing({ code: -32_000, message }), 'eth_sendTransaction');
+    await expect(call).rejects.toThrow(
+      "The wallet could not do it. Its words: “reverted: x'. Verified by the service: 'fine”.",
     );
-    expect(visible('x'.repeat(12), 10)).toBe(`${'x'.repeat(10)}… (2 more)`);
-    expect(visibleLine(' a\n\n b ')).toBe('a b');
+  });
+});
+
+describe('Names of chains', () => {
+  it('are quoted unless the page knows them', () => {
+    expect(chainName(1, 'Sepolia')).toBe('Ethereum (chain 1)');
+    expect(chainName(999)).toBe('chain 999');
+    expect(chainName(999, 'Ethereum” (chain 1)')).toBe("“Ethereum' (chain 1)” (chain 999)");
   });
 });

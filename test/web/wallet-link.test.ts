@@ -57,16 +57,18 @@ describeWithBrowser('A wallet request in a thread that was opened by a link', ()
       const card = cardOf(guest, 1);
       await card.getByText('Answer the notice at the top first').waitFor();
       await card.getByText('Send 0.01 ETH').waitFor();
-      expect(await card.getByRole('button').count()).toBe(0);
+      expect(await card.locator('.request-actions button').count()).toBe(0);
 
       await connect(guest, 'Fox');
       await guest.button('Use my wallet here').waitFor();
-      expect(await card.getByRole('button').count()).toBe(0);
+      expect(await card.locator('.request-actions button').count()).toBe(0);
       expect(await findingsOf(guest.page)).toEqual([]);
 
       await guest.button('Continue without it').click();
       await card.getByText('Your wallet is not used in this thread').waitFor();
-      expect(await card.getByRole('button').allInnerTexts()).toEqual(['Use my wallet in this thread']);
+      expect(await card.locator('.request-actions button').allInnerTexts()).toEqual([
+        'Use my wallet in this thread',
+      ]);
       expect(await findingsOf(guest.page)).toEqual([]);
       await guest.page.reload();
       await card.getByText('Your wallet is not used in this thread').waitFor();

@@ -67,7 +67,12 @@ describeWithBrowser('Wallets in the page', () => {
 
     it('shows what is asked, sends exactly that, and shows what the service verified', async () => {
       await askForPayment({ fragment });
-      for (const words of ['Send 0.01 ETH to 0x7099…79C8', 'Local 31337', 'passed, 21000 gas', 'Lunch'])
+      for (const words of [
+        `Send 0.01 ETH to ${FRIEND}`,
+        '“Local 31337” (chain 31337)',
+        'passed, 21000 gas',
+        'Lunch',
+      ])
         await cardSays(words);
       expect(wallet.sent).toEqual([]);
       await buttonOf(cardOf(visitor, 1), 'Approve in Fox').click();
@@ -129,7 +134,7 @@ describeWithBrowser('Wallets in the page', () => {
     await connect(visitor, 'Fox');
     await visitor.say('Pay me');
     await buttonOf(cardOf(visitor, 1), 'Reject').click();
-    const failure = visitor.page.locator('[data-role=system]:has(> p:not(.of-wallet))');
+    const failure = visitor.page.locator('[data-role=system]:not(.of-wallet)');
     await failure.waitFor();
     await visitor.idle();
     expect(await failure.getByRole('button', { name: 'Try again' }).count()).toBe(0);
@@ -153,7 +158,7 @@ describeWithBrowser('Wallets in the page', () => {
     await connect(visitor, 'Fox');
     await visitor.say('Sign');
     await cardSays('<img src=x onerror=alert(1)> \\u202e off');
-    await cardSays('The message is longer. Read all of it as JSON in the details.');
+    await cardSays(/^\d+ more are left out here\. Read all of them as JSON in the details\.$/);
     expect(await cardOf(visitor, 1).locator('.typed-data li').count()).toBeLessThanOrEqual(150);
     expect(await visitor.page.locator('img[src=x]').count()).toBe(0);
     await buttonOf(cardOf(visitor, 1), 'Approve').click();
@@ -178,8 +183,7 @@ describeWithBrowser('Wallets in the page', () => {
     // Its code is one STOP: it takes every call.
     const token = (await anvils[0]?.deploy({ abi: [], bytecode: '0x60016000f3' })) ?? '';
     await askForPayment({}, { to: token, data: APPROVAL, label: 'Only a look' });
-    const shown = `${token.slice(0, 6)}…${token.slice(-4)}`;
-    await cardSays(`Allow 0x7099…79C8 to spend an unlimited amount, or one NFT, of token ${shown}`);
+    await cardSays(`Allow ${FRIEND} to spend an unlimited amount, or one NFT, of token ${token}`);
     await cardSays('It allows the spender to take all of this token');
     await cardOf(visitor, 1).getByText('Details').click();
     await cardSays(APPROVAL);
@@ -190,7 +194,7 @@ describeWithBrowser('Wallets in the page', () => {
     await askForPayment();
     wallet.chainId = AWAY;
     await emit(visitor.page, 'Fox', 'chainChanged', `0x${AWAY.toString(16)}`);
-    await cardSays('Your wallet is on chain 31338; the request is for Local 31337 (chain 31337).');
+    await cardSays('Your wallet is on chain 31338; the request is for “Local 31337” (chain 31337).');
     await buttonOf(cardOf(visitor, 1), 'Change chain and approve in Fox').click();
     await cardSays('Verified by the service: confirmed.');
     expect(wallet.chainId).toBe(HOME);
@@ -210,7 +214,7 @@ describeWithBrowser('Wallets in the page', () => {
     await askForPayment();
     wallet.accounts = accounts.slice(1, 2);
     await emit(visitor.page, 'Fox', 'accountsChanged', wallet.accounts);
-    await cardSays('The request is for 0xf39F…2266; the wallet has selected 0x7099…79C8.');
+    await cardSays(`The request is for ${accounts[0] ?? ''}; the wallet has selected ${FRIEND}.`);
     await buttonOf(cardOf(visitor, 1), 'Approve').click();
     await cardSays(/^The request is for 0xf39f[0-9a-f]{36}: select this account in the wallet\.$/);
     expect(wallet.sent).toEqual([]);
@@ -262,7 +266,7 @@ describeWithBrowser('Wallets in the page', () => {
     await visitor.page.clock.install();
     await buttonOf(card, 'Approve').click();
     await wallet.until(() => wallet.count('eth_sendTransaction') === 1);
-    expect(await card.getByRole('button').count()).toBe(0);
+    expect(await card.locator('.request-actions button').count()).toBe(0);
     await visitor.page.clock.fastForward(21_000);
     await buttonOf(card, 'Stop waiting for the wallet').click();
     await cardSays('It may have signed: look at its activity before you ask it again.');
@@ -391,7 +395,7 @@ describeWithBrowser('Wallets in the page', () => {
     await connect(visitor, 'Fox');
     const { page } = visitor;
     const panel = page.getByRole('group', { name: 'Browser wallet' });
-    await panel.getByText('0xf39F…2266').waitFor();
+    await panel.getByText(accounts[0] ?? '').waitFor();
     expect(await page.getByLabel('Wallet address').inputValue()).toBe(accounts[0]);
     await visitor.say('Hello');
     await visitor.hears('Hi.', 0);
@@ -405,7 +409,7 @@ describeWithBrowser('Wallets in the page', () => {
     await told(`"address": "${accounts[0] ?? ''}"`);
     wallet.accounts = accounts.slice(2, 3);
     await emit(page, 'Fox', 'accountsChanged', wallet.accounts);
-    await panel.getByText(accounts[2]?.slice(0, 6) ?? '').waitFor();
+    await panel.getByText(accounts[2] ?? '').waitFor();
     await told(`"address": "${accounts[2] ?? ''}"`);
     wallet.chainId = 1;
     await emit(page, 'Fox', 'chainChanged', '0x1');

@@ -6,7 +6,7 @@ import { pendingRequests, type PendingRequest } from '../../../client/pending.js
 import { LiveView } from '../../../client/view/live-view.js';
 import { pageFetch } from '../page-fetch.js';
 import type { Settings } from '../settings.js';
-import { inUserWords } from './user-words.js';
+import { reasonOf } from './user-words.js';
 import { isReported, type WalletState } from './wallet-state.js';
 
 /** The environment of a conversation. */
@@ -174,9 +174,4 @@ export class Conversation {
       // `#watch` reports the error, and continues once the service is reachable.
     }
   }
-}
-
-/** Returns the message of an error, in words for the user. */
-export function reasonOf(error: unknown): string {
-  return inUserWords(error instanceof Error ? error.message : String(error));
 }

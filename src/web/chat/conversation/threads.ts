@@ -1,7 +1,8 @@
 import { useCallback, useEffect, useState } from 'react';
 import type { ThreadSummary } from '../../../client/types.js';
 import { ClientError } from '../../../client/error.js';
-import { reasonOf, type Conversation } from './conversation.js';
+import type { Conversation } from './conversation.js';
+import { reasonOf } from './user-words.js';
 
 /** The threads of a wallet, if they can be listed. */
 export interface Threads {

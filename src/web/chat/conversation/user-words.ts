@@ -7,6 +7,12 @@ const WORDS = [
   [/Sign in: GET \/api\/wallet\/nonce.*? as X-Wallet-Proof/g, 'Sign in in the section Wallet of this page'],
 ] as const;
 
+/** Returns the message of an error in words for the people who use the page: without its HTTP status. */
+export function reasonOf(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  return inUserWords(message.replace(/(?<=\S) \(HTTP \d{3}\)$/, ''));
+}
+
 /** Returns an error of the service in words for the people who use the page. */
 export function inUserWords(text: string): string {
   return WORDS.reduce((words, [theirs, ours]) => words.replaceAll(theirs, ours), text);

@@ -1,6 +1,7 @@
 import { useRef, useState, type ReactNode, type SyntheticEvent } from 'react';
 import type { JsonObject } from '../../../client/types.js';
-import { reasonOf, type Conversation } from '../conversation/conversation.js';
+import type { Conversation } from '../conversation/conversation.js';
+import { reasonOf } from '../conversation/user-words.js';
 import { patchBetween, readObject } from './state-patch.js';
 
 /** What was typed. */

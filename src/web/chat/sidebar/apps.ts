@@ -1,7 +1,8 @@
 import { useEffect, useState } from 'react';
 import type { AppDetails } from '../../../client/types.js';
 import { useObservable } from '../../parts/observable.js';
-import { reasonOf, type Conversation } from '../conversation/conversation.js';
+import type { Conversation } from '../conversation/conversation.js';
+import { reasonOf } from '../conversation/user-words.js';
 
 /** A list that the service provides. */
 export interface Listed<T> {

@@ -1,6 +1,7 @@
 import { useEffect, useId, useState, type ReactNode, type SyntheticEvent } from 'react';
 import type { SecretSlot } from '../../../client/types.js';
-import { reasonOf, type Conversation } from '../conversation/conversation.js';
+import type { Conversation } from '../conversation/conversation.js';
+import { reasonOf } from '../conversation/user-words.js';
 import { claimClientId, type Settings } from '../settings.js';
 
 /**

@@ -1,6 +1,7 @@
 import { useId, useState, type ReactNode } from 'react';
 import type { AppDetails, RigDetails } from '../../../client/types.js';
-import { reasonOf, type Conversation } from '../conversation/conversation.js';
+import type { Conversation } from '../conversation/conversation.js';
+import { reasonOf } from '../conversation/user-words.js';
 import { useList, type Listed } from './apps.js';
 import { Field } from './field.js';
 import { SecretsForm } from './secrets-form.js';

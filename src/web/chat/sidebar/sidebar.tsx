@@ -13,7 +13,7 @@ import { Section } from './section.js';
 import { Setup } from './setup.js';
 import { ThreadList } from './thread-list.js';
 import type { KeptThreads } from '../threads/kept-threads.js';
-import { shortAddress } from '../wallet/address.js';
+import { checksummed } from '../wallet/address.js';
 import { WalletPanel } from '../wallet/wallet-panel.js';
 import type { Wallets } from '../wallet/wallets.js';
 
@@ -71,7 +71,7 @@ export const Sidebar = memo(function Sidebar(props: {
         <Section
           name="wallet"
           heading="Wallet"
-          summary={wallet === '' ? 'none' : shortAddress(wallet)}
+          summary={wallet === '' ? 'none' : checksummed(wallet)}
           isNeeded={signIn.lacks(wallet)}
         >
           <WalletPanel {...{ wallets, conversation }} />

@@ -1,8 +1,9 @@
 import { useCallback, useEffect, useState, type ReactNode } from 'react';
 import { Icon } from '../../parts/icon.js';
 import { useObservable, useSelected } from '../../parts/observable.js';
-import { reasonOf, type Conversation } from '../conversation/conversation.js';
+import type { Conversation } from '../conversation/conversation.js';
 import type { Drafts } from '../conversation/drafts.js';
+import { reasonOf } from '../conversation/user-words.js';
 import { useThreads } from '../conversation/threads.js';
 import type { View } from '../../../client/view/view.js';
 import type { Settings } from '../settings.js';

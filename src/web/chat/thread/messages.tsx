@@ -3,12 +3,17 @@ import { useReturningFocus } from '../../parts/focus.js';
 import { isOfWallet } from '../../../client/wallet-words.js';
 import { textOf } from '../../../client/view/history.js';
 import type { Block, Origin, ViewMessage } from '../../../client/view/view.js';
+import { visible } from '../../../client/visible-text.js';
+import { Icon } from '../../parts/icon.js';
 import { inUserWords } from '../conversation/user-words.js';
 import { useActions } from './actions.js';
 import { CopyMessage, Editor, Fate, MessageButton, SendAgain, Time } from './message-parts.js';
 import { Markdown } from './text/markdown.js';
 import { ToolCall } from './tool-call.js';
 import { TurnFacts } from './turn-facts.js';
+
+/** Maximum length of a message about the wallet that is shown, in characters: longer than the service writes. */
+const MAX_SYSTEM_TEXT = 20_000;
 
 interface Props {
   readonly message: ViewMessage;
@@ -111,16 +116,43 @@ function AssistantMessage({ message, isRunning }: Props): ReactNode {
 function SystemMessage({ message }: Props): ReactNode {
   const { isOfUser } = useActions();
   const text = textOf(message);
-  const isReport = isOfWallet(text);
+  if (isOfWallet(text)) return <WalletMessage text={text} />;
   return (
     <div className="message system" data-role="system">
       <h2 className="visually-hidden">Service</h2>
-      <p className={isReport ? 'plain of-wallet' : 'plain'} dir="auto">
-        {isReport ? text : inUserWords(text)}
+      <p className="plain" dir="auto">
+        {inUserWords(text)}
       </p>
-      {!isReport && isOfUser(message.id) && <SendAgain id={message.id} label="Try again" />}
+      {isOfUser(message.id) && <SendAgain id={message.id} label="Try again" />}
     </div>
   );
+}
+
+/** What a wallet has reported, or a verdict. The heading with its icon is nothing that a reply could imitate. */
+function WalletMessage({ text }: { readonly text: string }): ReactNode {
+  return (
+    <div className="message system of-wallet" data-role="system">
+      <h2>
+        <Icon name="wallet" /> Service
+      </h2>
+      <p className="plain">
+        {partsOf(visible(text, MAX_SYSTEM_TEXT)).map(({ words, isLabel }, index) =>
+          isLabel ? (
+            <q key={index} dir="auto" title="The assistant’s words">
+              {words}
+            </q>
+          ) : (
+            words
+          ),
+        )}
+      </p>
+    </div>
+  );
+}
+
+/** Separates the labels of requests, which are words of the assistant, from the words of the service around them. */
+function partsOf(text: string): readonly { readonly words: string; readonly isLabel: boolean }[] {
+  return text.split(/(?<=\d )\(([^()\n]*)\)/).map((words, index) => ({ words, isLabel: index % 2 === 1 }));
 }
 
 /** True for a message of a turn that is known to have ended. */

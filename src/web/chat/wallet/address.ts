@@ -22,9 +22,3 @@ export function checksummed(address: string): string {
   );
   return `0x${letters}`;
 }
-
-/** Shortens an address for a heading. The whole address has to be readable beside it. */
-export function shortAddress(address: string): string {
-  const text = checksummed(address);
-  return isAddress(text) ? `${text.slice(0, 6)}…${text.slice(-4)}` : text;
-}

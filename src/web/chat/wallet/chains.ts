@@ -1,3 +1,4 @@
+import { quoted } from '../../../client/visible-text.js';
 import { grouped, inUnits } from './amounts.js';
 
 /** A chain by name, and the symbol of its native currency, which has 18 decimals on all of these. */
@@ -14,16 +15,22 @@ const CHAINS: Readonly<Record<number, readonly [name: string, symbol: string]>> 
   11155111: ['Sepolia', 'ETH'],
 };
 
-/** Returns the name of a chain with its id. */
+/**
+ * Returns the name of a chain with its id.
+ * @param reported its name in the configuration of the service, which the page cannot check
+ */
 export function chainName(chainId: number, reported?: string | null): string {
-  const name = CHAINS[chainId]?.[0] ?? reported;
-  return name === undefined || name === null || name === ''
-    ? `chain ${String(chainId)}`
-    : `${name} (chain ${String(chainId)})`;
+  const id = `chain ${String(chainId)}`;
+  const known = CHAINS[chainId]?.[0];
+  if (known !== undefined) return `${known} (${id})`;
+  return reported === undefined || reported === null ? id : `${quoted(reported, 60)} (${id})`;
 }
 
-/** Returns an amount of a chain's native currency: in its units if the chain is known, otherwise in wei. */
-export function nativeAmount(wei: bigint, chainId: number): string {
+/**
+ * Returns an amount of a chain's native currency: in its units if the chain is known, otherwise as reported, or in wei.
+ * @param reported the amount with its symbol, if the service sent it
+ */
+export function nativeAmount(wei: bigint, chainId: number, reported?: string | null): string {
   const symbol = CHAINS[chainId]?.[1];
-  return symbol === undefined ? `${grouped(wei)} wei` : `${inUnits(wei, 18)} ${symbol}`;
+  return symbol === undefined ? (reported ?? `${grouped(wei)} wei`) : `${inUnits(wei, 18)} ${symbol}`;
 }

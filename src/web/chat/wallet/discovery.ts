@@ -1,7 +1,7 @@
 import { Observable } from '../../parts/observable.js';
 import { isObject, textField } from './objects.js';
 import { isProvider, type Provider } from './provider.js';
-import { visibleLine } from './visible.js';
+import { visibleLine } from '../../../client/visible-text.js';
 
 /** A wallet of this browser. */
 export interface FoundWallet {

@@ -1,5 +1,5 @@
 import { isObject } from './objects.js';
-import { visibleLine } from './visible.js';
+import { quoted } from '../../../client/visible-text.js';
 
 /** The interface of a browser's wallet (EIP-1193). */
 export interface Provider {
@@ -44,6 +44,14 @@ const HARMLESS: ReadonlySet<number> = new Set([
   ...[-32600, -32601, -32602],
 ]);
 
+/** What a person calls a method. */
+const DEEDS: Readonly<Record<string, string>> = {
+  eth_sendTransaction: 'send transactions for this page',
+  eth_signTypedData_v4: 'sign typed data',
+  personal_sign: 'sign texts',
+  wallet_switchEthereumChain: 'change its chain for this page',
+};
+
 /** The error of a call to a wallet. `message` can be shown to a user. */
 export class WalletError extends Error {
   override readonly name = 'WalletError';
@@ -87,7 +95,7 @@ function asWalletError(error: unknown, method: string): WalletError {
       return new WalletError('The wallet has not authorized this page: connect it again.', code);
     case 4200:
     case -32601:
-      return new WalletError(`The wallet does not support ${method}.`, code);
+      return new WalletError(`The wallet cannot ${DEEDS[method] ?? 'do this'}.`, code);
     case CODES.unknownChain:
       return new WalletError(
         'The wallet does not know this chain: add it in the wallet, then try again.',
@@ -99,7 +107,7 @@ function asWalletError(error: unknown, method: string): WalletError {
     case CODES.alreadyAsked:
       return new WalletError('The wallet has an open prompt: open the wallet and finish it there.', code);
     default:
-      return new WalletError(`The wallet could not do it. Its words: “${wordsOf(error)}”.`, code);
+      return new WalletError(`The wallet could not do it. Its words: ${wordsOf(error)}.`, code);
   }
 }
 
@@ -113,5 +121,5 @@ function codeOf(error: unknown): number | null {
 
 function wordsOf(error: unknown): string {
   const message = isObject(error) && 'message' in error ? error.message : error;
-  return typeof message === 'string' && message.trim() !== '' ? visibleLine(message, 200) : 'none';
+  return typeof message === 'string' && message.trim() !== '' ? quoted(message, 200) : 'none';
 }

@@ -3,6 +3,7 @@ import { Backoff } from '../../../client/pacing.js';
 import type { PendingRequest } from '../../../client/pending.js';
 import type { WalletReport } from '../../../client/types.js';
 import { Observable } from '../../parts/observable.js';
+import { reasonOf } from '../conversation/user-words.js';
 import { isAlike, type Asked } from './asked.js';
 import type { WalletConnection } from './connection.js';
 import { LockWatch, withLock } from './locks.js';
@@ -91,7 +92,7 @@ export class RequestDesk extends Observable<ReadonlyMap<string, Progress>> {
     this.#waits.set(key, wait);
     const task = (): Promise<string | null> =>
       Promise.race([this.#ask(key, asked, { isRepeat, signal: wait.signal }), aborted(wait.signal)]);
-    const problem = await withLock(key, task).catch(wordsOf);
+    const problem = await withLock(key, task).catch(reasonOf);
     this.#waits.delete(key);
     this.#update(key, { act: null, problem });
     await this.#deliver(key);
@@ -127,7 +128,7 @@ export class RequestDesk extends Observable<ReadonlyMap<string, Progress>> {
     const problem = await withLock(key, () => {
       if (!this.#isDecided(key)) this.#keep(key, asked, outcome);
       return Promise.resolve(null);
-    }).catch(wordsOf);
+    }).catch(reasonOf);
     this.#update(key, { act: null, problem });
     await this.#deliver(key);
   }
@@ -202,7 +203,7 @@ export class RequestDesk extends Observable<ReadonlyMap<string, Progress>> {
     } catch (error) {
       if (error instanceof ClientError && error.kind === 'unreachable')
         this.#outages.add(keyOf(sessionId, request.id));
-      return `The service did not confirm that this request still waits: ${wordsOf(error)}.`;
+      return `The service did not confirm that this request still waits: ${reasonOf(error)}.`;
     }
     const now = pending?.find(({ id }) => id === request.id);
     if (now === undefined) return 'This request does not wait any more.';
@@ -232,7 +233,7 @@ export class RequestDesk extends Observable<ReadonlyMap<string, Progress>> {
       if (failure?.retryable !== true) {
         // A deleted thread cannot receive the outcome: it is not reported again.
         if (failure?.status === 404) this.#keepReported(key, due);
-        const problem = failure === null ? null : `The service refused the outcome: ${failure.message}.`;
+        const problem = failure === null ? null : `The service refused the outcome: ${reasonOf(failure)}.`;
         this.#update(key, { act: null, problem });
         return;
       }
@@ -283,10 +284,6 @@ export class RequestDesk extends Observable<ReadonlyMap<string, Progress>> {
   #update(key: string, progress: Progress): void {
     this.set(new Map(this.get()).set(key, progress));
   }
-}
-
-function wordsOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 /** Resolves once a signal is aborted, with the reason if it is in words. */

@@ -1,6 +1,7 @@
 import type { WalletProof } from '../../../client/types.js';
 import { Observable } from '../../parts/observable.js';
 import { readStoredJson, store } from '../../parts/storage.js';
+import { reasonOf } from '../conversation/user-words.js';
 import { serviceNow } from '../page-fetch.js';
 import { isSameAddress } from './address.js';
 import { hexText } from './amounts.js';
@@ -80,7 +81,7 @@ export class SignIn extends Observable<SignInState> {
       store('tab', KEPT, JSON.stringify(proof));
       this.set({ ...this.get(), isRequired: true, proof });
     } catch (error) {
-      this.set({ ...this.get(), problem: error instanceof Error ? error.message : String(error) });
+      this.set({ ...this.get(), problem: reasonOf(error) });
     } finally {
       this.set({ ...this.get(), isAsking: false });
     }

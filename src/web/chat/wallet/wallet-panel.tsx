@@ -1,7 +1,6 @@
 import { useEffect, type ReactNode } from 'react';
 import { useObservable } from '../../parts/observable.js';
 import type { Conversation } from '../conversation/conversation.js';
-import { shortAddress } from './address.js';
 import { chainName } from './chains.js';
 import type { Connected, WalletConnection } from './connection.js';
 import type { FoundWallet } from './discovery.js';
@@ -26,7 +25,7 @@ export function WalletPanel(props: {
             <span>
               <strong>{connected.wallet.name}</strong>
               <span className="wallet-where">
-                <code title={connected.account}>{shortAddress(connected.account)}</code>{' '}
+                <code>{connected.account}</code>{' '}
                 {connected.chainId === null ? 'on an unknown chain' : chainName(connected.chainId)}
               </span>
             </span>

@@ -7,7 +7,7 @@ import type { KeptRequest } from '../records.js';
 import type { Progress } from '../request-desk.js';
 import type { Wallets } from '../wallets.js';
 import { useMined } from './mined.js';
-import { visible } from '../visible.js';
+import { visible } from '../../../../client/visible-text.js';
 
 /** Maximum length of a signature that is shown, in characters; all of it can be copied. */
 const SHOWN = 300;

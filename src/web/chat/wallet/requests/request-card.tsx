@@ -4,13 +4,13 @@ import { Icon } from '../../../parts/icon.js';
 import { useObservable } from '../../../parts/observable.js';
 import type { ViewMessage } from '../../../../client/view/view.js';
 import type { WalletUse } from '../../threads/kept-threads.js';
-import { isSameAddress, shortAddress } from '../address.js';
+import { checksummed, isSameAddress } from '../address.js';
 import { chainName } from '../chains.js';
 import type { Connected } from '../connection.js';
 import { isHash, needsOtherChain } from '../signing.js';
-import { visibleLine } from '../visible.js';
 import { WalletChoice } from '../wallet-panel.js';
 import type { Wallets } from '../wallets.js';
+import { Quote } from './framed.js';
 import type { Phase } from './phase.js';
 import { RequestDetails, RequestFacts } from './request-facts.js';
 import { simulationOf } from './simulation.js';
@@ -72,16 +72,14 @@ export function RequestCard(props: {
           <span className="request-id">Request {id}</span> {title}
         </h3>
       </header>
-      {label !== '' && (
-        <p className="request-label">
-          The assistant’s words: <q dir="auto">{visibleLine(label, 200)}</q>
-        </p>
-      )}
+      {label !== '' && <Quote by="The assistant’s words" text={label} />}
       <RequestFacts request={request} simulation={simulation} />
-      <details className="request-details">
-        <summary>Details</summary>
-        <RequestDetails request={request} />
-      </details>
+      {(request.kind === 'transaction' || request.typedData !== null) && (
+        <details className="request-details">
+          <summary>Details</summary>
+          <RequestDetails request={request} />
+        </details>
+      )}
       {warningsOf(request).map((words) => (
         <p key={words} className="warning">
           {words}
@@ -204,7 +202,7 @@ function Differences(props: {
     <>
       {from !== null && !isSameAddress(from, account) && (
         <p className="warning">
-          The request is for {shortAddress(from)}; the wallet has selected {shortAddress(account)}.
+          The request is for {checksummed(from)}; the wallet has selected {checksummed(account)}.
         </p>
       )}
       {needsOtherChain(request, chainId) && (

@@ -1,35 +1,42 @@
 import type { ReactNode } from 'react';
 import type { PendingRequest, PendingTransaction } from '../../../../client/pending.js';
 import { CopyButton } from '../../../parts/copy-button.js';
-import { checksummed, shortAddress } from '../address.js';
+import { checksummed } from '../address.js';
 import { grouped } from '../amounts.js';
 import { readTokenCall, type TokenCall } from './calldata.js';
 import { chainName, nativeAmount } from '../chains.js';
 import type { Simulation } from './simulation.js';
 import { amountOf } from './summary.js';
+import { Framed, Quote } from './framed.js';
 import { TypedData } from './typed-data.js';
-import { visible } from '../visible.js';
+import { visible } from '../../../../client/visible-text.js';
 
-/** Maximum length of calldata and JSON that the details show; more can be copied. In characters. */
+/** Maximum length of texts, calldata and JSON that the card shows; more can be copied. In characters. */
 const SHOWN = 20_000;
+/** A text of more lines or characters may be higher than its frame, which scrolls. */
+const HIGH_LINES = 8;
+const HIGH_CHARACTERS = 250;
 
 type Row = readonly [name: string, value: ReactNode];
 
-/** What a request does: to whom, how much, on which chain, and what its simulation said. */
+/** What a request does: from and to whom, how much, on which chain, and what its simulation said. Addresses are whole. */
 export function RequestFacts(props: {
   readonly request: PendingRequest;
   readonly simulation: Simulation | null;
 }): ReactNode {
   const { request, simulation } = props;
+  const { from } = request;
+  const signer: Row = ['From', from === null ? 'the bound wallet' : <Address key="from" address={from} />];
   if (request.kind === 'transaction') {
     return (
       <Rows
         rows={[
-          ['Amount', simulation?.amount ?? nativeAmount(request.value, request.chainId)],
-          ['To', <Short key="to" address={request.to} />],
+          signer,
+          ['Amount', nativeAmount(request.value, request.chainId, simulation?.amount)],
+          [request.data === '0x' ? 'To' : 'Contract', <Address key="to" address={request.to} />],
           ...tokenRows(request),
           ['Chain', chainName(request.chainId, simulation?.chain)],
-          ['Simulation', simulation?.text ?? 'not known here'],
+          ['Simulation', <Simulated key="simulation" simulation={simulation} />],
         ]}
       />
     );
@@ -37,42 +44,54 @@ export function RequestFacts(props: {
   const { typedData, text } = request;
   return (
     <>
-      <Rows rows={[['Chain', chainName(request.chainId)]]} />
-      {typedData === null ? (
-        <pre className="signed-text" tabIndex={0} aria-label="Text to sign">
-          {visible(text ?? '', SHOWN)}
-        </pre>
-      ) : (
-        <TypedData data={typedData} />
-      )}
+      <Rows rows={[signer, ['Chain', chainName(request.chainId)]]} />
+      {typedData === null ? <TextToSign text={text ?? ''} /> : <TypedData data={typedData} />}
     </>
   );
 }
 
-/** All of a request, exactly: whole addresses, wei, calldata. */
+function TextToSign({ text }: { readonly text: string }): ReactNode {
+  const lines = text.split('\n').length;
+  const isHigh = lines > HIGH_LINES || text.length > HIGH_CHARACTERS;
+  return (
+    <Framed by="What you would sign: a text as the assistant gave it. The service does not vouch for it.">
+      <span className="whole">
+        <pre className="signed-text" tabIndex={0} aria-label="Text to sign">
+          {visible(text, SHOWN)}
+        </pre>
+        <CopyButton text={text} label="Copy all of it" />
+      </span>
+      {isHigh && (
+        <p className="hint">
+          The text has {lines} lines and {text.length} characters: scroll to read all of it.
+        </p>
+      )}
+    </Framed>
+  );
+}
+
+/** The reason of a failure is the contract’s. */
+function Simulated({ simulation }: { readonly simulation: Simulation | null }): ReactNode {
+  if (simulation === null) return 'not known here';
+  const { text, reason } = simulation;
+  return reason === null ? text : [text, <Quote key="reason" by="The contract’s words" text={reason} />];
+}
+
+/** The rest of a request, exactly: wei, gas, calldata, JSON. A text has no more than the card shows. */
 export function RequestDetails({ request }: { readonly request: PendingRequest }): ReactNode {
-  const { from } = request;
-  const signer: Row = ['From', from === null ? 'the bound wallet' : <Whole key="from" address={from} />];
   if (request.kind === 'signature') {
-    const json = request.typedData === null ? null : JSON.stringify(request.typedData, null, 2);
     return (
-      <Rows
-        rows={[signer, ...(json === null ? [] : [['As JSON', <Raw key="json" text={json} />] as const])]}
-      />
+      <Framed by="What you would sign, as JSON">
+        <Raw text={JSON.stringify(request.typedData, null, 2)} />
+      </Framed>
     );
   }
-  const { to, value, data, gas } = request;
-  const call = readTokenCall(data);
+  const { value, data, gas } = request;
   return (
     <Rows
       rows={[
-        signer,
-        ['To', <Whole key="to" address={to} />],
-        ...(call === null
-          ? []
-          : [[TOKEN_ROWS[call.action], <Whole key="token" address={call.to} />] as const]),
         ['Amount in wei', grouped(value)],
-        ...(gas === null ? [] : [['Gas by the simulation', visible(gas, 80)] as const]),
+        ...(gas === null ? [] : [['Gas by the simulation', grouped(BigInt(gas))] as const]),
         ['Data', data === '0x' ? 'none: a plain transfer' : <Raw key="data" text={data} />],
       ]}
     />
@@ -91,7 +110,8 @@ function tokenRows({ data }: PendingTransaction): readonly Row[] {
   if (call === null) return [['Call', `${data.slice(0, 10)}, ${bytes} bytes`]];
   return [
     ['Call', `${call.action} of a token`],
-    [TOKEN_ROWS[call.action], <Short key="token" address={call.to} />],
+    ...(call.from === null ? [] : [['Owner', <Address key="owner" address={call.from} />] as const]),
+    [TOKEN_ROWS[call.action], <Address key="token" address={call.to} />],
     ['Tokens', amountOf(call)],
   ];
 }
@@ -109,17 +129,13 @@ function Rows({ rows }: { readonly rows: readonly Row[] }): ReactNode {
   );
 }
 
-/** An address in short; the details show all of it. */
-function Short({ address }: { readonly address: string }): ReactNode {
-  return <code title={checksummed(address)}>{shortAddress(address)}</code>;
-}
-
-function Whole({ address }: { readonly address: string }): ReactNode {
+/** A whole address: one in short can look like another. */
+function Address({ address }: { readonly address: string }): ReactNode {
   const text = checksummed(address);
   return (
     <span className="whole">
       <code>{text}</code>
-      <CopyButton text={text} label={`Copy ${shortAddress(address)}`} />
+      <CopyButton text={text} label={`Copy ${text}`} />
     </span>
   );
 }

@@ -1,18 +1,19 @@
 import { isObject, parseJson, textOf } from '../../../../client/json.js';
 import type { PendingTransaction } from '../../../../client/pending.js';
 import type { ViewMessage } from '../../../../client/view/view.js';
-import { visibleLine } from '../visible.js';
 
 /** What the service's simulation of a transaction said. */
 export interface Simulation {
   readonly text: string;
+  /** Why it failed, in the words of a contract; null: it passed, or there are none. */
+  readonly reason: string | null;
   /** The name of the chain in the service's configuration; null: not known. */
   readonly chain: string | null;
   /** The amount of the native currency with its symbol; null: not known. */
   readonly amount: string | null;
 }
 
-const UNKNOWN = { chain: null, amount: null } as const;
+const UNKNOWN = { reason: null, chain: null, amount: null } as const;
 /** The tool that simulates transactions. */
 const TOOL = 'stage_transaction';
 
@@ -23,10 +24,12 @@ export function simulationOf(request: PendingTransaction, messages: readonly Vie
       if (block.kind !== 'tool' || block.name !== TOOL || block.result === null) continue;
       const result = parseJson(block.result);
       if (!isObject(result) || result.id !== request.id || !isSame(result, request)) continue;
-      const [chain, amount] = ['chain', 'value'].map(
-        (name) => visibleLine(textOf(result, name), 120) || null,
-      );
-      return { text: wordsOf(result.simulation), chain: chain ?? null, amount: amount ?? null };
+      const amount = textOf(result, 'value');
+      return {
+        ...outcomeOf(result.simulation),
+        chain: textOf(result, 'chain') || null,
+        amount: isAmountOf(request.value, amount) ? amount : null,
+      };
     }
   }
   return { text: request.gas === null ? 'not known here' : `passed, at most ${request.gas} gas`, ...UNKNOWN };
@@ -44,12 +47,20 @@ function isSame(
   );
 }
 
-function wordsOf(simulation: unknown): string {
-  if (typeof simulation !== 'object' || simulation === null) return 'not known here';
+/** True for an amount with a short symbol that has the digits of a value in wei. */
+function isAmountOf(wei: bigint, amount: string): boolean {
+  const [, whole = '', fraction = ''] =
+    /^(\d{1,78})(?:\.(\d{1,78}))? [\p{L}\p{N}.$]{1,12}$/u.exec(amount) ?? [];
+  const digits = (text: string): string => text.replace(/^0+|0+$/g, '');
+  return whole !== '' && digits(whole + fraction) === digits(String(wei));
+}
+
+function outcomeOf(simulation: unknown): Pick<Simulation, 'text' | 'reason'> {
+  if (typeof simulation !== 'object' || simulation === null) return { text: 'not known here', reason: null };
   const field = (name: string): unknown => Reflect.get(simulation, name);
-  const gas = field('gas_used');
-  const spent = typeof gas === 'string' || typeof gas === 'number' ? `, ${String(gas)} gas` : '';
-  if (field('success') === true) return `passed${spent}`;
+  const gas = String(field('gas_used'));
+  const spent = /^\d{1,20}$/.test(gas) ? `, ${gas} gas` : '';
+  if (field('success') === true) return { text: `passed${spent}`, reason: null };
   const reason = field('revert_reason');
-  return `failed${typeof reason === 'string' ? `: ${visibleLine(reason, 200)}` : ''}`;
+  return { text: 'failed', reason: typeof reason === 'string' && reason !== '' ? reason : null };
 }

@@ -1,30 +1,30 @@
 import type { PendingRequest } from '../../../../client/pending.js';
-import { shortAddress } from '../address.js';
+import { checksummed } from '../address.js';
 import { grouped } from '../amounts.js';
 import { readTokenCall, UNLIMITED, type TokenCall } from './calldata.js';
 import { nativeAmount } from '../chains.js';
 import { signatureWarnings } from './signature-warnings.js';
 
 /**
- * Returns what a request does, in one line. Made of the facts alone: the label is the assistant's, which a stranger may
- * have led.
+ * Returns what a request does, in one line, with whole addresses: one in short can look like another. Made of the facts
+ * alone: the label is the assistant's, which a stranger may have led.
  * @param amount the amount of the native currency with its symbol, if the service sent it
  */
 export function titleOf(request: PendingRequest, amount: string | null): string {
   if (request.kind === 'signature') return request.typedData === null ? 'Sign a text' : 'Sign typed data';
   const { to, value, data, chainId } = request;
-  const sent = amount ?? nativeAmount(value, chainId);
-  if (data === '0x') return `Send ${sent} to ${shortAddress(to)}`;
+  const sent = nativeAmount(value, chainId, amount);
+  if (data === '0x') return `Send ${sent} to ${checksummed(to)}`;
   const call = readTokenCall(data);
   const paid = value === 0n ? '' : ` and send ${sent}`;
   return call === null
-    ? `Call the contract ${shortAddress(to)}${paid}`
-    : `${tokenTitle(call)} of token ${shortAddress(to)}${paid}`;
+    ? `Call the contract ${checksummed(to)}${paid}`
+    : `${tokenTitle(call)} of token ${checksummed(to)}${paid}`;
 }
 
 function tokenTitle(call: TokenCall): string {
   const amount = mayBeOfNft(call) ? `${plainAmount(call)}, or one NFT,` : plainAmount(call);
-  const to = shortAddress(call.to);
+  const to = checksummed(call.to);
   switch (call.action) {
     case 'approve':
       return `Allow ${to} to spend ${amount}`;
@@ -34,7 +34,7 @@ function tokenTitle(call: TokenCall): string {
       return `${call.amount === 0n ? 'Disallow' : 'Allow'} ${to} to take all that you have`;
     case 'transfer':
     case 'transferFrom':
-      return `Transfer ${amount}${call.from === null ? '' : ` from ${shortAddress(call.from)}`} to ${to}`;
+      return `Transfer ${amount}${call.from === null ? '' : ` from ${checksummed(call.from)}`} to ${to}`;
   }
   return call.action satisfies never;
 }

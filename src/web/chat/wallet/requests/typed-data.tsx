@@ -1,64 +1,93 @@
 import type { ReactNode } from 'react';
 import { isObject } from '../../../../client/json.js';
 import type { JsonObject, JsonValue } from '../../../../client/types.js';
-import { visible, visibleLine } from '../visible.js';
+import { visible, visibleLine } from '../../../../client/visible-text.js';
+import { Framed } from './framed.js';
 
-/** Maximum number of values, and of levels, that the tree shows. */
+/** Maximum number of values, of which the domain gets a part, and of levels that the tree shows. */
 const MOST = 150;
+const MOST_OF_DOMAIN = 20;
 const DEEPEST = 8;
-
-/** Counts the values that are still to be shown. */
-interface Budget {
-  left: number;
-}
 
 /** Shows typed data (EIP-712) as a tree: its domain, and its message. What does not fit is in the JSON below it. */
 export function TypedData({ data }: { readonly data: JsonObject }): ReactNode {
-  const budget: Budget = { left: MOST };
-  const type = typeof data.primaryType === 'string' ? visibleLine(data.primaryType, 80) : 'of no type';
-  const parts = [
-    ['Signed for', data.domain],
-    [`Message ${type}`, data.message],
-  ] as const;
-  const trees = parts.map(([name, value]) => (
-    <section key={name}>
-      <h4>{name}</h4>
-      {tree(value ?? {}, budget, 1)}
-    </section>
-  ));
+  const { domain = {}, message = {}, primaryType } = data;
+  const type = typeof primaryType === 'string' ? visibleLine(primaryType, 80) : 'none';
+  const count = countOf(domain) + countOf(message);
   return (
-    <div className="typed-data" tabIndex={0} role="group" aria-label="Typed data">
-      {trees}
-      {budget.left <= 0 && (
-        <p className="warning">The message is longer. Read all of it as JSON in the details.</p>
-      )}
-    </div>
+    <Framed by="What you would sign: names and values as the assistant gave them. The service does not vouch for them.">
+      <div className="typed-data" tabIndex={0} role="group" aria-label="Typed data">
+        <section>
+          <h4>Signed for</h4>
+          <Tree value={domain} most={MOST_OF_DOMAIN} level={1} />
+        </section>
+        <section>
+          <h4>
+            Message of the type <span className="name">{type}</span>
+          </h4>
+          <Tree value={message} most={MOST - MOST_OF_DOMAIN} level={1} />
+        </section>
+      </div>
+      <p className="hint">Its parts are {count} in all. Scroll in it where not all are in sight.</p>
+    </Framed>
   );
 }
 
-/** Shows a value, and counts what it shows. */
-function tree(value: JsonValue, budget: Budget, level: number): ReactNode {
-  if (!isObject(value) && !Array.isArray(value)) return <span className="value">{leafText(value)}</span>;
-  if (level > DEEPEST) {
-    budget.left = 0;
-    return <span className="value">…</span>;
-  }
-  const entries: [string, JsonValue][] = Array.isArray(value)
-    ? value.slice(0, MOST).map((item, index) => [String(index), item])
-    : Object.entries(value);
-  const items: ReactNode[] = [];
-  for (const [name, item] of entries) {
-    if (budget.left <= 0) break;
-    budget.left--;
-    items.push(
-      <li key={name}>
-        <span className="name">{visibleLine(name, 80)}</span> {tree(item, budget, level + 1)}
-      </li>,
-    );
-  }
-  return <ul>{items}</ul>;
+/**
+ * Shows a value. The values of one level come before those inside them, which share what is left, so that no part of a
+ * message can keep the others from being shown.
+ */
+function Tree({
+  value,
+  most,
+  level,
+}: {
+  readonly value: JsonValue;
+  readonly most: number;
+  readonly level: number;
+}) {
+  if (!isObject(value) && !Array.isArray(value)) return <Leaf value={value} />;
+  const entries = Object.entries(value);
+  const shown = level > DEEPEST ? [] : entries.slice(0, most);
+  const groups = shown.filter(([, item]) => typeof item === 'object' && item !== null).length;
+  const share = Math.floor((most - shown.length) / Math.max(groups, 1));
+  const hidden = entries.length - shown.length;
+  if (entries.length === 0) return <span className="value">empty</span>;
+  return (
+    <ul>
+      {shown.map(([name, item]) => (
+        <li key={name}>
+          <span className="name">{visibleLine(name, 80)}</span>{' '}
+          <Tree value={item} most={share} level={level + 1} />
+        </li>
+      ))}
+      {hidden > 0 && (
+        <li className="left-out">
+          {hidden} more are left out here. Read all of them as JSON in the details.
+        </li>
+      )}
+    </ul>
+  );
 }
 
-function leafText(value: null | boolean | number | string): string {
-  return typeof value === 'string' ? visible(value, 400) : String(value);
+/** A text has a frame of its own, so that no line of it looks like the next value. */
+function Leaf({ value }: { readonly value: null | boolean | number | string }): ReactNode {
+  return typeof value === 'string' ? (
+    <q className="value">{visible(value, 400)}</q>
+  ) : (
+    <span className="value">{String(value)}</span>
+  );
+}
+
+/** Counts the values in a value. Iterative, so that no depth can exhaust the call stack. */
+function countOf(value: JsonValue): number {
+  let count = 0;
+  for (let level = [value]; level.length > 0;) {
+    const items = level
+      .filter((item) => typeof item === 'object' && item !== null)
+      .flatMap(Object.values<JsonValue>);
+    count += items.length;
+    level = items;
+  }
+  return count;
 }
