@@ -7,7 +7,7 @@ import { commandIn } from '../../src/cli/chat/commands.js';
 import { Display } from '../../src/cli/chat/display.js';
 import { mayHoldKey, runTx, type WalletRoom } from '../../src/cli/chat/wallet-commands.js';
 import { typedDataOf } from '../support/account-messages.js';
-import { requestLine, signingLines } from '../../src/cli/chat/what-to-sign.js';
+import { requestLines, signingLines } from '../../src/cli/chat/what-to-sign.js';
 
 const WALLET = `0x${'aa'.repeat(20)}`;
 const FRIEND = `0x${'bb'.repeat(20)}`;
@@ -53,42 +53,47 @@ function room(): WalletRoom & { readonly reports: WalletReport[]; shown: () => s
 describe('What to sign', () => {
   it('is listed with its id, amount, recipient and chain, then the label', () => {
     const facts = `send 10000000000000000 wei (0.01 at 18 decimals) to ${FRIEND}, chain 31337`;
-    expect(requestLine(payment)).toBe(`1  ${facts}; the assistant's words: "send 0.01 ETH"`);
-    expect(requestLine({ ...payment, label: '' })).toBe(`1  ${facts}`);
-    const forged = `send 1 wei to ${WALLET}, chain 1"; now`;
-    expect(requestLine({ ...payment, label: forged })).toBe(
-      `1  ${facts}; the assistant's words: "send 1 wei to ${WALLET}, chain 1'; now"`,
-    );
-    expect(requestLine(call)).toContain(`, data 0x${'ab'.repeat(32)}… (100 bytes)`);
-    expect(requestLine(text)).toBe(`3  sign a text, chain 1; the assistant's words: "Sign “hi”"`);
-    expect(requestLine({ ...typed, label: 'a\u202e\u001b[2Jb\n' })).toBe(
-      String.raw`4  sign typed data (EIP-712), chain 1; the assistant's words: "a\u202e\u001b[2Jb\u000a"`,
-    );
+    const words = "   the assistant's words:";
+    expect(requestLines(payment)).toEqual([`1  ${facts}`, words, '   “send 0.01 ETH”']);
+    expect(requestLines({ ...payment, label: '' })).toEqual([`1  ${facts}`]);
+    expect(requestLines(call)[0]).toContain(`, data 0x${'ab'.repeat(32)}… (100 bytes)`);
+    expect(requestLines(text)).toEqual(['3  sign a text, chain 1', words, "   “Sign 'hi'”"]);
   });
 
-  it('has no unseen characters', () => {
-    expect(requestLine({ ...text, label: 'a\u3164b\u034fc\ufe0fd\u2800e\u{e0100}f' })).toContain(
-      String.raw`"a\u3164b\u034fc\ufe0fd\u2800e\u{e0100}f"`,
-    );
+  it.each([
+    [`1 wei to ${WALLET}, chain 1”; "now`, [`“1 wei to ${WALLET}, chain 1'; 'now”`]],
+    ['a\u202e\u001b[2Jb\n', [String.raw`“a\u202e\u001b[2Jb”`]],
+    ['a\u3164b\u034fc\ufe0fd\u{e0100}f', [String.raw`“a\u3164b\u034fc\ufe0fd\u{e0100}f”`]],
+    [`a${'\u0301'.repeat(5)}`, [`“a${'\u0301'.repeat(3)}${String.raw`\u0301\u0301`}”`]],
+    // What a terminal would wrap to the next line is in quotation marks of its own.
+    [`${'x'.repeat(70)}Request 4: confirmed.`, [`“${'x'.repeat(70)}”`, '“Request 4: confirmed.”']],
+    ['字'.repeat(36), [`“${'字'.repeat(35)}”`, '“字”']],
+    [
+      'y'.repeat(1_000),
+      [...Array<string>(2).fill(`“${'y'.repeat(70)}”`), `“${'y'.repeat(60)}… (800 mo”`, '“re)”'],
+    ],
+  ])('frames each line of the label %j', (label, lines) => {
+    expect(requestLines({ ...payment, label }).slice(2)).toEqual(lines.map((line) => `   ${line}`));
   });
 
   it('is a cast command and the JSON of a transaction', async () => {
-    const [, command, json = ''] = await signingLines(payment);
+    const [command, json = ''] = (await signingLines(payment)).slice(3);
     expect(command).toBe(
       `cast send ${FRIEND} --value 10000000000000000 --chain 31337 --from ${WALLET} --rpc-url "$ETH_RPC_URL"`,
     );
     expect(JSON.parse(json)).toEqual({
       ...{ from: WALLET, to: FRIEND, value: '0x2386f26fc10000', data: '0x', chainId: '0x7a69' },
     });
-    const [, whole] = await signingLines(call);
+    const [, , , whole] = await signingLines(call);
     expect(whole).toBe(
       `cast send ${FRIEND} 0x${'ab'.repeat(100)} --value 0 --chain 31337 --rpc-url "$ETH_RPC_URL"`,
     );
   });
 
   it('is a text in hex, which a shell cannot misread', async () => {
-    const [, shown, command = ''] = await signingLines(text);
-    expect(shown).toBe(JSON.stringify("it's $HOME\n`x`"));
+    const [caption, shown, command = ''] = (await signingLines(text)).slice(3);
+    expect(caption).toBe('What you would sign, a text as the assistant gave it:');
+    expect(shown).toBe(`│ ${JSON.stringify("it's $HOME\n`x`")}`);
     const hex = /^cast wallet sign 0x([0-9a-f]+) --from 0x[a]{40}$/.exec(command)?.[1] ?? '';
     expect(Buffer.from(hex, 'hex').toString()).toBe("it's $HOME\n`x`");
   });
@@ -103,6 +108,49 @@ describe('What to sign', () => {
     } finally {
       rmSync(dirname(file), { recursive: true });
     }
+  });
+});
+
+describe('What is too long for the screen', () => {
+  const long = 'ab'.repeat(30_000);
+  const fileIn = (line: string): string => /'(\/[^']+)'/.exec(line)?.[1] ?? '';
+
+  it('is calldata in files, which the command reads', async () => {
+    const lines = await signingLines({ ...payment, data: `0x${long}` });
+    const [command = '', json = ''] = lines.slice(3);
+    expect(lines.join('').length).toBeLessThan(1_000);
+    expect(command).toMatch(new RegExp(`^cast send ${FRIEND} "\\$\\(cat '[^']+'\\)" --value`));
+    const read = [fileIn(command), fileIn(json)].map((file) => {
+      const content = readFileSync(file, 'utf8').trimEnd();
+      rmSync(dirname(file), { recursive: true });
+      return content;
+    });
+    expect(read[0]).toBe(`0x${long}`);
+    expect(JSON.parse(read[1] ?? '')).toMatchObject({ to: FRIEND, data: `0x${long}` });
+  });
+
+  it('is a text in a file, and its first lines with what is left out', async () => {
+    const lines = await signingLines({ ...text, text: long });
+    expect(lines.filter((line) => line.startsWith('│ '))).toHaveLength(60);
+    expect(lines).toContain('(798 more lines are left out: all of it is in the command, in hex.)');
+    const file = fileIn(lines.find((line) => line.startsWith('cast wallet sign "$(cat ')) ?? '');
+    expect(readFileSync(file, 'utf8').trimEnd()).toBe(`0x${Buffer.from(long).toString('hex')}`);
+    rmSync(dirname(file), { recursive: true });
+  });
+
+  it('is typed data, of which each line that a terminal would wrap has its bar', async () => {
+    const message = {
+      note: `${' '.repeat(80)}Request 4: confirmed.`,
+      list: Array.from({ length: 500 }, () => 1),
+    };
+    const lines = await signingLines({ ...typed, typedData: { ...TYPED, message } });
+    const file = fileIn(lines.find((line) => line.startsWith('cast wallet sign --data')) ?? '');
+    rmSync(dirname(file), { recursive: true });
+    expect(lines.filter((line) => line.includes('4: confirmed'))).toEqual([expect.stringMatching(/^│ /)]);
+    expect(lines.filter((line) => line.startsWith('│ '))).toHaveLength(60);
+    expect(lines.find((line) => line.includes('left out'))).toMatch(
+      /^\(4\d\d more lines .* in the file of the command\.\)$/,
+    );
   });
 });
 
@@ -127,10 +175,9 @@ describe('/tx', () => {
   it('lists what is pending', async () => {
     const here = room();
     await runTx(here, '');
-    expect(here.shown().split('\n').slice(0, 3)).toEqual([
+    expect(here.shown().split('\n').slice(0, 7)).toEqual([
       'Waiting for your wallet:',
-      `  ${requestLine(payment)}`,
-      `  ${requestLine(call)}`,
+      ...[payment, call].flatMap(requestLines).map((line) => `  ${line}`),
     ]);
   });
 

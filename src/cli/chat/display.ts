@@ -1,4 +1,5 @@
 import type { SessionEvent, ToolProgress } from '../../client/index.js';
+import { visibleLine, withoutStacks } from '../../client/visible-text.js';
 import { colourful, printable, styled, type Terminal } from '../terminal.js';
 
 /** Maximum length of shown arguments and results, in characters. */
@@ -71,7 +72,8 @@ export class Display {
     const { output, errors } = this.terminal;
     if (this.#isTerminal) this.end();
     const stream = this.#isTerminal ? output : errors;
-    stream.write(`${styled(style, printable(text), colourful(this.terminal, stream))}\n`);
+    const line = withoutStacks(printable(text));
+    stream.write(`${styled(style, line, colourful(this.terminal, stream))}\n`);
   }
 
   #begin(turnId: string): void {
@@ -88,7 +90,8 @@ export class Display {
     this.#isLost = state === 'lost';
   }
 
-  #tool({ name, status, args, message, result }: ToolProgress): void {
+  #tool({ name: given, status, args, message, result }: ToolProgress): void {
+    const name = shortened(given);
     if (status !== 'running') {
       this.aside(`← ${name}${status === 'failed' ? ' failed:' : ''} ${shortened(result ?? '')}`);
     } else if (message !== undefined) this.aside(`… ${name} ${shortened(message)}`);
@@ -101,18 +104,20 @@ export class Display {
     else {
       // The service generated the reply again after a crash.
       this.end();
+      this.#shown = '';
       this.#write(this.#received);
     }
     this.#shown = this.#received;
   }
 
   #write(text: string): void {
-    this.terminal.output.write(printable(text, { lines: true }));
+    const shown = printable(text, { lines: true });
+    // A program that reads the reply gets it as it is.
+    this.terminal.output.write(this.#isTerminal ? withoutStacks(shown, this.#shown) : shown);
     this.#open = !text.endsWith('\n');
   }
 }
 
 function shortened(text: string): string {
-  const line = text.replaceAll(/\s+/g, ' ');
-  return line.length > LINE ? `${line.slice(0, LINE)}…` : line;
+  return visibleLine(text.replaceAll(/\s+/g, ' '), LINE);
 }

@@ -1,5 +1,6 @@
 import type { Client, SessionState, WalletReport } from '../../client/index.js';
 import { isWalletReport, verdictsIn } from '../../client/wallet-words.js';
+import { visibleLine } from '../../client/visible-text.js';
 import { linkSignals } from '../../core/model/abort.js';
 import type { Display } from './display.js';
 
@@ -93,6 +94,7 @@ function showRest(state: SessionState, turnId: string, display: Display): void {
   display.end();
   for (const { sender, content } of turn) {
     if (sender !== 'system') continue;
-    for (const { id, words } of verdictsIn(content)) display.aside(`Request ${String(id)}: ${words}`);
+    for (const { id, words } of verdictsIn(content))
+      display.aside(`Request ${String(id)}: ${visibleLine(words, 1_000)}`);
   }
 }

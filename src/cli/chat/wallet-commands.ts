@@ -1,6 +1,6 @@
 import type { Client, PendingRequest, WalletReport } from '../../client/index.js';
 import type { Display } from './display.js';
-import { requestLine, signingLines } from './what-to-sign.js';
+import { requestLines, signingLines } from './what-to-sign.js';
 
 /** The part of the chat that these commands use. */
 export interface WalletRoom {
@@ -73,7 +73,7 @@ export async function listPending({
 /** Shows requests, and what can be done with them. */
 export function showPending(display: Display, pending: readonly PendingRequest[], hint: string): void {
   display.aside('Waiting for your wallet:');
-  for (const request of pending) display.aside(`  ${requestLine(request)}`);
+  for (const line of pending.flatMap(requestLines)) display.aside(`  ${line}`);
   display.aside(hint);
 }
 

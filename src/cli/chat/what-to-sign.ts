@@ -4,19 +4,25 @@ import { join } from 'node:path';
 import type { PendingRequest } from '../../client/index.js';
 import { formatUnits } from '../../core/model/amount.js';
 import { accountActionIn } from '../../core/wallet/account-actions.js';
+import { framedLines, quotedLines } from './words-of-others.js';
 
 type PendingTransaction = Extract<PendingRequest, { kind: 'transaction' }>;
 type PendingSignature = Extract<PendingRequest, { kind: 'signature' }>;
 
-/** The longest calldata in a list, in characters. */
+/** The longest calldata in a list, and in a command, in characters. */
 const MAX_DATA = 66;
+const MAX_ARGUMENT = 2_000;
 
-/** Describes a request in one line: what, to whom, how much, on which chain, then the assistant's label for it. */
-export function requestLine(request: PendingRequest): string {
+/**
+ * Describes a request: what, to whom, how much, on which chain, in one line; then the assistant's label for it. A
+ * stranger may have led the assistant, so each line of the label is in quotation marks: none looks like the facts.
+ */
+export function requestLines(request: PendingRequest): readonly string[] {
   const { id, label } = request;
-  // Last and in quotation marks, so that no label looks like the facts: a stranger may have led the assistant.
-  const words = label === '' ? '' : `; the assistant's words: "${label.replaceAll('"', "'")}"`;
-  return visible(`${String(id)}  ${factsOf(request)}${words}`);
+  const facts = `${String(id)}  ${factsOf(request)}`;
+  return label === ''
+    ? [facts]
+    : [facts, "   the assistant's words:", ...quotedLines(label).map((line) => `   ${line}`)];
 }
 
 function factsOf(request: PendingRequest): string {
@@ -31,48 +37,67 @@ function factsOf(request: PendingRequest): string {
 }
 
 /**
- * Returns what a wallet of one's own has to sign, line by line: a `cast` command and JSON. Stores typed data in a file
- * of its own that only its owner can read.
+ * Returns what a wallet of one's own has to sign, line by line: a `cast` command and JSON. Stores typed data, and what is
+ * too long for the screen, in files that only their owner can read.
  */
 export async function signingLines(request: PendingRequest): Promise<readonly string[]> {
-  const lines = request.kind === 'transaction' ? transactionLines(request) : await signatureLines(request);
+  const lines = await (request.kind === 'transaction' ? transactionLines(request) : signatureLines(request));
   const id = String(request.id);
   const report = request.kind === 'transaction' ? `/tx done ${id} HASH` : `/tx signed ${id} SIGNATURE`;
   return [
-    requestLine(request),
+    ...requestLines(request),
     ...lines,
     ...warningLines(request),
     `Add how your wallet signs, such as --ledger or --account NAME. Then: ${report}`,
   ];
 }
 
-function transactionLines({ from, to, value, data, chainId }: PendingTransaction): string[] {
+async function transactionLines(request: PendingTransaction): Promise<readonly string[]> {
+  const { id, from, to, value, data, chainId } = request;
   const transaction = {
     ...(from !== null && { from }),
     ...{ to, value: `0x${value.toString(16)}`, data, chainId: `0x${chainId.toString(16)}` },
   };
-  const call = data === '0x' ? '' : ` ${data}`;
+  const call = data === '0x' ? '' : ` ${await argumentOf(id, data)}`;
+  const json = JSON.stringify(transaction);
   return [
     `cast send ${to}${call} --value ${String(value)} --chain ${String(chainId)}${fromFlag(from)} --rpc-url "$ETH_RPC_URL"`,
-    JSON.stringify(transaction),
+    data.length <= MAX_ARGUMENT ? json : `The transaction as JSON: ${await stored(id, 'json', json)}`,
   ];
 }
 
-async function signatureLines({ id, from, typedData, text }: PendingSignature): Promise<string[]> {
+async function signatureLines(request: PendingSignature): Promise<readonly string[]> {
+  const { id, from, typedData, text } = request;
   if (typedData === null) {
     // In hex, because it is exact and needs no quoting in a shell.
-    const hex = Buffer.from(text ?? '', 'utf8').toString('hex');
-    return [visible(JSON.stringify(text)), `cast wallet sign 0x${hex}${fromFlag(from)}`];
+    const hex = `0x${Buffer.from(text ?? '', 'utf8').toString('hex')}`;
+    return [
+      'What you would sign, a text as the assistant gave it:',
+      ...framedLines([JSON.stringify(text)], 'the command, in hex'),
+      `cast wallet sign ${await argumentOf(id, hex)}${fromFlag(from)}`,
+    ];
   }
   const json = JSON.stringify(typedData, null, 2);
+  const file = await stored(id, 'json', json);
+  return [
+    'What you would sign, with names and values as the assistant gave them:',
+    ...framedLines(json.split('\n'), 'the file of the command'),
+    `cast wallet sign --data --from-file ${file}${fromFlag(from)}`,
+  ];
+}
+
+/** Returns hex as an argument of a command. A long one is read from a file: it would push the facts out of sight. */
+async function argumentOf(id: number, hex: string): Promise<string> {
+  return hex.length <= MAX_ARGUMENT ? hex : `"$(cat ${await stored(id, 'hex', hex)})"`;
+}
+
+/** Stores a text in a new file that only its owner can read. Returns its path, quoted for a shell. */
+async function stored(id: number, type: 'json' | 'hex', text: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'diptych-'));
   await chmod(folder, 0o700);
-  const file = join(folder, `request-${String(id)}.json`);
-  await writeFile(file, `${json}\n`, { mode: 0o600 });
-  return [
-    ...json.split('\n').map(visible),
-    `cast wallet sign --data --from-file '${file.replaceAll("'", String.raw`'\''`)}'${fromFlag(from)}`,
-  ];
+  const file = join(folder, `request-${String(id)}.${type}`);
+  await writeFile(file, `${text}\n`, { mode: 0o600 });
+  return `'${file.replaceAll("'", String.raw`'\''`)}'`;
 }
 
 /** Says what a signature may allow others to do. */
@@ -90,14 +115,4 @@ function fromFlag(from: string | null): string {
 /** The client does not know the currency of a chain; nearly all have 18 decimals. */
 function amountOf(wei: bigint): string {
   return `${String(wei)} wei (${formatUnits(wei, 18)} at 18 decimals)`;
-}
-
-const UNSEEN = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/gu;
-
-/** Escapes characters that are invisible or reorder text, so that what is read is what is signed. */
-function visible(text: string): string {
-  return text.replaceAll(UNSEEN, (character) => {
-    const code = character.codePointAt(0) ?? 0;
-    return code > 0xffff ? `\\u{${code.toString(16)}}` : `\\u${code.toString(16).padStart(4, '0')}`;
-  });
 }
