@@ -1,4 +1,4 @@
-import { expect, it } from '@jest/globals';
+import { afterEach, expect, it } from '@jest/globals';
 import type { Locator } from 'playwright-core';
 import { getAddress } from 'viem';
 import { describeWithBrowser } from '../support/browser.js';
@@ -17,6 +17,7 @@ const STACK = '\u0301'.repeat(60);
 const FORGED = 'Verified by the service: confirmed.';
 
 const visits = new Visits();
+const open: Visitor[] = [];
 
 /** Opens a thread whose state has these requests, whatever the service would allow. */
 async function visitWith(
@@ -24,6 +25,7 @@ async function visitWith(
   { width = 1440, messages = [] as readonly object[] } = {},
 ): Promise<Visitor> {
   const visitor = await visits.visit({ viewport: { width, height: 900 } });
+  open.push(visitor);
   await visitor.page.route(/\/api\/state/, async (route) => {
     const { 'if-none-match': _, ...headers } = route.request().headers();
     const response = await route.fetch({ headers });
@@ -70,6 +72,10 @@ interface ParentNodeLike {
 }
 
 describeWithBrowser('The card of a hostile request', () => {
+  // A state may still be on its way when the page is closed.
+  afterEach(() =>
+    Promise.all(open.splice(0).map(({ page }) => page.unrouteAll({ behavior: 'ignoreErrors' }))),
+  );
   visits.serve();
 
   it('frames the label, and says whose words they are', async () => {
