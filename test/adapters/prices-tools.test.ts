@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
 import { inspect } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
@@ -69,6 +71,16 @@ function open(changes: Partial<PriceSettings> = {}): Tool {
 function ask(tool: Tool, args: JsonObject, signal = context.signal): Promise<JsonValue> {
   expect(createSchemas().compile(tool.parameters)(args)).toEqual([]);
   return tool.run(args, { ...context, signal });
+}
+
+/** Writes as much as the client reads. */
+function endlessly(res: ServerResponse): void {
+  const filler = Buffer.alloc(65_536, 'x');
+  const fill = (): void => {
+    while (!res.destroyed && res.write(filler));
+  };
+  res.on('drain', fill);
+  fill();
 }
 
 async function failureOf(promise: Promise<unknown>): Promise<Error> {
@@ -256,6 +268,22 @@ describe('a source that fails', () => {
     await expect(ask(open(), { symbols: ['BTC'] })).rejects.toThrow(
       'The price source returned a response that is too large.',
     );
+  });
+
+  it.each(['1e400', '-1', '"7"', 'null'])('or has the price %s, has no price', async (price) => {
+    source.instead = (_req, res) => res.end(`{"bitcoin":{"usd":${price}}}`);
+    await expect(ask(open(), { symbols: ['BTC'] })).rejects.toThrow('has no price of BTC in USD');
+  });
+
+  it('or sends an endless body with its refusal, loses the connection', async () => {
+    const request = source.nextRequest();
+    source.instead = (_req, res) => {
+      res.writeHead(503);
+      endlessly(res);
+    };
+    await expect(ask(open(), { symbols: ['BTC'] })).rejects.toThrow('responded with status 503');
+    const response = await request;
+    if (!response.closed) await once(response, 'close');
   });
 
   it('or hangs, is given up on', async () => {

@@ -36,7 +36,8 @@ export function httpQuotes(settings: HttpPriceSettings): QuoteSource {
     if (prices instanceof SourceError) return { kind: 'failed', words: prices.message };
     const found = isJsonObject(prices) ? prices[id] : undefined;
     const price = isJsonObject(found) ? found[currency] : undefined;
-    if (!isJsonObject(found) || typeof price !== 'number' || !(price >= 0)) {
+    // JSON has numbers, such as 1e400, that become Infinity.
+    if (!isJsonObject(found) || typeof price !== 'number' || !Number.isFinite(price) || price < 0) {
       return {
         kind: 'failed',
         words: `The price source has no price of ${symbol} in ${currency.toUpperCase()}.`,
@@ -72,7 +73,10 @@ async function askSource(
       redirect: 'error', // a redirect would send the API key to another host
       signal: deadline.signal,
     });
-    if (!response.ok) throw new SourceError(wordsFor(response.status));
+    if (!response.ok) {
+      await response.body?.cancel(); // a body that is not read would hold the connection
+      throw new SourceError(wordsFor(response.status));
+    }
     return parsed((await readBoundedJson(response, BOUNDS)).toString());
   } finally {
     clearTimeout(timer);
