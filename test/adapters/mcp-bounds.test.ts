@@ -1,8 +1,11 @@
-import { createServer, type Server } from 'node:http';
+import { getEventListeners } from 'node:events';
+import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import { setImmediate } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { pauseAfter } from '../../src/adapters/tools/mcp/backoff.js';
 import { createBoundedFetch } from '../../src/adapters/tools/mcp/bounded-fetch.js';
 import { LineReader } from '../../src/adapters/tools/mcp/lines.js';
+import { STREAM_GAP_MS } from '../../src/adapters/tools/mcp/stream-openings.js';
 import { StdioTransport } from '../../src/adapters/tools/mcp/stdio-transport.js';
 import { idOfCutAnswer, MAX_MESSAGE_BYTES } from '../../src/adapters/tools/mcp/oversize.js';
 
@@ -87,18 +90,22 @@ describe('a bounded fetch', () => {
     );
   });
 
+  async function serve(listener: RequestListener): Promise<URL> {
+    const server = createServer(listener);
+    servers.push(server);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const address = server.address();
+    if (address === null || typeof address === 'string') throw new Error('no port');
+    return new URL(`http://127.0.0.1:${String(address.port)}/mcp`);
+  }
+
   async function ask(type: string, parts: readonly string[], init: RequestInit = {}): Promise<string> {
-    const server = createServer((req, res) => {
+    const url = await serve((req, res) => {
       closed.push(new Promise((resolve) => req.socket.once('close', resolve)));
       res.writeHead(200, { 'content-type': type, connection: 'close' });
       for (const part of parts) res.write(part);
       res.end();
     });
-    servers.push(server);
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const address = server.address();
-    if (address === null || typeof address === 'string') throw new Error('no port');
-    const url = new URL(`http://127.0.0.1:${String(address.port)}/mcp`);
     const response = await createBoundedFetch(url, new AbortController().signal, () => undefined)(url, init);
     return response.text();
   }
@@ -153,12 +160,7 @@ describe('a bounded fetch', () => {
   });
 
   it('ends the connection once 64 responses wait for a server that does not accept them', async () => {
-    const server = createServer(() => undefined);
-    servers.push(server);
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const address = server.address();
-    if (address === null || typeof address === 'string') throw new Error('no port');
-    const url = new URL(`http://127.0.0.1:${String(address.port)}/mcp`);
+    const url = await serve(() => undefined);
     const ended = new AbortController();
     let floods = 0;
     const fetched = createBoundedFetch(url, new AbortController().signal, () => floods++);
@@ -177,6 +179,59 @@ describe('a bounded fetch', () => {
     ended.abort();
     const outcomes = await Promise.allSettled(waiting);
     expect(outcomes.map(({ status }) => status)).toEqual(Array(65).fill('rejected'));
+  });
+
+  it.each([
+    ['empty', (res: ServerResponse) => res.end()],
+    ['unfinished', (res: ServerResponse) => res.write('x'.repeat(65_536))],
+  ])('keeps nothing of a request whose response is not read (%s)', async (_what, send) => {
+    const url = await serve((_req, res) => {
+      res.writeHead(202);
+      send(res);
+    });
+    const lasting = new AbortController();
+    const fetched = createBoundedFetch(url, lasting.signal, () => undefined);
+    const body = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' });
+    const response = await fetched(url, { method: 'POST', body, signal: lasting.signal });
+    expect(getEventListeners(lasting.signal, 'abort')).toHaveLength(1);
+    await response.body?.cancel();
+    await setImmediate();
+    expect(getEventListeners(lasting.signal, 'abort')).toEqual([]);
+  });
+
+  it('spaces out the streams of a server that ends each at once', async () => {
+    const url = await serve((_req, res) => {
+      res.writeHead(200, { 'content-type': 'text/event-stream' }).end('retry: 0\n\n');
+    });
+    const fetched = createBoundedFetch(url, new AbortController().signal, () => undefined);
+    const before = performance.now();
+    await Promise.all(Array.from({ length: 5 }, async () => (await fetched(url, { method: 'GET' })).text()));
+    // Timers may fire a millisecond early.
+    expect(performance.now() - before).toBeGreaterThan(4 * STREAM_GAP_MS - 5);
+  });
+
+  it('ends the connection once 64 streams wait to be opened, and opens none after that', async () => {
+    let opened = 0;
+    const url = await serve((_req, res) => {
+      opened++;
+      res.writeHead(200, { 'content-type': 'text/event-stream' }).end();
+    });
+    const connection = new AbortController();
+    let floods = 0;
+    const fetched = createBoundedFetch(url, connection.signal, () => {
+      floods++;
+      connection.abort();
+    });
+    const open = () => fetched(url, { method: 'GET', signal: connection.signal });
+    const first = await open();
+    await first.text();
+    const waiting = Array.from({ length: 64 }, open);
+    await expect(open()).rejects.toThrow('ends its streams');
+    expect(floods).toBe(1);
+    // The SDK takes 405 to mean that there is no stream, and does not try again.
+    const statuses = await Promise.all(waiting.map(async (response) => (await response).status));
+    expect(statuses).toEqual(Array(64).fill(405));
+    expect(opened).toBe(1);
   });
 
   it('asks nothing of another origin', async () => {

@@ -3,9 +3,11 @@ import { linkSignals } from '../../../core/model/abort.js';
 import { isJsonObject } from '../../../core/model/json.js';
 import { McpFailure } from './failure.js';
 import { JsonMeter } from '../../platform/net/json-meter.js';
+import { StreamOpenings } from './stream-openings.js';
 import { cancelledAnswer, MAX_MESSAGE_BYTES, MESSAGE_BOUNDS, oversizedAnswer } from './oversize.js';
 
 const FLOOD = 'The tool server sends requests, but does not accept the responses.';
+const RESTLESS = 'The tool server ends its streams as soon as they are opened.';
 const ELSEWHERE = 'The tool server redirects to another origin; the redirect was not followed.';
 /** How many responses to requests of the server may wait until the server accepts them. */
 const MAX_REPLIES = 64;
@@ -20,8 +22,8 @@ type OpenResponses = Map<number, () => void>;
  * rejects messages (a body, or one event of a stream) of more than 4 MiB or with more values than `MESSAGE_BOUNDS`
  * allows. The response to a call ends once its cancellation was sent, because a server may keep it open.
  * @param closed aborts when the connection is closed
- * @param onFlood called when the server sends requests, such as pings, without accepting the responses: the connection
- * has to be closed
+ * @param onFlood called when the server sends requests, such as pings, without accepting the responses, or ends its
+ * streams faster than they may be opened: the connection has to be closed
  */
 export function createBoundedFetch(
   url: URL,
@@ -29,18 +31,21 @@ export function createBoundedFetch(
   onFlood: (error: McpFailure) => void,
 ): FetchLike {
   const open: OpenResponses = new Map();
+  const openings = new StreamOpenings();
   let replies = 0;
+  const flood = (words: string): McpFailure => {
+    const error = new McpFailure('refused', words);
+    onFlood(error);
+    return error;
+  };
   return async (target, init = {}) => {
     const { origin } = new URL(target);
     if (origin !== url.origin) throw new McpFailure('unreachable', ELSEWHERE);
     const isStream = init.method === 'GET';
     const message = typeof init.body === 'string' ? readMessage(init.body) : NO_MESSAGE;
     const { id, cancels, isReply } = message;
-    if (isReply && replies >= MAX_REPLIES) {
-      const error = new McpFailure('refused', FLOOD);
-      onFlood(error);
-      throw error;
-    }
+    if (isReply && replies >= MAX_REPLIES) throw flood(FLOOD);
+    if (isStream && openings.areCrowded) throw flood(RESTLESS);
     const excess = new AbortController();
     const sources = init.signal == null ? [excess.signal] : [init.signal, excess.signal];
     const linked = linkSignals(...sources);
@@ -54,6 +59,7 @@ export function createBoundedFetch(
     if (id !== null) open.set(id, stop);
     if (isReply) replies++;
     try {
+      if (isStream) await openings.next(linked.signal);
       const response = await fetch(target, { ...init, signal: linked.signal, redirect: 'manual' });
       return withBoundedBody(response, id, { stop, release, open });
     } catch (error) {
@@ -96,7 +102,7 @@ function readMessage(body: string): SentMessage {
  * Bounds the body of a response. In an event stream, an error result for request `id` replaces a message that is too
  * large; otherwise the body fails.
  * @param request `stop` closes its connection, because a body that is cancelled while its last bytes arrive may leave it
- * open; `release` is called when the body has ended
+ * open; `release` is called when the body has ended or is cancelled
  */
 function withBoundedBody(
   response: Response,
@@ -136,12 +142,10 @@ function withBoundedBody(
       }
       end();
     },
-    flush() {
-      request.release();
-    },
   });
+  void response.body.pipeTo(bound.writable).then(request.release, request.release);
   const { status, statusText, headers } = response;
-  return new Response(response.body.pipeThrough(bound), { status, statusText, headers });
+  return new Response(bound.readable, { status, statusText, headers });
 }
 
 /** A message as an event, after whatever is unfinished in the stream. */
