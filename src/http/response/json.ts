@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { needsLength } from './content-length.js';
 import { addHeaders, type HeaderList } from './header-list.js';
 import { countBody } from './waiting-bodies.js';
 
@@ -12,7 +13,6 @@ export function sendJson<T extends ServerResponse>(this: T, value: unknown): T {
   const body = JSON.stringify(value);
   countBody(this, body.length);
   addHeaders(this, JSON_TYPE);
-  // For HEAD, Node drops the body and its length.
-  if (this.req.method === 'HEAD') addHeaders(this, ['Content-Length', String(Buffer.byteLength(body))]);
+  if (needsLength(this.req)) addHeaders(this, ['Content-Length', String(Buffer.byteLength(body))]);
   return this.end(body);
 }

@@ -1,4 +1,5 @@
 import type { Response } from 'express';
+import { needsLength } from './content-length.js';
 import { addHeaders } from './header-list.js';
 
 /** Bodies of at most this many bytes are copied into one buffer; longer ones are written in pieces. */
@@ -15,7 +16,7 @@ export function lengthOf(pieces: readonly Buffer[]): number {
  */
 export function endWithPieces(res: Response, pieces: readonly Buffer[]): void {
   const length = lengthOf(pieces);
-  if (length <= SHORT_BYTES && res.req.method !== 'HEAD') {
+  if (length <= SHORT_BYTES && !needsLength(res.req)) {
     res.end(Buffer.concat(pieces, length));
     return;
   }
