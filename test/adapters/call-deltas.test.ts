@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { CallDeltas } from '../../src/adapters/models/openai-compatible/call-deltas.js';
 
 const call = (n: number, over: { index?: number; name?: string } = {}) => ({
@@ -20,6 +20,18 @@ describe('CallDeltas', () => {
     expect(() => {
       for (let n = 0; n < 1_000; n++) deltas.take({ index: n, id: undefined, name: undefined, args: '{' });
     }).toThrow('unreadable');
+  });
+
+  it('parses arguments that never end a few times only, however many fragments could continue them', () => {
+    const deltas = new CallDeltas();
+    const parse = jest.spyOn(JSON, 'parse');
+    const fragment = (args: string) => ({ index: 0, id: undefined, name: 'look', args });
+    deltas.take(fragment(`{"a":"${'x'.repeat(500_000)}`));
+    for (let n = 0; n < 1_000; n++) deltas.take(fragment('{'));
+    const parsed = parse.mock.calls.reduce((sum, [text]) => sum + text.length, 0);
+    parse.mockRestore();
+    expect(parsed).toBeLessThan(5_000_000);
+    expect(deltas.end()).toHaveLength(1);
   });
 
   it('begins a call when the arguments of the one before are complete', () => {

@@ -72,6 +72,12 @@ interface GrowingCall {
 const MAX_CALLS = 256;
 
 /**
+ * How many characters are parsed in all, to see whether arguments are complete. Arguments that are not parsed any more
+ * count as incomplete: what is appended to complete ones fails the call.
+ */
+const MAX_PARSED = 4 * MAX_ARGUMENTS;
+
+/**
  * Assembles calls from their fragments. Servers differ: some send an `index`, some only an `id`, some neither or the
  * index 0 for every call, and some send the name after the first fragment. A fragment that could belong to several
  * calls is dropped: incomplete arguments then fail the call, while a guess could run a call that the model did not
@@ -83,6 +89,7 @@ export class CallDeltas {
   readonly #nameless = new Map<number, Omit<CallDelta, 'index' | 'name'>>();
   readonly #named = new Set<number>();
   #length = 0;
+  #parsed = 0;
 
   /**
    * @throws UpstreamFault when all arguments and extra contents together exceed `MAX_ARGUMENTS`, or there are over
@@ -162,34 +169,42 @@ export class CallDeltas {
     if (identified.length > 0) {
       if (index === undefined) {
         return name === undefined
-          ? oneOf(identified, false)
-          : oneOf(
+          ? this.#oneOf(identified, false)
+          : this.#oneOf(
               identified.filter((call) => call.name === name),
               begins,
             );
       }
-      const one = oneOf(
+      const one = this.#oneOf(
         fitting.filter((call) => identified.includes(call)),
         begins,
       );
       if (one !== 'new' || name !== undefined) return one;
-      return numbered.length > 0 ? 'unclear' : oneOf(identified, false);
+      return numbered.length > 0 ? 'unclear' : this.#oneOf(identified, false);
     }
-    if (id !== undefined) return fitting.length > 0 && !begins ? oneOf(fitting, false) : 'new';
-    if (numbered.length > 0) return oneOf(fitting, begins);
-    return name === undefined ? oneOf(this.#calls, false) : 'new';
+    if (id !== undefined) return fitting.length > 0 && !begins ? this.#oneOf(fitting, false) : 'new';
+    if (numbered.length > 0) return this.#oneOf(fitting, begins);
+    return name === undefined ? this.#oneOf(this.#calls, false) : 'new';
   }
-}
 
-/**
- * Selects the only call that a fragment can continue.
- * @param begins true when the fragment starts new arguments: it cannot continue a call whose arguments are complete
- */
-function oneOf(calls: readonly GrowingCall[], begins: boolean): GrowingCall | 'new' | 'unclear' {
-  const open = begins ? calls.filter((call) => !(call.isWhole ??= isWhole(call.args))) : calls;
-  const [only, ...others] = open;
-  if (only === undefined) return 'new';
-  return others.length === 0 ? only : 'unclear';
+  /**
+   * Selects the only call that a fragment can continue.
+   * @param begins true when the fragment starts new arguments: it cannot continue a call whose arguments are complete
+   */
+  #oneOf(calls: readonly GrowingCall[], begins: boolean): GrowingCall | 'new' | 'unclear' {
+    const open = begins ? calls.filter((call) => !this.#isWhole(call)) : calls;
+    const [only, ...others] = open;
+    if (only === undefined) return 'new';
+    return others.length === 0 ? only : 'unclear';
+  }
+
+  #isWhole(call: GrowingCall): boolean {
+    if (call.isWhole === undefined && this.#parsed <= MAX_PARSED) {
+      this.#parsed += call.args.length;
+      call.isWhole = isWhole(call.args);
+    }
+    return call.isWhole ?? false;
+  }
 }
 
 function isWhole(args: string): boolean {
