@@ -34,3 +34,12 @@ it('a response that is cut off at its limit after some text is complete', () => 
     error: undefined,
   });
 });
+
+it('a response whose calls are too long to be read at once fails, and has a usage', () => {
+  const input = JSON.stringify({ text: 'x'.repeat(400_000) });
+  const calls = ['a', 'b', 'c'].map((id) => ({ id, name: 'look', input }));
+  expect(ended({ reason: 'tool-calls', calls: calls.slice(1) }).error).toBeUndefined();
+  const { parts, error } = ended({ reason: 'tool-calls', calls });
+  expect(error).toMatchObject({ fault: 'unreadable', code: 'endless_call' });
+  expect(parts).toEqual([{ type: 'end', usage }]);
+});

@@ -3,6 +3,7 @@ import type { ToolCall } from '../../core/model/message.js';
 import type { RigPart } from '../../core/ports/rig.js';
 import type { Usage } from '../../core/model/turn.js';
 import type { Attached, SessionCalls } from './call-memory.js';
+import { MAX_ARGUMENTS } from './http/limits.js';
 import { UpstreamFault } from './upstream-fault.js';
 import type { Outline } from './request-outline.js';
 
@@ -39,7 +40,7 @@ export function* endParts(
   { usedCallIds, toolNames }: Outline,
   known: Pick<SessionCalls, 'remember'>,
 ): Iterable<RigPart> {
-  const fault = faultOf(reason, spoke, calls.length);
+  const fault = faultOf(reason, spoke, calls);
   if (fault !== undefined) {
     yield { type: 'end', usage };
     throw fault;
@@ -57,14 +58,20 @@ export function* endParts(
   yield { type: 'end', usage };
 }
 
-function faultOf(reason: FinishReason, spoke: boolean, calls: number): UpstreamFault | undefined {
+function faultOf(
+  reason: FinishReason,
+  spoke: boolean,
+  calls: readonly WireCall[],
+): UpstreamFault | undefined {
+  if (calls.reduce((sum, { input }) => sum + input.length, 0) > MAX_ARGUMENTS)
+    return new UpstreamFault('unreadable', { code: 'endless_call' });
   switch (reason) {
     case 'content-filter':
       return new UpstreamFault('declined');
     case 'error':
       return new UpstreamFault('unreadable', { code: 'finish_error' });
     case 'length':
-      return spoke || calls > 0 ? undefined : new UpstreamFault('length');
+      return spoke || calls.length > 0 ? undefined : new UpstreamFault('length');
     case 'other':
     case 'stop':
     case 'tool-calls':

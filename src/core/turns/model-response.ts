@@ -21,6 +21,12 @@ const MAX_TEXT = 1_048_576;
 const MAX_CALLS = 128;
 /** The maximum nesting of a call's arguments, in levels: stored values are traversed by recursion. */
 const MAX_DEPTH = 200;
+/**
+ * Limits of a call's name and id in characters. Each event of the call repeats them twice. Some proxies put a signature
+ * of several thousand characters into the id.
+ */
+const MAX_NAME = 256;
+const MAX_CALL_ID = 32_768;
 
 /** The dependencies of `ModelResponse`. */
 export interface ModelResponseParts {
@@ -89,13 +95,14 @@ export class ModelResponse {
     this.running.addUsage(usage);
   }
 
-  /** Replaces the id of a call that is missing or not unique in the turn. */
+  /** Replaces the id of a call that is missing, too long, or not unique in the turn. */
   #named(given: ToolCall): ToolCall {
     const call = storable(given);
     const isKnown =
       this.calls.some(({ callId }) => callId === call.callId) ||
       this.running.messages.some(({ toolCalls }) => toolCalls?.some(({ callId }) => callId === call.callId));
-    return call.callId === '' || isKnown ? { ...call, callId: this.parts.clock.newId() } : call;
+    const isUsable = call.callId !== '' && call.callId.length <= MAX_CALL_ID && !isKnown;
+    return isUsable ? call : { ...call, callId: this.parts.clock.newId() };
   }
 
   #show(text: string): void {
@@ -117,9 +124,9 @@ export class ModelResponse {
   }
 }
 
-/** Returns a call that can be stored and shown: well-formed text, arguments of bounded depth. */
+/** Returns a call that can be stored and shown: well-formed text, a name and arguments within their limits. */
 function storable({ callId, name, args, ...more }: ToolCall): ToolCall {
-  const named = { callId: wellFormed(callId), name: wellFormed(name), ...more };
+  const named = { callId: wellFormed(callId), name: wellFormed(cutText(name, MAX_NAME)), ...more };
   if (isDeeperThan(args, MAX_DEPTH)) {
     const problem = `The call was not run: its arguments are nested deeper than ${String(MAX_DEPTH)} levels.`;
     return { ...named, args: {}, problem };

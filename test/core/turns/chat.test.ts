@@ -150,6 +150,29 @@ describe('a turn', () => {
     expect((await core.snapshot(created(id))).status).toBe('idle');
   });
 
+  it('bounds the ids and names of calls, which every event, state and request repeats', async () => {
+    const rig = new ScriptedRig();
+    const count = tool({ name: 'count', run: () => Promise.resolve(1) });
+    const { core } = testCore({ rigs: [rig], tools: [count] });
+    const sent = await core.send(message(uuid(), 'Count'));
+    const signed = `call_1__thought__${'s'.repeat(10_000)}`;
+    const long = 'x'.repeat(500_000);
+    (await rig.next()).call(signed, 'count').call(long, 'count').call('c3', `count${long}`).end();
+    const second = await rig.next();
+    const [, step] = second.request.messages;
+    const calls = step?.role === 'assistant' ? step.toolCalls : [];
+    const results = step?.role === 'assistant' ? step.toolResults : [];
+    expect(calls.map(({ callId, name }) => [callId.length <= 36, name.length])).toEqual([
+      [false, 5],
+      [true, 5],
+      [true, 256],
+    ]);
+    expect(calls[0]?.callId).toBe(signed);
+    expect(results.map(({ failed }) => failed).toSorted()).toEqual([false, false, true]);
+    second.text('One.').end();
+    await core.turnEnded(sent, never);
+  });
+
   it('runs queued messages in order of arrival, each after everything of the one before', async () => {
     const rig = new ScriptedRig();
     const { core } = testCore({ rigs: [rig] });
