@@ -82,6 +82,18 @@ describe('the openai-compatible rig, when the provider does not end', () => {
     expect((await fail()).message).toMatch(/could not be read/);
   });
 
+  it.each([
+    ['nests too deep', '['.repeat(100_000) + ']'.repeat(100_000)],
+    ['has too many values', `[${'{},'.repeat(100_000)}0]`],
+  ])('does not parse an event that %s', async (_, json) => {
+    upstream.next((reply) => {
+      reply.open();
+      reply.raw(`data: {"choices":[],"x":${json}}\n\n`);
+      reply.event(endChunk());
+    });
+    expect(await fail()).toMatchObject({ cause: { code: 'complex_event' } });
+  });
+
   it('gives up on a refusal that does not end, and says what it means', async () => {
     upstream.next((reply, request) => {
       reply.head(500);

@@ -77,6 +77,27 @@ describe('fetch', () => {
     expect(received).toBe(size);
   });
 
+  it.each([
+    ['nests too deep', '['.repeat(1_001)],
+    ['has too many values', '{},'.repeat(50_001)],
+  ])('cuts off a line that %s, wherever the pieces of it end', async (_, json) => {
+    const fits = json.slice(0, json.length / 2);
+    upstream.next((reply) => {
+      reply.open();
+      reply.raw(`data: ${fits}`);
+      reply.raw(`"${json}"\n\ndata: ${fits}\n\n`);
+    });
+    const response = await createFetch()(upstream.url);
+    expect(await response.text()).toContain(`"${json}"`);
+    upstream.next((reply) => {
+      reply.open();
+      reply.raw(`data: ${fits}`);
+      reply.raw(json);
+    });
+    const cut = await createFetch()(upstream.url);
+    await expect(cut.text()).rejects.toMatchObject({ code: 'complex_event' });
+  });
+
   it('delivers what waits here when the provider has closed the connection', async () => {
     upstream.next((reply) => {
       reply.open({ connection: 'close' });

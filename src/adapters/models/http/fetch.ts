@@ -1,7 +1,8 @@
+import { JsonMeter } from '../../platform/net/json-meter.js';
 import { UpstreamFault } from '../upstream-fault.js';
 import { ModelHttpClient } from './client.js';
 import type { ModelRequest, OpenResponse, ResponseHead } from './exchange.js';
-import { MAX_BYTES, MAX_EVENT } from './limits.js';
+import { EVENT_BOUNDS, MAX_BYTES, MAX_EVENT } from './limits.js';
 
 const BODILESS = new Set([204, 205, 304]);
 const LF = 10;
@@ -72,6 +73,7 @@ class BodyStream {
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   #bytes = 0;
   #line = 0;
+  readonly #meter = new JsonMeter(EVENT_BOUNDS);
 
   constructor(private readonly response: OpenResponse) {
     this.body = new ReadableStream<Uint8Array>(
@@ -95,13 +97,25 @@ class BodyStream {
     this.#bytes += bytes.length;
     const lastBreak = bytes.lastIndexOf(LF);
     this.#line = lastBreak === -1 ? this.#line + bytes.length : bytes.length - lastBreak - 1;
-    if (this.#bytes > MAX_BYTES || this.#line > MAX_EVENT) {
-      this.fail(new UpstreamFault('unreadable', { code: 'endless' }));
+    const isEndless = this.#bytes > MAX_BYTES || this.#line > MAX_EVENT;
+    if (isEndless || !this.#isSimple(bytes)) {
+      this.fail(new UpstreamFault('unreadable', { code: isEndless ? 'endless' : 'complex_event' }));
       this.response.cancel();
       return;
     }
     this.#controller?.enqueue(bytes);
     if ((this.#controller?.desiredSize ?? 0) <= 0) this.response.pause();
+  }
+
+  /** Measures each line on its own, because the JSON of an event is one line. */
+  #isSimple(bytes: Buffer): boolean {
+    let start = 0;
+    for (let end = bytes.indexOf(LF); end !== -1; end = bytes.indexOf(LF, start)) {
+      if (!this.#meter.push(bytes.subarray(start, end))) return false;
+      this.#meter.reset();
+      start = end + 1;
+    }
+    return this.#meter.push(bytes.subarray(start));
   }
 
   end(): void {

@@ -1,3 +1,5 @@
+import type { JsonBounds } from '../../platform/net/json-meter.js';
+
 /**
  * How much of a response the model adapters read: several times what a model returns, so that an endless response
  * cannot fill the memory.
@@ -5,6 +7,9 @@
 
 /** One event, or one line of a response whose events a provider package parses, in characters. */
 export const MAX_EVENT = 4_194_304;
+
+/** The values and the nesting of one event: parsing more of them would block the process. */
+export const EVENT_BOUNDS: JsonBounds = { values: 100_000, depth: 1_000 };
 
 /** The arguments of all tool calls of a response, in characters. */
 export const MAX_ARGUMENTS = 1_048_576;
