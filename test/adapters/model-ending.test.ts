@@ -43,3 +43,13 @@ it('a response whose calls are too long to be read at once fails, and has a usag
   expect(error).toMatchObject({ fault: 'unreadable', code: 'endless_call' });
   expect(parts).toEqual([{ type: 'end', usage }]);
 });
+
+it('arguments that would take long to parse fail their call alone', () => {
+  const deep = `{"a":${'['.repeat(200_000)}${']'.repeat(200_000)}}`;
+  const calls = [deep, '{"b":1}'].map((input, at) => ({ id: String(at), name: 'look', input }));
+  const [first, second] = ended({ reason: 'tool-calls', calls }).parts;
+  expect(first).toMatchObject({
+    call: { args: {}, problem: expect.stringContaining('too many values or levels') },
+  });
+  expect(second).toMatchObject({ call: { args: { b: 1 } } });
+});

@@ -1,5 +1,6 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { createLog } from '../../src/adapters/telemetry/pino/log.js';
+import { faultOfAnswer } from '../../src/adapters/models/classify.js';
 import { cleanLine, NO_SECRETS, providerWords, secretsOf } from '../../src/adapters/models/provider-words.js';
 import type { RigSettings } from '../../src/adapters/models/create-rig.js';
 import { RigError } from '../../src/core/ports/rig.js';
@@ -573,4 +574,13 @@ describe('cleanLine', () => {
     for (const text of hostile) for (let n = 0; n < 20; n++) cleanLine(text, secretsOf(endpoint));
     expect(performance.now() - before).toBeLessThan(4_000);
   });
+});
+
+it('the body of an error that would take long to parse is not parsed', () => {
+  const parse = jest.spyOn(JSON, 'parse');
+  const bodies = ['['.repeat(1_000_000), `[${'{},'.repeat(300_000)}0]`];
+  const faults = bodies.map((body) => faultOfAnswer({ status: 400, headers: {}, body }, NO_SECRETS));
+  expect(parse).not.toHaveBeenCalled();
+  parse.mockRestore();
+  expect(faults.map(({ fault, words }) => [fault, words])).toEqual(Array(2).fill(['refused', undefined]));
 });

@@ -8,6 +8,7 @@ import {
 } from '@ai-sdk/provider';
 import { isJsonObject } from '../../core/model/json.js';
 import { findConnectionError, findTypeError, type ConnectionError } from './http/connection-error.js';
+import { parseProviderJson } from './provider-json.js';
 import { cleanLine, providerWords, type Secrets } from './provider-words.js';
 import { UpstreamFault, type Fault } from './upstream-fault.js';
 
@@ -181,7 +182,7 @@ function statusIn(error: object): number | undefined {
 
 function errorIn(body: string): Record<string, unknown> | undefined {
   try {
-    const parsed: unknown = JSON.parse(body);
+    const parsed = parseProviderJson(body);
     const first: unknown = Array.isArray(parsed) ? parsed[0] : parsed;
     if (!isJsonObject(first)) return undefined;
     return isJsonObject(first.error) ? first.error : first;

@@ -4,6 +4,7 @@ import type { RigPart } from '../../core/ports/rig.js';
 import type { Usage } from '../../core/model/turn.js';
 import type { Attached, SessionCalls } from './call-memory.js';
 import { MAX_ARGUMENTS } from './http/limits.js';
+import { ComplexJsonError, parseProviderJson } from './provider-json.js';
 import { UpstreamFault } from './upstream-fault.js';
 import type { Outline } from './request-outline.js';
 
@@ -87,8 +88,9 @@ function readArgs(input: string, reason: FinishReason): Pick<ToolCall, 'args' | 
   if (input.trim() === '') return { args: {} };
   let args: unknown;
   try {
-    args = JSON.parse(input);
-  } catch {
+    args = parseProviderJson(input);
+  } catch (error) {
+    if (error instanceof ComplexJsonError) return unusable('had too many values or levels');
     return unusable(reason === 'length' ? 'were cut off at your output limit' : 'were not valid JSON');
   }
   if (args === null) return { args: {} };

@@ -3,6 +3,7 @@ import { resultText } from '../../core/model/message.js';
 import type { RigRequest } from '../../core/ports/rig.js';
 import { cutText } from '../../core/model/text.js';
 import { Scrubber } from '../../core/tools/redaction.js';
+import { parseProviderJson } from './provider-json.js';
 import { percentDecoded } from '../platform/net/basic-authorization.js';
 import type { Endpoint } from './endpoint.js';
 import { sentMessages } from './request-outline.js';
@@ -160,7 +161,7 @@ function wholeMessageIn(body: string): string | undefined {
   if (trimmed === '' || trimmed.startsWith('<')) return undefined;
   let parsed: unknown;
   try {
-    parsed = JSON.parse(trimmed);
+    parsed = parseProviderJson(trimmed);
   } catch {
     return /^[[{"]/.test(trimmed) ? undefined : trimmed;
   }

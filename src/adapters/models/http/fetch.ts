@@ -2,7 +2,7 @@ import { JsonMeter } from '../../platform/net/json-meter.js';
 import { UpstreamFault } from '../upstream-fault.js';
 import { ModelHttpClient } from './client.js';
 import type { ModelRequest, OpenResponse, ResponseHead } from './exchange.js';
-import { EVENT_BOUNDS, MAX_BYTES, MAX_EVENT } from './limits.js';
+import { JSON_BOUNDS, MAX_BYTES, MAX_EVENT } from './limits.js';
 
 const BODILESS = new Set([204, 205, 304]);
 const LF = 10;
@@ -73,7 +73,7 @@ class BodyStream {
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   #bytes = 0;
   #line = 0;
-  readonly #meter = new JsonMeter(EVENT_BOUNDS);
+  readonly #meter = new JsonMeter(JSON_BOUNDS);
 
   constructor(private readonly response: OpenResponse) {
     this.body = new ReadableStream<Uint8Array>(

@@ -8,8 +8,8 @@ import type { JsonBounds } from '../../platform/net/json-meter.js';
 /** One event, or one line of a response whose events a provider package parses, in characters. */
 export const MAX_EVENT = 4_194_304;
 
-/** The values and the nesting of one event: parsing more of them would block the process. */
-export const EVENT_BOUNDS: JsonBounds = { values: 100_000, depth: 1_000 };
+/** The values and the nesting of what is parsed as JSON: more of them would block the process. */
+export const JSON_BOUNDS: JsonBounds = { values: 100_000, depth: 1_000 };
 
 /** The arguments of all tool calls of a response, in characters. */
 export const MAX_ARGUMENTS = 1_048_576;

@@ -1,6 +1,7 @@
 import { isDeeperThan, isJsonObject, type JsonObject, type JsonValue } from '../../../core/model/json.js';
 import { MAX_ARGUMENTS } from '../http/limits.js';
 import type { WireCall } from '../ending.js';
+import { parseProviderJson } from '../provider-json.js';
 import { UpstreamFault } from '../upstream-fault.js';
 
 /** A fragment of a tool call in a chunk. */
@@ -209,7 +210,7 @@ export class CallDeltas {
 
 function isWhole(args: string): boolean {
   try {
-    const value: unknown = JSON.parse(args);
+    const value = parseProviderJson(args);
     return typeof value === 'object' && value !== null;
   } catch {
     return false;

@@ -1,8 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/model/json.js';
 import { NO_USAGE, type Usage } from '../../../core/model/turn.js';
 import type { FinishedAnswer, FinishReason, WireCall } from '../ending.js';
-import { JsonMeter } from '../../platform/net/json-meter.js';
-import { EVENT_BOUNDS } from '../http/limits.js';
+import { ComplexJsonError, parseProviderJson } from '../provider-json.js';
 import { UpstreamFault } from '../upstream-fault.js';
 import { CallDeltas, readCallDeltas } from './call-deltas.js';
 import { Reasoning } from './reasoning.js';
@@ -109,15 +108,11 @@ export class Chunks {
   }
 }
 
-/** Shorter events are parsed unmeasured, in a few milliseconds, whatever they hold. In characters. */
-const SHORT_EVENT = 65_536;
-
 function parse(data: string): unknown {
-  if (data.length > SHORT_EVENT && !new JsonMeter(EVENT_BOUNDS).push(Buffer.from(data)))
-    throw new UpstreamFault('unreadable', { code: 'complex_event' });
   try {
-    return JSON.parse(data);
-  } catch {
+    return parseProviderJson(data);
+  } catch (error) {
+    if (error instanceof ComplexJsonError) throw new UpstreamFault('unreadable', { code: 'complex_event' });
     // The original SyntaxError quotes what the provider sent.
     throw new UpstreamFault('unreadable', { code: 'SyntaxError' });
   }
