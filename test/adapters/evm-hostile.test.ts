@@ -220,6 +220,16 @@ describe('a node', () => {
     await expect(run(name, args, await chainWith(response))).rejects.toThrow('a response that is too large');
   });
 
+  it.each([
+    ['get_balance', '0x'],
+    ['get_balance', 'many'],
+    ['get_balance', null],
+    ['get_block', {}],
+    ['get_block', { ...block, gasUsed: '0x1', gasLimit: '0x1', timestamp: `0x${'f'.repeat(64)}` }],
+  ])('that answers %s with %j has sent an invalid response, as short JSON', async (name, result) => {
+    await expect(run(name, {}, await chainWith({ result }))).rejects.toThrow('returned an invalid response');
+  });
+
   it.each([1, 2])('that sends %i byte order marks cannot evade these checks', async (marks) => {
     const settings = await chainOf((res) => {
       res.end(`${'\uFEFF'.repeat(marks)}${JSON.stringify({ jsonrpc: '2.0', id: 1, result: long })}`);

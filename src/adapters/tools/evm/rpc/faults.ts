@@ -6,11 +6,15 @@ import {
   MethodNotSupportedRpcError,
   RpcRequestError,
 } from 'viem';
+import { BodyTooLargeError } from '../../../platform/net/bounded-body.js';
 import { ChainError } from '../chain-error.js';
 import type { ChainSettings } from '../settings.js';
 import { ResponseFieldError } from './response-fields.js';
+import { RpcResponseError } from './rpc-response.js';
 
 const MAX_DEPTH = 10;
+/** The errors of `BigInt` and `Date` for a value that is no number or no time. */
+const CONVERSIONS: ReadonlySet<string> = new Set(['RangeError', 'SyntaxError', 'TypeError']);
 
 /**
  * Converts an error to one with a message for the user. The client library's messages contain the endpoint's URL, keys
@@ -56,7 +60,7 @@ function describe(errors: readonly unknown[], { name }: ChainSettings, timeoutMs
   if (errors.some((error) => nameOf(error) === 'TimeoutError')) {
     return `${node} did not answer within ${String(timeoutMs / 1000)} s.`;
   }
-  if (errors.some((error) => error instanceof RangeError))
+  if (errors.some((error) => error instanceof BodyTooLargeError || error instanceof RpcResponseError))
     return `${node} returned a response that is too large.`;
   const status = errors.find((error) => error instanceof HttpRequestError)?.status;
   const code = refusalIn(errors)?.code ?? undefined;
@@ -66,15 +70,17 @@ function describe(errors: readonly unknown[], { name }: ChainSettings, timeoutMs
   if (status !== undefined && status >= 300 && status < 400)
     return `${node} redirects to another address; the redirect was not followed.`;
   if (status !== undefined) return `${node} responded with status ${String(status)}.`;
-  if (errors.some((error) => nameOf(error) === 'SyntaxError'))
-    return `${node} returned a response that is not JSON.`;
-  if (errors.some((error) => error instanceof HttpRequestError)) return `${node} cannot be reached.`;
+  if (errors.some((error) => error instanceof HttpRequestError)) {
+    const isNotJson = errors.some((error) => nameOf(error) === 'SyntaxError');
+    return isNotJson ? `${node} returned a response that is not JSON.` : `${node} cannot be reached.`;
+  }
   const unknown = [MethodNotFoundRpcError, MethodNotSupportedRpcError];
   if (errors.some((error) => unknown.some((kind) => error instanceof kind)))
     return `${node} does not support this request.`;
   if (code !== undefined) return `${node} refused the request (code ${String(code)}).`;
-  if (errors.some((error) => error instanceof BaseError || error instanceof ResponseFieldError))
-    return `${node} returned an invalid response.`;
+  const isInvalid = (error: unknown): boolean =>
+    error instanceof BaseError || error instanceof ResponseFieldError || CONVERSIONS.has(nameOf(error));
+  if (errors.some(isInvalid)) return `${node} returned an invalid response.`;
   return `The request to ${name} failed.`;
 }
 
