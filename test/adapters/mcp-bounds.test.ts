@@ -1,6 +1,8 @@
 import { getEventListeners } from 'node:events';
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { pauseAfter } from '../../src/adapters/tools/mcp/backoff.js';
 import { createBoundedFetch } from '../../src/adapters/tools/mcp/bounded-fetch.js';
@@ -31,6 +33,22 @@ describe('lines', () => {
       expect(read(100, chunks)).toEqual(['first', 'second is éxtra long', ' third\r']);
       expect(read(8, chunks)).toEqual(['first', 'long: sec…ong', ' third\r']);
     }
+  });
+
+  it('take memory by their length, not by the number of pieces in which they arrive', () => {
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    const reader = new LineReader(
+      MAX_MESSAGE_BYTES,
+      () => undefined,
+      () => undefined,
+    );
+    collect();
+    const before = process.memoryUsage().heapUsed;
+    for (let n = 0; n < 200_000; n++) reader.push(Buffer.from('x'));
+    collect();
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(5_000_000);
+    reader.push(Buffer.from('\n'));
   });
 
   it('have the limit itself as their greatest length', () => {

@@ -1,10 +1,12 @@
 const NEWLINE = 10;
 /** Bytes that are kept of each end of a line that is too long. */
 const END_BYTES = 512;
+const EMPTY = Buffer.alloc(0);
 
-/** Splits a byte stream into lines of text and buffers at most `limit` bytes of a line, plus the chunk in hand. */
+/** Splits a byte stream into lines of text. Buffers at most twice `limit` bytes, in however small chunks they arrive. */
 export class LineReader {
-  #parts: Buffer[] = [];
+  /** The beginning of a line, in its first `#size` bytes. */
+  #line = EMPTY;
   #size = 0;
   #skipped: { readonly head: string; tail: Buffer } | null = null;
 
@@ -30,21 +32,35 @@ export class LineReader {
       this.#skipped.tail = lastOf([this.#skipped.tail, part]);
       return;
     }
-    this.#parts.push(part);
-    this.#size += part.length;
+    this.#append(part);
     if (this.#size <= this.limit) return;
-    const head = Buffer.concat(this.#parts).toString('latin1', 0, END_BYTES);
-    this.#skipped = { head, tail: lastOf(this.#parts) };
-    this.#parts = [];
+    const line = this.#line.subarray(0, this.#size);
+    this.#skipped = { head: line.toString('latin1', 0, END_BYTES), tail: lastOf([line]) };
+    this.#clear();
+  }
+
+  /** Doubles the buffer when it is full, so that many small parts take linear time. */
+  #append(part: Buffer): void {
+    const size = this.#size + part.length;
+    if (size > this.#line.length) {
+      const longer = Buffer.allocUnsafe(Math.max(size, 2 * this.#line.length));
+      this.#line.copy(longer, 0, 0, this.#size);
+      this.#line = longer;
+    }
+    part.copy(this.#line, this.#size);
+    this.#size = size;
+  }
+
+  #clear(): void {
+    this.#line = EMPTY;
     this.#size = 0;
   }
 
   #finish(): void {
     const skipped = this.#skipped;
-    const line = Buffer.concat(this.#parts).toString();
+    const line = this.#line.toString('utf8', 0, this.#size);
     this.#skipped = null;
-    this.#parts = [];
-    this.#size = 0;
+    this.#clear();
     if (skipped !== null) this.onLong(skipped.head, skipped.tail.toString('latin1'));
     else if (line.trim() !== '') this.onLine(line);
   }
@@ -52,5 +68,5 @@ export class LineReader {
 
 /** Copies the last bytes, so that the original buffers can be freed. */
 function lastOf(parts: readonly Buffer[]): Buffer {
-  return Buffer.from(Buffer.concat(parts.slice(-2)).subarray(-END_BYTES));
+  return Buffer.from(Buffer.concat(parts).subarray(-END_BYTES));
 }
