@@ -59,7 +59,9 @@ function faultsOf(runs: readonly Entry[], countOf: (runs: readonly Entry[]) => s
   const last = runs.findLastIndex((run) => run.faults > 0);
   const at = runs[last];
   if (at === undefined) return String(faults);
-  return `${String(faults)}, the last in ${at.commit}; none in ${countOf(runs.slice(last + 1))} since`;
+  const since = runs.slice(last + 1);
+  const none = since.length === 0 ? '' : `; none in ${countOf(since)} since`;
+  return `${String(faults)}, the last in ${at.commit}${none}`;
 }
 
 function causesOf({ name }: Row, runs: readonly Entry[]): readonly string[] {
