@@ -3,8 +3,12 @@ import type { JsonValue } from '../../../../core/model/json.js';
 import { ChainError } from '../chain-error.js';
 import { chainFields } from '../chains.js';
 import { chainOf } from '../rpc/faults.js';
+import { readAddress, readHash, ResponseFieldError } from '../rpc/response-fields.js';
 import type { Action } from '../scope.js';
 import { shown } from '../words.js';
+
+/** Nodes hold gas in 64 bits; EIP-1985 allows 63 of them. */
+const MAX_GAS = 2n ** 64n - 1n;
 
 const TAGS = ['latest', 'safe', 'finalized', 'earliest', 'pending'] as const;
 
@@ -17,14 +21,14 @@ export const getBlock: Action = async (args, { client, chain }) => {
   });
   return {
     number: numberOf(block.number),
-    hash: block.hash,
+    hash: ifPresent(block.hash, readHash),
     timestamp: timeOf(block.timestamp),
     transactions: block.transactions.length,
-    gas_used: String(block.gasUsed),
-    gas_limit: String(block.gasLimit),
+    gas_used: gasOf(block.gasUsed),
+    gas_limit: gasOf(block.gasLimit),
     base_fee_gwei: block.baseFeePerGas === null ? null : formatGwei(block.baseFeePerGas),
-    miner: block.miner,
-    parent_hash: block.parentHash,
+    miner: ifPresent(block.miner, readAddress),
+    parent_hash: readHash(block.parentHash),
     ...chainFields(chain),
   };
 };
@@ -54,6 +58,17 @@ export function timeOf(seconds: bigint): string {
 /** A pending block has no number yet, whatever the types say. */
 function numberOf(number: bigint | null): number | null {
   return number === null ? null : Number(number);
+}
+
+/** A pending block may have no hash and no miner yet, either. */
+function ifPresent(value: string | null, read: (value: string) => string): string | null {
+  return value === null ? null : read(value);
+}
+
+/** @throws ResponseFieldError when the node has not sent it, or it is larger than gas can be */
+function gasOf(gas: bigint | undefined): string {
+  if (gas !== undefined && gas <= MAX_GAS) return String(gas);
+  throw new ResponseFieldError('A quantity of gas is malformed');
 }
 
 function blockOf(given: JsonValue | undefined) {

@@ -9,6 +9,8 @@ const MAX_REVERT = 16 * 1024;
  * Maximum length of other strings, in characters: a quantity has at most 66, and long ones convert slowly to decimal.
  */
 const MAX_STRING = 1_024;
+/** Maximum size of the result of other methods, a quantity or a word, in bytes. */
+const MAX_WORD = 32;
 /** Methods whose result is bytes. */
 const RETURN_BYTES: ReadonlySet<string> = new Set(['eth_call', 'eth_getCode']);
 /** Byte fields of transactions, blocks and logs; only the size of the response bounds them. */
@@ -38,7 +40,7 @@ export function checkRpcResponse(response: unknown, request: unknown): void {
   const { result, error } = response;
   const method = isJsonObject(request) && typeof request.method === 'string' ? request.method : '';
   if (typeof result === 'string') {
-    bound(result, RETURN_BYTES.has(method) ? hexLength(MAX_RETURNED) : MAX_STRING);
+    bound(result, hexLength(RETURN_BYTES.has(method) ? MAX_RETURNED : MAX_WORD));
   } else {
     checkFields(result);
   }
