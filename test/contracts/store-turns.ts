@@ -299,6 +299,19 @@ export function turnContract(withStore: WithStore): void {
     );
 
     it(
+      'add up when several attempts at a turn are counted in one step',
+      withStore(async (store) => {
+        const id = randomUUID();
+        const first = await sendAndClaim(store, id);
+        const second = await store.takeOver(first.id, OTHER);
+        if (second === undefined) throw new Error('the turn was not taken over');
+        await store.countAttempts([used(first, 100), used(second, 10)]);
+        expect(await usageOf(store, id)).toEqual([{ inputTokens: 110, outputTokens: 2 }]);
+        expect(await countedFor(store, 'key:all')).toBe(110);
+      }),
+    );
+
+    it(
       'count for many turns in one step, also for those that are deleted',
       withStore(async (store) => {
         const ids = [randomUUID(), randomUUID(), randomUUID()] as const;

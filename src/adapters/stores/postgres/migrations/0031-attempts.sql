@@ -55,10 +55,16 @@ BEGIN
     WHERE NOT EXISTS (
       SELECT FROM turns t WHERE t.id = a.turn AND t.attempt = a.attempt AND t.status NOT IN ('queued', 'running'))));
   UPDATE turns t SET
-    input_tokens = t.input_tokens + a.input_tokens, output_tokens = t.output_tokens + a.output_tokens,
-    shown_tokens = t.shown_tokens + a.shown_tokens
-  FROM json_to_recordset(p_attempts) AS a (
-    turn text, attempt integer, input_tokens bigint, output_tokens bigint, shown_tokens bigint)
-  WHERE t.id = a.turn AND (t.attempt <> a.attempt OR t.status IN ('queued', 'running'));
+    input_tokens = t.input_tokens + used.input_tokens, output_tokens = t.output_tokens + used.output_tokens,
+    shown_tokens = t.shown_tokens + used.shown_tokens
+  FROM (
+    SELECT t.ref, sum(a.input_tokens) AS input_tokens, sum(a.output_tokens) AS output_tokens,
+      sum(a.shown_tokens) AS shown_tokens
+    FROM json_to_recordset(p_attempts) AS a (
+      turn text, attempt integer, input_tokens bigint, output_tokens bigint, shown_tokens bigint)
+    JOIN turns t ON t.id = a.turn
+    WHERE t.attempt <> a.attempt OR t.status IN ('queued', 'running')
+    GROUP BY t.ref) AS used
+  WHERE t.ref = used.ref;
 END
 $$;
