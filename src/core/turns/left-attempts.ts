@@ -20,7 +20,7 @@ export function attemptUse(
   return { usage, shownTokens, uses };
 }
 
-/** Counts the tokens of attempts that did not end their turns: whoever ends such a turn counts only its own tokens. */
+/** Counts the tokens of attempts that did not end their turns: the attempt that ends such a turn counts only its own. */
 export class LeftAttempts {
   #attempts: AttemptUse[] = [];
 

@@ -28,7 +28,7 @@ const MAX_TRIES = 3;
 
 /**
  * Limit of attempts that use all their CPU time. One proves nothing: the time is that of the process, and includes what
- * the garbage collector has used meanwhile.
+ * the garbage collector has used during the attempt.
  */
 const MAX_EXCEEDED = 2;
 
