@@ -62,7 +62,9 @@ async function findAll(flags: CheckFlags): Promise<readonly Finding[]> {
     ok: true,
     message: config.file ?? 'no file; read from the environment',
   };
-  const data = Promise.all([checkData(config), checkBus(config)]).then((found) => found.flat());
+  // Alone: reading a large SQLite file blocks the process for longer than the timeouts of the other checks.
+  const data = await checkData(config);
+  const bus = checkBus(config);
   try {
     const [rigs, tools] = await Promise.all([createRigs(config), createOwnTools(config, createSchemas())]);
     const toolNames = [
@@ -73,9 +75,9 @@ async function findAll(flags: CheckFlags): Promise<readonly Finding[]> {
     await readLogo(config);
     const answers = rigs.map((rig) => checkRig(rig, flags.ask === true));
     const chains = checkChains(config);
-    return [configuration, ...(await data), ...(await chains), ...(await Promise.all(answers))];
+    return [configuration, ...data, ...(await bus), ...(await chains), ...(await Promise.all(answers))];
   } catch (error) {
-    return [...mistakes(error), ...(await data)];
+    return [...mistakes(error), ...data, ...(await bus)];
   }
 }
 
