@@ -7,7 +7,7 @@ import { StreamOpenings } from './stream-openings.js';
 import { cancelledAnswer, MAX_MESSAGE_BYTES, MESSAGE_BOUNDS, oversizedAnswer } from './oversize.js';
 
 const FLOOD = 'The tool server sends requests, but does not accept the responses.';
-const RESTLESS = 'The tool server ends its streams as soon as they are opened.';
+const RESTLESS = 'The tool server ends its streams faster than they may be opened again.';
 const ELSEWHERE = 'The tool server redirects to another origin; the redirect was not followed.';
 /** How many responses to requests of the server may wait until the server accepts them. */
 const MAX_REPLIES = 64;

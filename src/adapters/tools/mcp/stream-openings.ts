@@ -2,8 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 /** The shortest time between the openings of two streams, in milliseconds. */
 export const STREAM_GAP_MS = 50;
-/** How many streams may wait to be opened. */
-const MAX_WAITING = 64;
+/** How many streams may wait to be opened: a proxy that restarts ends those of all running calls at once. */
+const MAX_WAITING = 1_024;
 
 /**
  * Spaces out the event streams that a connection opens. When a server ends a stream, the SDK opens it again after the
