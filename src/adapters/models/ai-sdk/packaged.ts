@@ -10,6 +10,9 @@ import { readParts } from './parts.js';
 import { buildPrompt } from './prompt.js';
 import { asRigError } from '../rig-error.js';
 
+/** The estimates for the metadata of calls, which each request of a turn repeats. */
+const estimates = new WeakMap<object, number>();
+
 /** Creates the part of a rig that calls its provider through an AI SDK package. */
 export function createPackaged(
   provider: PackagedProvider,
@@ -63,7 +66,10 @@ export function createPackaged(
     respond,
     attachedTokens(sessionId, callId) {
       const metadata = callsOf(sessionId).recall(callId)?.metadata;
-      return metadata === undefined ? 0 : estimateTokens(JSON.stringify(metadata));
+      if (metadata === undefined) return 0;
+      const tokens = estimates.get(metadata) ?? estimateTokens(JSON.stringify(metadata));
+      estimates.set(metadata, tokens);
+      return tokens;
     },
   };
 }
