@@ -27,18 +27,20 @@ async function backUp(
   const { backupDatabase } = await import('../adapters/stores/sqlite/backup.js');
   const show = showProgress(terminal);
   const stop = new AbortController();
+  const copying = backupDatabase(source, target, {
+    companions: [key],
+    onMissing: warnOfMissing,
+    onProgress: (share) => {
+      show(`${String(Math.floor(share * 100))} % copied`);
+    },
+    signal: stop.signal,
+  });
+  // Not before: while the database is read, which blocks the process, only Node's default can react to Ctrl-C.
   const release = terminal.onStop(() => {
     stop.abort(new CommandError('Interrupted: there is no copy.', INTERRUPTED));
   });
   try {
-    await backupDatabase(source, target, {
-      companions: [key],
-      onMissing: warnOfMissing,
-      onProgress: (share) => {
-        show(`${String(Math.floor(share * 100))} % copied`);
-      },
-      signal: stop.signal,
-    });
+    await copying;
   } finally {
     show('');
     release();

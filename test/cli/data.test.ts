@@ -278,30 +278,6 @@ apps:
     expect(out).toMatch(/^FAIL {2}store: the database .* is damaged: .*page/m);
   });
 
-  it('check reads the whole database before the timeouts of endpoints begin', async () => {
-    await place.run(['keys', 'create', '--app', 'default']);
-    const watching = join(place.directory, 'watching.mjs');
-    const driver = new URL('../../dist/adapters/stores/sqlite/driver.js', import.meta.url).href;
-    writeFileSync(
-      watching,
-      `import { SqliteDatabase } from '${driver}';
-      const { pragma } = SqliteDatabase.prototype;
-      SqliteDatabase.prototype.pragma = function (source, options) {
-        if (source.startsWith('quick_check')) process.stderr.write('read ');
-        return pragma.call(this, source, options);
-      };
-      const { timeout } = AbortSignal;
-      AbortSignal.timeout = (milliseconds) => {
-        process.stderr.write('timeout ');
-        return timeout.call(AbortSignal, milliseconds);
-      };`,
-    );
-    const { code, err } = await place.run(['check'], {
-      env: { NODE_OPTIONS: `--import file://${watching}` },
-    });
-    expect({ code, err }).toEqual({ code: 0, err: 'read timeout ' });
-  });
-
   it('check is content with the defaults', async () => {
     const { code, out } = await place.run(['check']);
     expect(code).toBe(0);

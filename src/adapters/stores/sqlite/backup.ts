@@ -29,7 +29,8 @@ export interface BackupOptions {
 
 /**
  * Copies a consistent snapshot of a database, which may be in use, and whose schema may be of any version. Nothing is
- * at `to` before the copy is complete; a copy that is killed leaves `to` with `.part` and random letters.
+ * at `to` before the copy is complete; a copy that is killed leaves `to` with `.part` and random letters. Reads the whole
+ * database before it returns the promise; nothing of the copy exists until then.
  * @param to path of the copy
  * @throws StoreUnavailableError when the database is damaged or locked, or the disk with the copy is full
  * @throws Error when `to` exists or cannot be created; the signal's reason
