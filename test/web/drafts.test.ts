@@ -175,6 +175,27 @@ describeWithBrowser('Drafts', () => {
     expect(await stored(visitor)).toEqual([]);
   });
 
+  it('are not given back to a thread that was forgotten since', async () => {
+    const visitor = await visit();
+    const { page } = visitor;
+    await begin(visitor, 'One');
+    const refused = new Gate();
+    await page.route(
+      '**/api/chat*',
+      (route) => refused.opened.then(() => route.fulfill({ status: 403, body: '{}' })),
+      { times: 1 },
+    );
+    await Promise.all([page.waitForRequest('**/api/chat*'), visitor.say('On its way')]);
+    await page.getByRole('button', { name: /^Delete/ }).click();
+    await visitor.button('Forget on this device').click();
+    await written(visitor, '');
+    const [response] = await Promise.all([page.waitForResponse('**/api/chat*'), refused.open()]);
+    await response.finished();
+    await begin(visitor, 'Two');
+    expect(await page.evaluate('JSON.stringify({ ...sessionStorage })')).not.toContain('On its way');
+    visitor.excuse(/status of 403/);
+  });
+
   it('are bounded: the oldest make room, and a text that is too long stays in memory', async () => {
     const many = Array.from({ length: 60 }, (_, n): [string, string] => [
       `diptych.draft.${randomUUID()}`,

@@ -61,21 +61,23 @@ export class Drafts {
   }
 
   /**
-   * Keeps a message until the service has accepted it, and gives it back if that fails.
+   * Keeps a message until the service has accepted it, and gives it back if that fails, unless its thread was forgotten.
    * @throws the error of `deliver`
    */
   async send(sessionId: string, text: string, deliver: () => Promise<void>): Promise<void> {
     this.#set(sessionId, { ...this.#of(sessionId), sending: [...this.#of(sessionId).sending, text] });
-    const end = (): void => {
-      const { sending, ...rest } = this.#of(sessionId);
-      const index = sending.indexOf(text);
-      this.#set(sessionId, { ...rest, sending: sending.filter((_, other) => other !== index) });
+    /** Returns false if the message was forgotten with its thread. */
+    const end = (): boolean => {
+      const draft = this.#of(sessionId);
+      const index = draft.sending.indexOf(text);
+      if (index === -1) return false;
+      this.#set(sessionId, { ...draft, sending: draft.sending.toSpliced(index, 1) });
+      return true;
     };
     try {
       await deliver();
     } catch (error) {
-      end();
-      this.#giveBack(sessionId, [text]);
+      if (end()) this.#giveBack(sessionId, [text]);
       throw error;
     }
     end();
