@@ -120,6 +120,18 @@ describeWithBrowser('Drafts', () => {
     never.open();
   });
 
+  it('are given back although an earlier message has the same text', async () => {
+    const visitor = await visit();
+    const { page } = visitor;
+    await begin(visitor, 'Go on');
+    const never = new Gate();
+    await page.route('**/api/chat*', (route) => never.opened.then(() => route.abort()), { times: 1 });
+    await Promise.all([page.waitForRequest('**/api/chat*'), visitor.say('Go on')]);
+    await page.reload();
+    await written(visitor, 'Go on');
+    never.open();
+  });
+
   it('are not given back when the service had accepted them', async () => {
     const visitor = await visit();
     const { page } = visitor;
@@ -189,8 +201,9 @@ describeWithBrowser('Drafts', () => {
     await page.getByRole('button', { name: /^Delete/ }).click();
     await visitor.button('Forget on this device').click();
     await written(visitor, '');
-    const [response] = await Promise.all([page.waitForResponse('**/api/chat*'), refused.open()]);
-    await response.finished();
+    const response = page.waitForResponse('**/api/chat*');
+    refused.open();
+    await (await response).finished();
     await begin(visitor, 'Two');
     expect(await page.evaluate('JSON.stringify({ ...sessionStorage })')).not.toContain('On its way');
     visitor.excuse(/status of 403/);
@@ -225,7 +238,11 @@ describeWithBrowser('Drafts', () => {
   it('are read from a storage that somebody has filled with anything', async () => {
     const session = randomUUID();
     const values = {
-      [`diptych.draft.${session}`]: JSON.stringify({ text: 'Fine', sending: [7, 'Sent'], at: 'soon' }),
+      [`diptych.draft.${session}`]: JSON.stringify({
+        text: 'Fine',
+        sending: [7, { after: 1 }, { text: 'Sent', after: 'One' }],
+        at: 'soon',
+      }),
       [`diptych.draft.${randomUUID()}`]: '{ no JSON',
       [`diptych.draft.${randomUUID()}`]: JSON.stringify({ text: 7 }),
       'diptych.draft.<img src=x>': JSON.stringify({ text: 'Of no session', at: 1 }),

@@ -10,9 +10,16 @@ interface Draft {
   /** The text in the message input. */
   readonly text: string;
   /** The messages that are being sent. */
-  readonly sending: readonly string[];
+  readonly sending: readonly Unsent[];
   /** The messages that were being sent when the page was loaded again: they may have arrived. */
-  readonly interrupted: readonly string[];
+  readonly interrupted: readonly Unsent[];
+}
+
+/** A message that is being sent. */
+export interface Unsent {
+  readonly text: string;
+  /** The number of messages of users that the thread had before it; null: not known. */
+  readonly after: number | null;
 }
 
 const NONE: Draft = { text: '', sending: [], interrupted: [] };
@@ -64,12 +71,12 @@ export class Drafts {
    * Keeps a message until the service has accepted it, and gives it back if that fails, unless its thread was forgotten.
    * @throws the error of `deliver`
    */
-  async send(sessionId: string, text: string, deliver: () => Promise<void>): Promise<void> {
-    this.#set(sessionId, { ...this.#of(sessionId), sending: [...this.#of(sessionId).sending, text] });
+  async send(sessionId: string, message: Unsent, deliver: () => Promise<void>): Promise<void> {
+    this.#set(sessionId, { ...this.#of(sessionId), sending: [...this.#of(sessionId).sending, message] });
     /** Returns false if the message was forgotten with its thread. */
     const end = (): boolean => {
       const draft = this.#of(sessionId);
-      const index = draft.sending.indexOf(text);
+      const index = draft.sending.indexOf(message);
       if (index === -1) return false;
       this.#set(sessionId, { ...draft, sending: draft.sending.toSpliced(index, 1) });
       return true;
@@ -77,7 +84,7 @@ export class Drafts {
     try {
       await deliver();
     } catch (error) {
-      if (end()) this.#giveBack(sessionId, [text]);
+      if (end()) this.#giveBack(sessionId, [message]);
       throw error;
     }
     end();
@@ -86,14 +93,15 @@ export class Drafts {
 
   /**
    * Gives back the messages that were being sent when the page was loaded again, unless they have arrived.
-   * @param arrived the texts of the session's messages, oldest first
+   * @param arrived the texts of the messages of users in the session, oldest first
    */
   recover(sessionId: string, arrived: readonly string[]): void {
     const { interrupted, ...rest } = this.#of(sessionId);
     if (interrupted.length === 0) return;
-    const last = arrived.slice(-interrupted.length);
     this.#set(sessionId, { ...rest, interrupted: [] });
-    const lost = interrupted.filter((text) => !last.includes(wellFormed(text)));
+    const lost = interrupted.filter(
+      ({ text, after }) => !arrived.slice(after ?? -interrupted.length).includes(wellFormed(text)),
+    );
     this.#giveBack(sessionId, lost);
   }
 
@@ -128,10 +136,12 @@ export class Drafts {
   }
 
   /** Puts messages before what is being written. */
-  #giveBack(sessionId: string, messages: readonly string[]): void {
+  #giveBack(sessionId: string, messages: readonly Unsent[]): void {
     if (messages.length === 0) return;
     const draft = this.#of(sessionId);
-    const text = [...messages, draft.text].filter((part) => part !== '').join('\n\n');
+    const text = [...messages.map((message) => message.text), draft.text]
+      .filter((part) => part !== '')
+      .join('\n\n');
     this.#set(sessionId, { ...draft, text });
     this.returned.set(this.returned.get() + 1);
   }
@@ -174,7 +184,14 @@ function readDraft(name: string): { readonly id: string; readonly draft: Draft; 
   if (!UUID.test(id) || typeof value !== 'object' || value === null) return null;
   if (!('text' in value) || typeof value.text !== 'string') return null;
   const sent: readonly unknown[] = 'sending' in value && Array.isArray(value.sending) ? value.sending : [];
-  const interrupted = sent.filter((text) => typeof text === 'string');
+  const interrupted = sent.flatMap(readUnsent);
   const at = 'at' in value && typeof value.at === 'number' ? value.at : 0;
   return { id, draft: { text: value.text, sending: [], interrupted }, at };
+}
+
+function readUnsent(value: unknown): Unsent | [] {
+  if (typeof value !== 'object' || value === null) return [];
+  if (!('text' in value) || typeof value.text !== 'string') return [];
+  const after = 'after' in value && typeof value.after === 'number' ? value.after : null;
+  return { text: value.text, after };
 }

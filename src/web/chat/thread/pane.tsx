@@ -13,7 +13,7 @@ import { reasonOf } from '../conversation/user-words.js';
 import { Problems } from './problems.js';
 import { useThreadRuntime } from '../../../client/assistant-ui/thread-runtime.js';
 import { Thread } from './thread.js';
-import { isBusy } from '../../../client/view/view.js';
+import { isBusy, type View } from '../../../client/view/view.js';
 import { useWindow } from './window.js';
 import { PendingList } from '../wallet/requests/pending-list.js';
 import type { ThreadWallet } from '../wallet/requests/request-card.js';
@@ -63,7 +63,9 @@ export function Pane(props: {
       // A wallet without the proof that the service requires would be refused.
       const used = usesWallet && !signIn.lacks(wallet) ? wallet : '';
       try {
-        await drafts.send(sessionId, text, () => conversation.send(text, used, reportWallet));
+        const { newest } = conversation.view;
+        const after = newest.isLoaded ? textsOfUsers(newest).length : null;
+        await drafts.send(sessionId, { text, after }, () => conversation.send(text, used, reportWallet));
       } catch (error) {
         setProblem({ error });
       }
@@ -100,8 +102,7 @@ export function Pane(props: {
   const isSettled = view.isLoaded || failure !== null;
   useEffect(() => {
     if (!isSettled) return;
-    const { messages, queued } = conversation.view.newest;
-    drafts.recover(sessionId, [...messages.filter(({ role }) => role === 'user').map(textOf), ...queued]);
+    drafts.recover(sessionId, textsOfUsers(conversation.view.newest));
   }, [isSettled, conversation, drafts, sessionId]);
 
   const busy = isBusy(view);
@@ -167,6 +168,11 @@ function useDraft(runtime: AssistantRuntime, drafts: Drafts, sessionId: string):
       for (const stop of stops) stop();
     };
   }, [runtime, drafts, sessionId]);
+}
+
+/** Returns the texts of the messages of users, oldest first, with those that are being sent. */
+function textsOfUsers({ messages, queued }: View): readonly string[] {
+  return [...messages.filter(({ role }) => role === 'user').map(textOf), ...queued];
 }
 
 /** True for the error of a request that has not reached the service. */
