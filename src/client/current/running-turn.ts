@@ -41,10 +41,10 @@ export async function readRunning(
   return status === 'processing' ? (await readThread(calls, RECENT, signal)).running : undefined;
 }
 
-/** True if the same message of the user is the last one of both. */
+/** True if the last message that begins a turn is the same one in both. */
 function isOfOneMoment({ messages }: SessionState, page: HistoryPage): boolean {
-  const asked = messages.findLast(({ sender }) => sender === 'user');
-  const stored = page.messages.findLast(({ role }) => role === 'user');
+  const asked = messages.findLast(beginsTurn);
+  const stored = page.messages.findLast(beginsStoredTurn);
   return asked?.content === stored?.content && asked?.timestamp === stored?.createdAt;
 }
 
