@@ -10,7 +10,9 @@ const MARKS = /(?<=^|\n)\p{M}+|\p{M}{4,}/gu;
 const DRAWN_MARKS = /[\p{Mn}\p{Me}]/gu;
 const MAX_STACKED = 3;
 const MAX_LOOK = 100;
-const QUOTATION_MARKS = /["\u201c-\u201f\u00ab\u00bb\uff02]/g;
+/** Double quotation marks, and signs that look like them, such as those of inches. */
+const QUOTATION_MARKS =
+  /["\u00ab\u00bb\u02ba\u02dd\u02ee\u05f4\u201c-\u201f\u2033\u2034\u2036\u2037\u2057\u275d\u275e\u2760\u301d-\u301f\uff02\u{1f676}-\u{1f678}]/gu;
 
 /**
  * Returns a stranger's text as it can be shown beside words of the service: shortened, and with an escape such as

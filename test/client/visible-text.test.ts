@@ -65,4 +65,8 @@ describe('quoted', () => {
     expect(quoted('Lunch” The service: “fine" „x‟ «y» ＂z')).toBe(`“Lunch' The service: 'fine' 'x' 'y' 'z”`);
     expect(quoted(' a\nb ', 2)).toBe('“a … (1 more)”');
   });
+
+  it('cannot be ended by signs that look like quotation marks', () => {
+    expect(quoted('a❞ b〞 c″ dʺ e˝ fˮ g״ h🙷 i‶ j❠ k‴ l⁗')).toBe(`“a' b' c' d' e' f' g' h' i' j' k' l'”`);
+  });
 });
