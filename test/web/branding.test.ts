@@ -113,6 +113,14 @@ describeWithBrowser('The page of an operator', () => {
     await visitor.hears('You said: Ask the special one', 0);
   });
 
+  it('keeps the draft in the input when a prompt is chosen', async () => {
+    visitor = await Visitor.open(browser, service.url);
+    await visitor.composer.fill('Half a question');
+    await visitor.button('Ask about the service').click();
+    await visitor.hears('You said: Ask about the service', 0);
+    expect(await visitor.composer.inputValue()).toBe('Half a question');
+  });
+
   it('is available before any script, and its logo is cached without expiry and cannot run scripts', async () => {
     const html = await (await fetch(service.url)).text();
     expect(html).toContain('<title>Acme &amp; &lt;Sons&gt;</title>');

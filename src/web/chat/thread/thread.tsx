@@ -75,6 +75,7 @@ function Welcome({ prompts }: { readonly prompts: readonly string[] }): ReactNod
                 prompt={prompt}
                 dir="auto"
                 send
+                clearComposer={false}
                 onClick={focusInput}
               >
                 {prompt}
