@@ -13,7 +13,10 @@ export interface Forgettable {
 /** Everything that the pages have stored. */
 export const EVERYTHING: Forgettable = { mark: 'diptych.forgotten', prefix: 'diptych.' };
 
-/** A tab that was suspended learns of it late: what the browser then stores may be new. In milliseconds. */
+/**
+ * How long after forgetting a tab also removes what the browser stores, in milliseconds: another tab may have stored it
+ * again. A tab that was suspended notices later, when what is stored may be new.
+ */
 const RECENT_MS = 10_000;
 
 /** Forgets in all tabs, and loads the page again. */
