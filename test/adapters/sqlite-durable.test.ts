@@ -230,6 +230,17 @@ describe('backups of the SQLite store', () => {
       expect(readdirSync(folder).filter((name) => name.startsWith('copy'))).toEqual([]);
     }));
 
+  it('creates nothing before its caller can listen for signals', () =>
+    withFolder(async (folder) => {
+      const path = join(folder, 'a.db');
+      await (await openTestSqlite({ path })).close();
+      const backup = backupDatabase(path, join(folder, 'copy.db'));
+      // Files are created by other threads: gives them the time to do so.
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100);
+      expect(readdirSync(folder).filter((name) => name.startsWith('copy'))).toEqual([]);
+      await backup;
+    }));
+
   it('does not write over a file', () =>
     withFolder(async (folder) => {
       const path = join(folder, 'a.db');

@@ -42,6 +42,8 @@ export async function backupDatabase(from: string, to: string, options: BackupOp
   try {
     // A copy of damaged pages would take the place of an older backup that is sound.
     requireSound(db);
+    // The caller gets its promise first, and can listen for signals before there is anything to remove.
+    await Promise.resolve();
     // A name of its own: another backup to the same path must not write to the same file.
     const part = `${to}.part-${randomBytes(4).toString('hex')}`;
     await createPrivate(part).catch((cause: unknown) => {
