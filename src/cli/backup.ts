@@ -35,7 +35,7 @@ async function backUp(
     },
     signal: stop.signal,
   });
-  // Not before: while the database is read, which blocks the process, only Node's default can react to Ctrl-C.
+  // Only now: the check of the database blocks the event loop, so that only Node's default handler reacts to Ctrl-C.
   const release = terminal.onStop(() => {
     stop.abort(new CommandError('Interrupted: there is no copy.', INTERRUPTED));
   });

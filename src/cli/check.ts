@@ -62,7 +62,7 @@ async function findAll(flags: CheckFlags): Promise<readonly Finding[]> {
     ok: true,
     message: config.file ?? 'no file; read from the environment',
   };
-  // Alone: reading a large SQLite file blocks the process for longer than the timeouts of the other checks.
+  // First and alone: reading a large SQLite file can block the process for longer than the other checks' timeouts.
   const data = await checkData(config);
   const bus = checkBus(config);
   try {

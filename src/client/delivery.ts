@@ -2,8 +2,9 @@ import { ClientError } from './error.js';
 import { Backoff, linked } from './pacing.js';
 import type { Wire } from './wire.js';
 
-/** Maximum number of attempts to send a message, and the longest requested delay, in milliseconds, between them. */
+/** Maximum number of attempts to send a message. */
 const ATTEMPTS = 12;
+/** Maximum `Retry-After` while a person waits, in milliseconds. */
 const PATIENCE_MS = 30_000;
 
 /**
@@ -34,8 +35,8 @@ export async function deliver<T>(
 }
 
 /**
- * True when a retry may succeed.
- * @param isPatient false if a person waits, for some attempts and no long delay
+ * True if the call should be retried.
+ * @param isPatient false while a person waits: limits the attempts and the delay between them
  * @param made the number of attempts so far
  */
 export function passes(error: unknown, isPatient = true, made = 0): error is ClientError {

@@ -4,12 +4,12 @@ const LAST_MS = 5_000;
 const LONGEST_MS = 3_600_000;
 
 /**
- * Exponential backoff with jitter, so that clients do not reconnect at the same time. It starts again after an attempt
- * that lasted longer than the longest delay.
+ * Exponential backoff with jitter, so that clients do not reconnect at the same time. It is reset by an attempt that
+ * lasted longer than the maximum delay.
  */
 export class Backoff {
   #next = FIRST_MS;
-  /** When the attempt began. */
+  /** When the current attempt began. */
   #since = performance.now();
 
   /**

@@ -8,7 +8,7 @@ export type SurfaceName = 'current' | 'legacy';
 
 /** The options of a client. */
 export interface ClientOptions {
-  /** The service's base URL, or only a path on the origin of the page; empty: the origin of the page. */
+  /** The service's base URL, or a path on the origin of the page; empty: the origin of the page. */
   readonly url: string;
   /** Default: `current`. */
   readonly surface?: SurfaceName;

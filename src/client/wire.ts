@@ -141,7 +141,7 @@ export class Wire {
       'Content-Type': body && 'application/json',
       ...call.headers,
     });
-    // Throws a TypeError for a value that cannot be sent, which would otherwise be retried as a network failure.
+    // Throws a TypeError for a value that cannot be sent; in `fetch`, that would be retried as a network failure.
     new Headers(headers);
     const { method } = call;
     const startedAt = new Date();
@@ -212,7 +212,7 @@ export class Wire {
 /** Converts the value of `Retry-After`, seconds or a date, to milliseconds from now. */
 function retryAfter(headers: Headers): number | null {
   const value = headers.get('retry-after') ?? '';
-  // The clock of this machine may be wrong. Pages of other origins cannot read the date of the response.
+  // Prefers the `Date` of the response, because the local clock may be wrong. Pages of other origins cannot read it.
   const now = Date.parse(headers.get('date') ?? '') || Date.now();
   const milliseconds = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - now;
   return Number.isNaN(milliseconds) ? null : Math.max(milliseconds, 0);

@@ -112,7 +112,7 @@ export class Display {
 
   #write(text: string): void {
     const shown = printable(text, { lines: true });
-    // A program that reads the reply gets it as it is.
+    // Unchanged when piped: the escapes are for people.
     this.terminal.output.write(this.#isTerminal ? withoutStacks(shown, this.#shown) : shown);
     this.#open = !text.endsWith('\n');
   }

@@ -9,13 +9,13 @@ import { framedLines, quotedLines } from './words-of-others.js';
 type PendingTransaction = Extract<PendingRequest, { kind: 'transaction' }>;
 type PendingSignature = Extract<PendingRequest, { kind: 'signature' }>;
 
-/** The longest calldata in a list, and in a command, in characters. */
+/** Maximum length of calldata in a list, and of data in a command, in characters. */
 const MAX_DATA = 66;
 const MAX_ARGUMENT = 2_000;
 
 /**
- * Describes a request: what, to whom, how much, on which chain, in one line; then the assistant's label for it. A
- * stranger may have led the assistant, so each line of the label is in quotation marks: none looks like the facts.
+ * Describes a request: action, recipient, amount and chain in one line, then the assistant's label. The label is
+ * untrusted, so each of its lines is in quotation marks and cannot look like the facts.
  */
 export function requestLines(request: PendingRequest): readonly string[] {
   const { id, label } = request;
@@ -37,8 +37,8 @@ function factsOf(request: PendingRequest): string {
 }
 
 /**
- * Returns what a wallet of one's own has to sign, line by line: a `cast` command and JSON. Stores typed data, and what is
- * too long for the screen, in files that only their owner can read.
+ * Returns lines that say what the user's own wallet has to sign: a `cast` command and JSON. Stores typed data, and data
+ * that is too long for the screen, in files that only their owner can read.
  */
 export async function signingLines(request: PendingRequest): Promise<readonly string[]> {
   const lines = await (request.kind === 'transaction' ? transactionLines(request) : signatureLines(request));
@@ -86,7 +86,7 @@ async function signatureLines(request: PendingSignature): Promise<readonly strin
   ];
 }
 
-/** Returns hex as an argument of a command. A long one is read from a file: it would push the facts out of sight. */
+/** Returns hex as an argument of a command. Puts long hex in a file, because it would push the facts off the screen. */
 async function argumentOf(id: number, hex: string): Promise<string> {
   return hex.length <= MAX_ARGUMENT ? hex : `"$(cat ${await stored(id, 'hex', hex)})"`;
 }

@@ -1,11 +1,11 @@
 import { quoted, visible, visibleLine } from '../../client/visible-text.js';
 
-/** They fit a terminal of 80 columns with what is before them. */
+/** Width of a line, so that it fits a terminal of 80 columns with its indentation and marks. */
 const COLUMNS = 70;
 const MAX_LINES = 60;
 
 /**
- * Returns somebody else's words in quotation marks: each line in its own, so that none can pass for one of the chat.
+ * Wraps untrusted text and puts each line in quotation marks of its own, so that none looks like a line of the chat.
  * @param limit maximum length in UTF-16 code units
  */
 export function quotedLines(text: string, limit = 200): readonly string[] {
@@ -13,8 +13,8 @@ export function quotedLines(text: string, limit = 200): readonly string[] {
 }
 
 /**
- * Returns lines of somebody else with a bar before each, also where a long one is wrapped; at most `MAX_LINES`.
- * @param whole where all of it is, for what is left out
+ * Wraps untrusted lines and puts a bar before each. Returns at most `MAX_LINES`, and then how many are left out.
+ * @param whole names the place of the whole text
  */
 export function framedLines(lines: readonly string[], whole: string): readonly string[] {
   const all = lines.flatMap((line) => wrapped(visible(line, line.length)));
@@ -25,7 +25,7 @@ export function framedLines(lines: readonly string[], whole: string): readonly s
   ];
 }
 
-/** Breaks a line. A character outside ASCII may be two columns wide. */
+/** Breaks a line at `COLUMNS`. Counts two columns for each character outside ASCII, which may be that wide. */
 function wrapped(text: string): readonly string[] {
   const lines: string[] = [];
   let line = '';

@@ -34,7 +34,7 @@ export class ChatSession {
   readonly #places = new Map<string, Place>();
   /** What was last sent of messages that the service has not accepted since, by their id in the chat. */
   readonly #unacknowledged = new Map<string, { readonly text: string; readonly idempotencyKey: string }>();
-  /** The turn whose reply the messages of the chat lack, or have in part. */
+  /** The turn whose reply is missing from the chat's messages, or is incomplete in them. */
   leftOut: RunningTurn | undefined;
   /** The reply that was resumed last. */
   lastResumed: Reply | undefined;

@@ -183,7 +183,7 @@ export class DiptychChatTransport<M extends UIMessage = UIMessage> implements Ch
       onAccepted();
     });
     for await (const event of events) {
-      // From here on, the chat has a part of the reply.
+      // From here on, the chat may have a part of the reply.
       if (event.type === 'turn_started' && sessionId === chat.id) chat.leftOut = turn;
       yield event;
     }

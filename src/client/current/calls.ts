@@ -29,7 +29,7 @@ export interface Snapshot {
   readonly etag: string | null;
 }
 
-/** What is known of a message that the service has stored. */
+/** The result of sending a message, once the service has stored it. */
 export interface Sent {
   /** The id of its turn; null if a proxy has removed it. */
   readonly turnId: string | null;

@@ -17,13 +17,13 @@ type TurnEnded = Extract<InnerEvent, { type: 'turn_ended' }>;
 /** Callbacks to call when there may be a new state. */
 export type Nudges = Set<() => void>;
 
-/** What a follower knows at its start, and when it gives up. */
+/** Options of a follower. */
 export interface FollowOptions {
   /** If present, the state is also read when a turn starts, and when one of the callbacks is called. */
   readonly nudges?: Nudges;
   /** The number of turns that are known to have ended. */
   readonly settled?: number;
-  /** Returns false while a service that stays unreachable is an error. Default: the follower retries forever. */
+  /** Returns false to fail after some attempts while the service is unreachable. Default: retries forever. */
   readonly isPatient?: () => boolean;
 }
 

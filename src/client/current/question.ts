@@ -35,7 +35,7 @@ export class Question {
   }
 
   /**
-   * Yields what an event shows of the turn.
+   * Yields the events of the turn that follow from a received event.
    * @param readState called when the turn has ended, but its final state was not received
    */
   async *follow(event: InnerEvent, readState: () => Promise<SessionState>): AsyncGenerator<SessionEvent> {
@@ -57,7 +57,7 @@ export class Question {
           yield* this.#turnText.begin(event.turnId);
           if (this.#state !== undefined) yield* this.#compare(this.#state);
         } else if (this.isSent && this.mayBeOver && this.#state !== undefined && this.#isPassed(this.#state))
-          // Only now: a state does not always show which turn is running.
+          // Not before a turn starts: a state does not always show which turn is running.
           yield* this.#conclude(this.#state);
         return;
       case 'text':

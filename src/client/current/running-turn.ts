@@ -4,25 +4,25 @@ import type { HistoryMessage, HistoryPage, SessionState } from '../types.js';
 import { beginsTurn } from '../wallet-words.js';
 import type { CurrentCalls } from './calls.js';
 
-/** A turn that is running, or was when the thread was read. */
+/** A turn that was running when the thread was read. */
 export interface RunningTurn {
   readonly turnId: string;
   /** The number of messages that begin turns, up to and including the turn's own. */
   readonly ordinal: number;
 }
 
-/** The end of a thread. */
+/** The last messages of a thread, and its running turn. */
 export interface Thread {
   readonly messages: readonly HistoryMessage[];
   readonly running: RunningTurn | undefined;
 }
 
-/** Number of attempts to read a state and a history that belong together. */
+/** Maximum number of attempts to read a consistent state and history. */
 const READS = 3;
 /** Number of stored messages to search for the running turn. */
 const RECENT = 200;
 
-/** Reads the last `limit` stored messages, and which of them began the running turn. */
+/** Reads the last `limit` stored messages and the running turn. */
 export async function readThread(calls: CurrentCalls, limit: number, signal?: AbortSignal): Promise<Thread> {
   for (let read = 1; ; read++) {
     const state = await calls.state(signal);
@@ -41,7 +41,7 @@ export async function readRunning(
   return status === 'processing' ? (await readThread(calls, RECENT, signal)).running : undefined;
 }
 
-/** True if the last message that begins a turn is the same one in both. */
+/** True if the last message that begins a turn is the same in the state and in the history. */
 function isOfOneMoment({ messages }: SessionState, page: HistoryPage): boolean {
   const asked = messages.findLast(beginsTurn);
   const stored = page.messages.findLast(beginsStoredTurn);

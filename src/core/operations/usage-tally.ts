@@ -13,7 +13,7 @@ export type CountUse = (client: string | undefined, key: string | undefined) => 
 export interface Tally {
   readonly surface: CountedSurface;
   readonly endpoint: string;
-  /** As sent; the name of the client if that is too long, `other` if there are too many tallies. */
+  /** As sent; the client's product name if that is too long; `other` if there are too many tallies. */
   readonly client: string;
   /** As sent; empty: none, or a value that does not have the form of a key. */
   readonly key: string;
@@ -22,11 +22,9 @@ export interface Tally {
   lastAt: number;
 }
 
-/**
- * How many tallies are kept between two collections, and the length up to which a client's `Origin` or `User-Agent` is
- * kept as sent.
- */
+/** How many tallies are kept between two collections. */
 const MAX_TALLIES = 2_000;
+/** Length up to which a client's `Origin` or `User-Agent` is kept as sent. */
 const MAX_CLIENT_CHARACTERS = 512;
 
 /** Counts requests in memory. A repeated request costs two map lookups. */

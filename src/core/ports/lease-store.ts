@@ -18,7 +18,7 @@ export interface LeaseSight extends LeaseMark {
   readonly leftMs: number;
 }
 
-/** What an attempt at a turn has used. */
+/** The usage of one attempt at a turn. */
 export interface AttemptUse {
   readonly turnId: string;
   /** The fencing token of the attempt. */
@@ -56,8 +56,8 @@ export interface LeaseStore {
   /** Releases these turns without counting a loss, so that any process can claim them immediately. */
   releaseTurns(owner: string, turnIds: readonly string[]): Promise<void>;
   /**
-   * Counts what attempts used whose process does not know that it has ended the turn. Adds the tokens to the turns, if
-   * they are still stored. Skips an attempt that has ended its turn: its acknowledgement was lost.
+   * Records the usage of attempts that, as far as their process knows, did not end their turns. Adds the tokens to the
+   * turns that are still stored. Skips an attempt that did end its turn: its process missed the result.
    */
   countAttempts(attempts: readonly AttemptUse[]): Promise<void>;
 }

@@ -82,7 +82,7 @@ export interface OverviewStore {
   /** Reads the uses of sessions and App keys in windows from `from` on: largest first, at most `limit`. */
   readUses(from: number, limit: number): Promise<readonly Use[]>;
   /**
-   * Stores history. Keeps the newest `MAX_FAILURES` failures, without the ids of sessions that are not stored. Safe to
+   * Stores history. Keeps the newest `MAX_FAILURES` failures, without the ids of deleted sessions. Safe to
    * call from several nodes at once.
    */
   saveActivity(added: NewActivity): Promise<void>;

@@ -53,8 +53,8 @@ export interface Rig {
    */
   respond(request: RigRequest, signal: AbortSignal, take: (part: RigPart) => void): Promise<void>;
   /**
-   * Estimates the tokens of what `respond` sends with a tool call of the history besides the call itself, such as the
-   * reasoning that led to it.
+   * Estimates the tokens that `respond` sends along with a tool call of the history, such as the reasoning that led to
+   * it. Excludes the call itself.
    * @param isPast true if a user message follows the call
    */
   attachedTokens(sessionId: string, callId: string, isPast: boolean): number;

@@ -135,7 +135,7 @@ export interface TurnEnding {
   readonly error: string | null;
   /** The id of the rig that responded, if any. */
   readonly rig: string | null;
-  /** The tokens of this attempt that the provider bills, or an estimate. Added to those of earlier attempts. */
+  /** The tokens of this attempt: reported by the provider, or estimated. The store adds them to earlier attempts'. */
   readonly usage: Usage;
   /** The estimated tokens of the text that this attempt has shown. */
   readonly shownTokens: number;

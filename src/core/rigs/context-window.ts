@@ -21,7 +21,7 @@ interface Entry {
 const entries = new WeakMap<Message, Entry | null>();
 
 /**
- * Estimates the tokens of what a rig sends with the calls of a message, besides the message itself.
+ * Estimates the tokens that a rig sends along with the calls of a message. Excludes the message itself.
  * @param isPast true if a user message follows
  */
 export type AttachedTokens = (message: PromptMessage, isPast: boolean) => number;
@@ -61,7 +61,7 @@ export function fills(history: History, tokens: number): boolean {
  * Walks backwards from the newest record, so that the run time depends on the context window, not on the length of the
  * thread.
  * @param reservedTokens the tokens to leave for instructions, tools and the response
- * @param attached estimates what the rig sends with the calls of a message
+ * @param attached estimates the tokens that the rig sends along with the calls of a message
  */
 export function promptMessages(
   history: History,

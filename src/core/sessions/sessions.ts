@@ -43,7 +43,7 @@ export interface SessionsParts {
 export class Sessions {
   constructor(
     private readonly parts: SessionsParts,
-    /** Returns the turn of a session that runs in this process. */
+    /** Returns the turn of a session that is running in this process. */
     private readonly turnIn: (sessionId: string) => { stop(reason: 'deleted'): void } | undefined,
   ) {}
 

@@ -10,7 +10,7 @@ interface CountingParts {
   readonly settings: { readonly limits: LimitSettings };
 }
 
-/** Returns what this attempt at a turn has used so far. */
+/** Returns the usage of this attempt at a turn so far. */
 export function attemptUse(
   { turn, usage, shownTokens }: RunningTurn,
   { clock, settings }: CountingParts,
@@ -20,7 +20,7 @@ export function attemptUse(
   return { usage, shownTokens, uses };
 }
 
-/** Counts the tokens of attempts that did not end their turns: the attempt that ends such a turn counts only its own. */
+/** Records the usage of attempts that did not end their turns. The end of a turn records only its own attempt's. */
 export class LeftAttempts {
   #attempts: AttemptUse[] = [];
 
@@ -31,7 +31,7 @@ export class LeftAttempts {
     },
   ) {}
 
-  /** Notes an attempt that makes no more model requests. */
+  /** Adds an attempt that makes no more model requests. */
   add(running: RunningTurn): void {
     const { id: turnId, attempt } = running.turn;
     const used = attemptUse(running, this.parts);
@@ -39,7 +39,7 @@ export class LeftAttempts {
     if (isUsed) this.#attempts.push({ turnId, attempt, ...used });
   }
 
-  /** Counts the noted attempts. Never rejects. */
+  /** Stores and removes the added attempts. Never rejects. */
   async count(): Promise<void> {
     const attempts = this.#attempts.splice(0);
     if (attempts.length === 0) return;

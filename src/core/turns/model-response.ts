@@ -22,8 +22,8 @@ const MAX_CALLS = 128;
 /** The maximum nesting of a call's arguments, in levels: stored values are traversed by recursion. */
 const MAX_DEPTH = 200;
 /**
- * Limits of a call's name and id in characters. Each event of the call repeats them twice. Some proxies put a signature
- * of several thousand characters into the id.
+ * Limits of a call's name and id in characters. Each event of the call contains them twice. Some proxies put a
+ * signature of several thousand characters into the id.
  */
 const MAX_NAME = 256;
 const MAX_CALL_ID = 32_768;

@@ -118,7 +118,7 @@ export class Runner {
     await this.#left.count();
   }
 
-  /** Resolves when nothing runs. A turn that was claimed before a drain may start during it. */
+  /** Resolves when no turn is running. A turn that was claimed before a drain can start during it. */
   async #idle(): Promise<void> {
     while (this.#work.size > 0) await Promise.all(this.#work.values());
   }
@@ -154,7 +154,7 @@ export class Runner {
         }
         cancelTimeout();
         if (ending !== undefined) await this.#end(running, thread, ending);
-        // What is left here may already run elsewhere.
+        // A turn without an ending may already run on another node.
         else this.#leave(running);
       } finally {
         cancelTimeout();
@@ -166,7 +166,7 @@ export class Runner {
     } finally {
       this.#leave(running);
       if (!running.hasEnded) this.#left.add(running);
-      // A drain counts once, after it has released the leases.
+      // A drain records the usage of all turns itself, after it has released their leases.
       if (!this.#isDraining) await this.#left.count();
       this.#work.delete(running);
     }

@@ -143,7 +143,7 @@ function reasonOf(code: string | undefined): [status: number, reason: string] {
       return [431, 'the request line and headers are larger than 1 MiB'];
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return [408, 'the request did not arrive in time'];
-    // The second one is that of a URL with a blank: what follows the blank is not the version.
+    // The second error is that of a URL with a space: the text after the space is not an HTTP version.
     case 'HPE_INVALID_URL':
     case 'HPE_INVALID_CONSTANT':
       return [400, 'the URL must be percent-encoded UTF-8: a blank is written as %20, and é as %C3%A9'];

@@ -10,10 +10,10 @@ import { readParts } from './parts.js';
 import { buildPrompt } from './prompt.js';
 import { asRigError } from '../rig-error.js';
 
-/** The estimates for the metadata of calls, which each request of a turn repeats. */
+/** Caches the estimated tokens of each call's metadata, which all later requests of a turn contain. */
 const estimates = new WeakMap<object, number>();
 
-/** Creates the part of a rig that calls its provider through an AI SDK package. */
+/** Creates the methods of a rig that calls its provider through an AI SDK package. */
 export function createPackaged(
   provider: PackagedProvider,
   endpoint: Endpoint,

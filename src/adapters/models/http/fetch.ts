@@ -107,7 +107,7 @@ class BodyStream {
     if ((this.#controller?.desiredSize ?? 0) <= 0) this.response.pause();
   }
 
-  /** Measures each line on its own, because the JSON of an event is one line. */
+  /** True while no line exceeds `JSON_BOUNDS`. The JSON of an event is one line. */
   #isSimple(bytes: Buffer): boolean {
     let start = 0;
     for (let end = bytes.indexOf(LF); end !== -1; end = bytes.indexOf(LF, start)) {

@@ -8,7 +8,7 @@ import type { JsonBounds } from '../../platform/net/json-meter.js';
 /** One event, or one line of a response whose events a provider package parses, in characters. */
 export const MAX_EVENT = 4_194_304;
 
-/** The values and the nesting of what is parsed as JSON: more of them would block the process. */
+/** Limits of JSON that is parsed: larger documents would block the process. */
 export const JSON_BOUNDS: JsonBounds = { values: 100_000, depth: 1_000 };
 
 /** The arguments of all tool calls of a response, in characters. */

@@ -73,8 +73,8 @@ interface GrowingCall {
 const MAX_CALLS = 256;
 
 /**
- * How many characters are parsed in all, to see whether arguments are complete. Arguments that are not parsed any more
- * count as incomplete: what is appended to complete ones fails the call.
+ * Maximum number of characters that are parsed to check whether arguments are complete. Beyond it, arguments count as
+ * incomplete, and a call whose complete arguments are continued fails.
  */
 const MAX_PARSED = 4 * MAX_ARGUMENTS;
 

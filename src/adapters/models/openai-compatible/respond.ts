@@ -24,7 +24,7 @@ const LINGER_MS = 2_000;
 const BYTE_ORDER_MARK = '\uFEFF';
 
 /**
- * Creates the part of a rig that requests chat completions in OpenAI's format. It uses no provider package,
+ * Creates the methods of a rig that requests chat completions in OpenAI's format. It uses no provider package,
  * because the package passes each token through four web streams (docs/decisions/016-chat-completions.md).
  */
 export function createCompletions(

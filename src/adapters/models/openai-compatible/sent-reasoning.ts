@@ -117,7 +117,7 @@ export function callFields(
   return extra === undefined ? {} : { extra_content: extra };
 }
 
-/** The estimates for what is attached to a call: of the whole, and of what is sent in later turns. */
+/** Caches the estimated tokens of what is attached to a call: in full, and in the brief form for later turns. */
 const estimates = new WeakMap<Attached, { whole?: number; brief?: number }>();
 
 /** Estimates the tokens of the fields that a request adds for a call. */

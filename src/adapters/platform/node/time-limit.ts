@@ -9,10 +9,12 @@ export class TimeLimitError extends Error {
 /** Runs synchronous work with a time limit, which stops even a running regular expression. */
 export interface TimeLimit {
   /**
-   * @param work must be repeatable: it runs again after it was stopped for the first time, and with twice the time on
-   * the clock after each attempt that used less CPU time than the limit
-   * @throws TimeLimitError after two attempts with `milliseconds` of CPU time or more, and after seven times the limit
-   * on the clock; RefusedError `unavailable` when the process has no spare file descriptors; or the error of `work`
+   * @param milliseconds limit of CPU time
+   * @param work must be repeatable: a stopped attempt is repeated from the beginning. After an attempt that used less
+   * CPU time than the limit, the next one gets twice the wall-clock time
+   * @throws TimeLimitError after two attempts that used the CPU time, or after three attempts
+   * @throws RefusedError `unavailable` when the process has no spare file descriptors
+   * @throws the error of `work`
    */
   run<T>(milliseconds: number, work: () => T): T;
 }
@@ -23,12 +25,12 @@ export interface TimeLimit {
  */
 const WATCHDOG_DESCRIPTORS = 8;
 
-/** Limit of attempts; the last one may take four times the limit on the clock. */
+/** Limit of attempts; the last one may take four times the limit in wall-clock time. */
 const MAX_TRIES = 3;
 
 /**
- * Limit of attempts that use all their CPU time. One proves nothing: the time is that of the process, and includes what
- * the garbage collector has used during the attempt.
+ * Limit of attempts that use all their CPU time. One such attempt proves nothing: the CPU time is that of the whole
+ * process, and includes the garbage collector's.
  */
 const MAX_EXCEEDED = 2;
 
@@ -58,8 +60,8 @@ export function createTimeLimit(): TimeLimit {
           } catch (error) {
             if (!isTimeout(error)) throw error;
             const { user, system } = process.cpuUsage(before);
-            // The watchdog measures wall-clock time; the limit is on CPU time. Each attempt starts from the beginning,
-            // so after one in which the machine gave too little CPU time, it needs more wall-clock time than the last.
+            // The watchdog measures wall-clock time, but the limit is on CPU time. After an attempt that got too little
+            // CPU time, the next one needs more wall-clock time, because it starts from the beginning.
             if ((user + system) / 1000 < milliseconds) clock *= 2;
             else exceeded += 1;
             if (tries < MAX_TRIES && exceeded < MAX_EXCEEDED) continue;

@@ -29,8 +29,8 @@ export interface BackupOptions {
 
 /**
  * Copies a consistent snapshot of a database, which may be in use, and whose schema may be of any version. Nothing is
- * at `to` before the copy is complete; a copy that is killed leaves `to` with `.part` and random letters. Reads the whole
- * database before it returns the promise; nothing of the copy exists until then.
+ * at `to` before the copy is complete; a copy that is killed leaves `to` with `.part` and random letters. Checks the
+ * whole database synchronously, before the copy begins.
  * @param to path of the copy
  * @throws StoreUnavailableError when the database is damaged or locked, or the disk with the copy is full
  * @throws Error when `to` exists or cannot be created; the signal's reason
@@ -40,7 +40,7 @@ export async function backupDatabase(from: string, to: string, options: BackupOp
   if (existsSync(to)) throw new Error(`cannot create the backup ${to}: the file exists`);
   const { db, files } = guarded(() => openSnapshot(from, options));
   try {
-    // A copy of damaged pages would take the place of an older backup that is sound.
+    // A copy with damaged pages could replace an older, intact backup.
     requireSound(db);
     // The caller gets its promise first, and can listen for signals before there is anything to remove.
     await Promise.resolve();

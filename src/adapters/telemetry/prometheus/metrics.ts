@@ -52,14 +52,14 @@ export function createMetrics(options: {
     return Object.values(metrics).map((instrument) => instrument.read());
   }
 
-  /** Checks the store like readiness does: one that can only be read is of no use. Never rejects. */
+  /** Checks the store as `/api/health` does, which also writes, and counts its turns. Never rejects. */
   async function readStore(): Promise<void> {
     const [isUp, counts] = await Promise.all([
       inTime(store.check().then(() => true)),
       inTime(store.countTurns()),
     ]);
     metrics.storeUp.set(isUp === true ? 1 : 0);
-    // Unknown is not the last count: alerts would take that for turns that no node works on.
+    // NaN instead of the last count, which would trigger the alert for turns that no node works on.
     metrics.turnsStored.set(counts?.queued ?? NaN, 'queued');
     metrics.turnsStored.set(counts?.running ?? NaN, 'running');
   }

@@ -22,8 +22,8 @@ type OpenResponses = Map<number, () => void>;
  * rejects messages (a body, or one event of a stream) of more than 4 MiB or with more values than `MESSAGE_BOUNDS`
  * allows. The response to a call ends once its cancellation was sent, because a server may keep it open.
  * @param closed aborts when the connection is closed
- * @param onFlood called when the server sends requests, such as pings, without accepting the responses, or ends its
- * streams faster than they may be opened: the connection has to be closed
+ * @param onFlood called when the caller must close the connection: the server sends requests, such as pings, without
+ * accepting the responses, or ends its streams faster than they may be opened
  */
 export function createBoundedFetch(
   url: URL,
@@ -101,8 +101,8 @@ function readMessage(body: string): SentMessage {
 /**
  * Bounds the body of a response. In an event stream, an error result for request `id` replaces a message that is too
  * large; otherwise the body fails.
- * @param request `stop` closes its connection, because a body that is cancelled while its last bytes arrive may leave it
- * open; `release` is called when the body has ended or is cancelled
+ * @param request `stop` closes the request's connection, which can stay open if a body is cancelled while its last
+ * bytes arrive; `release` is called when the body has ended or is cancelled
  */
 function withBoundedBody(
   response: Response,

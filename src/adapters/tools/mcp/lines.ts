@@ -3,9 +3,9 @@ const NEWLINE = 10;
 const END_BYTES = 512;
 const EMPTY = Buffer.alloc(0);
 
-/** Splits a byte stream into lines of text. Buffers at most twice `limit` bytes, in however small chunks they arrive. */
+/** Splits a byte stream into lines of text. Buffers at most twice `limit` bytes, regardless of the chunk sizes. */
 export class LineReader {
-  /** The beginning of a line, in its first `#size` bytes. */
+  /** A buffer whose first `#size` bytes are the current line so far. */
   #line = EMPTY;
   #size = 0;
   #skipped: { readonly head: string; tail: Buffer } | null = null;
@@ -39,7 +39,7 @@ export class LineReader {
     this.#clear();
   }
 
-  /** Doubles the buffer when it is full, so that many small parts take linear time. */
+  /** Appends to the buffer, which doubles when it is full, so that many small parts take linear time. */
   #append(part: Buffer): void {
     const size = this.#size + part.length;
     if (size > this.#line.length) {

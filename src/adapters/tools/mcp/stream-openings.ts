@@ -1,24 +1,27 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** The shortest time between the openings of two streams, in milliseconds. */
+/** Minimum delay between the openings of two streams, in milliseconds. */
 export const STREAM_GAP_MS = 50;
-/** How many streams may wait to be opened: a proxy that restarts ends those of all running calls at once. */
+/** How many streams may wait to be opened. High: a proxy that restarts ends the streams of all running calls. */
 const MAX_WAITING = 1_024;
 
 /**
- * Spaces out the event streams that a connection opens. When a server ends a stream, the SDK opens it again after the
- * pause that the server chooses, which may be none, and does so for abandoned calls, too.
+ * Limits how often a connection opens event streams. When a server ends a stream, the SDK opens it again after the
+ * delay that the server sets, which may be 0, also for abandoned calls.
  */
 export class StreamOpenings {
   #nextAt = -Infinity;
   #waiting = 0;
 
-  /** True when no further stream may wait. */
+  /** True when no further stream may wait to be opened. */
   get areCrowded(): boolean {
     return this.#waiting >= MAX_WAITING;
   }
 
-  /** Resolves when the next stream may be opened. @throws Error when the signal aborts */
+  /**
+   * Resolves when the next stream may be opened.
+   * @throws AbortError when the signal aborts
+   */
   async next(signal: AbortSignal): Promise<void> {
     const now = performance.now();
     const at = Math.max(now, this.#nextAt);

@@ -36,7 +36,7 @@ export function httpQuotes(settings: HttpPriceSettings): QuoteSource {
     if (prices instanceof SourceError) return { kind: 'failed', words: prices.message };
     const found = isJsonObject(prices) ? prices[id] : undefined;
     const price = isJsonObject(found) ? found[currency] : undefined;
-    // JSON has numbers, such as 1e400, that become Infinity.
+    // `JSON.parse` turns a number such as 1e400 into Infinity.
     if (!isJsonObject(found) || typeof price !== 'number' || !Number.isFinite(price) || price < 0) {
       return {
         kind: 'failed',
@@ -74,7 +74,7 @@ async function askSource(
       signal: deadline.signal,
     });
     if (!response.ok) {
-      await response.body?.cancel(); // a body that is not read would hold the connection
+      await response.body?.cancel(); // an unread body would keep the connection open
       throw new SourceError(wordsFor(response.status));
     }
     return parsed((await readBoundedJson(response, BOUNDS)).toString());

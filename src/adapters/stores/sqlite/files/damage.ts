@@ -4,7 +4,7 @@ import { openReading } from '../connections.js';
 import { guarded } from '../failure.js';
 
 /**
- * Reads the whole database, because one with damaged pages can often be opened.
+ * Checks the whole database, because one with damaged pages can often be opened.
  * @throws StoreUnavailableError that names the first damage
  */
 export function requireSound(db: Database): void {
@@ -14,7 +14,7 @@ export function requireSound(db: Database): void {
 }
 
 /**
- * Checks a database that may be in use.
+ * Opens and checks a database that may be in use.
  * @throws StoreUnavailableError that names the first damage
  */
 export function requireSoundFile(path: string): void {

@@ -36,8 +36,8 @@ function findMissing({ path, isEmpty, log, traces }: FilesBefore, db: Database):
 }
 
 /**
- * Waits until another process has completed a commit, which appends to the log and syncs it before the log's index
- * counts the frames.
+ * Waits for a commit of another process. A commit appends frames to the log and syncs it before it adds them to the
+ * log's index, so that the log looks damaged in between.
  * @returns false if another process still holds the write lock, so that the log is in use
  */
 function waitForCommit(db: Database): boolean {

@@ -49,7 +49,7 @@ export interface TurnTable {
   requestCancel(row: TurnRow): void;
   savePartialText(turn: OwnedTurn, text: string, since: number): void;
   end(ended: EndedTurn): void;
-  /** Adds what an attempt has used to what earlier ones have. */
+  /** Adds the tokens of an attempt to those of earlier attempts. */
   addTokens(ref: number, used: Pick<AttemptUse, 'usage' | 'shownTokens'>): void;
   /** Stores a new message. The caller has already counted it in the session row. */
   addMessage(session: number, message: Message): void;

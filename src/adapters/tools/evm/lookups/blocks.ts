@@ -7,7 +7,7 @@ import { readAddress, readHash, ResponseFieldError } from '../rpc/response-field
 import type { Action } from '../scope.js';
 import { shown } from '../words.js';
 
-/** Nodes hold gas in 64 bits; EIP-1985 allows 63 of them. */
+/** Nodes store gas in 64 bits; EIP-1985 limits it to 63 bits. */
 const MAX_GAS = 2n ** 64n - 1n;
 
 const TAGS = ['latest', 'safe', 'finalized', 'earliest', 'pending'] as const;
@@ -60,12 +60,12 @@ function numberOf(number: bigint | null): number | null {
   return number === null ? null : Number(number);
 }
 
-/** A pending block may have no hash and no miner yet, either. */
+/** Reads a field that a pending block may lack, such as its hash or miner. */
 function ifPresent(value: string | null, read: (value: string) => string): string | null {
   return value === null ? null : read(value);
 }
 
-/** @throws ResponseFieldError when the node has not sent it, or it is larger than gas can be */
+/** @throws ResponseFieldError when the quantity is missing or exceeds `MAX_GAS` */
 function gasOf(gas: bigint | undefined): string {
   if (gas !== undefined && gas <= MAX_GAS) return String(gas);
   throw new ResponseFieldError('A quantity of gas is malformed');

@@ -13,7 +13,7 @@ import { ResponseFieldError } from './response-fields.js';
 import { RpcResponseError } from './rpc-response.js';
 
 const MAX_DEPTH = 10;
-/** The errors of `BigInt` and `Date` for a value that is no number or no time. */
+/** The errors of `BigInt` and `Date` for an invalid number or date. */
 const CONVERSIONS: ReadonlySet<string> = new Set(['RangeError', 'SyntaxError', 'TypeError']);
 
 /**
