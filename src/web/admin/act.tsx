@@ -30,7 +30,7 @@ export function ActButton({
       <button
         type="button"
         className={`button small${danger ? ' danger' : ''}`}
-        // A disabled button would lose the focus.
+        // Not `disabled`, which would remove the focus.
         aria-disabled={state === 'busy'}
         onClick={() => {
           if (state === 'busy') return;

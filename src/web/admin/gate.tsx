@@ -7,7 +7,7 @@ import { readStored, store } from '../parts/storage.js';
 /** The name in `sessionStorage`, which keeps the token for this tab only. */
 const STORED = 'diptych.admin-token';
 
-/** The token in all tabs of this browser: who leaves in one of them leaves in all. */
+/** The token, which is forgotten in all tabs of the browser when the user leaves the view in one of them. */
 export const TOKEN: Forgettable = { mark: 'diptych.admin-left', prefix: 'diptych.admin' };
 
 /** Asks for the token, and then shows the admin page. */

@@ -55,7 +55,7 @@ export function FailureTable({ failures }: { readonly failures: readonly Failure
         <tr key={failure.turn_id}>
           <td title={dateTime(failure.at)}>{ago(failure.at)}</td>
           <td>
-            <NameIfKept failure={failure} />
+            <FailedSession failure={failure} />
           </td>
           <td>{failure.app}</td>
           <td>{failure.rig ?? 'none'}</td>
@@ -67,6 +67,6 @@ export function FailureTable({ failures }: { readonly failures: readonly Failure
   );
 }
 
-function NameIfKept({ failure: { session, session_id } }: { readonly failure: Failure }): ReactNode {
+function FailedSession({ failure: { session, session_id } }: { readonly failure: Failure }): ReactNode {
   return session === null || session_id === null ? 'deleted' : <SessionName row={{ session, session_id }} />;
 }

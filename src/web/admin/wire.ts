@@ -30,7 +30,7 @@ export interface OpenTurn {
 export interface Failure {
   readonly at: string;
   readonly turn_id: string;
-  /** Null: the session was deleted. So is `session_id` then. */
+  /** Null, like `session_id`, if the session was deleted. */
   readonly session: string | null;
   readonly session_id: string | null;
   readonly app: string;

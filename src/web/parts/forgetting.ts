@@ -1,25 +1,25 @@
 import { closeStorage, readStored, store, storedNames } from './storage.js';
 
 /**
- * What all tabs of a browser forget at the same time. Its `mark` in `localStorage` is the time of the last forgetting:
- * a tab that was suspended then, or showed another page, finds out by it.
+ * Stored values that all tabs of a browser forget together. `mark` is the key in `localStorage` of the time at which
+ * they were last forgotten: a tab that was suspended or showed another page at that time reads it later.
  */
 export interface Forgettable {
   readonly mark: string;
-  /** The prefix of the names of what is stored. */
+  /** The prefix of the values' keys. */
   readonly prefix: string;
 }
 
-/** Everything that the pages have stored. */
+/** All values that the pages store. */
 export const EVERYTHING: Forgettable = { mark: 'diptych.forgotten', prefix: 'diptych.' };
 
 /**
- * How long after forgetting a tab also removes what the browser stores, in milliseconds: another tab may have stored it
- * again. A tab that was suspended notices later, when what is stored may be new.
+ * For how long after forgetting another tab also removes the values in `localStorage`, in milliseconds: a tab may have
+ * stored them again. A suspended tab notices later, when the values may be new.
  */
 const RECENT_MS = 10_000;
 
-/** Forgets in all tabs, and loads the page again. */
+/** Forgets values in all tabs, and reloads the page. */
 export function forget(what: Forgettable): void {
   const now = String(Date.now());
   remove('browser', what);
@@ -28,8 +28,8 @@ export function forget(what: Forgettable): void {
 }
 
 /**
- * Removes what this tab still stores although it was forgotten, and starts over when another tab forgets. Call it
- * before anything stored is read.
+ * Removes the values of this tab if they were forgotten before the page was loaded, and reloads the page when another
+ * tab forgets them. Call it before any stored value is read.
  */
 export function followForgetting(what: Forgettable): void {
   const { mark } = what;
@@ -44,7 +44,7 @@ export function followForgetting(what: Forgettable): void {
   addEventListener('storage', ({ key }) => {
     if (key === mark) check();
   });
-  // Restored from the back-forward cache, in which no events arrive.
+  // A page in the back-forward cache receives no `storage` events.
   addEventListener('pageshow', ({ persisted }) => {
     if (persisted) check();
   });
@@ -52,10 +52,10 @@ export function followForgetting(what: Forgettable): void {
 
 function startOver(what: Forgettable, mark: string): void {
   forgetInTab(what, mark);
-  // What is still running here must not store anything again.
+  // Code that still runs in this page must not store values again.
   closeStorage();
   document.documentElement.hidden = true;
-  // Loads the page even though only the fragment differs, because the new URL has none.
+  // The new URL has no fragment: one that differs only in its fragment would not reload the page.
   location.replace(location.pathname + location.search);
 }
 
@@ -64,7 +64,7 @@ function forgetInTab(what: Forgettable, mark: string): void {
   store('tab', what.mark, mark);
 }
 
-/** Removes what is stored, except for the mark. */
+/** Removes the values, except for the mark. */
 function remove(place: 'tab' | 'browser', { mark, prefix }: Forgettable): void {
   for (const name of storedNames(place, prefix)) if (name !== mark) store(place, name, '');
 }

@@ -45,7 +45,7 @@ export function storedNames(place: Place, prefix: string): readonly string[] {
 
 let isClosed = false;
 
-/** Stores and reads nothing from now on. */
+/** Turns all later reads and writes into no-ops. */
 export function closeStorage(): void {
   isClosed = true;
 }

@@ -5,45 +5,45 @@ import { MAX_STORED, readStored, readStoredJson, store, storedNames } from '../.
 import { UUID } from '../threads/uuid.js';
 import type { KeptThread } from '../threads/kept-threads.js';
 
-/** What a person has written in a thread, and the service has not accepted yet. */
+/** The text of a thread that the service has not accepted yet. */
 interface Draft {
   /** The text in the message input. */
   readonly text: string;
   /** The messages that are being sent. */
   readonly sending: readonly Unsent[];
-  /** The messages that were being sent when the page was loaded again: they may have arrived. */
-  readonly interrupted: readonly Unsent[];
+  /** The messages that were being sent when the page was reloaded: the service may have accepted them. */
+  readonly unconfirmed: readonly Unsent[];
 }
 
 /** A message that is being sent. */
 export interface Unsent {
   readonly text: string;
-  /** The number of messages of users that the thread had before it; null: not known. */
+  /** The number of user messages that precede it in the thread; null: unknown. */
   readonly after: number | null;
 }
 
-const NONE: Draft = { text: '', sending: [], interrupted: [] };
+const NONE: Draft = { text: '', sending: [], unconfirmed: [] };
 
 const PREFIX = 'diptych.draft.';
-/** The name of the id of the last new thread that this tab has opened. */
+/** The storage key of the session id of the last new thread in this tab. */
 const NEW = 'diptych.new-thread';
-/** Maximum number of drafts; the one that was changed the longest time ago makes room. */
+/** Maximum number of drafts; the least recently changed one is removed first. */
 const MAX_DRAFTS = 50;
 
 /**
- * The drafts of a tab, by session. They are in `sessionStorage`, so that a reload loses none; what it has no room for
- * is in memory alone. A draft is forgotten with its thread.
+ * The drafts of a tab, by session. They are kept in `sessionStorage`, to survive a reload; a draft that does not fit
+ * there is kept in memory only. A draft is forgotten with its thread.
  */
 export class Drafts {
-  /** Changes whenever a message was given back. */
-  readonly returned = new Observable(0);
-  /** In the order of their last changes. */
+  /** Changes whenever a message was restored to a draft. */
+  readonly restored = new Observable(0);
+  /** Least recently changed first. */
   readonly #drafts = readDrafts();
-  /** Messages to send as soon as their sessions are open: those of branches that this page created. */
+  /** By session: the message to send once the session is open, such as the first one of a branch. */
   readonly #handedOver = new Map<string, string>();
   #newest = readStored('tab', NEW) ?? '';
 
-  /** @param threads the threads of this browser: those that another tab forgets vanish, too */
+  /** @param threads the threads of this browser; the draft of a thread that is removed from them is forgotten */
   constructor(private readonly threads: Readable<readonly KeptThread[]>) {
     let before = threads.get();
     threads.subscribe(() => {
@@ -62,18 +62,19 @@ export class Drafts {
     if (text !== this.textOf(sessionId)) this.#set(sessionId, { ...this.#of(sessionId), text });
   }
 
-  /** True while the service has not accepted a message of a session that is being sent. */
+  /** True while a message of a session is being sent and the service has not accepted it. */
   isSending(sessionId: string): boolean {
     return this.#of(sessionId).sending.length > 0;
   }
 
   /**
-   * Keeps a message until the service has accepted it, and gives it back if that fails, unless its thread was forgotten.
+   * Stores a message until the service has accepted it. If sending fails, restores the message to the draft, unless the
+   * thread was forgotten.
    * @throws the error of `deliver`
    */
   async send(sessionId: string, message: Unsent, deliver: () => Promise<void>): Promise<void> {
     this.#set(sessionId, { ...this.#of(sessionId), sending: [...this.#of(sessionId).sending, message] });
-    /** Returns false if the message was forgotten with its thread. */
+    /** Removes the message from those that are being sent. Returns false if it was forgotten with its thread. */
     const end = (): boolean => {
       const draft = this.#of(sessionId);
       const index = draft.sending.indexOf(message);
@@ -84,7 +85,7 @@ export class Drafts {
     try {
       await deliver();
     } catch (error) {
-      if (end()) this.#giveBack(sessionId, [message]);
+      if (end()) this.#restore(sessionId, [message]);
       throw error;
     }
     end();
@@ -92,25 +93,25 @@ export class Drafts {
   }
 
   /**
-   * Gives back the messages that were being sent when the page was loaded again, unless they have arrived.
-   * @param arrived the texts of the messages of users in the session, oldest first
+   * Restores the messages that were being sent when the page was reloaded, unless the service accepted them.
+   * @param arrived the texts of the session's user messages, oldest first
    */
   recover(sessionId: string, arrived: readonly string[]): void {
-    const { interrupted, ...rest } = this.#of(sessionId);
-    if (interrupted.length === 0) return;
-    this.#set(sessionId, { ...rest, interrupted: [] });
-    const lost = interrupted.filter(
-      ({ text, after }) => !arrived.slice(after ?? -interrupted.length).includes(wellFormed(text)),
+    const { unconfirmed, ...rest } = this.#of(sessionId);
+    if (unconfirmed.length === 0) return;
+    this.#set(sessionId, { ...rest, unconfirmed: [] });
+    const lost = unconfirmed.filter(
+      ({ text, after }) => !arrived.slice(after ?? -unconfirmed.length).includes(wellFormed(text)),
     );
-    this.#giveBack(sessionId, lost);
+    this.#restore(sessionId, lost);
   }
 
-  /** Has another session send a message as soon as it is open. */
+  /** Keeps a message for another session, which sends it once it is open. */
   handOver(sessionId: string, text: string): void {
     this.#handedOver.set(sessionId, text);
   }
 
-  /** Returns the message to send in a session, once. */
+  /** Returns and removes the message that was handed over to a session. */
   takeHandedOver(sessionId: string): string | undefined {
     const text = this.#handedOver.get(sessionId);
     this.#handedOver.delete(sessionId);
@@ -118,8 +119,8 @@ export class Drafts {
   }
 
   /**
-   * Returns the id for a new thread: that of the last one, if it is not open and has a draft. A thread that was opened
-   * by a link is never one, because others read it.
+   * Returns the session id for a new thread: the last new thread's, if that is not open and has a draft. Never returns
+   * a thread that was opened by a link, because others can read it.
    * @param open the id of the open session; null: none
    */
   newThread(open: string | null): string {
@@ -135,21 +136,21 @@ export class Drafts {
     return this.#drafts.get(sessionId) ?? NONE;
   }
 
-  /** Puts messages before what is being written. */
-  #giveBack(sessionId: string, messages: readonly Unsent[]): void {
+  /** Inserts messages before the text of a draft. */
+  #restore(sessionId: string, messages: readonly Unsent[]): void {
     if (messages.length === 0) return;
     const draft = this.#of(sessionId);
     const text = [...messages.map((message) => message.text), draft.text]
       .filter((part) => part !== '')
       .join('\n\n');
     this.#set(sessionId, { ...draft, text });
-    this.returned.set(this.returned.get() + 1);
+    this.restored.set(this.restored.get() + 1);
   }
 
   #set(sessionId: string, draft: Draft): void {
     this.#drafts.delete(sessionId);
-    const { text, sending, interrupted } = draft;
-    const unsent = [...interrupted, ...sending];
+    const { text, sending, unconfirmed } = draft;
+    const unsent = [...unconfirmed, ...sending];
     if (text === '' && unsent.length === 0) {
       store('tab', PREFIX + sessionId, '');
       return;
@@ -158,7 +159,7 @@ export class Drafts {
     for (const old of [...this.#drafts.keys()].slice(0, -MAX_DRAFTS)) this.#set(old, NONE);
     const value = JSON.stringify({ text, sending: unsent, at: Date.now() });
     const isStored = value.length <= MAX_STORED && store('tab', PREFIX + sessionId, value);
-    // An older version, such as the beginning of the text, could be sent by mistake.
+    // Otherwise a reload would restore an older version, which could be sent by mistake.
     if (!isStored) store('tab', PREFIX + sessionId, '');
   }
 
@@ -168,7 +169,7 @@ export class Drafts {
   }
 }
 
-/** Reads the stored drafts, and removes what is none. */
+/** Reads the stored drafts, and removes invalid values. */
 function readDrafts(): Map<string, Draft> {
   const read = storedNames('tab', PREFIX).flatMap((name) => {
     const draft = readDraft(name);
@@ -184,9 +185,9 @@ function readDraft(name: string): { readonly id: string; readonly draft: Draft; 
   if (!UUID.test(id) || typeof value !== 'object' || value === null) return null;
   if (!('text' in value) || typeof value.text !== 'string') return null;
   const sent: readonly unknown[] = 'sending' in value && Array.isArray(value.sending) ? value.sending : [];
-  const interrupted = sent.flatMap(readUnsent);
+  const unconfirmed = sent.flatMap(readUnsent);
   const at = 'at' in value && typeof value.at === 'number' ? value.at : 0;
-  return { id, draft: { text: value.text, sending: [], interrupted }, at };
+  return { id, draft: { text: value.text, sending: [], unconfirmed }, at };
 }
 
 function readUnsent(value: unknown): Unsent | [] {

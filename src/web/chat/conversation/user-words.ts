@@ -7,7 +7,7 @@ const WORDS = [
   [/Sign in: GET \/api\/wallet\/nonce.*? as X-Wallet-Proof/g, 'Sign in in the section Wallet of this page'],
 ] as const;
 
-/** Returns the message of an error in words for the people who use the page: without its HTTP status. */
+/** Returns the message of an error for the users of the page: in their words, and without the HTTP status. */
 export function reasonOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   return inUserWords(message.replace(/(?<=\S) \(HTTP \d{3}\)$/, ''));

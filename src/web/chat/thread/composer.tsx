@@ -6,8 +6,8 @@ import { Icon } from '../../parts/icon.js';
 const INPUT = 'message';
 
 /**
- * Moves the focus to the message input when the button that was clicked vanishes. Not on a touch screen, where that
- * would open the keyboard.
+ * Moves the focus to the message input, for a button that disappears when it is clicked. Does nothing on touch, where
+ * the focus would open the keyboard.
  */
 export function focusInput({ nativeEvent }: MouseEvent): void {
   if ('pointerType' in nativeEvent && nativeEvent.pointerType === 'touch') return;

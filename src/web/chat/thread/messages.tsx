@@ -12,7 +12,7 @@ import { Markdown } from './text/markdown.js';
 import { ToolCall } from './tool-call.js';
 import { TurnFacts } from './turn-facts.js';
 
-/** Maximum length of a message about the wallet that is shown, in characters: longer than the service writes. */
+/** Maximum length of a message about the wallet, in characters. The service writes shorter ones. */
 const MAX_SYSTEM_TEXT = 20_000;
 
 interface Props {
@@ -128,7 +128,7 @@ function SystemMessage({ message }: Props): ReactNode {
   );
 }
 
-/** What a wallet has reported, or a verdict. The heading with its icon is nothing that a reply could imitate. */
+/** A wallet's report, or the service's verdict on it. A reply cannot imitate the heading with its icon. */
 function WalletMessage({ text }: { readonly text: string }): ReactNode {
   return (
     <div className="message system of-wallet" data-role="system">
@@ -150,7 +150,7 @@ function WalletMessage({ text }: { readonly text: string }): ReactNode {
   );
 }
 
-/** Separates the labels of requests, which are words of the assistant, from the words of the service around them. */
+/** Separates the labels of requests, which come from the assistant, from the service's text around them. */
 function partsOf(text: string): readonly { readonly words: string; readonly isLabel: boolean }[] {
   return text.split(/(?<=\d )\(([^()\n]*)\)/).map((words, index) => ({ words, isLabel: index % 2 === 1 }));
 }

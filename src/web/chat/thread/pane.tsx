@@ -60,7 +60,7 @@ export function Pane(props: {
         sendIn(randomId(), text);
         return;
       }
-      // A wallet without the proof that the service requires would be refused.
+      // The service would refuse a wallet that lacks the required proof.
       const used = usesWallet && !signIn.lacks(wallet) ? wallet : '';
       try {
         const { newest } = conversation.view;
@@ -150,7 +150,7 @@ export function Pane(props: {
   );
 }
 
-/** Fills the message input with the session's draft and with what is given back, and keeps what is written there. */
+/** Fills the message input with the session's draft, also when a message is restored to it, and stores changes. */
 function useDraft(runtime: AssistantRuntime, drafts: Drafts, sessionId: string): void {
   useEffect(() => {
     const { composer } = runtime.thread;
@@ -159,7 +159,7 @@ function useDraft(runtime: AssistantRuntime, drafts: Drafts, sessionId: string):
     };
     fill();
     const stops = [
-      drafts.returned.subscribe(fill),
+      drafts.restored.subscribe(fill),
       composer.subscribe(() => {
         drafts.write(sessionId, composer.getState().text);
       }),
@@ -170,7 +170,7 @@ function useDraft(runtime: AssistantRuntime, drafts: Drafts, sessionId: string):
   }, [runtime, drafts, sessionId]);
 }
 
-/** Returns the texts of the messages of users, oldest first, with those that are being sent. */
+/** Returns the texts of the user messages, oldest first, queued ones included. */
 function textsOfUsers({ messages, queued }: View): readonly string[] {
   return [...messages.filter(({ role }) => role === 'user').map(textOf), ...queued];
 }

@@ -17,7 +17,7 @@ const CHAINS: Readonly<Record<number, readonly [name: string, symbol: string]>> 
 
 /**
  * Returns the name of a chain with its id.
- * @param reported its name in the configuration of the service, which the page cannot check
+ * @param reported the name that the service reports, which the page cannot verify
  */
 export function chainName(chainId: number, reported?: string | null): string {
   const id = `chain ${String(chainId)}`;

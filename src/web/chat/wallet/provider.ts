@@ -44,8 +44,8 @@ const HARMLESS: ReadonlySet<number> = new Set([
   ...[-32600, -32601, -32602],
 ]);
 
-/** What a person calls a method. */
-const DEEDS: Readonly<Record<string, string>> = {
+/** Descriptions of methods for users. */
+const ACTIONS: Readonly<Record<string, string>> = {
   eth_sendTransaction: 'send transactions for this page',
   eth_signTypedData_v4: 'sign typed data',
   personal_sign: 'sign texts',
@@ -95,7 +95,7 @@ function asWalletError(error: unknown, method: string): WalletError {
       return new WalletError('The wallet has not authorized this page: connect it again.', code);
     case 4200:
     case -32601:
-      return new WalletError(`The wallet cannot ${DEEDS[method] ?? 'do this'}.`, code);
+      return new WalletError(`The wallet cannot ${ACTIONS[method] ?? 'do this'}.`, code);
     case CODES.unknownChain:
       return new WalletError(
         'The wallet does not know this chain: add it in the wallet, then try again.',

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { visibleLine } from '../../../../client/visible-text.js';
 
-/** Frames words of somebody else, and says whose they are, so that they cannot pass for words of the service. */
+/** Frames untrusted text and names its source, so that it cannot pass for text of the service. */
 export function Framed({ by, children }: { readonly by: string; readonly children: ReactNode }): ReactNode {
   return (
     <figure className="framed">
@@ -11,7 +11,7 @@ export function Framed({ by, children }: { readonly by: string; readonly childre
   );
 }
 
-/** Shows a line of somebody else. */
+/** Frames one line of untrusted text. */
 export function Quote({ by, text }: { readonly by: string; readonly text: string }): ReactNode {
   return (
     <Framed by={by}>

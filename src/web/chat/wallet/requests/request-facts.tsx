@@ -11,15 +11,15 @@ import { Framed, Quote } from './framed.js';
 import { TypedData } from './typed-data.js';
 import { visible } from '../../../../client/visible-text.js';
 
-/** Maximum length of texts, calldata and JSON that the card shows; more can be copied. In characters. */
-const SHOWN = 20_000;
-/** A text of more lines or characters may be higher than its frame, which scrolls. */
-const HIGH_LINES = 8;
-const HIGH_CHARACTERS = 250;
+/** Maximum length in characters of texts, calldata and JSON that the card shows; all of it can be copied. */
+const MAX_SHOWN = 20_000;
+/** A text with more lines or characters may overflow its frame, which scrolls. */
+const MAX_VISIBLE_LINES = 8;
+const MAX_VISIBLE_CHARACTERS = 250;
 
 type Row = readonly [name: string, value: ReactNode];
 
-/** What a request does: from and to whom, how much, on which chain, and what its simulation said. Addresses are whole. */
+/** The facts of a request: sender, recipient, amount, chain and the result of the simulation. Addresses are in full. */
 export function RequestFacts(props: {
   readonly request: PendingRequest;
   readonly simulation: Simulation | null;
@@ -52,16 +52,16 @@ export function RequestFacts(props: {
 
 function TextToSign({ text }: { readonly text: string }): ReactNode {
   const lines = text.split('\n').length;
-  const isHigh = lines > HIGH_LINES || text.length > HIGH_CHARACTERS;
+  const mayScroll = lines > MAX_VISIBLE_LINES || text.length > MAX_VISIBLE_CHARACTERS;
   return (
     <Framed by="What you would sign: a text as the assistant gave it. The service does not vouch for it.">
       <span className="whole">
         <pre className="signed-text" tabIndex={0} aria-label="Text to sign">
-          {visible(text, SHOWN)}
+          {visible(text, MAX_SHOWN)}
         </pre>
         <CopyButton text={text} label="Copy all of it" />
       </span>
-      {isHigh && (
+      {mayScroll && (
         <p className="hint">
           The text has {lines} lines and {text.length} characters: scroll to read all of it.
         </p>
@@ -70,14 +70,14 @@ function TextToSign({ text }: { readonly text: string }): ReactNode {
   );
 }
 
-/** The reason of a failure is the contract’s. */
+/** The result of a simulation. The reason of a failure is untrusted text of the contract. */
 function Simulated({ simulation }: { readonly simulation: Simulation | null }): ReactNode {
   if (simulation === null) return 'not known here';
   const { text, reason } = simulation;
   return reason === null ? text : [text, <Quote key="reason" by="The contract’s words" text={reason} />];
 }
 
-/** The rest of a request, exactly: wei, gas, calldata, JSON. A text has no more than the card shows. */
+/** The exact values of a request: wei, gas, calldata, JSON. Not for a text, which the card shows as it is. */
 export function RequestDetails({ request }: { readonly request: PendingRequest }): ReactNode {
   if (request.kind === 'signature') {
     return (
@@ -129,7 +129,7 @@ function Rows({ rows }: { readonly rows: readonly Row[] }): ReactNode {
   );
 }
 
-/** A whole address: one in short can look like another. */
+/** An address in full: shortened, it could look like another one. */
 function Address({ address }: { readonly address: string }): ReactNode {
   const text = checksummed(address);
   return (
@@ -143,7 +143,7 @@ function Address({ address }: { readonly address: string }): ReactNode {
 function Raw({ text }: { readonly text: string }): ReactNode {
   return (
     <span className="whole">
-      <pre tabIndex={0}>{visible(text, SHOWN)}</pre>
+      <pre tabIndex={0}>{visible(text, MAX_SHOWN)}</pre>
       <CopyButton text={text} label="Copy all of it" />
     </span>
   );

@@ -5,7 +5,7 @@ import type { ViewMessage } from '../../../../client/view/view.js';
 /** What the service's simulation of a transaction said. */
 export interface Simulation {
   readonly text: string;
-  /** Why it failed, in the words of a contract; null: it passed, or there are none. */
+  /** The revert reason of the contract; null if it passed or gave none. */
   readonly reason: string | null;
   /** The name of the chain in the service's configuration; null: not known. */
   readonly chain: string | null;
@@ -47,7 +47,7 @@ function isSame(
   );
 }
 
-/** True for an amount with a short symbol that has the digits of a value in wei. */
+/** True for an amount with a short symbol whose digits are those of a value in wei. */
 function isAmountOf(wei: bigint, amount: string): boolean {
   const [, whole = '', fraction = ''] =
     /^(\d{1,78})(?:\.(\d{1,78}))? [\p{L}\p{N}.$]{1,12}$/u.exec(amount) ?? [];

@@ -6,8 +6,8 @@ import { nativeAmount } from '../chains.js';
 import { signatureWarnings } from './signature-warnings.js';
 
 /**
- * Returns what a request does, in one line, with whole addresses: one in short can look like another. Made of the facts
- * alone: the label is the assistant's, which a stranger may have led.
+ * Describes a request in one line, with full addresses: shortened ones could look like others. Does not use the
+ * assistant's label, which is untrusted.
  * @param amount the amount of the native currency with its symbol, if the service sent it
  */
 export function titleOf(request: PendingRequest, amount: string | null): string {

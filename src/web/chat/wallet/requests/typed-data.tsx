@@ -4,10 +4,10 @@ import type { JsonObject, JsonValue } from '../../../../client/types.js';
 import { visible, visibleLine } from '../../../../client/visible-text.js';
 import { Framed } from './framed.js';
 
-/** Maximum number of values, of which the domain gets a part, and of levels that the tree shows. */
-const MOST = 150;
-const MOST_OF_DOMAIN = 20;
-const DEEPEST = 8;
+/** Maximum number of values that the tree shows, those of the domain included, and of levels. */
+const MAX_VALUES = 150;
+const MAX_DOMAIN_VALUES = 20;
+const MAX_LEVELS = 8;
 
 /** Shows typed data (EIP-712) as a tree: its domain, and its message. What does not fit is in the JSON below it. */
 export function TypedData({ data }: { readonly data: JsonObject }): ReactNode {
@@ -19,13 +19,13 @@ export function TypedData({ data }: { readonly data: JsonObject }): ReactNode {
       <div className="typed-data" tabIndex={0} role="group" aria-label="Typed data">
         <section>
           <h4>Signed for</h4>
-          <Tree value={domain} most={MOST_OF_DOMAIN} level={1} />
+          <Tree value={domain} most={MAX_DOMAIN_VALUES} level={1} />
         </section>
         <section>
           <h4>
             Message of the type <span className="name">{type}</span>
           </h4>
-          <Tree value={message} most={MOST - MOST_OF_DOMAIN} level={1} />
+          <Tree value={message} most={MAX_VALUES - MAX_DOMAIN_VALUES} level={1} />
         </section>
       </div>
       <p className="hint">Its parts are {count} in all. Scroll in it where not all are in sight.</p>
@@ -34,8 +34,8 @@ export function TypedData({ data }: { readonly data: JsonObject }): ReactNode {
 }
 
 /**
- * Shows a value. The values of one level come before those inside them, which share what is left, so that no part of a
- * message can keep the others from being shown.
+ * Shows a value with at most `most` values inside it. The values of one level are counted first, and those inside them
+ * share the rest, so that no field of a message can hide the others.
  */
 function Tree({
   value,
@@ -48,7 +48,7 @@ function Tree({
 }) {
   if (!isObject(value) && !Array.isArray(value)) return <Leaf value={value} />;
   const entries = Object.entries(value);
-  const shown = level > DEEPEST ? [] : entries.slice(0, most);
+  const shown = level > MAX_LEVELS ? [] : entries.slice(0, most);
   const groups = shown.filter(([, item]) => typeof item === 'object' && item !== null).length;
   const share = Math.floor((most - shown.length) / Math.max(groups, 1));
   const hidden = entries.length - shown.length;
@@ -70,7 +70,7 @@ function Tree({
   );
 }
 
-/** A text has a frame of its own, so that no line of it looks like the next value. */
+/** A value without values inside it. A text has a frame of its own, so that no line of it looks like the next value. */
 function Leaf({ value }: { readonly value: null | boolean | number | string }): ReactNode {
   return typeof value === 'string' ? (
     <q className="value">{visible(value, 400)}</q>
