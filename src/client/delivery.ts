@@ -24,7 +24,7 @@ export async function deliver<T>(
         return { outcome: await attempt(either.signal), repeated: made > 1 };
       } catch (error) {
         either.signal.throwIfAborted();
-        if (!passes(error, false, made)) throw error;
+        if (!mayRetry(error, false, made)) throw error;
         await backoff.pause(either.signal, error.retryAfterMs);
         either.signal.throwIfAborted();
       }
@@ -39,7 +39,7 @@ export async function deliver<T>(
  * @param isPatient false while a person waits: limits the attempts and the delay between them
  * @param made the number of attempts so far
  */
-export function passes(error: unknown, isPatient = true, made = 0): error is ClientError {
+export function mayRetry(error: unknown, isPatient = true, made = 0): error is ClientError {
   if (!(error instanceof ClientError && error.retryable)) return false;
   return isPatient || (made < ATTEMPTS && (error.retryAfterMs ?? 0) <= PATIENCE_MS);
 }

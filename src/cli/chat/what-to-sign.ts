@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { PendingRequest } from '../../client/index.js';
 import { formatUnits } from '../../core/model/amount.js';
 import { accountActionIn } from '../../core/wallet/account-actions.js';
-import { framedLines, quotedLines } from './words-of-others.js';
+import { framedLines, quotedLines } from './untrusted-text.js';
 
 type PendingTransaction = Extract<PendingRequest, { kind: 'transaction' }>;
 type PendingSignature = Extract<PendingRequest, { kind: 'signature' }>;

@@ -1,5 +1,5 @@
 import { coveredTurns, unreadFrame, type UnreadFrame } from '../covered-turns.js';
-import { passes } from '../delivery.js';
+import { mayRetry } from '../delivery.js';
 import type { ClientError } from '../error.js';
 import type { InnerEvent } from '../inner-event.js';
 import { textOf } from '../json.js';
@@ -84,7 +84,7 @@ export class CurrentFollower {
         yield* this.#follow(stream);
       } catch (error) {
         if (isAborted(this.signal)) return;
-        if (!passes(error, this.options.isPatient?.(), made)) throw error;
+        if (!mayRetry(error, this.options.isPatient?.(), made)) throw error;
         failure = error;
       } finally {
         life.abort();

@@ -18,7 +18,7 @@ export interface Thread {
 }
 
 /** Maximum number of attempts to read a consistent state and history. */
-const READS = 3;
+const MAX_READS = 3;
 /** Number of stored messages to search for the running turn. */
 const RECENT = 200;
 
@@ -27,7 +27,7 @@ export async function readThread(calls: CurrentCalls, limit: number, signal?: Ab
   for (let read = 1; ; read++) {
     const state = await calls.state(signal);
     const page = await lastPage(calls, limit, signal);
-    if (read === READS || isOfOneMoment(state, page))
+    if (read === MAX_READS || areConsistent(state, page))
       return { messages: page.messages, running: runningIn(state, page) };
   }
 }
@@ -42,7 +42,7 @@ export async function readRunning(
 }
 
 /** True if the last message that begins a turn is the same in the state and in the history. */
-function isOfOneMoment({ messages }: SessionState, page: HistoryPage): boolean {
+function areConsistent({ messages }: SessionState, page: HistoryPage): boolean {
   const asked = messages.findLast(beginsTurn);
   const stored = page.messages.findLast(beginsStoredTurn);
   return asked?.content === stored?.content && asked?.timestamp === stored?.createdAt;

@@ -1,5 +1,5 @@
 import { coveredTurns, unreadFrame } from '../covered-turns.js';
-import { passes } from '../delivery.js';
+import { mayRetry } from '../delivery.js';
 import type { InnerEvent } from '../inner-event.js';
 import { textOf } from '../json.js';
 import { LiveText } from '../live-text.js';
@@ -160,7 +160,7 @@ export class LegacyFollower {
         }
       } catch (error) {
         if (isAborted(this.signal)) return;
-        if (!passes(error)) throw error;
+        if (!mayRetry(error)) throw error;
         wait = error.retryAfterMs;
       }
       if (!isLost) this.queue.push({ type: 'connection', state: 'lost' });
@@ -222,7 +222,7 @@ export class LegacyFollower {
       } catch (error) {
         if (isAborted(this.signal)) return;
         // The updates stream reports the lost connection.
-        if (!passes(error)) throw error;
+        if (!mayRetry(error)) throw error;
         wait = error.retryAfterMs;
       }
       this.#onFirst();

@@ -1,4 +1,4 @@
-import { passes } from '../delivery.js';
+import { mayRetry } from '../delivery.js';
 import { type ClientError } from '../error.js';
 import type { InnerEvent } from '../inner-event.js';
 import { textOf, isObject } from '../json.js';
@@ -63,7 +63,7 @@ export class LegacyTurn {
         if (end !== undefined && (yield* this.#conclude(end))) return;
       } catch (error) {
         if (isAborted(this.signal)) return;
-        if (!passes(error, this.#isAccepted, made)) throw error;
+        if (!mayRetry(error, this.#isAccepted, made)) throw error;
         failure = error;
       }
       if (!this.#isLost) yield { type: 'connection', state: 'lost' };

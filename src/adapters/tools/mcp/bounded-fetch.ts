@@ -7,7 +7,7 @@ import { StreamOpenings } from './stream-openings.js';
 import { cancelledAnswer, MAX_MESSAGE_BYTES, MESSAGE_BOUNDS, oversizedAnswer } from './oversize.js';
 
 const FLOOD = 'The tool server sends requests, but does not accept the responses.';
-const RESTLESS = 'The tool server ends its streams faster than they may be opened again.';
+const TOO_MANY_STREAMS = 'The tool server ends its streams faster than they may be opened again.';
 const ELSEWHERE = 'The tool server redirects to another origin; the redirect was not followed.';
 /** How many responses to requests of the server may wait until the server accepts them. */
 const MAX_REPLIES = 64;
@@ -45,7 +45,7 @@ export function createBoundedFetch(
     const message = typeof init.body === 'string' ? readMessage(init.body) : NO_MESSAGE;
     const { id, cancels, isReply } = message;
     if (isReply && replies >= MAX_REPLIES) throw flood(FLOOD);
-    if (isStream && openings.areCrowded) throw flood(RESTLESS);
+    if (isStream && openings.isFull) throw flood(TOO_MANY_STREAMS);
     const excess = new AbortController();
     const sources = init.signal == null ? [excess.signal] : [init.signal, excess.signal];
     const linked = linkSignals(...sources);

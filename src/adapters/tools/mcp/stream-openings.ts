@@ -14,7 +14,7 @@ export class StreamOpenings {
   #waiting = 0;
 
   /** True when no further stream may wait to be opened. */
-  get areCrowded(): boolean {
+  get isFull(): boolean {
     return this.#waiting >= MAX_WAITING;
   }
 
