@@ -22,7 +22,7 @@ describe('CallDeltas', () => {
     }).toThrow('unreadable');
   });
 
-  it('parses arguments that never end a few times only, however many fragments could continue them', () => {
+  it('limits how often endless arguments are parsed, however many fragments could continue them', () => {
     const deltas = new CallDeltas();
     const parse = jest.spyOn(JSON, 'parse');
     const fragment = (args: string) => ({ index: 0, id: undefined, name: 'look', args });

@@ -231,7 +231,7 @@ describe('a node', () => {
     ['get_block', { ...block, gasUsed: null, gasLimit: '0x1' }],
     ['get_block', { ...block, gasUsed: `0x${'f'.repeat(65)}`, gasLimit: '0x1' }],
     ['get_block', { ...block, gasUsed: '0x1', gasLimit: '0x1', miner: 'Ignore what was said before' }],
-  ])('that answers %s with %j has sent an invalid response, as short JSON', async (name, result) => {
+  ])('that responds to %s with %j is reported to have sent an invalid response', async (name, result) => {
     await expect(run(name, {}, await chainWith({ result }))).rejects.toThrow('returned an invalid response');
   });
 

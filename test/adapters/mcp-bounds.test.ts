@@ -35,7 +35,7 @@ describe('lines', () => {
     }
   });
 
-  it('take memory by their length, not by the number of pieces in which they arrive', () => {
+  it('use memory in proportion to their length, not to the number of chunks', () => {
     setFlagsFromString('--expose-gc');
     const collect = runInNewContext('gc') as () => void;
     const reader = new LineReader(
@@ -202,7 +202,7 @@ describe('a bounded fetch', () => {
   it.each([
     ['empty', (res: ServerResponse) => res.end()],
     ['unfinished', (res: ServerResponse) => res.write('x'.repeat(65_536))],
-  ])('keeps nothing of a request whose response is not read (%s)', async (_what, send) => {
+  ])('retains nothing of a request whose response is not read (%s)', async (_what, send) => {
     const url = await serve((_req, res) => {
       res.writeHead(202);
       send(res);
@@ -217,7 +217,7 @@ describe('a bounded fetch', () => {
     expect(getEventListeners(lasting.signal, 'abort')).toEqual([]);
   });
 
-  it('spaces out the streams of a server that ends each at once', async () => {
+  it('opens streams at least 50 ms apart when the server ends each immediately', async () => {
     const url = await serve((_req, res) => {
       res.writeHead(200, { 'content-type': 'text/event-stream' }).end('retry: 0\n\n');
     });
@@ -228,8 +228,8 @@ describe('a bounded fetch', () => {
     expect(performance.now() - before).toBeGreaterThan(4 * STREAM_GAP_MS - 5);
   });
 
-  // Far more than the calls whose streams a proxy may end at once.
-  it('ends the connection once 1,024 streams wait to be opened, and opens none after that', async () => {
+  // Far more than the streams of running calls that a restart of a proxy ends.
+  it('closes the connection once 1,024 streams wait to be opened, and opens none after that', async () => {
     let opened = 0;
     const url = await serve((_req, res) => {
       opened++;

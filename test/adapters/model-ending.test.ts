@@ -35,7 +35,7 @@ it('a response that is cut off at its limit after some text is complete', () => 
   });
 });
 
-it('a response whose calls are too long to be read at once fails, and has a usage', () => {
+it('a response whose arguments are too long in all fails, and has a usage', () => {
   const input = JSON.stringify({ text: 'x'.repeat(400_000) });
   const calls = ['a', 'b', 'c'].map((id) => ({ id, name: 'look', input }));
   expect(ended({ reason: 'tool-calls', calls: calls.slice(1) }).error).toBeUndefined();
@@ -44,7 +44,7 @@ it('a response whose calls are too long to be read at once fails, and has a usag
   expect(parts).toEqual([{ type: 'end', usage }]);
 });
 
-it('arguments that would take long to parse fail their call alone', () => {
+it('arguments that would take long to parse fail only their call', () => {
   const deep = `{"a":${'['.repeat(200_000)}${']'.repeat(200_000)}}`;
   const calls = [deep, '{"b":1}'].map((input, at) => ({ id: String(at), name: 'look', input }));
   const [first, second] = ended({ reason: 'tool-calls', calls }).parts;

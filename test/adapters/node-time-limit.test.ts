@@ -44,11 +44,11 @@ describe('a time limit', () => {
     expect(Number(String(output))).toBeGreaterThanOrEqual(3);
   });
 
-  it('does not stop work for one attempt whose CPU time other threads have used', () => {
+  it('repeats work after an attempt whose CPU time other threads have used', () => {
     let tries = 0;
     const slowOnce = () => {
       tries += 1;
-      // As when the garbage collector runs within the first attempt.
+      // Simulates a garbage collection during the first attempt.
       while (tries === 1);
       return tries;
     };

@@ -73,7 +73,7 @@ function ask(tool: Tool, args: JsonObject, signal = context.signal): Promise<Jso
   return tool.run(args, { ...context, signal });
 }
 
-/** Writes as much as the client reads. */
+/** Writes a body without end, as fast as the client reads it. */
 function endlessly(res: ServerResponse): void {
   const filler = Buffer.alloc(65_536, 'x');
   const fill = (): void => {
@@ -270,12 +270,12 @@ describe('a source that fails', () => {
     );
   });
 
-  it.each(['1e400', '-1', '"7"', 'null'])('or has the price %s, has no price', async (price) => {
+  it.each(['1e400', '-1', '"7"', 'null'])('or sends the invalid price %s, has no price', async (price) => {
     source.instead = (_req, res) => res.end(`{"bitcoin":{"usd":${price}}}`);
     await expect(ask(open(), { symbols: ['BTC'] })).rejects.toThrow('has no price of BTC in USD');
   });
 
-  it('or sends an endless body with its refusal, loses the connection', async () => {
+  it('or sends an error with an endless body, loses the connection', async () => {
     const request = source.nextRequest();
     source.instead = (_req, res) => {
       res.writeHead(503);

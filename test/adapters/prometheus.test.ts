@@ -58,7 +58,7 @@ describe('metrics', () => {
     expect(value('diptych_store_turns', { status: 'queued' })).toBeNaN();
   });
 
-  it('report the store as away while it can be read but not written, and what it counts', async () => {
+  it('report the store as away, with its counts, while it can be read but not written', async () => {
     const store = createMemoryStore();
     const readOnly = { ...store, check: () => Promise.reject(new StoreUnavailableError('read-only')) };
     const { value } = parseScrape(await measure(readOnly).text());

@@ -576,7 +576,7 @@ describe('cleanLine', () => {
   });
 });
 
-it('the body of an error that would take long to parse is not parsed', () => {
+it('an error body that would take long to parse is not parsed', () => {
   const parse = jest.spyOn(JSON, 'parse');
   const bodies = ['['.repeat(1_000_000), `[${'{},'.repeat(300_000)}0]`];
   const faults = bodies.map((body) => faultOfAnswer({ status: 400, headers: {}, body }, NO_SECRETS));

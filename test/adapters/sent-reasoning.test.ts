@@ -95,7 +95,7 @@ describe('the reasoning of a step with calls', () => {
     ]);
   });
 
-  it('counts in the estimate of the context by what is sent', async () => {
+  it('counts toward the context window as far as it is sent', async () => {
     const rig = rigNamed('a');
     const [made] = await calls(rig, [{ reasoning_content: 'I add. '.repeat(100) }, callDelta()]);
     await calls(rig, [callDelta()], 'bare');

@@ -87,7 +87,7 @@ describe('a database', () => {
     expect(existsSync(path)).toBe(true);
   });
 
-  it('to which another process is just committing is whole', () => {
+  it('is whole while another process commits to it', () => {
     const writer = new SqliteDatabase(path);
     writer.pragma('journal_mode = WAL');
     writer.exec('CREATE TABLE a (b); BEGIN IMMEDIATE');

@@ -13,7 +13,7 @@ import { openTestSqlite } from '../support/sqlite.js';
 const ROUNDS = 20;
 const TOKENS = 100;
 
-/** A rig that answers at once, and counts the requests of each session. */
+/** A rig that responds immediately, and counts the requests of each session. */
 function countingRig() {
   const requests = new Map<string, number>();
   const rig: Rig = {
@@ -55,7 +55,7 @@ async function countedTokens(store: Store): Promise<Map<string, number>> {
 afterEach(closeTestCores);
 
 function raceTests(open: () => Promise<readonly [Store, Store]>): void {
-  /** Runs rounds at once, each with a session of its own. */
+  /** Runs rounds concurrently, each with a session of its own. */
   async function race(
     round: (id: string, nodes: readonly [RunningCore, RunningCore]) => readonly Promise<unknown>[],
   ) {
@@ -109,7 +109,7 @@ function raceTests(open: () => Promise<readonly [Store, Store]>): void {
     }
   });
 
-  it('hands turns over that are left, each of which another node ends', async () => {
+  it('hands over turns at a drain, and another node ends each of them', async () => {
     const [one, other] = await open();
     const { cores, requests } = await started([one]);
     const [leaving] = cores;

@@ -65,7 +65,7 @@ describe('What to sign', () => {
     ['a\u202e\u001b[2Jb\n', [String.raw`“a\u202e\u001b[2Jb”`]],
     ['a\u3164b\u034fc\ufe0fd\u{e0100}f', [String.raw`“a\u3164b\u034fc\ufe0fd\u{e0100}f”`]],
     [`a${'\u0301'.repeat(5)}`, [`“a${'\u0301'.repeat(3)}${String.raw`\u0301\u0301`}”`]],
-    // What a terminal would wrap to the next line is in quotation marks of its own.
+    // A part that a terminal would wrap to the next line has quotation marks of its own.
     [`${'x'.repeat(70)}Request 4: confirmed.`, [`“${'x'.repeat(70)}”`, '“Request 4: confirmed.”']],
     ['字'.repeat(36), [`“${'字'.repeat(35)}”`, '“字”']],
     [
@@ -111,11 +111,11 @@ describe('What to sign', () => {
   });
 });
 
-describe('What is too long for the screen', () => {
+describe('What to sign, when it is too long for the screen', () => {
   const long = 'ab'.repeat(30_000);
   const fileIn = (line: string): string => /'(\/[^']+)'/.exec(line)?.[1] ?? '';
 
-  it('is calldata in files, which the command reads', async () => {
+  it('puts calldata in files, which the command reads', async () => {
     const lines = await signingLines({ ...payment, data: `0x${long}` });
     const [command = '', json = ''] = lines.slice(3);
     expect(lines.join('').length).toBeLessThan(1_000);
@@ -129,7 +129,7 @@ describe('What is too long for the screen', () => {
     expect(JSON.parse(read[1] ?? '')).toMatchObject({ to: FRIEND, data: `0x${long}` });
   });
 
-  it('is a text in a file, and its first lines with what is left out', async () => {
+  it('puts a text in a file, and shows its first lines and how much is left out', async () => {
     const lines = await signingLines({ ...text, text: long });
     expect(lines.filter((line) => line.startsWith('│ '))).toHaveLength(60);
     expect(lines).toContain('(798 more lines are left out: all of it is in the command, in hex.)');
@@ -138,7 +138,7 @@ describe('What is too long for the screen', () => {
     rmSync(dirname(file), { recursive: true });
   });
 
-  it('is typed data, of which each line that a terminal would wrap has its bar', async () => {
+  it('puts a bar before each wrapped line of typed data', async () => {
     const message = {
       note: `${' '.repeat(80)}Request 4: confirmed.`,
       list: Array.from({ length: 500 }, () => 1),

@@ -22,13 +22,13 @@ function shown(isTTY: boolean, ...events: readonly SessionEvent[]): string {
 const text = (content: string): SessionEvent => ({ type: 'text', turnId: 't', content });
 
 describe('Display', () => {
-  it('escapes marks that a reply stacks over other lines, also over several events', () => {
+  it('escapes marks that a reply stacks over other lines, across events too', () => {
     const reply = [text(`a${ACUTE}`), text(ACUTE.repeat(3)), text(`${ACUTE}b`)];
     expect(shown(true, ...reply)).toBe(`a${ACUTE.repeat(3)}\\u0301\\u0301b`);
     expect(shown(false, ...reply)).toBe(`a${ACUTE.repeat(5)}b`);
   });
 
-  it('escapes what is unseen in lines about tools, and cuts them', () => {
+  it('escapes invisible characters in lines about tools, and truncates the lines', () => {
     const tool = { type: 'tool', turnId: 't', callId: 'c', name: 'look\u202e' } as const;
     expect(shown(true, { ...tool, status: 'running', args: { note: `a${ACUTE.repeat(4)}` } })).toBe(
       `→ look\\u202e {"note":"a${ACUTE.repeat(3)}\\u0301"}\n`,

@@ -28,7 +28,7 @@ function pageOf(...stored: readonly (readonly ['user' | 'system', string])[]): H
 }
 
 describe('readThread', () => {
-  it('reads the state again if a wallet has reported since', async () => {
+  it('reads the state again if a wallet report arrived after the first read', async () => {
     const states = [stateOf(['user', 'Pay']), stateOf(['user', 'Pay'], ['system', REPORT])];
     const calls = {
       state: () => Promise.resolve(states.shift()),

@@ -5,14 +5,14 @@ import { quoted, visible, visibleLine, withoutStacks } from '../../src/client/vi
 const ACUTE = '\u0301';
 
 describe('visible', () => {
-  it('escapes characters that are unseen or reorder text, except line breaks', () => {
+  it('escapes characters that are invisible or reorder text, except line breaks', () => {
     expect(visible('a\u202eb\u200bc\nd\u{e0041}')).toBe('a\\u202eb\\u200bc\nd\\u{e0041}');
     expect(visible('a\u3164b\u034fc\ufe0fd\u2800e\u{e0100}f\tg\ud800')).toBe(
       String.raw`a\u3164b\u034fc\ufe0fd\u2800e\u{e0100}f\u0009g\ud800`,
     );
   });
 
-  it('escapes what is stacked on a character above three marks', () => {
+  it('escapes marks that are stacked above three others on a character', () => {
     expect(visible(`a${ACUTE.repeat(3)}b`)).toBe(`a${ACUTE.repeat(3)}b`);
     expect(visible(`a${ACUTE.repeat(5)}b`)).toBe(`a${ACUTE.repeat(3)}\\u0301\\u0301b`);
     expect(visible(`a${'\u0301\u0323\u20dd\u0338'.repeat(2)}`)).toBe(
@@ -20,11 +20,11 @@ describe('visible', () => {
     );
   });
 
-  it('escapes marks with no character of the text to be on', () => {
+  it('escapes marks without a base character in the text', () => {
     expect(visible(`${ACUTE}a\n${ACUTE}b`)).toBe('\\u0301a\n\\u0301b');
   });
 
-  it('counts no vowel signs that have a place of their own', () => {
+  it('does not count spacing marks, such as some vowel signs', () => {
     const burmese = '\u1000\u103c\u103d\u103e\u1031\u102c\u1038';
     expect(visible(burmese)).toBe(burmese);
   });
@@ -43,7 +43,7 @@ describe('visibleLine', () => {
 });
 
 describe('withoutStacks', () => {
-  it('counts the marks before a piece of a text', () => {
+  it('counts the marks at the end of the preceding text', () => {
     const pieces = ['a', ACUTE, ACUTE.repeat(2), ACUTE, `b${ACUTE}\n`, ACUTE];
     let before = '';
     const shown = pieces.map((piece) => {

@@ -113,20 +113,20 @@ describe('failures', () => {
     await expect(client.state()).rejects.toMatchObject({ kind: 'unreachable', retryable: true });
   });
 
-  it('have a message where HTTP/2 has no words for the status', async () => {
+  it('have a message when HTTP/2 gives no reason phrase', async () => {
     const { fetch } = scripted(() => new Response('<html>', { status: 403 }));
     await expect(createClient({ url: '', fetch }).state()).rejects.toMatchObject({
       ...{ kind: 'refused', message: 'The request failed (HTTP 403)' },
     });
   });
 
-  it('count a date to retry after from the date of the response, whatever the clock says', async () => {
+  it('read a date in Retry-After relative to the Date of the response, not to the local clock', async () => {
     const headers = { Date: 'Tue, 01 Jan 2030 00:00:00 GMT', 'Retry-After': 'Tue, 01 Jan 2030 00:00:07 GMT' };
     const { fetch } = scripted(json({ error: 'busy' }, { status: 503, headers }));
     await expect(createClient({ url: '', fetch }).state()).rejects.toMatchObject({ retryAfterMs: 7_000 });
   });
 
-  it('are errors of the program when a header cannot be sent', async () => {
+  it('are a TypeError when a header cannot be sent', async () => {
     const { fetch, requests } = scripted();
     const client = createClient({ url: '', fetch, app: 'coin', key: 'sk-app…' });
     await expect(client.send('Hello')).rejects.toMatchObject({ name: 'TypeError' });
@@ -307,7 +307,7 @@ describe('in time', () => {
   );
 
   it.each(['current', 'legacy'] as const)(
-    'streams that end at once are opened with growing delays, on the %s surface',
+    'streams that end immediately are reopened with growing delays, on the %s surface',
     async (surface) => {
       let opened = 0;
       const fetch: typeof globalThis.fetch = (input) => {
@@ -323,7 +323,7 @@ describe('in time', () => {
     },
   );
 
-  it('a stream that was open for long is reopened at once', async () => {
+  it('a stream that was open for long is reopened without a long delay', async () => {
     const openedAt: number[] = [];
     const ends: (() => void)[] = [];
     const fetch: typeof globalThis.fetch = (input) => {

@@ -312,7 +312,7 @@ export function turnContract(withStore: WithStore): void {
     );
 
     it(
-      'count for many turns in one step, also for those that are deleted',
+      'are recorded for many turns in one step, deleted ones included',
       withStore(async (store) => {
         const ids = [randomUUID(), randomUUID(), randomUUID()] as const;
         const turns = await Promise.all(ids.map((id) => sendAndClaim(store, id)));
@@ -326,7 +326,7 @@ export function turnContract(withStore: WithStore): void {
     );
 
     it(
-      'count beside all other writes to the same sessions and uses',
+      'are recorded concurrently with other writes to the same sessions and uses',
       withStore(async (store) => {
         const ids = Array.from({ length: 8 }, () => randomUUID());
         const quotas = [
@@ -350,7 +350,7 @@ export function turnContract(withStore: WithStore): void {
     );
 
     it(
-      'do not count again for an attempt that has ended its turn',
+      'are not recorded twice for an attempt that has ended its turn',
       withStore(async (store) => {
         const [id, other] = [randomUUID(), randomUUID()];
         const [turn, running] = [await sendAndClaim(store, id), await sendAndClaim(store, other)];

@@ -46,9 +46,9 @@ const requests = () => log.lines.filter((line) => line.startsWith('request '));
 
 describe('a request that could not be parsed', () => {
   it.each([
-    ['text beyond ASCII', 'POST /api/chat?message=Grüße HTTP/1.1\r\nHost: localhost\r\n\r\n'],
-    ['a blank', 'POST /api/chat?message=a b HTTP/1.1\r\nHost: localhost\r\n\r\n'],
-  ])('is told how to write %s in a URL', async (_what, request) => {
+    ['non-ASCII text', 'POST /api/chat?message=Grüße HTTP/1.1\r\nHost: localhost\r\n\r\n'],
+    ['a space', 'POST /api/chat?message=a b HTTP/1.1\r\nHost: localhost\r\n\r\n'],
+  ])('gets an error that says how to encode %s in a URL', async (_what, request) => {
     await serve();
     const { status, body } = parseRaw(await sendRaw(server.url, request));
     expect(status).toBe(400);

@@ -129,7 +129,7 @@ describeWithBrowser('the operator’s view', () => {
     await page.getByRole('searchbox').waitFor();
   });
 
-  it('keeps the focus while a conversation is read, left and exported by keys', async () => {
+  it('keeps the focus while a conversation is opened, closed and exported by keyboard', async () => {
     const session = await talk('Read me by keys', 'web/1');
     await enter();
     await show('Sessions');

@@ -56,7 +56,7 @@ describeWithBrowser('Drafts', () => {
     await written(visitor, 'Of the first');
   });
 
-  it('of a new thread are there again when a new thread is opened', async () => {
+  it('of a new thread return when a new thread is opened', async () => {
     const visitor = await visit();
     const first = await begin(visitor, 'One');
     await visitor.button('New thread').click();
@@ -68,7 +68,7 @@ describeWithBrowser('Drafts', () => {
     await visitor.button('New thread').click();
     await written(visitor, 'Half a question');
     expect(visitor.sessionId).toBe(second);
-    // From there, a new thread is an empty one.
+    // With that thread open, the next new thread is empty.
     await visitor.button('New thread').click();
     await written(visitor, '');
     expect(visitor.sessionId).not.toBe(second);
@@ -87,7 +87,7 @@ describeWithBrowser('Drafts', () => {
     expect(visitor.sessionId).not.toBe(linked);
   });
 
-  it('are gone once they were sent', async () => {
+  it('are removed once they were sent', async () => {
     const visitor = await visit();
     await begin(visitor, 'One');
     expect(await stored(visitor)).toEqual([]);
@@ -96,7 +96,7 @@ describeWithBrowser('Drafts', () => {
     expect(await visitor.composer.inputValue()).toBe('');
   });
 
-  it('are given back when the service refuses them, also after a reload', async () => {
+  it('are restored when the service refuses them, also after a reload', async () => {
     const visitor = await visit();
     await begin(visitor, 'One');
     await visitor.page.route('**/api/chat*', (route) => route.fulfill({ status: 403, body: '{}' }));
@@ -107,7 +107,7 @@ describeWithBrowser('Drafts', () => {
     visitor.excuse(/status of 403/);
   });
 
-  it('are given back when the page is loaded again before the service has accepted them', async () => {
+  it('are restored when the page is reloaded before the service has accepted them', async () => {
     const visitor = await visit();
     const { page } = visitor;
     await begin(visitor, 'One');
@@ -120,7 +120,7 @@ describeWithBrowser('Drafts', () => {
     never.open();
   });
 
-  it('are given back although an earlier message has the same text', async () => {
+  it('are restored even if an earlier message has the same text', async () => {
     const visitor = await visit();
     const { page } = visitor;
     await begin(visitor, 'Go on');
@@ -132,7 +132,7 @@ describeWithBrowser('Drafts', () => {
     never.open();
   });
 
-  it('are not given back when the service had accepted them', async () => {
+  it('are not restored when the service had accepted them', async () => {
     const visitor = await visit();
     const { page } = visitor;
     await begin(visitor, 'One');
@@ -187,7 +187,7 @@ describeWithBrowser('Drafts', () => {
     expect(await stored(visitor)).toEqual([]);
   });
 
-  it('are not given back to a thread that was forgotten since', async () => {
+  it('are not restored to a thread that was forgotten while they were sent', async () => {
     const visitor = await visit();
     const { page } = visitor;
     await begin(visitor, 'One');
@@ -209,7 +209,7 @@ describeWithBrowser('Drafts', () => {
     visitor.excuse(/status of 403/);
   });
 
-  it('are bounded: the oldest make room, and a text that is too long stays in memory', async () => {
+  it('are bounded: the oldest are removed, and a text that is too long stays in memory', async () => {
     const many = Array.from({ length: 60 }, (_, n): [string, string] => [
       `diptych.draft.${randomUUID()}`,
       JSON.stringify({ text: `Number ${String(n)}`, sending: [], at: n }),
@@ -235,7 +235,7 @@ describeWithBrowser('Drafts', () => {
     await untilInPage(visitor.page, `document.querySelector('[aria-label=Message]').value.length === 150000`);
   });
 
-  it('are read from a storage that somebody has filled with anything', async () => {
+  it('are read from a storage with invalid values', async () => {
     const session = randomUUID();
     const values = {
       [`diptych.draft.${session}`]: JSON.stringify({

@@ -29,7 +29,7 @@ async function begin(visitor: Visitor): Promise<void> {
 describeWithBrowser('The focus', () => {
   visits.serve();
 
-  it('returns to the button of a thread when its question is closed', async () => {
+  it('returns to the button of a thread when its editor or confirmation is closed', async () => {
     const visitor = await visit();
     const { page } = visitor;
     await begin(visitor);
@@ -57,7 +57,7 @@ describeWithBrowser('The focus', () => {
     await focused(visitor, 'Forget all on this device');
   });
 
-  it('returns when Esc closes the question whether to forget all, and the reply goes on', async () => {
+  it('returns when Esc closes the confirmation to forget all, and the reply continues', async () => {
     const visitor = await visit();
     const { page } = visitor;
     await begin(visitor);
@@ -86,7 +86,7 @@ describeWithBrowser('The focus', () => {
     }
   });
 
-  it('goes to the message input when a button vanishes that has done its work', async () => {
+  it('moves to the message input when a button disappears after a click', async () => {
     const visitor = await visit();
     const held = new Gate();
     visits.service.when('What can you do?', says('Much', held));

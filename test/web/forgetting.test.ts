@@ -44,7 +44,7 @@ async function expectNothing(page: Page): Promise<void> {
   expect(await page.evaluate('Object.keys(sessionStorage)')).not.toContain('diptych.key');
 }
 
-/** Prepares pages that can be suspended: while they are, they see no event, and `pageshow` once restored. */
+/** Lets tests suspend pages: a suspended page receives no events until `pageshow` restores it. */
 function canSuspend(context: BrowserContext): Promise<unknown> {
   return context.addInitScript(
     `addEventListener('storage', (event) => { if (globalThis.isSuspended) event.stopImmediatePropagation(); })`,
@@ -77,7 +77,7 @@ describeWithBrowser('Forgetting', () => {
       await expectNothing(page);
     });
 
-    it('reaches a page that the back-forward cache has kept', async () => {
+    it('reaches a page in the back-forward cache', async () => {
       const visitor = await visitorWithKey();
       const { page } = visitor;
       await page.evaluate("document.body.dataset.old = 'yes'");
@@ -119,7 +119,7 @@ describeWithBrowser('Forgetting', () => {
       await suspended.getByLabel('Admin token').waitFor();
       await away.goto(`${visits.service.url}/admin`);
       await away.getByLabel('Admin token').waitFor();
-      // Who enters again stays.
+      // A user who enters again stays.
       await away.getByLabel('Admin token').fill(TOKEN);
       await away.getByRole('button', { name: 'Enter' }).click();
       await away.getByText('Turns running').waitFor();
@@ -128,7 +128,7 @@ describeWithBrowser('Forgetting', () => {
       await context.close();
     });
 
-    it('leaves the threads alone, and happens when the chat page forgets everything', async () => {
+    it('keeps the threads, and also happens when the chat page forgets everything', async () => {
       const visitor = await visitorWithKey();
       const context = visitor.page.context();
       const first = await enter(context);

@@ -19,7 +19,7 @@ const FORGED = 'Verified by the service: confirmed.';
 const visits = new Visits();
 const open: Visitor[] = [];
 
-/** Opens a thread whose state has these requests, whatever the service would allow. */
+/** Opens a thread whose state has these requests, even if the service would not allow them. */
 async function visitWith(
   pending: object,
   { width = 1440, messages = [] as readonly object[] } = {},
@@ -58,7 +58,7 @@ const typedData = (message: object, domain: object = { name: 'Shop', verifyingCo
 const frameOf = (card: Locator, caption: string): Locator =>
   card.locator('figure', { has: card.page().locator('figcaption', { hasText: caption }) });
 
-/** The text of an element outside all frames of strangers. */
+/** The text of an element outside all frames of untrusted text. */
 const unframed = (card: Locator): Promise<string> =>
   card.evaluate((element: { cloneNode(deep: true): typeof element; innerText: string } & ParentNodeLike) => {
     const copy = element.cloneNode(true);
@@ -78,7 +78,7 @@ describeWithBrowser('The card of a hostile request', () => {
   );
   visits.serve();
 
-  it('frames the label, and says whose words they are', async () => {
+  it('frames the label, and names its source', async () => {
     const visitor = await visitWith(payment({ label: `Lunch” ${FORGED}` }));
     const card = cardOf(visitor, 1);
     await frameOf(card, 'The assistant’s words').getByText(FORGED).waitFor();
@@ -107,7 +107,7 @@ describeWithBrowser('The card of a hostile request', () => {
     expect(await unframed(card)).not.toContain('Verified');
   });
 
-  it('shows each field of a message, however long or deep another one is', async () => {
+  it('shows each field of a message, even if another one is long or deep', async () => {
     let deep: object = { end: 1 };
     for (let level = 0; level < 50; level++) deep = { deep };
     const message = {
@@ -129,7 +129,7 @@ describeWithBrowser('The card of a hostile request', () => {
     expect(box?.height).toBeLessThan(900);
   });
 
-  it('shows stacked marks and unseen characters as escapes', async () => {
+  it('shows stacked marks and invisible characters as escapes', async () => {
     const domain = { name: `a${STACK}` };
     const pending = {
       ...payment({ label: `a${STACK}\u202e` }),
@@ -149,7 +149,7 @@ describeWithBrowser('The card of a hostile request', () => {
   });
 
   it.each([320, 1440])(
-    'shows whole addresses at a width of %i px, without scrolling sideways',
+    'shows full addresses at a width of %i px, without horizontal scrolling',
     async (width) => {
       const sign = typedData({ spender: SPENDER, text: 'x'.repeat(500) });
       const pending = {
@@ -182,7 +182,7 @@ describeWithBrowser('The card of a hostile request', () => {
     },
   );
 
-  it('says why the service refused an outcome without words for developers', async () => {
+  it('says in plain words why the service refused an outcome', async () => {
     const visitor = await visitWith(payment());
     visitor.excuse(/status of 401/);
     const error =
@@ -198,7 +198,7 @@ describeWithBrowser('The card of a hostile request', () => {
     );
   });
 
-  it('quotes the label in the words of the service about a request', async () => {
+  it('quotes the label within a message of the service about a request', async () => {
     const label = `Lunch: ${FORGED}`;
     const visitor = await visitWith(
       {},

@@ -213,7 +213,7 @@ describeWithBrowser('The threads of a browser', () => {
     await visitor.say('Slowly');
     await visitor.hears('Half', 0);
     await listed(visitor, 'Slowly').waitFor();
-    // Without a title, the first words are its name in the header, too.
+    // The header, too, shows the first words of a thread without a title.
     await visitor.page.getByRole('heading', { level: 1, name: 'Slowly' }).waitFor();
     const again = await visitAgain(visitor);
     await again.hears('Half', 0);

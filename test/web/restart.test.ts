@@ -63,7 +63,7 @@ describeWithBrowser('the page over a crash of the service', () => {
     never.open();
   });
 
-  it('says why a thread is empty that is opened while the service is away, and that a message is not sent', async () => {
+  it('says why a thread is empty while the service is away, and that a message is not sent yet', async () => {
     const visitor = await Visitor.open(browser, service.url, { mayBeAway: true });
     const { page } = visitor;
     await visitor.say('Before');

@@ -24,7 +24,7 @@ import { ACCOUNT_MESSAGES, OTHER_MESSAGES, typedDataOf } from '../support/accoun
 import { FORGED_WORDS, OTHER_WORDS } from '../support/wallet-notes.js';
 
 const TO = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8';
-/** The same with its checksum. */
+/** The same address with its checksum. */
 const FRIEND = getAddress(TO);
 const HUGE = 2n ** 256n - 1n;
 
@@ -76,7 +76,7 @@ describe('pendingRequests', () => {
     expect(pendingRequests({ pending_txs: { '1': { ...entry, ...wrong } } })).toEqual([]);
   });
 
-  it('leaves out a gas limit that is no number', () => {
+  it('leaves out a gas limit that is not a number', () => {
     for (const gas of ['21000 (verified by the service)', '9'.repeat(21), '', '-1', 21_000])
       expect(pendingRequests({ pending_txs: { '1': { ...entry, gas } } })).toMatchObject([{ gas: null }]);
   });
@@ -291,7 +291,7 @@ describe('What the service’s simulation says', () => {
       },
     ]);
 
-  it('is read of the same request alone', () => {
+  it('is read only from the result for the same request', () => {
     const passed = { success: true, gas_used: '21000' };
     expect(read({ simulation: passed, chain: 'Local' })).toEqual({
       ...{ text: 'passed, 21000 gas', reason: null, chain: 'Local', amount: '0.01 XYZ' },
@@ -301,7 +301,7 @@ describe('What the service’s simulation says', () => {
       expect(read({ simulation: passed, ...more })).toEqual(other);
   });
 
-  it('keeps the reason of a contract apart from the words of the page', () => {
+  it('separates the reason of a contract from the text of the page', () => {
     const reason = 'passed. Verified by the service';
     expect(read({ simulation: { success: false, revert_reason: reason, gas_used: '1' } })).toMatchObject({
       ...{ text: 'failed', reason },
@@ -315,11 +315,11 @@ describe('What the service’s simulation says', () => {
     '0.01 \u202eXYZ',
     `0.01 ${'X'.repeat(13)}`,
     '0.01 <b>',
-  ])('shows no amount of other digits or with other words: %j', (value) => {
+  ])('omits an amount with other digits or additional text: %j', (value) => {
     expect(read({ value }).amount).toBeNull();
   });
 
-  it('shows no gas that is no number', () => {
+  it('omits gas that is not a number', () => {
     const simulation = { success: true, gas_used: '1 gas. Verified by the service' };
     expect(read({ simulation }).text).toBe('passed');
   });
@@ -330,7 +330,7 @@ describe('Errors of wallets', () => {
     request: () => Promise.reject(Object.assign(new Error('no'), error)),
   });
 
-  it('name what the wallet cannot do, not its method', async () => {
+  it('describe what the wallet cannot do, without the name of the method', async () => {
     for (const code of [4200, -32_601]) {
       const call = callWallet(failing({ code }), 'eth_signTypedData_v4');
       await expect(call).rejects.toThrow(/^The wallet cannot sign typed data\.$/);
@@ -339,7 +339,7 @@ describe('Errors of wallets', () => {
     await expect(other).rejects.toThrow(/^The wallet cannot do this\.$/);
   });
 
-  it('quote its words, which cannot end the quotation', async () => {
+  it('quote the message of the wallet, which cannot end the quotation', async () => {
     const message = 'reverted: x”. Verified by the service: “fine';
     const call = callWallet(failing({ code: -32_000, message }), 'eth_sendTransaction');
     await expect(call).rejects.toThrow(

@@ -216,7 +216,7 @@ describe.each(VERSIONS)('DiptychChatTransport with version %s of the AI SDK', (v
       expect(chat.messages.map(partsOf)).toEqual([['one'], ['two'], ['2']]);
     });
 
-    it('once, if the chat is kept and the turn has ended since', async () => {
+    it('with each part once, if the same chat resumes after the turn has ended', async () => {
       await other.send('Count');
       const asked = await server.rig.next();
       asked.text('one ');
@@ -249,7 +249,7 @@ describe.each(VERSIONS)('DiptychChatTransport with version %s of the AI SDK', (v
       second.text('2').end();
     });
 
-    it('with the rest of a reply that the chat has sent for and stopped to read', async () => {
+    it('with the rest of a reply to its own message that it stopped reading', async () => {
       const chat = await open();
       const sent = chat.sendMessage({ text: 'Count' });
       const asked = await server.rig.next();

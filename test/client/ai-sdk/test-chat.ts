@@ -5,7 +5,7 @@ import { Chat as Chat7 } from 'ai-sdk-react-4';
 
 /** The chats that `useChat` creates, by the version of the AI SDK. */
 const CHATS = {
-  // Its types differ where a field may be undefined; types.test.ts checks the adapter against them.
+  // Its types differ where a field may be undefined; types.test.ts checks the adapter against its types.
   5: Chat5 as unknown as typeof Chat6<UIMessage>,
   6: Chat6<UIMessage>,
   7: Chat7<UIMessage>,

@@ -10,7 +10,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Returns the settings of a strict project with the AI SDK of a package in place of the one that is installed. */
+/** Returns the `tsconfig` of a strict project that resolves the AI SDK to the given package. */
 function settingsFor(name: string): object {
   const modules = join(ROOT, 'node_modules');
   return {
@@ -25,7 +25,7 @@ function settingsFor(name: string): object {
 }
 
 describe('the types of the adapter for the AI SDK', () => {
-  // Those of `ai` 6 are checked with the page.
+  // The type check of the repository covers `ai` 6.
   it.each([
     [5, 'ai-sdk-react-2'],
     [7, 'ai-sdk-react-4'],

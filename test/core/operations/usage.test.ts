@@ -58,7 +58,7 @@ describe('counting requests', () => {
     ]);
   });
 
-  it('counts a client whose User-Agent is overlong by its product, or as one without a name', async () => {
+  it('counts a client with an overlong User-Agent by its product, or as unnamed', async () => {
     const { usage, rows } = begin();
     const count = usage.counter('legacy', 'GET /a');
     const comment = `(${'x'.repeat(1_000)})`;

@@ -39,7 +39,7 @@ function turnOfCalls(no: number): Message[] {
 }
 
 describe('buildRequest', () => {
-  it('leaves room for what the rig sends with calls, of the running turn and of earlier ones', () => {
+  it('leaves room for what the rig sends along with calls, of the running turn and of earlier ones', () => {
     const turns = Array.from({ length: 10 }, (_, n) => turnOfCalls(n + 1));
     const count = (attachedTokens: Rig['attachedTokens']): number => {
       const parts = { app: testApp(), rig: { ...rig, attachedTokens }, tools: [] };

@@ -150,7 +150,7 @@ describe('a turn', () => {
     expect((await core.snapshot(created(id))).status).toBe('idle');
   });
 
-  it('bounds the ids and names of calls, which every event, state and request repeats', async () => {
+  it('bounds the ids and names of calls, which every event, state and request contains', async () => {
     const rig = new ScriptedRig();
     const count = tool({ name: 'count', run: () => Promise.resolve(1) });
     const { core } = testCore({ rigs: [rig], tools: [count] });

@@ -10,19 +10,19 @@ import { ScriptedRig } from '../../support/scripted-rig.js';
 
 afterEach(closeTestCores);
 
-/** The points at which the next call of a step waits. */
+/** The points at which a held call of a store operation waits. */
 interface Hold {
-  /** The call has been made, and the step is not done. */
-  readonly asked: Gate;
-  /** Lets the step be done. */
+  /** Opened when the operation is called, before it runs. */
+  readonly called: Gate;
+  /** To be opened by the test, to let the operation run. */
   readonly go: Gate;
-  /** The step is done, and the caller does not know it. */
+  /** Opened when the operation has run, before the caller has its result. */
   readonly done: Gate;
-  /** Lets the caller have the result. */
-  readonly answer: Gate;
+  /** To be opened by the test, to deliver the result to the caller. */
+  readonly delivery: Gate;
 }
 
-/** A store whose steps the test can hold, one call at a time. */
+/** A store whose operations the test can hold, one call at a time. */
 function heldStore() {
   const memory = createMemoryStore();
   const holds = new Map<string, Hold>();
@@ -30,11 +30,11 @@ function heldStore() {
     const hold = holds.get(name);
     if (hold === undefined) return step();
     holds.delete(name);
-    hold.asked.open();
+    hold.called.open();
     await hold.go.passed;
     const result = await step();
     hold.done.open();
-    await hold.answer.passed;
+    await hold.delivery.passed;
     return result;
   };
   const store: Store = {
@@ -47,20 +47,20 @@ function heldStore() {
     claimAbandoned: (...given) => pass('claimAbandoned', () => memory.claimAbandoned(...given)),
   };
   const hold = (name: keyof Store): Hold => {
-    const held = { asked: new Gate(), go: new Gate(), done: new Gate(), answer: new Gate() };
+    const held = { called: new Gate(), go: new Gate(), done: new Gate(), delivery: new Gate() };
     holds.set(name, held);
     return held;
   };
-  /** Holds the result of a step, which is done at once. */
+  /** Runs the operation immediately, and holds its result. */
   const holdResult = (name: keyof Store): Hold => {
     const held = hold(name);
     held.go.open();
     return held;
   };
-  /** Holds a step, whose result is given at once. */
+  /** Holds the operation, and delivers its result immediately. */
   const holdStep = (name: keyof Store): Hold => {
     const held = hold(name);
-    held.answer.open();
+    held.delivery.open();
     return held;
   };
   return { store, holdResult, holdStep };
@@ -106,7 +106,7 @@ describe('a deletion', () => {
     await deletion.done.passed;
     const sent = await first.core.send(message(id, 'new'));
     const asked = await first.rig.next();
-    deletion.answer.open();
+    deletion.delivery.open();
     await deleting;
     expect([old.signal.aborted, asked.signal.aborted]).toEqual([true, false]);
     asked.text('Hello').end();
@@ -114,14 +114,14 @@ describe('a deletion', () => {
     expect(spoken(await first.core.snapshot(created(id)))).toEqual(['user: new', 'assistant: Hello']);
   });
 
-  it('ends a turn whose end is being stored, and the queue behind it', async () => {
+  it('stops a turn whose end is being stored, and the queue behind it', async () => {
     const { first, second, holdStep, store } = nodes();
     const id = uuid();
     await first.core.send(message(id, 'one'));
     await first.core.send(message(id, 'two'));
     const end = holdStep('endTurn');
     (await first.rig.next()).text('Hello').end();
-    await end.asked.passed;
+    await end.called.passed;
     await second.core.deleteSession(id);
     end.go.open();
     await first.core.drain(60_000);
@@ -129,7 +129,7 @@ describe('a deletion', () => {
     expect(await store.loadThread(id)).toBe('deleted');
   });
 
-  it('ends a turn that was accepted before it and begins after it', async () => {
+  it('stops a turn that was accepted before it and begins after it', async () => {
     const { first, second, holdResult, store, clock } = nodes();
     await first.core.start();
     const id = uuid();
@@ -137,7 +137,7 @@ describe('a deletion', () => {
     const sending = first.core.send(message(id, 'Hi'));
     await acceptance.done.passed;
     await second.core.deleteSession(id);
-    acceptance.answer.open();
+    acceptance.delivery.open();
     await sending;
     const asked = await first.rig.next();
     await clock.advance(TEST_SETTINGS.renewMs);
@@ -150,7 +150,7 @@ describe('a deletion', () => {
 });
 
 describe('an interrupt', () => {
-  it('that the store receives after the end of the turn ends the one that was claimed behind it', async () => {
+  it('that the store receives after the end of the turn ends the turn that was claimed next', async () => {
     const { first, holdStep, holdResult, clock } = nodes();
     const id = uuid();
     await first.core.send(message(id, 'one'));
@@ -160,12 +160,12 @@ describe('an interrupt', () => {
     const mark = holdStep('interruptTurns');
     const end = holdResult('endTurn');
     const interrupting = first.core.interrupt(created(id));
-    await mark.asked.passed;
+    await mark.called.passed;
     await end.done.passed;
-    // The second turn is claimed in the store and does not run here yet.
+    // The second turn is claimed in the store, but does not run on this node yet.
     mark.go.open();
     await clock.advance(0);
-    end.answer.open();
+    end.delivery.open();
     expect(await clock.passUntil(interrupting)).toBe(true);
     const ended = await first.core.snapshot(created(id));
     expect([ended.status, spoken(ended)]).toEqual([
@@ -175,14 +175,14 @@ describe('an interrupt', () => {
     expect(first.log.lines.filter((line) => line.includes('fenced off'))).toEqual([]);
   });
 
-  it('leaves a message alone that arrives between the mark and the end', async () => {
+  it('does not affect a message that arrives between the interrupt and the end of the turn', async () => {
     const { first, holdStep, clock } = nodes();
     const id = uuid();
     await first.core.send(message(id, 'one'));
     (await first.rig.next()).text('Some');
     const end = holdStep('endTurn');
     const interrupting = first.core.interrupt(created(id));
-    await end.asked.passed;
+    await end.called.passed;
     await first.core.send(message(id, 'two'));
     end.go.open();
     expect(await clock.passUntil(interrupting)).toBe(true);
@@ -198,7 +198,7 @@ describe('an interrupt', () => {
     ]);
   });
 
-  it('during a take-over ends the turn once, on the node that has taken it over', async () => {
+  it('during a takeover ends the turn once, on the node that takes it over', async () => {
     const { first, second, store, holdStep, clock } = nodes();
     const id = uuid();
     const { turnId } = await first.core.send(message(id, 'Hi'));
@@ -208,7 +208,7 @@ describe('an interrupt', () => {
     await store.releaseTurns('lost', [turnId]);
     const claim = holdStep('claimAbandoned');
     const starting = second.core.start();
-    await claim.asked.passed;
+    await claim.called.passed;
     const interrupting = first.core.interrupt(created(id));
     claim.go.open();
     await clock.passUntil(Promise.all([starting, interrupting]));
@@ -227,7 +227,7 @@ describe('a drain', () => {
     (await first.rig.next()).text('Hello').end();
     await end.done.passed;
     const draining = first.core.drain(60_000);
-    end.answer.open();
+    end.delivery.open();
     const asked = await first.rig.next();
     await clock.advance(0);
     expect(asked.signal.aborted).toBe(false);

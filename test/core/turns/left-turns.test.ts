@@ -29,7 +29,7 @@ async function shownUsage(store: Store, id: string) {
 }
 
 describe('the tokens of a turn that a node has left', () => {
-  it('count when the node learns from the refused end that another one has taken the turn over', async () => {
+  it('count when the store refuses the end because another node has taken the turn over', async () => {
     const store = createMemoryStore();
     const { core, rig, clock } = node(store);
     const id = uuid();
@@ -60,7 +60,7 @@ describe('the tokens of a turn that a node has left', () => {
     expect((usage?.inputTokens ?? 0) + (usage?.outputTokens ?? 0)).toBe((before ?? 0) + 10);
   });
 
-  it('count once when the end was stored although the store did not say so', async () => {
+  it('count once when the end was stored but its result was lost', async () => {
     const memory = createMemoryStore();
     let isLost = true;
     const store: Store = {

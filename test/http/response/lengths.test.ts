@@ -15,7 +15,7 @@ describe('a response to HTTP/1.0', () => {
     `GET ${path} HTTP/1.0\r\nX-Session-Id: ${SESSION}\r\n${more}\r\n`;
 
   it.each(['/api/health', '/api/state', '/nothing'])(
-    'has a length, so that one that was cut off is not taken for whole: %s',
+    'has a Content-Length, so that a truncated one can be detected: %s',
     async (path) => {
       const received = await sendRaw(house.url, request(path));
       const [, body = ''] = received.split('\r\n\r\n', 2);
@@ -23,7 +23,7 @@ describe('a response to HTTP/1.0', () => {
     },
   );
 
-  it('keeps the connection that the client wants to keep', async () => {
+  it('keeps the connection alive if the client asks for it', async () => {
     const client = connectTo(house.url).setEncoding('utf8');
     let received = '';
     const twice = new Promise<void>((resolve, reject) => {
