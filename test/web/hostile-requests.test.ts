@@ -121,10 +121,10 @@ describeWithBrowser('The card of a hostile request', () => {
     for (const address of [SPENDER, OWNER, FRIEND]) await frame.getByText(address).waitFor();
     expect(await frame.locator('li').count()).toBeLessThanOrEqual(155);
     await frame
-      .getByText(/^\d+ more are left out here\./)
+      .getByText(/^\d+ more are not shown\./)
       .first()
       .waitFor();
-    await frame.getByText(/^Its parts are 5\d\d in all\./).waitFor();
+    await frame.getByText(/^Values: 5\d\d\./).waitFor();
     const box = await card.boundingBox();
     expect(box?.height).toBeLessThan(900);
   });

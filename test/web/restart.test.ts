@@ -78,7 +78,7 @@ describeWithBrowser('the page over a crash of the service', () => {
     const waiting = page.getByText('The messages are shown once the service can be reached.');
     await waiting.waitFor();
     await visitor.say('Meanwhile');
-    const unsent = page.getByRole('status').filter({ hasText: 'Your message is not sent yet' });
+    const unsent = page.getByRole('status').filter({ hasText: 'Not sent yet' });
     await unsent.waitFor();
     await service.restart();
     await visitor.hears('You said: Before', 0);

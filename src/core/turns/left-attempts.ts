@@ -47,7 +47,7 @@ export class LeftAttempts {
       await this.parts.store.countAttempts(attempts);
     } catch (error) {
       const turns = attempts.map(({ turnId }) => turnId);
-      this.parts.log.warn({ err: error, turns }, 'failed to count the tokens of turns');
+      this.parts.log.warn({ err: error, turns }, 'failed to record token usage');
     }
   }
 }

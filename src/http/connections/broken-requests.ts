@@ -146,7 +146,7 @@ function reasonOf(code: string | undefined): [status: number, reason: string] {
     // The second error is that of a URL with a space: the text after the space is not an HTTP version.
     case 'HPE_INVALID_URL':
     case 'HPE_INVALID_CONSTANT':
-      return [400, 'the URL must be percent-encoded UTF-8: a blank is written as %20, and é as %C3%A9'];
+      return [400, 'the URL must be percent-encoded UTF-8: encode a space as %20 and é as %C3%A9'];
     default:
       return [400, 'the request is not valid HTTP'];
   }

@@ -130,9 +130,7 @@ export function Pane(props: {
         </ActionsProvider>
         {view.connection === 'lost' && drafts.isSending(sessionId) && (
           <div className="problems">
-            <p role="status">
-              Your message is not sent yet: the service cannot be reached. The page tries again.
-            </p>
+            <p role="status">Not sent yet: the service is unreachable. The page retries automatically.</p>
           </div>
         )}
         <Problems

@@ -59,7 +59,7 @@ function TextToSign({ text }: { readonly text: string }): ReactNode {
         <pre className="signed-text" tabIndex={0} aria-label="Text to sign">
           {visible(text, MAX_SHOWN)}
         </pre>
-        <CopyButton text={text} label="Copy all of it" />
+        <CopyButton text={text} label="Copy all" />
       </span>
       {mayScroll && (
         <p className="hint">
@@ -91,7 +91,7 @@ export function RequestDetails({ request }: { readonly request: PendingRequest }
     <Rows
       rows={[
         ['Amount in wei', grouped(value)],
-        ...(gas === null ? [] : [['Gas by the simulation', grouped(BigInt(gas))] as const]),
+        ...(gas === null ? [] : [['Simulated gas', grouped(BigInt(gas))] as const]),
         ['Data', data === '0x' ? 'none: a plain transfer' : <Raw key="data" text={data} />],
       ]}
     />
@@ -144,7 +144,7 @@ function Raw({ text }: { readonly text: string }): ReactNode {
   return (
     <span className="whole">
       <pre tabIndex={0}>{visible(text, MAX_SHOWN)}</pre>
-      <CopyButton text={text} label="Copy all of it" />
+      <CopyButton text={text} label="Copy all" />
     </span>
   );
 }

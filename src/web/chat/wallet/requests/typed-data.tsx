@@ -28,7 +28,7 @@ export function TypedData({ data }: { readonly data: JsonObject }): ReactNode {
           <Tree value={message} most={MAX_VALUES - MAX_DOMAIN_VALUES} level={1} />
         </section>
       </div>
-      <p className="hint">Its parts are {count} in all. Scroll in it where not all are in sight.</p>
+      <p className="hint">Values: {count}. Scroll to see all of them.</p>
     </Framed>
   );
 }
@@ -62,9 +62,7 @@ function Tree({
         </li>
       ))}
       {hidden > 0 && (
-        <li className="left-out">
-          {hidden} more are left out here. Read all of them as JSON in the details.
-        </li>
+        <li className="left-out">{hidden} more are not shown. The details have all of them as JSON.</li>
       )}
     </ul>
   );
