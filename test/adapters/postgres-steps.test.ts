@@ -8,8 +8,9 @@ import { createThreadReads } from '../../src/adapters/stores/postgres/queries/th
 import { createWrites } from '../../src/adapters/stores/postgres/queries/writes.js';
 import { Steps } from '../../src/adapters/stores/postgres/steps.js';
 import { StoreUnavailableError } from '../../src/core/ports/store.js';
-import { acceptance, change, ending, record, sendAndClaim, T0 } from '../contracts/store-fixtures.js';
+import { acceptance, change, ending, record, send, sendAndClaim, T0 } from '../contracts/store-fixtures.js';
 import { countedRun } from '../support/counted-run.js';
+import { Gate } from '../support/gate.js';
 import { describeWithPostgres, testDatabase } from '../support/postgres.js';
 
 const LEASE = { owner: 'a', milliseconds: 60_000 };
@@ -35,6 +36,30 @@ async function counted(database: ReturnType<typeof testDatabase>) {
 
 describeWithPostgres('Steps', () => {
   const database = testDatabase();
+
+  it('does not let the end of a turn overtake an interruption, and claim what that cancels', async () => {
+    const { run, statements, store, close } = await counted(database);
+    try {
+      const gate = new Gate();
+      const writes = createWrites(async (statement, values) => {
+        if (statement.name === 'interrupt_turns') await gate.passed;
+        return run(statement, values);
+      });
+      const id = randomUUID();
+      const turn = await sendAndClaim(store, id);
+      await send(store, id);
+      const interrupting = writes.interruptTurns(id, T0);
+      const ended = writes.endTurn(turn, ending({ outcome: 'interrupted', claimNext: LEASE }));
+      // A round trip, in which an end that does not wait would be sent.
+      await store.countTurns();
+      gate.open();
+      expect(await ended).toMatchObject({ next: null });
+      expect(await interrupting).toMatchObject({ cancelled: [{ status: 'interrupted' }] });
+      expect(statements).toEqual(['interrupt_turns', 'write_steps']);
+    } finally {
+      await close();
+    }
+  });
 
   it('writes what many sessions ask for in one statement', async () => {
     const { run, statements, close } = await counted(database);

@@ -406,6 +406,19 @@ export function turnContract(withStore: WithStore): void {
     );
 
     it(
+      'cancels what waits before a turn whose end is stored later can claim it',
+      withStore(async (store) => {
+        const id = randomUUID();
+        const turn = await sendAndClaim(store, id);
+        await send(store, id);
+        const interrupting = store.interruptTurns(id, T0 + 1);
+        const { next } = await end(store, turn, { outcome: 'interrupted', claimNext: LEASE });
+        expect(next).toBeNull();
+        expect(await interrupting).toMatchObject({ cancelled: [{ status: 'interrupted' }] });
+      }),
+    );
+
+    it(
       'interrupts the session at once when nothing runs',
       withStore(async (store) => {
         const id = randomUUID();

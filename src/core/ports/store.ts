@@ -248,7 +248,10 @@ export interface Store
   readFlight(sessionId: string): Promise<Flight | undefined>;
   /** Counts the queued and running turns on all nodes. Cheap. */
   countTurns(): Promise<{ readonly queued: number; readonly running: number }>;
-  /** Interrupts the queued turns of a session and marks the running one for cancellation. Undefined: there are none. */
+  /**
+   * Interrupts the queued turns of a session and marks the running one for cancellation; an `endTurn` that is called
+   * later claims none of them. Undefined: there are none.
+   */
   interruptTurns(
     sessionId: string,
     at: number,

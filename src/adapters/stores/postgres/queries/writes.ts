@@ -79,6 +79,7 @@ export function createWrites(run: Run, steps = new Steps(run)): Pick<Store, Writ
   // Uses are locked after the session: a group that locked those of several sessions could deadlock.
   const writeAlone = <F extends WriteFunction>(name: F, values: readonly Bindable[]): Promise<Results[F]> =>
     steps.writeAlone(name, values) as Promise<Results[F]>;
+  const interruptions = new Map<string, Promise<unknown>>();
 
   return {
     async saveSession({ id, ifMissing, ifVersion, set, events, isActivity, at }) {
@@ -136,10 +137,12 @@ export function createWrites(run: Run, steps = new Steps(run)): Pick<Store, Writ
     },
 
     async interruptTurns(sessionId, at) {
-      const done = await resultOf<(Cancelled & { readonly revision: number }) | null>(run, INTERRUPT_TURNS, [
-        sessionId,
-        at,
-      ]);
+      type Done = (Cancelled & { readonly revision: number }) | null;
+      const interrupting = resultOf<Done>(run, INTERRUPT_TURNS, [sessionId, at]);
+      interruptions.set(sessionId, interrupting);
+      const done = await interrupting.finally(() => {
+        if (interruptions.get(sessionId) === interrupting) interruptions.delete(sessionId);
+      });
       if (done === null) return undefined;
       return { ...toInterruption(done, sessionId), commit: { revision: done.revision, events: [] } };
     },
@@ -159,6 +162,8 @@ export function createWrites(run: Run, steps = new Steps(run)): Pick<Store, Writ
 
     async endTurn(turn, ending) {
       const { outcome, messages, events, error, rig, usage, shownTokens, uses, claimNext, at } = ending;
+      // It has another connection, and could be overtaken: this step would then claim a turn that it cancels.
+      await interruptions.get(turn.sessionId)?.catch(() => undefined);
       const ended = await (uses.length === 0 ? write : writeAlone)('end_turn', [
         ...[turn.sessionId, turn.id, turn.owner, turn.attempt],
         ...[outcome, error, rig, usage.inputTokens, usage.outputTokens, shownTokens, toUses(uses)],
