@@ -9,6 +9,7 @@ import {
   type GuardedFetchOptions,
 } from '../../src/adapters/platform/net/guarded-fetch.js';
 import { isPublicAddress } from '../../src/adapters/platform/net/public-addresses.js';
+import { Gate } from '../support/gate.js';
 
 type Handler = (req: IncomingMessage, res: ServerResponse) => void;
 
@@ -30,18 +31,6 @@ async function startSite(handler: Handler) {
       server.close();
       await once(server, 'close');
     },
-  };
-}
-
-/** Something that happens once. */
-function createGate(): { open: () => void; opened: Promise<void> } {
-  let open = (): void => undefined;
-  const opened = new Promise<void>((resolve) => (open = resolve));
-  return {
-    open: () => {
-      open();
-    },
-    opened,
   };
 }
 
@@ -274,7 +263,7 @@ describe('fetching', () => {
   });
 
   it('gives a body piece by piece, and aborting ends it and the connection', async () => {
-    const gone = createGate();
+    const gone = new Gate();
     handle = (_req, res) => {
       res.write('data: 1\n\n');
       res.once('close', () => {
@@ -290,11 +279,11 @@ describe('fetching', () => {
     const next = reader?.read();
     controller.abort(new Error('enough'));
     await expect(next).rejects.toThrow('enough');
-    await gone.opened;
+    await gone.passed;
   });
 
   it('closes the connection when the body is cancelled before it is read', async () => {
-    const gone = createGate();
+    const gone = new Gate();
     handle = (_req, res) => {
       res.write('x'.repeat(500_000));
       res.once('close', () => {
@@ -303,17 +292,17 @@ describe('fetching', () => {
     };
     const response = await allowed()(site.url);
     await response.body?.cancel();
-    await gone.opened;
+    await gone.passed;
   });
 
   it('aborts before the answer with the reason', async () => {
-    const arrived = createGate();
+    const arrived = new Gate();
     handle = () => {
       arrived.open();
     };
     const controller = new AbortController();
     const pending = allowed()(site.url, { signal: controller.signal });
-    await arrived.opened;
+    await arrived.passed;
     controller.abort(new Error('changed my mind'));
     await expect(pending).rejects.toThrow('changed my mind');
     await expect(allowed()(site.url, { signal: controller.signal })).rejects.toThrow('changed my mind');

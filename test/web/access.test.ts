@@ -1,7 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser } from 'playwright-core';
 import { describeWithBrowser, launchBrowser } from '../support/browser.js';
-import { calls, Gate, says, ScriptedService } from './scripted-service.js';
+import { Gate } from '../support/gate.js';
+import { calls, says, ScriptedService } from './scripted-service.js';
 import { findingsOf, Visitor } from './visitor.js';
 
 const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };

@@ -2,7 +2,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { createHash, randomUUID } from 'node:crypto';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { describeWithBrowser, launchBrowser } from '../support/browser.js';
-import { Gate, says, ScriptedService } from './scripted-service.js';
+import { Gate } from '../support/gate.js';
+import { says, ScriptedService } from './scripted-service.js';
 import { faultsOf, findingsOf } from './visitor.js';
 
 const TOKEN = 'the-token-of-the-operator';
@@ -139,7 +140,7 @@ describeWithBrowser('the operator’s view', () => {
     await page.keyboard.press('Enter');
     await focused.and(page.getByRole('button', { name: 'Back' })).waitFor();
     const released = new Gate();
-    await page.route('**/export?*', (route) => released.opened.then(() => route.continue()));
+    await page.route('**/export?*', (route) => released.passed.then(() => route.continue()));
     await page.getByRole('button', { name: 'Export JSON' }).focus();
     const [download] = await Promise.all([
       page.waitForEvent('download'),
@@ -179,13 +180,13 @@ describeWithBrowser('the operator’s view', () => {
     await page.route('**/admin/api/search?*', async (route) => {
       searches++;
       asked.open();
-      await released.opened;
+      await released.passed;
       await route.continue();
     });
     await page.getByRole('searchbox').fill('harbor');
     await page.getByLabel('Search in').selectOption('messages');
     await page.getByRole('button', { name: 'Search', exact: true }).click();
-    await asked.opened;
+    await asked.passed;
     const status = page.getByRole('status').filter({ hasText: 'Searching…' });
     await status.waitFor();
     released.open();

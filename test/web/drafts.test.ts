@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from '@jest/globals';
 import { describeWithBrowser, untilInPage } from '../support/browser.js';
-import { Gate } from './scripted-service.js';
+import { Gate } from '../support/gate.js';
 import { denyStorage, type Visitor } from './visitor.js';
 import { Visits } from './visits.js';
 
@@ -26,6 +26,15 @@ async function begin(visitor: Visitor, words: string): Promise<string> {
 async function open(visitor: Visitor, sessionId: string): Promise<void> {
   await visitor.page.evaluate(`location.hash = 'session=${sessionId}'`);
   await visitor.questions.first().waitFor();
+}
+
+/** Sends a message that does not arrive. Returns the gate at which it waits. */
+async function sayInVain(visitor: Visitor, words: string): Promise<Gate> {
+  const { page } = visitor;
+  const never = new Gate();
+  await page.route('**/api/chat*', (route) => never.passed.then(() => route.abort()), { times: 1 });
+  await Promise.all([page.waitForRequest('**/api/chat*'), visitor.say(words)]);
+  return never;
 }
 
 /** The texts that the tab stores. */
@@ -111,9 +120,7 @@ describeWithBrowser('Drafts', () => {
     const visitor = await visit();
     const { page } = visitor;
     await begin(visitor, 'One');
-    const never = new Gate();
-    await page.route('**/api/chat*', (route) => never.opened.then(() => route.abort()), { times: 1 });
-    await Promise.all([page.waitForRequest('**/api/chat*'), visitor.say('On its way')]);
+    const never = await sayInVain(visitor, 'On its way');
     await visitor.composer.fill('And the next');
     await page.reload();
     await written(visitor, 'On its way\n\nAnd the next');
@@ -124,9 +131,7 @@ describeWithBrowser('Drafts', () => {
     const visitor = await visit();
     const { page } = visitor;
     await begin(visitor, 'Go on');
-    const never = new Gate();
-    await page.route('**/api/chat*', (route) => never.opened.then(() => route.abort()), { times: 1 });
-    await Promise.all([page.waitForRequest('**/api/chat*'), visitor.say('Go on')]);
+    const never = await sayInVain(visitor, 'Go on');
     await page.reload();
     await written(visitor, 'Go on');
     never.open();
@@ -142,13 +147,13 @@ describeWithBrowser('Drafts', () => {
       async (route) => {
         await route.fetch();
         arrived.open();
-        await never.opened;
+        await never.passed;
         await route.abort();
       },
       { times: 1 },
     );
     await visitor.say('It has arrived');
-    await arrived.opened;
+    await arrived.passed;
     await visitor.composer.fill('And the next');
     await page.reload();
     await visitor.hears('You said: It has arrived', 1);
@@ -194,7 +199,7 @@ describeWithBrowser('Drafts', () => {
     const refused = new Gate();
     await page.route(
       '**/api/chat*',
-      (route) => refused.opened.then(() => route.fulfill({ status: 403, body: '{}' })),
+      (route) => refused.passed.then(() => route.fulfill({ status: 403, body: '{}' })),
       { times: 1 },
     );
     await Promise.all([page.waitForRequest('**/api/chat*'), visitor.say('On its way')]);

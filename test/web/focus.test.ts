@@ -1,6 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { describeWithBrowser } from '../support/browser.js';
-import { Gate, says } from './scripted-service.js';
+import { Gate } from '../support/gate.js';
+import { says } from './scripted-service.js';
 import type { Visitor } from './visitor.js';
 import { Visits } from './visits.js';
 

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import type { BrowserContext, Locator, Route } from 'playwright-core';
 import { describeWithBrowser, untilInPage } from '../support/browser.js';
-import { Gate, says } from './scripted-service.js';
+import { Gate } from '../support/gate.js';
+import { says } from './scripted-service.js';
 import { denyStorage, findingsOf, Visitor } from './visitor.js';
 import { Visits } from './visits.js';
 
@@ -255,7 +256,7 @@ describeWithBrowser('The threads of a browser', () => {
     const { page } = visitor;
     await begin(visitor, 'One');
     const leaveWhileSending = async (text: string, arrived: Gate, end: (route: Route) => Promise<void>) => {
-      await page.route('**/api/chat*', (route) => arrived.opened.then(() => end(route)), { times: 1 });
+      await page.route('**/api/chat*', (route) => arrived.passed.then(() => end(route)), { times: 1 });
       await Promise.all([page.waitForRequest('**/api/chat*'), visitor.say(text)]);
       await visitor.button('New thread').click();
       await visitor.questions.first().waitFor({ state: 'detached' });

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import type { Locator } from 'playwright-core';
 import { describeWithBrowser, untilInPage } from '../support/browser.js';
-import { calls, Gate, says } from './scripted-service.js';
+import { Gate } from '../support/gate.js';
+import { calls, says } from './scripted-service.js';
 import { findingsOf } from './visitor.js';
 import { Visits } from './visits.js';
 

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { createServer, request } from 'node:http';
 import { describe, expect, it } from '@jest/globals';
 import { describeWithBrowser, untilInPage } from '../support/browser.js';
-import { calls, Gate, says } from './scripted-service.js';
+import { Gate } from '../support/gate.js';
+import { calls, says } from './scripted-service.js';
 import { Visitor } from './visitor.js';
 import { Visits } from './visits.js';
 

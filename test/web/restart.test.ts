@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { Browser } from 'playwright-core';
 import { describeWithBrowser, launchBrowser } from '../support/browser.js';
-import { Gate, says, ScriptedService } from './scripted-service.js';
+import { Gate } from '../support/gate.js';
+import { says, ScriptedService } from './scripted-service.js';
 import { Visitor } from './visitor.js';
 
 let service: ScriptedService;

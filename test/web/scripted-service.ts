@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Place, type Running } from '../cli/running.js';
+import { Gate } from '../support/gate.js';
 import {
   endChunk,
   startUpstream,
@@ -9,24 +10,6 @@ import {
   type Script,
   type Upstream,
 } from '../support/upstream.js';
-
-/** Something that waits until a test lets it go on. */
-export class Gate {
-  readonly #opened: Promise<void>;
-  #open: () => void = () => undefined;
-
-  constructor() {
-    this.#opened = new Promise((resolve) => (this.#open = resolve));
-  }
-
-  open(): void {
-    this.#open();
-  }
-
-  get opened(): Promise<void> {
-    return this.#opened;
-  }
-}
 
 /** What the configuration of a scripted service has besides its rigs. */
 export interface ScriptedSetup {
@@ -116,7 +99,7 @@ export function says(...pieces: readonly (string | Gate)[]): Script {
   return async (reply) => {
     reply.open();
     for (const piece of pieces) {
-      if (piece instanceof Gate) await piece.opened;
+      if (piece instanceof Gate) await piece.passed;
       else reply.event(textChunk(piece));
     }
     reply.event(endChunk());

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { describeWithBrowser } from '../support/browser.js';
-import { Gate, says } from './scripted-service.js';
+import { Gate } from '../support/gate.js';
+import { says } from './scripted-service.js';
 import { Visits } from './visits.js';
 
 const visits = new Visits();

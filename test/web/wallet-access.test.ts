@@ -2,7 +2,8 @@ import { afterAll, afterEach, beforeAll, expect, it, jest } from '@jest/globals'
 import type { Browser } from 'playwright-core';
 import { startAnvil, type Anvil } from '../support/anvil.js';
 import { describeWithBrowser, launchBrowser } from '../support/browser.js';
-import { Gate, ScriptedService } from './scripted-service.js';
+import { Gate } from '../support/gate.js';
+import { ScriptedService } from './scripted-service.js';
 import { findingsOf, type Visitor } from './visitor.js';
 import { emit, TestWallet } from './wallet-browser.js';
 import { asksToSign, buttonOf, cardOf, chainLines, connect, pays, visitWith } from './wallet-page.js';

@@ -1,5 +1,5 @@
 import type { BrowserContext, Page } from 'playwright-core';
-import { Gate } from './scripted-service.js';
+import { Gate } from '../support/gate.js';
 
 /** A call that a page made to a wallet. */
 export interface WalletCall {
@@ -76,7 +76,7 @@ export class TestWallet {
           if ('code' in answer) throw new RpcError(answer.code, answer.message ?? 'The test said so');
           return answer.result;
         }
-        await answer.opened;
+        await answer.passed;
         answer = this.answers.shift();
       }
     }

@@ -2,7 +2,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest 
 import type { Browser } from 'playwright-core';
 import { startAnvil, type Anvil } from '../support/anvil.js';
 import { describeWithBrowser, launchBrowser } from '../support/browser.js';
-import { Gate, says, ScriptedService } from './scripted-service.js';
+import { Gate } from '../support/gate.js';
+import { says, ScriptedService } from './scripted-service.js';
 import type { Visitor } from './visitor.js';
 import { emit, TestWallet } from './wallet-browser.js';
 import { asksToSign, buttonOf, cardOf, chainLines, connect, pays, visitWith } from './wallet-page.js';

@@ -112,6 +112,13 @@ describe.each(VERSIONS)('DiptychChatTransport with version %s of the AI SDK', (v
       return { chat, resumed: resumeTwice(chat, version) };
     }
 
+    /** Resolves when no turn of the session is running. */
+    async function idle(): Promise<void> {
+      const received = watching(other);
+      await received.until(() => received.of('state').at(-1)?.state.status === 'idle');
+      received.stop();
+    }
+
     it('with each character and call once, wherever the page was reloaded', async () => {
       await other.send('What time is it?');
       const pages: { chat: TestChat; resumed: Promise<unknown> }[] = [await reload()];
@@ -225,9 +232,7 @@ describe.each(VERSIONS)('DiptychChatTransport with version %s of the AI SDK', (v
       await chat.shows('one ');
       await Promise.all([chat.stop(), first]);
       asked.text('two').end();
-      const received = watching(other);
-      await received.until(() => received.of('state').at(-1)?.state.status === 'idle');
-      received.stop();
+      await idle();
       await resumeTwice(chat, version);
       expect(repliesOf(chat).map(partsOf)).toEqual([['one two']]);
     });
@@ -257,9 +262,7 @@ describe.each(VERSIONS)('DiptychChatTransport with version %s of the AI SDK', (v
       await chat.shows('one ');
       await Promise.all([chat.stop(), sent]);
       asked.text('two').end();
-      const received = watching(other);
-      await received.until(() => received.of('state').at(-1)?.state.status === 'idle');
-      received.stop();
+      await idle();
       await resumeTwice(chat, version);
       expect(repliesOf(chat).map(partsOf)).toEqual([['one two']]);
       await expect(transport.reconnectToStream({ chatId: id })).resolves.toBeNull();
