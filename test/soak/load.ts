@@ -24,9 +24,11 @@ export class Load {
   readonly #workers: Promise<void>[] = [];
   #isStopped = false;
 
+  /** @param pause how long a worker rests after each turn, in milliseconds */
   constructor(
     private readonly base: string,
     workers: number,
+    private readonly pause: number,
   ) {
     for (let index = 0; index < workers; index++) this.#workers.push(this.#work());
   }
@@ -47,6 +49,7 @@ export class Load {
         this.turns++;
         for (let polls = 0; polls < 5; polls++) await this.#poll(id);
         leave();
+        if (this.pause > 0) await new Promise((resolve) => setTimeout(resolve, this.pause));
       }
       await this.#expect({ method: 'DELETE', url: `${this.base}/api/sessions/${id}` });
       if (this.#isStopped) return;

@@ -16,7 +16,9 @@ import { IdleStreams } from './idle-streams.js';
 import { Load } from './load.js';
 import { collected, heapAfterCollections, median, readUsage, Sampler, settled, type Usage } from './usage.js';
 
-const HELP = `npm run soak -- [--seconds 180] [--streams 1000] [--workers 8] [--json FILE] [--no-build] [--app DIR]
+const HELP = `npm run soak -- [--seconds 180] [--streams 1000] [--workers 8] [--pause 0] [--json FILE] [--no-build] [--app DIR]
+
+A worker rests for --pause milliseconds after each turn.
 `;
 /** Kept HTTP connections come and go with the load; a leak of descriptors is by the hundred. */
 const DESCRIPTORS = 16;
@@ -37,6 +39,7 @@ const { values: options } = parseArgs({
     seconds: { type: 'string', default: '180' },
     streams: { type: 'string', default: '1000' },
     workers: { type: 'string', default: '8' },
+    pause: { type: 'string', default: '0' },
     app: { type: 'string' },
     json: { type: 'string' },
     'no-build': { type: 'boolean', default: false },
@@ -96,7 +99,7 @@ async function main(): Promise<number> {
 async function soak({ pid, url }: ServerProcess, log: string): Promise<void> {
   const count = Number(options.streams);
   show('fresh', readUsage(pid));
-  const warm = new Load(url, Number(options.workers));
+  const warm = new Load(url, Number(options.workers), Number(options.pause));
   await sleep(WARM_UP_MS);
   await warm.stop();
   judgeLoad(warm, 'warm-up');
@@ -115,7 +118,7 @@ async function soak({ pid, url }: ServerProcess, log: string): Promise<void> {
 
   const begun = Date.now();
   const collections = heapAfterCollections(log).length;
-  const load = new Load(url, Number(options.workers));
+  const load = new Load(url, Number(options.workers), Number(options.pause));
   const sampler = new Sampler(pid, 500);
   await sleep(Number(options.seconds) * 1000);
   await load.stop();
