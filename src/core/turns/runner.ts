@@ -106,15 +106,17 @@ export class Runner {
 
   /**
    * Stops claiming turns, waits up to `milliseconds` for the running ones, then stops the rest without ending them and
-   * releases their leases. Queued turns stay queued. Resolves when nothing runs.
+   * releases their leases, and those of turns that start meanwhile. Queued turns stay queued. Resolves when none runs.
    */
   async drain(milliseconds: number): Promise<void> {
     this.#isDraining = true;
     await settledWithin(this.parts.clock, this.#idle(), milliseconds);
-    const left = this.all;
-    for (const running of left) running.stop('handover');
-    await Promise.all(this.#work.values());
-    if (left.length > 0) await this.#release(left.map(({ turn }) => turn.id));
+    do {
+      const left = this.all;
+      for (const running of left) running.stop('handover');
+      await Promise.all(this.#work.values());
+      if (left.length > 0) await this.#release(left.map(({ turn }) => turn.id));
+    } while (this.#work.size > 0);
     await this.#left.count();
   }
 

@@ -45,6 +45,7 @@ function heldStore() {
     saveProgress: (...given) => pass('saveProgress', () => memory.saveProgress(...given)),
     deleteSession: (...given) => pass('deleteSession', () => memory.deleteSession(...given)),
     claimAbandoned: (...given) => pass('claimAbandoned', () => memory.claimAbandoned(...given)),
+    releaseTurns: (...given) => pass('releaseTurns', () => memory.releaseTurns(...given)),
   };
   const hold = (name: keyof Store): Hold => {
     const held = { called: new Gate(), go: new Gate(), done: new Gate(), delivery: new Gate() };
@@ -239,6 +240,29 @@ describe('a drain', () => {
       'user: two',
       'assistant: Bye',
     ]);
+  });
+
+  it('hands over a turn that starts while others are handed over', async () => {
+    const { first, second, holdStep, holdResult, clock } = nodes();
+    const [early, late] = [uuid(), uuid()];
+    await first.core.send(message(early, 'early'));
+    await first.rig.next();
+    const accepted = holdResult('acceptMessage');
+    const sent = first.core.send(message(late, 'late'));
+    await accepted.done.passed;
+    const release = holdStep('releaseTurns');
+    const draining = first.core.drain(0);
+    await clock.passUntil(release.called.passed);
+    accepted.delivery.open();
+    await sent;
+    const asked = await first.rig.next();
+    release.go.open();
+    await clock.passUntil(draining);
+    expect(asked.signal.aborted).toBe(true);
+    await second.core.start();
+    for (const _ of [early, late]) (await second.rig.next()).text('Hello').end();
+    await clock.passUntil(second.core.drain(60_000));
+    expect(spoken(await second.core.snapshot(created(late)))).toEqual(['user: late', 'assistant: Hello']);
   });
 
   it('leaves the queue to other nodes', async () => {
