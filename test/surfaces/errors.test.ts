@@ -302,9 +302,22 @@ describe('the count of the rate limit', () => {
     ['GET', '/api/state'],
     ['GET', '/API/STATE'],
     ['GET', '/nowhere'],
+    ['GET', '/current/api/sessions/%ff'],
   ])('has each request once: %s %s', async (method, path) => {
     await serve({}, { http: { rateLimit: 10 } });
     expect((await server.ask(method, path)).headers.get('ratelimit-remaining')).toBe('9');
+  });
+});
+
+describe('requests with two Host headers', () => {
+  it('count towards the rate limit', async () => {
+    await serve({}, { http: { rateLimit: 2 } });
+    const bytes =
+      'GET /api/state HTTP/1.1\r\nHost: a.example\r\nHost: a.example\r\nConnection: close\r\n\r\n';
+    const statuses: (string | undefined)[] = [];
+    for (let sent = 0; sent < 3; sent++)
+      statuses.push(/^HTTP\/1\.1 (\d+)/.exec(await sendRaw(server.url, bytes))?.[1]);
+    expect(statuses).toEqual(['400', '400', '429']);
   });
 });
 

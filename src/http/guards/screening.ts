@@ -3,9 +3,10 @@ import { RefusedError } from '../../core/model/refusal.js';
 import { HttpError } from '../response/errors.js';
 import { isAddressedToLoopback } from './loopback.js';
 import type { IsAllowedOrigin } from './origins.js';
+import type { ScreeningRefusal } from '../request/exchange.js';
 
-/** Returns the error to refuse a request with; undefined when the request may reach its route. */
-export type Screening = (req: IncomingMessage) => Error | undefined;
+/** Returns why to refuse a request; undefined when the request may reach its route. */
+export type Screening = (req: IncomingMessage) => ScreeningRefusal | undefined;
 
 /**
  * Creates a check that runs before any other work for a request. It checks the `Host` header (RFC 9112 §3.2) and, if
@@ -19,9 +20,11 @@ export function createScreening(options: {
   const { isLocal, isAllowed } = options;
   return (req) => {
     const wrongHost = findWrongHost(req);
-    if (wrongHost !== undefined || !isLocal) return wrongHost;
-    if (!isAddressedToLoopback(req)) return misdirected();
-    return isForeign(req, isAllowed) ? foreign() : undefined;
+    if (wrongHost !== undefined) return { error: wrongHost, isCounted: true };
+    if (!isLocal) return undefined;
+    // Not counted: a page of another site could use up the limits of the person who looks at it.
+    if (!isAddressedToLoopback(req)) return { error: misdirected(), isCounted: false };
+    return isForeign(req, isAllowed) ? { error: foreign(), isCounted: false } : undefined;
   };
 }
 

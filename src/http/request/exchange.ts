@@ -1,6 +1,14 @@
 import { IncomingMessage } from 'node:http';
 import type { Dialect } from '../response/errors.js';
 
+/** Why a request may not reach its route. */
+export interface ScreeningRefusal {
+  /** The route responds with it, in its dialect. */
+  readonly error: Error;
+  /** Whether the request counts towards the limits of requests. */
+  readonly isCounted: boolean;
+}
+
 /** The state of a request while the service responds to it: for its log line and for the shape of its errors. */
 export interface Exchange {
   readonly requestId: string;
@@ -13,8 +21,7 @@ export interface Exchange {
   route: string;
   /** The log mark of the session that the request names, once its parameters were read. */
   session: string | undefined;
-  /** The error with which the route must refuse the request, in its dialect. */
-  refusal: Error | undefined;
+  refusal: ScreeningRefusal | undefined;
 }
 
 export class ExchangeRequest extends IncomingMessage {

@@ -14,7 +14,7 @@ export interface Mount {
   readonly dialect: Dialect;
   /** Handlers for every request below the base that run before screening, so also for refused requests. */
   readonly ahead?: readonly RequestHandler[];
-  /** Handlers for every request below the base that run after screening. */
+  /** Handlers for every request below the base that count towards limits. */
   readonly before: readonly RequestHandler[];
 }
 
@@ -101,11 +101,11 @@ export class RouteTable {
 
   /** Refuses a path whose parameters cannot be decoded. */
   #malformed(path: string, error: URIError): Entry {
-    const { dialect, ahead = [] } = this.#baseOf(path).mount;
+    const { mount } = this.#baseOf(path);
     const refuse: RequestHandler = (_req, _res, next) => {
       next(error);
     };
-    return { pattern: 'none', dialect, handlers: [...ahead, refuseScreened, refuse] };
+    return entryOf(mount, { pattern: 'none', dialect: mount.dialect, handlers: [refuse] });
   }
 
   #baseOf(path: string): { readonly mount: Mount; readonly unknown: Entry } {
@@ -142,7 +142,8 @@ function endpointOf(group: readonly [Route, ...Route[]], mount: Mount): Endpoint
 }
 
 function entryOf({ ahead = [], before }: Mount, entry: Entry): Entry {
-  return { ...entry, handlers: [...ahead, refuseScreened, ...before, ...entry.handlers] };
+  const handlers = [...ahead, refuseUncounted, ...before, refuseCounted, ...entry.handlers];
+  return { ...entry, handlers };
 }
 
 function groupByPath(routes: readonly Route[]): Iterable<[Route, ...Route[]]> {
@@ -175,9 +176,15 @@ function enter({ pattern, dialect, handlers }: Entry, req: Request, res: Respons
   next();
 }
 
-/** Responds with the refusal of the request's screening, if any. */
-const refuseScreened: RequestHandler = (req, _res, next) => {
-  next(exchangeOf(req).refusal);
+/** Refuses what screening has found, before the limits count the request. */
+const refuseUncounted: RequestHandler = (req, _res, next) => {
+  const { refusal } = exchangeOf(req);
+  next(refusal?.isCounted === false ? refusal.error : undefined);
+};
+
+/** Refuses what screening has found and the limits have counted. */
+const refuseCounted: RequestHandler = (req, _res, next) => {
+  next(exchangeOf(req).refusal?.error);
 };
 
 /** Responds with 404. A browser's preflight gets 204, so that the page can read the 404. */

@@ -2,9 +2,11 @@
 export interface Idler {
   /** The client address that opened it. */
   readonly address: string;
+  /** True: the stream shows nothing, because its session does not exist. */
+  readonly isSilent: boolean;
   /**
-   * `busy`: its session has a turn. `returned`: the stream shows nothing, but its session exists again, so that the
-   * client must come back.
+   * Reads the session. `busy`: it has a turn. `returned`: the stream is silent, but its session exists again, so that
+   * the client must come back.
    */
   state(): Promise<'idle' | 'busy' | 'returned'>;
   close(): void;
@@ -76,6 +78,7 @@ export class IdleStreams {
 
   async #closeIfIdle(entry: Entry): Promise<void> {
     const { stream } = entry;
+    if (this.#isLast(entry) && !stream.isSilent) return;
     const state = await stream.state().catch((error: unknown) => {
       entry.usedAt = this.now();
       throw error;

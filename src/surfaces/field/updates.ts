@@ -42,6 +42,7 @@ export async function streamUpdates(
       : await unlessDeleted<Feed<Update>>(core.updates(session, options), () => new SilentFeed());
   const { used, remove } = idleStreams.add({
     address,
+    isSilent: feed instanceof SilentFeed,
     state: () => stateOf(session),
     close: () => {
       feed.close();
