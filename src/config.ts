@@ -64,7 +64,7 @@ export async function readConfig(sources: ConfigSources) {
     if (!isSet(value)) return undefined;
     return { text: value, where: `${file.name}: settings.${name}`, quotable: false };
   });
-  const { integer, seconds, oneOf, isoDate } = settings;
+  const { integer, seconds, secondsUpTo, oneOf, isoDate } = settings;
   const secret = { secret: true };
   const database = reader.read<network.DatabaseLocation>(
     'DATABASE_URL',
@@ -120,7 +120,7 @@ export async function readConfig(sources: ConfigSources) {
       oneOf(['enqueue', 'interrupt', 'reject']),
     ),
     eventsKept: reader.read('EVENTS_KEPT', 1000, integer(1, 1_000_000)),
-    sseKeepaliveMs: reader.read('SSE_KEEPALIVE', 15_000, seconds),
+    sseKeepaliveMs: reader.read('SSE_KEEPALIVE', 15_000, secondsUpTo(60)),
     drainTimeoutMs: reader.read('DRAIN_TIMEOUT', 10_000, seconds),
     /** Threads without activity for this long are deleted; null: never. */
     retentionMs: reader.read('RETENTION_DAYS', null, settings.daysOrOff),

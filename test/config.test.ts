@@ -246,6 +246,7 @@ describe('settings', () => {
     ['LOG_LEVEL', 'loud'],
     ['MAX_STEPS', '0'],
     ['TURN_TIMEOUT', '0'],
+    ['SSE_KEEPALIVE', '61'],
     ['TURN_TIMEOUT', '10m'],
     ['TURN_TIMEOUT', '99999999'],
     ['RETENTION_DAYS', '0'],

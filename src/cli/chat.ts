@@ -64,7 +64,8 @@ async function chat(terminal: Terminal, flags: Flags): Promise<void> {
 function clientOptions(terminal: Terminal, flags: Flags): ClientOptions {
   const { session, surface, app } = flags;
   if (session !== undefined && !validate(session)) throw new CommandError('--session takes a UUID', 2);
-  const url = flags.url ?? `http://127.0.0.1:${terminal.env.PORT ?? '8080'}`;
+  const port = (terminal.env.PORT ?? '').trim() || '8080';
+  const url = flags.url ?? `http://127.0.0.1:${port}`;
   if (!isWebUrl(url)) throw new CommandError('--url takes an http or https URL', 2);
   const key = flags.key ?? terminal.env.DIPTYCH_APP_KEY;
   if (app !== DEFAULT_APP && (key ?? '').trim() === '')

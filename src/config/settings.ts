@@ -49,11 +49,16 @@ export function integer(min: number, max: number): Parse<number> {
 const MAX_SECONDS = 2_147_483;
 
 /** Seconds, decimals allowed. The value is in milliseconds. */
-export const seconds: Parse<number> = (value) => {
-  const number = /^\d{1,9}(\.\d{1,9})?$/.test(value) ? Number(value) : NaN;
-  if (number >= 0.001 && number <= MAX_SECONDS) return { value: Math.round(number * 1000) };
-  return { wrong: `must be a number of seconds from 0.001 to ${String(MAX_SECONDS)}` };
-};
+export const seconds = secondsUpTo(MAX_SECONDS);
+
+/** As `seconds`, with another maximum. */
+export function secondsUpTo(max: number): Parse<number> {
+  return (value) => {
+    const number = /^\d{1,9}(\.\d{1,9})?$/.test(value) ? Number(value) : NaN;
+    if (number >= 0.001 && number <= max) return { value: Math.round(number * 1000) };
+    return { wrong: `must be a number of seconds from 0.001 to ${String(max)}` };
+  };
+}
 
 /** YAML 1.1, as Helm and other tools read it, takes an unquoted `off` for `false`. */
 const OFF = /^(off|false|no)$/i;
