@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Connections } from '../../../src/http/connections/connections.js';
+import { endInParts } from '../../../src/http/response/pieces.js';
 import { countBody } from '../../../src/http/response/waiting-bodies.js';
 import { connected, type Connected } from '../../support/connected.js';
 
@@ -62,6 +63,22 @@ describe('a response whose client does not read', () => {
     const closed = once(response, 'close');
     look(1);
     await closed;
+    expect(socket.destroyed).toBe(true);
+  });
+
+  it('is not closed while its client reads slowly, however long the body', async () => {
+    countBody(response, 134_217_729);
+    endInParts(response, [BODY]);
+    look(1);
+    for (let reads = 0; reads < 2; reads++) {
+      const before = socket.bytesWritten;
+      both.client.resume();
+      while (socket.bytesWritten === before) await once(response, 'drain');
+      both.client.pause();
+      look(1);
+      expect(socket.destroyed).toBe(false);
+    }
+    look(1);
     expect(socket.destroyed).toBe(true);
   });
 
