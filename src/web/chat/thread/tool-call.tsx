@@ -1,5 +1,6 @@
 import { memo, type ReactNode } from 'react';
 import type { ToolBlock } from '../../../client/view/view.js';
+import { visible } from '../../../client/visible-text.js';
 import { Icon } from '../../parts/icon.js';
 
 const WORDS = { running: 'running', complete: 'done', failed: 'failed' } as const;
@@ -7,7 +8,7 @@ const WORDS = { running: 'running', complete: 'done', failed: 'failed' } as cons
 /** A tool call with its name and status; when expanded, its arguments and result. */
 export const ToolCall = memo(function ToolCall({ call }: { readonly call: ToolBlock }): ReactNode {
   const { name, args, status, progress, result } = call;
-  const argsText = args === null ? '' : JSON.stringify(args, null, 2);
+  const argsText = args === null ? '' : shown(JSON.stringify(args, null, 2));
   return (
     <details className="tool" data-status={status}>
       <summary>
@@ -17,13 +18,13 @@ export const ToolCall = memo(function ToolCall({ call }: { readonly call: ToolBl
         <span className="tool-status">{WORDS[status]}</span>
       </summary>
       <div className="tool-body">
-        {progress !== null && status === 'running' && <p dir="auto">{progress}</p>}
+        {progress !== null && status === 'running' && <p dir="auto">{shown(progress)}</p>}
         <h3>Arguments</h3>
         <pre tabIndex={0}>{argsText === '' ? 'not known' : argsText}</pre>
         {status !== 'running' && (
           <>
             <h3>Result</h3>
-            <pre tabIndex={0}>{pretty(result ?? '')}</pre>
+            <pre tabIndex={0}>{shown(pretty(result ?? ''))}</pre>
           </>
         )}
       </div>
@@ -34,6 +35,14 @@ export const ToolCall = memo(function ToolCall({ call }: { readonly call: ToolBl
 function brief(argsText: string): string {
   const line = argsText.replace(/\s+/g, ' ');
   return line === '{}' ? '' : line;
+}
+
+/** Escapes the invisible characters of a text that a stranger may have written, except for tabs and line breaks. */
+function shown(text: string): string {
+  return text
+    .split(/(\t|\r?\n)/)
+    .map((part, index) => (index % 2 === 0 ? visible(part, Infinity) : part))
+    .join('');
 }
 
 /** Formats JSON with line breaks; returns other text unchanged. */
