@@ -105,6 +105,39 @@ describeWithBrowser('Drafts', () => {
     expect(await visitor.composer.inputValue()).toBe('');
   });
 
+  it.each(['current', 'legacy'])(
+    'of an edited message survive other threads and a reload: %s',
+    async (surface) => {
+      const visitor = await visit({ fragment: `surface=${surface}` });
+      const { page } = visitor;
+      const first = await begin(visitor, 'One');
+      const edit = visitor.button('Edit message');
+      const editor = page.getByRole('textbox', { name: 'Edit message' });
+      await edit.press('Enter');
+      await editor.fill('One, but better');
+      await visitor.button('New thread').click();
+      await editor.waitFor({ state: 'detached' });
+      await open(visitor, first);
+      await untilInPage(page, `document.querySelector('.editor textarea')?.value === 'One, but better'`);
+      await page.reload();
+      await untilInPage(page, `document.querySelector('.editor textarea')?.value === 'One, but better'`);
+      await page.locator('[aria-label=Message]:focus').waitFor();
+      await editor.press('Escape');
+      await edit.waitFor();
+      expect(await stored(visitor)).toEqual([]);
+
+      await edit.press('Enter');
+      expect(await editor.inputValue()).toBe('One');
+      await editor.fill('Two');
+      await editor.press('Enter');
+      await visitor.hears('You said: Two', 0);
+      await visitor.idle();
+      await open(visitor, first);
+      await edit.waitFor();
+      expect(await stored(visitor)).toEqual([]);
+    },
+  );
+
   it('are restored when the service refuses them, also after a reload', async () => {
     const visitor = await visit();
     await begin(visitor, 'One');
@@ -246,6 +279,7 @@ describeWithBrowser('Drafts', () => {
       [`diptych.draft.${session}`]: JSON.stringify({
         text: 'Fine',
         sending: [7, { after: 1 }, { text: 'Sent', after: 'One' }],
+        edit: { messageId: 7, text: 'Of no message' },
         at: 'soon',
       }),
       [`diptych.draft.${randomUUID()}`]: '{ no JSON',

@@ -13,6 +13,13 @@ interface Draft {
   readonly sending: readonly Unsent[];
   /** The messages that were being sent when the page was reloaded: the service may have accepted them. */
   readonly unconfirmed: readonly Unsent[];
+  /** The sent message that is being edited. */
+  readonly edit: Edit | null;
+}
+
+interface Edit {
+  readonly messageId: string;
+  readonly text: string;
 }
 
 /** A message that is being sent. */
@@ -22,7 +29,7 @@ export interface Unsent {
   readonly after: number | null;
 }
 
-const NONE: Draft = { text: '', sending: [], unconfirmed: [] };
+const NONE: Draft = { text: '', sending: [], unconfirmed: [], edit: null };
 
 const PREFIX = 'diptych.draft.';
 /** The storage key of the session id of the last new thread in this tab. */
@@ -60,6 +67,22 @@ export class Drafts {
 
   write(sessionId: string, text: string): void {
     if (text !== this.textOf(sessionId)) this.#set(sessionId, { ...this.#of(sessionId), text });
+  }
+
+  /** Returns the changed text of a sent message. Undefined: the message is not being edited. */
+  editOf(sessionId: string, messageId: string): string | undefined {
+    const { edit } = this.#of(sessionId);
+    return edit?.messageId === messageId ? edit.text : undefined;
+  }
+
+  /**
+   * Stores the changed text of a sent message. A session has one such text: the last one.
+   * @param text null: the message is no longer edited
+   */
+  writeEdit(sessionId: string, messageId: string, text: string | null): void {
+    const draft = this.#of(sessionId);
+    if (text !== null) this.#set(sessionId, { ...draft, edit: { messageId, text } });
+    else if (draft.edit?.messageId === messageId) this.#set(sessionId, { ...draft, edit: null });
   }
 
   /** True while a message of a session is being sent and the service has not accepted it. */
@@ -149,15 +172,15 @@ export class Drafts {
 
   #set(sessionId: string, draft: Draft): void {
     this.#drafts.delete(sessionId);
-    const { text, sending, unconfirmed } = draft;
+    const { text, sending, unconfirmed, edit } = draft;
     const unsent = [...unconfirmed, ...sending];
-    if (text === '' && unsent.length === 0) {
+    if (text === '' && unsent.length === 0 && edit === null) {
       store('tab', PREFIX + sessionId, '');
       return;
     }
     this.#drafts.set(sessionId, draft);
     for (const old of [...this.#drafts.keys()].slice(0, -MAX_DRAFTS)) this.#set(old, NONE);
-    const value = JSON.stringify({ text, sending: unsent, at: Date.now() });
+    const value = JSON.stringify({ text, sending: unsent, edit, at: Date.now() });
     const isStored = value.length <= MAX_STORED && store('tab', PREFIX + sessionId, value);
     // Otherwise a reload would restore an older version, which could be sent by mistake.
     if (!isStored) store('tab', PREFIX + sessionId, '');
@@ -187,7 +210,15 @@ function readDraft(name: string): { readonly id: string; readonly draft: Draft; 
   const sent: readonly unknown[] = 'sending' in value && Array.isArray(value.sending) ? value.sending : [];
   const unconfirmed = sent.flatMap(readUnsent);
   const at = 'at' in value && typeof value.at === 'number' ? value.at : 0;
-  return { id, draft: { text: value.text, sending: [], unconfirmed }, at };
+  const edit = 'edit' in value ? readEdit(value.edit) : null;
+  return { id, draft: { text: value.text, sending: [], unconfirmed, edit }, at };
+}
+
+function readEdit(value: unknown): Edit | null {
+  if (typeof value !== 'object' || value === null) return null;
+  if (!('text' in value) || typeof value.text !== 'string') return null;
+  if (!('messageId' in value) || typeof value.messageId !== 'string') return null;
+  return { messageId: value.messageId, text: value.text };
 }
 
 function readUnsent(value: unknown): Unsent | [] {

@@ -1,6 +1,7 @@
 import { createContext, useContext, useMemo } from 'react';
 import { isFirst, textOf } from '../../../client/view/history.js';
 import type { Conversation } from '../conversation/conversation.js';
+import type { Drafts } from '../conversation/drafts.js';
 import type { ViewMessage } from '../../../client/view/view.js';
 
 /** What can be done with a message, by its id. */
@@ -14,6 +15,10 @@ export interface MessageActions {
    * @returns false if the thread could not be branched
    */
   readonly edit: (id: string, text: string) => Promise<boolean>;
+  /** Returns the unsent text in the editor of a stored message. Undefined: the editor is closed. */
+  readonly editOf: (messageId: string) => string | undefined;
+  /** Stores the text in the editor of a stored message; null: the editor was closed. */
+  readonly writeEdit: (messageId: string, text: string | null) => void;
   /** Asks for another reply, in a branch of the thread. */
   readonly regenerate: (id: string) => void;
   /** Sends the user message of this turn again, in the thread. */
@@ -24,6 +29,8 @@ const Context = createContext<MessageActions>({
   canBranch: false,
   isOfUser: () => false,
   edit: () => Promise.resolve(false),
+  editOf: () => undefined,
+  writeEdit: () => undefined,
   regenerate: () => undefined,
   sendAgain: () => undefined,
 });
@@ -40,6 +47,7 @@ export function useActions(): MessageActions {
  */
 export function useMessageActions(
   conversation: Conversation,
+  drafts: Drafts,
   {
     send,
     sendIn,
@@ -74,10 +82,15 @@ export function useMessageActions(
         return false;
       }
     };
+    const { sessionId } = conversation.client;
     return {
       canBranch: conversation.canBranch,
       isOfUser: (id) => firstOf(conversation.view.get().messages, id) !== undefined,
       edit: async (id, text) => (await once(id, () => inBranch(id, text))) ?? false,
+      editOf: (messageId) => drafts.editOf(sessionId, messageId),
+      writeEdit: (messageId, text) => {
+        drafts.writeEdit(sessionId, messageId, text);
+      },
       regenerate: (id) => {
         void once(id, () => inBranch(id));
       },
@@ -86,7 +99,7 @@ export function useMessageActions(
         if (first !== undefined) void once(id, () => send(textOf(first)));
       },
     };
-  }, [conversation, send, sendIn, fail]);
+  }, [conversation, drafts, send, sendIn, fail]);
 }
 
 /** Returns the user message that begins the turn of a message; undefined if a wallet began it. */

@@ -70,17 +70,20 @@ export function Time({ at }: { readonly at: string }): ReactNode {
  */
 export function Editor(props: {
   readonly text: string;
+  readonly takesFocus: boolean;
+  readonly onChange: (text: string) => void;
   readonly onSend: (text: string) => Promise<void>;
   readonly onLeave: () => void;
 }): ReactNode {
-  const { text, onSend, onLeave } = props;
+  const { text, takesFocus, onChange, onSend, onLeave } = props;
   const [draft, setDraft] = useState(text);
   const [isSending, setSending] = useState(false);
   const input = useRef<HTMLTextAreaElement>(null);
   useEffect(() => {
+    if (!takesFocus) return;
     input.current?.focus();
     input.current?.setSelectionRange(text.length, text.length);
-  }, [text]);
+  }, [text, takesFocus]);
   const isReady = draft.trim() !== '' && !isSending;
   const send = async (): Promise<void> => {
     if (!isReady) return;
@@ -104,6 +107,7 @@ export function Editor(props: {
         value={draft}
         onChange={(event) => {
           setDraft(event.target.value);
+          onChange(event.target.value);
         }}
         onKeyDown={(event) => {
           if (event.nativeEvent.isComposing) return;

@@ -1,4 +1,4 @@
-import { memo, useState, type ReactNode } from 'react';
+import { memo, useEffect, useState, type ReactNode } from 'react';
 import { useReturningFocus } from '../../parts/focus.js';
 import { isOfWallet } from '../../../client/wallet-words.js';
 import { textOf } from '../../../client/view/history.js';
@@ -35,22 +35,34 @@ export const Message = memo(function Message(props: Props): ReactNode {
 
 /** A user message as plain text. */
 function UserMessage({ message }: Props): ReactNode {
-  const [isEdited, setEdited] = useState(false);
+  const [editor, setEditor] = useState<{ readonly text: string; readonly takesFocus: boolean } | null>(null);
+  const isEdited = editor !== null;
   const editButton = useReturningFocus(isEdited);
-  const { canBranch, edit } = useActions();
+  const { canBranch, edit, editOf, writeEdit } = useActions();
   const { id, at, fate, origin } = message;
+  const storedId = canBranch && hasEnded(origin) ? origin.messageId : null;
+  useEffect(() => {
+    const text = storedId === null ? undefined : editOf(storedId);
+    if (text !== undefined) setEditor({ text, takesFocus: false });
+  }, [storedId, editOf]);
+  const keep = (text: string | null): void => {
+    if (storedId !== null) writeEdit(storedId, text);
+  };
+  const leave = (): void => {
+    keep(null);
+    setEditor(null);
+  };
   return (
     <div className="message user" data-role="user">
       <h2 className="visually-hidden">You</h2>
       {isEdited ? (
         <Editor
-          text={textOf(message)}
+          {...editor}
+          onChange={keep}
           onSend={async (text) => {
-            if (await edit(id, text)) setEdited(false);
+            if (await edit(id, text)) leave();
           }}
-          onLeave={() => {
-            setEdited(false);
-          }}
+          onLeave={leave}
         />
       ) : (
         <div className="bubble">
@@ -65,13 +77,13 @@ function UserMessage({ message }: Props): ReactNode {
           {fate !== undefined && <SendAgain id={id} label="Send again" />}
           {at !== undefined && <Time at={at} />}
           <CopyMessage message={message} />
-          {canBranch && hasEnded(origin) && (
+          {storedId !== null && (
             <MessageButton
               icon="rename"
               label="Edit message"
               button={editButton}
               onClick={() => {
-                setEdited(true);
+                setEditor({ text: textOf(message), takesFocus: true });
               }}
             />
           )}
@@ -156,7 +168,7 @@ function partsOf(text: string): readonly { readonly words: string; readonly isLa
 }
 
 /** True for a message of a turn that is known to have ended. */
-function hasEnded(origin: Origin | undefined): boolean {
+function hasEnded(origin: Origin | undefined): origin is Origin {
   return origin !== undefined && origin.turn.endedAt !== null;
 }
 

@@ -90,7 +90,7 @@ export function Pane(props: {
   useEffect(() => {
     if (isUnauthenticated(problem?.error)) signIn.doubt();
   }, [problem, signIn]);
-  const actions = useMessageActions(conversation, { send, sendIn, fail });
+  const actions = useMessageActions(conversation, drafts, { send, sendIn, fail });
   useEffect(() => {
     const text = drafts.takeHandedOver(sessionId);
     if (text !== undefined) void send(text);
