@@ -174,6 +174,21 @@ describeWithBrowser('the page for everybody', () => {
     await status.filter({ hasText: 'First half, second half.' }).waitFor({ state: 'attached' });
   });
 
+  it.each(['current', 'legacy'])('announces that a reply was interrupted: %s', async (surface) => {
+    const never = new Gate();
+    visitor = await Visitor.open(browser, service.url, { fragment: `surface=${surface}` });
+    service.when('Say', says('First half,', never));
+    await visitor.say('Say');
+    await visitor.hears('First half,', 0);
+    await visitor.page.keyboard.press('Escape');
+    await visitor.idle();
+    await visitor.page
+      .getByRole('status')
+      .filter({ hasText: /^Interrupted\. First half,$/ })
+      .waitFor({ state: 'attached' });
+    never.open();
+  });
+
   it('keeps the chosen colors', async () => {
     visitor = await Visitor.open(browser, service.url, { colorScheme: 'light' });
     const paper = 'getComputedStyle(document.body).backgroundColor';

@@ -30,7 +30,7 @@ async function begin(visitor: Visitor): Promise<void> {
 describeWithBrowser('The focus', () => {
   visits.serve();
 
-  it('returns to the button of a thread when its editor or confirmation is closed', async () => {
+  it('is on the safe button of a confirmation, and returns to the button of a thread when that is closed', async () => {
     const visitor = await visit();
     const { page } = visitor;
     await begin(visitor);
@@ -45,7 +45,8 @@ describeWithBrowser('The focus', () => {
     await focused(visitor, 'Rename Another');
 
     await press(visitor, 'Delete Another');
-    await focused(visitor, 'Delete');
+    await focused(visitor, 'Keep');
+    await page.getByRole('button', { name: 'Keep', description: 'Delete “Another”?' }).waitFor();
     await page.keyboard.press('Escape');
     await focused(visitor, 'Delete Another');
     await page.keyboard.press('Enter');
@@ -53,7 +54,7 @@ describeWithBrowser('The focus', () => {
     await focused(visitor, 'Delete Another');
 
     await press(visitor, 'Forget all on this device');
-    await focused(visitor, 'Forget all');
+    await focused(visitor, 'Keep');
     await press(visitor, 'Keep');
     await focused(visitor, 'Forget all on this device');
   });
@@ -67,7 +68,7 @@ describeWithBrowser('The focus', () => {
     await visitor.say('Go on');
     await visitor.hears('First', 1);
     await press(visitor, 'Forget all on this device');
-    await focused(visitor, 'Forget all');
+    await focused(visitor, 'Keep');
     await page.keyboard.press('Escape');
     await focused(visitor, 'Forget all on this device');
     held.open();

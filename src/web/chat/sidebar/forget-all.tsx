@@ -1,4 +1,4 @@
-import { useState, type ReactNode } from 'react';
+import { useId, useState, type ReactNode } from 'react';
 import { useObservable } from '../../parts/observable.js';
 import { cancelOnEscape } from '../../parts/escape.js';
 import { useReturningFocus } from '../../parts/focus.js';
@@ -8,6 +8,7 @@ import type { Records } from '../wallet/records.js';
 /** Removes everything that the page keeps in this browser; the threads stay on the service. */
 export function ForgetAll({ records }: { readonly records: Records }): ReactNode {
   const [isAsking, setIsAsking] = useState(false);
+  const question = useId();
   const button = useReturningFocus(isAsking);
   const kept = useObservable(records);
   const unreported = [...kept.values()].filter(({ reportedAt }) => reportedAt === null).length;
@@ -32,7 +33,7 @@ export function ForgetAll({ records }: { readonly records: Records }): ReactNode
         setIsAsking(false);
       })}
     >
-      <span>
+      <span id={question}>
         Forget everything on this device: the list of threads, drafts, the wallet, the App key, the access to
         stored secrets, and the settings? The threads stay on the service, and only their links open them.
       </span>
@@ -45,7 +46,6 @@ export function ForgetAll({ records }: { readonly records: Records }): ReactNode
       <button
         type="button"
         className="button danger small"
-        autoFocus
         onClick={() => {
           forget(EVERYTHING);
         }}
@@ -55,6 +55,8 @@ export function ForgetAll({ records }: { readonly records: Records }): ReactNode
       <button
         type="button"
         className="button small"
+        aria-describedby={question}
+        autoFocus
         onClick={() => {
           setIsAsking(false);
         }}

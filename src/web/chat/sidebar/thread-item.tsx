@@ -1,4 +1,4 @@
-import { useState, type ReactNode, type SyntheticEvent } from 'react';
+import { useId, useState, type ReactNode, type SyntheticEvent } from 'react';
 import { cancelOnEscape } from '../../parts/escape.js';
 import { useReturningFocus } from '../../parts/focus.js';
 import { Icon } from '../../parts/icon.js';
@@ -20,6 +20,7 @@ export function ThreadItem(props: {
 }): ReactNode {
   const { thread, isOpen, canChange, isKept, onOpen, onRename, onDelete, onForget } = props;
   const [mode, setMode] = useState<'shown' | 'renaming' | 'removing'>('shown');
+  const question = useId();
   const renameButton = useReturningFocus(mode === 'renaming');
   const removeButton = useReturningFocus(mode === 'removing');
   const back = (): void => {
@@ -33,7 +34,7 @@ export function ThreadItem(props: {
   if (mode === 'removing') {
     return (
       <li className="thread-item removing" onKeyDown={cancelOnEscape(back)}>
-        <span>
+        <span id={question}>
           {canChange ? 'Delete' : 'Forget'} <Quoted title={thread.title} />?
         </span>
         {canChange && (
@@ -41,7 +42,6 @@ export function ThreadItem(props: {
             type="button"
             className="button danger small"
             title="Deletes the thread on the service, for everyone"
-            autoFocus
             onClick={() => void onDelete().finally(back)}
           >
             Delete
@@ -52,13 +52,12 @@ export function ThreadItem(props: {
             type="button"
             className="button small"
             title="Removes the thread from the list of this browser only"
-            autoFocus={!canChange}
             onClick={onForget}
           >
             Forget on this device
           </button>
         )}
-        <button type="button" className="button small" onClick={back}>
+        <button type="button" className="button small" aria-describedby={question} autoFocus onClick={back}>
           Keep
         </button>
       </li>

@@ -11,12 +11,14 @@ const READ_OUT = 1000;
 export function Announcer({ view }: { readonly view: View }): ReactNode {
   const [said, setSaid] = useState('');
   const busy = isBusy(view);
-  const wasBusy = useRef(false);
+  const fate = view.messages.at(-1)?.fate;
+  const hasReplied = useRef(false);
   const wasLost = useRef(false);
   useEffect(() => {
-    if (busy !== wasBusy.current) setSaid(busy ? 'The assistant is answering' : answerOf(view));
-    wasBusy.current = busy;
-  }, [busy, view]);
+    if (busy) hasReplied.current = true;
+    if (hasReplied.current) setSaid(busy ? 'The assistant is answering' : answerOf(view));
+    // The fate of a reply may become known after its end.
+  }, [busy, fate]);
   useEffect(() => {
     if (view.connection === 'lost') setSaid('The connection is lost; reconnecting');
     else if (wasLost.current && view.connection === 'open') setSaid('Connected again');
@@ -33,5 +35,5 @@ function answerOf({ messages }: View): string {
   const last = messages.at(-1);
   if (last === undefined || last.role === 'user') return 'Interrupted';
   const text = last.blocks.map((block) => (block.kind === 'text' ? block.text : '')).join(' ');
-  return text.slice(0, READ_OUT);
+  return `${last.fate === 'interrupted' ? 'Interrupted. ' : ''}${text.slice(0, READ_OUT)}`;
 }
