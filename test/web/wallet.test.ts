@@ -159,7 +159,7 @@ describeWithBrowser('Wallets in the page', () => {
     await connect(visitor, 'Fox');
     await visitor.say('Sign');
     await cardSays('<img src=x onerror=alert(1)> \\u202e off');
-    await cardSays(/^\d+ more are not shown\. The details have all of them as JSON\.$/);
+    await cardSays(/^Values: 203, of which \d+ are not shown\. The details have all of them as JSON\.$/);
     expect(await cardOf(visitor, 1).locator('.typed-data li').count()).toBeLessThanOrEqual(150);
     expect(await visitor.page.locator('img[src=x]').count()).toBe(0);
     await buttonOf(cardOf(visitor, 1), 'Approve').click();

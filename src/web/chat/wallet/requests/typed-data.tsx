@@ -9,11 +9,21 @@ const MAX_VALUES = 150;
 const MAX_DOMAIN_VALUES = 20;
 const MAX_LEVELS = 8;
 
+/** A value, the maximum number of values shown inside it, and its level. */
+interface Part {
+  readonly value: JsonValue;
+  readonly most: number;
+  readonly level: number;
+}
+
 /** Shows typed data (EIP-712) as a tree: its domain, and its message. What does not fit is in the JSON below it. */
 export function TypedData({ data }: { readonly data: JsonObject }): ReactNode {
   const { domain = {}, message = {}, primaryType } = data;
   const type = typeof primaryType === 'string' ? visibleLine(primaryType, 80) : 'none';
   const count = countOf(domain) + countOf(message);
+  const inTree =
+    countShown({ value: domain, most: MAX_DOMAIN_VALUES, level: 1 }) +
+    countShown({ value: message, most: MAX_VALUES - MAX_DOMAIN_VALUES, level: 1 });
   return (
     <Framed by="What you would sign: names and values as the assistant gave them. The service does not vouch for them.">
       <div className="typed-data" tabIndex={0} role="group" aria-label="Typed data">
@@ -28,31 +38,22 @@ export function TypedData({ data }: { readonly data: JsonObject }): ReactNode {
           <Tree value={message} most={MAX_VALUES - MAX_DOMAIN_VALUES} level={1} />
         </section>
       </div>
-      <p className="hint">Values: {count}. Scroll to see all of them.</p>
+      {inTree === count ? (
+        <p className="hint">Values: {count}. Scroll to see all of them.</p>
+      ) : (
+        <p className="left-out">
+          Values: {count}, of which {count - inTree} are not shown. The details have all of them as JSON.
+        </p>
+      )}
     </Framed>
   );
 }
 
-/**
- * Shows a value with at most `most` values inside it. The values of one level are counted first, and those inside them
- * share the rest, so that no field of a message can hide the others.
- */
-function Tree({
-  value,
-  most,
-  level,
-}: {
-  readonly value: JsonValue;
-  readonly most: number;
-  readonly level: number;
-}) {
+/** Shows a value with some of the values inside it. */
+function Tree({ value, most, level }: Part) {
   if (!isObject(value) && !Array.isArray(value)) return <Leaf value={value} />;
-  const entries = Object.entries(value);
-  const shown = level > MAX_LEVELS ? [] : entries.slice(0, most);
-  const groups = shown.filter(([, item]) => typeof item === 'object' && item !== null).length;
-  const share = Math.floor((most - shown.length) / Math.max(groups, 1));
-  const hidden = entries.length - shown.length;
-  if (entries.length === 0) return <span className="value">empty</span>;
+  const { shown, share, hidden } = selected(value, most, level);
+  if (shown.length + hidden === 0) return <span className="value">empty</span>;
   return (
     <ul>
       {shown.map(([name, item]) => (
@@ -61,9 +62,7 @@ function Tree({
           <Tree value={item} most={share} level={level + 1} />
         </li>
       ))}
-      {hidden > 0 && (
-        <li className="left-out">{hidden} more are not shown. The details have all of them as JSON.</li>
-      )}
+      {hidden > 0 && <li className="left-out">{hidden} more are not shown.</li>}
     </ul>
   );
 }
@@ -74,6 +73,28 @@ function Leaf({ value }: { readonly value: null | boolean | number | string }): 
     <q className="value">{visible(value, 400)}</q>
   ) : (
     <span className="value">{String(value)}</span>
+  );
+}
+
+/**
+ * Selects at most `most` values inside a value. The values of one level are counted first, and those inside them share
+ * the rest, so that no field of a message can hide the others.
+ */
+function selected(value: JsonObject | readonly JsonValue[], most: number, level: number) {
+  const entries = Object.entries<JsonValue>(value);
+  const shown = level > MAX_LEVELS ? [] : entries.slice(0, most);
+  const groups = shown.filter(([, item]) => typeof item === 'object' && item !== null).length;
+  const share = Math.floor((most - shown.length) / Math.max(groups, 1));
+  return { shown, share, hidden: entries.length - shown.length };
+}
+
+/** Counts the values that the tree shows inside a value. */
+function countShown({ value, most, level }: Part): number {
+  if (!isObject(value) && !Array.isArray(value)) return 0;
+  const { shown, share } = selected(value, most, level);
+  return shown.reduce(
+    (count, [, item]) => count + countShown({ value: item, most: share, level: level + 1 }),
+    shown.length,
   );
 }
 
