@@ -1,9 +1,10 @@
-import { BlockNotFoundError, formatGwei, isHash } from 'viem';
+import { BlockNotFoundError, formatGwei, isHash, type GetBlockParameters } from 'viem';
 import type { JsonValue } from '../../../../core/model/json.js';
 import { ChainError } from '../chain-error.js';
 import { chainFields } from '../chains.js';
 import { chainOf } from '../rpc/faults.js';
-import { readAddress, readHash, ResponseFieldError } from '../rpc/response-fields.js';
+import type { Client } from '../rpc/client.js';
+import { checkHash, readAddress, readHash, ResponseFieldError } from '../rpc/response-fields.js';
 import type { Action } from '../scope.js';
 import { shown } from '../words.js';
 
@@ -15,7 +16,7 @@ const TAGS = ['latest', 'safe', 'finalized', 'earliest', 'pending'] as const;
 /** `{block?}` → a block by number, hash or tag; default: the latest. */
 export const getBlock: Action = async (args, { client, chain }) => {
   const which = blockOf(args.block);
-  const block = await client.getBlock(which).catch((error: unknown) => {
+  const block = await readBlock(client, which).catch((error: unknown) => {
     if (!chainOf(error).some((cause) => cause instanceof BlockNotFoundError)) throw error;
     throw new ChainError(`There is no block ${shown(args.block)} on ${chain.name}.`, { cause: error });
   });
@@ -49,6 +50,16 @@ export const getGasPrice: Action = async (_args, { client, chain }) => {
     block: Number(block.number),
   };
 };
+
+/** Reads a block. @throws ResponseFieldError when the node returns another one */
+export async function readBlock(client: Client, which: GetBlockParameters) {
+  const block = await client.getBlock(which);
+  const { blockHash, blockNumber } = which;
+  if (blockHash !== undefined) checkHash(block.hash, blockHash);
+  if (blockNumber !== undefined && block.number !== blockNumber)
+    throw new ResponseFieldError('The response has another block number');
+  return block;
+}
 
 /** Formats a block's time, in seconds since the epoch, as ISO 8601. */
 export function timeOf(seconds: bigint): string {

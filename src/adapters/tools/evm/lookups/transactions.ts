@@ -6,20 +6,22 @@ import {
   TransactionNotFoundError,
   TransactionReceiptNotFoundError,
 } from 'viem';
-import { timeOf } from './blocks.js';
+import { readBlock, timeOf } from './blocks.js';
 import { ChainError } from '../chain-error.js';
 import { chainFields, decimalsOf, unitOf } from '../chains.js';
 import { chainOf } from '../rpc/faults.js';
+import { checkHash, readAddress, readBytes, readHash, ResponseFieldError } from '../rpc/response-fields.js';
 import type { Action } from '../scope.js';
 import { shown } from '../words.js';
 
 const MAX_DATA = 2_050;
 
-/** `{hash}` → a transaction and its outcome; `status` is `success`, `reverted` or `pending`. */
+/** `{hash}` → a transaction and its outcome; `status` is `success`, `reverted`, `pending` or, before 2017, `unknown`. */
 export const getTransaction: Action = async (args, { client, chain }) => {
-  const hash = typeof args.hash === 'string' ? args.hash.trim() : '';
-  if (!isHash(hash)) throw new ChainError(`hash: must be 0x and 64 hex digits, not ${shown(args.hash)}.`);
-  const [transaction, receipt, newest] = await Promise.all([
+  const given = typeof args.hash === 'string' ? args.hash.trim() : '';
+  if (!isHash(given)) throw new ChainError(`hash: must be 0x and 64 hex digits, not ${shown(args.hash)}.`);
+  const hash = readHash(given);
+  const [transaction, found, newest] = await Promise.all([
     client.getTransaction({ hash }).catch((error: unknown) => {
       if (!chainOf(error).some((cause) => cause instanceof TransactionNotFoundError)) throw error;
       throw new ChainError(`There is no transaction ${hash} on ${chain.name}.`, { cause: error });
@@ -30,15 +32,23 @@ export const getTransaction: Action = async (args, { client, chain }) => {
     }),
     client.getBlockNumber(),
   ]);
+  checkHash(transaction.hash, hash);
+  checkChain(transaction.chainId, chain.id);
+  const from = readAddress(transaction.from);
+  if (found !== null) checkHash(found.transactionHash, hash);
+  if (found !== null && readAddress(found.from) !== from)
+    throw new ResponseFieldError('The receipt is of another sender');
+  const receipt = found !== null && isMined(found) ? found : null;
+  const block = receipt === null ? null : await readBlock(client, { blockNumber: receipt.blockNumber });
   const coins = (wei: bigint): string => formatUnits(wei, decimalsOf(chain));
-  const { input, value } = transaction;
-  const block = receipt === null ? null : await client.getBlock({ blockNumber: receipt.blockNumber });
+  const input = readBytes(transaction.input);
+  const { value } = transaction;
   return {
     hash,
-    status: receipt?.status ?? 'pending',
-    from: transaction.from,
-    to: transaction.to,
-    ...(receipt?.contractAddress ? { contract_created: receipt.contractAddress } : {}),
+    status: receipt === null ? 'pending' : statusOf(receipt),
+    from,
+    to: transaction.to === null ? null : readAddress(transaction.to),
+    ...(receipt?.contractAddress ? { contract_created: readAddress(receipt.contractAddress) } : {}),
     value: coins(value),
     unit: unitOf(chain),
     wei: String(value),
@@ -57,3 +67,19 @@ export const getTransaction: Action = async (args, { client, chain }) => {
     ...chainFields(chain),
   };
 };
+
+/** Old transactions name no chain (before EIP-155), which some nodes write as 0. */
+function checkChain(named: number | undefined, id: number): void {
+  if (named !== undefined && named !== 0 && named !== id)
+    throw new ResponseFieldError('The transaction is of another chain');
+}
+
+/** Some nodes give a pending transaction a receipt without a block, whatever the types say. */
+function isMined({ blockNumber }: { readonly blockNumber: bigint | null }): boolean {
+  return blockNumber !== null;
+}
+
+/** Receipts before the Byzantium fork (2017) have no status, whatever the types say. */
+function statusOf({ status }: { readonly status: string | null | undefined }): string {
+  return status ?? 'unknown';
+}

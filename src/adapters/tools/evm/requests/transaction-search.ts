@@ -1,6 +1,8 @@
+import type { Hash } from 'viem';
 import type { JsonValue } from '../../../../core/model/json.js';
 import type { ChainTransaction } from '../../../../core/ports/chains.js';
 import {
+  checkHash,
   readAddress,
   readBytes,
   readCount,
@@ -49,7 +51,7 @@ function hasEntries(list: JsonValue | undefined): boolean {
 }
 
 /** Null: there is none, or it is one of a block that is not mined yet. */
-function readReceipt(receipt: unknown, hash: string, from: string): ChainTransaction['receipt'] {
+function readReceipt(receipt: unknown, hash: Hash, from: string): ChainTransaction['receipt'] {
   if (receipt === null || receipt === undefined) return null;
   const { transactionHash, blockNumber, status, gasUsed, ...fields } = readObject(receipt);
   checkHash(transactionHash, hash);
@@ -62,10 +64,6 @@ function readReceipt(receipt: unknown, hash: string, from: string): ChainTransac
     blockNumber: String(readCount(blockNumber)),
     gasUsed: String(readCount(gasUsed)),
   };
-}
-
-function checkHash(value: unknown, hash: string): void {
-  if (readHash(value) !== hash) throw new ResponseFieldError('The response is about another transaction');
 }
 
 /** Old transactions name no chain (before EIP-155), which some nodes write as 0. */

@@ -43,6 +43,11 @@ export function readCount(value: unknown): number {
   throw new ResponseFieldError('A count is too large');
 }
 
+/** Checks that a response is about the transaction or block that was requested. @throws ResponseFieldError */
+export function checkHash(value: unknown, requested: Hash): void {
+  if (readHash(value) !== requested) throw new ResponseFieldError('The response has another hash');
+}
+
 function lowerHex(text: string): Hex {
   return `0x${text.slice(2).toLowerCase()}`;
 }
