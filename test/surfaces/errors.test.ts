@@ -413,6 +413,21 @@ describe('requests that are hardly HTTP', () => {
     expect(later).toMatch(/HTTP\/1\.1 400 [^{]*\r\n\r\n$/);
   });
 
+  it.each([
+    ['gzip, chunked', 501],
+    ['gzip\r\nTransfer-Encoding: chunked', 501],
+    ['Chunked', 400],
+  ])('answers a request with Transfer-Encoding: %s with %i', async (coding, status) => {
+    await serve({ send: () => Promise.reject(new Error('never asked')) });
+    const head = `POST /api/chat HTTP/1.1\r\nHost: x\r\nX-Session-Id: ${session}\r\nConnection: close`;
+    const answer = await sendRaw(
+      server.url,
+      `${head}\r\nTransfer-Encoding: ${coding}\r\n\r\n2\r\n{}\r\n0\r\n\r\n`,
+    );
+    expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${String(status)} `));
+    expect(answer.includes('Transfer-Encoding must be chunked')).toBe(status === 501);
+  });
+
   it('answers at once when the body of a request breaks', async () => {
     await serve({ send: () => Promise.reject(new Error('never asked')) });
     const head = `POST /api/chat HTTP/1.1\r\nHost: x\r\nX-Session-Id: ${session}\r\nTransfer-Encoding: chunked`;

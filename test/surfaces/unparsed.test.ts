@@ -56,6 +56,16 @@ describe('a request that could not be parsed', () => {
   });
 
   it.each([
+    ['another version', 'GET /healthz HTTP/1.2\r\nHost: localhost\r\n\r\n'],
+    ['HTTP/2 without an upgrade', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
+  ])('gets an error that names the version to use: %s', async (_what, request) => {
+    await serve();
+    const { status, body } = parseRaw(await sendRaw(server.url, request));
+    expect(status).toBe(505);
+    expect(body).toMatchObject({ code: 'invalid', error: expect.stringContaining('use HTTP/1.1') });
+  });
+
+  it.each([
     ['invalid', 400, () => sendRaw(server.url, GARBAGE)],
     ['too long', 431, () => sendRaw(server.url, TOO_LONG)],
     ['late', 408, () => timeOut()],

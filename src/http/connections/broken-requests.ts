@@ -143,6 +143,10 @@ function reasonOf(code: string | undefined): [status: number, reason: string] {
       return [431, 'the request line and headers are larger than 1 MiB'];
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return [408, 'the request did not arrive in time'];
+    // The second error is that of HTTP/2 without an upgrade.
+    case 'HPE_INVALID_VERSION':
+    case 'HPE_PAUSED_H2_UPGRADE':
+      return [505, 'the HTTP version is not supported: use HTTP/1.1'];
     // The second error is that of a URL with a space: the text after the space is not an HTTP version.
     case 'HPE_INVALID_URL':
     case 'HPE_INVALID_CONSTANT':

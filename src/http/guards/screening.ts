@@ -9,8 +9,9 @@ import type { ScreeningRefusal } from '../request/exchange.js';
 export type Screening = (req: IncomingMessage) => ScreeningRefusal | undefined;
 
 /**
- * Creates a check that runs before any other work for a request. It checks the `Host` header (RFC 9112 §3.2) and, if
- * the service listens on a loopback address only, whether a page of another site sent the request.
+ * Creates a check that runs before any other work for a request. It checks the `Host` header (RFC 9112 §3.2), the
+ * transfer coding (§6.1) and, if the service listens on a loopback address only, whether a page of another site sent the
+ * request.
  * @param isAllowed the rule for origins that may call
  */
 export function createScreening(options: {
@@ -19,8 +20,8 @@ export function createScreening(options: {
 }): Screening {
   const { isLocal, isAllowed } = options;
   return (req) => {
-    const wrongHost = findWrongHost(req);
-    if (wrongHost !== undefined) return { error: wrongHost, isCounted: true };
+    const malformed = findWrongHost(req) ?? findUnknownCoding(req);
+    if (malformed !== undefined) return { error: malformed, isCounted: true };
     if (!isLocal) return undefined;
     // Not counted: a page of another site could use up the limits of the person who looks at it.
     if (!isAddressedToLoopback(req)) return { error: misdirected(), isCounted: false };
@@ -36,6 +37,17 @@ function findWrongHost(req: IncomingMessage): Error | undefined {
       ? 'Host is required: the header that every request of HTTP/1.1 has'
       : 'Host must be given once: the request has several';
   return new RefusedError('invalid', message, [{ path: 'Host', message }]);
+}
+
+/** Node decodes only `chunked`, and leaves the codings before it as they are. */
+function findUnknownCoding({ headers }: IncomingMessage): Error | undefined {
+  const coding = headers['transfer-encoding'];
+  if (coding === undefined || /^[ \t]*(?:chunked[ \t]*)?$/i.test(coding)) return undefined;
+  return new HttpError(
+    501,
+    'invalid',
+    'Transfer-Encoding must be chunked: no other transfer coding is supported',
+  );
 }
 
 /** @param rawHeaders alternating names and values */

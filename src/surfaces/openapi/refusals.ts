@@ -80,11 +80,21 @@ const REFUSALS = {
     description: 'Internal error. The service log contains the cause under the `X-Request-Id`.',
     codes: ['internal'],
   },
+  CodingNotSupported: {
+    status: 501,
+    description: 'The body has a `Transfer-Encoding` other than `chunked`.',
+    codes: ['invalid'],
+  },
   Unavailable: {
     status: 503,
     description: 'The service is restarting, or its store is unavailable.',
     codes: ['unavailable'],
     headers: refer(['Retry-After']),
+  },
+  VersionNotSupported: {
+    status: 505,
+    description: 'The HTTP version is not supported.',
+    codes: ['invalid'],
   },
 } as const satisfies Record<string, Refusal>;
 
@@ -124,7 +134,7 @@ export function refusals(...names: readonly RefusalName[]): Record<string, Refer
   const all: readonly RefusalName[] = [
     ...(['Invalid', 'Forbidden'] as const),
     ...names,
-    ...(['Misdirected', 'TooMany', 'Internal', 'Unavailable'] as const),
+    ...(['Misdirected', 'TooMany', 'Internal', 'CodingNotSupported', 'Unavailable'] as const),
   ];
   return Object.fromEntries(
     all.map((name) => [String(REFUSALS[name].status), { $ref: `#/components/responses/${name}` }]),
