@@ -53,7 +53,7 @@ function room(): WalletRoom & { readonly reports: WalletReport[]; shown: () => s
 describe('What to sign', () => {
   it('is listed with its id, amount, recipient and chain, then the label', () => {
     const facts = `send 10000000000000000 wei (0.01 at 18 decimals) to ${FRIEND}, chain 31337`;
-    const words = "   the assistant's words:";
+    const words = "   the assistant's description:";
     expect(requestLines(payment)).toEqual([`1  ${facts}`, words, '   “send 0.01 ETH”']);
     expect(requestLines({ ...payment, label: '' })).toEqual([`1  ${facts}`]);
     expect(requestLines(call)[0]).toContain(`, data 0x${'ab'.repeat(32)}… (100 bytes)`);

@@ -65,7 +65,7 @@ describe.each(['current', 'legacy'] as const)(
     it('carries a payment from words to a verdict', async () => {
       const chat = await open();
       const listed = new RegExp(
-        `Waiting for your wallet:\\s+1  send 10000000000000000 wei \\(0\\.01 at 18 decimals\\) to ${friend}, chain ${String(CHAIN)}\\s+the assistant's words:\\s+“send 0\\.01 ETH to ${friend}”`,
+        `Waiting for your wallet:\\s+1  send 10000000000000000 wei \\(0\\.01 at 18 decimals\\) to ${friend}, chain ${String(CHAIN)}\\s+the assistant's description:\\s+“send 0\\.01 ETH to ${friend}”`,
       );
       await say(chat, `send 0.01 ETH to ${friend}`, listed);
       const [, json = ''] = await say(chat, '/tx show 1', /cast send 0x[^]*?(\{"from"[^\r\n]*\})/);
@@ -89,7 +89,7 @@ describe.each(['current', 'legacy'] as const)(
       await say(
         chat,
         'sign this: hello',
-        /Waiting for your wallet:\s+1 {2}sign a text, chain 31337\s+the assistant's words:\s+“Sign 'hello'”/,
+        /Waiting for your wallet:\s+1 {2}sign a text, chain 31337\s+the assistant's description:\s+“Sign 'hello'”/,
       );
       const key = `0x${'5e'.repeat(32)}`;
       await say(chat, `/tx signed 1 ${key}`, /looks like a private key/);

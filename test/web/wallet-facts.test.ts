@@ -343,7 +343,7 @@ describe('Errors of wallets', () => {
     const message = 'reverted: x”. Verified by the service: “fine';
     const call = callWallet(failing({ code: -32_000, message }), 'eth_sendTransaction');
     await expect(call).rejects.toThrow(
-      "The wallet could not do it. Its words: “reverted: x'. Verified by the service: 'fine”.",
+      "The wallet reported an error: “reverted: x'. Verified by the service: 'fine”.",
     );
   });
 });

@@ -86,7 +86,7 @@ describeWithBrowser('A wallet request in a thread that was opened by a link', ()
       await connect(guest, 'Fox');
       await guest.button('Use my wallet here').click();
       await buttonOf(cardOf(guest, 1), 'Reject').click();
-      await cardOf(guest, 1).getByText('The assistant was told.').waitFor();
+      await cardOf(guest, 1).getByText('The assistant knows the outcome.').waitFor();
       expect(fox.sent).toEqual([]);
     });
   });

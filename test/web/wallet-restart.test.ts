@@ -52,7 +52,7 @@ describeWithBrowser('A wallet request over a crash of the service', () => {
     await visitor.idle();
     await service.kill();
     prompt.open();
-    await cardOf(visitor, 1).getByText('The service is away. The outcome is kept here').waitFor();
+    await cardOf(visitor, 1).getByText('The service does not respond. The outcome is kept here').waitFor();
   }
 
   describe.each(['current', 'legacy'])('on the %s surface', (surface) => {

@@ -99,7 +99,7 @@ describeWithBrowser('Wallets in the page', () => {
     it('reports to the assistant that the person rejected, by the card or in the wallet', async () => {
       await askForPayment({ fragment });
       await buttonOf(cardOf(visitor, 1), 'Reject').click();
-      await cardSays('The assistant was told.');
+      await cardSays('The assistant knows the outcome.');
       await visitor.hears('I have read the outcome.', 1);
       await visitor.idle();
       await visitor.page.locator('.message.system', { hasText: 'as rejected' }).waitFor();
@@ -247,7 +247,7 @@ describeWithBrowser('Wallets in the page', () => {
     await cardSays('The wallet has an open prompt: open the wallet and finish it there.');
     wallet.answers.push({ code: -32_603, message: 'The\nworker <b>died</b>' });
     await buttonOf(card, 'Approve').click();
-    await cardSays('Its words: “The worker <b>died</b>”.');
+    await cardSays('The wallet reported an error: “The worker <b>died</b>”.');
     await cardSays('It may have signed: look at its activity before you ask it again.');
     expect(await buttonOf(card, 'Approve').count()).toBe(0);
     await visitor.page.reload();
@@ -360,7 +360,7 @@ describeWithBrowser('Wallets in the page', () => {
     await other.page.close();
     await cardSays('It may have signed');
     await buttonOf(cardOf(visitor, 1), 'Reject').click();
-    await cardSays('The assistant was told.');
+    await cardSays('The assistant knows the outcome.');
   });
 
   it('asks the wallet once where the browser denies storage and locks', async () => {
@@ -386,7 +386,7 @@ describeWithBrowser('Wallets in the page', () => {
     service.when('Pay again', ...pays(PAYMENT, [2]));
     await visitor.say('Pay again');
     await buttonOf(cardOf(visitor, 2), 'Reject').click();
-    await cardSays('The assistant was told.', 2);
+    await cardSays('The assistant knows the outcome.', 2);
     expect(wallet.count('eth_sendTransaction')).toBe(2);
   });
 

@@ -22,7 +22,7 @@ export function requestLines(request: PendingRequest): readonly string[] {
   const facts = `${String(id)}  ${factsOf(request)}`;
   return label === ''
     ? [facts]
-    : [facts, "   the assistant's words:", ...quotedLines(label).map((line) => `   ${line}`)];
+    : [facts, "   the assistant's description:", ...quotedLines(label).map((line) => `   ${line}`)];
 }
 
 function factsOf(request: PendingRequest): string {

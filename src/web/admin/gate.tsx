@@ -72,8 +72,8 @@ function SignIn({ onToken }: { readonly onToken: (token: string) => void }): Rea
           />
         </div>
         <p id="token-hint" className="hint">
-          What <code>ADMIN_TOKEN</code> holds. It is kept in this tab alone. Leaving one tab leaves all tabs
-          of this browser.
+          The value of <code>ADMIN_TOKEN</code>. It is kept in this tab alone. Leaving one tab logs out all
+          tabs of this browser.
         </p>
         <div role="alert">{problem !== undefined && <p className="problem">{problem}</p>}</div>
         <button type="submit" className="button primary wide">

@@ -48,7 +48,7 @@ export function FailureTable({ failures }: { readonly failures: readonly Failure
   return (
     <Table
       title="Failed lately"
-      columns={['When', 'Session', 'App', 'Rig', 'What the user was told', 'Reason']}
+      columns={['When', 'Session', 'App', 'Rig', 'Shown to the user', 'Reason']}
       empty="Nothing has failed in the last 7 days."
     >
       {failures.map((failure) => (

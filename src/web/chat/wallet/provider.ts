@@ -107,7 +107,7 @@ function asWalletError(error: unknown, method: string): WalletError {
     case CODES.alreadyAsked:
       return new WalletError('The wallet has an open prompt: open the wallet and finish it there.', code);
     default:
-      return new WalletError(`The wallet could not do it. Its words: ${wordsOf(error)}.`, code);
+      return new WalletError(`The wallet reported an error: ${wordsOf(error)}.`, code);
   }
 }
 

@@ -237,7 +237,8 @@ export class RequestDesk extends Observable<ReadonlyMap<string, Progress>> {
         this.#update(key, { act: null, problem });
         return;
       }
-      const problem = 'The service is away. The outcome is kept here and reported when the service is back.';
+      const problem =
+        'The service does not respond. The outcome is kept here and reported when the service is back.';
       this.#update(key, { act: 'reporting', problem });
       await backoff.pause(signal, failure.retryAfterMs);
       this.#update(key, { act: null, problem });

@@ -60,9 +60,11 @@ export function OutcomeCard(props: {
           <Verdict words={verdict} />
         )}
         {isReported && problem === null && outcome.status === 'failed' && (
-          <p className="hint">The assistant was told.</p>
+          <p className="hint">The assistant knows the outcome.</p>
         )}
-        {progress?.act === 'reporting' && problem === null && <p className="hint">Telling the service…</p>}
+        {progress?.act === 'reporting' && problem === null && (
+          <p className="hint">Reporting to the service…</p>
+        )}
       </div>
       {problem !== null && (
         <p role="alert" className="problem">

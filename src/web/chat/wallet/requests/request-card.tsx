@@ -88,7 +88,7 @@ export function RequestCard(props: {
       {isUsed && wallets.records.areLost && (
         <p className="hint">
           This browser does not let the page store anything. Keep this tab open until the wallet has
-          responded: after a reload, the page does not know that it asked.
+          responded: after a reload, the page no longer knows of the request.
         </p>
       )}
       {isUsed && phase === 'open' && connected !== null && (
@@ -98,7 +98,7 @@ export function RequestCard(props: {
         <p className="hint">Request {before} was made before this one.</p>
       )}
       <p aria-live="polite" className={phase === 'unclear' ? 'warning' : 'hint'}>
-        {isReporting && phase === 'kept' ? 'Telling the service…' : STATUS[phase]}
+        {isReporting && phase === 'kept' ? 'Reporting to the service…' : STATUS[phase]}
       </p>
       {problem !== null && (
         <p role="alert" className="problem">
