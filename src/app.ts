@@ -66,6 +66,7 @@ export async function createApp(config: Config): Promise<Application> {
   const [
     { createLog },
     { createCore },
+    { OutageLog },
     { WALLET_TOOLS },
     { createSchemas },
     { nodeDigests },
@@ -81,6 +82,7 @@ export async function createApp(config: Config): Promise<Application> {
   ] = await Promise.all([
     import('./adapters/telemetry/pino/log.js'),
     import('./core/create-core.js'),
+    import('./core/operations/outage-log.js'),
     import('./core/wallet/wallet-tools.js'),
     import('./adapters/tools/schema/schemas.js'),
     import('./adapters/platform/node/digests.js'),
@@ -94,7 +96,8 @@ export async function createApp(config: Config): Promise<Application> {
     import('./composition/pages.js'),
     import('./http/guards/loopback.js'),
   ]);
-  const log = createLog({ level: config.logLevel });
+  const allLines = createLog({ level: config.logLevel });
+  const log = new OutageLog(allLines, systemClock);
   const version = readVersion();
   const schemas = createSchemas();
   const walletSignIn = await createWalletSignIn(config);
@@ -108,7 +111,8 @@ export async function createApp(config: Config): Promise<Application> {
   const closing = new Closing();
   closing.add(() => tools.close());
   try {
-    const opened = await openStore(config, { log });
+    // A lost idle connection is no outage.
+    const opened = await openStore(config, { log: allLines });
     closing.add(() => opened.close());
     const { bus, isUp: busUp } = await openBus(config, log);
     closing.add(() => bus.close());

@@ -146,7 +146,7 @@ describe('a service whose SQLite files are removed or moved', () => {
     renameSync(other, place.database);
     expect(await service.send()).toBe(503);
     expect(await service.health()).toBe(503);
-    expect((await running.says(/"msg":"store health check failed"/)).input).toContain('another file is at');
+    expect((await running.says(/"msg":"store unavailable"/)).input).toContain('another file is at');
   });
 
   const onLinux = process.platform === 'linux' ? it : it.skip;

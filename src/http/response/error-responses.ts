@@ -17,7 +17,7 @@ export function answerErrors(log: Log): AnswerError {
     const failure = toFailure(error, dialect);
     if (failure.code === 'internal') log.error({ err: error, request_id: loggedId, route }, 'request failed');
     else if (error instanceof StoreUnavailableError)
-      log.warn({ err: error, request_id: loggedId, route }, 'store unavailable');
+      log.warn({ err: error, request_id: loggedId, route }, 'refused a request');
     if (res.headersSent) {
       if (!res.writableEnded) res.destroy();
       return;
