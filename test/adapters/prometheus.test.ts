@@ -130,6 +130,23 @@ describe('metrics', () => {
     expect(await busUp()).toBe(0);
   });
 
+  it('count a turn whose session another process has deleted as deleted, not as lost', async () => {
+    const store = createMemoryStore();
+    const metrics = measure(store);
+    const rig = new ScriptedRig();
+    const { core } = testCore({ rigs: [rig], store: metrics.store, observer: metrics.observer });
+    const id = 'a0000000-0000-4000-8000-000000000002';
+    await core.send(message(id, 'Hello'));
+    const asked = await rig.next();
+    await store.deleteSession(id, Date.now());
+    // No signal says so: the store refuses to store the step.
+    asked.call('one', 'get_time').end();
+    await core.drain(10_000);
+    const { value } = parseScrape(await metrics.text());
+    expect(value('diptych_turns_left_total', { reason: 'deleted' })).toBe(1);
+    expect(value('diptych_turns_left_total', { reason: 'lost' })).toBe(0);
+  });
+
   it('distinguish turns that are handed over from those that ended', async () => {
     const store = createMemoryStore();
     const metrics = measure(store);

@@ -156,9 +156,9 @@ export class Runner {
         }
         cancelTimeout();
         if (ending !== undefined) await this.#end(running, thread, ending);
-        // A turn without an ending may already run on another node.
-        else this.#leave(running);
       } finally {
+        // A turn without an ending may already run on another node.
+        this.#forget(running);
         cancelTimeout();
         thread.pins--;
         (await listening)();
@@ -166,7 +166,9 @@ export class Runner {
     } catch (error) {
       this.parts.log.error({ err: error, turn: running.turn.id }, 'left a turn for recovery');
     } finally {
-      this.#leave(running);
+      this.#forget(running);
+      if (!running.hasEnded && running.leftAs === 'lost') await this.#stopIfDeleted(running);
+      running.finish();
       if (!running.hasEnded) this.#left.add(running);
       // A drain records the usage of all turns itself, after it has released their leases.
       if (!this.#isDraining) await this.#left.count();
@@ -281,7 +283,7 @@ export class Runner {
       // The store numbers the new system error: reload the session before the next snapshot.
       if (ending.error !== null) thread.stale = true;
       running.text = running.leftover = '';
-      this.#leave(running);
+      this.#forget(running);
       announce(this.parts.bus, turn.sessionId, commit);
       announceEnd(this.parts.bus, running, messages, ending);
       if (next !== null) this.start(next, askedAt);
@@ -292,9 +294,7 @@ export class Runner {
     this.titles.make(thread, running, { records, asksRig: !this.#isDraining });
   }
 
-  /** Idempotent. */
-  #leave(running: RunningTurn): void {
+  #forget(running: RunningTurn): void {
     if (this.#running.get(running.turn.sessionId) === running) this.#running.delete(running.turn.sessionId);
-    running.finish();
   }
 }

@@ -30,6 +30,7 @@ export class RunningTurn {
   hasEnded = false;
   /** True once `stop()` was called. Mirrors `signal.aborted`, whose getter is too slow to read for every token. */
   isStopped = false;
+  #isDeleted = false;
   #last: Promise<unknown> = NOTHING;
   readonly #controller = new AbortController();
   #onStop: ((reason: TurnStopped) => void) | undefined;
@@ -73,6 +74,7 @@ export class RunningTurn {
   stop(reason: StopReason): void {
     const stopped = new TurnStopped(reason);
     this.isStopped = true;
+    this.#isDeleted ||= reason === 'deleted';
     this.#controller.abort(stopped);
     this.#onStop?.(stopped);
   }
@@ -110,9 +112,18 @@ export class RunningTurn {
     return mine;
   }
 
-  /** Reports to the observer that this process has finished or abandoned the turn. */
-  finish(): void {
+  /**
+   * Why this process abandons the turn. The deletion of its session counts although its lease was lost first: the store
+   * refuses writes from then on, and the signal of the deletion arrives later.
+   */
+  get leftAs(): StopReason {
     const reason: unknown = this.signal.reason;
-    this.observed.left(reason instanceof TurnStopped ? reason.stop : 'lost');
+    const stop = reason instanceof TurnStopped ? reason.stop : 'lost';
+    return stop === 'lost' && this.#isDeleted ? 'deleted' : stop;
+  }
+
+  /** Reports to the observer that this process has finished or abandoned the turn. Idempotent. */
+  finish(): void {
+    this.observed.left(this.leftAs);
   }
 }
