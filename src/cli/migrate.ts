@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs';
-import { realpath } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
 import { nodeDigests } from '../adapters/platform/node/digests.js';
@@ -47,15 +46,15 @@ function location(value: string): DatabaseLocation {
 }
 
 async function migrate(terminal: Terminal, flags: Flags): Promise<void> {
-  if ((await placeOf(flags.from)) === (await placeOf(flags.to))) {
-    throw new CommandError('--from and --to are the same database', 2);
-  }
   const stop = new AbortController();
   const release = terminal.onStop(() => {
     stop.abort(new Error('Interrupted'));
   });
   try {
     await between(flags, async (from, to) => {
+      if ((await from.identity()) === (await to.identity())) {
+        throw new CommandError('--from and --to are the same database', 2);
+      }
       if (flags.force !== true) await refuseServed({ from, to });
       const compared = await copyAndCompare(terminal, { from, to }, stop.signal);
       if (compared === undefined) {
@@ -68,13 +67,6 @@ async function migrate(terminal: Terminal, flags: Flags): Promise<void> {
   } finally {
     release();
   }
-}
-
-async function placeOf(database: DatabaseLocation): Promise<string> {
-  if (database.kind === 'postgres') return database.url;
-  return database.path !== null && existsSync(database.path)
-    ? realpath(database.path)
-    : String(database.path);
 }
 
 /** Opens both databases for `work` and closes them afterwards. */

@@ -9,6 +9,8 @@ import {
 
 /** Exports all data of a store, or imports it. The store must not be in use by a service at the same time. */
 export interface Transfer {
+  /** Identifies the database, however it was named: equal for two connections to the same one. */
+  identity(): Promise<string>;
   /**
    * Reads all rows of a table in batches, in the order of `compareKeys`. Rows that are inserted during the iteration
    * are not included.

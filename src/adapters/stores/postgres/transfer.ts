@@ -34,6 +34,10 @@ export async function openPostgresTransfer(
   }
 
   return {
+    async identity() {
+      const { rows } = await guarded(() => client.query<{ identity: string }>(IDENTITY));
+      return String(rows[0]?.identity);
+    },
     rows: (table) => readRows(url, table),
     async insert(table, rows) {
       const text = inserts.get(table) ?? insertOf(table);
@@ -56,6 +60,9 @@ export async function openPostgresTransfer(
     close: () => guarded(() => client.end()),
   };
 }
+
+const IDENTITY = `SELECT concat_ws('/', system_identifier, oid, current_schema()) AS identity
+  FROM pg_control_system(), pg_database WHERE datname = current_database()`;
 
 const OPEN = `SELECT count(*) AS open,
     count(*) FILTER (

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
 import { wellFormed } from '../../../core/model/text.js';
 import type { Transfer } from '../../../core/ports/transfer.js';
@@ -40,6 +40,11 @@ export async function openSqliteTransfer(
     mustExist ? undefined : copying,
   );
   return {
+    identity: () =>
+      settled(() => {
+        const { dev, ino } = statSync(path, { bigint: true });
+        return `${String(dev)}/${String(ino)}`;
+      }),
     rows: (table) => readRows(path, table),
     insert: (table, rows) =>
       settled(() => {
