@@ -20,7 +20,12 @@ export async function rename(world: World, conversation: Conversation, random: R
         body: JSON.stringify({ title }),
       });
       const judgement = judge(world, what, answer, { door, askedAt, expected: [200] });
-      if (judgement === 'expected' || judgement === 'wrong') return;
+      if (judgement === 'expected') return;
+      if (judgement === 'wrong') {
+        // The fault is counted. Whether the title was stored is not known.
+        conversation.titles.pop();
+        return;
+      }
     } catch (error) {
       if (error instanceof Hung) world.figures.fault('hung', `${what}: ${error.message}`);
       else if (error instanceof Cut) judgeCut(world, what, door, error);
