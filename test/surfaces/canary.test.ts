@@ -292,7 +292,7 @@ async function converse(
     house.url,
     `GET /api/state?client_id=${CLIENT} HTTP/9.9\r\nX-API-Key: ${key}\r\n\r\n`,
   );
-  expect(raw).toContain('400');
+  expect(raw).toContain('505');
   expect(raw).not.toContain(CLIENT);
   // Turns that fail, with the key of the client and with the configured one.
   for (const [asked, bad] of [

@@ -3,7 +3,12 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import express, { type Response } from 'express';
 import { isFull } from '../../src/http/sse/backpressure.js';
-import { createStreams, type StreamSource, type Streams } from '../../src/http/sse/streams.js';
+import {
+  createStreams,
+  type StreamOptions,
+  type StreamSource,
+  type Streams,
+} from '../../src/http/sse/streams.js';
 import { connectTo } from '../support/raw.js';
 import { openStream } from '../support/sse.js';
 
@@ -54,14 +59,14 @@ let url: string;
 let over: Promise<unknown>;
 let response: Response;
 
-async function serve(keepAliveMs: number, lastWords?: () => string | undefined): Promise<void> {
+async function serve(keepAliveMs: number, options?: StreamOptions): Promise<void> {
   streams = createStreams({ keepAliveMs });
   feed = new TestFeed();
   const app = express();
   app.use((req, res) => {
     response = res;
     const frame = (text: string) => (text === 'hidden' ? undefined : `data: ${text}\n\n`);
-    over = streams.stream(req, res, feed, frame, lastWords).catch((error: unknown) => error);
+    over = streams.stream(req, res, feed, frame, options).catch((error: unknown) => error);
   });
   server = createServer(app);
   server.listen(0, '127.0.0.1');
@@ -78,7 +83,7 @@ afterEach(async () => {
 
 describe('a stream', () => {
   it('writes what is shown, and ends with its feed and its last words', async () => {
-    await serve(0, () => 'data: bye\n\n');
+    await serve(0, { lastWords: () => 'data: bye\n\n' });
     const stream = await openStream(url);
     feed.push('one', 'hidden', 'two');
     feed.end();
@@ -116,7 +121,7 @@ describe('a stream', () => {
   });
 
   it('passes on what its feed throws, after its last words', async () => {
-    await serve(0, () => 'data: sorry\n\n');
+    await serve(0, { lastWords: () => 'data: sorry\n\n' });
     const stream = await openStream(url);
     const failure = new Error('the store is gone');
     feed.push('one', failure);
@@ -129,6 +134,15 @@ describe('a stream', () => {
     const { status, headers } = await fetch(url, { method: 'HEAD' });
     expect([status, headers.get('content-type')]).toEqual([200, 'text/event-stream']);
     expect(feed.closed).toBe(true);
+  });
+
+  it('sends a comment immediately when nothing may happen for a while', async () => {
+    await serve(0, { opening: true });
+    const stream = await openStream(url);
+    await stream.until(({ bytes }) => bytes === ': keep-alive\n\n');
+    feed.push('one');
+    feed.end();
+    expect(await stream.end()).toBe(': keep-alive\n\ndata: one\n\n');
   });
 
   it('sends a comment after silence, again and again', async () => {

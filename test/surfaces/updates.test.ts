@@ -161,7 +161,7 @@ describe('GET /api/updates', () => {
     const end = `${head('turn_ended')},"status":"complete"}\n\n`;
     const untitled = (bytes: string) => bytes.replace(/id: \d+\ndata: \{"type":"title_changed".*\n\n/, '');
     expect(untitled(full.bytes)).toBe(
-      `${head('turn_started')}}\n\n${head('text_delta')},"content":"Hel","offset":0}\n\n${head('text_delta')},"content":"lo","offset":3}\n\n${end}`,
+      `: keep-alive\n\n${head('turn_started')}}\n\n${head('text_delta')},"content":"Hel","offset":0}\n\n${head('text_delta')},"content":"lo","offset":3}\n\n${end}`,
     );
     await late.until(({ bytes }) => bytes.includes('turn_ended'));
     expect(untitled(late.bytes)).toBe(untitled(full.bytes));

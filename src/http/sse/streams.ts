@@ -24,6 +24,11 @@ export interface StreamSource<T> {
 /** Converts an item into the bytes of a frame; undefined: the item is skipped. */
 export type Frame<T> = (item: T) => string | Buffer | undefined;
 
+export interface StreamOptions {
+  readonly lastWords?: () => string | undefined;
+  readonly opening?: boolean;
+}
+
 /** The open streams of a server. */
 export interface Streams {
   /**
@@ -34,7 +39,9 @@ export interface Streams {
   /**
    * Sends the feed as Server-Sent Events until it ends or the client disconnects. Sends a keep-alive comment after
    * silence and disconnects a client that is too slow for its feed.
-   * @param lastWords returns the final frame, if any, when the feed has ended or failed
+   * @param options `lastWords` returns the final frame, if any, when the feed has ended or failed. `opening`: sends a
+   * comment immediately, for streams on which nothing may happen for a while: Firefox does not tell a page of a response
+   * before the first byte of its body.
    * @throws the error of the feed, after the stream has ended
    */
   stream<T>(
@@ -42,7 +49,7 @@ export interface Streams {
     res: Response,
     feed: StreamSource<T>,
     frame: Frame<T>,
-    lastWords?: () => string | undefined,
+    options?: StreamOptions,
   ): Promise<void>;
   /** True while the response is a stream whose feed has not ended. */
   isOpen(res: ServerResponse): boolean;
@@ -51,7 +58,7 @@ export interface Streams {
 }
 
 const HEADERS: HeaderList = ['Content-Type', 'text/event-stream', 'X-Accel-Buffering', 'no'];
-const KEEP_ALIVE = ': keep-alive\n\n';
+const COMMENT = ': keep-alive\n\n';
 
 interface OpenStream {
   readonly res: Response;
@@ -83,7 +90,7 @@ export function createStreams(
     takePlace: (req, res, sessionId) => {
       places.take(req, res, sessionId);
     },
-    async stream(req, res, feed, frame, lastWords) {
+    async stream(req, res, feed, frame, { lastWords, opening = false } = {}) {
       if (req.method === 'HEAD' || isGone(res)) {
         feed.close();
         beginStream(req, res).end();
@@ -99,7 +106,9 @@ export function createStreams(
       const over = observer?.streaming(req, placeOf(exchangeOf(req)));
       add(entry);
       try {
-        beginStream(req, res).flushHeaders();
+        beginStream(req, res);
+        if (opening) res.write(COMMENT);
+        else res.flushHeaders();
         await feed.each((item) => {
           const bytes = frame(item);
           if (bytes === undefined || isGone(res)) return undefined;
@@ -147,7 +156,7 @@ export function createStreams(
         entry.silentSince = now;
       } else if (keepAliveMs > 0 && now - entry.silentSince >= keepAliveMs) {
         entry.silentSince = now;
-        res.write(KEEP_ALIVE);
+        res.write(COMMENT);
       }
     }
   }

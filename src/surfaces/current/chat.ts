@@ -3,6 +3,7 @@ import { handle } from '../../http/validation/input.js';
 import { preferredWait } from '../../http/request/prefer.js';
 import type { Route } from '../../http/routing/route.js';
 import { cursorOf } from '../shared/cursor.js';
+import type { Update } from '../../core/model/update.js';
 import { updateFrame } from '../shared/events.js';
 import type { ChatApi, StreamApi } from '../../core/api.js';
 import type { Streams } from '../../http/sse/streams.js';
@@ -60,9 +61,10 @@ export function chatRoutes(core: ChatApi & StreamApi, streams: Streams): readonl
         handle(input.subscribe, async ({ sessionId, include, ...cursor }, req, res) => {
           requireEventStream(req);
           streams.takePlace(req, res, sessionId);
-          const options = { after: cursorOf(cursor), turns: include !== undefined };
-          const feed = await core.updates(sentByHeader(sessionId), options);
-          await streams.stream(req, res, feed, (update) => updateFrame(sessionId, update, { ids: true }));
+          const turns = include !== undefined;
+          const feed = await core.updates(sentByHeader(sessionId), { after: cursorOf(cursor), turns });
+          const frame = (update: Update) => updateFrame(sessionId, update, { ids: true });
+          await streams.stream(req, res, feed, frame, { opening: turns });
         }),
       ),
       isStream: true,

@@ -35,11 +35,14 @@ export async function streamUpdates(
   // All browsers share an id such as `default-session`, so they must not share its limit of streams.
   streams.takePlace(req, res, session?.id ?? randomUUID());
   const address = addressOf(req);
-  const options = { after: cursorOf(asked), turns: asked.include !== undefined };
+  const turns = asked.include !== undefined;
   const feed: Feed<Update> =
     session === undefined
       ? new SilentFeed()
-      : await unlessDeleted<Feed<Update>>(core.updates(session, options), () => new SilentFeed());
+      : await unlessDeleted<Feed<Update>>(
+          core.updates(session, { after: cursorOf(asked), turns }),
+          () => new SilentFeed(),
+        );
   const { used, remove } = idleStreams.add({
     address,
     isSilent: feed instanceof SilentFeed,
@@ -49,10 +52,11 @@ export async function streamUpdates(
     },
   });
   try {
-    await streams.stream(req, res, feed, (update) => {
+    const usedFrame = (update: Update) => {
       used();
       return frame(named, update);
-    });
+    };
+    await streams.stream(req, res, feed, usedFrame, { opening: turns });
   } finally {
     remove();
   }

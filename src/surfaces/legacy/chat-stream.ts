@@ -19,5 +19,6 @@ export function streamTurn(
     const event = chatEvent(update);
     return event === undefined ? undefined : dataFrame(event);
   };
-  return streams.stream(req, res, feed, frame, () => (isOver ? undefined : dataFrame(BROKEN_OFF)));
+  const lastWords = () => (isOver ? undefined : dataFrame(BROKEN_OFF));
+  return streams.stream(req, res, feed, frame, { lastWords });
 }
