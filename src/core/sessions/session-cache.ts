@@ -132,10 +132,7 @@ export class SessionCache {
     return this.assumeNew(ref.id);
   }
 
-  /**
-   * Like `openForWrite`, but accepts a cached session whose revision was not checked: for a write that the store rejects
-   * if the session has changed.
-   */
+  /** Like `openForWrite`, without checking the revision: the store must reject the write if the session changed. */
   async openUnchecked(ref: SessionRef): Promise<CachedSession> {
     return this.openForWrite(ref, Infinity);
   }
@@ -178,6 +175,8 @@ export class SessionCache {
     const flight = await this.store.readFlight(thread.id);
     const open = flight === undefined ? undefined : thread.findOpen(flight.turnId);
     if (flight === undefined || open === undefined) return;
+    // A claim from the queue makes no new revision of the session.
+    if (open.turn.status === 'queued') open.turn = { ...open.turn, status: 'running' };
     const next = (open.messages.at(-1)?.position ?? -1) + 1;
     if (flight.position === next) {
       open.partialText = flight.text || flight.leftover;
@@ -218,8 +217,7 @@ export class SessionCache {
   }
 
   async #find(id: string): Promise<CachedSession | 'deleted' | 'unknown'> {
-    // Reads again when the first read, which an earlier caller may have started, is older than a revision announced
-    // since.
+    // Reads again if a revision was announced after the first read began, maybe for an earlier caller.
     const found = await this.#read(id);
     return found instanceof CachedSession && found.stale ? this.#read(id) : found;
   }

@@ -95,6 +95,40 @@ describe('the tokens of a turn that a node has left', () => {
     expect(await counted(store, id)).toBe(100);
   });
 
+  it('count when the store was down for longer than a lease', async () => {
+    const memory = createMemoryStore();
+    let isDown = false;
+    const whileUp =
+      <A extends unknown[], R>(access: (...given: A) => Promise<R>) =>
+      (...given: A): Promise<R> =>
+        isDown ? Promise.reject(new StoreUnavailableError('down')) : access(...given);
+    const store: Store = {
+      ...memory,
+      readLeases: whileUp(memory.readLeases),
+      claimAbandoned: whileUp(memory.claimAbandoned),
+      renewLeases: whileUp(memory.renewLeases),
+      saveProgress: whileUp(memory.saveProgress),
+      endTurn: whileUp(memory.endTurn),
+      countAttempts: whileUp(memory.countAttempts),
+    };
+    const { core, rig, clock } = node(store);
+    await core.start();
+    const id = uuid();
+    await core.send(message(id, 'Hi'));
+    const asked = await rig.next();
+    isDown = true;
+    asked.text('Hello').end({ inputTokens: 60, outputTokens: 40 });
+    await clock.advance(10_000);
+    expect(await counted(memory, id)).toBeUndefined();
+    isDown = false;
+    await clock.advance(2_000);
+    expect(await counted(memory, id)).toBe(100);
+    (await rig.next()).text('Hello again').end({ inputTokens: 7, outputTokens: 3 });
+    await clock.passUntil(core.drain(60_000));
+    expect(await counted(memory, id)).toBe(110);
+    expect(await shownUsage(memory, id)).toEqual({ inputTokens: 67, outputTokens: 43 });
+  });
+
   it('are counted in one step after the leases are released', async () => {
     const memory = createMemoryStore();
     const steps: string[] = [];

@@ -109,6 +109,28 @@ describe('a node that does not work on the turn', () => {
     asked.text(' more').end();
   });
 
+  it('shows its text in flight also when it saw the turn before it was claimed from the queue', async () => {
+    const store = createMemoryStore();
+    const [rig, clock] = [new ScriptedRig(), new FakeClock()];
+    const settings = { mirrorMs: 0 };
+    const { core: first } = testCore({ rigs: [rig], store, clock, settings });
+    const { core: other } = testCore({ rigs: [new ScriptedRig()], store, clock, settings });
+    const id = uuid();
+    await first.send(message(id, 'one'));
+    await first.send(message(id, 'two'));
+    const drained = first.drain(60_000);
+    (await rig.next()).text('1').end();
+    await clock.passUntil(drained);
+    const waiting = await other.snapshot(created(id));
+    const [claimed] = await store.claimAbandoned({ owner: 'third', milliseconds: 60_000 }, [], 1);
+    if (claimed === undefined) throw new Error('the second turn was not claimed');
+    await store.saveProgress(claimed, { messages: [], events: [], partialText: 'Hello' }, clock.now());
+    await clock.advance(1_000);
+    const shown = await other.snapshot(created(id));
+    expect(spoken(shown)).toEqual(['user: one', 'assistant: 1', 'user: two', 'assistant~ Hello']);
+    expect(shown.tag).not.toBe(waiting.tag);
+  });
+
   it('interrupts it', async () => {
     const { owner, other, rig, clock } = twoNodes();
     const id = uuid();
