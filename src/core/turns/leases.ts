@@ -107,6 +107,8 @@ export class Leases {
     this.#isBusy = true;
     try {
       await this.#claimAbandoned(claim, await this.#findLost());
+      // The store is available: record the attempts that were waiting for it.
+      await this.runner.left.count();
     } catch (error) {
       this.parts.log.warn({ err: error }, 'failed to look for abandoned turns');
     } finally {

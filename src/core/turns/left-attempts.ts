@@ -2,8 +2,11 @@ import { tokenUses, type LimitSettings } from '../model/quota.js';
 import type { Clock } from '../ports/clock.js';
 import type { AttemptUse } from '../ports/lease-store.js';
 import type { Log } from '../ports/log.js';
-import type { Store } from '../ports/store.js';
+import { StoreUnavailableError, type Store } from '../ports/store.js';
 import type { RunningTurn } from './running-turn.js';
+
+/** How many attempts wait at most for an unavailable store. The oldest are dropped. */
+const MAX_WAITING = 10_000;
 
 interface CountingParts {
   readonly clock: Clock;
@@ -39,13 +42,18 @@ export class LeftAttempts {
     if (isUsed) this.#attempts.push({ turnId, attempt, ...used });
   }
 
-  /** Stores and removes the added attempts. Never rejects. */
+  /**
+   * Stores and removes the added attempts. While the store is unavailable they wait for the next call; one that the
+   * store recorded without acknowledging it counts twice. Never rejects.
+   */
   async count(): Promise<void> {
     const attempts = this.#attempts.splice(0);
     if (attempts.length === 0) return;
     try {
       await this.parts.store.countAttempts(attempts);
     } catch (error) {
+      if (error instanceof StoreUnavailableError)
+        this.#attempts = [...attempts, ...this.#attempts].slice(-MAX_WAITING);
       const turns = attempts.map(({ turnId }) => turnId);
       this.parts.log.warn({ err: error, turns }, 'failed to record token usage');
     }

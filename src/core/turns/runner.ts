@@ -33,7 +33,7 @@ export interface RunnerParts {
 export class Runner {
   readonly #running = new Map<string, RunningTurn>();
   readonly #work = new Map<RunningTurn, Promise<void>>();
-  readonly #left: LeftAttempts;
+  readonly left: LeftAttempts;
   #isDraining = false;
 
   /** @param owner identifies this process among all that share the store */
@@ -43,7 +43,7 @@ export class Runner {
     private readonly titles: Titles,
     readonly owner: string,
   ) {
-    this.#left = new LeftAttempts(parts);
+    this.left = new LeftAttempts(parts);
   }
 
   /** The lease to claim turns with; null while draining: no turn may be claimed. */
@@ -117,7 +117,7 @@ export class Runner {
       await Promise.all(this.#work.values());
       if (left.length > 0) await this.#release(left.map(({ turn }) => turn.id));
     } while (this.#work.size > 0);
-    await this.#left.count();
+    await this.left.count();
   }
 
   /** Resolves when no turn is running. A turn that was claimed before a drain can start during it. */
@@ -169,9 +169,9 @@ export class Runner {
       this.#forget(running);
       if (!running.hasEnded && running.leftAs === 'lost') await this.#stopIfDeleted(running);
       running.finish();
-      if (!running.hasEnded) this.#left.add(running);
+      if (!running.hasEnded) this.left.add(running);
       // A drain records the usage of all turns itself, after it has released their leases.
-      if (!this.#isDraining) await this.#left.count();
+      if (!this.#isDraining) await this.left.count();
       this.#work.delete(running);
     }
   }

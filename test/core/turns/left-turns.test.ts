@@ -98,18 +98,16 @@ describe('the tokens of a turn that a node has left', () => {
   it('count when the store was down for longer than a lease', async () => {
     const memory = createMemoryStore();
     let isDown = false;
-    const whileUp =
-      <A extends unknown[], R>(access: (...given: A) => Promise<R>) =>
-      (...given: A): Promise<R> =>
-        isDown ? Promise.reject(new StoreUnavailableError('down')) : access(...given);
+    const whileUp = <R>(access: () => Promise<R>): Promise<R> =>
+      isDown ? Promise.reject(new StoreUnavailableError('down')) : access();
     const store: Store = {
       ...memory,
-      readLeases: whileUp(memory.readLeases),
-      claimAbandoned: whileUp(memory.claimAbandoned),
-      renewLeases: whileUp(memory.renewLeases),
-      saveProgress: whileUp(memory.saveProgress),
-      endTurn: whileUp(memory.endTurn),
-      countAttempts: whileUp(memory.countAttempts),
+      readLeases: () => whileUp(() => memory.readLeases()),
+      claimAbandoned: (...given) => whileUp(() => memory.claimAbandoned(...given)),
+      renewLeases: (...given) => whileUp(() => memory.renewLeases(...given)),
+      saveProgress: (...given) => whileUp(() => memory.saveProgress(...given)),
+      endTurn: (...given) => whileUp(() => memory.endTurn(...given)),
+      countAttempts: (attempts) => whileUp(() => memory.countAttempts(attempts)),
     };
     const { core, rig, clock } = node(store);
     await core.start();
@@ -123,6 +121,7 @@ describe('the tokens of a turn that a node has left', () => {
     isDown = false;
     await clock.advance(2_000);
     expect(await counted(memory, id)).toBe(100);
+    await clock.advance(10_000);
     (await rig.next()).text('Hello again').end({ inputTokens: 7, outputTokens: 3 });
     await clock.passUntil(core.drain(60_000));
     expect(await counted(memory, id)).toBe(110);
