@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
+import type { Quota } from '../../src/core/model/quota.js';
 import {
   acceptance,
   claimFree,
@@ -133,6 +134,28 @@ export function acceptContract(withStore: WithStore): void {
         expect(revisions.size).toBe(50);
         const { open } = await loaded(store, id);
         expect(open.map(({ turn }) => turn.no)).toEqual(Array.from({ length: 51 }, (_, n) => n + 1));
+      }),
+    );
+
+    it(
+      'writes nothing for a message over its quota',
+      withStore(async (store) => {
+        const id = randomUUID();
+        const quota = (subject: string, limit: number): Quota => ({
+          ...{ subject, measure: 'turns', from: T0, milliseconds: 1_000, limit },
+        });
+        const spent = quota('key:spent', 1);
+        await send(store, randomUUID(), { quotas: [spent] });
+        const quotas = [quota(`session:${id}`, 5), spent];
+        expect(await store.acceptMessage(acceptance(id, { quotas }))).toEqual({
+          kind: 'over_quota',
+          quota: spent,
+        });
+        expect(await store.countRequest(quotas)).toEqual(spent);
+        expect(await store.readUses(0, 10)).toEqual([
+          { subject: 'key:spent', measure: 'turns', from: T0, amount: 1 },
+        ]);
+        expect(await store.loadThread(id)).toBe('unknown');
       }),
     );
 
