@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
 import { openConnections, type Run } from '../../src/adapters/stores/postgres/connections.js';
+import { createActivity } from '../../src/adapters/stores/postgres/queries/activity.js';
 import { createLeases } from '../../src/adapters/stores/postgres/queries/leases.js';
 import { createReads } from '../../src/adapters/stores/postgres/queries/reads.js';
 import { createThreadReads } from '../../src/adapters/stores/postgres/queries/threads.js';
@@ -33,6 +34,30 @@ async function counted(database: ReturnType<typeof testDatabase>) {
   };
   return { url, store, run, statements, state, close };
 }
+
+describeWithPostgres('the history of the operator', () => {
+  const database = testDatabase();
+
+  it('is saved in one statement, so that nothing is added twice after a failure', async () => {
+    const { run, statements, store, close } = await counted(database);
+    try {
+      const failure = {
+        at: T0,
+        turnId: randomUUID(),
+        sessionId: randomUUID(),
+        app: 'a',
+        rig: null,
+        reason: null,
+      };
+      const work = { day: 0, app: 'a', keyId: null, turns: 1, inputTokens: 10, outputTokens: 5 };
+      await createActivity(run).saveActivity({ minutes: [], failures: [failure], work: [work] });
+      expect(statements).toEqual(['save_activity']);
+      expect(await store.readFailures(9)).toHaveLength(1);
+    } finally {
+      await close();
+    }
+  });
+});
 
 describeWithPostgres('Steps', () => {
   const database = testDatabase();

@@ -102,6 +102,13 @@ export function activityContract(withStore: WithStore): void {
         const kept = await store.readFailures(2 * MAX_FAILURES);
         expect(kept).toHaveLength(MAX_FAILURES);
         expect(kept.at(-1)?.at).toBe(T0 + 20);
+        const more = [failure({ at: T0 + MAX_FAILURES + 20 }), failure({ at: T0 + MAX_FAILURES + 21 })];
+        await store.saveActivity({ ...NOTHING, failures: more });
+        await store.saveActivity({ ...NOTHING, work: [work()] });
+        const after = await store.readFailures(2 * MAX_FAILURES);
+        expect([after.length, after[0]?.at, after.at(-1)?.at]).toEqual([
+          ...[MAX_FAILURES, T0 + MAX_FAILURES + 21, T0 + 22],
+        ]);
       }),
     );
 

@@ -9,7 +9,8 @@ import { isDurations } from '../../../../core/model/stored-shapes.js';
 import type { Run, Statement } from '../connections.js';
 import { toJson } from '../rows.js';
 
-// Sorted, so that rows are locked in a fixed order and concurrent nodes cannot deadlock.
+// Sorted, so that rows are locked in a fixed order and concurrent nodes cannot deadlock. One statement, because a caller
+// that repeats a failed save would add the work again. Its DELETE does not see the failures that it inserts.
 const SAVE: Statement = {
   name: 'save_activity',
   text: `WITH minutes AS (
@@ -28,8 +29,12 @@ const SAVE: Statement = {
         coalesce((SELECT s.id FROM sessions s WHERE s.id = "sessionId" AND s.deleted_at IS NULL), ''), app, rig, reason
       FROM json_to_recordset($2::json) AS r (at bigint, "turnId" text, "sessionId" text, app text, rig text,
         reason text)
-      ORDER BY at, "turnId" COLLATE "C"
+      ORDER BY at DESC, "turnId" COLLATE "C" DESC LIMIT $4
       ON CONFLICT DO NOTHING
+    ), trimmed AS (
+      DELETE FROM failures WHERE json_array_length($2::json) > 0 AND ctid = ANY (ARRAY(
+        SELECT ctid FROM failures ORDER BY at DESC, turn_id DESC
+        OFFSET greatest($4 - json_array_length($2::json), 0) FOR UPDATE SKIP LOCKED))
     )
     INSERT INTO work (day, app, key_id, turns, input_tokens, output_tokens)
     SELECT day, app, coalesce("keyId", ''), sum(turns), sum("inputTokens"), sum("outputTokens")
@@ -40,11 +45,6 @@ const SAVE: Statement = {
     ON CONFLICT (day, app, key_id) DO UPDATE SET turns = work.turns + EXCLUDED.turns,
       input_tokens = work.input_tokens + EXCLUDED.input_tokens,
       output_tokens = work.output_tokens + EXCLUDED.output_tokens`,
-};
-const DROP_FAILURES: Statement = {
-  name: 'drop_failures',
-  text: `DELETE FROM failures WHERE ctid = ANY (ARRAY(
-    SELECT ctid FROM failures ORDER BY at DESC, turn_id DESC OFFSET $1 FOR UPDATE SKIP LOCKED))`,
 };
 const READ_MINUTES: Statement = {
   name: 'read_activity',
@@ -84,8 +84,7 @@ export function createActivity(
         firstText: JSON.stringify(row.firstText),
         duration: JSON.stringify(row.duration),
       }));
-      await run(SAVE, [toJson(rows), toJson(failures), toJson(work)]);
-      if (failures.length > 0) await run(DROP_FAILURES, [MAX_FAILURES]);
+      await run(SAVE, [toJson(rows), toJson(failures), toJson(work), MAX_FAILURES]);
     },
     async readActivity(since) {
       const rows = await run<MinuteRow>(READ_MINUTES, [since]);
