@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
+import type { Lease } from '../../src/core/model/turn.js';
 import { SETTLED_ANOTHER } from '../../src/core/ports/wallet-store.js';
 import {
   acceptance,
@@ -135,6 +136,30 @@ function reportContract(withStore: WithStore): void {
         await send(store, id);
         expect(await clientOf(2, null)).toBe('b');
         expect(await clientOf(3, 'c')).toBe('c');
+      }),
+    );
+
+    it(
+      'gives a turn the key of the last turn in its App that has one',
+      withStore(async (store) => {
+        const id = randomUUID();
+        await send(store, id, { app: 'shop', keyId: 'a' });
+        await pend(store, id, {}, {}, {});
+        const keyOf = async (request: number, claimTurn: Lease | null = null) => {
+          const { turn } = await report(store, id, [request], { app: 'shop', claimTurn });
+          const stored = await store.readTurn(id, turn.id);
+          expect(stored?.turn).toEqual(turn);
+          return turn.keyId;
+        };
+        await send(store, id, { app: 'desk', keyId: 'other' });
+        await send(store, id, { app: 'shop' });
+        expect(await keyOf(1)).toBe('a');
+        await send(store, id, { app: 'shop', keyId: 'b' });
+        await store.interruptTurns(id, T0 + 2);
+        expect(await keyOf(2, LEASE)).toBe('b');
+        const other = await newThread(store);
+        await pend(store, other, {});
+        expect((await report(store, other, [1])).turn.keyId).toBeNull();
       }),
     );
 

@@ -71,6 +71,7 @@ export interface WalletReport {
   readonly messageId: string;
   /** The words of the `system` message that begins the turn. */
   readonly text: string;
+  /** The turn also gets the key of the session's last turn in this App that has one. */
   readonly app: string;
   /** Null: the turn belongs to the client of the session's last turn that has one. */
   readonly clientId: string | null;

@@ -123,13 +123,14 @@ export function reportWalletOutcome(state: State, report: WalletReport): Reporte
     activeAt: Math.max(kept.session.activeAt, at),
   };
   const lastClient = kept.turns.findLast(({ turn }) => turn.clientId !== null)?.turn.clientId ?? null;
+  const lastOfKey = kept.turns.findLast(({ turn }) => turn.app === app && turn.keyId !== null);
   const added = addTurn(
     kept,
     {
       id: turnId,
       app,
       clientId: report.clientId ?? lastClient,
-      keyId: null,
+      keyId: lastOfKey?.turn.keyId ?? null,
       status: 'queued',
       createdAt: at,
     },

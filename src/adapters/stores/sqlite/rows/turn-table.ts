@@ -39,6 +39,8 @@ export interface TurnTable {
   countOpen(session: number): { readonly queued: number; readonly isRunning: boolean };
   /** Returns the client of the last turn of a session that has one. */
   findLastClient(session: number): string | null;
+  /** Returns the id of the key of the last turn of a session in an App that has one. */
+  findLastKey(session: number, app: string): string | null;
   insertQueued(session: number, turn: NewTurn): Turn;
   /** Stores a turn that has ended when it was created. */
   insertComplete(session: number, turn: NewTurn): Turn;
@@ -83,6 +85,11 @@ export function createTurnTable(db: Database): TurnTable {
   const selectLastClient = db
     .prepare<[number], string>(
       'SELECT client_id FROM turns WHERE session = ? AND client_id IS NOT NULL ORDER BY no DESC LIMIT 1',
+    )
+    .pluck();
+  const selectLastKey = db
+    .prepare<[number, string], string>(
+      'SELECT key_id FROM turns WHERE session = ? AND app = ? AND key_id IS NOT NULL ORDER BY no DESC LIMIT 1',
     )
     .pluck();
   const insert = db.prepare<
@@ -164,6 +171,7 @@ export function createTurnTable(db: Database): TurnTable {
       return { queued, isRunning: running > 0 };
     },
     findLastClient: (session) => selectLastClient.get(session) ?? null,
+    findLastKey: (session, app) => selectLastKey.get(session, app) ?? null,
     insertQueued(session, turn) {
       const { id, no, app, clientId, keyId, createdAt } = turn;
       insert.run(session, id, no, app, clientId, keyId, createdAt, 'queued', 0, null, 0, null);

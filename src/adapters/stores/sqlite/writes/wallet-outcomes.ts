@@ -60,11 +60,12 @@ export function createOutcomeWrites({
       const commit = events.commit(session, [], at);
       sessions.save(session);
       const clientId = report.clientId ?? turns.findLastClient(session.ref);
+      const keyId = turns.findLastKey(session.ref, app);
       const isNext = !open.isRunning && open.queued === 0;
       const added = insertTurn(
         turns,
         session,
-        { id: turnId, app, clientId, keyId: null, createdAt: at },
+        { id: turnId, app, clientId, keyId, createdAt: at },
         {
           first: { id: messageId, role: 'system', origin: 'wallet', content: text },
           lease: isNext ? claimTurn : null,
