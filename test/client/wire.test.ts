@@ -184,6 +184,41 @@ describe('failures', () => {
     now.mockRestore();
   });
 
+  it.each([
+    { turn: 'runs on', statuses: ['processing', 'processing', 'processing'], end: 'complete' },
+    { turn: 'has ended since', statuses: ['processing', 'idle'], end: 'complete' },
+    { turn: 'cannot be shown', statuses: ['idle', 'idle'], end: 'failed' },
+  ])(
+    'of a legacy stream, the same again, end the turn only where it $turn: $end',
+    async ({ statuses, end }) => {
+      const said = {
+        sender: 'agent',
+        content: 'Good ',
+        timestamp: '',
+        is_streaming: false,
+        tool_result: null,
+      };
+      let streams = 0;
+      const fetch: typeof globalThis.fetch = (input) => {
+        if (!new Request(input).url.endsWith('/chat'))
+          return Promise.resolve(
+            Response.json({ ...EMPTY, messages: [said], status: statuses[streams - 1] ?? 'idle' }),
+          );
+        const isCut = statuses[streams++] !== undefined;
+        const rest = isCut ? { type: 'error', message: 'restarting' } : { type: 'text', content: 'day' };
+        const frames = [{ type: 'text', content: 'Good ' }, rest, { type: 'complete' }];
+        return Promise.resolve(
+          new Response(frames.map((frame) => `data: ${JSON.stringify(frame)}\n\n`).join('')),
+        );
+      };
+      const client = createClient({ url: 'http://host', fetch, surface: 'legacy' });
+      const received = new Received(client.ask('Hello'));
+      await received.ended;
+      expect(received.of('turn_ended')).toMatchObject([{ status: end }]);
+      expect([...received.texts().values()]).toEqual([end === 'complete' ? 'Good day' : 'Good ']);
+    },
+  );
+
   it.each(['current', 'legacy'] as const)(
     'that pass are tried again with the same key, on the %s surface',
     async (surface) => {

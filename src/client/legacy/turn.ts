@@ -28,7 +28,7 @@ export class LegacyTurn {
   /** The text from the current stream. */
   #stream = '';
   readonly #tools = new Set<string>();
-  /** The error that ended the previous stream, if nothing was emitted since. */
+  /** The error that ended the previous stream, if no turn was running then and nothing was emitted since. */
   #failure: string | undefined;
 
   constructor(
@@ -118,12 +118,12 @@ export class LegacyTurn {
     const state = await this.calls.state(this.signal);
     // If the turn failed, the state contains the error.
     const hasFailed = state.messages.some(({ sender, content }) => sender === 'system' && content === error);
-    // The same error again after a full replay without anything new is the turn's own end.
-    const isRepeated = error !== undefined && error === this.#failure;
+    // The same error again after a full replay of a turn that is over is the turn's own end.
+    const isRepeated = error === this.#failure;
     // Without any message, the thread was deleted: to send the message again would begin another.
     const isDeleted = state.messages.length === 0;
     if (error !== undefined && !hasFailed && !isRepeated && !isDeleted) {
-      this.#failure = error;
+      if (state.status !== 'processing') this.#failure = error;
       return false;
     }
     yield* this.#end(error, state);
