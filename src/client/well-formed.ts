@@ -1,4 +1,7 @@
-/** Replaces lone surrogates and NUL by U+FFFD, as the service does, so that a sent text equals the stored one. */
+/**
+ * Replaces lone surrogates by U+FFFD, as the service does, so that a sent text equals the stored one, and NUL, which the
+ * service refuses.
+ */
 export function wellFormed(text: string): string {
-  return text.replace(/\p{Surrogate}/gu, '\uFFFD').replaceAll('\0', '\uFFFD');
+  return text.replace(/[\p{Surrogate}\0]/gu, '\uFFFD');
 }

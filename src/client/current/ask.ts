@@ -2,6 +2,7 @@ import { ordinalOf } from '../messages.js';
 import { linked } from '../pacing.js';
 import { randomId } from '../random-id.js';
 import type { SendOptions, SessionEvent } from '../types.js';
+import { wellFormed } from '../well-formed.js';
 import type { Wire } from '../wire.js';
 import type { CurrentCalls, Sent } from './calls.js';
 import { CurrentFollower } from './follow.js';
@@ -15,12 +16,13 @@ import { Question } from './question.js';
 export async function* askCurrent(
   wire: Wire,
   calls: CurrentCalls,
-  text: string,
+  message: string,
   options: SendOptions & { readonly isRepeat?: boolean },
   onSent: (sent: Sent) => void,
 ): AsyncGenerator<SessionEvent, void, undefined> {
   const life = linked(wire.closed, options.signal);
   const { signal } = life;
+  const text = wellFormed(message);
   const key = options.idempotencyKey ?? randomId();
   let ordinal: number | undefined;
   const isRepeat = options.isRepeat ?? options.idempotencyKey !== undefined;

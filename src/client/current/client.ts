@@ -24,7 +24,7 @@ export function currentClient(wire: Wire, options: ClientOptions): Client {
       await calls.send(wellFormed(text), sending.idempotencyKey ?? randomId(), sending);
       nudge();
     },
-    ask: (text, sending = {}) => askCurrent(wire, calls, wellFormed(text), sending, nudge),
+    ask: (text, sending = {}) => askCurrent(wire, calls, text, sending, nudge),
     watch: (signal) => watch(signal),
     state: () => calls.state(),
     refresh: nudge,

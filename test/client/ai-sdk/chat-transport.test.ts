@@ -105,6 +105,23 @@ describe.each(VERSIONS)('DiptychChatTransport with version %s of the AI SDK', (v
     expect(server.rig.asked).toHaveLength(1);
   });
 
+  it('shows all of a reply that ended while the connection was lost, where the message had half an emoji', async () => {
+    const chat = await open();
+    const sent = chat.sendMessage({ text: 'Count \uD83D' });
+    const asked = await server.rig.next();
+    asked.text('one ');
+    await chat.shows('one ');
+    network.isDown = true;
+    network.cut();
+    asked.text('two').end();
+    const received = watching(other);
+    await received.until(() => received.of('state').at(-1)?.state.status === 'idle');
+    received.stop();
+    network.isDown = false;
+    await sent;
+    expect(repliesOf(chat).map(partsOf)).toEqual([['one two']]);
+  });
+
   describe('resumes after a reload', () => {
     /** Loads the chat again and resumes it, twice as in React's strict mode. */
     async function reload(): Promise<{ chat: TestChat; resumed: Promise<unknown> }> {
