@@ -35,8 +35,12 @@ export function textsIn(value: JsonValue | undefined): readonly string[] {
 
 /** Returns a text field; empty when it is not text. */
 export function textOf(object: JsonObject, name: string): string {
-  const value = object[name];
-  return typeof value === 'string' ? value : '';
+  return textOrNull(object[name]) ?? '';
+}
+
+/** Returns a text; null when the value is not text. */
+export function textOrNull(value: JsonValue | undefined): string | null {
+  return typeof value === 'string' ? value : null;
 }
 
 /** Returns the fields that are not undefined. */

@@ -1,4 +1,4 @@
-import { objectsIn, textOf } from './json.js';
+import { objectsIn, textOf, textsIn } from './json.js';
 import type { ChatMessage, JsonObject, SessionState } from './types.js';
 import { beginsTurn, isOfWallet } from './wallet-words.js';
 
@@ -19,8 +19,8 @@ function senderOf(name: string): ChatMessage['sender'] {
 
 function toolResultOf({ tool_result: pair }: JsonObject): ChatMessage['toolResult'] {
   if (!Array.isArray(pair)) return null;
-  const [name, result] = pair;
-  return { name: typeof name === 'string' ? name : '', result: typeof result === 'string' ? result : '' };
+  const [name = '', result = ''] = textsIn(pair);
+  return { name, result };
 }
 
 /** The assistant's reply to a user message, joined into one text, and a failure reported by the service. */

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, type JsonValue } from './json.js';
+import { isObject, textOf, textOrNull, type JsonObject, type JsonValue } from './json.js';
 
 /** A transaction that the assistant asks the person's wallet to send. */
 export interface PendingTransaction {
@@ -55,7 +55,7 @@ function entriesOf(entries: JsonValue | undefined): readonly [number, JsonObject
 }
 
 function readTransaction([id, entry]: [number, JsonObject]): readonly PendingTransaction[] {
-  const { to, value = '0', data = '0x', gas, label } = entry;
+  const { to, value = '0', data = '0x', gas } = entry;
   const chainId = chainOf(entry);
   const isSound = matches(to, ADDRESS) && matches(value, WEI) && matches(data, HEX);
   if (chainId === undefined || !isSound) return [];
@@ -63,20 +63,20 @@ function readTransaction([id, entry]: [number, JsonObject]): readonly PendingTra
     {
       ...{ kind: 'transaction', id, chainId, from: addressOf(entry.from), to, data },
       ...{ value: BigInt(value), gas: matches(gas, GAS) ? gas : null },
-      label: typeof label === 'string' ? label : '',
+      label: textOf(entry, 'label'),
     },
   ];
 }
 
 function readSignature([id, entry]: [number, JsonObject]): readonly PendingSignature[] {
-  const { typed_data: typedData, message, description } = entry;
+  const { typed_data: typedData, message } = entry;
   const chainId = chainOf(entry);
-  const text = typeof message === 'string' ? message : null;
+  const text = textOrNull(message);
   if (chainId === undefined || (!isObject(typedData) && text === null)) return [];
   return [
     {
       ...{ kind: 'signature', id, chainId, from: addressOf(entry.from) },
-      label: typeof description === 'string' ? description : '',
+      label: textOf(entry, 'description'),
       ...(isObject(typedData) ? { typedData, text: null } : { typedData: null, text }),
     },
   ];

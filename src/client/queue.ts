@@ -12,15 +12,17 @@ export class Queue<T extends object | string> implements AsyncIterable<T> {
     this.#wake();
   }
 
-  /**
-   * Rejects further items.
-   * @param failure thrown to the consumer after the last item
-   */
-  close(failure?: Error): void {
-    if (this.#isClosed) return;
+  /** Rejects further items. */
+  close(): void {
     this.#isClosed = true;
-    this.#failure = failure;
     this.#wake();
+  }
+
+  /** Rejects further items, and throws an error to the consumer after the last one. */
+  fail(error: unknown): void {
+    if (this.#isClosed) return;
+    this.#failure = error instanceof Error ? error : new Error(String(error));
+    this.close();
   }
 
   /** The items that the consumer has not taken yet. */

@@ -16,6 +16,13 @@ export interface Call {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** Returns a function that describes requests to paths below a base path. */
+export function callsBelow(
+  base: string,
+): (method: Call['method'], path: string, rest?: Omit<Call, 'method' | 'path'>) => Call {
+  return (method, path, rest) => ({ method, path: base + path, ...rest });
+}
+
 /** A response that was read. `body` is undefined for 304. */
 export interface Answer {
   readonly headers: Headers;

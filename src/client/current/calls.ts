@@ -1,5 +1,5 @@
 import { deliver } from '../delivery.js';
-import { isObject, objectsIn, present, textOf, textsIn } from '../json.js';
+import { isObject, objectsIn, present, textOf, textOrNull, textsIn } from '../json.js';
 import { messagesOf, ordinalOf } from '../messages.js';
 import { pendingRequests, type PendingRequest } from '../pending.js';
 import { historyPageOf } from './history.js';
@@ -19,7 +19,7 @@ import type {
   WalletReport,
   WireEvent,
 } from '../types.js';
-import type { Answer, Call, Wire } from '../wire.js';
+import { callsBelow, type Answer, type Wire } from '../wire.js';
 
 /** A state with its cursor and entity tag. */
 export interface Snapshot {
@@ -39,7 +39,7 @@ export interface Sent {
   readonly repeated: boolean;
 }
 
-const BASE = '/current/api';
+const call = callsBelow('/current/api');
 
 /** The requests of the current surface. */
 export class CurrentCalls {
@@ -56,13 +56,10 @@ export class CurrentCalls {
   }
 
   /** Returns undefined when nothing has changed since the state with this tag. */
-  async snapshot(
-    query: { readonly etag?: string | null; readonly signal?: AbortSignal } = {},
-  ): Promise<Snapshot | undefined> {
-    const { etag, signal } = query;
+  async snapshot(etag: string | null, signal: AbortSignal): Promise<Snapshot | undefined> {
     const headers = { 'If-None-Match': etag ?? undefined };
-    const asked = call('GET', '/state', { headers, query: { client_id: this.options.clientId }, signal });
-    const answer = await this.wire.ask(asked);
+    const query = { client_id: this.options.clientId };
+    const answer = await this.wire.ask(call('GET', '/state', { headers, query, signal }));
     return answer.body === undefined ? undefined : snapshotOf(answer);
   }
 
@@ -164,14 +161,6 @@ export class CurrentCalls {
     }));
   }
 
-  async rigs(): Promise<readonly string[]> {
-    const query = { app: this.options.app };
-    const { body } = await this.wire.ask(
-      call('GET', '/control/models', { query, headers: this.#keyHeader() }),
-    );
-    return textsIn(body);
-  }
-
   async rigDetails(): Promise<readonly RigDetails[]> {
     const query = { app: this.options.app, include: 'names' };
     const { body } = await this.wire.ask(
@@ -226,24 +215,20 @@ export class CurrentCalls {
   }
 
   /** Returns the header of requests that name a wallet. */
-  #proofHeader(wallet: string | undefined): { 'X-Wallet-Proof'?: string | undefined } {
-    return wallet === undefined ? {} : { 'X-Wallet-Proof': this.options.walletProof?.() };
+  #proofHeader(wallet: string | undefined): { 'X-Wallet-Proof': string | undefined } {
+    return { 'X-Wallet-Proof': wallet === undefined ? undefined : this.options.walletProof?.() };
   }
 
-  #keyHeader(): { 'SERVICE-APP-KEY'?: string | undefined } {
-    return this.options.app === undefined ? {} : { 'SERVICE-APP-KEY': this.options.key };
+  #keyHeader(): { 'SERVICE-APP-KEY': string | undefined } {
+    return { 'SERVICE-APP-KEY': this.options.app === undefined ? undefined : this.options.key };
   }
-}
-
-function call(method: Call['method'], path: string, rest: Omit<Call, 'method' | 'path'> = {}): Call {
-  return { method, path: BASE + path, ...rest };
 }
 
 function snapshotOf({ headers, body }: Answer): Snapshot {
   const raw = isObject(body) ? body : {};
   const errors = objectsIn(raw.system_events).flatMap((event) => textOf(event, 'SystemError') || []);
   const state: SessionState = {
-    title: typeof raw.title === 'string' ? raw.title : null,
+    title: textOrNull(raw.title),
     status: raw.is_processing === true ? 'processing' : 'idle',
     messages: messagesOf(raw),
     userState: isObject(raw.user_state) ? raw.user_state : null,

@@ -38,7 +38,7 @@ export function currentClient(wire: Wire, options: ClientOptions): Client {
     historyPage: (page) => calls.historyPage(page),
     apps: async () => (await calls.appDetails()).map(({ name }) => name),
     appDetails: () => calls.appDetails(),
-    rigs: () => calls.rigs(),
+    rigs: async () => (await calls.rigDetails()).map(({ id }) => id),
     rigDetails: () => calls.rigDetails(),
     selectRig: (rig) => calls.selectRig(rig),
     storedSecrets: (clientId, app) => calls.storedSecrets(clientId, app),

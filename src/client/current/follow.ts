@@ -120,8 +120,7 @@ export class CurrentFollower {
    * processed; with `now`, emits it at once.
    */
   async *#readState(mode: 'hold' | 'now'): AsyncGenerator<InnerEvent> {
-    const { signal } = this;
-    const snapshot = await this.calls.snapshot({ etag: this.#etag, signal });
+    const snapshot = await this.calls.snapshot(this.#etag, this.signal);
     if (snapshot !== undefined) {
       this.#held = snapshot;
       this.#etag = snapshot.etag;
@@ -278,6 +277,6 @@ async function pump(stream: AsyncIterable<WireEvent>, queue: Queue<WireEvent | '
     for await (const event of stream) queue.push(event);
     queue.close();
   } catch (error) {
-    queue.close(error instanceof Error ? error : new Error(String(error)));
+    queue.fail(error);
   }
 }

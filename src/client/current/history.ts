@@ -1,4 +1,4 @@
-import { isObject, objectsIn, textOf } from '../json.js';
+import { isObject, objectsIn, textOf, textOrNull } from '../json.js';
 import type {
   HistoryCall,
   HistoryMessage,
@@ -54,10 +54,6 @@ function turnOf(turn: JsonObject): HistoryTurn {
     createdAt: textOf(turn, 'created_at'),
     endedAt: textOrNull(turn.ended_at),
   };
-}
-
-function textOrNull(value: JsonValue | undefined): string | null {
-  return typeof value === 'string' ? value : null;
 }
 
 function resultText(result: JsonValue): string {

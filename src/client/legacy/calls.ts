@@ -9,9 +9,9 @@ import type {
   ThreadSummary,
   WireEvent,
 } from '../types.js';
-import type { Call, Wire } from '../wire.js';
+import { callsBelow, type Wire } from '../wire.js';
 
-const BASE = '/legacy/api';
+const call = callsBelow('/legacy/api');
 /** The App that exists in every deployment. */
 const DEFAULT_APP = 'default';
 /** A cursor ahead of all events: the service responds with a gap that contains the current position. */
@@ -188,10 +188,6 @@ export class LegacyCalls {
       throw error;
     }
   }
-}
-
-function call(method: Call['method'], path: string, rest: Omit<Call, 'method' | 'path'> = {}): Call {
-  return { method, path: BASE + path, ...rest };
 }
 
 /** True when the session does not exist yet. */

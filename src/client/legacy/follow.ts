@@ -57,7 +57,7 @@ export class LegacyFollower {
 
   start(): void {
     const fail = (error: unknown): void => {
-      this.queue.close(error instanceof Error ? error : new Error(String(error)));
+      this.queue.fail(error);
     };
     this.#follow().catch(fail);
     this.#readStates().catch(fail);
@@ -206,10 +206,10 @@ export class LegacyFollower {
   #receiveTool(data: JsonObject): void {
     const tool = showTool(data);
     const isOwn = this.#own !== undefined || (this.#waiting.size > 0 && this.#foreign === undefined);
-    const isReported =
-      (isOwn && tool.status !== 'failed') || this.#tools.has(`${tool.status} ${tool.callId}`);
+    const once = `${tool.status} ${tool.callId}`;
+    const isReported = (isOwn && tool.status !== 'failed') || this.#tools.has(once);
     if (tool.message === undefined && isReported) return;
-    if (tool.message === undefined) this.#tools.add(`${tool.status} ${tool.callId}`);
+    if (tool.message === undefined) this.#tools.add(once);
     this.queue.push(tool);
   }
 
