@@ -30,11 +30,14 @@ export interface Answer {
 }
 
 /**
- * Timeouts in milliseconds for the head of a response, and for a whole JSON body or the silence of a stream, in which
- * the service sends a comment every 15 s.
+ * Timeouts in milliseconds for the head of a response, and for a silence in its body. In a stream, the service sends a
+ * comment every 15 s.
  */
 const HEAD_MS = 60_000;
 const SILENCE_MS = 90_000;
+
+/** The text of a response, as it arrives. */
+type Pieces = AsyncGenerator<string, void, undefined>;
 
 /** Sends HTTP requests to the service for one session. */
 export class Wire {
@@ -64,21 +67,17 @@ export class Wire {
    * @throws ClientError, or the abort reason of the call's signal
    */
   async ask(call: Call): Promise<Answer> {
-    const { response, life } = await this.#open(call);
-    try {
-      if (response.status === 304) return { headers: response.headers, body: undefined };
-      const body = parseJson(await this.#reading(call, life, () => response.text()));
-      if (body === undefined) throw new ClientError('unreachable', 'The response of the service is not JSON');
-      return { headers: response.headers, body };
-    } finally {
-      life.abort();
-    }
+    const { response, pieces } = await this.#open(call);
+    const { headers, status } = response;
+    const body = await jsonOf(pieces);
+    if (body === undefined && status !== 304) throw notJson();
+    return { headers, body };
   }
 
   /** The same, for a response that is an object. */
   async askObject(call: Call): Promise<{ headers: Headers; body: JsonObject }> {
     const { headers, body } = await this.ask(call);
-    if (!isObject(body)) throw new ClientError('unreachable', 'The response of the service is not JSON');
+    if (!isObject(body)) throw notJson();
     return { headers, body };
   }
 
@@ -88,21 +87,34 @@ export class Wire {
    */
   async stream(call: Call): Promise<AsyncGenerator<WireEvent, void, undefined>> {
     const headers = { Accept: 'text/event-stream', ...call.headers };
-    const { response, life } = await this.#open({ ...call, headers });
-    return this.#events(call, response, life);
+    const { pieces } = await this.#open({ ...call, headers });
+    return this.#events(call, pieces);
   }
 
-  async *#events(call: Call, response: Response, life: Life): AsyncGenerator<WireEvent, void, undefined> {
+  async *#events({ path }: Call, pieces: Pieces): AsyncGenerator<WireEvent, void, undefined> {
     const ready: WireEvent[] = [];
     const parser = createParser({
       onEvent: ({ id, data }) => {
         const value = parseJson(data);
-        if (isObject(value)) ready.push({ path: call.path, id, data: value, at: new Date() });
+        if (isObject(value)) ready.push({ path, id, data: value, at: new Date() });
       },
     });
+    for await (const piece of pieces) {
+      parser.feed(piece);
+      for (const event of ready.splice(0)) {
+        this.options.onWireEvent?.(event);
+        yield event;
+      }
+    }
+  }
+
+  /**
+   * Yields the text of a body as it arrives, and ends the request.
+   * @throws ClientError when the connection is lost or silent, or the abort reason of the call's signal
+   */
+  async *#pieces(call: Call, { body }: Response, life: Life): Pieces {
     const decoder = new TextDecoder();
-    const body: ReadableStream<Uint8Array> | null = response.body;
-    const reader = body?.getReader();
+    const reader = (body as ReadableStream<Uint8Array> | null)?.getReader();
     // Cancels the body on abort, because some implementations of fetch do not.
     const leave = (): void => {
       reader?.cancel().catch(() => undefined);
@@ -110,28 +122,32 @@ export class Wire {
     life.signal.addEventListener('abort', leave);
     try {
       while (reader !== undefined) {
-        const chunk = await this.#reading(call, life, () => reader.read());
+        const timer = setTimeout(life.abort, SILENCE_MS);
+        const chunk = await reader.read().finally(() => {
+          clearTimeout(timer);
+        });
+        life.signal.throwIfAborted();
         if (chunk.done) return;
-        parser.feed(decoder.decode(chunk.value, { stream: true }));
-        for (const event of ready.splice(0)) {
-          this.options.onWireEvent?.(event);
-          yield event;
-        }
+        yield decoder.decode(chunk.value, { stream: true });
       }
+    } catch (error) {
+      this.#throwIfStopped(call);
+      throw unreachable('The connection was lost during the response', error);
     } finally {
       life.abort();
     }
   }
 
-  async #open(call: Call): Promise<{ response: Response; life: Life }> {
+  async #open(call: Call): Promise<{ response: Response; pieces: Pieces }> {
     const life = linked(this.closed, call.signal);
     const { signal } = life;
     const timer = setTimeout(life.abort, HEAD_MS);
     try {
       signal.throwIfAborted();
       const response = await this.#fetchOnce(call, signal);
-      if (response.ok || response.status === 304) return { response, life };
-      throw await this.#refusal(call, life, response);
+      const pieces = this.#pieces(call, response, life);
+      if (response.ok || response.status === 304) return { response, pieces };
+      throw refusal(response, await jsonOf(pieces));
     } catch (error) {
       life.abort();
       throw error;
@@ -162,58 +178,53 @@ export class Wire {
       report(response.status);
       return response;
     } catch (error) {
-      this.closed.throwIfAborted();
-      call.signal?.throwIfAborted();
+      this.#throwIfStopped(call);
       report(null);
-      throw new ClientError(
-        'unreachable',
-        `The service at ${this.#base || 'this page’s origin'} cannot be reached`,
-        {
-          cause: error,
-        },
-      );
+      throw unreachable(`The service at ${this.#base || 'this page’s origin'} cannot be reached`, error);
     }
   }
 
-  /** Limits the time of a read, and converts its errors into a `ClientError`. */
-  async #reading<T>(call: Call, life: Life, read: () => Promise<T>): Promise<T> {
-    const timer = setTimeout(life.abort, SILENCE_MS);
-    try {
-      return await read();
-    } catch (error) {
-      this.closed.throwIfAborted();
-      call.signal?.throwIfAborted();
-      throw new ClientError('unreachable', 'The connection was lost during the response', {
-        cause: error,
-      });
-    } finally {
-      clearTimeout(timer);
-    }
+  #throwIfStopped(call: Call): void {
+    this.closed.throwIfAborted();
+    call.signal?.throwIfAborted();
   }
+}
 
-  async #refusal(call: Call, life: Life, response: Response): Promise<ClientError> {
-    const { status, headers } = response;
-    const body = parseJson(await this.#reading(call, life, () => response.text()));
-    const said = isObject(body) ? body : {};
-    const details = objectsIn(said.details).map((detail) => ({
-      path: textOf(detail, 'path'),
-      message: textOf(detail, 'message'),
-    }));
-    const words = textOf(said, 'error');
-    // The service says in JSON what is wrong; a proxy that cannot reach it says something else.
-    const isOfProxy = words === '' && (status === 404 || status === 410 || status >= 500);
-    return new ClientError(
-      isOfProxy ? 'unreachable' : 'refused',
-      `${words || 'The request failed'} (HTTP ${String(status)})`,
-      {
-        status,
-        code: textOf(said, 'code') || null,
-        requestId: textOf(said, 'request_id') || headers.get('x-request-id'),
-        details,
-        retryAfterMs: retryAfter(headers),
-      },
-    );
-  }
+async function jsonOf(pieces: Pieces): Promise<JsonValue | undefined> {
+  let text = '';
+  for await (const piece of pieces) text += piece;
+  return parseJson(text);
+}
+
+/** Converts an error response to an error. */
+function refusal({ status, headers }: Response, body: JsonValue | undefined): ClientError {
+  const said = isObject(body) ? body : {};
+  const details = objectsIn(said.details).map((detail) => ({
+    path: textOf(detail, 'path'),
+    message: textOf(detail, 'message'),
+  }));
+  const words = textOf(said, 'error');
+  // The service says in JSON what is wrong; a proxy that cannot reach it says something else.
+  const isOfProxy = words === '' && (status === 404 || status === 410 || status >= 500);
+  return new ClientError(
+    isOfProxy ? 'unreachable' : 'refused',
+    `${words || 'The request failed'} (HTTP ${String(status)})`,
+    {
+      status,
+      code: textOf(said, 'code') || null,
+      requestId: textOf(said, 'request_id') || headers.get('x-request-id'),
+      details,
+      retryAfterMs: retryAfter(headers),
+    },
+  );
+}
+
+function unreachable(message: string, cause: unknown): ClientError {
+  return new ClientError('unreachable', message, { cause });
+}
+
+function notJson(): ClientError {
+  return new ClientError('unreachable', 'The response of the service is not JSON');
 }
 
 /** Converts the value of `Retry-After`, seconds or a date, to milliseconds from now. */

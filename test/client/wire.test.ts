@@ -385,6 +385,32 @@ describe('in time', () => {
     expect(openedAt[9]).toBeLessThan(endedAt + 101);
   });
 
+  it('a body that arrives slowly is read to its end', async () => {
+    const pieces = JSON.stringify({ ...EMPTY, title: 'Grüße' }).match(/.{1,30}/g) ?? [];
+    const slow: typeof fetch = (_input, init) =>
+      Promise.resolve(
+        new Response(
+          new ReadableStream({
+            async start(controller) {
+              init?.signal?.addEventListener('abort', () => {
+                controller.error(init.signal?.reason);
+              });
+              for (const piece of pieces) {
+                await new Promise((resolve) => setTimeout(resolve, 60_000));
+                controller.enqueue(new TextEncoder().encode(piece));
+              }
+              controller.close();
+            },
+          }),
+        ),
+      );
+    const state = expect(createClient({ url: '', fetch: slow }).state()).resolves.toMatchObject({
+      title: 'Grüße',
+    });
+    await jest.advanceTimersByTimeAsync(60_000 * pieces.length);
+    await state;
+  });
+
   it('a body that stops to arrive is a lost connection', async () => {
     const stalled: typeof fetch = (_input, init) =>
       Promise.resolve(
