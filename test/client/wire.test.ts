@@ -284,6 +284,53 @@ describe('streams', () => {
   });
 });
 
+describe('watch', () => {
+  it('reads the records of all calls that it missed with one request', async () => {
+    const encoder = new TextEncoder();
+    // The first stream reports the first call, the second one this call again and 28 that were missed.
+    const calls = ['c0', ...Array.from({ length: 29 }, (_, index) => `c${String(index)}`)];
+    const events = calls.map((callId, index) => {
+      const data = {
+        type: 'tool_complete',
+        call_id: callId,
+        tool_name: 'add',
+        status: 'complete',
+        result: '1',
+      };
+      return encoder.encode(`id: ${String(index + 1)}\ndata: ${JSON.stringify(data)}\n\n`);
+    });
+    const recent = [{ call_id: 'c28', name: 'add', args: { a: 1 } }];
+    const messages = [{ id: 'm', turn_id: 't', role: 'assistant', content: '', tool_calls: recent }];
+    let streams = 0;
+    const paths: string[] = [];
+    const fetch: typeof globalThis.fetch = (input) => {
+      const { pathname } = new URL(new Request(input).url);
+      paths.push(pathname);
+      if (pathname.endsWith('/messages'))
+        return Promise.resolve(Response.json({ messages, has_more: false }));
+      const headers = { 'X-Event-Cursor': streams < 2 ? '0' : '30' };
+      if (pathname.endsWith('/state'))
+        return Promise.resolve(
+          Response.json({ ...EMPTY, title: streams < 2 ? 'before' : 'after' }, { headers }),
+        );
+      const isFirst = streams++ === 0;
+      const body = new ReadableStream<Uint8Array>({
+        start(controller) {
+          for (const event of isFirst ? events.slice(0, 1) : events.slice(1)) controller.enqueue(event);
+          if (isFirst) controller.close();
+        },
+      });
+      return Promise.resolve(new Response(body));
+    };
+    const received = watching(createClient({ url: 'http://host', fetch }));
+    await received.until(() => received.of('state').at(-1)?.state.title === 'after');
+    received.stop();
+    expect(received.of('tool').map(({ callId }) => callId)).toEqual(calls);
+    expect(received.of('tool').at(-1)).toMatchObject({ turnId: 't', args: { a: 1 } });
+    expect(paths.filter((path) => path.endsWith('/messages'))).toHaveLength(2);
+  });
+});
+
 describe('in time', () => {
   beforeEach(() => {
     jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] });

@@ -204,7 +204,7 @@ export class CurrentFollower {
       case 'tool_complete':
         // Also while a state is held back, so that the call comes after the text before it.
         yield* this.#takeText();
-        yield showTool(data, await this.#records.of(data));
+        yield showTool(data, await this.#records.of(data, this.#held));
         return;
       case 'system_notice':
         yield { type: 'notice', message: textOf(data, 'message') };

@@ -1,7 +1,7 @@
 import { ClientError } from '../error.js';
 import { textOf } from '../json.js';
 import type { JsonObject, ToolProgress } from '../types.js';
-import type { CurrentCalls } from './calls.js';
+import type { CurrentCalls, Snapshot } from './calls.js';
 
 /** Number of last messages to search for a call that was just announced. */
 const RECENT = 20;
@@ -13,16 +13,25 @@ type Recorded = Pick<ToolProgress, 'turnId' | 'args'>;
 export class ToolRecords {
   /** Empty: looked up, but in no record. */
   #known = new Map<string, Recorded>();
+  /** The state that was held back when the records were read. */
+  #held: Snapshot | undefined;
 
   constructor(
     private readonly calls: CurrentCalls,
     private readonly signal: AbortSignal,
   ) {}
 
-  /** Returns what is recorded of an event's call. */
-  async of(event: JsonObject): Promise<Recorded | undefined> {
+  /**
+   * Returns what is recorded of an event's call.
+   * @param held a state that includes the event and others: one request is made for all of them
+   */
+  async of(event: JsonObject, held: Snapshot | undefined): Promise<Recorded | undefined> {
     const callId = textOf(event, 'call_id');
-    if (!this.#known.has(callId)) await this.#read(callId);
+    const isRead = held !== undefined && held === this.#held;
+    if (!isRead && !this.#known.has(callId)) {
+      this.#held = held;
+      await this.#read(callId);
+    }
     return this.#known.get(callId);
   }
 
