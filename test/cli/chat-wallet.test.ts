@@ -129,7 +129,7 @@ describe.each(['current', 'legacy'] as const)(
       const { code, err } = await place.run(flags, { input: 'sign this: hello\n' });
       expect(code).toBe(0);
       const [, session = ''] =
-        /Waiting for your wallet:\n {2}1 .*\n.*words:\n.*\n.* --session (\S+)\n$/.exec(err) ?? [];
+        /Waiting for your wallet:\n {2}1 .*\n.*description:\n.*\n.* --session (\S+)\n$/.exec(err) ?? [];
       expect(err).not.toContain('/tx');
       const chat = await open('--session', session);
       expect(chat.out()).toMatch(/Waiting for your wallet:\s+1 {2}sign a text[^]*\/tx show ID/);
