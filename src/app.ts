@@ -109,6 +109,7 @@ export async function createApp(config: Config): Promise<Application> {
   const toolNames = [...tools.own.map(({ name }) => name), ...(chains.list().length > 0 ? WALLET_TOOLS : [])];
   refuseMistakes(findDangling(config, { rigs: rigs.map(({ id }) => id), tools: toolNames }));
   const closing = new Closing();
+  closing.add(() => Promise.resolve(log.close()));
   closing.add(() => tools.close());
   try {
     // A lost idle connection is no outage.
@@ -168,7 +169,8 @@ export async function createApp(config: Config): Promise<Application> {
     return {
       server,
       core,
-      log,
+      // The last words of a process are about more than the outage in which it may end.
+      log: allLines,
       version,
       rigs,
       metrics: telemetry.metrics,

@@ -57,6 +57,7 @@ describe('a request that could not be parsed', () => {
 
   it.each([
     ['another version', 'GET /healthz HTTP/1.2\r\nHost: localhost\r\n\r\n'],
+    ['a version that is parsed', 'GET /healthz HTTP/2.0\r\nHost: localhost\r\nConnection: close\r\n\r\n'],
     ['HTTP/2 without an upgrade', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
   ])('gets an error that names the version to use: %s', async (_what, request) => {
     await serve();

@@ -2,7 +2,7 @@ import type { Clock } from '../ports/clock.js';
 import type { Log } from '../ports/log.js';
 import { StoreUnavailableError } from '../ports/store.js';
 
-/** An outage is over when nothing has failed for this long: reads of the store take up to 6 seconds to fail. */
+/** An outage counts as over when nothing has failed for this long: reads of the store take up to 6 seconds to fail. */
 const QUIET_MS = 10_000;
 const REMINDER_MS = 300_000;
 const CHECK_MS = 1_000;
@@ -44,6 +44,15 @@ export class OutageLog implements Log {
     if (!this.#takes(fields, message)) this.log.error(fields, message);
   }
 
+  /** Logs what an outage that is not over has suppressed. */
+  close(): void {
+    const outage = this.#outage;
+    if (outage === undefined) return;
+    outage.cancel();
+    this.#outage = undefined;
+    this.log.warn(summaryOf(outage), 'store still unavailable');
+  }
+
   /** Returns false for a line that does not concern an outage. */
   #takes(fields: Readonly<Record<string, unknown>>, message: string): boolean {
     const { err } = fields;
@@ -76,17 +85,17 @@ export class OutageLog implements Log {
     const outage = this.#outage;
     if (outage === undefined) return;
     const now = this.clock.monotonic();
-    const summary = {
-      seconds: Math.round((outage.lastAt - outage.since) / 1_000),
-      suppressed: Object.fromEntries(outage.lines),
-    };
     if (now - outage.lastAt >= QUIET_MS) {
       outage.cancel();
       this.#outage = undefined;
-      this.log.warn(summary, 'store available again');
+      this.log.warn(summaryOf(outage), 'store failures have stopped');
     } else if (now >= outage.remindAt) {
       outage.remindAt += REMINDER_MS;
-      this.log.warn(summary, 'store still unavailable');
+      this.log.warn(summaryOf(outage), 'store still unavailable');
     }
   }
+}
+
+function summaryOf({ since, lastAt, lines }: Outage): Readonly<Record<string, unknown>> {
+  return { seconds: Math.round((lastAt - since) / 1_000), suppressed: Object.fromEntries(lines) };
 }

@@ -6,6 +6,7 @@ import type { HeaderList } from '../response/header-list.js';
 import { toFailure, type Dialect, type Failure } from '../response/errors.js';
 import { exchangeOf } from '../request/exchange.js';
 import type { CountUnparsed, Quota } from '../guards/rate-limit.js';
+import { WRONG_VERSION } from '../guards/screening.js';
 import { newRequestId } from '../request/request-id.js';
 
 /** Time in milliseconds before the connection is cut, so that a client that is still sending can read the response. */
@@ -146,7 +147,7 @@ function reasonOf(code: string | undefined): [status: number, reason: string] {
     // The second error is that of HTTP/2 without an upgrade.
     case 'HPE_INVALID_VERSION':
     case 'HPE_PAUSED_H2_UPGRADE':
-      return [505, 'the HTTP version is not supported: use HTTP/1.1'];
+      return [505, WRONG_VERSION];
     // The second error is that of a URL with a space: the text after the space is not an HTTP version.
     case 'HPE_INVALID_URL':
     case 'HPE_INVALID_CONSTANT':

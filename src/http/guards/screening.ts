@@ -5,6 +5,8 @@ import { isAddressedToLoopback } from './loopback.js';
 import type { IsAllowedOrigin } from './origins.js';
 import type { ScreeningRefusal } from '../request/exchange.js';
 
+export const WRONG_VERSION = 'the HTTP version is not supported: use HTTP/1.1';
+
 /** Returns why to refuse a request; undefined when the request may reach its route. */
 export type Screening = (req: IncomingMessage) => ScreeningRefusal | undefined;
 
@@ -20,13 +22,19 @@ export function createScreening(options: {
 }): Screening {
   const { isLocal, isAllowed } = options;
   return (req) => {
-    const malformed = findWrongHost(req) ?? findUnknownCoding(req);
+    const malformed = findWrongVersion(req) ?? findWrongHost(req) ?? findUnknownCoding(req);
     if (malformed !== undefined) return { error: malformed, isCounted: true };
     if (!isLocal) return undefined;
     // Not counted: a page of another site could use up the limits of the person who looks at it.
     if (!isAddressedToLoopback(req)) return { error: misdirected(), isCounted: false };
     return isForeign(req, isAllowed) ? { error: foreign(), isCounted: false } : undefined;
   };
+}
+
+/** Node's parser also takes 0.9 and 2.0 for versions. */
+function findWrongVersion({ httpVersion }: IncomingMessage): Error | undefined {
+  if (httpVersion === '1.1' || httpVersion === '1.0') return undefined;
+  return new HttpError(505, 'invalid', WRONG_VERSION);
 }
 
 function findWrongHost(req: IncomingMessage): Error | undefined {

@@ -34,7 +34,17 @@ describe('OutageLog', () => {
     ]);
     await clock.advance(10_000);
     expect(lines.slice(1)).toEqual([
-      ['warn', { seconds: 59, suppressed: { 'failed to renew leases': 60 } }, 'store available again'],
+      ['warn', { seconds: 59, suppressed: { 'failed to renew leases': 60 } }, 'store failures have stopped'],
+    ]);
+    await clock.advance(600_000);
+    expect(lines).toHaveLength(2);
+  });
+
+  it('logs what it has suppressed when it is closed', async () => {
+    await failFor(3);
+    log.close();
+    expect(lines.slice(1)).toEqual([
+      ['warn', { seconds: 2, suppressed: { 'failed to renew leases': 2 } }, 'store still unavailable'],
     ]);
     await clock.advance(600_000);
     expect(lines).toHaveLength(2);
@@ -63,7 +73,7 @@ describe('OutageLog', () => {
     await failFor(1);
     expect(lines.map(([, , message]) => message)).toEqual([
       'store unavailable',
-      'store available again',
+      'store failures have stopped',
       'store unavailable',
     ]);
   });

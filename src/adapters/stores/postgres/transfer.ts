@@ -61,7 +61,9 @@ export async function openPostgresTransfer(
   };
 }
 
-const IDENTITY = `SELECT concat_ws('/', system_identifier, oid, current_schema()) AS identity
+// Copies of one data directory share the identifier of their system, but not the time of their start.
+const IDENTITY = `SELECT
+    concat_ws('/', system_identifier, pg_postmaster_start_time(), oid, current_schema()) AS identity
   FROM pg_control_system(), pg_database WHERE datname = current_database()`;
 
 const OPEN = `SELECT count(*) AS open,
