@@ -109,7 +109,10 @@ export async function createApp(config: Config): Promise<Application> {
   const toolNames = [...tools.own.map(({ name }) => name), ...(chains.list().length > 0 ? WALLET_TOOLS : [])];
   refuseMistakes(findDangling(config, { rigs: rigs.map(({ id }) => id), tools: toolNames }));
   const closing = new Closing();
-  closing.add(() => Promise.resolve(log.close()));
+  closing.add(() => {
+    log.close();
+    return Promise.resolve();
+  });
   closing.add(() => tools.close());
   try {
     // A lost idle connection is no outage.
