@@ -5,19 +5,22 @@ import { isBusy, type View } from '../../../client/view/view.js';
 const READ_OUT = 1000;
 
 /**
- * Announces to screen readers that a reply has begun, the completed reply, and changes of the connection. It does not
- * announce every update, which would be too frequent to follow.
+ * Announces to screen readers that a reply has begun, its text once it has ended, and changes of the connection. It does
+ * not announce every update, which would be too frequent to follow.
  */
 export function Announcer({ view }: { readonly view: View }): ReactNode {
   const [said, setSaid] = useState('');
   const busy = isBusy(view);
   const fate = view.messages.at(-1)?.fate;
-  const hasReplied = useRef(false);
+  /** Whether a reply was running at the last announcement; null: there was none yet. */
+  const wasBusy = useRef<boolean | null>(null);
   const wasLost = useRef(false);
   useEffect(() => {
-    if (busy) hasReplied.current = true;
-    if (hasReplied.current) setSaid(busy ? 'The assistant is answering' : answerOf(view));
+    if (busy) setSaid('The assistant is answering');
+    else if (wasBusy.current === true) setSaid(answerOf(view));
     // The fate of a reply may become known after its end.
+    else if (wasBusy.current === false && fate === 'interrupted') setSaid('Interrupted');
+    if (busy || wasBusy.current !== null) wasBusy.current = busy;
   }, [busy, fate]);
   useEffect(() => {
     if (view.connection === 'lost') setSaid('The connection is lost; reconnecting');
