@@ -273,6 +273,17 @@ describeWithBrowser('Drafts', () => {
     await untilInPage(visitor.page, `document.querySelector('[aria-label=Message]').value.length === 150000`);
   });
 
+  it('survive a reload beside an edited message that is too long to store', async () => {
+    const visitor = await visit();
+    await begin(visitor, 'One');
+    await visitor.composer.fill('And the next');
+    await visitor.button('Edit message').click();
+    await visitor.page.getByRole('textbox', { name: 'Edit message' }).fill('x'.repeat(150_000));
+    await visitor.page.reload();
+    await visitor.button('Edit message').waitFor();
+    await written(visitor, 'And the next');
+  });
+
   it('are read from a storage with invalid values', async () => {
     const session = randomUUID();
     const values = {

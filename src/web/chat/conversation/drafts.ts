@@ -180,8 +180,10 @@ export class Drafts {
     }
     this.#drafts.set(sessionId, draft);
     for (const old of [...this.#drafts.keys()].slice(0, -MAX_DRAFTS)) this.#set(old, NONE);
-    const value = JSON.stringify({ text, sending: unsent, edit, at: Date.now() });
-    const isStored = value.length <= MAX_STORED && store('tab', PREFIX + sessionId, value);
+    const isStored = [edit, null].some((kept) => {
+      const value = JSON.stringify({ text, sending: unsent, edit: kept, at: Date.now() });
+      return value.length <= MAX_STORED && store('tab', PREFIX + sessionId, value);
+    });
     // Otherwise a reload would restore an older version, which could be sent by mistake.
     if (!isStored) store('tab', PREFIX + sessionId, '');
   }
