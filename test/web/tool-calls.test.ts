@@ -24,7 +24,7 @@ describeWithBrowser('A tool call', () => {
 
   it.each([
     ['a text', 'text', 'one\ttwo\r\n\\u202ethree\\u200b\\u{e0041}'],
-    ['JSON', `json${REVERSED}`, '{\n  "title": "one\\ttwo\\r\\n\\u202ethree\\u200b\\u{e0041}"\n}'],
+    ['JSON', `json${REVERSED}`, '{\n  "title": "one\\ttwo\\r\\n\\u202ethree\\u200b\\udb40\\udc41"\n}'],
   ])('shows invisible characters of arguments and result as escapes: %s', async (_, page, result) => {
     visits.service.when('Read', calls('read_page', { page }), says('Read it.'));
     const visitor = await visits.visit();

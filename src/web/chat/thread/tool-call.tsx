@@ -8,7 +8,7 @@ const WORDS = { running: 'running', complete: 'done', failed: 'failed' } as cons
 /** A tool call with its name and status; when expanded, its arguments and result. */
 export const ToolCall = memo(function ToolCall({ call }: { readonly call: ToolBlock }): ReactNode {
   const { name, args, status, progress, result } = call;
-  const argsText = args === null ? '' : shown(JSON.stringify(args, null, 2));
+  const argsText = args === null ? '' : shownJson(args);
   return (
     <details className="tool" data-status={status}>
       <summary>
@@ -24,7 +24,7 @@ export const ToolCall = memo(function ToolCall({ call }: { readonly call: ToolBl
         {status !== 'running' && (
           <>
             <h3>Result</h3>
-            <pre tabIndex={0}>{shown(pretty(result ?? ''))}</pre>
+            <pre tabIndex={0}>{shownResult(result ?? '')}</pre>
           </>
         )}
       </div>
@@ -45,11 +45,22 @@ function shown(text: string): string {
     .join('');
 }
 
-/** Formats JSON with line breaks; returns other text unchanged. */
-function pretty(result: string): string {
+/** Formats JSON with line breaks. It stays JSON: an escape above U+FFFF is a surrogate pair, not `\u{…}`. */
+function shownJson(value: unknown): string {
+  return shown(JSON.stringify(value, null, 2)).replace(
+    /\\\\|\\u\{(.+?)\}/g,
+    (found: string, digits: string | undefined) => {
+      if (digits === undefined) return found;
+      const pair = String.fromCodePoint(parseInt(digits, 16));
+      return [0, 1].map((at) => `\\u${pair.charCodeAt(at).toString(16)}`).join('');
+    },
+  );
+}
+
+function shownResult(result: string): string {
   try {
-    return JSON.stringify(JSON.parse(result), null, 2);
+    return shownJson(JSON.parse(result));
   } catch {
-    return result;
+    return shown(result);
   }
 }
