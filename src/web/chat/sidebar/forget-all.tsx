@@ -9,6 +9,7 @@ import type { Records } from '../wallet/records.js';
 export function ForgetAll({ records }: { readonly records: Records }): ReactNode {
   const [isAsking, setIsAsking] = useState(false);
   const question = useId();
+  const warning = useId();
   const button = useReturningFocus(isAsking);
   const kept = useObservable(records);
   const unreported = [...kept.values()].filter(({ reportedAt }) => reportedAt === null).length;
@@ -38,7 +39,7 @@ export function ForgetAll({ records }: { readonly records: Records }): ReactNode
         stored secrets, and the settings? The threads stay on the service, and only their links open them.
       </span>
       {unreported > 0 && (
-        <span className="warning">
+        <span id={warning} className="warning">
           The service does not know yet what came of {unreported === 1 ? 'a request' : 'some requests'} to
           your wallet. It will not learn that.
         </span>
@@ -46,6 +47,7 @@ export function ForgetAll({ records }: { readonly records: Records }): ReactNode
       <button
         type="button"
         className="button danger small"
+        aria-describedby={`${question} ${warning}`}
         onClick={() => {
           forget(EVERYTHING);
         }}
@@ -55,7 +57,7 @@ export function ForgetAll({ records }: { readonly records: Records }): ReactNode
       <button
         type="button"
         className="button small"
-        aria-describedby={question}
+        aria-describedby={`${question} ${warning}`}
         autoFocus
         onClick={() => {
           setIsAsking(false);
