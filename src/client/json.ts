@@ -6,16 +6,10 @@ export type JsonObject = Record<string, JsonValue>;
 /** Parses JSON; undefined when the text is not JSON. */
 export function parseJson(text: string): JsonValue | undefined {
   try {
-    const value: unknown = JSON.parse(text);
-    return isJson(value) ? value : undefined;
+    return JSON.parse(text) as JsonValue;
   } catch {
     return undefined;
   }
-}
-
-/** Narrows the result of `JSON.parse`, which is always a JSON value. */
-function isJson(value: unknown): value is JsonValue {
-  return value !== undefined;
 }
 
 /** True for a JSON object, not for an array or null. */
@@ -46,6 +40,6 @@ export function textOrNull(value: JsonValue | undefined): string | null {
 /** Returns the fields that are not undefined. */
 export function present<T>(fields: Readonly<Record<string, T | undefined>>): Record<string, T> {
   return Object.fromEntries(
-    Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+    Object.entries(fields).filter((field): field is [string, T] => field[1] !== undefined),
   );
 }

@@ -112,20 +112,22 @@ export class Wire {
    * Yields the text of a body as it arrives, and ends the request.
    * @throws ClientError when the connection is lost or silent, or the abort reason of the call's signal
    */
-  async *#pieces(call: Call, { body }: Response, life: Life): Pieces {
+  async *#pieces(call: Call, response: Response, life: Life): Pieces {
     const decoder = new TextDecoder();
-    const reader = (body as ReadableStream<Uint8Array> | null)?.getReader();
-    // Cancels the body on abort, because some implementations of fetch do not.
-    const leave = (): void => {
-      reader?.cancel().catch(() => undefined);
-    };
-    life.signal.addEventListener('abort', leave);
+    const body = response.body as Partial<ReadableStream<Uint8Array>> | null | undefined;
     try {
-      while (reader !== undefined) {
-        const timer = setTimeout(life.abort, SILENCE_MS);
-        const chunk = await reader.read().finally(() => {
-          clearTimeout(timer);
-        });
+      // Some implementations of fetch provide no stream.
+      const reader = body?.getReader?.();
+      if (reader === undefined) {
+        yield await within(SILENCE_MS, life, response.text());
+        return;
+      }
+      // Cancels the body on abort, because some implementations of fetch do not.
+      life.signal.addEventListener('abort', () => {
+        reader.cancel().catch(() => undefined);
+      });
+      for (;;) {
+        const chunk = await within(SILENCE_MS, life, reader.read());
         life.signal.throwIfAborted();
         if (chunk.done) return;
         yield decoder.decode(chunk.value, { stream: true });
@@ -140,19 +142,15 @@ export class Wire {
 
   async #open(call: Call): Promise<{ response: Response; pieces: Pieces }> {
     const life = linked(this.closed, call.signal);
-    const { signal } = life;
-    const timer = setTimeout(life.abort, HEAD_MS);
     try {
-      signal.throwIfAborted();
-      const response = await this.#fetchOnce(call, signal);
+      life.signal.throwIfAborted();
+      const response = await within(HEAD_MS, life, this.#fetchOnce(call, life.signal));
       const pieces = this.#pieces(call, response, life);
       if (response.ok || response.status === 304) return { response, pieces };
       throw refusal(response, await jsonOf(pieces));
     } catch (error) {
       life.abort();
       throw error;
-    } finally {
-      clearTimeout(timer);
     }
   }
 
@@ -188,6 +186,14 @@ export class Wire {
     this.closed.throwIfAborted();
     call.signal?.throwIfAborted();
   }
+}
+
+/** Aborts a request unless a part of its response arrives in time. */
+function within<T>(milliseconds: number, life: Life, part: Promise<T>): Promise<T> {
+  const timer = setTimeout(life.abort, milliseconds);
+  return part.finally(() => {
+    clearTimeout(timer);
+  });
 }
 
 async function jsonOf(pieces: Pieces): Promise<JsonValue | undefined> {

@@ -94,6 +94,32 @@ describe('requests', () => {
   });
 });
 
+describe('responses', () => {
+  it.each([
+    ['no body', undefined],
+    ['a body of another kind', {}],
+  ])('are read as text if fetch provides %s', async (_, body) => {
+    const { fetch } = scripted(
+      ...[{ ...EMPTY, title: 'Grüße' }, { error: 'busy' }].map((content, index) => () => {
+        const response = Response.json(content, { status: index === 0 ? 200 : 503 });
+        return Object.defineProperty(response, 'body', { value: body });
+      }),
+    );
+    const client = createClient({ url: '', fetch });
+    await expect(client.state()).resolves.toMatchObject({ title: 'Grüße' });
+    await expect(client.state()).rejects.toMatchObject({ status: 503, message: 'busy (HTTP 503)' });
+  });
+
+  it('that were read already count as lost', async () => {
+    const { fetch } = scripted(() => {
+      const response = Response.json(EMPTY);
+      response.body?.getReader();
+      return response;
+    });
+    await expect(createClient({ url: '', fetch }).state()).rejects.toMatchObject({ kind: 'unreachable' });
+  });
+});
+
 describe('failures', () => {
   it('say all that the service says', async () => {
     const details = [{ path: 'rig', message: 'rig is required' }];
@@ -285,7 +311,11 @@ describe('streams', () => {
 });
 
 describe('watch', () => {
-  it('reads the records of all calls that it missed with one request', async () => {
+  it.each([
+    { failures: 0, requests: 1, args: { a: 1 } },
+    { failures: 1, requests: 2, args: { a: 1 } },
+    { failures: 99, requests: 3, args: undefined },
+  ])('reads the records of all calls that it missed at once: $failures failures', async (expected) => {
     const encoder = new TextEncoder();
     // The first stream reports the first call, the second one this call again and 28 that were missed.
     const calls = ['c0', ...Array.from({ length: 29 }, (_, index) => `c${String(index)}`)];
@@ -300,14 +330,16 @@ describe('watch', () => {
       return encoder.encode(`id: ${String(index + 1)}\ndata: ${JSON.stringify(data)}\n\n`);
     });
     const recent = [{ call_id: 'c28', name: 'add', args: { a: 1 } }];
-    const messages = [{ id: 'm', turn_id: 't', role: 'assistant', content: '', tool_calls: recent }];
+    const stored = [{ id: 'm', turn_id: 't', role: 'assistant', content: '', tool_calls: recent }];
     let streams = 0;
-    const paths: string[] = [];
+    let requests = 0;
     const fetch: typeof globalThis.fetch = (input) => {
       const { pathname } = new URL(new Request(input).url);
-      paths.push(pathname);
-      if (pathname.endsWith('/messages'))
-        return Promise.resolve(Response.json({ messages, has_more: false }));
+      if (pathname.endsWith('/messages')) {
+        const messages = streams < 2 ? [] : stored;
+        const fails = streams === 2 && ++requests <= expected.failures;
+        return Promise.resolve(Response.json({ messages, has_more: false }, { status: fails ? 429 : 200 }));
+      }
       const headers = { 'X-Event-Cursor': streams < 2 ? '0' : '30' };
       if (pathname.endsWith('/state'))
         return Promise.resolve(
@@ -326,8 +358,8 @@ describe('watch', () => {
     await received.until(() => received.of('state').at(-1)?.state.title === 'after');
     received.stop();
     expect(received.of('tool').map(({ callId }) => callId)).toEqual(calls);
-    expect(received.of('tool').at(-1)).toMatchObject({ turnId: 't', args: { a: 1 } });
-    expect(paths.filter((path) => path.endsWith('/messages'))).toHaveLength(2);
+    expect(received.of('tool').at(-1)?.args).toEqual(expected.args);
+    expect(requests).toBe(expected.requests);
   });
 });
 
@@ -458,7 +490,7 @@ describe('in time', () => {
     await state;
   });
 
-  it('a body that stops to arrive is a lost connection', async () => {
+  it.each([200, 429])('a body that stops to arrive is a lost connection, with %i', async (status) => {
     const stalled: typeof fetch = (_input, init) =>
       Promise.resolve(
         new Response(
@@ -470,11 +502,17 @@ describe('in time', () => {
               });
             },
           }),
+          { status },
         ),
       );
+    let isLost = false;
     const state = createClient({ url: '', fetch: stalled }).state();
-    const failure = expect(state).rejects.toMatchObject({ kind: 'unreachable', retryable: true });
-    await jest.advanceTimersByTimeAsync(90_000);
+    const failure = expect(state.finally(() => (isLost = true))).rejects.toMatchObject({
+      ...{ kind: 'unreachable', retryable: true },
+    });
+    await jest.advanceTimersByTimeAsync(89_999);
+    expect(isLost).toBe(false);
+    await jest.advanceTimersByTimeAsync(1);
     await failure;
   });
 });

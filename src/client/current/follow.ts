@@ -161,8 +161,8 @@ export class CurrentFollower {
     this.#open = undefined;
     this.#ending = undefined;
     this.#over = turnId;
-    const failureField = status === 'failed' && failure !== undefined ? { error: failure } : {};
-    return { type: 'turn_ended', turnId, status, ...failureField };
+    const isExplained = status === 'failed' && failure !== undefined;
+    return { type: 'turn_ended', turnId, status, ...(isExplained && { error: failure }) };
   }
 
   *#more(): Generator<InnerEvent> {

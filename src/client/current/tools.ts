@@ -13,8 +13,10 @@ type Recorded = Pick<ToolProgress, 'turnId' | 'args'>;
 export class ToolRecords {
   /** Empty: looked up, but in no record. */
   #known = new Map<string, Recorded>();
-  /** The state that was held back when the records were read. */
-  #held: Snapshot | undefined;
+  /** The cursor of the state that was held back at the last call. */
+  #cursor: number | undefined;
+  /** How often the records may still be requested for that state, if requests fail. */
+  #tries = 0;
 
   constructor(
     private readonly calls: CurrentCalls,
@@ -23,15 +25,13 @@ export class ToolRecords {
 
   /**
    * Returns what is recorded of an event's call.
-   * @param held a state that includes the event and others: one request is made for all of them
+   * @param held a state that includes the event and others: the records of all of them are read at once
    */
   async of(event: JsonObject, held: Snapshot | undefined): Promise<Recorded | undefined> {
     const callId = textOf(event, 'call_id');
-    const isRead = held !== undefined && held === this.#held;
-    if (!isRead && !this.#known.has(callId)) {
-      this.#held = held;
-      await this.#read(callId);
-    }
+    if (held === undefined || held.cursor !== this.#cursor) this.#tries = 3;
+    this.#cursor = held?.cursor;
+    if (!this.#known.has(callId) && this.#tries-- > 0) await this.#read(callId);
     return this.#known.get(callId);
   }
 
@@ -44,6 +44,7 @@ export class ToolRecords {
         toolCalls.map(({ callId, args }) => [callId, { turnId, args }] as const),
       );
       this.#known = new Map<string, Recorded>([[callId, {}], ...recent]);
+      this.#tries = 0;
     } catch (error) {
       // Continues without the record. If the service is unreachable, the stream reports it.
       if (!(error instanceof ClientError) || error.kind === 'closed') throw error;
