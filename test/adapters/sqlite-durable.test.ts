@@ -30,7 +30,7 @@ function startSender(path: string, sessionId: string, count: number) {
           app: 'default', clientId: null, keyId: null, quotas: [], idempotency: null, busy: 'enqueue', maxQueued: 1e9, maxSessionBytes: 1e9, claim: null, at: Date.now(),
         });
         if (sent.kind !== 'accepted') throw new Error(sent.kind);
-        writeSync(1, turnId + '\\n');
+        process.stdout.write(turnId + '\\n');
       }
     }));`,
   );
@@ -56,7 +56,7 @@ function startReporter(path: string, sessionId: string) {
           messageId: randomUUID(), text: turnId, app: 'default', clientId: null, claimTurn: null, at: 3,
         });
         if (reported.kind !== 'accepted') throw new Error(reported.kind);
-        writeSync(1, turnId + '\\n');
+        process.stdout.write(turnId + '\\n');
       }
     }));`,
   );
@@ -66,7 +66,6 @@ function startReporter(path: string, sessionId: string) {
 function startWriter(path: string, body: string) {
   const script = `
     import { randomUUID } from 'node:crypto';
-    import { writeSync } from 'node:fs';
     import { openSqliteStore } from ${JSON.stringify(STORE_MODULE.href)};
     const store = await openSqliteStore({ path: ${JSON.stringify(path)} });
     ${body}
