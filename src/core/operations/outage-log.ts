@@ -46,11 +46,7 @@ export class OutageLog implements Log {
 
   /** Logs what an outage that is not over has suppressed. */
   close(): void {
-    const outage = this.#outage;
-    if (outage === undefined) return;
-    outage.cancel();
-    this.#outage = undefined;
-    this.log.warn(summaryOf(outage), 'store still unavailable');
+    if (this.#outage !== undefined) this.#end(this.#outage, 'store still unavailable');
   }
 
   /** Returns false for a line that does not concern an outage. */
@@ -85,14 +81,17 @@ export class OutageLog implements Log {
     const outage = this.#outage;
     if (outage === undefined) return;
     const now = this.clock.monotonic();
-    if (now - outage.lastAt >= QUIET_MS) {
-      outage.cancel();
-      this.#outage = undefined;
-      this.log.warn(summaryOf(outage), 'store failures have stopped');
-    } else if (now >= outage.remindAt) {
+    if (now - outage.lastAt >= QUIET_MS) this.#end(outage, 'store failures have stopped');
+    else if (now >= outage.remindAt) {
       outage.remindAt += REMINDER_MS;
       this.log.warn(summaryOf(outage), 'store still unavailable');
     }
+  }
+
+  #end(outage: Outage, message: string): void {
+    outage.cancel();
+    this.#outage = undefined;
+    this.log.warn(summaryOf(outage), message);
   }
 }
 

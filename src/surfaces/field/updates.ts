@@ -43,9 +43,10 @@ export async function streamUpdates(
           core.updates(session, { after: cursorOf(asked), turns }),
           () => new SilentFeed(),
         );
+  const isSilent = feed instanceof SilentFeed;
   const { used, remove } = idleStreams.add({
     address,
-    isSilent: feed instanceof SilentFeed,
+    isSilent,
     state: () => stateOf(session),
     close: () => {
       feed.close();
@@ -65,7 +66,7 @@ export async function streamUpdates(
     if (ref === undefined) return 'idle';
     const snapshot = await unlessDeleted(readEnd(ref), () => undefined);
     if (snapshot === undefined) return 'idle';
-    if (feed instanceof SilentFeed) return 'returned';
+    if (isSilent) return 'returned';
     return snapshot.status === 'processing' ? 'busy' : 'idle';
   }
 

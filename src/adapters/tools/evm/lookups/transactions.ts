@@ -10,7 +10,14 @@ import { readBlock, timeOf } from './blocks.js';
 import { ChainError } from '../chain-error.js';
 import { chainFields, decimalsOf, unitOf } from '../chains.js';
 import { chainOf } from '../rpc/faults.js';
-import { checkHash, readAddress, readBytes, readHash, ResponseFieldError } from '../rpc/response-fields.js';
+import {
+  checkChain,
+  checkHash,
+  checkSender,
+  readAddress,
+  readBytes,
+  readHash,
+} from '../rpc/response-fields.js';
 import type { Action } from '../scope.js';
 import { shown } from '../words.js';
 
@@ -33,11 +40,12 @@ export const getTransaction: Action = async (args, { client, chain }) => {
     client.getBlockNumber(),
   ]);
   checkHash(transaction.hash, hash);
-  checkChain(transaction.chainId, chain.id);
+  checkChain(transaction.chainId ?? 0, chain.id);
   const from = readAddress(transaction.from);
-  if (found !== null) checkHash(found.transactionHash, hash);
-  if (found !== null && readAddress(found.from) !== from)
-    throw new ResponseFieldError('The receipt is of another sender');
+  if (found !== null) {
+    checkHash(found.transactionHash, hash);
+    checkSender(found.from, from);
+  }
   const receipt = found !== null && isMined(found) ? found : null;
   const block = receipt === null ? null : await readBlock(client, { blockNumber: receipt.blockNumber });
   const coins = (wei: bigint): string => formatUnits(wei, decimalsOf(chain));
@@ -67,12 +75,6 @@ export const getTransaction: Action = async (args, { client, chain }) => {
     ...chainFields(chain),
   };
 };
-
-/** Old transactions name no chain (before EIP-155), which some nodes write as 0. */
-function checkChain(named: number | undefined, id: number): void {
-  if (named !== undefined && named !== 0 && named !== id)
-    throw new ResponseFieldError('The transaction is of another chain');
-}
 
 /** Some nodes give a pending transaction a receipt without a block, whatever the types say. */
 function isMined({ blockNumber }: { readonly blockNumber: bigint | null }): boolean {

@@ -1,8 +1,10 @@
-import type { Hash } from 'viem';
+import type { Address, Hash } from 'viem';
 import type { JsonValue } from '../../../../core/model/json.js';
 import type { ChainTransaction } from '../../../../core/ports/chains.js';
 import {
+  checkChain,
   checkHash,
+  checkSender,
   readAddress,
   readBytes,
   readCount,
@@ -30,7 +32,8 @@ export async function findTransaction(
   if (transaction === null || transaction === undefined) return undefined;
   const fields = readObject(transaction);
   checkHash(fields.hash, hash);
-  checkChain(fields.chainId, chain.id);
+  const { chainId } = fields;
+  checkChain(chainId === null || chainId === undefined ? 0 : Number(readQuantity(chainId)), chain.id);
   const from = readAddress(fields.from);
   return {
     from,
@@ -51,11 +54,11 @@ function hasEntries(list: JsonValue | undefined): boolean {
 }
 
 /** Null: there is none, or it is one of a block that is not mined yet. */
-function readReceipt(receipt: unknown, hash: Hash, from: string): ChainTransaction['receipt'] {
+function readReceipt(receipt: unknown, hash: Hash, from: Address): ChainTransaction['receipt'] {
   if (receipt === null || receipt === undefined) return null;
   const { transactionHash, blockNumber, status, gasUsed, ...fields } = readObject(receipt);
   checkHash(transactionHash, hash);
-  if (readAddress(fields.from) !== from) throw new ResponseFieldError('The receipt is of another sender');
+  checkSender(fields.from, from);
   if (blockNumber === null || blockNumber === undefined) return null;
   const outcome = readQuantity(status);
   if (outcome > 1n) throw new ResponseFieldError('The status is neither 0 nor 1');
@@ -64,12 +67,4 @@ function readReceipt(receipt: unknown, hash: Hash, from: string): ChainTransacti
     blockNumber: String(readCount(blockNumber)),
     gasUsed: String(readCount(gasUsed)),
   };
-}
-
-/** Old transactions name no chain (before EIP-155), which some nodes write as 0. */
-function checkChain(value: JsonValue | undefined, id: number): void {
-  if (value === null || value === undefined) return;
-  const named = readQuantity(value);
-  if (named !== 0n && named !== BigInt(id))
-    throw new ResponseFieldError('The transaction is of another chain');
 }

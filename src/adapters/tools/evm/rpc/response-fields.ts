@@ -48,6 +48,20 @@ export function checkHash(value: unknown, requested: Hash): void {
   if (readHash(value) !== requested) throw new ResponseFieldError('The response has another hash');
 }
 
+/** Checks that a receipt is of the transaction's sender. @throws ResponseFieldError */
+export function checkSender(value: unknown, sender: Address): void {
+  if (readAddress(value) !== sender) throw new ResponseFieldError('The receipt is of another sender');
+}
+
+/**
+ * Checks the chain that a transaction names.
+ * @param named 0: none, as in old transactions (before EIP-155)
+ * @throws ResponseFieldError
+ */
+export function checkChain(named: number, id: number): void {
+  if (named !== 0 && named !== id) throw new ResponseFieldError('The transaction is of another chain');
+}
+
 function lowerHex(text: string): Hex {
   return `0x${text.slice(2).toLowerCase()}`;
 }
