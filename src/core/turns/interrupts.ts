@@ -123,7 +123,7 @@ export class Interrupts {
     log.warn({ turn: turn.id }, 'fenced off the unresponsive owner of an interrupted turn');
     const claimed = await store.takeOver(turn.id, this.runner.lease);
     if (claimed === undefined) return;
-    this.runner.inSession(turn.sessionId)?.stop('lost');
+    this.runner.findWorking(turn.sessionId, turn.id)?.stop('lost');
     const records = (await store.readTurn(turn.sessionId, turn.id))?.messages ?? [];
     const { partialText: text, partialSince: since } = claimed;
     const closing = { text, since, error: null, words: INTERRUPTED_RESULT };

@@ -1,4 +1,5 @@
-import { announceEnd, endingAfter, shownText } from './turn-ending.js';
+import { endingAfter, shownText } from './turn-ending.js';
+import { announceEnd, announceStart } from './turn-signals.js';
 import { attemptUse, LeftAttempts } from './left-attempts.js';
 import { settledWithin, type Clock } from '../ports/clock.js';
 import type { Log } from '../ports/log.js';
@@ -6,7 +7,7 @@ import type { Observer } from '../ports/observer.js';
 import type { CoreSettings } from '../model/settings.js';
 import type { SessionCache } from '../sessions/session-cache.js';
 import { TurnStopped } from '../model/abort.js';
-import type { Signal } from '../model/event.js';
+import { listenForStops, stopIfDeleted } from './outside-stops.js';
 import { storePatiently } from './store-retry.js';
 import { closeTurn } from './close-turn.js';
 import { INTERRUPTED_RESULT } from '../model/message.js';
@@ -88,10 +89,36 @@ export class Runner {
    */
   start(claimed: ClaimedTurn, heldSince: number): void {
     const running = new RunningTurn(claimed, [], this.parts.observer.started(claimed), heldSince);
+    const earlier = this.#running.get(claimed.sessionId);
+    if (earlier === undefined || earlier.turn.id === claimed.id) this.#begin(running);
+    else this.#work.set(running, this.#beginIfHeld(running, earlier));
+  }
+
+  #begin(running: RunningTurn): void {
     // An earlier attempt in this process has lost its lease and must not continue.
-    this.#running.get(claimed.sessionId)?.stop('lost');
-    this.#running.set(claimed.sessionId, running);
+    this.#running.get(running.turn.sessionId)?.stop('lost');
+    this.#running.set(running.turn.sessionId, running);
     this.#work.set(running, this.#run(running));
+  }
+
+  /**
+   * Asks the store which of two turns of a session this process still owns. The earlier one may have lost its lease; the
+   * later one may belong to a session that was deleted, and created again for the earlier one, before the result of the
+   * claim arrived. Never rejects.
+   */
+  async #beginIfHeld(running: RunningTurn, earlier: RunningTurn): Promise<void> {
+    const { store, log } = this.parts;
+    const { id } = running.turn;
+    try {
+      const held = await store.renewLeases(this.lease, [id]);
+      if (held.length === 0) running.stop('lost');
+    } catch (error) {
+      log.warn({ err: error, turn: id }, 'failed to read which turn of a session has a lease');
+    }
+    const present = this.inSession(running.turn.sessionId);
+    if (running.isStopped) await this.#leave(running);
+    else if (present === undefined || present === earlier) this.#begin(running);
+    else await this.#beginIfHeld(running, present);
   }
 
   /**
@@ -144,10 +171,10 @@ export class Runner {
       const cancelTimeout = clock.after(settings.turnTimeoutMs, () => {
         running.stop('timeout');
       });
-      const listening = this.#listen(running);
+      const listening = listenForStops(this.parts, running);
       thread.pins++;
       try {
-        this.#publishStart(running, thread);
+        announceStart(this.parts.bus, running, thread);
         let ending: Ending | undefined;
         try {
           ending = await this.steps.work(running, thread);
@@ -167,47 +194,17 @@ export class Runner {
       this.parts.log.error({ err: error, turn: running.turn.id }, 'left a turn for recovery');
     } finally {
       this.#forget(running);
-      if (!running.hasEnded && running.leftAs === 'lost') await this.#stopIfDeleted(running);
-      running.finish();
-      if (!running.hasEnded) this.left.add(running);
-      // A drain records the usage of all turns itself, after it has released their leases.
-      if (!this.#isDraining) await this.left.count();
-      this.#work.delete(running);
+      await this.#leave(running);
     }
   }
 
-  #publishStart(running: RunningTurn, thread: CachedSession): void {
-    const { turn } = running;
-    const open = thread.findOpen(turn.id);
-    if (open !== undefined) {
-      open.turn = turn;
-      for (const message of open.messages) running.put(message);
-    }
-    const { id: turnId, attempt, sessionId } = turn;
-    this.parts.bus.publish(sessionId, { type: 'turn_started', turnId, attempt });
-  }
-
-  /**
-   * Subscribes to what stops a turn from outside: interrupts from other nodes and the deletion of its session. A bus
-   * that is slow to attach does not hold up the turn, because both also arrive with the renewal of the lease.
-   */
-  #listen(running: RunningTurn): Promise<() => void> {
-    const { id, sessionId } = running.turn;
-    const onSignal = (signal: Signal): void => {
-      if (signal.type === 'interrupt' && signal.turnId === id) running.stop('interrupted');
-      if (signal.type === 'session_deleted') void this.#stopIfDeleted(running);
-    };
-    return this.parts.bus.subscribe(sessionId, onSignal).catch((error: unknown) => {
-      this.parts.log.warn({ err: error, turn: id }, 'bus subscription failed for a turn');
-      return () => undefined;
-    });
-  }
-
-  /** The session may have been created again since the signal. If it cannot be read, the lease keeper notices. */
-  async #stopIfDeleted(running: RunningTurn): Promise<void> {
-    const { sessionId } = running.turn;
-    const heads = await this.parts.store.heads([sessionId]).catch(() => undefined);
-    if (heads !== undefined && typeof heads.get(sessionId) !== 'object') running.stop('deleted');
+  async #leave(running: RunningTurn): Promise<void> {
+    if (!running.hasEnded && running.leftAs === 'lost') await stopIfDeleted(this.parts.store, running);
+    running.finish();
+    if (!running.hasEnded) this.left.add(running);
+    // A drain records the usage of all turns itself, after it has released their leases.
+    if (!this.#isDraining) await this.left.count();
+    this.#work.delete(running);
   }
 
   /** An interrupted turn waits for its thread too, in which its end is stored. */

@@ -1,7 +1,5 @@
 import { TurnStopped } from '../model/abort.js';
-import type { Message } from '../model/message.js';
 import { wellFormed } from '../model/text.js';
-import type { Bus } from '../ports/bus.js';
 import type { Log } from '../ports/log.js';
 import { RigError } from '../ports/rig.js';
 import { StoreUnavailableError } from '../ports/store.js';
@@ -56,21 +54,4 @@ export function endingAfter(
  */
 export function shownText({ text, leftover }: RunningTurn, { outcome }: Ending): string {
   return text === '' && outcome !== 'complete' ? leftover : text;
-}
-
-/** Publishes the end of a turn, and the results of its last messages that were not published before. */
-export function announceEnd(
-  bus: Bus,
-  running: RunningTurn,
-  messages: readonly Message[],
-  { outcome, error }: Pick<Ending, 'outcome' | 'error'>,
-): void {
-  const { sessionId, id: turnId } = running.turn;
-  const published = new Set(
-    running.messages.flatMap(({ toolResults }) => toolResults?.map(({ callId }) => callId) ?? []),
-  );
-  for (const result of messages.flatMap(({ toolResults }) => toolResults ?? [])) {
-    if (!published.has(result.callId)) bus.publish(sessionId, { type: 'tool_returned', turnId, result });
-  }
-  bus.publish(sessionId, { type: 'turn_ended', turnId, outcome, error });
 }
