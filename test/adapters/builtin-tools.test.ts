@@ -10,6 +10,7 @@ const NEW_YEAR = Date.UTC(2026, 0, 1);
 const context: ToolContext = {
   sessionId: '00000000-0000-4000-8000-000000000000',
   callId: 'call',
+  turn: null,
   app: 'default',
   wallet: null,
   userState: null,

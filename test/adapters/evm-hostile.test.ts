@@ -19,6 +19,7 @@ const ADDRESS = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
 const HASH = `0x${'ab'.repeat(32)}`;
 const context: ToolContext = {
   callId: 'call-1',
+  turn: null,
   app: 'default',
   sessionId: randomUUID(),
   wallet: ADDRESS,

@@ -20,6 +20,7 @@ const schemas = createSchemas();
 const UNKNOWN_HASH = `0x${'ab'.repeat(32)}`;
 const context: ToolContext = {
   callId: 'call-1',
+  turn: null,
   app: 'default',
   sessionId: '00000000-0000-4000-8000-000000000000',
   wallet: null,

@@ -21,6 +21,7 @@ const KEY = 'CG-secret-key';
 const context: ToolContext = {
   sessionId: '00000000-0000-4000-8000-000000000000',
   callId: 'call',
+  turn: null,
   app: 'default',
   wallet: null,
   userState: null,

@@ -49,7 +49,7 @@ function startReporter(path: string, sessionId: string) {
           payload: ${payload}, isSound: true, stagedAt: 1, expiresAt: 9e12,
         });
         const ids = [staged.request.id];
-        const asked = await store.requestWallet({ sessionId: ${session}, ids, event: '{}', daily: null, expiresAt: 9e12, at: 2 });
+        const asked = await store.requestWallet({ sessionId: ${session}, ids, event: '{}', daily: null, expiresAt: 9e12, by: null, at: 2 });
         if (asked.kind !== 'requested') throw new Error(asked.kind);
         const reported = await store.reportWalletOutcome({
           sessionId: ${session}, ids, state: 'reported', claim: { status: 'success', proof: turnId, error: null }, turnId,

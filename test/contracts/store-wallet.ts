@@ -6,12 +6,15 @@ import {
   type WalletRequest,
 } from '../../src/core/model/wallet-request.js';
 import type { Store } from '../../src/core/ports/store.js';
+import type { TurnClaim } from '../../src/core/model/turn.js';
 import {
   acceptance,
   change,
+  end,
   expectRevision,
   LEASE,
   loaded,
+  sendAndClaim,
   T0,
   versionOf,
   type WithStore,
@@ -282,6 +285,32 @@ export function walletContract(withStore: WithStore): void {
           expect(await store.requestWallet(askFor(randomUUID(), [1]))).toEqual(unknown);
         });
         expect(await store.readWalletRequests(id, { limit: 99 })).toEqual(before);
+      }),
+    );
+
+    it(
+      'asks for a turn only while its claim holds and no interrupt was requested',
+      withStore(async (store) => {
+        const id = await newThread(store);
+        const turn = await sendAndClaim(store, id);
+        const ids = [(await stage(store, id)).id, (await stage(store, id)).id, (await stage(store, id)).id];
+        const askBy = async (by: TurnClaim | null, one = 0) =>
+          (await store.requestWallet(askFor(id, [ids[one] ?? 0], { by }))).kind;
+        expect(await askBy(turn)).toBe('requested');
+        expect(await askBy(turn)).toBe('unchanged');
+        const taken = await store.takeOver(turn.id, { ...LEASE, owner: 'other' });
+        if (taken === undefined) throw new Error('the turn was not taken over');
+        for (const stale of [turn, { ...taken, owner: turn.owner }, { ...turn, id: randomUUID() }])
+          expect(await askBy(stale, 1)).toBe('left');
+        expect(await askBy(taken, 1)).toBe('requested');
+        await store.interruptTurns(id, T0);
+        const before = await loaded(store, id);
+        expect(await askBy(taken, 2)).toBe('left');
+        expect(await loaded(store, id)).toEqual(before);
+        await end(store, taken, { outcome: 'interrupted' });
+        expect(await askBy(taken, 2)).toBe('left');
+        expect(await askBy(null, 2)).toBe('requested');
+        expect(await pendingIds(store, id)).toEqual(ids);
       }),
     );
 

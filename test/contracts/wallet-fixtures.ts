@@ -76,6 +76,7 @@ export function askFor(sessionId: string, ids: readonly number[], over: Partial<
     event: inlineCall(ids),
     daily: null,
     expiresAt: T0 + 2 * DAY,
+    by: null,
     at: T0 + 1,
     ...over,
   };

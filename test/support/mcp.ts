@@ -114,6 +114,7 @@ export function toolContext(fields: Partial<ToolContext> = {}): ToolContext {
   return {
     sessionId: '00000000-0000-4000-8000-000000000000',
     callId: 'call',
+    turn: null,
     app: 'default',
     wallet: null,
     userState: null,

@@ -37,6 +37,9 @@ export interface ClaimedTurn extends Turn {
   readonly partialSince: number;
 }
 
+/** Identifies one attempt at a turn: its claim is void once another process has claimed the turn. */
+export type TurnClaim = Pick<ClaimedTurn, 'id' | 'owner' | 'attempt'>;
+
 /** Token counts, as the provider reports them. */
 export interface Usage {
   readonly inputTokens: number;

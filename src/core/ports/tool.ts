@@ -1,5 +1,6 @@
 import type { Problem } from '../model/refusal.js';
 import type { JsonObject, JsonValue } from '../model/json.js';
+import type { TurnClaim } from '../model/turn.js';
 import type { UserState } from '../model/user-state.js';
 
 /** The part of a tool that rigs and clients see. */
@@ -44,6 +45,8 @@ export interface ToolContext {
   readonly sessionId: string;
   /** Identifies the call: a call that is repeated after a crash has the same id. */
   readonly callId: string;
+  /** The attempt at the turn that makes the call; null: a client calls the tool. */
+  readonly turn: TurnClaim | null;
   /** The name of the App. */
   readonly app: string;
   readonly wallet: string | null;

@@ -1,7 +1,7 @@
 import type { Commit } from '../model/event.js';
 import type { Message } from '../model/message.js';
 import type { Session } from '../model/session.js';
-import type { ClaimedTurn, Lease, Turn } from '../model/turn.js';
+import type { ClaimedTurn, Lease, Turn, TurnClaim } from '../model/turn.js';
 import type {
   WalletClaim,
   WalletRequest,
@@ -37,6 +37,8 @@ export interface WalletAsk {
   readonly daily: { readonly since: number; readonly most: Readonly<Record<string, string>> } | null;
   /** When the requests expire, in milliseconds since the epoch. */
   readonly expiresAt: number;
+  /** The attempt at a turn that asks; null: a client does. */
+  readonly by: TurnClaim | null;
   readonly at: number;
 }
 
@@ -50,6 +52,8 @@ export type AskedWallet =
     }
   /** All of them are pending already: the request was repeated. */
   | { readonly kind: 'unchanged'; readonly requests: readonly WalletRequest[] }
+  /** The turn that asked was interrupted, or another process has claimed it. */
+  | { readonly kind: 'left' }
   | {
       readonly kind: 'refused';
       readonly id: number;

@@ -117,7 +117,9 @@ export class DirectCalls {
     };
     let outcome: { failed: boolean; result: JsonValue };
     try {
-      const context = await toolContext(this.parts, session, { app, client, signal, callId: call.callId });
+      const context = await toolContext(this.parts, session, {
+        ...{ app, client, turn: null, signal, callId: call.callId },
+      });
       const { toolRunner, observer } = this.parts;
       const { result, failed } = await toolRunner.run(app, call, context, report, observer);
       outcome = { failed, result };

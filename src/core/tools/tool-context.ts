@@ -24,11 +24,14 @@ export function actingWallet(
 export async function toolContext(
   { secrets, walletOwners }: { readonly secrets: Secrets; readonly walletOwners: WalletOwners },
   session: Session,
-  call: { app: App; client: string | null; signal: AbortSignal; callId: string },
+  call: Pick<ToolContext, 'callId' | 'turn' | 'signal'> & {
+    readonly app: App;
+    readonly client: string | null;
+  },
 ): Promise<Omit<ToolContext, 'progress'>> {
-  const { app, client, signal, callId } = call;
+  const { app, client, signal, callId, turn } = call;
   return {
-    ...{ sessionId: session.id, callId, app: app.name },
+    ...{ sessionId: session.id, callId, turn, app: app.name },
     wallet: actingWallet(walletOwners, session),
     userState: session.userState,
     secrets: await secrets.open(client, app),

@@ -78,7 +78,7 @@ export class ToolCalls {
       const read = (): ReturnType<typeof toolContext> => {
         signal.throwIfAborted();
         return toolContext(this.parts, thread.session, {
-          ...{ app, client: turn.clientId, signal },
+          ...{ app, client: turn.clientId, turn, signal },
           // The id that a model gives to a call is unique in its turn only.
           callId: `${record.id}:${String(record.toolCalls?.findIndex(({ callId }) => callId === call.callId))}`,
         });

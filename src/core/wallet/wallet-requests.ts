@@ -86,6 +86,7 @@ export class WalletRequests {
       event: JSON.stringify(call),
       daily: this.#daily(requests, requester, at),
       expiresAt: at + settings.walletRequestMs,
+      by: context.turn,
       at,
     });
     switch (asked.kind) {
@@ -95,6 +96,8 @@ export class WalletRequests {
         const chain = chainWith(this.parts.chains.list(), asked.chainId);
         throw new Error(overDaily(requester.policy, chain, parseWei(asked.used) ?? 0n));
       }
+      case 'left':
+        throw new Error('The turn was stopped before the wallet was asked');
       case 'unchanged':
         return repeated(asked.requests, context);
       case 'requested':

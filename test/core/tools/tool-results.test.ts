@@ -21,7 +21,7 @@ async function resultOf(run: () => unknown, secrets = new Map<string, string>())
     keptLog(),
   );
   const context = {
-    ...{ sessionId: 's', callId: 'c', app: 'default' },
+    ...{ sessionId: 's', callId: 'c', turn: null, app: 'default' },
     wallet: null,
     userState: null,
     secrets,

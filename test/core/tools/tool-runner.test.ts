@@ -53,7 +53,7 @@ async function run(
   const reports: string[] = [];
   const { args = {}, secrets = {}, signal = never, app = testApp() } = options;
   const context: Omit<ToolContext, 'progress'> = {
-    ...{ sessionId: 's', callId: 'c', app: 'default', wallet: null, userState: null, signal },
+    ...{ sessionId: 's', callId: 'c', turn: null, app: 'default', wallet: null, userState: null, signal },
     secrets: new Map(Object.entries(secrets)),
   };
   const result = await toolbox.run(app, { callId: 'c', name, args }, context, (message) =>

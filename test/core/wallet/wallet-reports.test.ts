@@ -222,7 +222,15 @@ describe('a report of an outcome', () => {
     if (first === undefined) throw new Error('nothing was staged');
     await store.stageWalletRequest({ ...first, callId: 'elsewhere', app: 'none' });
     const at = Date.now();
-    const asked = { sessionId: id, ids: [1, 2], event: '{}', daily: null, expiresAt: at + 60_000, at };
+    const asked = {
+      sessionId: id,
+      ids: [1, 2],
+      event: '{}',
+      daily: null,
+      expiresAt: at + 60_000,
+      by: null,
+      at,
+    };
     await store.requestWallet(asked);
     await report('wallet:tx_complete', { status: 'failed', pending_tx_ids: [1, 2] });
     (await rig.next()).text('One.').end();

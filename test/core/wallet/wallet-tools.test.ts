@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { JsonObject } from '../../../src/core/model/json.js';
+import type { Store } from '../../../src/core/ports/store.js';
 import { closeTestCores, created, message, spoken } from '../../support/core.js';
 import { FakeClock } from '../../support/fake-clock.js';
 import { ScriptedChains, TEST_CHAINS } from '../../support/scripted-chains.js';
@@ -250,6 +251,31 @@ describe('request_transactions', () => {
     expect(settled.flatMap(({ toolResults }) => toolResults ?? [])).toMatchObject([
       { name: 'request_transactions', failed: false, multiStep: true },
     ]);
+  });
+
+  it.each([
+    ['was interrupted', (store: Store, id: string) => store.interruptTurns(id, Date.now())],
+    [
+      'another node has claimed',
+      (store: Store, _: string, turnId: string) =>
+        store.takeOver(turnId, { owner: 'other', milliseconds: 60_000 }),
+    ],
+  ])('does not ask the wallet for a turn that %s, before this node learns of it', async (_, leave) => {
+    const memory = createMemoryStore();
+    const store: Store = {
+      ...memory,
+      async requestWallet(ask) {
+        await leave(memory, ask.sessionId, ask.by?.id ?? '');
+        return memory.requestWallet(ask);
+      },
+    };
+    const { rig, core, id, stage } = await walletCore({ store });
+    await stage();
+    await core.send(message(id, 'Pay'));
+    (await rig.next()).call('c', 'request_transactions', { ids: [1] }).end();
+    void rig.next().then((asked) => asked.end());
+    await core.drain(60_000);
+    expect((await core.snapshot(created(id))).session.pending).toEqual([]);
   });
 
   it.each([

@@ -11,6 +11,7 @@ import {
   type Turn,
   type TurnSummary,
   type Usage,
+  type TurnClaim,
 } from '../../../src/core/model/turn.js';
 import type { Note, StoredNote } from '../../../src/core/ports/wallet-store.js';
 import {
@@ -184,7 +185,7 @@ function cancelTurns(kept: KeptSession, at: number): { cancelled: Turn[]; runnin
 }
 
 /** The turn if this claim of it still holds. */
-function findOwned(state: State, turn: ClaimedTurn) {
+export function findOwned(state: State, turn: TurnClaim) {
   const place = findTurn(state, turn.id);
   const { turn: kept, attempt, owner } = place?.found ?? {};
   return kept?.status === 'running' && attempt === turn.attempt && owner === turn.owner ? place : undefined;

@@ -16,7 +16,7 @@ import {
   type WalletStore,
 } from '../../../src/core/ports/wallet-store.js';
 import { addSystemEvent, commit, findLive, type KeptSession, type State } from './state.js';
-import { addTurn, claimIfNext, findTurn, firstOf } from './turns.js';
+import { addTurn, claimIfNext, findOwned, findTurn, firstOf } from './turns.js';
 
 type Refusal = Extract<AskedWallet, { kind: 'refused' | 'over_daily' }>;
 
@@ -44,6 +44,8 @@ export function stageWalletRequest(state: State, request: NewWalletRequest): Sta
 
 /** See `WalletStore`. */
 export function requestWallet(state: State, ask: WalletAsk): AskedWallet {
+  const asking = ask.by === null ? undefined : findOwned(state, ask.by)?.found;
+  if (ask.by !== null && asking?.cancelRequested !== false) return { kind: 'left' };
   const kept = findLive(state, ask.sessionId);
   const ids = [...new Set(ask.ids)];
   const asked: WalletRequest[] = [];

@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from '../../../core/model/json.js';
 import type { Tool, ToolContext } from '../../../core/ports/tool.js';
 
 /** The context that the service passes to each call of a module's tool. */
-export interface ModuleContext extends Omit<ToolContext, 'userState'> {
+export interface ModuleContext extends Omit<ToolContext, 'userState' | 'turn'> {
   /** The user state in the form that `GET /api/state` returns; null until a client has sent one. */
   readonly userState: JsonObject | null;
 }

@@ -130,8 +130,13 @@ function toTool(definition: ToolDefinition): Tool {
   return {
     ...{ name, description, parameters, sideEffects, timeoutMs },
     run: async (args, context) => {
+      const { sessionId, callId, app, wallet, secrets, signal } = context;
       const userState = context.userState && shownUserState(context.userState);
-      return toJson(await runForPeople(() => definition.run(args, { ...context, userState })));
+      const progress = (message: string): void => {
+        context.progress(message);
+      };
+      const shown = { sessionId, callId, app, wallet, userState, secrets, signal, progress };
+      return toJson(await runForPeople(() => definition.run(args, shown)));
     },
   };
 }

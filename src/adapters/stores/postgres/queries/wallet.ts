@@ -35,7 +35,7 @@ type Staged =
 type Asked =
   | { readonly kind: 'requested'; readonly session: SessionRow; readonly requests: readonly RequestRow[] }
   | { readonly kind: 'unchanged'; readonly requests: readonly RequestRow[] }
-  | Extract<AskedWallet, { kind: 'refused' }>
+  | Extract<AskedWallet, { kind: 'refused' | 'left' }>
   | { readonly kind: 'over_daily'; readonly chain_id: number; readonly used: string };
 
 type Noted =
@@ -48,7 +48,7 @@ type Noted =
     };
 
 const STAGE = callOf('stage_wallet_request', 14);
-const REQUEST = callOf('request_wallet', 8);
+const REQUEST = callOf('request_wallet_for', 11);
 const LAST_CLIENT = `(SELECT t.client_id FROM turns t JOIN sessions s ON s.ref = t.session
   WHERE s.id = $1 AND s.deleted_at IS NULL AND t.client_id IS NOT NULL ORDER BY t.no DESC LIMIT 1)`;
 const REPORT: Statement = {
@@ -112,12 +112,13 @@ export function createWallet(run: Run): WalletStore {
       return { kind: staged.kind, request: toRequest(staged.request, sessionId) };
     },
 
-    async requestWallet({ sessionId, ids, event, daily, expiresAt, at }) {
+    async requestWallet({ sessionId, ids, event, daily, expiresAt, by, at }) {
       const asked = await call<Asked>(REQUEST, [
         ...[sessionId, distinct(ids), event, daily?.since ?? null],
         ...[daily === null ? null : JSON.stringify(daily.most), expiresAt, at, WALLET_BOUNDS.pendingBytes],
+        ...[by?.id ?? null, by?.owner ?? null, by?.attempt ?? null],
       ]);
-      if (asked.kind === 'refused') return asked;
+      if (asked.kind === 'refused' || asked.kind === 'left') return asked;
       if (asked.kind === 'over_daily') {
         return { kind: 'over_daily', chainId: asked.chain_id, used: asked.used };
       }

@@ -1,7 +1,14 @@
 import type { Database } from 'better-sqlite3';
 import { shownCount, type Message } from '../../../../core/model/message.js';
 import type { AttemptUse } from '../../../../core/ports/lease-store.js';
-import type { Lease, ClaimedTurn, Turn, TurnOutcome, TurnStatus } from '../../../../core/model/turn.js';
+import type {
+  Lease,
+  ClaimedTurn,
+  Turn,
+  TurnOutcome,
+  TurnStatus,
+  TurnClaim,
+} from '../../../../core/model/turn.js';
 import { toClaimedTurn, type TurnRow } from './turn-rows.js';
 import type { SessionRow } from './session-row.js';
 
@@ -23,13 +30,15 @@ export interface OwnedTurn {
   readonly id: string;
   readonly session: number;
   readonly no: number;
+  /** 1: an interrupt was requested. */
+  readonly cancel_requested: 0 | 1;
 }
 
 /** Reads and writes `turns` and `messages`. */
 export interface TurnTable {
   find(id: string): TurnRow | undefined;
   /** Returns the turn if it runs and this attempt still owns it. */
-  findOwned(turn: ClaimedTurn): OwnedTurn | undefined;
+  findOwned(turn: TurnClaim): OwnedTurn | undefined;
   findRunning(session: number): TurnRow | undefined;
   /** Returns the queued turns of a session, in order. */
   findQueued(session: number): TurnRow[];
@@ -74,7 +83,8 @@ export function createTurnTable(db: Database): TurnTable {
   );
   const selectHead = db.prepare<[number], TurnRow>(`${selectQueued.source} LIMIT 1`);
   const selectOwned = db.prepare<[id: string, attempt: number, owner: string], OwnedTurn>(
-    "SELECT ref, id, session, no FROM turns WHERE id = ? AND status = 'running' AND attempt = ? AND owner = ?",
+    `SELECT ref, id, session, no, cancel_requested FROM turns
+     WHERE id = ? AND status = 'running' AND attempt = ? AND owner = ?`,
   );
   const countOpen = db
     .prepare<[number, number], [queued: number, running: number]>(

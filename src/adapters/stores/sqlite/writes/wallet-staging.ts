@@ -3,6 +3,7 @@ import type { AskedWallet, NewWalletRequest, WalletAsk } from '../../../../core/
 import type { EventTable } from '../rows/event-table.js';
 import { toSession } from '../rows/session-row.js';
 import type { SessionTable } from '../rows/session-table.js';
+import type { TurnTable } from '../rows/turn-table.js';
 import { toPending, toRequest, type WalletRow, type WalletTable } from '../rows/wallet-table.js';
 import type { Handlers } from '../steps.js';
 
@@ -11,10 +12,12 @@ type Refusal = Extract<AskedWallet, { kind: 'refused' | 'over_daily' }>;
 /** The write steps that stage and request what a wallet signs. */
 export function createWalletWrites({
   sessions,
+  turns,
   events,
   requests,
 }: {
   readonly sessions: SessionTable;
+  readonly turns: TurnTable;
   readonly events: EventTable;
   readonly requests: WalletTable;
 }): Pick<Handlers, 'stageWalletRequest' | 'requestWallet'> {
@@ -56,6 +59,7 @@ export function createWalletWrites({
     },
 
     requestWallet(ask) {
+      if (ask.by !== null && turns.findOwned(ask.by)?.cancel_requested !== 0) return { kind: 'left' };
       const session = sessions.findLive(ask.sessionId);
       const asked: WalletRow[] = [];
       for (const id of new Set(ask.ids)) {

@@ -42,7 +42,7 @@ export function createWrites(db: Database): Handlers {
     ...createTurnWrites({ sessions, turns, events, uses }),
     ...createLeaseWrites(db, turns),
     ...createCallWrites(db, { sessions, events }),
-    ...createWalletWrites({ sessions, events, requests }),
+    ...createWalletWrites({ sessions, turns, events, requests }),
     ...createOutcomeWrites({ sessions, turns, events, requests }),
     addNote: createAddNote({ sessions, turns, events }),
     ...createKeyWrites(db),
