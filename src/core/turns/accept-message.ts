@@ -51,7 +51,7 @@ export class MessageIntake {
         ? threads.openForWrite(request.session)
         : threads.openUnchecked(request.session));
       const sent = await threads.hold(thread, () =>
-        this.#accept(thread, request, { text, app, idempotency }),
+        this.turns.claiming(() => this.#accept(thread, request, { text, app, idempotency })),
       );
       if (sent !== undefined) return sent;
       // Another write changed the session: read it again.

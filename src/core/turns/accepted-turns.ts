@@ -40,6 +40,10 @@ export class AcceptedTurns implements TurnStarter {
     return this.runner.claim;
   }
 
+  claiming<T>(request: () => Promise<T>): Promise<T> {
+    return this.runner.claiming(request);
+  }
+
   begin(thread: CachedSession, accepted: AcceptedTurn, askedAt: number): void {
     const { bus, observer, threads } = this.parts;
     const { turn, message, claimed, commit } = accepted;

@@ -87,7 +87,7 @@ export class Interrupts {
     const stored = this.#untilStored(turn, revision, waiting.signal);
     const isOver = await Promise.race([ended.of(turn.id, PATIENCE_MS), stored]);
     waiting.abort(new Error('The turn has ended or will be fenced off'));
-    if (!isOver) await this.#fence(turn);
+    if (!isOver) await this.runner.claiming(() => this.#fence(turn));
   }
 
   /**

@@ -5,7 +5,6 @@ import type { Observer } from '../ports/observer.js';
 import type { Log } from '../ports/log.js';
 import type { Runner } from './runner.js';
 import type { CoreSettings } from '../model/settings.js';
-import type { Lease } from '../model/turn.js';
 import type { Store } from '../ports/store.js';
 
 /** The interval between searches for abandoned turns, and how many are claimed at once. */
@@ -102,11 +101,11 @@ export class Leases {
 
   /** Never rejects. */
   async #recover(): Promise<void> {
-    const claim = this.runner.claim;
-    if (claim === null || this.#isBusy) return;
+    if (this.runner.claim === null || this.#isBusy) return;
     this.#isBusy = true;
     try {
-      await this.#claimAbandoned(claim, await this.#findLost());
+      const lost = await this.#findLost();
+      await this.runner.claiming(() => this.#claimAbandoned(lost));
       // The store is available: record the attempts that were waiting for it.
       await this.runner.left.count();
     } catch (error) {
@@ -135,19 +134,25 @@ export class Leases {
   }
 
   /** Claims in batches until none is left, so that turns do not wait for the next search. */
-  async #claimAbandoned(claim: Lease, lost: readonly LeaseMark[]): Promise<void> {
+  async #claimAbandoned(lost: readonly LeaseMark[]): Promise<void> {
     const { store, observer, log, clock } = this.parts;
-    let claimed;
     let from = 0;
-    do {
+    for (;;) {
+      const claim = this.runner.claim;
+      if (claim === null) return;
       const askedAt = clock.monotonic();
-      claimed = await store.claimAbandoned(claim, lost.slice(from, from + RECOVERY_BATCH), RECOVERY_BATCH);
+      const claimed = await store.claimAbandoned(
+        claim,
+        lost.slice(from, from + RECOVERY_BATCH),
+        RECOVERY_BATCH,
+      );
       from += RECOVERY_BATCH;
       if (claimed.length > 0) {
         observer.tookOver(claimed.length);
         log.info({ turns: claimed.length }, 'took over abandoned turns');
       }
       for (const turn of claimed) this.runner.recover(turn, askedAt);
-    } while ((claimed.length === RECOVERY_BATCH || from < lost.length) && this.runner.claim !== null);
+      if (claimed.length < RECOVERY_BATCH && from >= lost.length) return;
+    }
   }
 }

@@ -1,12 +1,12 @@
 import { endingAfter, shownText } from './turn-ending.js';
 import { announceEnd, announceStart } from './turn-signals.js';
+import { threadOf } from './turn-thread.js';
 import { attemptUse, LeftAttempts } from './left-attempts.js';
 import { settledWithin, type Clock } from '../ports/clock.js';
 import type { Log } from '../ports/log.js';
 import type { Observer } from '../ports/observer.js';
 import type { CoreSettings } from '../model/settings.js';
 import type { SessionCache } from '../sessions/session-cache.js';
-import { TurnStopped } from '../model/abort.js';
 import { listenForStops, stopIfDeleted } from './outside-stops.js';
 import { storePatiently } from './store-retry.js';
 import { closeTurn } from './close-turn.js';
@@ -33,7 +33,8 @@ export interface RunnerParts {
 /** Runs the turns that this process has claimed, one per session at a time. */
 export class Runner {
   readonly #running = new Map<string, RunningTurn>();
-  readonly #work = new Map<RunningTurn, Promise<void>>();
+  /** What a drain waits for: turns, and requests that may claim some. */
+  readonly #work = new Map<object, Promise<unknown>>();
   readonly left: LeftAttempts;
   #isDraining = false;
 
@@ -72,7 +73,7 @@ export class Runner {
   }
 
   /** Resolves when this process has finished or abandoned a turn. */
-  finished(running: RunningTurn): Promise<void> {
+  finished(running: RunningTurn): Promise<unknown> {
     return this.#work.get(running) ?? Promise.resolve();
   }
 
@@ -81,6 +82,14 @@ export class Runner {
     const here = this.findWorking(sessionId, turnId);
     if (here !== undefined) here.stop('interrupted');
     else this.parts.bus.publish(sessionId, { type: 'interrupt', turnId });
+  }
+
+  /** Makes a request that may claim turns, and starts them. A drain waits for it, lest a claim outlive its process. */
+  async claiming<T>(request: () => Promise<T>): Promise<T> {
+    const made = request();
+    const settled = made.catch(() => undefined);
+    this.#work.set(settled, settled);
+    return made.finally(() => this.#work.delete(settled));
   }
 
   /**
@@ -138,12 +147,14 @@ export class Runner {
   async drain(milliseconds: number): Promise<void> {
     this.#isDraining = true;
     await settledWithin(this.parts.clock, this.#idle(), milliseconds);
-    do {
+    while (this.#work.size > 0) {
       const left = this.all;
       for (const running of left) running.stop('handover');
-      await Promise.all(this.#work.values());
+      await (left.length === 0
+        ? Promise.race(this.#work.values())
+        : Promise.all(left.map((running) => this.finished(running))));
       if (left.length > 0) await this.#release(left.map(({ turn }) => turn.id));
-    } while (this.#work.size > 0);
+    }
     await this.left.count();
   }
 
@@ -166,7 +177,7 @@ export class Runner {
   /** Never rejects. */
   async #run(running: RunningTurn): Promise<void> {
     try {
-      const thread = await this.#threadPatiently(running);
+      const thread = await threadOf(this.parts, running);
       const { clock, log, settings } = this.parts;
       const cancelTimeout = clock.after(settings.turnTimeoutMs, () => {
         running.stop('timeout');
@@ -205,31 +216,6 @@ export class Runner {
     // A drain records the usage of all turns itself, after it has released their leases.
     if (!this.#isDraining) await this.left.count();
     this.#work.delete(running);
-  }
-
-  /** An interrupted turn waits for its thread too, in which its end is stored. */
-  #threadPatiently({ signal, turn }: RunningTurn): Promise<CachedSession> {
-    const read = (): Promise<CachedSession> => {
-      const reason: unknown = signal.reason;
-      const isLeft = reason instanceof TurnStopped && reason.stop !== 'interrupted';
-      return isLeft ? Promise.reject(reason) : this.#threadOf(turn);
-    };
-    return storePatiently(this.parts, turn.id, read, 'failed to read the thread of a turn, retrying');
-  }
-
-  async #threadOf(turn: ClaimedTurn): Promise<CachedSession> {
-    const ref = { id: turn.sessionId, ifUnknown: 'refuse' } as const;
-    const { threads } = this.parts;
-    // The commit that claimed the turn was applied to the cached session, or has made it stale.
-    const present = threads.peek(turn.sessionId);
-    if (present?.stale === false && present.findOpen(turn.id) !== undefined) return present;
-    const thread = await threads.openChecked(ref);
-    if (thread.findOpen(turn.id) !== undefined) return thread;
-    thread.stale = true;
-    const reread = await threads.open(ref);
-    // It may have ended while the store was unavailable.
-    if (reread.findOpen(turn.id) === undefined) throw new TurnStopped('lost');
-    return reread;
   }
 
   async #end(running: RunningTurn, thread: CachedSession, ending: Ending): Promise<void> {

@@ -19,6 +19,8 @@ import { claimWords, looksLikeWords } from './request-words.js';
 export interface TurnStarter {
   /** The lease to claim turns with; null while the service drains. */
   readonly claim: Lease | null;
+  /** Makes a request that may claim a turn, and begins that. The service does not stop before it has. */
+  claiming<T>(request: () => Promise<T>): Promise<T>;
   /**
    * Shows and announces an accepted turn, and runs it if this process has claimed it.
    * @param askedAt when the store was asked to accept it, by the monotonic clock, in milliseconds
@@ -98,7 +100,7 @@ export class WalletReports {
       const text = claimWords(together, outcome);
       const ids = together.map(({ id }) => id);
       const stored = await threads.hold(thread, () =>
-        this.#store(thread, { outcome, ids, app: first.app, text, clientId }),
+        this.turns.claiming(() => this.#store(thread, { outcome, ids, app: first.app, text, clientId })),
       );
       if (stored !== undefined) {
         for (const id of ids) reported.add(id);
