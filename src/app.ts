@@ -240,5 +240,6 @@ async function listenOn(server: Server, host: string, port: number): Promise<str
   });
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('the server has no port');
-  return `http://${host.includes(':') ? `[${host}]` : host}:${String(address.port)}`;
+  const name = host.includes(':') ? `[${host.replace('%', '%25')}]` : host;
+  return `http://${name}:${String(address.port)}`;
 }

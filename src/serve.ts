@@ -50,7 +50,8 @@ export async function serve(sources: ConfigSources): Promise<void> {
  * stdout, unless stdout is a terminal.
  */
 function announce({ log, version, rigs, hasPage }: Application, config: Config, url: string): void {
-  const port = Number(new URL(url).port || '80');
+  // A URL with the zone of a link-local address (RFC 6874) is none that `URL` can parse.
+  const port = Number(url.slice(url.lastIndexOf(':') + 1));
   log.info(
     { url, host: config.host, port, surfaces: config.surfaces, version, pid: process.pid },
     'listening',

@@ -148,6 +148,16 @@ describe('the service', () => {
     expect(running.err()).not.toMatch(/debugger|inspector/i);
   });
 
+  onLinux('starts on an address with the name of its interface', async () => {
+    const { running, url } = await place.serve({ HOST: '::1%lo' });
+    await running.says('Try the legacy surface');
+    expect(url).toMatch(/^http:\/\/\[::1%25lo\]:[1-9]\d*$/);
+    const { stdout } = await promisify(execFile)('curl', ['-s', '--noproxy', '*', '-g', `${url}/api/health`]);
+    expect(stdout).toContain('"status":"ok"');
+    running.child.kill('SIGTERM');
+    expect(await running.ended).toBe(0);
+  });
+
   it('names HOST when it is a link-local address without its interface, and exits with 1', async () => {
     const running = place.start(MAIN, [], { HOST: 'fe80::1' });
     expect(await running.ended).toBe(1);
