@@ -22,7 +22,9 @@ export function openOutput(onFailure: (message: string) => void): Terminal['outp
 
 function isFile(descriptor: number): boolean {
   try {
-    return fstatSync(descriptor).isFile();
+    // With numbers, Node 20 resolves no symbolic links of modules any more once this has found a pipe: its
+    // `realpathSync` looks at the result of the last call.
+    return fstatSync(descriptor, { bigint: true }).isFile();
   } catch {
     return false;
   }

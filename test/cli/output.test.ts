@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { openTestSqlite } from '../support/sqlite.js';
@@ -39,6 +39,27 @@ describe('A command whose output nobody reads', () => {
   it('keeps its exit code when nobody reads its errors either', async () => {
     const { code } = await place.runAfter(`${UNREAD} && exec 2>&1`, ['sessions', 'show', 'not-a-uuid']);
     expect(code).toBe(2);
+  });
+});
+
+describe('openOutput', () => {
+  it('leaves links to modules resolvable when the output is a pipe', async () => {
+    mkdirSync(join(place.directory, 'shared'));
+    symlinkSync('shared', join(place.directory, 'linked'));
+    const url = 'export default import.meta.url;';
+    for (const name of ['early', 'late']) writeFileSync(join(place.directory, 'shared', `${name}.mjs`), url);
+    const output = new URL('../../dist/cli/output.js', import.meta.url).href;
+    writeFileSync(
+      join(place.directory, 'main.mjs'),
+      `import { openOutput } from '${output}';
+const early = await import('./linked/early.mjs');
+const print = openOutput(() => undefined);
+const late = await import('./linked/late.mjs');
+print.write([early.default, late.default].join(' '));`,
+    );
+    const running = place.start(join(place.directory, 'main.mjs'), []);
+    expect(await running.ended).toBe(0);
+    expect(running.out()).toMatch(/\/shared\/early\.mjs .*\/shared\/late\.mjs$/);
   });
 });
 
