@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, expect, it, jest } from '@jest/globals';
 import { Client } from 'pg';
-import { MAIN, Place } from './cli/running.js';
+import { CLI, MAIN, Place } from './cli/running.js';
 import { describeWithPostgres, testDatabase } from './support/postgres.js';
 import { runSql } from './support/run-sql.js';
+import { openTestSqlite } from './support/sqlite.js';
 
 // Each test starts a process.
 jest.setTimeout(60_000);
@@ -34,6 +35,23 @@ describeWithPostgres('a start that waits for the migration of another node', () 
       running.child.kill(signal);
       // A process that ends by default, which process 1 of a container does not, has a signal and no code.
       expect(await running.ended).toBe(code);
+    } finally {
+      await holder.end();
+    }
+  });
+
+  it('lets `diptych migrate` be interrupted', async () => {
+    const url = await database.newUrl();
+    const holder = new Client({ connectionString: url });
+    await holder.connect();
+    try {
+      await holder.query('SELECT pg_advisory_lock($1)', [LOCK]);
+      const store = await openTestSqlite({ path: place.database });
+      await store.close();
+      const running = place.start(CLI, ['migrate', '--from', `sqlite:${place.database}`, '--to', url]);
+      while ((await runSql(url, WAITING)).length === 0);
+      running.child.kill('SIGINT');
+      expect(await running.ended).toBe('SIGINT');
     } finally {
       await holder.end();
     }

@@ -46,27 +46,23 @@ function location(value: string): DatabaseLocation {
 }
 
 async function migrate(terminal: Terminal, flags: Flags): Promise<void> {
-  const stop = new AbortController();
-  const release = terminal.onStop(() => {
-    stop.abort(new Error('Interrupted'));
-  });
-  try {
-    await between(flags, async (from, to) => {
-      if ((await from.identity()) === (await to.identity())) {
-        throw new CommandError('--from and --to are the same database', 2);
-      }
-      if (flags.force !== true) await refuseServed({ from, to });
-      const compared = await copyAndCompare(terminal, { from, to }, stop.signal);
-      if (compared === undefined) {
-        terminal.errors.write('Interrupted; run the command again to continue.\n');
-        terminal.setExitCode(INTERRUPTED);
-      } else {
-        report(terminal, flags, compared);
-      }
+  await between(flags, async (from, to) => {
+    if ((await from.identity()) === (await to.identity())) {
+      throw new CommandError('--from and --to are the same database', 2);
+    }
+    if (flags.force !== true) await refuseServed({ from, to });
+    const stop = new AbortController();
+    const interrupted = new CommandError('Interrupted; run the command again to continue.', INTERRUPTED);
+    // Only now: opening may wait for the migration of a node, and a signal then ends the process by default.
+    const release = terminal.onStop(() => {
+      stop.abort(interrupted);
     });
-  } finally {
-    release();
-  }
+    try {
+      report(terminal, flags, await copyAndCompare(terminal, { from, to }, stop.signal));
+    } finally {
+      release();
+    }
+  });
 }
 
 /** Opens both databases for `work` and closes them afterwards. */
@@ -108,31 +104,33 @@ async function refuseServed(sides: { readonly from: Transfer; readonly to: Trans
   }
 }
 
-/** @returns undefined when `signal` aborted */
+/** @throws the reason of `signal` when it aborts */
 async function copyAndCompare(
   terminal: Terminal,
   { from, to }: { readonly from: Transfer; readonly to: Transfer },
   signal: AbortSignal,
-): Promise<readonly Compared[] | undefined> {
+): Promise<readonly Compared[]> {
   const show = showProgress(terminal);
-  const copies = await copyAll({ from, to }, signal, (table, rows) => {
-    show(`${table}: ${String(rows)} rows`);
-  });
-  if (copies.length < TRANSFER_TABLES.length) return undefined;
-  await to.settle();
-  const compared: Compared[] = [];
-  for (const copy of copies) {
-    if (signal.aborted) return undefined;
-    show(`${copy.table}: comparing`);
-    const [source, target] = await Promise.all([
-      summarize(from, copy.table, nodeDigests),
-      summarize(to, copy.table, nodeDigests),
-    ]);
-    const same = source.digest === target.digest && source.rows === target.rows;
-    compared.push({ ...copy, source, target, same });
+  try {
+    const copies = await copyAll({ from, to }, signal, (table, rows) => {
+      show(`${table}: ${String(rows)} rows`);
+    });
+    if (copies.length < TRANSFER_TABLES.length) signal.throwIfAborted();
+    await to.settle();
+    const compared: Compared[] = [];
+    for (const copy of copies) {
+      show(`${copy.table}: comparing`);
+      const [source, target] = await Promise.all([
+        summarize(from, copy.table, nodeDigests, signal),
+        summarize(to, copy.table, nodeDigests, signal),
+      ]);
+      const same = source.digest === target.digest && source.rows === target.rows;
+      compared.push({ ...copy, source, target, same });
+    }
+    return compared;
+  } finally {
+    show('');
   }
-  show('');
-  return compared;
 }
 
 function report(terminal: Terminal, flags: Flags, tables: readonly Compared[]): void {

@@ -164,6 +164,14 @@ function copies(from: Kind, to: Kind): void {
       });
     }));
 
+  it('is compared until it is stopped', () =>
+    withSource(async (_, source) => {
+      const stopped = AbortSignal.abort(new Error('stopped'));
+      await using(from.openTransfer(source), async (side) => {
+        await expect(summarize(side, 'sessions', nodeDigests, stopped)).rejects.toThrow('stopped');
+      });
+    }));
+
   it('reports what the target already contains, and leaves it alone', () =>
     withSource(async (folder, source) => {
       const target = await to.place(folder);

@@ -142,15 +142,20 @@ async function* oneByOne(
   for await (const page of pages) yield* page;
 }
 
-/** Counts and hashes a table, to compare it between two databases. */
+/**
+ * Counts and hashes a table, to compare it between two databases.
+ * @throws the reason of `signal` when it aborts
+ */
 export async function summarize(
   side: Transfer,
   table: TransferTable,
   digests: Pick<Digests, 'sha256'>,
+  signal?: AbortSignal,
 ): Promise<Summary> {
   let rows = 0;
   let digest = digests.sha256(table);
   for await (const page of side.rows(table)) {
+    signal?.throwIfAborted();
     for (const row of page) {
       rows += 1;
       // Hashes row by row, so that the result does not depend on the batch size.
