@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -137,6 +137,23 @@ describe('the service', () => {
     await running.says('"msg":"draining"');
     running.child.kill('SIGINT');
     expect(await running.ended).toBe(130);
+  });
+
+  it('removes a temporary database also on a second signal', async () => {
+    const { running, url } = await place.serve({
+      ...{ DATABASE_URL: 'sqlite::memory:', TMPDIR: place.directory },
+      ...{ DEMO_TOKEN_MS: '1000', DRAIN_TIMEOUT: '600' },
+    });
+    await fetch(`${url}/api/chat?message=count%20from%201%20to%201000`, {
+      method: 'POST',
+      headers: { 'X-Session-Id': '6f1ff4a2-1f0a-4a53-9a3c-0a1f5f9a0004' },
+    });
+    expect(readdirSync(place.directory)).toEqual([expect.stringMatching(/^diptych-/)]);
+    running.child.kill('SIGTERM');
+    await running.says('"msg":"draining"');
+    running.child.kill('SIGINT');
+    expect(await running.ended).toBe(130);
+    expect(readdirSync(place.directory)).toEqual([]);
   });
 
   it('ignores SIGUSR1, with which Node would open its inspector', async () => {

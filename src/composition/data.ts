@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Config } from '../config.js';
@@ -46,12 +46,11 @@ export async function openStore(
     return { store, secretsKeyFile: null, missing: [], close: () => store.close() };
   }
   const { openSqliteStore } = await import('../adapters/stores/sqlite/store.js');
-  const { path } = database;
-  const directory = path === null ? await mkdtemp(join(tmpdir(), 'diptych-')) : dirname(path);
-  const secretsKeyFile = join(directory, SECRETS_KEY_FILE);
+  const { path, remove } = database.path === null ? createTemporary() : { path: database.path, remove: null };
+  const secretsKeyFile = join(dirname(path), SECRETS_KEY_FILE);
   const store = await openSqliteStore({
-    path: path ?? join(directory, 'diptych.db'),
-    creates: creates || path === null,
+    path,
+    creates: creates || remove !== null,
     migrates,
     companions: [secretsKeyFile],
     ...(log !== undefined && { log }),
@@ -62,9 +61,20 @@ export async function openStore(
     missing: store.missing,
     async close() {
       await store.close();
-      if (path === null) await rm(directory, { recursive: true, force: true });
+      remove?.();
     },
   };
+}
+
+/** Creates a folder for a database. It is removed when the process exits, also without a shutdown. */
+function createTemporary(): { readonly path: string; readonly remove: () => void } {
+  const folder = mkdtempSync(join(tmpdir(), 'diptych-'));
+  const remove = (): void => {
+    process.off('exit', remove);
+    rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+  };
+  process.on('exit', remove);
+  return { path: join(folder, 'diptych.db'), remove };
 }
 
 /** The default of `REDIS_PREFIX`, which deployments that share a Redis must set. */
