@@ -488,6 +488,12 @@ apps:
     expect(mistakes.join('\n')).not.toContain('hunter2');
   });
 
+  it('reports an alias to what contains it', async () => {
+    expect(await mistakesOf(read({}, 'apps: &apps\n  - name: one\n    tools: *apps\n'))).toEqual([
+      'diptych.yaml: has aliases that cannot be resolved, or too many of them',
+    ]);
+  });
+
   it('cannot exhaust memory with aliases', async () => {
     const levels = Array.from({ length: 12 }, (_, n) =>
       n === 0 ? 'l0: &l0 [x, x]' : `l${String(n)}: &l${String(n)} [${`*l${String(n - 1)}, `.repeat(9)}]`,

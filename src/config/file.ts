@@ -33,19 +33,17 @@ export async function readYaml(
       }),
     );
   }
-  let parsed: unknown;
+  const unset: { path: readonly PropertyKey[]; variable: string }[] = [];
   try {
-    parsed = document.toJS({ maxAliasCount: 100 });
+    return { tree: fillIn(document.toJS({ maxAliasCount: 100 }), [], []), unset };
   } catch {
     // The library's error quotes the source, which may contain keys.
     throw new ConfigError([
       { where: file, what: 'has aliases that cannot be resolved, or too many of them' },
     ]);
   }
-  const unset: { path: readonly PropertyKey[]; variable: string }[] = [];
-  return { tree: fillIn(parsed, []), unset };
 
-  function fillIn(value: unknown, path: readonly PropertyKey[]): unknown {
+  function fillIn(value: unknown, path: readonly PropertyKey[], within: readonly unknown[]): unknown {
     if (typeof value === 'string') {
       return value.replaceAll(
         /\$(\$\{)|\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g,
@@ -57,13 +55,12 @@ export async function readYaml(
         },
       );
     }
-    if (Array.isArray(value)) return value.map((item, index) => fillIn(item, [...path, index]));
-    if (typeof value === 'object' && value !== null) {
-      return Object.fromEntries(
-        Object.entries(value).map(([key, item]) => [key, fillIn(item, [...path, key])]),
-      );
-    }
-    return value;
+    if (typeof value !== 'object' || value === null) return value;
+    if (within.includes(value)) throw new RangeError('an alias refers to what contains it');
+    const fillItem = (key: PropertyKey, item: unknown): unknown =>
+      fillIn(item, [...path, key], [...within, value]);
+    if (Array.isArray(value)) return value.map((item, index) => fillItem(index, item));
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, fillItem(key, item)]));
   }
 }
 
