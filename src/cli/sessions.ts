@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { open, rm } from 'node:fs/promises';
 import { Command } from 'commander';
 import { validate } from 'uuid';
 import { systemClock } from '../adapters/platform/uuid/clock.js';
@@ -116,6 +116,10 @@ async function exportOne(terminal: Terminal, id: string, flags: Flags & { out?: 
   const file = await open(flags.out, 'wx', 0o600);
   try {
     await file.writeFile(`${text}\n`);
+  } catch (cause) {
+    await rm(flags.out, { force: true });
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new CommandError(`cannot write ${flags.out}, so there is no export: ${reason}`, 1, { cause });
   } finally {
     await file.close();
   }

@@ -544,6 +544,20 @@ describe('sessions and backup', () => {
     expect(migrate.code).toBe(1);
   });
 
+  it('an export for which the disk has no room leaves no file', async () => {
+    await said('Hello');
+    const database = new SqliteDatabase(place.database);
+    database.exec("UPDATE messages SET content = printf('%.*c', 100000, 'x')");
+    // Otherwise the command could not append to the log of the database either.
+    database.pragma('wal_checkpoint(TRUNCATE)');
+    database.close();
+    const out = join(place.directory, 'export.json');
+    const { code, err } = await place.runWithin(64, ['sessions', 'export', SESSION, '--out', out]);
+    expect(err).toContain(`diptych: cannot write ${out}, so there is no export: EFBIG`);
+    expect(code).toBe(1);
+    expect(readdirSync(place.directory)).toEqual(['data']);
+  });
+
   it('each command reports lost data, because the service cannot any more', async () => {
     mkdirSync(dirname(place.database), { recursive: true });
     writeFileSync(place.database, '');
