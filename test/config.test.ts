@@ -488,6 +488,13 @@ apps:
     expect(mistakes.join('\n')).not.toContain('hunter2');
   });
 
+  it('reports two chains with one id', async () => {
+    const chain = "{ id: 10, name: x, rpcUrls: ['http://127.0.0.1:8545'] }";
+    expect(await mistakesOf(read({}, `chains: [${chain}, ${chain}]`))).toEqual([
+      'diptych.yaml: chains[1].id: is the same as chains[0].id',
+    ]);
+  });
+
   it('reports an alias to what contains it', async () => {
     expect(await mistakesOf(read({}, 'apps: &apps\n  - name: one\n    tools: *apps\n'))).toEqual([
       'diptych.yaml: has aliases that cannot be resolved, or too many of them',

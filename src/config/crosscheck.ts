@@ -55,6 +55,7 @@ export function crossCheck(
   const servers = entries(tree, 'mcp');
   twice(servers, 'mcp', 'name');
   const serverNames = new Set(servers.map((server) => field(server, 'name')));
+  twice(entries(tree, 'chains'), 'chains', 'id');
   const chains = entries(tree, 'chains').map((chain) => field(chain, 'id'));
   const knownChains = chains.length === 0 ? 'there are none' : `there are ${chains.join(', ')}`;
   entries(field(tree, 'prices'), 'feeds').forEach((feed, index) => {
@@ -172,7 +173,8 @@ export function crossCheck(
   function repeated(names: readonly unknown[], where: string, suffix = ''): void {
     names.forEach((name, index) => {
       const first = names.indexOf(name);
-      if (typeof name !== 'string' || first === index) return;
+      const isName = typeof name === 'string' || typeof name === 'number';
+      if (!isName || first === index) return;
       add(`${where}[${String(index)}]${suffix}`, `is the same as ${where}[${String(first)}]${suffix}`);
     });
   }
