@@ -230,6 +230,32 @@ describe('the service', () => {
     expect(running.err()).toMatch(/App a: tools: there is no tool "warp"; there are .*get_time/);
   });
 
+  it('lists the mistakes in settings of tools, as `check` does, and exits with 2', async () => {
+    const file = join(place.directory, 'diptych.yaml');
+    writeFileSync(
+      file,
+      `allowHosts: [gateway.internal, 'http://10.0.0.5:8545']
+mcp:
+  - { name: shop, url: 'ftp://shop.example' }
+  - { name: bank, url: 'https://bank.example/mcp', headers: { Authorization: Bearer $SECRET:BANK } }
+apps:
+  - { name: a, mcp: [bank] }
+`,
+    );
+    const service = place.start(MAIN, []);
+    expect(await service.ended).toBe(2);
+    const check = await place.run(['check']);
+    expect(check.code).toBe(1);
+    for (const mistake of [
+      'allowHosts[1]: must be a host, or host:port, such as mcp.internal or 127.0.0.1:9000',
+      'mcp[0].url: must be an http or https URL without user and password',
+      'App a: secrets: a tool server of this App needs a slot named BANK',
+    ]) {
+      expect(service.err()).toContain(`${file}: ${mistake}`);
+      expect(check.out).toContain(`FAIL  configuration: ${file}: ${mistake}`);
+    }
+  });
+
   it('is the same by `serve`, whose flags go before the environment', async () => {
     const running = place.start(CLI, ['serve', '--port', '0', '--surfaces', 'legacy'], { PORT: 'wrong' });
     const [, url = ''] = await running.says(/"url":"(http:[^"]+)"/);

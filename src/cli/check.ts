@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { CHANNEL_PREFIX } from '../composition/data.js';
 import { readLogo } from '../composition/logo.js';
 import { createRigs } from '../composition/rigs.js';
-import { createOwnTools } from '../composition/tools.js';
+import { createOwnTools, toolMistakes } from '../composition/tools.js';
 import { createSchemas } from '../adapters/tools/schema/schemas.js';
 import { ConfigError, refuseMistakes } from '../config/mistakes.js';
 import { findDangling } from '../config/references.js';
@@ -66,6 +66,7 @@ async function findAll(flags: CheckFlags): Promise<readonly Finding[]> {
   const data = await checkData(config);
   const bus = checkBus(config);
   try {
+    refuseMistakes(await toolMistakes(config));
     const [rigs, tools] = await Promise.all([createRigs(config), createOwnTools(config, createSchemas())]);
     const toolNames = [
       ...tools.map(({ name }) => name),

@@ -2,8 +2,9 @@ import { dirname, resolve } from 'node:path';
 import type { McpServers } from '../adapters/tools/mcp/servers.js';
 import { systemClock } from '../adapters/platform/uuid/clock.js';
 import type { Config } from '../config.js';
-import type { ToolServerConfig } from '../config/tools.js';
-import { refuseMistakes } from '../config/mistakes.js';
+import type { ToolConfig, ToolServerConfig } from '../config/tools.js';
+import { refuseMistakes, type Mistake } from '../config/mistakes.js';
+import type { App } from '../core/model/app.js';
 import type { Log } from '../core/ports/log.js';
 import type { Schemas } from '../core/ports/tool.js';
 import type { Tool, ToolSource } from '../core/ports/tool.js';
@@ -17,11 +18,12 @@ export interface AssembledTools extends ToolSource {
   close(): Promise<void>;
 }
 
-/** @throws ConfigError when a tool module or a tool server is misconfigured */
+/** @throws ConfigError when a tool module, a tool server or an allowed host is misconfigured */
 export async function createTools(
   config: Config,
   deps: { readonly schemas: Schemas; readonly log: Log; readonly version: string },
 ): Promise<AssembledTools> {
+  refuseMistakes(await toolMistakes(config));
   const own = await createOwnTools(config, deps.schemas);
   const servers = await createServers(config, deps);
   let listed: readonly Tool[] | null = null;
@@ -84,18 +86,45 @@ export async function createOwnTools(config: Config, schemas: Schemas): Promise<
 }
 
 async function createServers(
-  { tools, apps, childEnvironment, file }: Config,
+  { tools, childEnvironment, file }: Config,
   { schemas, log, version }: { readonly schemas: Schemas; readonly log: Log; readonly version: string },
 ): Promise<McpServers | undefined> {
   if (tools.servers.length === 0) return undefined;
-  const [{ createMcpServers }, { mcpProblems, secretsOf }] = await Promise.all([
-    import('../adapters/tools/mcp/servers.js'),
-    import('../adapters/tools/mcp/settings.js'),
-  ]);
-  const name = file ?? 'configuration';
+  const { createMcpServers } = await import('../adapters/tools/mcp/servers.js');
   const servers = tools.servers.map((server) => placed(server, folderOf(file)));
+  return createMcpServers(servers, { log, schemas, env: childEnvironment, version });
+}
+
+/** Finds mistakes in the settings of tools that the schema of the file cannot express. */
+export async function toolMistakes({ tools, apps, file }: Config): Promise<readonly Mistake[]> {
+  const name = file ?? 'configuration';
+  return [...(await hostMistakes(tools, name)), ...(await serverMistakes(tools, apps, name))];
+}
+
+async function hostMistakes({ allowHosts }: ToolConfig, file: string): Promise<readonly Mistake[]> {
+  if (allowHosts.length === 0) return [];
+  const { allowedHosts } = await import('../adapters/platform/net/allowed-hosts.js');
+  return allowHosts.flatMap((entry, index) => {
+    try {
+      allowedHosts([entry]);
+      return [];
+    } catch {
+      const what = 'must be a host, or host:port, such as mcp.internal or 127.0.0.1:9000';
+      return [{ where: `${file}: allowHosts[${String(index)}]`, what }];
+    }
+  });
+}
+
+async function serverMistakes(
+  { servers }: ToolConfig,
+  apps: readonly App[],
+  file: string,
+): Promise<readonly Mistake[]> {
+  if (servers.length === 0) return [];
+  const { mcpProblems, secretsOf } = await import('../adapters/tools/mcp/settings.js');
   const wrong = mcpProblems(servers).map(({ path, message }) => ({
-    where: `${name}: mcp${path}`,
+    // The file has the settings of the transport beside the others.
+    where: `${file}: mcp${path.replace('.transport', '')}`,
     what: message,
   }));
   const slotless = apps.flatMap((app) => {
@@ -104,12 +133,11 @@ async function createServers(
     return needed
       .filter((secret) => !slots.has(secret))
       .map((secret) => ({
-        where: `${name}: App ${app.name}: secrets`,
+        where: `${file}: App ${app.name}: secrets`,
         what: `a tool server of this App needs a slot named ${secret}`,
       }));
   });
-  refuseMistakes([...wrong, ...slotless]);
-  return createMcpServers(servers, { log, schemas, env: childEnvironment, version });
+  return [...wrong, ...slotless];
 }
 
 /** The base of relative paths in the configuration. */
