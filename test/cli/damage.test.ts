@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { CLI, Place } from './running.js';
@@ -50,5 +50,28 @@ describe('reading the whole database', () => {
     await backup.says('reading');
     backup.child.kill('SIGINT');
     expect(await backup.ended).toBe('SIGINT');
+  });
+});
+
+describe('diptych backup', () => {
+  it('gives the copy its name only when it is complete', async () => {
+    const copy = join(place.directory, 'copy.db');
+    const hook = join(place.directory, 'naming.mjs');
+    writeFileSync(
+      hook,
+      `import fs from 'node:fs';
+      import { syncBuiltinESMExports } from 'node:module';
+      for (const name of ['link', 'rename']) {
+        const call = fs.promises[name];
+        fs.promises[name] = (from, to) => {
+          process.stderr.write(fs.existsSync(to) ? 'named too early ' : 'named ');
+          return call(from, to);
+        };
+      }
+      syncBuiltinESMExports();`,
+    );
+    const backup = await place.run(['backup', copy], { env: { NODE_OPTIONS: `--import ${hook}` } });
+    expect(backup).toMatchObject({ code: 0, err: 'named ' });
+    expect(readdirSync(place.directory).sort()).toEqual(['copy.db', 'data', 'naming.mjs']);
   });
 });

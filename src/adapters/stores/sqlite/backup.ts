@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
+import { link, open, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import { openAnySchema, openReading } from './connections.js';
 import { copyError, guarded } from './failure.js';
@@ -118,10 +119,27 @@ function requireInPlace(files: OpenFiles): void {
   if (state.kind !== 'in_place') throw new Error(`cannot complete the backup: ${state.message}`);
 }
 
-/** Renames a complete copy; unlike `rename` alone, it does not replace a file. */
+/** Gives a complete copy its name, at once and durably. Unlike `rename` alone, it does not replace a file. */
 async function publish(part: string, to: string): Promise<void> {
-  await createPrivate(to).catch((cause: unknown) => {
-    throw new Error(`cannot create the backup ${to}: another program created the file`, { cause });
-  });
-  await rename(part, to);
+  try {
+    await link(part, to);
+  } catch {
+    // The file exists, or its file system has no hard links.
+    await createPrivate(to).catch((cause: unknown) => {
+      throw new Error(`cannot create the backup ${to}: another program created the file`, { cause });
+    });
+    await rename(part, to);
+  }
+  await rm(part, { force: true });
+  await syncFolder(dirname(to));
+}
+
+/** Makes the names of files in a folder survive a power failure, where the file system can. */
+async function syncFolder(path: string): Promise<void> {
+  try {
+    const folder = await open(path);
+    await folder.sync().finally(() => folder.close());
+  } catch {
+    // Some file systems, and Windows, cannot synchronize folders.
+  }
 }
