@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, it, jest } from '@jest/globals';
+import { Client } from 'pg';
 import { openPostgresStore } from '../../src/adapters/stores/postgres/store.js';
 import type { EventBody, Commit } from '../../src/core/model/event.js';
 import type { Quota } from '../../src/core/model/quota.js';
@@ -172,6 +173,23 @@ describeWithPostgres('a PostgreSQL database that several nodes share', () => {
         { left_over: 0 },
       ]);
     }
+  });
+
+  it('removes a turn of a deleted session although a node renews its lease at the same time', async () => {
+    const [one, other] = nodes;
+    const id = randomUUID();
+    const turn = await sendAndClaim(one, id);
+    const renewing = new Client({ connectionString: url });
+    await renewing.connect();
+    await renewing.query('BEGIN');
+    await renewing.query('UPDATE turns SET lease_until = clock_timestamp() WHERE id = $1', [turn.id]);
+    const deleted = other.deleteSession(id, T0);
+    const waiting = 'SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = $1';
+    while ((await runSql(url, waiting, ['Lock'])).length === 0);
+    await renewing.query('COMMIT');
+    await renewing.end();
+    expect(await deleted).toBe(true);
+    expect(await one.countTurns()).toEqual({ queued: 0, running: 0 });
   });
 
   it('removes a bounded number of sessions with one deletion, however many others are left', async () => {
