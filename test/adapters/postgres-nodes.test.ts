@@ -184,7 +184,8 @@ describeWithPostgres('a PostgreSQL database that several nodes share', () => {
     await renewing.query('BEGIN');
     await renewing.query('UPDATE turns SET lease_until = clock_timestamp() WHERE id = $1', [turn.id]);
     const deleted = other.deleteSession(id, T0);
-    const waiting = 'SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = $1';
+    const waiting =
+      'SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = $1';
     while ((await runSql(url, waiting, ['Lock'])).length === 0);
     await renewing.query('COMMIT');
     await renewing.end();
