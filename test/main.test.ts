@@ -223,6 +223,13 @@ describe('the service', () => {
     expect(running.out()).toBe('');
   });
 
+  it('refuses arguments, which are the flags of `serve`, and exits with 2', async () => {
+    const running = place.start(MAIN, ['--port', '9000']);
+    expect(await running.ended).toBe(2);
+    expect(running.err()).toContain('pass the flags to `npm run --silent cli -- serve`');
+    expect(running.out()).toBe('');
+  });
+
   it('refuses an App that names a tool that there is not', async () => {
     writeFileSync(join(place.directory, 'diptych.yaml'), 'apps: [{ name: a, tools: [get_time, warp] }]');
     const running = place.start(MAIN, []);
