@@ -87,6 +87,13 @@ describe('tools of a server', () => {
     expect(await mcp.call('s.grown')).toBe('called grown');
     expect(mcp.servers.list()).toHaveLength(before.length + 1);
   });
+
+  it('are listed until that succeeds, with one line in the log', async () => {
+    const mcp = await startScripted();
+    await mcp.call('s.grow', { failures: 3 });
+    await mcp.until(isListed(mcp, 's.grown'));
+    expect(mcp.log.lines.filter((line) => line.includes('failed to refresh'))).toHaveLength(1);
+  });
 });
 
 describe('a call', () => {

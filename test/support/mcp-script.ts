@@ -31,6 +31,7 @@ export function createScriptedServer(options: {
   const { server } = host;
   const cancelled: string[] = [];
   let hasGrown = false;
+  let failures = 0;
   let notices = 0;
   server.oninitialized = () => {
     const { transport } = server;
@@ -77,8 +78,10 @@ export function createScriptedServer(options: {
       console.error(String(args.text));
       return text('said');
     },
-    grow: async ({ server: own }) => {
+    // Its next lists fail, as many as the argument `failures` says.
+    grow: async ({ server: own, args }) => {
       hasGrown = true;
+      failures = Number(args.failures ?? 0);
       await own.sendToolListChanged();
       return text('grown');
     },
@@ -122,6 +125,7 @@ export function createScriptedServer(options: {
 
   server.setRequestHandler(ListToolsRequestSchema, ({ params }) => {
     if (options.listsNothing === true) return { tools: [] };
+    if (failures-- > 0) throw new Error('busy');
     const all = [
       ...Object.keys(tools).map((name) => ({ name, inputSchema: object })),
       ...described,

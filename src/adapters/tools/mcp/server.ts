@@ -5,6 +5,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/mod
 import type { Log } from '../../../core/ports/log.js';
 import type { Schemas } from '../../../core/ports/tool.js';
 import type { Tool, ToolContext } from '../../../core/ports/tool.js';
+import { pauseAfter } from './backoff.js';
 import { connect, type Connection, type McpProgress } from './connection.js';
 import { bounded, McpFailure } from './failure.js';
 import { KeptConnection } from './kept-connection.js';
@@ -133,7 +134,7 @@ export class McpServer {
     this.parts.onChange();
   }
 
-  /** Lists the tools again, and once more if the list changes while this is running. */
+  /** Lists the tools again until that succeeds, and once more if the list changes while this is running. */
   #refresh(connection: Connection): void {
     this.#isStale = true;
     this.#refreshing ??= this.#refreshAll(connection).finally(() => {
@@ -142,18 +143,22 @@ export class McpServer {
   }
 
   async #refreshAll(connection: Connection): Promise<void> {
-    try {
-      while (this.#isStale && connection.isOpen) {
-        this.#isStale = false;
-        await this.#take(await connection.listTools(AbortSignal.timeout(this.parts.timing.connectMs)));
-        // A server may announce a change whenever it is asked.
-        await Promise.race([
-          pause(this.parts.timing.firstRetryMs, undefined, { ref: false }),
-          connection.ended,
-        ]);
+    const { timing, log } = this.parts;
+    let failures = 0;
+    while (this.#isStale && connection.isOpen) {
+      this.#isStale = false;
+      try {
+        await this.#take(await connection.listTools(AbortSignal.timeout(timing.connectMs)));
+        failures = 0;
+      } catch (error) {
+        this.#isStale = true;
+        failures++;
+        const facts = { err: error, server: this.name };
+        if (failures === 1) log.warn(facts, 'tool server: failed to refresh the tool list, retrying');
       }
-    } catch (error) {
-      this.parts.log.warn({ err: error, server: this.name }, 'tool server: failed to refresh the tool list');
+      // A server may announce a change whenever it is asked.
+      const wait = failures === 0 ? timing.firstRetryMs : pauseAfter(failures, timing);
+      await Promise.race([pause(wait, undefined, { ref: false }), connection.ended]);
     }
   }
 
