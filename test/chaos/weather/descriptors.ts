@@ -8,7 +8,8 @@ import type { WeatherActor } from './actor.js';
  * What a node may have beside what it has under this load: about 110 that it keeps for itself, and some connections.
  */
 const SPARE = 180;
-const LEAST = 200;
+/** A start opens modules side by side: nearly all of them at once when the disk is slow. */
+const LEAST = 800;
 
 /** It must be well so soon after the connections are gone. */
 const WELL_MS = 5_000;
