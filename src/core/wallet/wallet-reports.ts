@@ -169,10 +169,14 @@ export class WalletReports {
       }),
     );
     if (noted.kind === 'full') throw threadFull(noted.bytes, maxSessionBytes);
-    thread.apply(noted.commit, () => {
-      thread.session = noted.session;
-      thread.addTurn(noted.turn, noted.message);
-    });
+    // The session was deleted after it was read, and the note has created it again: the copy must be read again.
+    if (noted.created && thread.stored) thread.noteRevision(noted.commit.revision);
+    else {
+      thread.apply(noted.commit, () => {
+        thread.session = noted.session;
+        thread.addTurn(noted.turn, noted.message);
+      });
+    }
     threads.adopt(thread);
     announce(bus, thread.id, noted.commit);
     return shownAs([noted.message]);

@@ -45,6 +45,7 @@ function heldStore() {
     saveProgress: (...given) => pass('saveProgress', () => memory.saveProgress(...given)),
     deleteSession: (...given) => pass('deleteSession', () => memory.deleteSession(...given)),
     claimAbandoned: (...given) => pass('claimAbandoned', () => memory.claimAbandoned(...given)),
+    addNote: (...given) => pass('addNote', () => memory.addNote(...given)),
     releaseTurns: (...given) => pass('releaseTurns', () => memory.releaseTurns(...given)),
   };
   const hold = (name: keyof Store): Hold => {
@@ -148,6 +149,25 @@ describe('a deletion', () => {
     });
     expect(await store.loadThread(id)).toBe('deleted');
   });
+
+  it.each(['first', 'second'] as const)(
+    'on the %s node leaves nothing of the session beside a note that is stored after it',
+    async (node) => {
+      const all = nodes();
+      const { first, holdStep } = all;
+      const id = uuid();
+      const sent = await first.core.send(message(id, 'Secret'));
+      (await first.rig.next()).text('Hello').end();
+      await first.core.turnEnded(sent, new AbortController().signal);
+      const noting = holdStep('addNote');
+      const noted = first.core.report(created(id), 'A note');
+      await noting.called.passed;
+      await all[node].core.deleteSession(id);
+      noting.go.open();
+      await noted;
+      expect(spoken(await first.core.snapshot(created(id)))).toEqual(['system: A note']);
+    },
+  );
 });
 
 describe('an interrupt', () => {
