@@ -11,6 +11,7 @@ import { listenForStops, stopIfDeleted } from './outside-stops.js';
 import { storePatiently } from './store-retry.js';
 import { closeTurn } from './close-turn.js';
 import { INTERRUPTED_RESULT } from '../model/message.js';
+import { RefusedError } from '../model/refusal.js';
 import { announce, type Bus } from '../ports/bus.js';
 import { RunningTurn } from './running-turn.js';
 import { type TurnEnding, type Store } from '../ports/store.js';
@@ -202,6 +203,8 @@ export class Runner {
         (await listening)();
       }
     } catch (error) {
+      // Its session was deleted before its thread was read: there is nothing to recover.
+      if (error instanceof RefusedError) return;
       this.parts.log.error({ err: error, turn: running.turn.id }, 'left a turn for recovery');
     } finally {
       this.#forget(running);

@@ -150,6 +150,25 @@ describe('a deletion', () => {
     expect(await store.loadThread(id)).toBe('deleted');
   });
 
+  it('is no failure of a turn that was accepted before it and reads its thread after it', async () => {
+    const { first, second, holdResult } = nodes();
+    const id = uuid();
+    for (const { core, rig } of [first, second]) {
+      const sent = await core.send(message(id, 'Hi'));
+      (await rig.next()).text('Hello').end();
+      await core.turnEnded(sent, new AbortController().signal);
+    }
+    const acceptance = holdResult('acceptMessage');
+    const sending = first.core.send(message(id, 'And?'));
+    await acceptance.done.passed;
+    await second.core.deleteSession(id);
+    acceptance.delivery.open();
+    await sending;
+    await first.core.drain(60_000);
+    expect(first.rig.asked).toHaveLength(1);
+    expect(first.log.lines.join()).not.toContain('left a turn');
+  });
+
   it.each(['first', 'second'] as const)(
     'on the %s node leaves nothing of the session beside a note that is stored after it',
     async (node) => {
