@@ -128,4 +128,16 @@ describeWithPostgres('a migration from the schema of the last release', () => {
     );
     expect(await runSql(url, `SELECT FROM ${listed}`)).toHaveLength(1);
   });
+
+  it('removes open turns whose session was deleted, and no others', async () => {
+    const url = await released();
+    await runSql(
+      url,
+      `INSERT INTO turns (id, session, no, app, status, created_at)
+       SELECT 'of-' || id, ref, 1, 'default', 'running', 1 FROM sessions WHERE id = 's1'
+       UNION ALL VALUES ('left', -1, 1, 'default', 'running', 1), ('waits', -1, 2, 'default', 'queued', 1)`,
+    );
+    await migrate({ url }, MIGRATIONS);
+    expect(await runSql(url, 'SELECT id FROM turns')).toEqual([{ id: 'of-s1' }]);
+  });
 });
