@@ -186,10 +186,11 @@ export class SessionCache {
     else if (flight.position > next) thread.stale = true;
   }
 
-  /** Drops a deleted session from the cache. */
+  /** Drops a deleted session from the cache. What a turn or a write uses stays: it may have been created again. */
   forget(id: string): void {
     const thread = this.#active.get(id);
-    if (thread !== undefined) this.#active.drop(thread);
+    if (thread?.pins === 0) this.#active.drop(thread);
+    else if (thread !== undefined) thread.stale = true;
   }
 
   /** Returns the cached session, however old. */

@@ -68,13 +68,13 @@ function heldStore() {
   return { store, holdResult, holdStep };
 }
 
-function nodes() {
+function nodes(mirrorMs = 0) {
   const { store, ...held } = heldStore();
   const bus = createMemoryBus();
   const clock = new FakeClock();
   const node = () => {
     const rig = new ScriptedRig();
-    return { ...testCore({ rigs: [rig], store, bus, clock, settings: { mirrorMs: 0 } }), rig };
+    return { ...testCore({ rigs: [rig], store, bus, clock, settings: { mirrorMs } }), rig };
   };
   return { store, ...held, clock, first: node(), second: node() };
 }
@@ -96,6 +96,24 @@ describe('a deletion', () => {
     asked.text('Hello').end();
     await core.turnEnded(sent, new AbortController().signal);
     expect(spoken(await core.snapshot(created(id)))).toEqual(['user: Hi', 'assistant: Hello']);
+  });
+
+  it('keeps showing the session that was created again before its result arrived', async () => {
+    const { first, holdResult, clock } = nodes(60_000);
+    const id = uuid();
+    await first.core.send(message(id, 'old'));
+    await first.rig.next();
+    const deletion = holdResult('deleteSession');
+    const deleting = first.core.deleteSession(id);
+    await deletion.done.passed;
+    await first.core.send(message(id, 'new'));
+    const asked = await first.rig.next();
+    deletion.delivery.open();
+    await deleting;
+    await first.core.snapshot(created(id));
+    asked.text('Hello').end();
+    await clock.passUntil(first.core.drain(10_000));
+    expect(spoken(await first.core.snapshot(created(id)))).toEqual(['user: new', 'assistant: Hello']);
   });
 
   it('stops no turn of the session that was created again before its result arrived', async () => {
