@@ -21,14 +21,16 @@ export function onSignals<T extends NodeJS.Signals>(
 }
 
 /**
- * Loads modules, which takes most of the start, and then runs what they make. Until that has added its own listeners, a
- * signal ends the process: the kernel discards a signal to process 1 of a container that has no listener.
+ * Loads modules, which takes most of the start, and then runs what they make. A signal that nothing else listens to ends
+ * the process, also as process 1 of a container, where the kernel discards it unless there is a listener.
  * @param load resolves with a function that adds its listeners before it returns its promise
  */
 export async function runLoaded(load: () => Promise<() => Promise<void>>): Promise<void> {
-  const release = onSignals(ENDING_SIGNALS, (signal) => process.exit(EXIT_CODES[signal]));
+  const release = onSignals(ENDING_SIGNALS, (signal) => {
+    if (process.listenerCount(signal) === 1) process.exit(EXIT_CODES[signal]);
+  });
   const run = await load();
   const running = run();
-  release();
+  if (process.pid !== 1) release();
   await running;
 }

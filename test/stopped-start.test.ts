@@ -14,6 +14,9 @@ const LOCK = 0x64697074;
 const WAITING = `SELECT pid FROM pg_locks JOIN pg_database ON pg_database.oid = database
   WHERE datname = current_database() AND locktype = 'advisory' AND NOT granted`;
 
+/** A module that makes a process believe that it is the first of its container. */
+const AS_PROCESS_1 = "data:text/javascript,Object.defineProperty(process,'pid',{value:1})";
+
 describeWithPostgres('a start that waits for the migration of another node', () => {
   const database = testDatabase();
   const place = new Place();
@@ -40,7 +43,11 @@ describeWithPostgres('a start that waits for the migration of another node', () 
     }
   });
 
-  it('lets `diptych migrate` be interrupted', async () => {
+  it.each([
+    ['', {}, 'SIGINT'],
+    // Nothing ends process 1 by default.
+    [' as process 1 of a container', { NODE_OPTIONS: `--import ${AS_PROCESS_1}` }, 130],
+  ])('lets `diptych migrate` be interrupted%s', async (_, env, ended) => {
     const url = await database.newUrl();
     const holder = new Client({ connectionString: url });
     await holder.connect();
@@ -48,10 +55,10 @@ describeWithPostgres('a start that waits for the migration of another node', () 
       await holder.query('SELECT pg_advisory_lock($1)', [LOCK]);
       const store = await openTestSqlite({ path: place.database });
       await store.close();
-      const running = place.start(CLI, ['migrate', '--from', `sqlite:${place.database}`, '--to', url]);
+      const running = place.start(CLI, ['migrate', '--from', `sqlite:${place.database}`, '--to', url], env);
       while ((await runSql(url, WAITING)).length === 0);
       running.child.kill('SIGINT');
-      expect(await running.ended).toBe('SIGINT');
+      expect(await running.ended).toBe(ended);
     } finally {
       await holder.end();
     }
