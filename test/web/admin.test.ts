@@ -3,7 +3,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { describeWithBrowser, launchBrowser } from '../support/browser.js';
 import { Gate } from '../support/gate.js';
-import { says, ScriptedService } from './scripted-service.js';
+import { calls, says, ScriptedService } from './scripted-service.js';
 import { faultsOf, findingsOf } from './visitor.js';
 
 const TOKEN = 'the-token-of-the-operator';
@@ -154,6 +154,34 @@ describeWithBrowser('the operator’s view', () => {
     await page.getByRole('button', { name: 'Back' }).focus();
     await page.keyboard.press('Enter');
     await read.and(focused).waitFor();
+  });
+
+  it('shows invisible characters of tool calls, and no marks above other rows', async () => {
+    service.when('Clock', calls('get_time', { timezone: 'Europe/\u202eBerlin' }), says('I do not know.'));
+    const session = await talk('Clock', 'web/1');
+    const title = `a${'\u0301'.repeat(30)}\u2069” unchanged?\n\nOK keeps \u202eit`;
+    const changed = await fetch(`${service.url}/api/sessions/${session}`, {
+      method: 'PATCH',
+      body: JSON.stringify({ title }),
+    });
+    expect(changed.status).toBe(200);
+    await enter();
+    await show('Sessions');
+    const shown = row(nameOf(session));
+    await shown.getByText('a\u0301\u0301\u0301\\u0301').waitFor();
+    const question = new Promise((resolve) => {
+      page.once('dialog', (dialog) => {
+        resolve(dialog.message());
+        void dialog.dismiss();
+      });
+    });
+    await shown.getByRole('button', { name: 'Delete' }).click();
+    expect(await question).toMatch(/^Delete \u2068“[^”\n\u202e\u2069]+”\u2069 with all its messages\?$/);
+    await shown.getByRole('button', { name: 'Read' }).click();
+    const call = page.locator('.transcript details');
+    await call.locator('summary').click();
+    expect(await call.innerText()).toContain('"timezone": "Europe/\\u202eBerlin"');
+    expect(await call.innerText()).not.toContain('\u202e');
   });
 
   it('finds sessions by the text of their messages', async () => {

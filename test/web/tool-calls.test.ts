@@ -37,4 +37,19 @@ describeWithBrowser('A tool call', () => {
     await call.locator('summary').click();
     expect(await call.locator('pre').allInnerTexts()).toEqual([`{\n  "page": "${args}"\n}`, result]);
   });
+
+  it('shows them as escapes in the inspector, too', async () => {
+    visits.service.when('Read', calls('read_page', { page: REVERSED }), says('Read it.'));
+    const visitor = await visits.visit();
+    await visitor.button('Inspector').click();
+    await visitor.say('Read');
+    await visitor.hears('Read it.', 0);
+    await visitor.idle();
+    const panel = visitor.page.getByRole('tabpanel');
+    for (const tab of ['Events', 'Snapshot']) {
+      await visitor.page.getByRole('tab', { name: tab }).click();
+      await panel.getByText('\\u202ethree\\u200b\\udb40\\udc41').first().waitFor();
+      expect(await panel.innerText()).not.toMatch(/[\u202e\u200b\u{e0041}]/u);
+    }
+  });
 });

@@ -1,4 +1,6 @@
 import { useCallback, useEffect, useState, type ReactNode } from 'react';
+import { visibleLine, withoutStacks } from '../../client/visible-text.js';
+import { visibleJson } from '../parts/visible-json.js';
 import { ActButton } from './act.js';
 import type { AdminApi } from './api.js';
 import type { Conversation, MessageRow } from './wire.js';
@@ -48,7 +50,7 @@ export function ConversationView(props: {
       <div role="alert">{problem !== undefined && <p className="problem">{problem}</p>}</div>
       {shown !== undefined && (
         <>
-          <h2 dir="auto">{shown.title}</h2>
+          <h2 dir="auto">{withoutStacks(shown.title)}</h2>
           <p className="hint">
             Session <code title={shown.session_id}>{shown.session}</code>. The service logs that it was read.
           </p>
@@ -73,15 +75,16 @@ function Message({ message }: { readonly message: MessageRow }): ReactNode {
       <h3>
         {role} <time dateTime={at}>{dateTime(at)}</time>
       </h3>
-      {content !== '' && <p dir="auto">{content}</p>}
+      {content !== '' && <p dir="auto">{withoutStacks(content)}</p>}
       {(calls ?? []).map(({ call_id: id, name, args }) => {
         const result = results?.find((one) => one.call_id === id);
         return (
           <details key={id}>
             <summary>
-              Tool <code>{name}</code>
+              Tool <code>{visibleLine(name)}</code>
+              {result?.status === 'failed' && ' failed'}
             </summary>
-            <pre tabIndex={0}>{JSON.stringify({ args, result: result?.result ?? null }, null, 2)}</pre>
+            <pre tabIndex={0}>{visibleJson({ args, result: result?.result ?? null })}</pre>
           </details>
         );
       })}

@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useRef, useState, type ReactNode } from 'react';
+import { quoted, visible, withoutStacks } from '../../client/visible-text.js';
 import { ActButton } from './act.js';
 import type { AdminApi } from './api.js';
 import { usePolled } from './polled.js';
@@ -44,7 +45,7 @@ export function Sessions({ api }: { readonly api: AdminApi }): ReactNode {
                 <SessionName row={session} />
               </td>
               <td className="wide" dir="auto">
-                {session.title}
+                {withoutStacks(session.title)}
               </td>
               <td>{session.app ?? '–'}</td>
               <td>{session.rig ?? '–'}</td>
@@ -52,7 +53,7 @@ export function Sessions({ api }: { readonly api: AdminApi }): ReactNode {
                 {session.public_key === null ? (
                   '–'
                 ) : (
-                  <code title={session.public_key}>{brief(session.public_key)}</code>
+                  <code title={visible(session.public_key)}>{brief(visible(session.public_key))}</code>
                 )}
               </td>
               <td title={dateTime(session.updated_at)}>{ago(session.updated_at)}</td>
@@ -71,7 +72,7 @@ export function Sessions({ api }: { readonly api: AdminApi }): ReactNode {
                 <ActButton
                   label="Delete"
                   danger
-                  confirm={`Delete “\u2068${session.title}\u2069” with all its messages?`}
+                  confirm={`Delete \u2068${quoted(session.title)}\u2069 with all its messages?`}
                   act={async () => {
                     await api.deleteSession(session.session_id);
                     refresh();

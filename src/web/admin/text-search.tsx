@@ -1,11 +1,15 @@
 import { useCallback, useEffect, useState, type ReactNode } from 'react';
+import { withoutStacks } from '../../client/visible-text.js';
 import { ActButton } from './act.js';
 import type { AdminApi } from './api.js';
 import { SessionName, Table } from './table.js';
 import type { FoundRow } from './wire.js';
 import { ago, dateTime } from './words.js';
 
-/** The sessions that have a message with a text, latest activity first. Each request searches a number of sessions, and is logged. */
+/**
+ * The sessions that have a message with a text, latest activity first. Each request searches a number of sessions, and is
+ * logged.
+ */
 export function TextSearch(props: {
   readonly api: AdminApi;
   readonly text: string;
@@ -49,10 +53,10 @@ export function TextSearch(props: {
                 <SessionName row={row} />
               </td>
               <td className="wide" dir="auto">
-                {row.title}
+                {withoutStacks(row.title)}
               </td>
               <td className="wide">
-                {row.role}: <bdi>{row.excerpt}</bdi>
+                {row.role}: <bdi>{withoutStacks(row.excerpt)}</bdi>
               </td>
               <td title={dateTime(row.updated_at)}>{ago(row.updated_at)}</td>
               <td>

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react';
+import { visibleLine } from '../../client/visible-text.js';
 import { ActButton } from './act.js';
 import type { AdminApi } from './api.js';
 import { SessionName, Table } from './table.js';
@@ -59,8 +60,10 @@ export function FailureTable({ failures }: { readonly failures: readonly Failure
           </td>
           <td>{failure.app}</td>
           <td>{failure.rig ?? 'none'}</td>
-          <td className="wide">{failure.error ?? 'the session was deleted'}</td>
-          <td className="wide">{failure.reason ?? ''}</td>
+          <td className="wide">
+            {failure.error === null ? 'the session was deleted' : visibleLine(failure.error)}
+          </td>
+          <td className="wide">{visibleLine(failure.reason ?? '')}</td>
         </tr>
       ))}
     </Table>

@@ -91,6 +91,8 @@ export interface ToolResultRow {
   readonly call_id: string;
   readonly name: string;
   readonly result: unknown;
+  /** Present only if the call failed. */
+  readonly status?: 'failed';
 }
 
 export interface MessageRow {

@@ -1,7 +1,9 @@
 import type { ReactNode } from 'react';
 import { textOf } from '../../../client/json.js';
 import type { WireEvent } from '../../../client/types.js';
+import { visibleLine } from '../../../client/visible-text.js';
 import { useObservable, type Observable } from '../../parts/observable.js';
+import { visibleJson } from '../../parts/visible-json.js';
 import { timeOf } from './request-list.js';
 import type { Numbered } from '../conversation/traffic.js';
 
@@ -25,12 +27,12 @@ export function EventList(props: { readonly events: Observable<readonly Numbered
         .map(({ n, last, count, content }) => (
           <li key={n}>
             <p className="log-head">
-              <strong>{typeOf(last)}</strong>
+              <strong>{visibleLine(typeOf(last))}</strong>
               {count > 1 && <span>× {count}</span>}
               {last.id !== undefined && <span className="path">id {last.id}</span>}
               <span className="when">{timeOf(last.at)}</span>
             </p>
-            <code className="data">{JSON.stringify(count > 1 ? { ...last.data, content } : last.data)}</code>
+            <code className="data">{visibleJson(count > 1 ? { ...last.data, content } : last.data, 0)}</code>
           </li>
         ))}
     </ol>

@@ -2,6 +2,7 @@ import type { ReactNode } from 'react';
 import type { Exchange } from '../../../client/types.js';
 import { CopyButton } from '../../parts/copy-button.js';
 import { useObservable, type Observable } from '../../parts/observable.js';
+import { visibleText } from '../../parts/visible-json.js';
 import { curlLine } from './curl.js';
 import type { Numbered } from '../conversation/traffic.js';
 
@@ -37,7 +38,7 @@ function Request({ exchange }: { readonly exchange: Exchange }): ReactNode {
         </span>
       </p>
       <div className="line">
-        <code>{line}</code>
+        <code>{visibleText(line)}</code>
         <CopyButton text={line} label="Copy the curl line" />
       </div>
     </li>

@@ -1,5 +1,6 @@
 import { useRef, useState, type ReactNode, type SyntheticEvent } from 'react';
 import type { JsonObject } from '../../../client/types.js';
+import { visibleJson } from '../../parts/visible-json.js';
 import type { Conversation } from '../conversation/conversation.js';
 import { reasonOf } from '../conversation/user-words.js';
 import { patchBetween, readObject } from './state-patch.js';
@@ -60,7 +61,7 @@ export function StateEditor(props: {
       <textarea
         ref={input}
         id="user-state"
-        value={draft?.text ?? JSON.stringify(shown, null, 2)}
+        value={draft?.text ?? visibleJson(shown)}
         rows={14}
         spellCheck={false}
         readOnly={!canChange}
