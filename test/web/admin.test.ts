@@ -106,8 +106,10 @@ describeWithBrowser('the operator’s view', () => {
     await enter();
     await show('Sessions');
     page.on('dialog', (dialog) => void dialog.accept());
-    await row(nameOf(session)).getByRole('button', { name: 'Delete' }).click();
+    await row(nameOf(session)).getByRole('button', { name: 'Delete' }).focus();
+    await page.keyboard.press('Enter');
     await row(nameOf(session)).waitFor({ state: 'detached' });
+    await page.getByRole('region', { name: 'Sessions' }).and(page.locator(':focus')).waitFor();
     expect((await fetch(`${service.url}/api/sessions/${session}`)).status).toBe(404);
   });
 
@@ -250,6 +252,96 @@ describeWithBrowser('the operator’s view', () => {
     await page.reload();
     await row('web shop').waitFor();
     expect(await page.content()).not.toContain(String(key));
+  });
+
+  it('makes one key of a double click, and keeps the focus when its row changes', async () => {
+    await enter();
+    await show('App keys');
+    const make = page.getByRole('button', { name: 'Make a key' });
+    await make.click();
+    await page.getByText('Choose at least one App').waitFor();
+    await page.getByLabel('special').check();
+    await page.getByLabel('Label').fill('twice');
+    await make.dblclick();
+    await row('twice').waitFor();
+    expect(await row('twice').count()).toBe(1);
+    expect(await page.locator(':focus').textContent()).toBe('Make a key');
+    page.on('dialog', (dialog) => void dialog.accept());
+    await row('twice').getByRole('button', { name: 'Revoke' }).focus();
+    await page.keyboard.press('Enter');
+    await row('twice').filter({ hasText: 'revoked' }).waitFor();
+    await page.getByRole('region', { name: 'App keys' }).and(page.locator(':focus')).waitFor();
+  });
+
+  it('turns one page of a double click, and keeps the focus at the last page', async () => {
+    const sessionOn = (title: string) => ({
+      ...{ session: title, session_id: randomUUID(), title, public_key: null, app: null, rig: null },
+      ...{ created_at: new Date().toISOString(), updated_at: new Date().toISOString() },
+    });
+    await enter();
+    await page.route('**/admin/api/sessions?*', async (route) => {
+      const n = Number(new URL(route.request().url()).searchParams.get('cursor') ?? 1);
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      await route.fulfill({
+        json: { sessions: [sessionOn(`page ${String(n)}`)], next: n < 3 ? String(n + 1) : null },
+      });
+    });
+    await show('Sessions');
+    await row('page 1').waitFor();
+    const older = page.getByRole('button', { name: 'Older' });
+    await older.dblclick();
+    await row('page 2').waitFor();
+    await page.getByRole('button', { name: 'Newer' }).click();
+    await row('page 1').waitFor();
+    await older.focus();
+    for (const n of [2, 3]) {
+      await page.keyboard.press('Enter');
+      await row(`page ${String(n)}`).waitFor();
+    }
+    await older.and(page.locator(':focus')).waitFor();
+    await page.keyboard.press('Enter');
+    expect(await older.getAttribute('aria-disabled')).toBe('true');
+  });
+
+  it('says how old its data is while the service does not respond, or something else does', async () => {
+    await enter();
+    const read = () => page.evaluate('document.dispatchEvent(new Event("visibilitychange"))');
+    await page.route('**/admin/api/**', (route) => route.abort());
+    await read();
+    const state = / The page shows the state of .*\d:\d\d:\d\d/;
+    await page.getByText(new RegExp(`^The service does not respond\\.${state.source}`)).waitFor();
+    await page.getByText('Turns running').waitFor();
+    await page.unroute('**/admin/api/**');
+    await page.route('**/admin/api/**', (route) => route.fulfill({ status: 502, body: '<h1>No</h1>' }));
+    await read();
+    await page.getByText(/^The response has status 502 and no message\./).waitFor();
+    await page.getByLabel('Last day').check();
+    await page.getByText('Turns running').waitFor({ state: 'detached' });
+    await page.getByLabel('Last day').and(page.locator(':focus')).waitFor();
+    await page.unroute('**/admin/api/**');
+    await read();
+    await page.getByText(/no message/).waitFor({ state: 'detached' });
+    expect(faults.length).toBeGreaterThan(0);
+    faults = [];
+  });
+
+  it('asks for the token again when the service has another one', async () => {
+    await enter();
+    await page.route('**/admin/api/**', (route) =>
+      route.continue({ headers: { ...route.request().headers(), authorization: 'Bearer of-another-day' } }),
+    );
+    await page.evaluate('document.dispatchEvent(new Event("visibilitychange"))');
+    await page.getByText('The service no longer accepts this token').waitFor();
+    await page.getByLabel('Admin token').and(page.locator(':focus')).waitFor();
+    expect(faults).toEqual([expect.stringContaining('401')]);
+    faults = [];
+    await page.unroute('**/admin/api/**');
+    await page.getByLabel('Admin token').fill('a token – pasted from elsewhere');
+    await page.keyboard.press('Enter');
+    await page.getByText('This is not the ADMIN_TOKEN').waitFor();
+    await page.getByLabel('Admin token').fill(`${TOKEN} `);
+    await page.keyboard.press('Enter');
+    await page.getByText('Turns running').waitFor();
   });
 
   it('names sessions as the log does where it shows how much they have used', async () => {

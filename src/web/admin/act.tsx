@@ -1,6 +1,10 @@
-import { useState, type ReactNode } from 'react';
+import { useLayoutEffect, useRef, type ReactNode } from 'react';
+import { useAction } from './action.js';
 
-/** A button that runs an action and shows its error. With `confirm`, it asks for confirmation first. */
+/**
+ * A button that runs an action and shows its error. With `confirm`, it asks for confirmation first. When the action
+ * removes the focused button, the focus moves to the section around it.
+ */
 export function ActButton({
   label,
   confirm,
@@ -12,29 +16,25 @@ export function ActButton({
   readonly danger?: boolean;
   readonly act: () => Promise<void>;
 }): ReactNode {
-  const [state, setState] = useState<'ready' | 'busy'>('ready');
-  const [problem, setProblem] = useState<string>();
-  const run = async (): Promise<void> => {
-    setState('busy');
-    setProblem(undefined);
-    try {
-      await act();
-    } catch (error) {
-      setProblem(error instanceof Error ? error.message : String(error));
-    } finally {
-      setState('ready');
-    }
-  };
+  const { isBusy, problem, run } = useAction();
+  const button = useRef<HTMLButtonElement>(null);
+  useLayoutEffect(() => {
+    const element = button.current;
+    return () => {
+      if (element === document.activeElement) element?.closest<HTMLElement>('[tabindex="-1"]')?.focus();
+    };
+  }, []);
   return (
     <>
       <button
+        ref={button}
         type="button"
         className={`button small${danger ? ' danger' : ''}`}
         // Not `disabled`, which would remove the focus.
-        aria-disabled={state === 'busy'}
+        aria-disabled={isBusy}
         onClick={() => {
-          if (state === 'busy') return;
-          if (confirm === undefined || window.confirm(confirm)) void run();
+          if (isBusy) return;
+          if (confirm === undefined || window.confirm(confirm)) void run(act);
         }}
       >
         {label}

@@ -24,9 +24,16 @@ export class AdminError extends Error {
   }
 }
 
+/** Time to wait for a response, in milliseconds. An export, which can be long, may take longer. */
+const TIMEOUT_MS = 20_000;
+
 /** A client of the admin API. Every method rejects with an `AdminError`. */
 export class AdminApi {
-  constructor(private readonly token: string) {}
+  /** @param onRefused called when the service does not accept the token */
+  constructor(
+    private readonly token: string,
+    private readonly onRefused: () => void = () => undefined,
+  ) {}
 
   overview(span: 'hour' | 'day'): Promise<Overview> {
     return this.#ask('GET', `overview?span=${span}`);
@@ -91,26 +98,32 @@ export class AdminApi {
   }
 
   async #ask<T>(method: string, path: string, body?: object): Promise<T> {
-    const response = await this.#send(method, path, body);
+    const response = await this.#send(method, path, body, AbortSignal.timeout(TIMEOUT_MS));
     // Not validated: the service and this page are built together, and `wire.ts` describes the response.
-    return (await response.json()) as T;
+    return (await response.json().catch(failWithoutResponse)) as T;
   }
 
   /** @throws AdminError unless the response is a success */
-  async #send(method: string, path: string, body?: object): Promise<Response> {
+  async #send(method: string, path: string, body?: object, signal?: AbortSignal): Promise<Response> {
     // Relative to this page at `…/admin`, so that it works behind a path prefix of a proxy.
     const url = new URL(`admin/api/${path}`, document.baseURI);
     const response = await fetch(url, {
       method,
       headers: { Authorization: `Bearer ${this.token}`, 'Content-Type': 'application/json' },
       ...(body !== undefined && { body: JSON.stringify(body) }),
-    }).catch(() => {
-      throw new AdminError('The service does not respond', null);
-    });
+      ...(signal !== undefined && { signal }),
+    }).catch(failWithoutResponse);
     if (response.ok) return response;
+    const { status } = response;
+    if (status === 401) this.onRefused();
     const json: unknown = await response.json().catch(() => null);
-    throw new AdminError(wordsOf(json) ?? response.statusText, response.status);
+    // Not `statusText`, which HTTP/2 does not have.
+    throw new AdminError(wordsOf(json) ?? `The response has status ${String(status)} and no message`, status);
   }
+}
+
+function failWithoutResponse(): never {
+  throw new AdminError('The service does not respond', null);
 }
 
 function wordsOf(json: unknown): string | undefined {

@@ -2,7 +2,9 @@ import { useCallback, useEffect, useState, type ReactNode } from 'react';
 import { visibleLine, withoutStacks } from '../../client/visible-text.js';
 import { visibleJson } from '../parts/visible-json.js';
 import { ActButton } from './act.js';
+import { messageOf } from './action.js';
 import type { AdminApi } from './api.js';
+import { Problem } from './problem.js';
 import type { Conversation, MessageRow } from './wire.js';
 import { dateTime } from './words.js';
 
@@ -27,7 +29,7 @@ export function ConversationView(props: {
   );
   useEffect(() => {
     read(null).catch((error: unknown) => {
-      setProblem(error instanceof Error ? error.message : String(error));
+      setProblem(messageOf(error));
     });
   }, [read]);
   const save = async (format: 'json' | 'markdown'): Promise<void> => {
@@ -39,7 +41,7 @@ export function ConversationView(props: {
     URL.revokeObjectURL(url);
   };
   return (
-    <section className="sheet" aria-label="Conversation">
+    <section className="sheet" aria-label="Conversation" tabIndex={-1}>
       <div className="pager">
         <button type="button" className="button small" autoFocus onClick={onBack}>
           Back
@@ -47,7 +49,7 @@ export function ConversationView(props: {
         <ActButton label="Export JSON" act={() => save('json')} />
         <ActButton label="Export Markdown" act={() => save('markdown')} />
       </div>
-      <div role="alert">{problem !== undefined && <p className="problem">{problem}</p>}</div>
+      <Problem text={problem} />
       {shown !== undefined && (
         <>
           <h2 dir="auto">{withoutStacks(shown.title)}</h2>

@@ -38,7 +38,7 @@ export function Desk({ api, onLeave }: { readonly api: AdminApi; readonly onLeav
           </button>
         </div>
       </header>
-      <main className="admin-main" aria-label={PANES[pane]}>
+      <main className="admin-main" tabIndex={-1} aria-label={PANES[pane]}>
         {pane === 'overview' && <OverviewPane api={api} />}
         {pane === 'sessions' && <Sessions api={api} />}
         {pane === 'keys' && <Keys api={api} />}

@@ -1,6 +1,8 @@
 import { useMemo, useState, type ReactNode } from 'react';
+import { useAction } from './action.js';
 import { AdminApi, AdminError } from './api.js';
 import { Desk } from './desk.js';
+import { Problem } from './problem.js';
 import { forget, type Forgettable } from '../parts/forgetting.js';
 import { readStored, store } from '../parts/storage.js';
 
@@ -10,10 +12,21 @@ const STORED = 'diptych.admin-token';
 /** The token, which is forgotten in all tabs of the browser when the user leaves the view in one of them. */
 export const TOKEN: Forgettable = { mark: 'diptych.admin-left', prefix: 'diptych.admin' };
 
+const WRONG = 'This is not the ADMIN_TOKEN of the service.';
+const CHANGED = 'The service no longer accepts this token: enter its present ADMIN_TOKEN.';
+
 /** Asks for the token, and then shows the admin page. */
 export function Gate(): ReactNode {
   const [token, setToken] = useState(() => readStored('tab', STORED));
-  const api = useMemo(() => (token === null ? null : new AdminApi(token)), [token]);
+  const [isRefused, setIsRefused] = useState(false);
+  const api = useMemo(() => {
+    if (token === null) return null;
+    return new AdminApi(token, () => {
+      store('tab', STORED, '');
+      setToken(null);
+      setIsRefused(true);
+    });
+  }, [token]);
   if (api !== null) {
     return (
       <Desk
@@ -26,6 +39,7 @@ export function Gate(): ReactNode {
   }
   return (
     <SignIn
+      isRefused={isRefused}
       onToken={(given) => {
         store('tab', STORED, given);
         setToken(given);
@@ -34,17 +48,21 @@ export function Gate(): ReactNode {
   );
 }
 
-function SignIn({ onToken }: { readonly onToken: (token: string) => void }): ReactNode {
+function SignIn(props: {
+  /** True when the service no longer accepts the token of this tab. */
+  readonly isRefused: boolean;
+  readonly onToken: (token: string) => void;
+}): ReactNode {
+  const { isRefused, onToken } = props;
   const [token, setToken] = useState('');
-  const [problem, setProblem] = useState<string>();
+  const { isBusy, problem, run } = useAction();
   const enter = async (): Promise<void> => {
-    try {
-      await new AdminApi(token).overview('hour');
-      onToken(token);
-    } catch (error) {
-      const isWrong = error instanceof AdminError && error.status === 401;
-      setProblem(isWrong ? 'This is not the ADMIN_TOKEN of the service.' : String(error));
-    }
+    // Browsers cannot send other characters in a header, and the service takes no such token.
+    if (!/^[\x21-\x7e]+$/.test(token)) throw new Error(WRONG);
+    await new AdminApi(token).overview('hour').catch((error: unknown) => {
+      throw error instanceof AdminError && error.status === 401 ? new Error(WRONG) : error;
+    });
+    onToken(token);
   };
   return (
     <main className="gate">
@@ -52,7 +70,7 @@ function SignIn({ onToken }: { readonly onToken: (token: string) => void }): Rea
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          void enter();
+          void run(enter);
         }}
       >
         {/* For password managers. */}
@@ -64,10 +82,11 @@ function SignIn({ onToken }: { readonly onToken: (token: string) => void }): Rea
             type="password"
             autoComplete="current-password"
             required
+            autoFocus
             value={token}
             aria-describedby="token-hint"
             onChange={(event) => {
-              setToken(event.target.value);
+              setToken(event.target.value.trim());
             }}
           />
         </div>
@@ -75,8 +94,8 @@ function SignIn({ onToken }: { readonly onToken: (token: string) => void }): Rea
           The value of <code>ADMIN_TOKEN</code>. It is kept in this tab alone. Leaving one tab logs out all
           tabs of this browser.
         </p>
-        <div role="alert">{problem !== undefined && <p className="problem">{problem}</p>}</div>
-        <button type="submit" className="button primary wide">
+        <Problem text={problem ?? (isRefused ? CHANGED : undefined)} />
+        <button type="submit" className="button primary wide" aria-disabled={isBusy}>
           Enter
         </button>
       </form>

@@ -1,4 +1,6 @@
 import { useState, type ReactNode } from 'react';
+import { useAction } from './action.js';
+import { Problem } from './problem.js';
 
 /** The properties of a new key. `days` null: it does not expire. */
 export interface AskedKey {
@@ -18,17 +20,13 @@ export function KeyForm({
   const [chosen, setChosen] = useState<readonly string[]>([]);
   const [label, setLabel] = useState('');
   const [days, setDays] = useState('');
-  const [problem, setProblem] = useState<string>();
+  const { isBusy, problem, run } = useAction();
   const submit = async (): Promise<void> => {
-    setProblem(undefined);
-    try {
-      await create({ apps: chosen, label, days: days === '' ? null : Number(days) });
-      setChosen([]);
-      setLabel('');
-      setDays('');
-    } catch (error) {
-      setProblem(error instanceof Error ? error.message : String(error));
-    }
+    if (chosen.length === 0) throw new Error('Choose at least one App that the key opens');
+    await create({ apps: chosen, label, days: days === '' ? null : Number(days) });
+    setChosen([]);
+    setLabel('');
+    setDays('');
   };
   return (
     <form
@@ -36,7 +34,7 @@ export function KeyForm({
       aria-label="New App key"
       onSubmit={(event) => {
         event.preventDefault();
-        void submit();
+        void run(submit);
       }}
     >
       <fieldset>
@@ -78,10 +76,10 @@ export function KeyForm({
           }}
         />
       </div>
-      <button type="submit" className="button primary" disabled={chosen.length === 0}>
+      <button type="submit" className="button primary" aria-disabled={isBusy}>
         Make a key
       </button>
-      <div role="alert">{problem !== undefined && <p className="problem">{problem}</p>}</div>
+      <Problem text={problem} />
     </form>
   );
 }

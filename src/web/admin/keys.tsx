@@ -1,9 +1,11 @@
 import { useCallback, useState, type ReactNode } from 'react';
+import { quoted } from '../../client/visible-text.js';
 import { CopyButton } from '../parts/copy-button.js';
 import { ActButton } from './act.js';
 import type { AdminApi } from './api.js';
 import { KeyForm } from './key-form.js';
 import { usePolled } from './polled.js';
+import { PollProblem } from './problem.js';
 import { ShortId, Table } from './table.js';
 import type { NewKey } from './wire.js';
 import { dateTime } from './words.js';
@@ -21,10 +23,9 @@ export function Keys({ api }: { readonly api: AdminApi }): ReactNode {
   const keys = usePolled(readKeys, EVERY_MS);
   const apps = usePolled(readApps, EVERY_MS);
   const [made, setMade] = useState<NewKey>();
-  const error = keys.error ?? apps.error;
   return (
     <>
-      <div role="alert">{error !== undefined && <p className="problem">{error.message}</p>}</div>
+      <PollProblem of={keys.error === undefined ? apps : keys} />
       {apps.value?.length === 0 && (
         <p className="hint">
           The one App is default, which needs no key. Others come from the configuration file.
@@ -69,7 +70,7 @@ export function Keys({ api }: { readonly api: AdminApi }): ReactNode {
                   <ActButton
                     label="Revoke"
                     danger
-                    confirm={`Revoke the key ${key.label}? Requests with it are refused within 5 seconds.`}
+                    confirm={`Revoke the key ${quoted(key.label)} (${key.id})? Requests with it are refused within 5 seconds.`}
                     act={async () => {
                       await api.revokeKey(key.id);
                       keys.refresh();

@@ -2,6 +2,7 @@ import { useCallback, useState, type ReactNode } from 'react';
 import type { AdminApi } from './api.js';
 import { Chart } from './chart.js';
 import { usePolled } from './polled.js';
+import { PollProblem } from './problem.js';
 import { Table } from './table.js';
 import type { LegacyReport } from './wire.js';
 import { ago, compact, count, dateTime, dayOf } from './words.js';
@@ -13,10 +14,11 @@ const SPANS = [7, 30, 90] as const;
 export function Legacy({ api }: { readonly api: AdminApi }): ReactNode {
   const [days, setDays] = useState<number>(30);
   const read = useCallback(() => api.report(days), [api, days]);
-  const { value, error } = usePolled(read, EVERY_MS);
+  const polled = usePolled(read, EVERY_MS);
+  const { value } = polled;
   return (
     <>
-      <div role="alert">{error !== undefined && <p className="problem">{error.message}</p>}</div>
+      <PollProblem of={polled} />
       <fieldset className="choice">
         <legend className="visually-hidden">How far back</legend>
         {SPANS.map((span) => (

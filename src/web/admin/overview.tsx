@@ -2,6 +2,7 @@ import { useCallback, useState, type ReactNode } from 'react';
 import type { AdminApi } from './api.js';
 import { Charts } from './charts.js';
 import { usePolled } from './polled.js';
+import { PollProblem } from './problem.js';
 import { FailureTable, OpenTurnTable } from './turns.js';
 import type { Overview } from './wire.js';
 import { count } from './words.js';
@@ -12,30 +13,31 @@ const EVERY_MS = 5_000;
 export function OverviewPane({ api }: { readonly api: AdminApi }): ReactNode {
   const [span, setSpan] = useState<'hour' | 'day'>('hour');
   const read = useCallback(() => api.overview(span), [api, span]);
-  const { value, error, refresh } = usePolled(read, EVERY_MS);
+  const polled = usePolled(read, EVERY_MS);
+  const { value, refresh } = polled;
   return (
     <>
-      <div role="alert">{error !== undefined && <p className="problem">{error.message}</p>}</div>
+      <PollProblem of={polled} />
+      {value !== undefined && <Cards overview={value} />}
+      <fieldset className="choice">
+        <legend className="visually-hidden">Span of the charts</legend>
+        {(['hour', 'day'] as const).map((choice) => (
+          <label key={choice}>
+            <input
+              type="radio"
+              name="span"
+              checked={span === choice}
+              onChange={() => {
+                setSpan(choice);
+              }}
+            />
+            {choice === 'hour' ? 'Last hour' : 'Last day'}
+          </label>
+        ))}
+        <span className="hint">all nodes</span>
+      </fieldset>
       {value !== undefined && (
         <>
-          <Cards overview={value} />
-          <fieldset className="choice">
-            <legend className="visually-hidden">Span of the charts</legend>
-            {(['hour', 'day'] as const).map((choice) => (
-              <label key={choice}>
-                <input
-                  type="radio"
-                  name="span"
-                  checked={span === choice}
-                  onChange={() => {
-                    setSpan(choice);
-                  }}
-                />
-                {choice === 'hour' ? 'Last hour' : 'Last day'}
-              </label>
-            ))}
-            <span className="hint">all nodes</span>
-          </fieldset>
           <Charts points={value.points} />
           <OpenTurnTable api={api} turns={value.turns} onChange={refresh} />
           <FailureTable failures={value.failures} />

@@ -3,9 +3,16 @@ import { AdminError } from './api.js';
 
 /** The state of a polled value. */
 export interface Polled<T> {
-  /** The last value received; undefined before the first. */
+  /**
+   * The last value received; undefined before the first. The value of the previous `read` remains until the new one
+   * succeeds or fails.
+   */
   readonly value: T | undefined;
-  /** The error of the last attempt. The previous value stays visible. */
+  /** When the value was received. */
+  readonly at: Date | undefined;
+  /** True while the value is that of the previous `read`. */
+  readonly isOld: boolean;
+  /** The error of the last attempt. The previous value of the same `read` stays visible. */
   readonly error: AdminError | undefined;
   /** Reads immediately. */
   readonly refresh: () => void;
@@ -16,7 +23,7 @@ export interface Polled<T> {
  * `read` changes.
  */
 export function usePolled<T>(read: () => Promise<T>, everyMs: number): Polled<T> {
-  const [value, setValue] = useState<T>();
+  const [last, setLast] = useState<{ readonly value: T; readonly at: Date; readonly read: unknown }>();
   const [error, setError] = useState<AdminError>();
   const again = useRef<() => void>(() => undefined);
 
@@ -31,11 +38,12 @@ export function usePolled<T>(read: () => Promise<T>, everyMs: number): Polled<T>
         .then(
           (result) => {
             if (mine !== attempt) return;
-            setValue(result);
+            setLast({ value: result, at: new Date(), read });
             setError(undefined);
           },
           (reason: unknown) => {
             if (mine !== attempt) return;
+            setLast((known) => (known?.read === read ? known : undefined));
             setError(reason instanceof AdminError ? reason : new AdminError(String(reason), null));
           },
         )
@@ -57,7 +65,9 @@ export function usePolled<T>(read: () => Promise<T>, everyMs: number): Polled<T>
   }, [read, everyMs]);
 
   return {
-    value,
+    value: last?.value,
+    at: last?.at,
+    isOld: last !== undefined && last.read !== read,
     error,
     refresh: useCallback(() => {
       again.current();

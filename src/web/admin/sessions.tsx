@@ -3,6 +3,7 @@ import { quoted, visible, withoutStacks } from '../../client/visible-text.js';
 import { ActButton } from './act.js';
 import type { AdminApi } from './api.js';
 import { usePolled } from './polled.js';
+import { PollProblem } from './problem.js';
 import { TextSearch } from './text-search.js';
 import { ConversationView } from './conversation.js';
 import { SessionName, Table } from './table.js';
@@ -29,10 +30,13 @@ export function Sessions({ api }: { readonly api: AdminApi }): ReactNode {
   }, [shown]);
   const cursor = trail.at(-1) ?? null;
   const read = useCallback(() => api.sessions(query, cursor), [api, query, cursor]);
-  const { value, error, refresh } = usePolled(read, EVERY_MS);
+  const polled = usePolled(read, EVERY_MS);
+  const { value, isOld, refresh } = polled;
+  /** Where the next page begins; null: there is none, or the list does not show the page before it yet. */
+  const next = isOld ? null : (value?.next ?? null);
   const list = (
     <>
-      <div role="alert">{error !== undefined && <p className="problem">{error.message}</p>}</div>
+      <PollProblem of={polled} />
       {value !== undefined && (
         <Table
           title="Sessions"
@@ -87,9 +91,10 @@ export function Sessions({ api }: { readonly api: AdminApi }): ReactNode {
         <button
           type="button"
           className="button small"
-          disabled={trail.length === 1}
+          // Not `disabled`, which would remove the focus.
+          aria-disabled={trail.length === 1}
           onClick={() => {
-            setTrail(trail.slice(0, -1));
+            if (trail.length > 1) setTrail(trail.slice(0, -1));
           }}
         >
           Newer
@@ -97,9 +102,9 @@ export function Sessions({ api }: { readonly api: AdminApi }): ReactNode {
         <button
           type="button"
           className="button small"
-          disabled={(value?.next ?? null) === null}
+          aria-disabled={next === null}
           onClick={() => {
-            setTrail([...trail, value?.next ?? null]);
+            if (next !== null) setTrail([...trail, next]);
           }}
         >
           Older

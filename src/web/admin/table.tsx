@@ -14,7 +14,7 @@ export function Table({
   readonly children: readonly ReactNode[];
 }): ReactNode {
   return (
-    <section className="sheet" aria-label={title}>
+    <section className="sheet" aria-label={title} tabIndex={-1}>
       <h2>{title}</h2>
       {children.length === 0 ? (
         <p className="hint">{empty}</p>
@@ -43,7 +43,7 @@ export function SessionName({ row }: { readonly row: { session: string; session_
   return <code title={row.session_id}>{row.session}</code>;
 }
 
-/** The first 8 characters of an id, with the whole id as a tooltip. */
+/** The last 8 characters of an id, with the whole id as a tooltip. Ids that were made together begin alike. */
 export function ShortId({ id }: { readonly id: string }): ReactNode {
-  return <code title={id}>{id.slice(0, 8)}</code>;
+  return <code title={id}>…{id.slice(-8)}</code>;
 }

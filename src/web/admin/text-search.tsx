@@ -1,6 +1,8 @@
 import { useCallback, useEffect, useState, type ReactNode } from 'react';
 import { withoutStacks } from '../../client/visible-text.js';
 import { ActButton } from './act.js';
+import { messageOf } from './action.js';
+import { Problem } from './problem.js';
 import type { AdminApi } from './api.js';
 import { SessionName, Table } from './table.js';
 import type { FoundRow } from './wire.js';
@@ -30,12 +32,12 @@ export function TextSearch(props: {
   );
   useEffect(() => {
     search(null).catch((error: unknown) => {
-      setProblem(error instanceof Error ? error.message : String(error));
+      setProblem(messageOf(error));
     });
   }, [search]);
   return (
     <>
-      <div role="alert">{problem !== undefined && <p className="problem">{problem}</p>}</div>
+      <Problem text={problem} />
       {next === undefined && problem === undefined && <p role="status">Searching…</p>}
       {next !== undefined && (
         <Table

@@ -1,6 +1,7 @@
 import { useCallback, useState, type ReactNode } from 'react';
 import type { AdminApi } from './api.js';
 import { usePolled } from './polled.js';
+import { PollProblem } from './problem.js';
 import { SessionName, ShortId, Table } from './table.js';
 import type { Spent, Work } from './wire.js';
 import { count, dateTime } from './words.js';
@@ -23,10 +24,11 @@ export function Uses({ api }: { readonly api: AdminApi }): ReactNode {
     const [{ uses, work }, kept] = await Promise.all([api.uses(days), api.secrets()]);
     return { uses, work, kept };
   }, [api, days]);
-  const { value, error } = usePolled(read, EVERY_MS);
+  const polled = usePolled(read, EVERY_MS);
+  const { value } = polled;
   return (
     <>
-      <div role="alert">{error !== undefined && <p className="problem">{error.message}</p>}</div>
+      <PollProblem of={polled} />
       <fieldset className="choice">
         <legend className="visually-hidden">Days (UTC)</legend>
         {SPANS.map(([choice, name]) => (
