@@ -156,6 +156,12 @@ describeWithBrowser('the operator’s view', () => {
     await page.getByRole('button', { name: 'Back' }).focus();
     await page.keyboard.press('Enter');
     await read.and(focused).waitFor();
+    await page.keyboard.press('Enter');
+    await focused.and(page.getByRole('button', { name: 'Back' })).waitFor();
+    expect(page.url()).not.toContain(session);
+    await page.goBack();
+    await read.and(focused).waitFor();
+    expect(page.url()).toMatch(/#sessions$/);
   });
 
   it('shows invisible characters of tool calls, and no marks above other rows', async () => {

@@ -21,7 +21,8 @@ export function ActButton({
   useLayoutEffect(() => {
     const element = button.current;
     return () => {
-      if (element === document.activeElement) element?.closest<HTMLElement>('[tabindex="-1"]')?.focus();
+      if (element !== document.activeElement) return;
+      element?.closest<HTMLElement>('[tabindex="-1"]')?.focus({ preventScroll: true });
     };
   }, []);
   return (

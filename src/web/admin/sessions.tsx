@@ -24,7 +24,18 @@ export function Sessions({ api }: { readonly api: AdminApi }): ReactNode {
   const open = useCallback((sessionId: string) => {
     opener.current = document.activeElement;
     setShown(sessionId);
+    // The browser's Back returns to the list. The URL stays the same: a session's id gives access to it.
+    history.pushState(null, '');
   }, []);
+  const close = useCallback(() => {
+    setShown(undefined);
+  }, []);
+  useEffect(() => {
+    addEventListener('popstate', close);
+    return () => {
+      removeEventListener('popstate', close);
+    };
+  }, [close]);
   useEffect(() => {
     if (shown === undefined && opener.current instanceof HTMLElement) opener.current.focus();
   }, [shown]);
@@ -130,7 +141,8 @@ export function Sessions({ api }: { readonly api: AdminApi }): ReactNode {
           api={api}
           sessionId={shown}
           onBack={() => {
-            setShown(undefined);
+            close();
+            history.back();
           }}
         />
       )}
