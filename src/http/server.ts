@@ -16,7 +16,7 @@ import { begin } from './request/request-id.js';
 import { exchangeOf } from './request/exchange.js';
 import { originRule } from './guards/origins.js';
 import type { RateLimit } from './guards/rate-limit.js';
-import { createScreening } from './guards/screening.js';
+import { createScreening, MAX_HEADERS } from './guards/screening.js';
 import { guard } from './guards/browser-headers.js';
 import type { HttpSettings } from './settings.js';
 import type { Streams } from './sse/streams.js';
@@ -83,6 +83,7 @@ export function createHttpServer(options: {
     },
     handle,
   );
+  server.maxHeadersCount = MAX_HEADERS;
   server.on('checkContinue', (req: IncomingMessage, res: ServerResponse) => {
     // Does not send `100 Continue` for a body that is too large for every route (RFC 9110 §10.1.1). Closes the
     // connection after the response, because the client may send the body anyway.
@@ -124,7 +125,9 @@ export function createHttpServer(options: {
     onClosed(res, () => {
       endRequest(req, res);
     });
-    if (draining) res.setHeader('Connection', 'close');
+    // HTTP/1.0 has no transfer codings: what follows such a request may be part of it (RFC 9112 §6.1).
+    const isFramingDoubtful = req.httpVersion === '1.0' && req.headers['transfer-encoding'] !== undefined;
+    if (draining || isFramingDoubtful) res.setHeader('Connection', 'close');
     if (observer === undefined) enter(req, res);
     else {
       observer.around(req, () => {

@@ -5,14 +5,17 @@ import { isAddressedToLoopback } from './loopback.js';
 import type { IsAllowedOrigin } from './origins.js';
 import type { ScreeningRefusal } from '../request/exchange.js';
 
+/** Node drops the headers of a request after this number of them. */
+export const MAX_HEADERS = 1_000;
+
 export const WRONG_VERSION = 'the HTTP version is not supported: use HTTP/1.1';
 
 /** Returns why to refuse a request; undefined when the request may reach its route. */
 export type Screening = (req: IncomingMessage) => ScreeningRefusal | undefined;
 
 /**
- * Creates a check that runs before any other work for a request. It checks the `Host` header (RFC 9112 §3.2), the
- * transfer coding (§6.1) and, if the service listens on a loopback address only, whether a page of another site sent the
+ * Creates a check that runs before any other work for a request. It checks the number of headers, the
+ * `Host` header (RFC 9112 §3.2), the transfer coding (§6.1) and, if the service listens on a loopback address only, whether a page of another site sent the
  * request.
  * @param isAllowed the rule for origins that may call
  */
@@ -22,7 +25,8 @@ export function createScreening(options: {
 }): Screening {
   const { isLocal, isAllowed } = options;
   return (req) => {
-    const malformed = findWrongVersion(req) ?? findWrongHost(req) ?? findUnknownCoding(req);
+    const malformed =
+      findWrongVersion(req) ?? findDroppedHeaders(req) ?? findWrongHost(req) ?? findUnknownCoding(req);
     if (malformed !== undefined) return { error: malformed, isCounted: true };
     if (!isLocal) return undefined;
     // Not counted: a page of another site could use up the limits of the person who looks at it.
@@ -35,6 +39,13 @@ export function createScreening(options: {
 function findWrongVersion({ httpVersion }: IncomingMessage): Error | undefined {
   if (httpVersion === '1.1' || httpVersion === '1.0') return undefined;
   return new HttpError(505, 'invalid', WRONG_VERSION);
+}
+
+/** Among dropped headers could be the length of a body, which would then be ignored, or an address that a proxy added. */
+function findDroppedHeaders({ rawHeaders }: IncomingMessage): Error | undefined {
+  if (rawHeaders.length < 2 * MAX_HEADERS) return undefined;
+  const message = `The request has too many headers: at most ${String(MAX_HEADERS - 1)} are accepted`;
+  return new HttpError(431, 'invalid', message);
 }
 
 function findWrongHost(req: IncomingMessage): Error | undefined {

@@ -32,7 +32,7 @@ export class HttpError extends Error {
   override readonly name = 'HttpError';
 
   constructor(
-    readonly status: 404 | 405 | 412 | 413 | 421 | 429 | 501 | 505,
+    readonly status: 404 | 405 | 412 | 413 | 421 | 429 | 431 | 501 | 505,
     readonly code: Failure['code'],
     message: string,
     readonly retryAfter?: number,

@@ -72,7 +72,7 @@ const REFUSALS = {
   },
   HeadersTooLarge: {
     status: 431,
-    description: 'The request line and headers are larger than 1 MiB.',
+    description: 'The request line and headers are larger than 1 MiB, or there are more than 999 headers.',
     codes: ['invalid'],
   },
   Internal: {
@@ -134,7 +134,14 @@ export function refusals(...names: readonly RefusalName[]): Record<string, Refer
   const all: readonly RefusalName[] = [
     ...(['Invalid', 'Forbidden'] as const),
     ...names,
-    ...(['Misdirected', 'TooMany', 'Internal', 'CodingNotSupported', 'Unavailable'] as const),
+    ...([
+      'Misdirected',
+      'TooMany',
+      'HeadersTooLarge',
+      'Internal',
+      'CodingNotSupported',
+      'Unavailable',
+    ] as const),
   ];
   return Object.fromEntries(
     all.map((name) => [String(REFUSALS[name].status), { $ref: `#/components/responses/${name}` }]),
