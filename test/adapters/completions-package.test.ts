@@ -263,7 +263,6 @@ const STREAMS: readonly (readonly [string, string])[] = [
   ['a choice that is none', frames({ choices: ['x'] }) + END],
   ['a choice without a delta', frames(textChunk('x'), { choices: [{ index: 0 }] }) + END],
   ['a delta that is none', frames({ choices: [{ index: 0, delta: 'x' }] }) + END],
-  ['a body of JSON', JSON.stringify({ error: { message: 'no', type: 'server_error' } })],
   [
     'an error',
     frames(textChunk('x'), { error: { message: 'upstream says no', type: 'server_error', code: 500 } }),
@@ -275,7 +274,6 @@ const STREAMS: readonly (readonly [string, string])[] = [
     frames({ error: { message: 'maximum context length', type: 'invalid_request_error' } }),
   ],
   ['an error without a message', frames({ error: { code: 500 } })],
-  ['an error that is text', frames({ error: 'no' })],
   [
     'an error beside choices',
     frames(chunkOf({ content: '' }, { error: { code: 429, message: 'slow' } }, 'error')),

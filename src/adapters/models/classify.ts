@@ -28,7 +28,8 @@ const DECLINED =
 
 /**
  * Codes and messages that say what failed whatever the status is, such as a 403 that is not about the key. Groq's
- * `tool_use_failed` is a 400 for a call that the model garbled, so that a repeated request can succeed.
+ * `tool_use_failed` is a 400 for a call that the model garbled, so that a repeated request can succeed. LM Studio sends
+ * the status 200 for an unknown path.
  */
 const NAMED_FAULTS: readonly (readonly [RegExp, Fault])[] = [
   [/\binvalid_prompt\b/, 'declined'],
@@ -36,6 +37,7 @@ const NAMED_FAULTS: readonly (readonly [RegExp, Fault])[] = [
   [/\bkey limit exceeded|reached your specified (?:workspace )?api usage limits/i, 'limit'],
   [/'tools'\W{1,3}(?:array too long|maximum number of items)/i, 'tool_count'],
   [/(?:territory|location)(?: is)? not supported|unsupported_country/i, 'region'],
+  [/\bunexpected endpoint or method\b/i, 'endpoint'],
 ];
 
 const CODE_FAULTS: readonly (readonly [RegExp, Fault])[] = [

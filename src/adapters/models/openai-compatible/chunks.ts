@@ -7,12 +7,24 @@ import { CallDeltas, readCallDeltas } from './call-deltas.js';
 import { Reasoning } from './reasoning.js';
 import { ThinkBlock } from './think-block.js';
 
+/** OpenAI's finish reasons, then those of other servers that are no end of a usable answer. */
 const FINISH_REASONS: ReadonlyMap<string, FinishReason> = new Map([
   ['stop', 'stop'],
   ['length', 'length'],
   ['content_filter', 'content-filter'],
   ['tool_calls', 'tool-calls'],
   ['function_call', 'tool-calls'],
+  // Gemini: the model garbled a call.
+  ['function_call_filter', 'error'],
+  // Mistral, OpenRouter and vLLM.
+  ['error', 'error'],
+  ['abort', 'error'],
+  ['model_length', 'length'],
+  // DeepSeek.
+  ['insufficient_system_resource', 'error'],
+  // GLM.
+  ['sensitive', 'content-filter'],
+  ['network_error', 'error'],
 ]);
 
 /**
@@ -56,7 +68,8 @@ export class Chunks {
     const { finish_reason: reason, delta } = choice;
     if (reason !== undefined && reason !== null) {
       if (typeof reason !== 'string') throw new UpstreamFault('unreadable', { code: 'finish_reason' });
-      this.#finish = reason;
+      // Some servers send an empty one with each chunk.
+      if (reason !== '') this.#finish = reason;
     }
     if (isJsonObject(delta)) this.#takeDelta(delta);
     else if (delta !== undefined && delta !== null) throw new UpstreamFault('unreadable', { code: 'delta' });
@@ -75,13 +88,15 @@ export class Chunks {
 
   /**
    * Returns the completed response.
-   * @throws UpstreamFault when the stream ended without a finish reason
+   * @param rest the lines that belong to no event
+   * @throws UpstreamFault when the stream ended without a finish reason, or the error object in the rest
    */
-  end(): FinishedAnswer {
+  end(rest: string): FinishedAnswer {
     const calls = this.#callsWithReasoning();
-    if (this.#finish === undefined) throw new UpstreamFault('cut');
+    if (this.#finish === undefined) throw unfinished(rest);
     this.#takeText(this.#thinkBlock.end());
-    const finish = FINISH_REASONS.get(this.#finish) ?? 'other';
+    // Gemini appends its own reason, such as `content_filter: PROHIBITED_CONTENT`.
+    const finish = FINISH_REASONS.get(this.#finish.replace(/:.*/, '')) ?? 'other';
     const reason = this.#refused && finish === 'stop' ? 'content-filter' : finish;
     return { reason, usage: this.#usage, spoke: this.#spoke, calls };
   }
@@ -130,10 +145,27 @@ function textsOf(content: JsonValue): string[] {
 }
 
 /**
- * The error to throw for an error object in a chunk. Without choices, it must have a message to count as an error of
- * this format.
+ * The error to throw for a stream without a finish reason. Some servers send an error with status 200 as JSON in place
+ * of events, llama.cpp until September 2025 in a field `error` of the stream.
+ */
+function unfinished(rest: string): unknown {
+  let value: unknown;
+  try {
+    value = parseProviderJson(rest.replace(/^error:/, ''));
+  } catch {
+    return new UpstreamFault('cut');
+  }
+  if (!isJsonObject(value)) return new UpstreamFault('cut');
+  if (value.choices !== undefined) return new UpstreamFault('endpoint', { code: 'no_stream' });
+  return errorIn(value.error ?? value, undefined);
+}
+
+/**
+ * The error to throw for an error in a chunk: an object, or its message alone. Without choices, an object must have a
+ * message to count as an error of this format.
  */
 function errorIn(error: JsonValue, choices: JsonValue | undefined): unknown {
+  if (typeof error === 'string') return { message: error };
   const isKnown = isJsonObject(error) && (choices !== undefined || typeof error.message === 'string');
   return isKnown ? error : new UpstreamFault('unreadable', { code: 'error' });
 }

@@ -117,6 +117,8 @@ class CompletionReader implements ResponseListener {
   #isAtStart = true;
   #bytes = 0;
   #strayLines = 0;
+  /** The first lines that belong to no event: an error of a server that sends none. */
+  #strayText = '';
   readonly #chunks = new Chunks((text) => {
     this.consumer.take({ type: 'text', text });
   });
@@ -125,10 +127,11 @@ class CompletionReader implements ResponseListener {
     onEvent: ({ data }) => {
       this.#chunks.take(data);
     },
-    onError: ({ type }) => {
+    onError: ({ type, line = '' }) => {
       if (type === 'max-buffer-size-exceeded')
         throw new UpstreamFault('unreadable', { code: 'endless_event' });
       this.#countStray();
+      if (this.#strayText.length + line.length <= MAX_REFUSAL) this.#strayText += `${line}\n`;
     },
     onComment: () => {
       this.#countStray();
@@ -175,7 +178,9 @@ class CompletionReader implements ResponseListener {
         this.#refuse(this.#refusal);
         return;
       }
-      const answer = this.#chunks.end();
+      // The last line of JSON may have no end.
+      this.#events.reset({ consume: true });
+      const answer = this.#chunks.end(this.#strayText);
       for (const part of endParts(answer, this.outline, this.consumer.known)) this.consumer.take(part);
       this.#isOver = true;
       this.consumer.resolve();
