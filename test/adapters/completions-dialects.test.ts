@@ -1,8 +1,10 @@
-import { describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { createModelRig } from '../../src/adapters/models/create-rig.js';
 import { isJsonObject, type JsonObject } from '../../src/core/model/json.js';
 import type { ToolCall } from '../../src/core/model/message.js';
 import type { PromptMessage } from '../../src/core/ports/rig.js';
-import { ADD, ask } from './ai-sdk-dialects.js';
+import { sayScript, startUpstream, type Upstream } from '../support/upstream.js';
+import { ADD, ask, collect, failure } from './ai-sdk-dialects.js';
 import { scriptedCompletions } from './scripted-completions.js';
 
 const MISTRAL = 'https://api.mistral.ai/v1';
@@ -41,6 +43,61 @@ describe('the output limit', () => {
     const rig = scriptedCompletions(baseUrl, { maxOutputTokens: 300 });
     await rig.ask(ask('hi'));
     expect(Object.entries(rig.sent).filter(([name]) => name.startsWith('max_'))).toEqual([[field, 300]]);
+  });
+});
+
+describe('an output limit that a server refuses', () => {
+  let upstream: Upstream;
+  beforeEach(async () => {
+    upstream = await startUpstream();
+  });
+  afterEach(() => upstream.close());
+
+  const rig = () =>
+    createModelRig({
+      ...{
+        id: 'a',
+        name: 'a',
+        provider: 'openai-compatible',
+        model: 'a',
+        apiKey: null,
+        contextTokens: 8_000,
+      },
+      ...{ baseUrl: `${upstream.url}/v1`, maxOutputTokens: 300 },
+    });
+  const limits = () =>
+    upstream.requests.map(({ body }) =>
+      Object.keys(isJsonObject(body) ? body : {}).filter((name) => name.startsWith('max_')),
+    );
+  const refuse = (message: string, status = 400) => {
+    upstream.next((reply) => {
+      reply.json(status, { error: { message, type: 'invalid_request_error' } });
+    });
+  };
+
+  it('has the name that the server requires, from then on', async () => {
+    const asked = rig();
+    refuse(
+      "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
+    );
+    upstream.always(sayScript('ok'));
+    await collect(asked, ask('hi'));
+    await collect(asked, ask('hi'));
+    expect(limits()).toEqual([['max_tokens'], ['max_completion_tokens'], ['max_completion_tokens']]);
+  });
+
+  it('is sent once if the server names both', async () => {
+    refuse("'max_tokens' or 'max_completion_tokens' is too large: 300.");
+    await failure(collect(rig(), ask('hi')));
+    expect(limits()).toEqual([['max_tokens']]);
+  });
+
+  it('is sent twice at most', async () => {
+    const words = "Use 'max_completion_tokens' instead.";
+    refuse(words);
+    refuse(words);
+    await failure(collect(rig(), ask('hi')));
+    expect(limits()).toEqual([['max_tokens'], ['max_completion_tokens']]);
   });
 });
 

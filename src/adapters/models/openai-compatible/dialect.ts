@@ -1,3 +1,6 @@
+import type { UpstreamAnswer } from '../classify.js';
+import { messageIn } from '../provider-words.js';
+
 /** How the API of an endpoint differs from that of most servers. */
 export interface Dialect {
   /** The name of the output limit. OpenAI's reasoning models refuse `max_tokens`; many other servers know only that. */
@@ -18,4 +21,12 @@ export function dialectOf(baseUrl: URL): Dialect {
     hasUsageOption: !isMistral,
     hasShortIds: isMistral,
   };
+}
+
+/** Returns the dialect that a refusal requires, such as that of a model of OpenAI behind a gateway, or undefined. */
+export function requiredDialect(dialect: Dialect, { status, body }: UpstreamAnswer): Dialect | undefined {
+  const isRequired = status === 400 && /\buse '?max_completion_tokens\b/i.test(messageIn(body) ?? '');
+  return isRequired && dialect.limitField === 'max_tokens'
+    ? { ...dialect, limitField: 'max_completion_tokens' }
+    : undefined;
 }

@@ -14,7 +14,7 @@ import { asRigError, refusalError, type FailedCall } from '../rig-error.js';
 import { faultOfAnswer, type UpstreamAnswer } from '../classify.js';
 import { NO_SECRETS } from '../provider-words.js';
 import { Chunks } from './chunks.js';
-import { dialectOf } from './dialect.js';
+import { dialectOf, requiredDialect } from './dialect.js';
 import { requestBody } from './request.js';
 import { attachedTokens, FIRST_HABIT, secondTry, type Habit } from './sent-reasoning.js';
 
@@ -34,9 +34,9 @@ export function createCompletions(
 ): Pick<Rig, 'respond' | 'attachedTokens'> {
   const { model, baseUrl, options } = endpoint;
   const url = new URL(`${baseUrl}/chat/completions`);
-  const dialect = dialectOf(url);
   const configured = headersFor(endpoint);
-  // Kept for the next requests, once the server has accepted it.
+  // Both change when the server requires another form, and hold for the next requests.
+  let dialect = dialectOf(url);
   let habit = FIRST_HABIT;
 
   const respond: Rig['respond'] = (request, signal, take) =>
@@ -47,34 +47,44 @@ export function createCompletions(
         requireKey(used);
         const headers = used === endpoint ? configured : headersFor(used);
         const outline = outlineOf(request, options);
-        const chosen = { model, dialect, ...optionsFor(request.purpose, endpoint) };
         const known = callsOf(request.sessionId);
-        const bodyFor = (next: Habit): string =>
-          requestBody(chosen, request.instructions, outline, { habit: next, known });
+        const bodyFor = (next: Habit): string => {
+          const chosen = { model, dialect, ...optionsFor(request.purpose, endpoint) };
+          return requestBody(chosen, request.instructions, outline, { habit: next, known });
+        };
         const send = (body: string, handling: Pick<Consumer, 'resolve' | 'sendAgain'>): void => {
           const reader = new CompletionReader(signal, outline, { take, reject, known, ...call, ...handling });
           client.open({ url, method: 'POST', headers, body, signal }, reader);
         };
-        const first = { habit, body: bodyFor(habit) };
-        const sendAgain = (answer: UpstreamAnswer): boolean => {
-          const next = secondTry(first.habit, answer);
-          const body = next === undefined ? first.body : bodyFor(next.habit);
-          if (next === undefined || body === first.body) return false;
-          const done = (): void => {
-            if (next.isLasting) habit = next.habit;
-            resolve();
+        const begin = (): void => {
+          const first = { habit, dialect, body: bodyFor(habit) };
+          const sendAgain = (answer: UpstreamAnswer): boolean => {
+            const required = requiredDialect(first.dialect, answer);
+            if (required !== undefined) {
+              dialect = required;
+              begin();
+              return true;
+            }
+            const next = secondTry(first.habit, answer);
+            const body = next === undefined ? first.body : bodyFor(next.habit);
+            if (next === undefined || body === first.body) return false;
+            const done = (): void => {
+              if (next.isLasting) habit = next.habit;
+              resolve();
+            };
+            const refuse = (second: UpstreamAnswer): boolean => {
+              // Without the reasoning the request was refused, too: it was not the reason.
+              const isFirst =
+                next.habit.remembered === 'none' && faultOfAnswer(second, NO_SECRETS).fault === 'refused';
+              if (isFirst) reject(failureOf(signal, refusalError(answer, call)));
+              return isFirst;
+            };
+            send(body, { resolve: done, sendAgain: refuse });
+            return true;
           };
-          const refuse = (second: UpstreamAnswer): boolean => {
-            // Without the reasoning the request was refused, too: it was not the reason.
-            const isFirst =
-              next.habit.remembered === 'none' && faultOfAnswer(second, NO_SECRETS).fault === 'refused';
-            if (isFirst) reject(failureOf(signal, refusalError(answer, call)));
-            return isFirst;
-          };
-          send(body, { resolve: done, sendAgain: refuse });
-          return true;
+          send(first.body, { resolve, sendAgain });
         };
-        send(first.body, { resolve, sendAgain });
+        begin();
       } catch (error) {
         reject(failureOf(signal, asRigError(error, call)));
       }
