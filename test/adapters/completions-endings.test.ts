@@ -1,10 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { CallMemory } from '../../src/adapters/models/call-memory.js';
-import type { Endpoint } from '../../src/adapters/models/endpoint.js';
-import { createCompletions } from '../../src/adapters/models/openai-compatible/respond.js';
 import { RigError } from '../../src/core/ports/rig.js';
 import { endChunk, textChunk } from '../support/upstream.js';
 import { ask } from './ai-sdk-dialects.js';
+import { scriptedCompletions } from './scripted-completions.js';
 
 interface Outcome {
   readonly text: string;
@@ -13,25 +11,9 @@ interface Outcome {
 
 /** What a rig makes of a response with status 200, whose body arrives byte by byte. */
 async function read(body: string): Promise<Outcome> {
-  const endpoint: Endpoint = {
-    ...{ provider: 'openai-compatible', model: 'local', baseUrl: 'http://127.0.0.1:9', apiKey: 'sk-1' },
-    options: {},
-    fetch: () => Promise.reject(new Error('not to be used')),
-  };
-  const client: Parameters<typeof createCompletions>[1] = {
-    open(_, listener) {
-      const ignore = (): undefined => undefined;
-      const response = { pause: ignore, resume: ignore, cancel: ignore };
-      listener.onResponse({ status: 200, statusText: '', headers: {} }, response);
-      for (const byte of Buffer.from(body)) listener.onData(Buffer.from([byte]));
-      listener.onEnd();
-      return response;
-    },
-  };
-  const { respond } = createCompletions(endpoint, client, () => new CallMemory().ofSession('local'));
   let text = '';
   try {
-    await respond(ask('hi'), new AbortController().signal, (part) => {
+    await scriptedCompletions().ask(ask('hi'), { body }, (part) => {
       if (part.type === 'text') text += part.text;
     });
     return { text, error: undefined };

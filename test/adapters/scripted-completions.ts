@@ -12,12 +12,14 @@ export interface ScriptedAnswer {
   /** The body of an error. */
   readonly error?: unknown;
   readonly events?: readonly unknown[];
+  /** In place of events: the whole body, which arrives byte by byte. */
+  readonly body?: string;
 }
 
 /** A rig of chat completions, and the server behind it. */
 export interface ScriptedCompletions {
-  /** Sends a request, which gets this response. */
-  ask(request: RigRequest, answer?: ScriptedAnswer): Promise<RigPart[]>;
+  /** Sends a request, which gets this response. @param take receives each part as it comes */
+  ask(request: RigRequest, answer?: ScriptedAnswer, take?: (part: RigPart) => void): Promise<RigPart[]>;
   /** The text of the response. */
   textOf(request: RigRequest, answer: ScriptedAnswer): Promise<string>;
   /** The body of the last request. */
@@ -45,20 +47,28 @@ export function scriptedCompletions(
       sent = value;
       const ignore = (): undefined => undefined;
       const response = { pause: ignore, resume: ignore, cancel: ignore };
-      const { status = 200, error, events = [] } = answer;
+      const { status = 200, error, events = [], body: whole } = answer;
       const type = error === undefined ? 'text/event-stream' : 'application/json';
       listener.onResponse({ status, statusText: '', headers: { 'content-type': type } }, response);
       const pieces = error === undefined ? events.map(eventOf) : [JSON.stringify({ error })];
       for (const piece of pieces) listener.onData(Buffer.from(piece));
+      for (const byte of Buffer.from(whole ?? '')) listener.onData(Buffer.of(byte));
       listener.onEnd();
       return response;
     },
   };
   const { respond } = createCompletions(endpoint, client, () => new CallMemory().ofSession('local'));
-  async function ask(request: RigRequest, next: ScriptedAnswer = COMPLETE): Promise<RigPart[]> {
+  async function ask(
+    request: RigRequest,
+    next: ScriptedAnswer = COMPLETE,
+    take?: (part: RigPart) => void,
+  ): Promise<RigPart[]> {
     answer = next;
     const parts: RigPart[] = [];
-    await respond(request, never, (part) => parts.push(part));
+    await respond(request, never, (part) => {
+      parts.push(part);
+      take?.(part);
+    });
     return parts;
   }
   return {

@@ -284,10 +284,11 @@ describeWithBrowser('the operator’s view', () => {
       ...{ session: title, session_id: randomUUID(), title, public_key: null, app: null, rig: null },
       ...{ created_at: new Date().toISOString(), updated_at: new Date().toISOString() },
     });
+    const clickedTwice = new Gate();
     await enter();
     await page.route('**/admin/api/sessions?*', async (route) => {
       const n = Number(new URL(route.request().url()).searchParams.get('cursor') ?? 1);
-      await new Promise((resolve) => setTimeout(resolve, 100));
+      if (n > 1) await clickedTwice.passed;
       await route.fulfill({
         json: { sessions: [sessionOn(`page ${String(n)}`)], next: n < 3 ? String(n + 1) : null },
       });
@@ -296,6 +297,7 @@ describeWithBrowser('the operator’s view', () => {
     await row('page 1').waitFor();
     const older = page.getByRole('button', { name: 'Older' });
     await older.dblclick();
+    clickedTwice.open();
     await row('page 2').waitFor();
     await page.getByRole('button', { name: 'Newer' }).click();
     await row('page 1').waitFor();

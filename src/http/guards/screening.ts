@@ -14,9 +14,9 @@ export const WRONG_VERSION = 'the HTTP version is not supported: use HTTP/1.1';
 export type Screening = (req: IncomingMessage) => ScreeningRefusal | undefined;
 
 /**
- * Creates a check that runs before any other work for a request. It checks the number of headers, the
- * `Host` header (RFC 9112 §3.2), the transfer coding (§6.1) and, if the service listens on a loopback address only, whether a page of another site sent the
- * request.
+ * Creates a check that runs before any other work for a request. It checks the number of headers, the `Host` header (RFC
+ * 9112 §3.2), the transfer coding (§6.1) and, if the service listens on a loopback address only, whether a page of
+ * another site sent the request.
  * @param isAllowed the rule for origins that may call
  */
 export function createScreening(options: {

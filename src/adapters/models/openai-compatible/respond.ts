@@ -48,43 +48,39 @@ export function createCompletions(
         const headers = used === endpoint ? configured : headersFor(used);
         const outline = outlineOf(request, options);
         const known = callsOf(request.sessionId);
-        const bodyFor = (next: Habit): string => {
-          const chosen = { model, dialect, ...optionsFor(request.purpose, endpoint) };
-          return requestBody(chosen, request.instructions, outline, { habit: next, known });
-        };
+        const chosen = { model, dialect, ...optionsFor(request.purpose, endpoint) };
+        const bodyFor = (next: Habit): string =>
+          requestBody(chosen, request.instructions, outline, { habit: next, known });
         const send = (body: string, handling: Pick<Consumer, 'resolve' | 'sendAgain'>): void => {
           const reader = new CompletionReader(signal, outline, { take, reject, known, ...call, ...handling });
           client.open({ url, method: 'POST', headers, body, signal }, reader);
         };
-        const begin = (): void => {
-          const first = { habit, dialect, body: bodyFor(habit) };
-          const sendAgain = (answer: UpstreamAnswer): boolean => {
-            const required = requiredDialect(first.dialect, answer);
-            if (required !== undefined) {
-              dialect = required;
-              begin();
-              return true;
-            }
-            const next = secondTry(first.habit, answer);
-            const body = next === undefined ? first.body : bodyFor(next.habit);
-            if (next === undefined || body === first.body) return false;
-            const done = (): void => {
-              if (next.isLasting) habit = next.habit;
-              resolve();
-            };
-            const refuse = (second: UpstreamAnswer): boolean => {
-              // Without the reasoning the request was refused, too: it was not the reason.
-              const isFirst =
-                next.habit.remembered === 'none' && faultOfAnswer(second, NO_SECRETS).fault === 'refused';
-              if (isFirst) reject(failureOf(signal, refusalError(answer, call)));
-              return isFirst;
-            };
-            send(body, { resolve: done, sendAgain: refuse });
+        const first = { habit, body: bodyFor(habit) };
+        const sendAgain = (answer: UpstreamAnswer): boolean => {
+          const required = requiredDialect(chosen.dialect, answer);
+          if (required !== undefined) {
+            dialect = required;
+            respond(request, signal, take).then(resolve, reject);
             return true;
+          }
+          const next = secondTry(first.habit, answer);
+          const body = next === undefined ? first.body : bodyFor(next.habit);
+          if (next === undefined || body === first.body) return false;
+          const done = (): void => {
+            if (next.isLasting) habit = next.habit;
+            resolve();
           };
-          send(first.body, { resolve, sendAgain });
+          const refuse = (second: UpstreamAnswer): boolean => {
+            // Without the reasoning the request was refused, too: it was not the reason.
+            const isFirst =
+              next.habit.remembered === 'none' && faultOfAnswer(second, NO_SECRETS).fault === 'refused';
+            if (isFirst) reject(failureOf(signal, refusalError(answer, call)));
+            return isFirst;
+          };
+          send(body, { resolve: done, sendAgain: refuse });
+          return true;
         };
-        begin();
+        send(first.body, { resolve, sendAgain });
       } catch (error) {
         reject(failureOf(signal, asRigError(error, call)));
       }
