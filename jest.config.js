@@ -14,6 +14,9 @@ export default {
   // Made-up inputs are the same in every run; `PROPERTY_SEED=random` makes others.
   setupFiles: ['<rootDir>/test/support/property-seed.ts'],
   injectGlobals: false,
+  // Modules of a file that has run stay in memory (https://github.com/jestjs/jest/issues/14605), and those of all files
+  // do not fit into one process: a worker that has grown is replaced. With the limit, one worker is a process, too.
+  workerIdleMemoryLimit: '1GB',
   // A bound against hanging, far above what any test takes, however busy the machine is.
   testTimeout: 60_000,
 };
