@@ -136,6 +136,8 @@ describeWithBrowser('the page', () => {
       const held = new Gate();
       visits.service.when('Add', calls('calculate', ['20+22']), says(held, 'I could not.'));
       const visitor = await visit({ fragment });
+      // During a turn, only the updates stream of the legacy surface reports that a call failed.
+      await visitor.page.getByText('Connected', { exact: true }).waitFor();
       await visitor.say('Add');
       const tool = visitor.page.locator('details.tool');
       const failed = visitor.page.locator('details.tool[data-status=failed]');
