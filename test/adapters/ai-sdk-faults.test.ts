@@ -4,6 +4,7 @@ import { setImmediate as nextRound } from 'node:timers/promises';
 import { RigError, type RigPart } from '../../src/core/ports/rig.js';
 import { asRigError } from '../../src/adapters/models/rig-error.js';
 import { retryAfter } from '../../src/adapters/models/retry-after.js';
+import { Gate } from '../support/gate.js';
 import {
   endChunk,
   startUpstream,
@@ -260,6 +261,49 @@ describe.each(dialects)('the $provider rig, when the provider fails', (dialect) 
   });
 });
 
+describe.each(dialects)('a complete response of $provider', (dialect) => {
+  const respond = async (take: () => void = () => undefined): Promise<readonly RigPart[]> => {
+    const parts: RigPart[] = [];
+    await rigAt(upstream.url, dialect).respond(ask('my question'), never, (part) => {
+      parts.push(part);
+      take();
+    });
+    return parts;
+  };
+  const whole = [{ type: 'text', text: 'all of it' }, expect.objectContaining({ type: 'end' })];
+
+  it('needs no end of its connection', async () => {
+    upstream.next(async (reply) => {
+      dialect.say(reply, 'all of it');
+      dialect.finish(reply);
+      await reply.hang();
+    });
+    expect(await respond()).toEqual(whole);
+    expect(await upstream.requests[0]?.closed).toBe('aborted');
+  });
+
+  it('stays complete when its connection breaks then', async () => {
+    const taken = new Gate();
+    upstream.next(async (reply) => {
+      dialect.say(reply, 'all of it');
+      dialect.finish(reply);
+      await taken.passed;
+      reply.drop();
+    });
+    expect(await respond(taken.open)).toEqual(whole);
+  });
+
+  it('leaves its connection to the next one', async () => {
+    upstream.always((reply) => {
+      dialect.say(reply, 'all of it');
+      dialect.finish(reply);
+    });
+    const rig = rigAt(upstream.url, dialect);
+    for (let n = 0; n < 3; n++) await collect(rig, ask('my question'));
+    expect(upstream.connections).toBe(1);
+  });
+});
+
 describe('an answer in the chat completions dialect', () => {
   const rig = () => {
     const [dialect] = dialects;
@@ -285,36 +329,6 @@ describe('an answer in the chat completions dialect', () => {
     const error = rigErrorOf(await failure(collect(rig(), ask('my question'))));
     expect(error.message).toMatch(/not set up correctly/);
     expect(await upstream.requests[0]?.closed).toBe('aborted');
-  });
-
-  it('that has its end mark is complete, also when the connection stays open', async () => {
-    upstream.next(async (reply) => {
-      reply.open();
-      for (const event of [textChunk('all of it'), endChunk()]) reply.event(event);
-      reply.event('[DONE]');
-      await reply.hang();
-    });
-    const parts = await collect(rig(), ask('my question'));
-    expect(parts).toContainEqual({ type: 'text', text: 'all of it' });
-    expect(await upstream.requests[0]?.closed).toBe('aborted');
-  });
-
-  it('that has its end mark is complete, also when the connection breaks then', async () => {
-    let taken = (): void => undefined;
-    const isTaken = new Promise<void>((resolve) => (taken = resolve));
-    upstream.next(async (reply) => {
-      reply.open();
-      for (const event of [textChunk('all of it'), endChunk()]) reply.event(event);
-      reply.event('[DONE]');
-      await isTaken;
-      reply.drop();
-    });
-    const parts: RigPart[] = [];
-    await rig().respond(ask('my question'), never, (part) => {
-      parts.push(part);
-      taken();
-    });
-    expect(parts).toContainEqual(expect.objectContaining({ type: 'end' }));
   });
 
   it('that is over leaves its connection to the next one, whatever came of it', async () => {

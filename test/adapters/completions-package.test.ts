@@ -99,7 +99,8 @@ function byPackage(request: RigRequest, { status = 200, headers = {}, pieces }: 
         ...(outline.toolsAreHistory ? { toolChoice: { type: 'none' } } : {}),
         ...(request.purpose === 'title' ? { maxOutputTokens: 2048 } : {}),
       });
-      for await (const part of readParts(stream, outline, new CallMemory().ofSession('m'))) take(part);
+      const known = new CallMemory().ofSession('m');
+      for await (const part of readParts(stream, { outline, known, onEvent: () => undefined })) take(part);
     } catch (error) {
       throw asRigError(error, { endpoint, request });
     }

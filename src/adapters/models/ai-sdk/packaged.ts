@@ -2,10 +2,13 @@ import type { LanguageModelV3 } from '@ai-sdk/provider';
 import type { Rig } from '../../../core/ports/rig.js';
 import { estimateTokens } from '../../../core/rigs/context-window.js';
 import type { SessionCalls } from '../call-memory.js';
+import { LINGER_MS } from '../http/limits.js';
+import { ResponseIsComplete } from '../http/fetch.js';
 import { isWebPage, requireKey, withKeyOf, type Endpoint } from '../endpoint.js';
 import { UpstreamFault } from '../upstream-fault.js';
 import { callSettings, openModel, type PackagedProvider } from './model.js';
 import { outlineOf } from '../request-outline.js';
+import { isLastEvent } from './last-event.js';
 import { readParts } from './parts.js';
 import { buildPrompt } from './prompt.js';
 import { asRigError } from '../rig-error.js';
@@ -30,6 +33,14 @@ export function createPackaged(
     };
     signal.addEventListener('abort', abort, { once: true });
     let isOver = false;
+    let lingering: NodeJS.Timeout | undefined;
+    // Some proxies keep the connection of a complete response open.
+    const onEvent = (event: unknown): void => {
+      if (!isLastEvent(provider, event)) return;
+      lingering ??= setTimeout(() => {
+        call.abort(new ResponseIsComplete());
+      }, LINGER_MS);
+    };
     try {
       const used = withKeyOf(request, endpoint);
       requireKey(used);
@@ -46,9 +57,10 @@ export function createPackaged(
         ...(outline.toolsAreHistory ? { toolChoice: { type: 'none' } } : {}),
         ...callSettings(request.purpose, endpoint),
         abortSignal: call.signal,
+        includeRawChunks: true,
       });
       if (isWebPage(response?.headers?.['content-type'])) throw new UpstreamFault('endpoint');
-      for await (const part of readParts(stream, outline, known)) {
+      for await (const part of readParts(stream, { outline, known, onEvent })) {
         signal.throwIfAborted();
         isOver = part.type === 'end';
         take(part);
@@ -58,6 +70,7 @@ export function createPackaged(
       throw asRigError(error, { endpoint, request });
     } finally {
       signal.removeEventListener('abort', abort);
+      clearTimeout(lingering);
       // A complete response has no connection to close, and creating the abort reason is expensive.
       if (!isOver) call.abort();
     }

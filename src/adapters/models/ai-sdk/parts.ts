@@ -10,6 +10,13 @@ import { endParts, type WireCall } from '../ending.js';
 import { UpstreamFault } from '../upstream-fault.js';
 import type { Outline } from '../request-outline.js';
 
+interface Reading {
+  readonly outline: Outline;
+  readonly known: SessionCalls;
+  /** Receives the JSON of each event of the provider. */
+  readonly onEvent: (event: unknown) => void;
+}
+
 /**
  * Reads a provider package's stream. Passes text on immediately and holds tool calls until the response is complete, so
  * that a truncated stream never runs a partial call.
@@ -17,8 +24,7 @@ import type { Outline } from '../request-outline.js';
  */
 export async function* readParts(
   stream: AsyncIterable<LanguageModelV3StreamPart>,
-  outline: Outline,
-  known: SessionCalls,
+  { outline, known, onEvent }: Reading,
 ): AsyncIterable<RigPart> {
   const calls: WireCall[] = [];
   let finish: { reason: LanguageModelV3FinishReason; usage: LanguageModelV3Usage } | undefined;
@@ -35,6 +41,8 @@ export async function* readParts(
         input: part.input,
         ...(part.providerMetadata !== undefined && { attached: { metadata: part.providerMetadata } }),
       });
+    } else if (part.type === 'raw') {
+      onEvent(part.rawValue);
     } else if (part.type === 'error') {
       throw part.error;
     } else if (part.type === 'finish') {

@@ -1,6 +1,7 @@
 import { JsonMeter } from '../../platform/net/json-meter.js';
 import { UpstreamFault } from '../upstream-fault.js';
 import { ModelHttpClient } from './client.js';
+import { ConnectionError } from './connection-error.js';
 import type { ModelRequest, OpenResponse, ResponseHead } from './exchange.js';
 import { JSON_BOUNDS, MAX_BYTES, MAX_EVENT } from './limits.js';
 
@@ -10,9 +11,15 @@ const LF = 10;
 /** How many chunks a body buffers before it pauses the connection. */
 const WAITING_CHUNKS = 16;
 
+/** The reason of an abort that ends the body, where any other reason makes it fail. */
+export class ResponseIsComplete extends Error {
+  override readonly name = 'ResponseIsComplete';
+}
+
 /**
  * Creates a `fetch` for the provider packages, on top of the HTTP client of the model adapters. It supports only what
  * they use: a URL, headers, a text body and a signal. On abort, the promise or the body fails with the signal's reason.
+ * A body whose connection breaks off ends like a complete one, because only its events tell whether it was complete.
  * @throws ConnectionError
  */
 export function createFetch(client = new ModelHttpClient()): typeof globalThis.fetch {
@@ -48,7 +55,8 @@ function openResponse(client: ModelHttpClient, request: ModelRequest): Promise<R
         }
         stream = body;
         fail = (reason) => {
-          body.fail(reason);
+          if (isEnd(reason)) body.end();
+          else body.fail(reason);
         };
       },
       onData: (bytes) => {
@@ -62,6 +70,11 @@ function openResponse(client: ModelHttpClient, request: ModelRequest): Promise<R
       },
     });
   });
+}
+
+function isEnd(reason: unknown): boolean {
+  if (reason instanceof ConnectionError) return reason.fault === 'cut';
+  return reason instanceof ResponseIsComplete;
 }
 
 /**

@@ -22,3 +22,6 @@ export const MAX_STRAY_LINES = 50_000;
 
 /** The whole body of a response, in bytes. */
 export const MAX_BYTES = 67_108_864;
+
+/** How long a proxy may keep a complete response open, in milliseconds. */
+export const LINGER_MS = 2_000;

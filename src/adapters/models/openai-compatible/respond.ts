@@ -3,7 +3,7 @@ import { createParser } from 'eventsource-parser';
 import type { Rig, RigError, RigPart } from '../../../core/ports/rig.js';
 import type { ModelHttpClient } from '../http/client.js';
 import type { OpenResponse, ResponseHead, ResponseListener } from '../http/exchange.js';
-import { MAX_BYTES, MAX_EVENT, MAX_REFUSAL, MAX_STRAY_LINES } from '../http/limits.js';
+import { LINGER_MS, MAX_BYTES, MAX_EVENT, MAX_REFUSAL, MAX_STRAY_LINES } from '../http/limits.js';
 import { optionsFor } from '../call-options.js';
 import { isWebPage, requireKey, withKeyOf, type Endpoint } from '../endpoint.js';
 import type { SessionCalls } from '../call-memory.js';
@@ -19,8 +19,6 @@ import { requestBody } from './request.js';
 import { attachedTokens, FIRST_HABIT, secondTry, type Habit } from './sent-reasoning.js';
 
 const BODILESS = new Set([204, 205]);
-/** How long a proxy may keep a complete response open, in milliseconds. */
-const LINGER_MS = 2_000;
 const BYTE_ORDER_MARK = '\uFEFF';
 
 /**
