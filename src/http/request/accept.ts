@@ -1,4 +1,4 @@
-import { listHeader } from './list-header.js';
+import { listHeader, splitHeader } from './list-header.js';
 
 /**
  * True when an `Accept` header (RFC 9110 §12.5.1) allows a media type. Ignores all parameters of a range except its
@@ -11,8 +11,8 @@ export function accepts(header: string | undefined, type: string): boolean {
   if (list === '') return true;
   const ranges = [type, `${type.split('/', 1).join('')}/*`, '*/*'];
   const weights = new Map<string, number>();
-  for (const part of list.split(',')) {
-    const [range = '', ...parameters] = part.split(';').map((text) => text.trim().toLowerCase());
+  for (const part of splitHeader(list, ',')) {
+    const [range = '', ...parameters] = splitHeader(part, ';').map((text) => text.trim().toLowerCase());
     if (!ranges.includes(range)) continue;
     weights.set(range, Math.max(weights.get(range) ?? 0, weightOf(parameters)));
   }

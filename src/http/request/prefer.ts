@@ -1,4 +1,4 @@
-import { listHeader } from './list-header.js';
+import { listHeader, splitHeader } from './list-header.js';
 
 /**
  * Returns the seconds of `wait` in a `Prefer` header (RFC 7240), capped at `most`. The first `wait` counts. Ignores a
@@ -6,7 +6,7 @@ import { listHeader } from './list-header.js';
  * @returns undefined when `wait` is absent or not a number: preferences that cannot be honored are ignored
  */
 export function preferredWait(header: string | undefined, most: number): number | undefined {
-  for (const preference of listHeader(header)?.split(',') ?? []) {
+  for (const preference of splitHeader(listHeader(header) ?? '', ',')) {
     const [, name, value = ''] = /^\s*([^=;\s]+)\s*(?:=\s*([^;]*))?/.exec(preference) ?? [];
     if (name?.toLowerCase() !== 'wait') continue;
     const digits = /^"?(\d{1,9})"?$/.exec(value.trim())?.[1];

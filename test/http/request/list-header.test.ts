@@ -18,4 +18,24 @@ describe('a header that is a list', () => {
     expect(matchesTag(long('"a", "b"'), '"b"')).toBe(false);
     expect(matchesTag(long('*'), '"b"')).toBe(false);
   });
+
+  it.each([
+    ['foo="a,wait=9", wait=1', 1],
+    ['foo="a\\", wait=9", wait=1', 1],
+    ['foo="a", wait=9, wait=1', 9],
+    ['foo="a, wait=9', undefined],
+    ['foo="a\\', undefined],
+    [',,wait="2"; x="1;2",', 2],
+  ])('is not divided within quotes: Prefer: %s', (header, seconds) => {
+    expect(preferredWait(header, 60)).toBe(seconds);
+  });
+
+  it.each([
+    ['text/html; x="a, text/event-stream"', false],
+    ['text/event-stream; x="a; q=0"', true],
+    ['text/event-stream; x="a\\"; q=0"', true],
+    ['text/event-stream; x="a"; q=0', false],
+  ])('is not divided within quotes: Accept: %s', (header, isAllowed) => {
+    expect(accepts(header, 'text/event-stream')).toBe(isAllowed);
+  });
 });
