@@ -103,6 +103,23 @@ describe('session_id in the query', () => {
     expect([status, json]).toEqual([404, error]);
     expect((await server.ask('GET', `/api/sessions/${session}`)).status).toBe(404);
   });
+
+  it.each([
+    ['GET', '/api/thread/state'],
+    ['POST', '/api/thread/interrupt'],
+    ['POST', '/legacy/api/control/model'],
+    ['POST', '/api/control/model'],
+  ])('is the one that is meant beside a header, which creates its own: %s %s', async (method, path) => {
+    const body = method === 'POST' ? { model: 'second' } : undefined;
+    const asked = (header: string) =>
+      server.ask(method, `${path}?session_id=${session}`, { session: header, body });
+    const other = randomUUID();
+    expect((await asked(other)).status).toBe(404);
+    expect((await server.ask('GET', `/api/sessions/${other}`)).status).toBe(200);
+    expect((await server.ask('GET', `/api/sessions/${session}`)).status).toBe(404);
+    expect((await asked(session)).status).toBe(200);
+    expect((await asked('mine')).json).toMatchObject({ error: 'X-Session-Id must be a UUID' });
+  });
 });
 
 describe('POST /api/thread/chat', () => {

@@ -226,7 +226,7 @@ describe('requests a minute', () => {
     ['the path of a base', `/legacy/api/sessions/${S}/`, fresh],
     ['the path of the records', `/api/sessions/${S}/messages`, fresh],
     ['the query', `/api/thread/state?session_id=${S}`, () => ({})],
-    ['the query, beside a header that is ignored there', `/api/thread/state?session_id=${upper}`, fresh],
+    ['the query, beside the header of another', `/api/thread/state?session_id=${upper}`, fresh],
   ])('are counted for the session in %s', async (_name, path, headers) => {
     const served = await limited({ requestsPerMinute: LIMIT });
     expect(await refusals(LIMIT, () => served.ask('GET', path, { headers: headers() }))).toBeGreaterThan(0);

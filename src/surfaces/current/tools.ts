@@ -1,7 +1,7 @@
 import { handle } from '../../http/validation/input.js';
 import type { Route } from '../../http/routing/route.js';
 import type { SessionApi, ToolApi } from '../../core/api.js';
-import { sentByHeader } from '../shared/session.js';
+import { sentByHeader, touchByHeader } from '../shared/session.js';
 import { appEndpoint } from './endpoint.js';
 import * as input from './input.js';
 import { sendInvocation } from '../shared/invocation.js';
@@ -23,7 +23,7 @@ export function toolRoutes(core: ToolApi & Pick<SessionApi, 'touch'>): readonly 
       '/api/tools',
       handle(input.listTools, async ({ sessionId, app, appKey }, _req, res) => {
         const tools = await core.listTools(app, appKey);
-        if (sessionId !== undefined) await core.touch(sentByHeader(sessionId));
+        await touchByHeader(core, sessionId);
         res.json({ tools: tools.map(tool) });
       }),
     ),

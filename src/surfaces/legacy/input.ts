@@ -44,7 +44,7 @@ export const sendMessage = input('needed', {
 });
 
 /** `GET /api/thread/state` and `POST /api/thread/interrupt`. */
-export const querySession = input('ignored', { sessionId: sessionQuery });
+export const querySession = input('ignored', { sessionId: sessionQuery, byHeader: optionalSessionHeader });
 
 /** `GET /api/thread/updates`. */
 export const subscribe = input('ignored', {
@@ -56,6 +56,7 @@ export const subscribe = input('ignored', {
 /** `POST /api/control/model`. */
 export const selectModel = input('needed', {
   sessionId: sessionQuery,
+  byHeader: optionalSessionHeader,
   model: requiredText('body', 'model', 'the model to switch to'),
 });
 

@@ -10,7 +10,7 @@ import type { Method, Route } from '../../http/routing/route.js';
 import { cursorOf } from '../shared/cursor.js';
 import { updateFrame } from '../shared/events.js';
 import type { SurfaceContext } from '../shared/context.js';
-import { sentByHeader, sentByQuery } from '../shared/session.js';
+import { sentByHeader, sentByQuery, touchByHeader } from '../shared/session.js';
 import { walletProofOf } from '../shared/wallet-proof.js';
 import { streamTurn } from './chat-stream.js';
 import * as input from './input.js';
@@ -51,7 +51,8 @@ export function legacyRoutes({ core, streams }: SurfaceContext): readonly Route[
     endpoint(
       'GET',
       '/api/thread/state',
-      handle(input.querySession, async ({ sessionId }, _req, res) => {
+      handle(input.querySession, async ({ sessionId, byHeader }, _req, res) => {
+        await touchByHeader(core, byHeader);
         const snapshot = await core.snapshot(sentByQuery(sessionId), { leavesFaults: true });
         const pieces = output.stateJson(snapshot);
         countBody(res, lengthOf(pieces));
@@ -62,7 +63,8 @@ export function legacyRoutes({ core, streams }: SurfaceContext): readonly Route[
     endpoint(
       'POST',
       '/api/thread/interrupt',
-      handle(input.querySession, async ({ sessionId }, _req, res) => {
+      handle(input.querySession, async ({ sessionId, byHeader }, _req, res) => {
+        await touchByHeader(core, byHeader);
         res.json({ interrupted: await core.interrupt(sentByQuery(sessionId)) });
       }),
     ),
@@ -85,7 +87,8 @@ export function legacyRoutes({ core, streams }: SurfaceContext): readonly Route[
       'POST',
       // The only control action.
       '/api/control/model',
-      handle(input.selectModel, async ({ sessionId, model }, _req, res) => {
+      handle(input.selectModel, async ({ sessionId, byHeader, model }, _req, res) => {
+        await touchByHeader(core, byHeader);
         await core.selectRig({ session: sentByQuery(sessionId), rig: model, key: undefined });
         res.json({ success: true });
       }),
@@ -95,7 +98,7 @@ export function legacyRoutes({ core, streams }: SurfaceContext): readonly Route[
       'GET',
       '/api/session/models',
       handle(input.listModels, async ({ sessionId }, _req, res) => {
-        if (sessionId !== undefined) await core.touch(sentByHeader(sessionId));
+        await touchByHeader(core, sessionId);
         res.json({ models: core.allRigs().map(output.model) });
       }),
     ),
@@ -104,7 +107,7 @@ export function legacyRoutes({ core, streams }: SurfaceContext): readonly Route[
       '/api/session/apps',
       handle(input.listApps, async ({ sessionId, appKey }, _req, res) => {
         const apps = await core.listApps(appKey, { keyRequired: true });
-        if (sessionId !== undefined) await core.touch(sentByHeader(sessionId));
+        await touchByHeader(core, sessionId);
         res.json({ apps: apps.map(output.app) });
       }),
     ),

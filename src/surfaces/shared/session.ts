@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import type { Core } from '../../core/api.js';
 import type { SessionRef } from '../../core/model/session.js';
 import { optionalText, requiredText, type Param, type Place } from '../../http/validation/params.js';
 
@@ -25,6 +26,11 @@ export const optionalSessionQuery = optionalId('query-only', 'session_id');
 /** A session named by a header: created if unknown. */
 export function sentByHeader(id: string): SessionRef {
   return { id, ifUnknown: 'create' };
+}
+
+/** Creates the session that the header of a request names, if any, when it is unknown. */
+export async function touchByHeader(core: Pick<Core, 'touch'>, id: string | undefined): Promise<void> {
+  if (id !== undefined) await core.touch(sentByHeader(id));
 }
 
 /** A session named by a query parameter: refused if unknown. */

@@ -67,7 +67,7 @@ export const controlPaths: Paths = {
       description:
         'Under `/api`, while both surfaces are exposed, the response also has the current fields `rig`, `baml` and `created`.',
       tags: ['Models and Apps'],
-      security: [{}],
+      security: credentials('optional', 'none'),
       parameters: [
         query('session_id', 'The UUID of the session, which must exist.', {
           required: true,

@@ -60,7 +60,7 @@ the failure of a process. The state has the new reply.`,
       operationId: 'readState',
       summary: 'Read a session',
       tags,
-      security: [{}],
+      security: credentials('optional', 'none'),
       parameters: [known],
       responses: {
         200: json('The current state of the session.', named('State'), {
@@ -80,7 +80,7 @@ the failure of a process. The state has the new reply.`,
       operationId: 'interrupt',
       summary: 'Cancel the running and the queued turns',
       tags,
-      security: [{}],
+      security: credentials('optional', 'none'),
       parameters: [known],
       responses: {
         200: json('The turns were cancelled, if there were any.', named('Interruption'), {
