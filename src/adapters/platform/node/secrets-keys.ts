@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { link, readFile, rm, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { closeToOthers, PRIVATE } from './private-mode.js';
+import { syncFolder } from './sync-folder.js';
 
 const KEY_BYTES = 32;
 const BASE64_KEY = /^[A-Za-z0-9+/]{43}=$/;
@@ -41,6 +43,8 @@ export async function loadSecretsKeys(
     return [theirs];
   } finally {
     await rm(draft, { force: true });
+    // What is sealed from now on needs this key.
+    await syncFolder(dirname(file));
   }
 }
 

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { link, open, rename, rm } from 'node:fs/promises';
+import { link, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Database } from 'better-sqlite3';
+import { syncFolder } from '../../platform/node/sync-folder.js';
 import { openAnySchema, openReading } from './connections.js';
 import { copyError, guarded } from './failure.js';
 import { requireSound } from './files/damage.js';
@@ -132,14 +133,4 @@ async function publish(part: string, to: string): Promise<void> {
   }
   await rm(part, { force: true });
   await syncFolder(dirname(to));
-}
-
-/** Makes the names of files in a folder survive a power failure, where the file system can. */
-async function syncFolder(path: string): Promise<void> {
-  try {
-    const folder = await open(path);
-    await folder.sync().finally(() => folder.close());
-  } catch {
-    // Some file systems, and Windows, cannot synchronize folders.
-  }
 }
