@@ -27,7 +27,8 @@ it.each([
     431,
     expect.objectContaining({
       code: 'invalid',
-      error: 'The request has too many headers: at most 999 are accepted',
+      error:
+        'the headers are too many or too large: at most 999 are accepted, and 1 MiB with the request line',
     }),
   ]);
 });

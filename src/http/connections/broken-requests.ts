@@ -6,7 +6,7 @@ import type { HeaderList } from '../response/header-list.js';
 import { toFailure, type Dialect, type Failure } from '../response/errors.js';
 import { exchangeOf } from '../request/exchange.js';
 import type { CountUnparsed, Quota } from '../guards/rate-limit.js';
-import { WRONG_VERSION } from '../guards/screening.js';
+import { HEADERS_TOO_LARGE, WRONG_VERSION } from '../guards/screening.js';
 import { newRequestId } from '../request/request-id.js';
 
 /** Time in milliseconds before the connection is cut, so that a client that is still sending can read the response. */
@@ -141,7 +141,7 @@ function describe(code: string | undefined): Failure {
 function reasonOf(code: string | undefined): [status: number, reason: string] {
   switch (code) {
     case 'HPE_HEADER_OVERFLOW':
-      return [431, 'the request line and headers are larger than 1 MiB'];
+      return [431, HEADERS_TOO_LARGE];
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return [408, 'the request did not arrive in time'];
     // The second error is that of HTTP/2 without an upgrade.

@@ -5,8 +5,10 @@ import { isAddressedToLoopback } from './loopback.js';
 import type { IsAllowedOrigin } from './origins.js';
 import type { ScreeningRefusal } from '../request/exchange.js';
 
-/** Node drops the headers of a request after this number of them. */
+/** Node 20 drops the headers of a request after this number of them; later versions refuse the request. */
 export const MAX_HEADERS = 1_000;
+
+export const HEADERS_TOO_LARGE = `the headers are too many or too large: at most ${String(MAX_HEADERS - 1)} are accepted, and 1 MiB with the request line`;
 
 export const WRONG_VERSION = 'the HTTP version is not supported: use HTTP/1.1';
 
@@ -44,8 +46,7 @@ function findWrongVersion({ httpVersion }: IncomingMessage): Error | undefined {
 /** Among dropped headers could be the length of a body, which would then be ignored, or an address that a proxy added. */
 function findDroppedHeaders({ rawHeaders }: IncomingMessage): Error | undefined {
   if (rawHeaders.length < 2 * MAX_HEADERS) return undefined;
-  const message = `The request has too many headers: at most ${String(MAX_HEADERS - 1)} are accepted`;
-  return new HttpError(431, 'invalid', message);
+  return new HttpError(431, 'invalid', HEADERS_TOO_LARGE);
 }
 
 function findWrongHost(req: IncomingMessage): Error | undefined {
