@@ -260,6 +260,24 @@ describeWithBrowser('the operator’s view', () => {
     expect(await page.content()).not.toContain(String(key));
   });
 
+  it('shows a key that arrives while another pane is open', async () => {
+    await enter();
+    const isAway = new Gate();
+    await page.route('**/admin/api/keys', async (route) => {
+      if (route.request().method() === 'POST') await isAway.passed;
+      await route.continue();
+    });
+    await show('App keys');
+    await page.getByLabel('special').check();
+    await page.getByRole('button', { name: 'Make a key' }).click();
+    await show('Use');
+    await page.getByRole('region', { name: 'By App and key' }).waitFor();
+    isAway.open();
+    await page.waitForResponse((response) => response.request().method() === 'POST');
+    await show('App keys');
+    expect(await page.locator('.made code').textContent()).toMatch(/^sk-app-/);
+  });
+
   it('makes one key of a double click, and keeps the focus when its row changes', async () => {
     await enter();
     await show('App keys');
@@ -319,6 +337,7 @@ describeWithBrowser('the operator’s view', () => {
     const state = / The page shows the state of .*\d:\d\d:\d\d/;
     await page.getByText(new RegExp(`^The service does not respond\\.${state.source}`)).waitFor();
     await page.getByText('Turns running').waitFor();
+    await page.locator('.card', { hasText: 'Service' }).getByText('Unknown').waitFor();
     await page.unroute('**/admin/api/**');
     await page.route('**/admin/api/**', (route) => route.fulfill({ status: 502, body: '<h1>No</h1>' }));
     await read();

@@ -6,6 +6,7 @@ import { Legacy } from './legacy.js';
 import { OverviewPane } from './overview.js';
 import { Sessions } from './sessions.js';
 import { Uses } from './uses.js';
+import type { NewKey } from './wire.js';
 
 const PANES = {
   overview: 'Overview',
@@ -20,6 +21,7 @@ const NAMES = Object.keys(PANES).filter(isPane);
 /** The admin page: one pane at a time, named in the URL. */
 export function Desk({ api, onLeave }: { readonly api: AdminApi; readonly onLeave: () => void }): ReactNode {
   const pane = usePane();
+  const [made, setMade] = useState<NewKey>();
   return (
     <div className="admin">
       <header className="admin-head">
@@ -41,7 +43,7 @@ export function Desk({ api, onLeave }: { readonly api: AdminApi; readonly onLeav
       <main className="admin-main" tabIndex={-1} aria-label={PANES[pane]}>
         {pane === 'overview' && <OverviewPane api={api} />}
         {pane === 'sessions' && <Sessions api={api} />}
-        {pane === 'keys' && <Keys api={api} />}
+        {pane === 'keys' && <Keys api={api} made={made} onMade={setMade} />}
         {pane === 'use' && <Uses api={api} />}
         {pane === 'legacy' && <Legacy api={api} />}
       </main>

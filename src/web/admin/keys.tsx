@@ -1,4 +1,4 @@
-import { useCallback, useState, type ReactNode } from 'react';
+import { useCallback, type ReactNode } from 'react';
 import { quoted } from '../../client/visible-text.js';
 import { CopyButton } from '../parts/copy-button.js';
 import { ActButton } from './act.js';
@@ -12,8 +12,19 @@ import { dateTime } from './words.js';
 
 const EVERY_MS = 30_000;
 
-/** Creates, lists and revokes App keys. A new key is shown once. */
-export function Keys({ api }: { readonly api: AdminApi }): ReactNode {
+/**
+ * Creates, lists and revokes App keys. A new key is shown once.
+ * @param made the last key that was created here, also if it arrived while another pane was shown
+ */
+export function Keys({
+  api,
+  made,
+  onMade,
+}: {
+  readonly api: AdminApi;
+  readonly made: NewKey | undefined;
+  readonly onMade: (key: NewKey) => void;
+}): ReactNode {
   const readKeys = useCallback(() => api.keys(), [api]);
   // The App `default` needs no key.
   const readApps = useCallback(
@@ -22,7 +33,6 @@ export function Keys({ api }: { readonly api: AdminApi }): ReactNode {
   );
   const keys = usePolled(readKeys, EVERY_MS);
   const apps = usePolled(readApps, EVERY_MS);
-  const [made, setMade] = useState<NewKey>();
   return (
     <>
       <PollProblem of={keys.error === undefined ? apps : keys} />
@@ -35,7 +45,7 @@ export function Keys({ api }: { readonly api: AdminApi }): ReactNode {
         <KeyForm
           apps={apps.value}
           create={async (asked) => {
-            setMade(await api.createKey(asked));
+            onMade(await api.createKey(asked));
             keys.refresh();
           }}
         />

@@ -18,7 +18,7 @@ export function OverviewPane({ api }: { readonly api: AdminApi }): ReactNode {
   return (
     <>
       <PollProblem of={polled} />
-      {value !== undefined && <Cards overview={value} />}
+      {value !== undefined && <Cards overview={value} isCurrent={polled.error === undefined} />}
       <fieldset className="choice">
         <legend className="visually-hidden">Span of the charts</legend>
         {(['hour', 'day'] as const).map((choice) => (
@@ -47,12 +47,19 @@ export function OverviewPane({ api }: { readonly api: AdminApi }): ReactNode {
   );
 }
 
-function Cards({ overview }: { readonly overview: Overview }): ReactNode {
+function Cards({
+  overview,
+  isCurrent,
+}: {
+  readonly overview: Overview;
+  readonly isCurrent: boolean;
+}): ReactNode {
   const { status, running, queued, sessions } = overview;
   const active = (value: number): string =>
     value >= sessions.most ? `${count(sessions.most)}+` : count(value);
+  const service = status === 'ok' ? 'Ready' : status;
   const cards = [
-    ['Service', status === 'ok' ? 'Ready' : status],
+    ['Service', isCurrent ? service : 'Unknown'],
     ['Turns running', count(running)],
     ['Turns waiting', count(queued)],
     ['Sessions, last hour', active(sessions.hour)],
