@@ -14,8 +14,21 @@ export const canPin = existsSync('/usr/bin/taskset') && cpus().length > 1;
 
 /** Binds this process, and what it starts without another word, to the core of the load. */
 export function pinLoad(): void {
-  if (canPin)
-    execFileSync('taskset', ['-a', '-c', '-p', LOAD_CORE, String(process.pid)], { stdio: 'ignore' });
+  pin(process.pid, LOAD_CORE);
+}
+
+/** Binds a process and its children, and what they start from now on, to the core of the server. */
+export function pinToServer(pid: number): void {
+  for (const id of [pid, ...childrenOf(pid)]) pin(id, SERVER_CORE);
+}
+
+function pin(pid: number, core: string): void {
+  if (canPin) execFileSync('taskset', ['-a', '-c', '-p', core, String(pid)], { stdio: 'ignore' });
+}
+
+function childrenOf(pid: number): readonly number[] {
+  const children = readFileSync(`/proc/${String(pid)}/task/${String(pid)}/children`, 'utf8').trim();
+  return children === '' ? [] : children.split(' ').map(Number);
 }
 
 /** The CPU time that a process has used so far, all threads together, in seconds. Reads /proc (Linux). */
@@ -33,15 +46,14 @@ export function cpuSeconds(pid: number): number {
  * has a process for each connection. Reads /proc (Linux).
  */
 export function familyCpuSeconds(pid: number): number {
-  const children = readFileSync(`/proc/${String(pid)}/task/${String(pid)}/children`, 'utf8').trim();
   const fields =
     readFileSync(`/proc/${String(pid)}/stat`, 'utf8')
       .split(') ')[1]
       ?.split(' ') ?? [];
   let seconds = cpuSeconds(pid) + (Number(fields[13]) + Number(fields[14])) / TICKS;
-  for (const child of children === '' ? [] : children.split(' ')) {
+  for (const child of childrenOf(pid)) {
     try {
-      seconds += cpuSeconds(Number(child));
+      seconds += cpuSeconds(child);
     } catch {
       // It has ended since: its time is in the parent's counters at the next look.
     }

@@ -6,7 +6,7 @@ import type { Store } from '../../../src/core/ports/store.js';
 import { OwnPostgres } from '../../chaos/services/own-postgres.js';
 import { OwnRedis } from '../../chaos/services/own-redis.js';
 import type { Target } from '../load/measure.js';
-import { cpuSeconds, familyCpuSeconds } from '../machine.js';
+import { cpuSeconds, familyCpuSeconds, pinToServer } from '../machine.js';
 import { makeFolder, startProduct, type Product } from '../servers.js';
 
 /** The CPU seconds of each part of a cluster. */
@@ -39,6 +39,7 @@ export async function startCluster(options: {
   const postgres = await OwnPostgres.start(join(folder, 'postgres.log'), { isDurable: true });
   if (postgres === null) throw new Error('there are no programs of PostgreSQL, or no user to run them as');
   const redis = await OwnRedis.start(join(folder, 'redis.log'));
+  for (const { pid } of [postgres, redis]) pinToServer(pid);
   const env = {
     DATABASE_URL: postgres.url,
     REDIS_URL: redis.url,

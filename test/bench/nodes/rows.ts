@@ -3,6 +3,7 @@ import { requestBytes, type Spread } from '../load/lane.js';
 import { Load, type Target, type Work } from '../load/measure.js';
 import { createSession, repeat } from '../load/requests.js';
 import { chatAndPoll, streamTurns } from '../load/turns.js';
+import type { Store } from '../../../src/core/ports/store.js';
 import { median } from '../machine.js';
 import { seed, seedThread } from '../seed.js';
 import { makeFolder, startProduct } from '../servers.js';
@@ -28,11 +29,14 @@ export interface Line {
   readonly parts: Spent;
 }
 
-const THREAD = randomUUID();
-const MESSAGES = 100;
 const WORKERS = 64;
+/** One for each worker. */
+const THREADS = Array.from({ length: WORKERS }, () => randomUUID());
+const MESSAGES = 100;
 /** Running replies at a time, where models keep a pace. */
 const STREAMS = 600;
+/** Turns at a time where a load is too much for one node. */
+const MANY = 512;
 const THREE = 3;
 const MAX_THREE = 1.15;
 
@@ -53,9 +57,10 @@ const ONE: Readonly<Record<string, RowOfOne>> = {
   create: { row: 'create session', bound: 0.4, workers: WORKERS, work: () => createSession },
   poll: { row: 'chat and poll', bound: 0.45, workers: WORKERS, work: () => chatAndPoll(50) },
   state: {
-    ...{ row: `state of ${String(MESSAGES)} messages`, bound: 0.6, workers: 16 },
-    work: () => repeat(requestBytes('GET', '/api/state', { 'X-Session-Id': THREAD })),
+    ...{ row: `state of ${String(MESSAGES)} messages`, bound: 0.6, workers: WORKERS },
+    work: readState,
   },
+  few: { row: 'state, 16 clients', bound: null, workers: 16, work: readState },
   paced: {
     ...{ row: 'token of a stream, 20 a second', bound: null, workers: STREAMS },
     work: () => streamTurns({ tokens: 200, pace: 50, counts: 'tokens' }),
@@ -63,10 +68,29 @@ const ONE: Readonly<Record<string, RowOfOne>> = {
 };
 
 /** The rows that compare three nodes with one, by id. */
-const SEVERAL: Readonly<Record<string, { readonly row: string; readonly spread: Spread }>> = {
-  three: { row: 'streamed turn, three nodes ÷ one, CPU time, to the next node', spread: 'next' },
-  bound: { row: 'the same, each session to one node', spread: 'session' },
+const SEVERAL: Readonly<
+  Record<string, { readonly row: string; readonly spread: Spread; readonly workers: number }>
+> = {
+  three: {
+    row: 'streamed turn, three nodes ÷ one, CPU time, to the next node',
+    ...{ spread: 'next', workers: WORKERS },
+  },
+  bound: { row: 'the same, each session to one node', spread: 'session', workers: WORKERS },
+  manythree: { row: `${String(MANY)} clients, to the next node`, spread: 'next', workers: MANY },
+  manybound: { row: `${String(MANY)} clients, each session to one node`, spread: 'session', workers: MANY },
 };
+
+/** Reads the state of the worker's own thread. */
+function readState(): Work {
+  const works = THREADS.map((id) => repeat(requestBytes('GET', '/api/state', { 'X-Session-Id': id })));
+  return async (lane, worker, count) => {
+    await works[worker % works.length]?.(lane, worker, count);
+  };
+}
+
+async function seedThreads(store: Store): Promise<void> {
+  for (const id of THREADS) await seedThread(store, id, MESSAGES);
+}
 
 export const ROWS: readonly string[] = [...Object.keys(ONE), ...Object.keys(SEVERAL)];
 
@@ -79,10 +103,10 @@ export async function measureRows(
 ): Promise<void> {
   const alone = Object.entries(ONE).filter(([id]) => ids.includes(id));
   const cluster = await startCluster({ nodes: 1, upstream });
-  await cluster.fill((store) => seedThread(store, THREAD, MESSAGES));
+  await cluster.fill(seedThreads);
   if (alone.length > 0) {
     const folder = makeFolder();
-    await seed(folder, (store) => seedThread(store, THREAD, MESSAGES));
+    await seed(folder, seedThreads);
     const sqlite = await startProduct({ upstream, folder });
     for (const [, { row, bound, workers, work }] of alone) {
       const { figures, parts } = await alternate([sqlite, cluster], workers, work, pace);
@@ -95,8 +119,8 @@ export async function measureRows(
   if (several.length > 0) {
     const three = await startCluster({ nodes: THREE, upstream });
     const work = () => streamTurns({ tokens: 50, counts: 'turns' });
-    for (const [, { row, spread }] of several) {
-      const { figures, parts } = await alternate([cluster, { ...three, spread }], WORKERS, work, pace);
+    for (const [, { row, spread, workers }] of several) {
+      const { figures, parts } = await alternate([cluster, { ...three, spread }], workers, work, pace);
       // The cost of a turn, not the turns for a cost.
       const got = figures[0] / figures[1];
       onLine({ row, figures, got, bound: MAX_THREE, isMet: got <= MAX_THREE, parts });
@@ -116,7 +140,7 @@ async function alternate(
   // Work of its own for each side: it may continue threads of that side.
   const works = sides.map(() => work());
   const count = async (index: 0 | 1, units: number): Promise<{ rate: number; parts: Spent }> => {
-    const load = await Load.start(sides[index], workers, works[index] ?? work());
+    const load = await Load.start(sides[index], workers, works[index] ?? work(), { awake: true });
     const before = sides[1].spent();
     const done = await load.count(units);
     // Before the load stops: it ends what it has begun.
