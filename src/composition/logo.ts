@@ -46,6 +46,7 @@ function kindOf(body: Buffer): Pick<Logo, 'type' | 'extension'> | undefined {
   if (body.subarray(0, 4).toString('latin1') === 'RIFF' && body.subarray(8, 12).toString('latin1') === 'WEBP')
     return { type: 'image/webp', extension: 'webp' };
   const text = body.toString('utf8').replace(/^\uFEFF/, '');
-  const isSvg = /^\s*(?:<\?xml[^>]*>\s*)?(?:<!--[^]*?-->\s*|<!DOCTYPE\s+svg[^>[]*>\s*)*<svg[\s>]/i.test(text);
+  const isSvg =
+    /^\s*(?:<\?xml[^>]*>\s*)?(?:<!--(?:(?!-->)[^])*-->\s*|<!DOCTYPE\s+svg[^>[]*>\s*)*<svg[\s>]/i.test(text);
   return isSvg ? { type: 'image/svg+xml', extension: 'svg' } : undefined;
 }

@@ -31,6 +31,9 @@ describe('the file of a logo', () => {
 
   it('is recognized by its content, whatever its name', async () => {
     expect(await read('a.svg', SVG)).toMatchObject({ type: 'image/svg+xml', extension: 'svg' });
+    expect(await read('e.svg', '<!-- one --><!-- two -- >\n--><svg></svg>')).toMatchObject({
+      extension: 'svg',
+    });
     expect(await read('b.svg', PNG)).toMatchObject({ type: 'image/png', extension: 'png' });
     expect(await read('c.jpg', Buffer.from([0xff, 0xd8, 0xff, 0xe0]))).toMatchObject({ type: 'image/jpeg' });
     expect(await read('d.webp', 'RIFF\0\0\0\0WEBPVP8 ')).toMatchObject({ type: 'image/webp' });
@@ -41,6 +44,7 @@ describe('the file of a logo', () => {
     ['none.svg', undefined, 'there is no file'],
     ['page.svg', '<!doctype html><svg></svg>', 'is not an image'],
     ['empty.png', '', 'is not an image'],
+    ['remarks.svg', '<!-- a remark -->'.repeat(10_000), 'is not an image'],
     ['large.png', Buffer.concat([PNG, Buffer.alloc(262_144)]), 'must have at most 262144 bytes'],
   ])('is refused: %s', async (name, content, words) => {
     await expect(read(name, content)).rejects.toThrow(`diptych.yaml: page.logo: `);

@@ -128,10 +128,9 @@ function bounded(result: JsonValue, maxBytes: number): JsonValue {
 }
 
 function cutTo(text: string, maxBytes: number, bytes: number): string {
-  const cut = Buffer.from(text)
-    .subarray(0, maxBytes)
-    .toString()
-    .replace(/\uFFFD+$/, '');
+  const head = Buffer.from(text).subarray(0, maxBytes);
+  // `stream` omits a character that is cut.
+  const cut = new TextDecoder('utf-8', { ignoreBOM: true }).decode(head, { stream: true });
   return `${cut}… [cut: the result has ${String(bytes)} bytes]`;
 }
 

@@ -131,6 +131,13 @@ describe('Scrubber.result', () => {
     expect(cut).toMatch(/^\["\$SECRET:PIN","x+… \[cut: the result has 111 bytes\]$/);
   });
 
+  it('cuts between characters, and keeps replacement characters of the result itself', () => {
+    expect(result('\uFEFF' + '\uFFFD'.repeat(40), {}, 100)).toBe(
+      `\uFEFF${'\uFFFD'.repeat(32)}… [cut: the result has 123 bytes]`,
+    );
+    expect(result('😀'.repeat(4), {}, 15)).toBe('😀😀😀… [cut: the result has 16 bytes]');
+  });
+
   it('leaves no secret in any text, wherever it is cut', () => {
     const letter = fc.constantFrom('a', 'b', 'c');
     const word = fc.string({ unit: letter, minLength: 1, maxLength: 5 });
