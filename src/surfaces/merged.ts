@@ -12,7 +12,7 @@ import * as legacyOutput from './legacy/output.js';
 import { legacyRoutes } from './legacy/router.js';
 import type { SurfaceContext } from './shared/context.js';
 import { selection } from './shared/shapes.js';
-import { sentByHeader, sentByQuery, touchByHeader } from './shared/session.js';
+import { sentByBoth, sentByHeader } from './shared/session.js';
 import { walletProofOf } from './shared/wallet-proof.js';
 
 /**
@@ -41,15 +41,11 @@ function sharedRoutes({ core }: Pick<SurfaceContext, 'core'>): readonly Route[] 
       res.json(selection(rig, baml, created));
     },
   );
-  const selectAsLegacy = handle(
-    legacyInput.selectModel,
-    async ({ sessionId, byHeader, model }, _req, res) => {
-      await touchByHeader(core, byHeader);
-      const session = sentByQuery(sessionId);
-      const { created } = await core.selectRig({ session, rig: model, key: undefined, parameter: 'model' });
-      res.json(selection(model, undefined, created));
-    },
-  );
+  const selectAsLegacy = handle(legacyInput.selectModel, async ({ model, ...ids }, _req, res) => {
+    const session = await sentByBoth(core, ids);
+    const { created } = await core.selectRig({ session, rig: model, key: undefined, parameter: 'model' });
+    res.json(selection(model, undefined, created));
+  });
   return [
     endpoint(
       'POST',

@@ -120,6 +120,19 @@ describe('session_id in the query', () => {
     expect((await asked(session)).status).toBe(200);
     expect((await asked('mine')).json).toMatchObject({ error: 'X-Session-Id must be a UUID' });
   });
+
+  it('of a deleted session is not found, unless a selection brings it back by its header', async () => {
+    await server.ask('POST', '/api/sessions', { session });
+    await server.ask('DELETE', `/api/sessions/${session}`);
+    const asked = async (method: string, path: string) => {
+      const options = { session, body: method === 'POST' ? { model: 'second' } : undefined };
+      return (await server.ask(method, `${path}?session_id=${session}`, options)).status;
+    };
+    expect(await asked('GET', '/api/thread/state')).toBe(404);
+    expect(await asked('POST', '/api/thread/interrupt')).toBe(404);
+    expect(await asked('POST', '/legacy/api/control/model')).toBe(200);
+    expect(await asked('GET', '/api/thread/state')).toBe(200);
+  });
 });
 
 describe('POST /api/thread/chat', () => {

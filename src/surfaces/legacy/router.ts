@@ -10,7 +10,7 @@ import type { Method, Route } from '../../http/routing/route.js';
 import { cursorOf } from '../shared/cursor.js';
 import { updateFrame } from '../shared/events.js';
 import type { SurfaceContext } from '../shared/context.js';
-import { sentByHeader, sentByQuery, touchByHeader } from '../shared/session.js';
+import { sentByBoth, sentByHeader, sentByQuery, touchByHeader } from '../shared/session.js';
 import { walletProofOf } from '../shared/wallet-proof.js';
 import { streamTurn } from './chat-stream.js';
 import * as input from './input.js';
@@ -51,9 +51,9 @@ export function legacyRoutes({ core, streams }: SurfaceContext): readonly Route[
     endpoint(
       'GET',
       '/api/thread/state',
-      handle(input.querySession, async ({ sessionId, byHeader }, _req, res) => {
-        await touchByHeader(core, byHeader);
-        const snapshot = await core.snapshot(sentByQuery(sessionId), { leavesFaults: true });
+      handle(input.querySession, async (ids, _req, res) => {
+        const session = await sentByBoth(core, ids);
+        const snapshot = await core.snapshot(session, { leavesFaults: true });
         const pieces = output.stateJson(snapshot);
         countBody(res, lengthOf(pieces));
         addHeaders(res, JSON_TYPE);
@@ -63,9 +63,8 @@ export function legacyRoutes({ core, streams }: SurfaceContext): readonly Route[
     endpoint(
       'POST',
       '/api/thread/interrupt',
-      handle(input.querySession, async ({ sessionId, byHeader }, _req, res) => {
-        await touchByHeader(core, byHeader);
-        res.json({ interrupted: await core.interrupt(sentByQuery(sessionId)) });
+      handle(input.querySession, async (ids, _req, res) => {
+        res.json({ interrupted: await core.interrupt(await sentByBoth(core, ids)) });
       }),
     ),
     {
@@ -87,9 +86,9 @@ export function legacyRoutes({ core, streams }: SurfaceContext): readonly Route[
       'POST',
       // The only control action.
       '/api/control/model',
-      handle(input.selectModel, async ({ sessionId, byHeader, model }, _req, res) => {
-        await touchByHeader(core, byHeader);
-        await core.selectRig({ session: sentByQuery(sessionId), rig: model, key: undefined });
+      handle(input.selectModel, async ({ model, ...ids }, _req, res) => {
+        const session = await sentByBoth(core, ids);
+        await core.selectRig({ session, rig: model, key: undefined });
         res.json({ success: true });
       }),
     ),

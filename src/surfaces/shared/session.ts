@@ -39,6 +39,19 @@ export function sentByQuery(id: string): SessionRef {
 }
 
 /**
+ * The session that a query names, after the session of the header was created if it is unknown. If the header names the
+ * same one, the store is asked once.
+ */
+export async function sentByBoth(
+  core: Pick<Core, 'touch'>,
+  { sessionId, byHeader }: { readonly sessionId: string; readonly byHeader: string | undefined },
+): Promise<SessionRef> {
+  if (byHeader === sessionId) return sentByHeader(sessionId);
+  await touchByHeader(core, byHeader);
+  return sentByQuery(sessionId);
+}
+
+/**
  * Cache of session marks, because every request needs one. Two generations: deleting the oldest entries of a single map
  * one by one makes it slow, so the older generation is dropped as a whole.
  */
