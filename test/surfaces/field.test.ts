@@ -130,6 +130,24 @@ describe('parameters of the field surface', () => {
     expect([status, objectOf(json).user_state]).toEqual([200, null]);
   });
 
+  it.each([
+    ['a UUID', undefined, {}],
+    ['another id', 'default-session', { evm: { address: 'w' } }],
+  ])('ignore a user_state of chat that has no room, but not the wallet: %s', async (_, id, shown) => {
+    const large = (key: string) => ({ [key]: 'x'.repeat(40_000) });
+    const named = { session: id ?? session };
+    const body = { message: 'hi', client_id: CLIENT };
+    const { json } = await converse({ ...named, body: { ...body, user_state: large('a') } });
+    expect(objectOf(json).user_state).toEqual(large('a'));
+    const full = await ask('POST', '/api/chat', {
+      ...named,
+      body: { ...body, user_state: large('b'), public_key: 'w' },
+    });
+    expect([full.status, objectOf(full.json).user_state]).toEqual([200, { ...large('a'), ...shown }]);
+    const listed = await ask('GET', '/api/sessions?public_key=w');
+    expect(listed.json).toHaveLength(id === undefined ? 1 : 0);
+  });
+
   it('take a usable user_state, and refuse an unusable one in a poll', async () => {
     const { json } = await converse({ body: { message: 'hi', user_state: { evm: { address: '0x1' } } } });
     expect(objectOf(json).user_state).toEqual({ evm: { address: '0x1' } });

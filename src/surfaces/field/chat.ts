@@ -1,6 +1,7 @@
 import type { Request, Response } from 'express';
 import { DEFAULT_APP } from '../../core/model/app.js';
 import type { JsonObject } from '../../core/model/json.js';
+import { RefusedError } from '../../core/model/refusal.js';
 import type { Sent } from '../../core/model/send-request.js';
 import type { SessionRef } from '../../core/model/session.js';
 import type { Snapshot } from '../../core/model/snapshot.js';
@@ -31,7 +32,9 @@ export function chatRoutes(parts: FieldParts): readonly Route[] {
         const { message: text, appKey: key, clientId, idempotencyKey } = asked;
         const app = input.appOf(asked) ?? DEFAULT_APP;
         const request = { session, text, app, key, clientId, idempotencyKey };
-        const sent = await core.send({ ...request, ...walletOf(named, asked) });
+        const sent = await withoutFullState(asked, (fields) =>
+          core.send({ ...request, ...walletOf(named, fields) }),
+        );
         const answer = await unlessDeleted(answerTo(session, sent, req, res), emptySnapshot);
         res.setHeader('X-Turn-Id', sent.turnId);
         snapshots.send(req, res, answer);
@@ -106,5 +109,25 @@ export function chatRoutes(parts: FieldParts): readonly Route[] {
     await core.snapshot(session, { leavesFaults: true, tail: tail === undefined ? undefined : 0 });
     if (clientId !== undefined) await core.bindClient(session, clientId);
     return core.snapshot(session, { userState, tail });
+  }
+}
+
+/** What a message says about the wallet. */
+interface WalletFields {
+  readonly wallet: string | undefined;
+  readonly userState?: JsonObject | undefined;
+}
+
+/** Sends a message, and once more without its user state if the session has no room for that. */
+async function withoutFullState(
+  { wallet, userState }: WalletFields,
+  send: (fields: WalletFields) => Promise<Sent>,
+): Promise<Sent> {
+  try {
+    return await send({ wallet, userState });
+  } catch (error) {
+    const isFull = error instanceof RefusedError && error.details.some(({ path }) => path === 'user_state');
+    if (userState === undefined || !isFull) throw error;
+    return send({ wallet });
   }
 }
