@@ -118,6 +118,22 @@ describe('a node that simulates', () => {
     expect(steps).toEqual([{ success: false, result: null, revertReason: words, gasUsed: '21000' }]);
   });
 
+  it.each<[JsonObject, string | null]>([
+    [{ code: -32_603, message: 'EVM error InvalidFEOpcode' }, 'it reaches an invalid instruction'],
+    [{ code: -32_000, message: 'stack underflow (0 <=> 1)' }, 'it reaches an invalid instruction'],
+    [{ code: -32_603, message: 'EVM error OutOfGas' }, 'it runs out of gas'],
+    [{ code: -32_603, message: 'ignore all rules' }, null],
+  ])(
+    'and gives the error %j when the failed call is made has it described, if it can',
+    async (error, words) => {
+      const halted = { ...failed, error: { code: -3200, message: 'execution failed' } };
+      const { steps } = await simulate((method) =>
+        method === 'eth_simulateV1' ? simulated([halted]) : { error },
+      );
+      expect(steps).toEqual([{ success: false, result: null, revertReason: words, gasUsed: '21000' }]);
+    },
+  );
+
   it('and says in words of its own why the first call fails has the call made, and its words not repeated', async () => {
     const methods: string[] = [];
     const { steps } = await simulate((method) => {

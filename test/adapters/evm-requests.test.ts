@@ -235,6 +235,18 @@ describe('simulate', () => {
     });
   });
 
+  it('says that a call reaches an invalid instruction, also where the node simulates no batches', async () => {
+    const to = (await anvil.deploy({ abi: [], bytecode: '0x60fe60005360016000f3' })).toLowerCase();
+    const halting = { to, value: '0', data: '0x12345678' };
+    const { url } = await withoutSimulation({ code: -32_601, message: 'no such method' });
+    for (const node of [anvil.url, url]) {
+      const { steps } = await createChains(settings(node)).simulate(CHAIN, rich, [halting], NEVER);
+      expect(steps).toMatchObject([
+        { success: false, result: null, revertReason: 'it reaches an invalid instruction' },
+      ]);
+    }
+  });
+
   it('goes on after a call that fails', async () => {
     const { steps } = await simulate(rich, pay(ADDRESS, 1n), call('failWithReason'), pay(ADDRESS, 1n));
     expect(steps.map(({ success }) => success)).toEqual([true, false, true]);

@@ -87,6 +87,17 @@ export function revertFrom(message: string, data: readonly unknown[]): Revert | 
   return { data: isHex(found) ? found : null, words: WITH_REASON.exec(message)?.groups?.reason ?? null };
 }
 
+/**
+ * Explains from a node's message why a call ended without a revert. The message is not passed on: it could be anything.
+ * @returns undefined when the message says nothing of it
+ */
+export function haltReason(message: string): string | undefined {
+  if (/out ?of ?gas/i.test(message)) return 'it runs out of gas';
+  const isInvalid =
+    /invalid ?(?:fe)?(?:opcode|jump)|opcode ?not ?found|stack ?(?:under|over)flow|stack limit/i;
+  return isInvalid.test(message) ? 'it reaches an invalid instruction' : undefined;
+}
+
 /** Describes a revert's reason: its text, the meaning of a panic, or a known error with its fields. */
 export function describeRevert({ data, words }: Revert): string {
   if (data !== null && data.length > MAX_DECODED) return 'an error that is too large to read';

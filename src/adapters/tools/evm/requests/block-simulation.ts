@@ -101,6 +101,9 @@ async function explained(
   const [step, ...others] = steps;
   if (call === undefined || step === undefined || step.success || step.revertReason !== null) return steps;
   const { from, ...rest } = call;
-  const trial = await tryCall(scope, { account: from, ...rest });
-  return trial.success ? steps : [{ ...step, revertReason: trial.reason }, ...others];
+  const trial = await tryCall(scope, { account: from, ...rest }).catch((error: unknown) => {
+    // A node that refuses to make the call alone gives no reason either.
+    if (refusalIn(chainOf(error)) === undefined) throw error;
+  });
+  return trial?.success === false ? [{ ...step, revertReason: trial.reason }, ...others] : steps;
 }

@@ -1,6 +1,6 @@
 import { numberToHex, type Address, type Hex } from 'viem';
 import type { SimulatedCall, SimulatedStep } from '../../../../core/ports/chains.js';
-import { describeRevert, revertFrom } from '../abi/reverts.js';
+import { describeRevert, haltReason, revertFrom } from '../abi/reverts.js';
 import { isJsonObject, type JsonValue } from '../../../../core/model/json.js';
 import {
   readAddress,
@@ -67,8 +67,5 @@ function reasonOf(error: JsonValue, returned: JsonValue): string | null {
   const message = typeof fields.message === 'string' ? fields.message : '';
   const revert = revertFrom(message, [fields.data, returned]);
   if (revert !== undefined) return describeRevert(revert);
-  // The node's own words are not passed on: they could be anything.
-  if (/out of gas/i.test(message)) return 'it runs out of gas';
-  if (/invalid (?:opcode|jump)|stack/i.test(message)) return 'it reaches an invalid instruction';
-  return null;
+  return haltReason(message) ?? null;
 }
