@@ -149,6 +149,20 @@ describe('a contract', () => {
   });
 });
 
+describe('a contract that halts', () => {
+  it.each([
+    ['EVM error InvalidFEOpcode', 'it reaches an invalid instruction'],
+    ['invalid opcode: INVALID', 'it reaches an invalid instruction'],
+    ['out of gas', 'it runs out of gas'],
+  ])('is not taken for a node that fails: %s', async (message, reason) => {
+    const settings = await chainWith({ error: { code: -32_603, message } });
+    const call = { contract: ADDRESS, function: 'f() view returns (bool)' };
+    const view = run('call_view_function', call, settings);
+    await expect(view).rejects.toThrow(`The contract refused the call: ${reason}`);
+    expect(await run('simulate_call', call, settings)).toMatchObject({ success: false, reason });
+  });
+});
+
 describe('a contract whose decimals exceed a uint8', () => {
   it.each([256, 10_000_000])('has no balance that is shown with %i decimals', async (decimals) => {
     const settings = await chainWith({

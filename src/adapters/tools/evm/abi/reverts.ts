@@ -61,8 +61,8 @@ export interface Revert {
 }
 
 /**
- * Extracts the revert from a client's error.
- * @returns undefined when neither a revert nor a missing contract caused the error
+ * Extracts the revert from a client's error. A call that ended without one, as by an invalid instruction, counts too.
+ * @returns undefined when neither the contract nor a missing one caused the error
  */
 export function revertOf(error: unknown): Revert | undefined {
   const errors = chainOf(error);
@@ -72,6 +72,8 @@ export function revertOf(error: unknown): Revert | undefined {
   if (data !== undefined || REVERTED.test(details)) {
     return { data: data ?? null, words: WITH_REASON.exec(details)?.groups?.reason ?? null };
   }
+  const halt = haltReason(details);
+  if (halt !== undefined) return { data: null, words: halt };
   const empty = [ContractFunctionZeroDataError, AbiDecodingZeroDataError, AbiDecodingDataSizeTooSmallError];
   if (errors.some((found) => empty.some((kind) => found instanceof kind))) return { data: null, words: null };
   return undefined;

@@ -1,7 +1,7 @@
 import { InsufficientFundsError, type Address, type Hex } from 'viem';
-import { describeRevert, haltReason, revertOf } from '../abi/reverts.js';
+import { describeRevert, revertOf } from '../abi/reverts.js';
 import { unitOf } from '../chains.js';
-import { chainOf, refusalIn } from '../rpc/faults.js';
+import { chainOf } from '../rpc/faults.js';
 import type { ChainScope } from '../scope.js';
 import type { ChainSettings } from '../settings.js';
 
@@ -40,9 +40,7 @@ export function withoutFunds(chain: ChainSettings): string {
 function reasonOf(error: unknown, chain: ChainSettings): string {
   const revert = revertOf(error);
   if (revert !== undefined) return describeRevert(revert);
-  const errors = chainOf(error);
-  if (errors.some((cause) => cause instanceof InsufficientFundsError)) return withoutFunds(chain);
-  const halt = haltReason(refusalIn(errors)?.message ?? '');
-  if (halt !== undefined) return halt;
+  const isPoor = chainOf(error).some((cause) => cause instanceof InsufficientFundsError);
+  if (isPoor) return withoutFunds(chain);
   throw error;
 }
