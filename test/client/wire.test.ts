@@ -291,6 +291,27 @@ describe('streams', () => {
     expect(seen.map(({ id }) => id)).toEqual(['4', '5', undefined, '10']);
   });
 
+  it.each(['ask', 'watch'] as const)(
+    'end a turn for %s whose last state was lost, although nothing has changed when they are open again',
+    async (call) => {
+      const frames = ['turn_started', 'turn_ended'].map((type) => frame({ type, turn_id: 't' }));
+      const said = (content: string, sender = 'user') => ({ content, sender });
+      const ended = { ...EMPTY, messages: [said('Hello'), said('Good day', 'agent')] };
+      const lost = () => Promise.reject(new TypeError('connection reset'));
+      const same = () => new Response(null, { status: 304 });
+      const stored = json(EMPTY, { headers: { 'X-Turn-Id': 't' } });
+      const { fetch } = scripted(
+        ...[state(0, 'x'), stream(...frames), ...(call === 'ask' ? [stored] : [])],
+        ...[json(ended), ...(call === 'ask' ? [] : [same]), lost, stream(), same],
+      );
+      const client = createClient({ url: '', fetch });
+      const received = call === 'ask' ? new Received(client.ask('Hello')) : watching(client);
+      await received.until(() => received.of('turn_ended').length > 0);
+      client.close();
+      expect(received.of('turn_ended')).toEqual([{ type: 'turn_ended', turnId: 't', status: 'complete' }]);
+    },
+  );
+
   it('are read whatever their pieces are cut into', async () => {
     const bytes = new TextEncoder().encode(frame({ type: 'system_notice', message: 'Grüße 你好' }, 1));
     const cut = () =>

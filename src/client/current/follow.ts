@@ -131,7 +131,8 @@ export class CurrentFollower {
   }
 
   *#release(): Generator<InnerEvent> {
-    if (this.#held !== undefined && (this.#cursor ?? 0) >= this.#held.cursor) yield* this.#showHeld();
+    // Also without a new state: the end of a turn may be missing that the last one shows.
+    if ((this.#cursor ?? 0) >= (this.#held?.cursor ?? 0)) yield* this.#showHeld();
   }
 
   *#showHeld(): Generator<InnerEvent> {
