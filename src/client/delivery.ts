@@ -26,7 +26,6 @@ export async function deliver<T>(
         either.signal.throwIfAborted();
         if (!mayRetry(error, false, made)) throw error;
         await backoff.pause(either.signal, error.retryAfterMs);
-        either.signal.throwIfAborted();
       }
     }
   } finally {

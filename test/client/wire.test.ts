@@ -258,6 +258,27 @@ describe('failures', () => {
     },
   );
 
+  it.each(['was sent again', 'was cancelled while it waited'])(
+    'of a read after the message %s are tried again',
+    async (event) => {
+      const lost = () => Promise.reject(new TypeError('connection reset'));
+      const stored = json(EMPTY, { headers: { 'X-Turn-Id': 't' } });
+      const end = { type: 'turn_ended', turn_id: 't', status: 'interrupted' };
+      const state = json({ ...EMPTY, messages: [{ sender: 'user', content: 'Hello' }] });
+      const isRepeat = event === 'was sent again';
+      const { fetch } = scripted(
+        ...(isRepeat
+          ? [json(EMPTY), stream(), lost, stored, lost, stream(), state]
+          : [json(EMPTY), stream(`data: ${JSON.stringify(end)}\n\n`), stored, state, lost, state]),
+      );
+      const received = new Received(createClient({ url: '', fetch }).ask('Hello'));
+      await received.ended;
+      expect(received.of('turn_ended')).toMatchObject([
+        { turnId: 't', status: isRepeat ? 'complete' : 'interrupted' },
+      ]);
+    },
+  );
+
   it('that would take long to pass are reported at once', async () => {
     const over = json({ error: 'quota' }, { status: 429, headers: { 'Retry-After': '3600' } });
     const { fetch, requests } = scripted(over);

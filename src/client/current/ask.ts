@@ -1,7 +1,8 @@
+import { deliver } from '../delivery.js';
 import { ordinalOf } from '../messages.js';
 import { linked } from '../pacing.js';
 import { randomId } from '../random-id.js';
-import type { SendOptions, SessionEvent } from '../types.js';
+import type { SendOptions, SessionEvent, SessionState } from '../types.js';
 import { wellFormed } from '../well-formed.js';
 import type { Wire } from '../wire.js';
 import type { CurrentCalls, Sent } from './calls.js';
@@ -27,21 +28,22 @@ export async function* askCurrent(
   let ordinal: number | undefined;
   const isRepeat = options.isRepeat ?? options.idempotencyKey !== undefined;
   const question = new Question(({ messages }) => ordinal ?? ordinalOf(messages, text), isRepeat);
+  const readState = async (): Promise<SessionState> =>
+    (await deliver(wire, signal, (either) => calls.state(either))).outcome;
   try {
-    for await (let event of new CurrentFollower(calls, signal, { isPatient: () => question.isSent }).run()) {
+    for await (const event of new CurrentFollower(calls, signal, {
+      isPatient: () => question.isSent,
+    }).run()) {
+      for await (const shown of question.follow(event, readState)) {
+        yield shown;
+        if (shown.type === 'turn_ended') return;
+      }
       if (event.type === 'connection' && event.state === 'open' && !question.isSent) {
-        yield event;
         // Sends only after the stream is open, so that no event of the reply is missed.
         const sent = await calls.send(text, key, { ...options, signal });
         ordinal = sent.ordinal;
         question.sent(sent.turnId ?? undefined, sent.repeated);
         onSent(sent);
-        if (!question.mayBeOver) continue;
-        event = { type: 'state', state: await calls.state(signal) };
-      }
-      for await (const shown of question.follow(event, () => calls.state(signal))) {
-        yield shown;
-        if (shown.type === 'turn_ended') return;
       }
     }
     signal.throwIfAborted();

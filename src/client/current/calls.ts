@@ -63,14 +63,10 @@ export class CurrentCalls {
     return answer.body === undefined ? undefined : snapshotOf(answer);
   }
 
-  async state(signal?: AbortSignal): Promise<SessionState> {
-    const query = { client_id: this.options.clientId };
+  /** @param patch changes of the user state, which the service applies first */
+  async state(signal?: AbortSignal, patch?: JsonObject): Promise<SessionState> {
+    const query = { user_state: patch && JSON.stringify(patch), client_id: this.options.clientId };
     return snapshotOf(await this.wire.ask(call('GET', '/state', { query, signal }))).state;
-  }
-
-  async setUserState(patch: JsonObject): Promise<SessionState> {
-    const query = { user_state: JSON.stringify(patch), client_id: this.options.clientId };
-    return snapshotOf(await this.wire.ask(call('GET', '/state', { query }))).state;
   }
 
   async interrupt(): Promise<SessionState> {

@@ -29,7 +29,7 @@ export function currentClient(wire: Wire, options: ClientOptions): Client {
     state: () => calls.state(),
     refresh: nudge,
     interrupt: () => calls.interrupt(),
-    setUserState: (patch) => calls.setUserState(patch),
+    setUserState: (patch) => calls.state(undefined, patch),
     threads: (wallet) => calls.threads(wallet),
     rename: (sessionId, title) => calls.rename(sessionId, title),
     archive: (sessionId, archived) => calls.archive(sessionId, archived),

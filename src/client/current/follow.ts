@@ -120,7 +120,7 @@ export class CurrentFollower {
    * processed; with `now`, emits it at once.
    */
   async *#readState(mode: 'hold' | 'now'): AsyncGenerator<InnerEvent> {
-    const snapshot = await this.calls.snapshot(this.#etag, this.signal);
+    const snapshot = await this.calls.snapshot(this.options.nudges ? this.#etag : null, this.signal);
     if (snapshot !== undefined) {
       this.#held = snapshot;
       this.#etag = snapshot.etag;
