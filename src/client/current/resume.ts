@@ -1,3 +1,4 @@
+import { deliver } from '../delivery.js';
 import { lastPage } from '../last-page.js';
 import { linked } from '../pacing.js';
 import type { HistoryCall, SessionEvent, HistoryMessage, ToolProgress } from '../types.js';
@@ -23,16 +24,19 @@ export async function* resumeCurrent(
   question.sent(turn.turnId, true);
   let woven: WovenTurn | undefined;
   const early: ToolProgress[] = [];
+  const read = async <T>(attempt: (signal: AbortSignal) => Promise<T>): Promise<T> =>
+    (await deliver(wire, signal, attempt)).outcome;
   try {
     for await (const event of new CurrentFollower(calls, signal, { settled: turn.ordinal - 1 }).run()) {
       // A later turn begins only when this one has ended.
       question.needsState ||= event.type === 'turn_started' && event.turnId !== turn.turnId;
-      for await (const shown of question.follow(event, () => calls.state(signal))) {
+      for await (const shown of question.follow(event, () => read((life) => calls.state(life)))) {
         if (woven !== undefined) yield* woven.add(shown);
         else if (shown.type === 'tool') early.push(shown);
         else if (shown.type === 'turn_started') {
           // The stream is open, so a call is either stored by now or will be announced.
-          woven = new WovenTurn(stepsOf((await lastPage(calls, HISTORY, signal)).messages, turn));
+          const { messages } = await read((life) => lastPage(calls, HISTORY, life));
+          woven = new WovenTurn(stepsOf(messages, turn));
           yield* woven.add(shown);
           for (const progress of early) yield* woven.add(progress);
         } else yield shown;

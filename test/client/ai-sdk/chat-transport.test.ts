@@ -271,6 +271,28 @@ describe.each(VERSIONS)('DiptychChatTransport with version %s of the AI SDK', (v
       second.text('2').end();
     });
 
+    it('although the connection is lost while the stored steps are read', async () => {
+      let losing = 0;
+      const lossy: typeof fetch = (input, init) => {
+        const isLost = losing > 0 && new Request(input, init).url.includes('/messages');
+        return isLost && losing-- > 0
+          ? Promise.reject(new TypeError('connection reset'))
+          : fetch(input, init);
+      };
+      transport = new DiptychChatTransport({ url: server.url, fetch: lossy });
+      await other.send('Count');
+      const asked = await server.rig.next();
+      asked.text('one ');
+      const chat = await open();
+      losing = 1;
+      const resumed = chat.resumeStream();
+      await Promise.race([chat.shows('one '), resumed]);
+      asked.text('two').end();
+      await resumed;
+      expect(repliesOf(chat).map(partsOf)).toEqual([['one two']]);
+      expect(losing).toBe(0);
+    });
+
     it('with the rest of a reply to its own message that it stopped reading', async () => {
       const chat = await open();
       const sent = chat.sendMessage({ text: 'Count' });
