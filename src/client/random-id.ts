@@ -2,10 +2,8 @@
 export function randomId(): string {
   const source: { randomUUID?: () => string } = crypto;
   if (typeof source.randomUUID === 'function') return crypto.randomUUID();
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  const hex = [...bytes].map((byte, index) => {
-    const marked = index === 6 ? (byte & 0x0f) | 0x40 : index === 8 ? (byte & 0x3f) | 0x80 : byte;
-    return marked.toString(16).padStart(2, '0');
+  return 'xxxxxxxx-xxxx-4xxx-yxxx-xxxxxxxxxxxx'.replace(/[xy]/g, (place) => {
+    const [random = 0] = crypto.getRandomValues(new Uint8Array(1));
+    return (place === 'x' ? random & 0xf : (random & 0x3) | 0x8).toString(16);
   });
-  return hex.join('').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 }

@@ -146,7 +146,10 @@ export class Wire {
       life.signal.throwIfAborted();
       const response = await within(HEAD_MS, life, this.#fetchOnce(call, life.signal));
       const pieces = this.#pieces(call, response, life);
-      if (response.ok || response.status === 304) return { response, pieces };
+      const type = response.headers.get('Content-Type') ?? '';
+      // A page instead of a stream does not come from the service.
+      const isStream = type.startsWith(call.headers?.Accept ?? '');
+      if ((response.ok && isStream) || response.status === 304) return { response, pieces };
       throw refusal(response, await jsonOf(pieces));
     } catch (error) {
       life.abort();
@@ -211,7 +214,7 @@ function refusal({ status, headers }: Response, body: JsonValue | undefined): Cl
   }));
   const words = textOf(said, 'error');
   // The service says in JSON what is wrong; a proxy that cannot reach it says something else.
-  const isOfProxy = words === '' && (status === 404 || status === 410 || status >= 500);
+  const isOfProxy = words === '' && (status < 300 || status === 404 || status === 410 || status >= 500);
   return new ClientError(
     isOfProxy ? 'unreachable' : 'refused',
     `${words || 'The request failed'} (HTTP ${String(status)})`,

@@ -26,6 +26,7 @@ const json =
   (body: unknown, init: ResponseInit = {}) =>
   () =>
     Response.json(body, init);
+const EVENTS = { headers: { 'Content-Type': 'text/event-stream' } };
 const EMPTY = { messages: [], system_events: [], title: 'New Chat', is_processing: false, user_state: null };
 
 /** A stream that says this, and then stays open. */
@@ -37,7 +38,7 @@ function stream(...frames: string[]): () => Response {
           for (const frame of frames) controller.enqueue(new TextEncoder().encode(frame));
         },
       }),
-      { headers: { 'Content-Type': 'text/event-stream' } },
+      EVENTS,
     );
 }
 
@@ -187,10 +188,7 @@ describe('failures', () => {
 
   it('of a legacy stream do not send the message again once the service may have forgotten its key', async () => {
     const now = jest.spyOn(Date, 'now').mockReturnValue(0);
-    const cut = () =>
-      new Response('data: {"type":"text","content":"Good "}\n\n', {
-        headers: { 'Content-Type': 'text/event-stream' },
-      });
+    const cut = () => new Response('data: {"type":"text","content":"Good "}\n\n', EVENTS);
     const said = (sender: string, content: string) => ({
       sender,
       content,
@@ -234,7 +232,7 @@ describe('failures', () => {
         const rest = isCut ? { type: 'error', message: 'restarting' } : { type: 'text', content: 'day' };
         const frames = [{ type: 'text', content: 'Good ' }, rest, { type: 'complete' }];
         return Promise.resolve(
-          new Response(frames.map((frame) => `data: ${JSON.stringify(frame)}\n\n`).join('')),
+          new Response(frames.map((frame) => `data: ${JSON.stringify(frame)}\n\n`).join(''), EVENTS),
         );
       };
       const client = createClient({ url: 'http://host', fetch, surface: 'legacy' });
@@ -278,6 +276,13 @@ describe('failures', () => {
       ]);
     },
   );
+
+  it('can be a page in place of a stream, which does not say that a message is stored', async () => {
+    const page = () => new Response('<html>', { headers: { 'Content-Type': 'text/html' } });
+    const { fetch, requests } = scripted(page, stream());
+    await createClient({ url: '', fetch, surface: 'legacy' }).send('Hello');
+    expect(requests).toHaveLength(2);
+  });
 
   it('that would take long to pass are reported at once', async () => {
     const over = json({ error: 'quota' }, { status: 429, headers: { 'Retry-After': '3600' } });
@@ -342,6 +347,7 @@ describe('streams', () => {
             for (const byte of bytes) controller.enqueue(Uint8Array.of(byte));
           },
         }),
+        EVENTS,
       );
     const { fetch } = scripted(state(0, 'x'), cut, () => new Response(null, { status: 304 }));
     const received = watching(createClient({ url: '', fetch }));
@@ -394,7 +400,7 @@ describe('watch', () => {
           if (isFirst) controller.close();
         },
       });
-      return Promise.resolve(new Response(body));
+      return Promise.resolve(new Response(body, EVENTS));
     };
     const received = watching(createClient({ url: 'http://host', fetch }));
     await received.until(() => received.of('state').at(-1)?.state.title === 'after');
@@ -469,7 +475,7 @@ describe('in time', () => {
       const fetch: typeof globalThis.fetch = (input) => {
         const isStream = typeof input === 'string' && input.includes('/updates');
         if (isStream) opened++;
-        return Promise.resolve(isStream ? new Response('') : json(EMPTY)());
+        return Promise.resolve(isStream ? new Response('', EVENTS) : json(EMPTY)());
       };
       const received = watching(createClient({ url: '', fetch, surface }));
       await jest.advanceTimersByTimeAsync(60_000);
@@ -494,7 +500,7 @@ describe('in time', () => {
             });
         },
       });
-      return Promise.resolve(new Response(body));
+      return Promise.resolve(new Response(body, EVENTS));
     };
     const received = watching(createClient({ url: '', fetch }));
     await jest.advanceTimersByTimeAsync(60_000);
