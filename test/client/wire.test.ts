@@ -338,6 +338,21 @@ describe('streams', () => {
     },
   );
 
+  it('do not repeat the text of a turn whose end was missed', async () => {
+    const delta = { type: 'text_delta', turn_id: 't', content: 'Good day', offset: 0 };
+    const cut = () => new Response(frame({ type: 'turn_started', turn_id: 't' }) + frame(delta), EVENTS);
+    const running = json({ ...EMPTY, is_processing: true });
+    const { fetch } = scripted(state(0, 'x'), cut, running, running, stream(), state(0, 'y'), state(0, 'z'));
+    const client = createClient({ url: '', fetch });
+    const received = watching(client);
+    await received.until(() => received.of('turn_ended').length > 0);
+    client.refresh();
+    await received.until(() => received.of('state').at(-1)?.state.title === 'z');
+    client.close();
+    await received.ended;
+    expect(received.of('text').map(({ content }) => content)).toEqual(['Good day']);
+  });
+
   it('are read whatever their pieces are cut into', async () => {
     const bytes = new TextEncoder().encode(frame({ type: 'system_notice', message: 'Grüße 你好' }, 1));
     const cut = () =>

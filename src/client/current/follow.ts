@@ -162,6 +162,7 @@ export class CurrentFollower {
     this.#open = undefined;
     this.#ending = undefined;
     this.#over = turnId;
+    this.#text.end(textInFlight(state, this.#settled));
     const isExplained = status === 'failed' && failure !== undefined;
     return { type: 'turn_ended', turnId, status, ...(isExplained && { error: failure }) };
   }
@@ -226,12 +227,7 @@ export class CurrentFollower {
       return;
     }
     this.#ending = status;
-    this.#endText();
     yield* this.#readState('now');
-  }
-
-  #endText(): void {
-    this.#text.end(this.#last && textInFlight(this.#last, this.#settled));
   }
 
   async *#begin(turnId: string): AsyncGenerator<InnerEvent> {
@@ -245,10 +241,7 @@ export class CurrentFollower {
     let isOver = false;
     if (this.#open !== turnId) {
       // The end of the previous turn was missed.
-      if (this.#open !== undefined) {
-        this.#ending ??= 'complete';
-        this.#endText();
-      }
+      if (this.#open !== undefined) this.#ending ??= 'complete';
       // The caller may not know the turn's message yet.
       if (this.#open !== undefined || this.options.nudges !== undefined) {
         yield* this.#readState('now');
