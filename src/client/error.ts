@@ -6,8 +6,8 @@ export interface ErrorDetail {
 
 /**
  * `unreachable`: no connection, it was lost, or a proxy responded for the service (404, 410 or 5xx, without a JSON
- * error) · `refused`: the service responded with an error · `unsupported`: the surface lacks this call · `closed`: the
- * client was closed.
+ * error, or a page) · `refused`: the service responded with an error · `unsupported`: the surface lacks this call ·
+ * `closed`: the client was closed.
  */
 export type ClientErrorKind = 'unreachable' | 'refused' | 'unsupported' | 'closed';
 
