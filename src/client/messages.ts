@@ -52,10 +52,19 @@ export function settledAfter({ status, messages }: SessionState, before: number)
   return status === 'processing' ? before : turnsIn(messages);
 }
 
-/** Returns the number of the turn that the last user message with this text begins; undefined if there is none. */
-export function ordinalOf(messages: readonly ChatMessage[], text: string): number | undefined {
-  const index = messages.findLastIndex(({ sender, content }) => sender === 'user' && content === text);
-  return index === -1 ? undefined : turnsIn(messages.slice(0, index + 1));
+/**
+ * Returns the number of the turn that a user message with this text begins; undefined if there is none. Of several, it
+ * is the first one after a number of turns, otherwise the last one.
+ */
+export function ordinalOf(
+  messages: readonly ChatMessage[],
+  text: string,
+  after = Infinity,
+): number | undefined {
+  const asked = messages
+    .filter(beginsTurn)
+    .map(({ sender, content }) => sender === 'user' && content === text);
+  return asked.indexOf(true, after) + 1 || asked.lastIndexOf(true) + 1 || undefined;
 }
 
 /** Returns the index of the message that begins the turn with this number; -1 if there is none. */

@@ -134,7 +134,7 @@ export class Wire {
       }
     } catch (error) {
       this.#throwIfStopped(call);
-      throw unreachable('The connection was lost during the response', error);
+      throw unreachable('The connection was lost', error);
     } finally {
       life.abort();
     }
@@ -181,7 +181,7 @@ export class Wire {
     } catch (error) {
       this.#throwIfStopped(call);
       report(null);
-      throw unreachable(`The service at ${this.#base || 'this page’s origin'} cannot be reached`, error);
+      throw unreachable(`The service at ${this.#base || 'this origin'} cannot be reached`, error);
     }
   }
 
@@ -233,7 +233,7 @@ function unreachable(message: string, cause: unknown): ClientError {
 }
 
 function notJson(): ClientError {
-  return new ClientError('unreachable', 'The response of the service is not JSON');
+  return new ClientError('unreachable', 'The response is not JSON');
 }
 
 /** Converts the value of `Retry-After`, seconds or a date, to milliseconds from now. */

@@ -467,6 +467,26 @@ describe('what the surfaces do not share', () => {
     copy.close();
   });
 
+  it('the current one yields its own reply when another client has sent the same text after it', async () => {
+    const said = (sender: string, content: string) => ({ sender, content });
+    const empty = { messages: [], is_processing: false };
+    const messages = ['Good day', 'Again'].flatMap((reply) => [said('user', 'Hello'), said('agent', reply)]);
+    const stored = { headers: { 'X-Turn-Id': 't' } };
+    const events = { headers: { 'Content-Type': 'text/event-stream' } };
+    const answers = [
+      ...[Response.json(empty), new Response(new ReadableStream(), events)],
+      ...[
+        new Response('', { status: 502 }),
+        Response.json(empty, stored),
+        Response.json({ ...empty, messages }),
+      ],
+    ];
+    const fetch = () => Promise.resolve(answers.shift() ?? Response.error());
+    const received = new Received(createClient({ url: '', fetch }).ask('Hello'));
+    await received.ended;
+    expect([...received.texts()]).toEqual([['t', 'Good day']]);
+  });
+
   it('the legacy one says so', async () => {
     const client = createClient({
       url: server.url,

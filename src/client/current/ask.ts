@@ -1,5 +1,5 @@
 import { deliver } from '../delivery.js';
-import { ordinalOf } from '../messages.js';
+import { ordinalOf, turnsIn } from '../messages.js';
 import { linked } from '../pacing.js';
 import { randomId } from '../random-id.js';
 import type { SendOptions, SessionEvent, SessionState } from '../types.js';
@@ -26,19 +26,22 @@ export async function* askCurrent(
   const text = wellFormed(message);
   const key = options.idempotencyKey ?? randomId();
   let ordinal: number | undefined;
+  let before = 0;
   const isRepeat = options.isRepeat ?? options.idempotencyKey !== undefined;
-  const question = new Question(({ messages }) => ordinal ?? ordinalOf(messages, text), isRepeat);
+  const question = new Question(({ messages }) => ordinal ?? ordinalOf(messages, text, before), isRepeat);
   const readState = async (): Promise<SessionState> =>
     (await deliver(wire, signal, (either) => calls.state(either))).outcome;
   try {
     for await (const event of new CurrentFollower(calls, signal, {
       isPatient: () => question.isSent,
     }).run()) {
+      // Another client may send the same text after this message, but hardly before it.
+      if (!question.isSent && event.type === 'state') before = turnsIn(event.state.messages);
       for await (const shown of question.follow(event, readState)) {
         yield shown;
         if (shown.type === 'turn_ended') return;
       }
-      if (event.type === 'connection' && event.state === 'open' && !question.isSent) {
+      if (!question.isSent && event.type === 'connection' && event.state === 'open') {
         // Sends only after the stream is open, so that no event of the reply is missed.
         const sent = await calls.send(text, key, { ...options, signal });
         ordinal = sent.ordinal;
