@@ -82,13 +82,13 @@ describe('counting requests over HTTP', () => {
 
   it('counts no refused request, and writes nothing to the store for it', async () => {
     server = await serveScripted({ apps: [testApp(), testApp({ name: 'desk' })] });
-    const session = randomUUID();
+    const [session, unknown] = [randomUUID(), randomUUID()];
     const addUsage = jest.spyOn(server.store, 'addUsage');
     const status = async (method: string, path: string, more: object = {}) =>
       (await server.ask(method, path, { session, ...more })).status;
     expect([
       await status('GET', '/legacy/api/thread/state'),
-      await status('GET', `/legacy/api/thread/state?session_id=${session}`),
+      await status('GET', `/legacy/api/thread/state?session_id=${unknown}`),
       await status('POST', '/legacy/api/thread/chat', { body: 'not JSON' }),
       await status('POST', '/legacy/api/thread/chat?app=desk', { body: { text: 'Hi' } }),
       await status('POST', '/legacy/api/thread/chat?app=none', {
@@ -96,8 +96,8 @@ describe('counting requests over HTTP', () => {
         headers: { 'X-API-Key': await grantKey(server.store, ['desk']) },
       }),
       await status('POST', '/api/control/model?rig=none'),
-      await status('POST', `/api/control/model?session_id=${session}`, { body: { model: 'none' } }),
-      await status('GET', `/current/api/sessions/${session}`),
+      await status('POST', `/api/control/model?session_id=${unknown}`, { body: { model: 'none' } }),
+      await status('GET', `/current/api/sessions/${unknown}`),
       await status('PATCH', `/current/api/sessions/${session}`, { body: { title: 'x'.repeat(1_100_000) } }),
       await status('GET', '/legacy/api/session/apps'),
     ]).toEqual([400, 404, 400, 401, 403, 400, 404, 404, 413, 401]);
