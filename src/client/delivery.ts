@@ -9,19 +9,19 @@ const PATIENCE_MS = 30_000;
 
 /**
  * Retries until an attempt succeeds or fails permanently.
- * @returns the outcome, and whether an earlier attempt may have arrived
+ * @param attempt `isRepeat`: an earlier attempt may have arrived
  */
 export async function deliver<T>(
   wire: Wire,
   signal: AbortSignal | undefined,
-  attempt: (signal: AbortSignal) => Promise<T>,
-): Promise<{ outcome: T; repeated: boolean }> {
+  attempt: (signal: AbortSignal, isRepeat: boolean) => Promise<T>,
+): Promise<T> {
   const either = linked(wire.closed, signal);
   const backoff = new Backoff();
   try {
     for (let made = 1; ; made++) {
       try {
-        return { outcome: await attempt(either.signal), repeated: made > 1 };
+        return await attempt(either.signal, made > 1);
       } catch (error) {
         either.signal.throwIfAborted();
         if (!mayRetry(error, false, made)) throw error;

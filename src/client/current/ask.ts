@@ -29,8 +29,7 @@ export async function* askCurrent(
   let before = 0;
   const isRepeat = options.isRepeat ?? options.idempotencyKey !== undefined;
   const question = new Question(({ messages }) => ordinal ?? ordinalOf(messages, text, before), isRepeat);
-  const readState = async (): Promise<SessionState> =>
-    (await deliver(wire, signal, (either) => calls.state(either))).outcome;
+  const readState = (): Promise<SessionState> => deliver(wire, signal, (either) => calls.state(either));
   try {
     for await (const event of new CurrentFollower(calls, signal, {
       isPatient: () => question.isSent,

@@ -88,13 +88,13 @@ export class CurrentCalls {
       client_id: clientId,
     });
     const headers = { 'Idempotency-Key': idempotencyKey, ...this.#keyHeader(), ...this.#proofHeader(wallet) };
-    const { outcome, repeated } = await deliver(this.wire, signal, (either) =>
-      this.wire.ask(call('POST', '/chat', { headers, body, signal: either })),
-    );
+    const { answer, repeated } = await deliver(this.wire, signal, async (either, isRepeat) => ({
+      answer: await this.wire.ask(call('POST', '/chat', { headers, body, signal: either })),
+      repeated: isRepeat,
+    }));
     // The state in the response to a repeat may contain the same text once more, from another client.
-    const ordinal =
-      repeated || !isObject(outcome.body) ? undefined : ordinalOf(messagesOf(outcome.body), text);
-    return { turnId: outcome.headers.get('x-turn-id'), ordinal, repeated };
+    const ordinal = repeated || !isObject(answer.body) ? undefined : ordinalOf(messagesOf(answer.body), text);
+    return { turnId: answer.headers.get('x-turn-id'), ordinal, repeated };
   }
 
   /**
@@ -132,10 +132,10 @@ export class CurrentCalls {
     const headers = { 'Idempotency-Key': idempotencyKey, 'X-Wallet-Proof': this.options.walletProof?.() };
     const path = `/sessions/${this.wire.sessionId}/branch`;
     const body = present({ before });
-    const { outcome } = await deliver(this.wire, undefined, (signal) =>
+    const answer = await deliver(this.wire, undefined, (signal) =>
       this.wire.askObject(call('POST', path, { headers, body, signal })),
     );
-    return threadOf(outcome.body);
+    return threadOf(answer.body);
   }
 
   async historyPage({ limit, before, signal }: Parameters<Client['historyPage']>[0]): Promise<HistoryPage> {

@@ -25,7 +25,7 @@ export class Question {
    */
   constructor(
     private readonly ordinalIn: (state: SessionState) => number | undefined,
-    public mayBeOver: boolean,
+    private mayBeOver: boolean,
   ) {}
 
   sent(turnId: string | undefined, repeated: boolean): void {

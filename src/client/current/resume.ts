@@ -1,7 +1,7 @@
 import { deliver } from '../delivery.js';
 import { lastPage } from '../last-page.js';
 import { linked } from '../pacing.js';
-import type { HistoryCall, SessionEvent, HistoryMessage, ToolProgress } from '../types.js';
+import type { HistoryCall, SessionEvent, SessionState, HistoryMessage, ToolProgress } from '../types.js';
 import type { Wire } from '../wire.js';
 import type { CurrentCalls } from './calls.js';
 import { CurrentFollower } from './follow.js';
@@ -24,18 +24,17 @@ export async function* resumeCurrent(
   question.sent(turn.turnId, true);
   let woven: WovenTurn | undefined;
   const early: ToolProgress[] = [];
-  const read = async <T>(attempt: (signal: AbortSignal) => Promise<T>): Promise<T> =>
-    (await deliver(wire, signal, attempt)).outcome;
+  const readState = (): Promise<SessionState> => deliver(wire, signal, (either) => calls.state(either));
   try {
     for await (const event of new CurrentFollower(calls, signal, { settled: turn.ordinal - 1 }).run()) {
       // A later turn begins only when this one has ended.
       question.needsState ||= event.type === 'turn_started' && event.turnId !== turn.turnId;
-      for await (const shown of question.follow(event, () => read((life) => calls.state(life)))) {
+      for await (const shown of question.follow(event, readState)) {
         if (woven !== undefined) yield* woven.add(shown);
         else if (shown.type === 'tool') early.push(shown);
         else if (shown.type === 'turn_started') {
           // The stream is open, so a call is either stored by now or will be announced.
-          const { messages } = await read((life) => lastPage(calls, HISTORY, life));
+          const { messages } = await deliver(wire, signal, (either) => lastPage(calls, HISTORY, either));
           woven = new WovenTurn(stepsOf(messages, turn));
           yield* woven.add(shown);
           for (const progress of early) yield* woven.add(progress);
