@@ -9,10 +9,14 @@ export function listHeader(header: string | undefined): string | undefined {
   return header === undefined || header.length > MAX_LENGTH ? undefined : header;
 }
 
-/** The text between commas or semicolons, which mean nothing within quotes. The last quote may be missing. */
-const ELEMENT = { ',': /(?:[^",]|"(?:[^"\\]|\\.)*"?)+/gs, ';': /(?:[^";]|"(?:[^"\\]|\\.)*"?)+/gs };
+/** Matches the text between separators, which mean nothing within quotes. The last quote may be missing. */
+function elements(separator: string): RegExp {
+  return new RegExp(String.raw`(?:[^"${separator}]|"(?:[^"\\]|\\.)*"?)+`, 'gs');
+}
+
+const ELEMENTS = { ',': elements(','), ';': elements(';') };
 
 /** Splits a header at a separator, but not within quoted strings (RFC 9110 §5.6.4). Omits empty elements. */
-export function splitHeader(header: string, separator: keyof typeof ELEMENT): readonly string[] {
-  return header.match(ELEMENT[separator]) ?? [];
+export function splitHeader(header: string, separator: keyof typeof ELEMENTS): readonly string[] {
+  return header.match(ELEMENTS[separator]) ?? [];
 }
