@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Core } from '../../core/api.js';
+import type { SessionApi } from '../../core/api.js';
 import type { SessionRef } from '../../core/model/session.js';
 import { optionalText, requiredText, type Param, type Place } from '../../http/validation/params.js';
 
@@ -29,7 +29,7 @@ export function sentByHeader(id: string): SessionRef {
 }
 
 /** Creates the session that the header of a request names, if any, when it is unknown. */
-export async function touchByHeader(core: Pick<Core, 'touch'>, id: string | undefined): Promise<void> {
+export async function touchByHeader(core: Pick<SessionApi, 'touch'>, id: string | undefined): Promise<void> {
   if (id !== undefined) await core.touch(sentByHeader(id));
 }
 
@@ -43,7 +43,7 @@ export function sentByQuery(id: string): SessionRef {
  * same one, the store is asked once.
  */
 export async function sentByBoth(
-  core: Pick<Core, 'touch'>,
+  core: Pick<SessionApi, 'touch'>,
   { sessionId, byHeader }: { readonly sessionId: string; readonly byHeader: string | undefined },
 ): Promise<SessionRef> {
   if (byHeader === sessionId) return sentByHeader(sessionId);
