@@ -44,40 +44,47 @@ export class MessageIntake {
     if (this.turns.claim === null) throw serviceRestarting();
     const idempotency = this.#idempotency(request, text);
     const { threads } = this.parts;
-    for (;;) {
-      // The store rejects the message if the session has changed, so the cached copy suffices, except for the check of
-      // secret slots, which happens before the write.
-      const thread = await (app.secrets.length > 0
+    // The store rejects the message if the session has changed, so the cached copy suffices, except for the check of
+    // secret slots, which happens before the write.
+    for (let isChecked = app.secrets.length > 0; ; isChecked = true) {
+      const thread = await (isChecked
         ? threads.openForWrite(request.session)
         : threads.openUnchecked(request.session));
       const sent = await threads.hold(thread, () =>
         this.turns.claiming(() => this.#accept(thread, request, { text, app, idempotency })),
       );
-      if (sent !== undefined) return sent;
-      // Another write changed the session: read it again.
-      thread.stale = true;
+      if (sent === undefined) {
+        // Another write may have changed the session: read it again.
+        thread.stale = true;
+      } else if (!(sent instanceof RefusedError)) return sent;
+      else if (isChecked) throw sent;
     }
   }
 
-  /** Returns undefined if the session has changed since it was read: nothing was stored. */
+  /**
+   * Stores the message, unless it returns undefined, because the session has changed since it was read, or the refusal
+   * of a message that does not fit this copy of the session, though it may fit a newer one.
+   */
   async #accept(
     thread: CachedSession,
     request: SendRequest,
     { text, app, idempotency }: { text: string; app: App; idempotency: Acceptance['idempotency'] },
-  ): Promise<Sent | undefined> {
+  ): Promise<Sent | RefusedError | undefined> {
     const { store, clock, settings, secrets, access } = this.parts;
     const sessionId = thread.id;
     const client = secrets.clientFor(request.clientId, thread.session);
     const missing = await secrets.missingSlots(app, client);
-    if (missing !== undefined && idempotency === null) throw missing;
     const keyId = await access.keyIdFor(app, request.key);
+    const set = this.#fieldsOf(request, thread.session, app);
+    const refusal = missing ?? (set instanceof RefusedError ? set : undefined);
+    if (refusal !== undefined && idempotency === null) return refusal;
     const busy = app.busyStrategy ?? settings.busyStrategy;
     const askedAt = clock.monotonic();
     const accepted = await store.acceptMessage({
       sessionId,
-      // A repeat of an accepted message needs no secrets. With this version, the store accepts nothing else.
-      ifVersion: missing === undefined ? thread.session.version : NO_VERSION,
-      set: this.#fieldsOf(request, thread.session, app),
+      // A repeat of an accepted message is never refused. With this version, the store accepts nothing else.
+      ifVersion: refusal === undefined ? thread.session.version : NO_VERSION,
+      set: set instanceof RefusedError ? {} : set,
       text,
       messageId: clock.newId(),
       turnId: clock.newId(),
@@ -94,8 +101,7 @@ export class MessageIntake {
     });
     switch (accepted.kind) {
       case 'stale':
-        if (missing !== undefined) throw missing;
-        return undefined;
+        return refusal;
       case 'repeated':
         return { sessionId, turnId: accepted.turnId, repeated: true };
       case 'busy':
@@ -120,23 +126,28 @@ export class MessageIntake {
     return { sessionId, turnId: accepted.turn.id, repeated: false };
   }
 
-  /** Returns the fields of the session that the message changes. */
-  #fieldsOf(request: SendRequest, session: Session, app: App): SessionFields {
-    const { wallet: asked, walletProof } = request;
-    const wallet =
-      asked === undefined
-        ? session.wallet
-        : this.parts.walletOwners.ownerOf(walletAddress(asked), walletProof, session.wallet);
-    const isNewWallet = wallet !== null && wallet !== session.wallet;
-    const userState =
-      request.userState === undefined
-        ? session.userState
-        : patchedUserState(session.userState, request.userState);
-    return {
-      ...(app.name !== session.app && { app: app.name }),
-      ...(isNewWallet && { wallet }),
-      ...(userState !== session.userState && { userState }),
-    };
+  /** Returns the fields of the session that the message changes, or why it may not change them. */
+  #fieldsOf(request: SendRequest, session: Session, app: App): SessionFields | RefusedError {
+    try {
+      const wallet = this.#walletOf(request, session);
+      const userState =
+        request.userState === undefined
+          ? session.userState
+          : patchedUserState(session.userState, request.userState);
+      return {
+        ...(app.name !== session.app && { app: app.name }),
+        ...(wallet !== session.wallet && { wallet }),
+        ...(userState !== session.userState && { userState }),
+      };
+    } catch (error) {
+      if (error instanceof RefusedError) return error;
+      throw error;
+    }
+  }
+
+  #walletOf({ wallet, walletProof }: SendRequest, session: Session): string | null {
+    if (wallet === undefined) return session.wallet;
+    return this.parts.walletOwners.ownerOf(walletAddress(wallet), walletProof, session.wallet);
   }
 
   #text(given: string): string {

@@ -4,7 +4,7 @@ import { createMemoryStore } from '../../support/memory-store/store.js';
 import { StoreUnavailableError, type Store } from '../../../src/core/ports/store.js';
 import { closeTestCores, collectUntil, created, message, spoken, testCore } from '../../support/core.js';
 import { Gate } from '../../support/gate.js';
-import { joinedBuses } from '../../support/nodes.js';
+import { joinedBuses, twoNodes } from '../../support/nodes.js';
 import { ScriptedRig } from '../../support/scripted-rig.js';
 
 afterEach(closeTestCores);
@@ -152,5 +152,36 @@ describe('accepting a message', () => {
     const snapshot = await core.snapshot(created(id));
     expect(snapshot.session.title).toBe('About numbers');
     expect(spoken(snapshot)).toEqual(['user: One', 'assistant: 1', 'user: Two', 'assistant: 2']);
+  });
+});
+
+describe('the user state of a message', () => {
+  /** Two of these fit into a session, three do not. */
+  const large = (key: string) => ({ [key]: 'x'.repeat(30_000) });
+
+  it('is not held against the repeat of an accepted message', async () => {
+    const { core, rig } = heldCore();
+    const session = uuid();
+    const once = { ...message(session, 'Hello'), userState: large('a'), idempotencyKey: 'once' };
+    const sent = await core.send(once);
+    (await rig.next()).text('Yes').end();
+    await core.turnEnded(sent, never);
+    await core.snapshot(created(session), { userState: { a: null, ...large('b'), ...large('c') } });
+
+    await expect(core.send(once)).resolves.toEqual({ ...sent, repeated: true });
+    await expect(core.send({ ...once, idempotencyKey: 'twice' })).rejects.toThrow(/at most 65536 bytes/);
+    expect(rig.asked).toHaveLength(1);
+  });
+
+  it('is held against the newest state, whichever node has stored it', async () => {
+    const { owner, other, rig } = twoNodes();
+    const session = uuid();
+    await owner.createSession({ sessionId: session });
+    await owner.snapshot(created(session), { userState: { ...large('b'), ...large('c') } });
+    await other.snapshot(created(session), { userState: { b: null } });
+
+    const sent = await owner.send({ ...message(session, 'Hello'), userState: large('a') });
+    (await rig.next()).text('Yes').end();
+    await owner.turnEnded(sent, never);
   });
 });
