@@ -149,3 +149,12 @@ describe('the systemd unit', () => {
     expect([...settings.keys()]).not.toContain('ReadWritePaths');
   });
 });
+
+describe('package-lock.json', () => {
+  it('has the line that keeps npm from compiling better-sqlite3 13, which `npm install` removes', () => {
+    const lock = JSON.parse(readFileSync('package-lock.json', 'utf8')) as {
+      readonly packages: Readonly<Record<string, object>>;
+    };
+    expect(lock.packages['node_modules/better-sqlite3']).toHaveProperty('gypfile', false);
+  });
+});
