@@ -1,5 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import type { ChatMessage, HistoryCall, HistoryTurn, ToolProgress } from '../../src/client/types.js';
+import type {
+  ChatMessage,
+  HistoryCall,
+  HistoryMessage,
+  HistoryTurn,
+  ToolProgress,
+} from '../../src/client/types.js';
 import { changed, type Change } from '../../src/client/view/changes.js';
 import { withArguments } from '../../src/client/view/tools.js';
 import { EMPTY_VIEW, isBusy, type ToolBlock, type View } from '../../src/client/view/view.js';
@@ -282,6 +288,28 @@ describe('a view', () => {
       expect(rest.length).toBeGreaterThan(0);
       for (const { origin, fate } of rest) expect([origin, fate]).toEqual([undefined, undefined]);
     }
+  });
+
+  it('tells when a reply that begins with tool calls has its first text', () => {
+    const at = (second: number) => `2026-01-01T00:00:0${String(second)}.000Z`;
+    const said = (id: string, content: string, second: number) => {
+      const role: HistoryMessage['role'] = id === 'q' ? 'user' : 'assistant';
+      return { id, turnId: 'A', role, content, toolCalls: [], createdAt: at(second) };
+    };
+    const turn = { rig: 'demo', inputTokens: 1, outputTokens: 1, error: null, createdAt: at(0) };
+    const turns: HistoryTurn[] = [{ ...turn, turnId: 'A', status: 'complete', endedAt: at(5) }];
+    const begin = [said('q', 'add', 0), said('a1', '', 1)];
+    const spoken = (messages: readonly HistoryMessage[]) =>
+      after(state('idle', user('add'), agent('3')), {
+        type: 'history',
+        page: { messages, turns, hasMore: false },
+      }).messages.map(({ origin }) => [origin?.messageId, origin?.spokenAt]);
+    const all = [...begin, said('a2', '3', 3), said('a3', '!', 4)];
+    expect(spoken(all)).toEqual([
+      ['q', at(3)],
+      ['a1', at(3)],
+    ]);
+    expect(spoken(begin).map(([, spokenAt]) => spokenAt)).toEqual([null, null]);
   });
 
   it('keeps a message cancelled whose turn is announced after the state that has it', () => {

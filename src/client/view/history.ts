@@ -26,6 +26,8 @@ interface StoredTurn {
   readonly first: HistoryMessage;
   /** The first record of the reply. */
   readonly reply: HistoryMessage | undefined;
+  /** The time of the first record of the reply that has text; null: none has. */
+  readonly spokenAt: string | null;
   readonly turn: HistoryTurn;
 }
 
@@ -63,7 +65,7 @@ export function withOrigins(
     const isOfTurn = message.role !== 'system' || isFirst(message);
     const origin: Origin | undefined =
       isOfTurn && current !== undefined && record !== undefined
-        ? { messageId: record.id, turn: current.turn, repliedAt: current.reply?.createdAt ?? null }
+        ? { messageId: record.id, turn: current.turn, spokenAt: current.spokenAt }
         : undefined;
     return isSameOrigin(message.origin, origin) ? message : { ...message, origin };
   });
@@ -78,9 +80,12 @@ function storedTurns({ messages, turns }: HistoryPage): readonly StoredTurn[] {
     // The first records of a page may be the rest of a turn.
     if (turn === undefined || turn.status === 'queued') continue;
     if (known === undefined && message.role !== 'assistant')
-      result.set(message.turnId, { first: message, reply: undefined, turn });
-    else if (known !== undefined && known.reply === undefined && message.role === 'assistant')
-      result.set(message.turnId, { ...known, reply: message });
+      result.set(message.turnId, { first: message, reply: undefined, spokenAt: null, turn });
+    else if (known !== undefined && message.role === 'assistant') {
+      const { reply = message, spokenAt } = known;
+      const textAt = message.content === '' ? null : message.createdAt;
+      result.set(message.turnId, { ...known, reply, spokenAt: spokenAt ?? textAt });
+    }
   }
   return [...result.values()];
 }
@@ -102,7 +107,7 @@ export function isSameOrigin(one: Origin | undefined, other: Origin | undefined)
   if (one === undefined || other === undefined) return one === other;
   return (
     one.messageId === other.messageId &&
-    one.repliedAt === other.repliedAt &&
+    one.spokenAt === other.spokenAt &&
     one.turn.status === other.turn.status &&
     one.turn.endedAt === other.turn.endedAt
   );

@@ -28,8 +28,8 @@ export interface Origin {
   /** The id of its stored message; of a reply, of its first step. */
   readonly messageId: string;
   readonly turn: HistoryTurn;
-  /** The time of the reply's first character (ISO 8601); null: there is no reply. */
-  readonly repliedAt: string | null;
+  /** The time of the reply's first character (ISO 8601); null: it has no text. */
+  readonly spokenAt: string | null;
 }
 
 /** A message as shown. All steps of a reply form one message. */

@@ -17,10 +17,10 @@ export function TurnFacts(props: { readonly at: string; readonly origin: Origin 
 }
 
 /** Returns what is known of a turn, in words. */
-export function factsOf({ turn, repliedAt }: Origin): readonly string[] {
+export function factsOf({ turn, spokenAt }: Origin): readonly string[] {
   const { createdAt, endedAt, inputTokens, outputTokens, rig } = turn;
   if (endedAt === null) return [];
-  const begun = repliedAt === null ? [] : [`first word after ${seconds(createdAt, repliedAt)}`];
+  const begun = spokenAt === null ? [] : [`first word after ${seconds(createdAt, spokenAt)}`];
   const tokens = inputTokens + outputTokens;
   return [
     `${seconds(createdAt, endedAt)} in all`,
