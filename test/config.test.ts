@@ -264,6 +264,20 @@ describe('settings', () => {
     expect(mistakes[0]).not.toContain('hunter2');
   });
 
+  it.each([
+    ['DATABASE_URL', 'postgres://user:hunter2/@db/diptych'],
+    ['DATABASE_URL', 'postgres://user:hunter2#@db/diptych'],
+    ['REDIS_URL', 'redis://:hunter2/@cache'],
+    ['REDIS_URL', 'redis://:hunter2%@cache'],
+  ])('says of %s=%s how a password is written', async (name, value) => {
+    const [mistake = '', ...others] = await mistakesOf(read({ [name]: value, SECRETS_KEY: KEY }));
+    expect(mistake).toMatch(
+      /must be a URL such as .*; a password has its special characters percent-encoded/,
+    );
+    expect(mistake).not.toContain('hunter2');
+    expect(others).toEqual([]);
+  });
+
   it('refuses to ask wallets for proofs without the sites where they sign in', async () => {
     const mistakes = await mistakesOf(read({ WALLET_PROOF: 'required' }));
     expect(mistakes).toEqual([expect.stringMatching(/^WALLET_PROOF_DOMAINS: /)]);

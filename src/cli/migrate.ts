@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
 import { nodeDigests } from '../adapters/platform/node/digests.js';
 import { SECRETS_KEY_FILE } from '../composition/data.js';
 import { databaseUrl, describeDatabase, type DatabaseLocation } from '../config/network.js';
@@ -30,19 +30,28 @@ export function migrateCommand(terminal: Terminal): Command {
     .description(
       'copy all data to another database and compare both; stop the service first. If interrupted, run it again to continue',
     )
-    .requiredOption('--from <url>', 'the source database: sqlite:PATH or postgres://…', location)
-    .requiredOption('--to <url>', 'the target database, which may be empty or not exist yet', location)
+    .requiredOption('--from <url>', 'the source database: sqlite:PATH or postgres://…', locationOf('--from'))
+    .requiredOption(
+      '--to <url>',
+      'the target database, which may be empty or not exist yet',
+      locationOf('--to'),
+    )
     .option('--force', 'run even if a node seems to use one of the databases')
     .option('--json', 'print JSON')
     .action((flags: Flags) => migrate(terminal, flags));
 }
 
-function location(value: string): DatabaseLocation {
-  const parsed = databaseUrl(value);
-  if ('wrong' in parsed) throw new InvalidArgumentError(`It ${parsed.wrong}.`);
-  if (parsed.value.kind === 'postgres') return parsed.value;
-  if (parsed.value.path === null) throw new InvalidArgumentError('sqlite::memory: ends with its process.');
-  return { kind: 'sqlite', path: resolve(parsed.value.path) };
+/** Parses the URL of a flag. Its errors do not quote the URL, which may contain a password. */
+function locationOf(flag: string): (value: string) => DatabaseLocation {
+  return (value) => {
+    const parsed = databaseUrl(value);
+    if ('wrong' in parsed) throw new CommandError(`${flag} ${parsed.wrong}`, 2);
+    if (parsed.value.kind === 'postgres') return parsed.value;
+    const { path } = parsed.value;
+    if (path === null)
+      throw new CommandError(`${flag} must not be sqlite::memory:, which ends with its process`, 2);
+    return { kind: 'sqlite', path: resolve(path) };
+  };
 }
 
 async function migrate(terminal: Terminal, flags: Flags): Promise<void> {

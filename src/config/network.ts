@@ -78,10 +78,16 @@ export type DatabaseLocation =
   /** The URL may contain a password and must not be shown. */
   | { readonly kind: 'postgres'; readonly url: string };
 
+/** What makes most URLs with a password invalid. */
+const PASSWORD = 'a password has its special characters percent-encoded, such as %2F for /';
+
 /** `sqlite:PATH`, `sqlite::memory:` or `postgres://…`. */
 export const databaseUrl: Parse<DatabaseLocation> = (value) => {
-  if (/^postgres(ql)?:\/\//i.test(value) && URL.canParse(value))
-    return { value: { kind: 'postgres', url: value } };
+  if (/^postgres(ql)?:\/\//i.test(value)) {
+    return URL.canParse(value)
+      ? { value: { kind: 'postgres', url: value } }
+      : { wrong: `must be a URL such as postgres://user:password@host:5432/database; ${PASSWORD}` };
+  }
   const path = /^sqlite:(.+)$/.exec(value)?.[1];
   if (path === undefined || (path.startsWith(':') && path !== ':memory:')) {
     return {
@@ -112,9 +118,18 @@ export function describeDatabase(database: DatabaseLocation): string {
 
 /** `redis://` or `rediss://`. */
 export const redisUrl: Parse<string> = (value) =>
-  /^rediss?:\/\//.test(value) && URL.canParse(value)
+  /^rediss?:\/\//.test(value) && URL.canParse(value) && isDecodable(new URL(value))
     ? { value }
-    : { wrong: 'must be a URL such as redis://host:6379, or rediss://… for TLS' };
+    : { wrong: `must be a URL such as redis://host:6379, or rediss://… for TLS; ${PASSWORD}` };
+
+function isDecodable({ username, password }: URL): boolean {
+  try {
+    decodeURIComponent(username + password);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /** Keys of 32 bytes in base64, separated by commas, newest first. */
 export const secretsKeys: Parse<readonly string[]> = (value) => {

@@ -132,12 +132,14 @@ describe('diptych migrate', () => {
 
   it.each([
     [['migrate', '--from', 'sqlite:a.db'], /required option '--to <url>'/],
-    [['migrate', '--from', 'mysql://x', '--to', 'sqlite:a.db'], /must be sqlite:PATH/],
+    [['migrate', '--from', 'mysql://u:hunter2@db', '--to', 'sqlite:a.db'], /--from must be sqlite:PATH/],
+    [['migrate', '--from', 'sqlite:a.db', '--to', 'postgres://u:hunter2/@db'], /--to must be a URL/],
     [['migrate', '--from', 'sqlite::memory:', '--to', 'sqlite:a.db'], /ends with its process/],
   ])('%j is a usage error', async (args, words) => {
     const { code, out, err } = await place.run(args);
     expect({ code, out }).toEqual({ code: 2, out: '' });
     expect(err).toMatch(words);
+    expect(err).not.toContain('hunter2');
   });
 
   it('warns when the source has lost data', async () => {
